@@ -44,8 +44,9 @@ int tact_contact_model_add(const struct tact_contact_model *model)
         model->name[strspn(model->name, allowed_name_characters)]) {
         return -EINVAL;
     }
+    /* names refused because they mean something else in scenes */
     if (tact_contact_model_find(model->name) || !strcmp(model->name, "auto") ||
-        !strcmp(model->name, "patch")) { /* words with another meaning in scenes */
+        !strcmp(model->name, "patch")) {
         return -EEXIST;
     }
     while (models[count]) {

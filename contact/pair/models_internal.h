@@ -1,11 +1,11 @@
-/* The models of the library. */
+/* The contact models of the library. */
 #ifndef TACT_CONTACT_MODELS_INTERNAL_H
 #define TACT_CONTACT_MODELS_INTERNAL_H
 
 #include "contact/pair/model.h"
 
-/* The names of the models, in the order of the table: each is a folder beside this header and a
- * line here. */
+/* Names of the library's contact models, in the order of the table: each is a folder beside this
+ * header and a line here. */
 #define TACT_MODELS(MODEL)                                                                         \
     MODEL(volume)   /* Bouchard 2015 */                                                            \
     MODEL(features) /* Yi and Drumwright 2018 */                                                   \
@@ -17,7 +17,7 @@
 TACT_MODELS(TACT_MODEL_ROW)
 #undef TACT_MODEL_ROW
 
-/* 1 where a model is in the library's table, or was compiled for its ABI. */
+/* 1 where a contact model is in the library's table, or was compiled for its ABI version. */
 int tact_contact_model_is_usable(const struct tact_contact_model *model);
 
 #endif

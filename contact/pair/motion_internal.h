@@ -1,5 +1,6 @@
-/* Velocity of a body's material at a place, and its rate of change there. World axes; a twist is
- * that of a frame at its origin [m/s, rad/s], an arm goes from that origin to the place [m]. */
+/* Velocity of a body's material point at a position, and its rate of change there. World axes; a
+ * twist is that of a frame at its origin [m/s, rad/s], an arm goes from that origin to the position
+ * [m]. */
 #ifndef TACT_CONTACT_PAIR_MOTION_INTERNAL_H
 #define TACT_CONTACT_PAIR_MOTION_INTERNAL_H
 
@@ -11,8 +12,8 @@ static inline void tact_pair_velocity(const double twist[6], const double arm[3]
     tact_v3_add(out, out, twist);
 }
 
-/* Rate of change of that velocity [m/s^2] at a place that moves with velocity `place`; rate: of the
- * twist. */
+/* Rate of change of the material velocity [m/s^2] at a position that moves with velocity `place`;
+ * rate: of the twist. */
 static inline void tact_pair_velocity_rate(const double twist[6], const double rate[6],
                                            const double arm[3], const double place[3],
                                            double out[3])

@@ -114,25 +114,27 @@ static void polygons(void **state)
             at[k] = p.corner[k][0] - p.corner[0][0];
         }
         tact_field_integrate(&p);
-        if (p.flat.area < 1e-3) {
+        if (p.area_moments.area < 1e-3) {
             continue;
         }
         struct field_polygon same = p;
         tact_field_integrate_law(&same);
         linear = fmax(linear, fabs(same.load / p.load - 1.0));
-        linear = fmax(linear, fabs(same.springs.area / p.flat.area - 1.0));
+        linear = fmax(linear, fabs(same.springs.area / p.area_moments.area - 1.0));
         for (int k = 0; k < 9; k++) {
-            linear = fmax(linear, fabs(same.springs.second[k] - p.flat.second[k]) / p.flat.area);
+            linear = fmax(linear, fabs(same.springs.second[k] - p.area_moments.second[k]) /
+                                      p.area_moments.area);
         }
         p.power = powers[n % POWERS];
         tact_field_integrate(&p);
-        integrate_by_brute_force(p.power, q, at, 6, p.flat.area, &load, &lever);
+        integrate_by_brute_force(p.power, q, at, 6, p.area_moments.area, &load, &lever);
         worst = fmax(worst, fabs(p.load / load - 1.0));
         assert_true(fabs(p.load / load - 1.0) < 2e-3);
         assert_true(fabs(p.lever[0] - lever) < 2e-3 * load);
         if (p.power > 1.0) {
             double spring = 0.0, unused = 0.0;
-            integrate_by_brute_force(p.power - 1.0, q, at, 6, p.flat.area, &spring, &unused);
+            integrate_by_brute_force(p.power - 1.0, q, at, 6, p.area_moments.area, &spring,
+                                     &unused);
             assert_true(fabs(p.springs.area / (p.power * spring) - 1.0) < 2e-3);
         }
     }

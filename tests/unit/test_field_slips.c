@@ -56,7 +56,7 @@ static void torque_is_not_that_of_one_point_a_polygon(void **state)
         double middle[3], centre[3], arm[3], torque[3];
         tact_v3_sub(arm, q->corner[0], p.up.position);
         tact_v3_copy(middle, arm);
-        tact_v3_axpy(middle, 1.0 / q->flat.area, q->flat.first);
+        tact_v3_axpy(middle, 1.0 / q->area_moments.area, q->area_moments.first);
         tact_v3_cross(torque, middle, q->normal);
         tact_v3_axpy(printed, q->load, torque);
         tact_v3_copy(centre, arm);
@@ -142,15 +142,15 @@ static void stiffness_is_not_that_of_averaged_gradients(void **state)
         const struct field_polygon *q = &of.polygon[i];
         double middle[3], inside[3], a[3], b[3], turned[3], differ[3];
         tact_v3_copy(middle, q->corner[0]);
-        tact_v3_axpy(middle, 1.0 / q->flat.area, q->flat.first);
+        tact_v3_axpy(middle, 1.0 / q->area_moments.area, q->area_moments.first);
         tact_v3_sub(inside, middle, of.pair.shift);
         tact_m3_tmul_v3(turned, of.pair.turn, inside);
         averaged_gradient(of.pair.a, q->a, middle, a);
         averaged_gradient(of.pair.b, q->b, turned, inside);
         tact_m3_mul_v3(b, of.pair.turn, inside);
         tact_v3_sub(differ, b, a);
-        averaged -= q->flat.area * a[2] * b[2] / tact_v3_norm(differ);
-        own -= q->flat.area * q->slope_a[2] * q->slope_b[2] / q->apart;
+        averaged -= q->area_moments.area * a[2] * b[2] / tact_v3_norm(differ);
+        own -= q->area_moments.area * q->slope_a[2] * q->slope_b[2] / q->gradient_difference;
     }
     printf("stiffness %.1f N/m: own gradients within %.1e, averaged ones off by %.1e of it\n",
            exact, fabs(own / exact - 1.0), fabs(averaged / exact - 1.0));

@@ -367,7 +367,7 @@ static double outline_area(const double corner[3][2], double *part)
         const double *x = p->corner[i], *y = p->corner[(i + 1) % p->corners];
         area += 0.5 * (x[0] * y[1] - x[1] * y[0]);
     }
-    *part = p->flat.area;
+    *part = p->area_moments.area;
     return area;
 }
 

@@ -183,7 +183,7 @@ static void touch_all_cell_pairs(const struct tact_pressure_field *a, const stru
             if (tact_field_cut_cells(&pair, i, j, &polygon) > 0) {
                 tact_field_integrate(&polygon);
                 tact_field_add_polygon(sums, &polygon);
-                *polygons += polygon.flat.area > 1e-18;
+                *polygons += polygon.area_moments.area > 1e-18;
             }
         }
     }
@@ -203,7 +203,7 @@ static void check_tree_search(const struct tact_pressure_field *a,
         assert_true(tact_field_find_contact_surface(a, &pa, b, &pb, field_scratch(), &c) >= 0);
         for (size_t i = 0; i < c.count; i++) {
             tact_field_add_polygon(&found, &c.polygon[i]);
-            pairs_found_by_tree += c.polygon[i].flat.area > 1e-18;
+            pairs_found_by_tree += c.polygon[i].area_moments.area > 1e-18;
         }
         touch_all_cell_pairs(a, &pa, b, &pb, &all, &should);
         if (pairs_found_by_tree != should ||
@@ -299,7 +299,7 @@ static void check_queries_in_sequence(const struct tact_pressure_field *a,
     assert_int_equal(tact_field_seeds_init(&seeds, 8192), 0);
     for (int n = 0; n < paths; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
-        const double step = a->rim_size * pow(10.0, uniform(-4.0, -0.4));
+        const double step = a->rim_cell_radius * pow(10.0, uniform(-4.0, -0.4));
         for (int i = 0; i < QUERIES; i++) {
             double twist[6];
             struct field_pair pair;

@@ -9,15 +9,18 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-#define DEFAULT_CELLS_ALONG_SIDE 48.0 /* number of default cells along the longest side */
-#define MIN_CELLS_ACROSS_PART 2.0     /* smallest number of cells across a part */
-#define COARSE_CELL_RATIO 2.0   /* cell over thickness, above which the pressure is not resolved */
-#define CELL_JOIN_TOLERANCE 0.1 /* tolerance for joining cells, over the cell */
-#define CELL_JOIN_TOLERANCE_LIMIT                                                                  \
-    0.02 /* upper limit of the tolerance for joining cells, over the extent */
-#define MAX_LATTICE_NODES                                                                          \
-    4e6 /* maximum number of nodes of a lattice; a quarter for one that is refined automatically   \
-         */
+/* Default number of cells along the longest side of a mesh. */
+#define DEFAULT_CELLS_ALONG_SIDE 48.0
+/* Smallest number of lattice cells across the thinnest part of a mesh. */
+#define MIN_CELLS_ACROSS_PART 2.0
+/* Largest ratio of cell size to layer thickness that resolves the pressure. */
+#define COARSE_CELL_RATIO 2.0
+/* Tolerance within which cells may be joined, relative to the cell size. */
+#define CELL_JOIN_TOLERANCE 0.1
+/* Upper limit of the tolerance within which cells may be joined, relative to the extent. */
+#define CELL_JOIN_TOLERANCE_LIMIT 0.02
+/* Maximum number of nodes of a lattice; a quarter for one that is refined automatically. */
+#define MAX_LATTICE_NODES 4e6
 
 const char *const tact_extent_kind_names[] = {"auto", "screened", "laplace", "distance", NULL};
 
@@ -39,43 +42,45 @@ static int report_refused_cell(const struct tact_mesh *mesh, double cell, struct
                           longest_bounding_side(mesh) / 150.0);
 }
 
-static int report_too_thin_part(const struct lattice_thin *thin, double cell,
+static int report_too_thin_part(const struct lattice_thin_part *thin_part, double cell,
                                 struct tact_error *err)
 {
     return tact_error_set(err, -EDOM,
                           "the mesh is %.3g m thin at (%.4g, %.4g, %.4g), which cells of %.3g m do "
                           "not resolve; expected a field cell of at most %.3g m",
-                          thin->thickness, thin->place[0], thin->place[1], thin->place[2], cell,
-                          thin->thickness / MIN_CELLS_ACROSS_PART);
+                          thin_part->thickness, thin_part->place[0], thin_part->place[1],
+                          thin_part->place[2], cell, thin_part->thickness / MIN_CELLS_ACROSS_PART);
 }
 
-/* Replaces the default lattice by a finer one, for a part that is thinner than two of its cells. */
+/* Replaces the default lattice by a finer one where a part of the mesh is thinner than two of its
+ * cells. */
 static int refine_default_lattice(const struct tact_mesh *mesh, struct lattice *l,
-                                  struct lattice_thin *thin)
+                                  struct lattice_thin_part *thin_part)
 {
-    struct lattice fine;
-    int rc = tact_lattice_create(mesh, thin->thickness / MIN_CELLS_ACROSS_PART,
-                                 0.25 * MAX_LATTICE_NODES, &fine);
+    struct lattice fine_lattice;
+    int rc = tact_lattice_create(mesh, thin_part->thickness / MIN_CELLS_ACROSS_PART,
+                                 0.25 * MAX_LATTICE_NODES, &fine_lattice);
     if (rc) {
-        tact_lattice_release(&fine);
+        tact_lattice_release(&fine_lattice);
         return rc == -EDOM ? 0 : rc;
     }
     tact_lattice_release(l);
-    *l = fine;
-    tact_lattice_thinnest_part(l, thin);
+    *l = fine_lattice;
+    tact_lattice_thinnest_part(l, thin_part);
     return 0;
 }
 
-/* Makes the lattice with the given cell, or with a default cell that resolves the thinnest part. */
+/* Makes the lattice with the given cell size, or with a default cell that resolves the mesh's
+ * thinnest part. */
 static int make_extent_lattice(const struct tact_mesh *mesh,
                                const struct tact_extent_recipe *recipe, struct lattice *l,
                                struct tact_error *err)
 {
-    int given = recipe->cell > 0.0;
-    double cell =
-        given ? recipe->cell
-              : tact_min(longest_bounding_side(mesh) / DEFAULT_CELLS_ALONG_SIDE, recipe->thickness);
-    struct lattice_thin thin;
+    int is_cell_given = recipe->cell > 0.0;
+    double cell = is_cell_given ? recipe->cell
+                                : tact_min(longest_bounding_side(mesh) / DEFAULT_CELLS_ALONG_SIDE,
+                                           recipe->thickness);
+    struct lattice_thin_part thin_part;
     if (!(cell <= COARSE_CELL_RATIO * recipe->thickness)) {
         return tact_error_set(err, -EDOM,
                               "cells of %.3g m do not resolve a field of thickness %.3g m; "
@@ -86,13 +91,14 @@ static int make_extent_lattice(const struct tact_mesh *mesh,
     if (rc) {
         return rc == -EDOM ? report_refused_cell(mesh, cell, err) : rc;
     }
-    tact_lattice_thinnest_part(l, &thin);
-    for (int refinement = 0; refinement < 3 && !given && !rc && thin.cells < MIN_CELLS_ACROSS_PART;
+    tact_lattice_thinnest_part(l, &thin_part);
+    for (int refinement = 0;
+         refinement < 3 && !is_cell_given && !rc && thin_part.cells < MIN_CELLS_ACROSS_PART;
          refinement++) {
-        rc = refine_default_lattice(mesh, l, &thin);
+        rc = refine_default_lattice(mesh, l, &thin_part);
     }
-    if (!rc && thin.cells < MIN_CELLS_ACROSS_PART) {
-        rc = report_too_thin_part(&thin, cell, err);
+    if (!rc && thin_part.cells < MIN_CELLS_ACROSS_PART) {
+        rc = report_too_thin_part(&thin_part, cell, err);
     }
     return rc;
 }
@@ -115,7 +121,10 @@ static int fill_extent_lattice(const struct tact_mesh *mesh,
     rc = tact_lattice_tets(l, tolerance,
                            tact_min(CELL_JOIN_TOLERANCE_LIMIT, 2.0 * tolerance / recipe->thickness),
                            out);
-    return rc == -EDOM ? tact_error_set(err, rc, "no node of the lattice is inside the mesh") : rc;
+    return rc == -EDOM
+               ? tact_error_set(err, rc,
+                                "the lattice is too coarse: none of its nodes is inside the mesh")
+               : rc;
 }
 
 int tact_extent_of_mesh(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe,
@@ -125,9 +134,10 @@ int tact_extent_of_mesh(const struct tact_mesh *mesh, const struct tact_extent_r
     *out = NULL;
     if (!(recipe->thickness > 0.0) || !isfinite(recipe->thickness) || !(recipe->cell >= 0.0) ||
         !isfinite(recipe->cell)) {
-        return tact_error_set(err, -EINVAL,
-                              "no field can be made with a thickness of %g m and cells of %g m",
-                              recipe->thickness, recipe->cell);
+        return tact_error_set(
+            err, -EINVAL,
+            "the thickness must be positive and the cell size 0 or more, not %g m and %g m",
+            recipe->thickness, recipe->cell);
     }
     struct tact_extent *extent = calloc(1, sizeof *extent);
     if (!extent) {

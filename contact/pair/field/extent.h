@@ -21,51 +21,58 @@
 
 TACT_BEGIN_DECLS
 
-/** How an extent is defined by a surface; T is the thickness, d the distance from the surface. */
+/** How an extent (depth) is computed from a surface; T is the thickness, d the distance from the
+ * surface. */
 enum tact_extent_kind {
-    TACT_EXTENT_AUTO, /**< SCREENED for a mesh; other shapes have a field of their own (field.h) */
-    TACT_EXTENT_SCREENED, /**< -T ln w with w - T^2 lap w = 0, w = 1 on the surface: smooth inside.
-                             Its slope at the surface of a slab of half thickness t is tanh(t / T)
-                           */
-    TACT_EXTENT_LAPLACE,  /**< T u with lap u = 0, u = 0 on the surface and u = 1 deeper than T
-                             (section VI-A2 of the paper, with a rigid core) */
-    TACT_EXTENT_DISTANCE, /**< d, with kinks where two points of the surface are equally near */
+    TACT_EXTENT_AUTO,     /**< SCREENED for a mesh; other kinds of shape have a field of their own
+                             (field.h) */
+    TACT_EXTENT_SCREENED, /**< depth -T ln w with w - T^2 lap w = 0, w = 1 on the surface: smooth
+                             inside. Its slope at the surface of a slab of half thickness t is
+                             tanh(t / T) */
+    TACT_EXTENT_LAPLACE, /**< depth T u with lap u = 0, u = 0 on the surface and u = 1 deeper than T
+                            (section VI-A2 of the paper, with a rigid core) */
+    TACT_EXTENT_DISTANCE, /**< the distance d itself, with kinks where two points of the surface are
+                             equally near */
 };
 
-/** Names of the kinds in scenes and commands, in the order of the enumeration; the last is NULL. */
+/** Names of the kinds of extent in scenes and commands, in the order of the enumeration; the last
+ * is NULL. */
 TACT_API extern const char *const tact_extent_kind_names[];
 
-/** Parameters of an extent. */
+/** Parameters from which the extent of a mesh is computed. */
 struct tact_extent_recipe {
-    enum tact_extent_kind kind; /**< how it is defined by the surface */
+    enum tact_extent_kind kind; /**< how the extent is computed from the surface */
     double thickness;           /**< T [m] > 0 */
     double cell; /**< edge of the finest cells [m]; 0: 1/48 of the longest side of the mesh or the
                     thickness, whichever is smaller, and finer if a part of the solid is thinner
                     than two cells */
 };
 
-/** How well a field represents a mesh. */
+/** How well a pressure field represents a mesh. */
 struct tact_field_quality {
-    double volume;       /**< volume of the region with positive pressure [m^3] */
-    double deepest;      /**< largest pressure, over the slope E / T of the material [m] */
-    double slope;        /**< mean gradient on the surface by area, over that slope [1] */
+    double volume;  /**< volume of the region with positive pressure [m^3] */
+    double deepest; /**< largest pressure, over the slope E / T of the material [m] */
+    double slope; /**< mean gradient of the pressure on the surface by area, over the slope E / T of
+                     the material [1] */
     double slope_spread; /**< its standard deviation [1] */
-    double rms; /**< root mean square over the mesh's area of its distance from the surface of zero
-                   pressure [m] */
-    double worst;    /**< largest such distance of a vertex or the centre of a triangle [m] */
-    double place[3]; /**< position of that point [m], mesh frame */
+    double rms;      /**< root mean square, over the mesh's area, of the distance between mesh and
+                        surface of zero pressure [m] */
+    double worst;    /**< largest distance of a vertex or triangle centre from the surface of zero
+                        pressure [m] */
+    double place[3]; /**< position of that vertex or triangle centre [m], mesh frame */
 };
 
-/** An extent, linear on tetrahedra. */
+/** The extent (depth) of a mesh as a function that is linear on tetrahedra. */
 struct tact_extent {
     size_t vertex_count; /**< number of vertices */
-    double *vertices;    /**< [3 vertex_count] [m], mesh frame */
-    double *extent;      /**< [vertex_count] [m], negative outside the solid */
-    size_t tet_count;    /**< number of tetrahedra */
-    uint32_t *tets;      /**< [4 tet_count] indices of vertices; neighbours share whole faces */
-    double cell;         /**< longest edge of the finest cells [m] */
-    struct tact_field_quality
-        quality; /**< quality of a field with this extent; all 0 until measured */
+    double *vertices;    /**< positions of the vertices, [3 vertex_count] [m], mesh frame */
+    double *extent;   /**< extent at the vertices, [vertex_count] [m], negative outside the solid */
+    size_t tet_count; /**< number of tetrahedra */
+    /** vertex indices of the tetrahedra, [4 tet_count]; neighbours share whole faces */
+    uint32_t *tets;
+    double cell; /**< longest edge of the finest cells [m] */
+    /** quality of a pressure field with this extent; all 0 until measured */
+    struct tact_field_quality quality;
 };
 
 /**
@@ -86,27 +93,27 @@ TACT_API void tact_extent_free(struct tact_extent *extent);
 
 struct tact_pressure_field;
 
-/** Compares a field of tetrahedra with a mesh; all 0 for other fields. slope: modulus over
- * thickness [Pa/m]. */
+/** Measures how well a pressure field of tetrahedra represents a mesh; all 0 for other fields.
+ * slope: modulus over thickness [Pa/m]. */
 TACT_API void tact_field_measure(const struct tact_pressure_field *field, double slope,
                                  const struct tact_mesh *mesh, struct tact_field_quality *out);
 
-/** The pressure of a field of tetrahedra at the point x [m] of its frame [Pa]; 0 outside of it, and
- * for other fields. */
+/** Pressure at the point x [m] of the frame of a field of tetrahedra [Pa]; 0 outside of it, and for
+ * other fields. */
 TACT_API double tact_field_pressure(const struct tact_pressure_field *field, const double x[3]);
 
 /**
- * Functions that store extents from one run to the next. Before a stored extent is used, its mesh,
- * recipe and checksum are compared; it then equals a computed one bit for bit.
+ * Functions that store computed extents from one run to the next. Before a stored extent is used,
+ * its mesh, recipe and checksum are compared; it then equals a computed one bit for bit.
  */
 struct tact_extent_store {
-    void *user; /**< passed to each function */
+    void *user; /**< pointer passed to each function of the store */
     /** Loads the data saved under a name, to be freed by free(). Returns 0 or a negative errno. */
     int (*load)(void *user, const char *name, void **data, size_t *size);
     /** Saves data under a name of up to 40 letters, digits and hyphens. After a failure the extent
      * is computed again in the next run. */
     void (*save)(void *user, const char *name, const void *data, size_t size);
-    /** Reports a warning about a mesh whose field is used. */
+    /** Reports a warning about a mesh whose pressure field is used. */
     void (*warn)(void *user, const char *text);
 };
 

@@ -9,10 +9,11 @@
 #include <xxhash.h>
 #include "contact/pair/field/extent.h"
 
-#define EXTENT_FILE_MAGIC 0x3145544e45545854u /* another number in another byte order */
+/* Magic number of the file, which reads differently in another byte order. */
+#define EXTENT_FILE_MAGIC 0x3145544e45545854u
 
-/* The head of the data. Its members before `vertices` and the mesh are the complete input of the
- * extent. */
+/* Head of a stored extent. Its members before `vertices`, and the mesh, are the complete input of
+ * the extent. */
 struct head {
     uint64_t magic, mesh_vertices, mesh_triangles, kind;
     double thickness, wanted_cell;
@@ -26,7 +27,7 @@ static size_t mesh_byte_count(const struct tact_mesh *mesh)
     return 3 * mesh->vertex_count * sizeof(double) + 3 * mesh->triangle_count * sizeof(uint32_t);
 }
 
-/* Cannot overflow for counts that were read: both are less than 2^32. */
+/* The byte count cannot overflow for counts that were read from a file: both are less than 2^32. */
 static size_t extent_byte_count(uint64_t vertices, uint64_t tets)
 {
     return (size_t)(4 * vertices * sizeof(double) + 4 * tets * sizeof(uint32_t));
@@ -46,7 +47,7 @@ static struct head make_extent_file_head(const struct tact_mesh *mesh,
     return head;
 }
 
-/* Sets the name from a hash of the input. Returns 0 where memory is short. */
+/* Sets the name of a stored extent from a hash of its input. Returns 0 where memory is short. */
 static int make_extent_file_name(const struct tact_mesh *mesh, const struct head *head,
                                  char name[40])
 {
@@ -100,7 +101,7 @@ void tact_extent_save(const struct tact_extent_store *store, const struct tact_m
     free(data);
 }
 
-/* 1 where the bytes are a complete extent of this mesh and recipe. Sets *head. */
+/* 1 where the bytes are a complete stored extent of this mesh and recipe. Sets *head. */
 static int is_extent_of_mesh_and_recipe(const uint8_t *data, size_t size,
                                         const struct tact_mesh *mesh, const struct head *expected,
                                         struct head *head)

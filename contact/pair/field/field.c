@@ -5,11 +5,12 @@
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-#define FLAT 1e-10 /* smallest volume of a tetrahedron, over the cube of its longest edge */
-#define BOUNDARY_PRESSURE_TOLERANCE                                                                \
-    1e-9 /* pressure on the boundary, over the largest, that is rounding */
+/* Smallest volume of a tetrahedron, relative to the cube of its longest edge. */
+#define FLAT 1e-10
+/* Pressure on the boundary that counts as 0, relative to the largest pressure. */
+#define BOUNDARY_PRESSURE_TOLERANCE 1e-9
 
-/* A side of a cell by its corners, in ascending order. */
+/* Sort key of a side of a cell: its corners in ascending order. */
 struct side_key {
     uint32_t corner[3];
     uint32_t cell, side;
@@ -72,7 +73,7 @@ static struct side_key *list_sorted_sides(const struct tact_pressure_field *fiel
     return keys;
 }
 
-static const double *vertex(const struct tact_pressure_field *field, uint32_t i)
+static const double *vertex_at(const struct tact_pressure_field *field, uint32_t i)
 {
     return field->vertices + 3 * (size_t)i;
 }
@@ -82,25 +83,26 @@ static double distance_from_plane(const double *plane, const double *x)
     return tact_v3_dot(plane, x) - plane[3];
 }
 
-/* Computes the plane of a face, and on which side of it its tetrahedra are. */
+/* Computes the plane of a face, and on which side of the plane its tetrahedra are. */
 static int add_interior_face(struct tact_pressure_field *field, const struct side_key *keys,
                              size_t count, struct tact_error *err)
 {
     double u[3], w[3], *plane = field->faces[field->face_count];
-    const double *p = vertex(field, keys->corner[0]);
-    tact_v3_sub(u, vertex(field, keys->corner[1]), p);
-    tact_v3_sub(w, vertex(field, keys->corner[2]), p);
+    const double *p = vertex_at(field, keys->corner[0]);
+    tact_v3_sub(u, vertex_at(field, keys->corner[1]), p);
+    tact_v3_sub(w, vertex_at(field, keys->corner[2]), p);
     tact_v3_cross(plane, u, w);
     tact_v3_normalize(plane, plane);
     plane[3] = tact_v3_dot(plane, p);
     if (count > 2) {
-        return tact_error_set(err, -EINVAL, "%zu tetrahedra have the face of vertices %u, %u, %u",
+        return tact_error_set(err, -EINVAL,
+                              "%zu tetrahedra share the face of vertices %u, %u, %u, at most 2 may",
                               count, keys->corner[0], keys->corner[1], keys->corner[2]);
     }
     for (size_t i = 0; i < count; i++) {
         struct field_cell *cell = &field->cells[keys[i].cell];
         uint32_t side = keys[i].side;
-        int above = distance_from_plane(plane, vertex(field, cell->corner[side])) > 0.0;
+        int above = distance_from_plane(plane, vertex_at(field, cell->corner[side])) > 0.0;
         cell->face[side] = (uint32_t)field->face_count;
         cell->inside = (uint8_t)(cell->inside | above << side);
         cell->next[side] = count == 2 ? keys[1 - i].cell : TACT_FIELD_NO_CELL;
@@ -135,22 +137,23 @@ static double longest_cell_edge(const struct tact_pressure_field *field, const u
     double most = 0.0, edge[3];
     for (int i = 0; i < 6; i++) {
         static const uint8_t ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-        tact_v3_sub(edge, vertex(field, c[ends[i][0]]), vertex(field, c[ends[i][1]]));
+        tact_v3_sub(edge, vertex_at(field, c[ends[i][0]]), vertex_at(field, c[ends[i][1]]));
         most = tact_max(most, tact_v3_norm(edge));
     }
     return most;
 }
 
-/* Gradient of a tetrahedron's pressure, and the pressure at the origin. */
+/* Sets the gradient of a tetrahedron's pressure, and the value that the pressure has at the origin.
+ */
 static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t i,
                                     struct tact_error *err)
 {
     struct field_cell *cell = &field->cells[i];
     const uint32_t *c = cell->corner;
-    const double *x = vertex(field, c[0]), *p = field->pressure;
+    const double *x = vertex_at(field, c[0]), *p = field->pressure;
     double edge[3][3], area[3][3], longest = longest_cell_edge(field, c);
     for (int k = 0; k < 3; k++) {
-        tact_v3_sub(edge[k], vertex(field, c[k + 1]), x);
+        tact_v3_sub(edge[k], vertex_at(field, c[k + 1]), x);
     }
     for (int k = 0; k < 3; k++) {
         tact_v3_cross(area[k], edge[(k + 1) % 3], edge[(k + 2) % 3]);
@@ -176,7 +179,7 @@ static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t 
     return 0;
 }
 
-/* Checks that the pressure is 0 on the boundary of the solid. */
+/* Checks that the given pressure is 0 on the boundary of the solid. */
 static int check_zero_boundary_pressure(const struct tact_pressure_field *field,
                                         struct tact_error *err)
 {
@@ -229,7 +232,8 @@ static int check_given_tetrahedra(const double *vertices, size_t vertex_count, c
 {
     if (!vertex_count || !tet_count || vertex_count >= TACT_FIELD_NO_CELL ||
         tet_count >= TACT_FIELD_NO_CELL / 4) {
-        return tact_error_set(err, -EINVAL, "a field cannot have %zu vertices and %zu tetrahedra",
+        return tact_error_set(err, -EINVAL,
+                              "a pressure field cannot have %zu vertices and %zu tetrahedra",
                               vertex_count, tet_count);
     }
     for (size_t i = 0; i < 4 * vertex_count; i++) {
@@ -280,7 +284,7 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
     return 0;
 }
 
-/* Finds the neighbours of the triangles of a closed surface across their edges. */
+/* Finds, for each triangle of a closed surface, the neighbouring triangles across its edges. */
 static int join_triangles_at_edges(struct tact_pressure_field *field)
 {
     struct side_key *keys = list_sorted_sides(field, 3);
@@ -309,8 +313,8 @@ int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **
         struct field_cell *cell = &field->cells[i];
         double u[3], w[3];
         memcpy(cell->corner, mesh->triangles + 3 * i, 3 * sizeof *cell->corner);
-        tact_v3_sub(u, vertex(field, cell->corner[1]), vertex(field, cell->corner[0]));
-        tact_v3_sub(w, vertex(field, cell->corner[2]), vertex(field, cell->corner[0]));
+        tact_v3_sub(u, vertex_at(field, cell->corner[1]), vertex_at(field, cell->corner[0]));
+        tact_v3_sub(w, vertex_at(field, cell->corner[2]), vertex_at(field, cell->corner[0]));
         tact_v3_cross(cell->gradient, w, u);
         tact_v3_normalize(cell->gradient, cell->gradient);
     }
@@ -330,7 +334,7 @@ int tact_field_halfspace(double gradient, struct tact_pressure_field **out)
     if (!(gradient > 0.0)) {
         return -EINVAL;
     }
-    struct tact_pressure_field *field = allocate_pressure_field(TACT_FIELD_PLANE, 0, 1);
+    struct tact_pressure_field *field = allocate_pressure_field(TACT_FIELD_HALFSPACE, 0, 1);
     if (!field) {
         return -ENOMEM;
     }

@@ -25,8 +25,8 @@ TACT_BEGIN_DECLS
 
 struct tact_field_material; /* pair/options.h */
 
-/** A solid with its pressure: tetrahedra, a rigid surface, or a half-space. Read-only once created.
- */
+/** A solid with its pressure field: tetrahedra, a rigid surface, or a half-space. Read-only once
+ * created. */
 struct tact_pressure_field;
 
 /**
@@ -47,15 +47,17 @@ TACT_API int tact_field_tets(const double *vertices, size_t vertex_count, const 
 
 struct tact_tets; /* mesh/tets.h */
 
-/** Checks that the tetrahedra of a file are those of a field, as tact_field_tets() does. 0,
- * -EINVAL, -ENOMEM. Not real-time safe. */
+/** Checks that tetrahedra read from a file can be those of a pressure field, as tact_field_tets()
+ * does. 0, -EINVAL, -ENOMEM. Not real-time safe. */
 TACT_API int tact_field_check_tets(const struct tact_tets *tets, struct tact_error *err);
 
-/** The surface of a rigid solid, in the mesh's frame. 0 or -ENOMEM. Not real-time safe. */
+/** Creates the field of a rigid solid from its surface, in the mesh's frame. 0 or -ENOMEM. Not
+ * real-time safe. */
 TACT_API int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **out);
 
-/** The half-space z <= 0 whose pressure increases by `gradient` [Pa/m] with depth; INFINITY: rigid.
- * 0, -EINVAL for a gradient that is not positive, -ENOMEM. Not real-time safe. */
+/** Creates the field of the half-space z <= 0, whose pressure increases by `gradient` [Pa/m] with
+ * depth; INFINITY: rigid. 0, -EINVAL for a gradient that is not positive, -ENOMEM. Not real-time
+ * safe. */
 TACT_API int tact_field_halfspace(double gradient, struct tact_pressure_field **out);
 
 /**
@@ -76,37 +78,39 @@ TACT_API int tact_field_of_shape(const struct tact_shape *shape,
                                  const struct tact_field_material *material,
                                  struct tact_pressure_field **out, struct tact_error *err);
 
-/** Frees a field; NULL is allowed. Not real-time safe. */
+/** Frees a pressure field; NULL is allowed. Not real-time safe. */
 TACT_API void tact_field_free(struct tact_pressure_field *field);
 
-/** Number of tetrahedra, or of triangles of a rigid surface; 1 for a half-space. Real-time safe. */
+/** Number of tetrahedra of a field, or of triangles of a rigid surface; 1 for a half-space.
+ * Real-time safe. */
 TACT_API size_t tact_field_cells(const struct tact_pressure_field *field);
 
-/** Working memory of one thread: queries allocate nothing. */
+/** Working memory of one thread for contact queries, which allocate nothing. */
 struct tact_field_scratch;
 
-/** Allocates for `polygons` polygons a query, and for 16 times as many pairs of cells, with or
- * without a polygon. NULL without memory. Not real-time safe. */
+/** Allocates working memory for `polygons` contact polygons a query, and for 16 times as many pairs
+ * of cells, with or without a polygon. NULL without memory. Not real-time safe. */
 TACT_API struct tact_field_scratch *tact_field_scratch_create(size_t polygons);
 /** Frees a scratch; NULL is allowed. Not real-time safe. */
 TACT_API void tact_field_scratch_destroy(struct tact_field_scratch *scratch);
 
-/** Result of the surface of equal pressure of A and B. World axes. */
+/** Contact of two pressure fields: sums over the surface of equal pressure of A and B. World axes.
+ */
 struct tact_field_contact {
-    size_t polygons; /**< polygons of the surface; some may have no area */
-    size_t pieces;   /**< number of connected surfaces */
-    size_t tried;    /**< pairs of cells that were cut, with or without a polygon */
-    size_t
-        alike;   /**< pairs of cells whose fields are equal, or nearly equal, in a volume: the force
-                    is discontinuous there. They count in the force but not in the stiffness */
-    double area; /**< [m^2] */
-    double load; /**< integral of the pressure [N] */
-    double peak; /**< largest pressure at a corner [Pa] */
-    double centre[3]; /**< centre of pressure [m], world */
-    double wrench[6]; /**< on A about the centre: force [N], torque [N m] */
-    double
-        stiffness[36]; /**< decrease of the wrench as A moves relative to B: symmetric part of minus
-                          its derivative by a twist (v at the centre, w), row-major [N/m, N, N m] */
+    size_t polygons;  /**< number of polygons of the contact surface; some may have no area */
+    size_t pieces;    /**< number of connected pieces of the contact surface */
+    size_t tried;     /**< number of pairs of cells that were tested, with or without a polygon */
+    size_t alike;     /**< number of pairs of cells whose fields are equal, or nearly equal, in a
+                         volume: the force is discontinuous there. They count in the force but not in
+                         the stiffness */
+    double area;      /**< [m^2] */
+    double load;      /**< integral of the pressure over the contact surface [N] */
+    double peak;      /**< largest pressure at a corner of a polygon [Pa] */
+    double centre[3]; /**< centre of pressure of the contact [m], world */
+    double wrench[6]; /**< contact wrench on A about the centre: force [N], torque [N m] */
+    /** decrease of the wrench as A moves relative to B: symmetric part of minus its derivative by a
+     * twist (v at the centre, w), row-major [N/m, N, N m] */
+    double stiffness[36];
 };
 
 /**

@@ -21,93 +21,97 @@
 
 #define PI 3.14159265358979323846
 
-enum { RINGS = 8, SECTORS = 32 }; /* rings and sectors of the polygons of a pressure map */
+/* Numbers of rings and sectors in which a pressure map divides a round contact. */
+enum { RINGS = 8, SECTORS = 32 };
 
-/* A ball, and the other solid: a ball or a half-space. */
-struct balls {
+/* A ball in contact with a ball or a half-space. */
+struct ball_pair {
     const struct field_quadrature_rule *rule;
-    double radius[2],
-        compliance[2]; /* compliance: 1 / slope of q [m/Pa^(1/m)]; 0 for a rigid one */
-    double distance;   /* D, of the centres [m]; of the first from the plane */
+    double radius[2], compliance[2]; /* compliance of a ball: 1 / slope of the pressure level q
+                                        [m/Pa^(1/m)]; 0 for a rigid one */
+    double distance; /* distance D of the centres [m]; with a half-space, of the centre from the
+                        plane */
     int plane;
 };
 
-/* At a level q: rho^2, x, dx/dq, and (D - x) / D. */
-struct ring {
+/* Circle of the contact surface at pressure level q: rho^2, x, dx/dq, and (D - x) / D. */
+struct pressure_circle {
     double square, x, slope, share;
 };
 
-static struct ring circle_at_pressure(const struct balls *b, double q)
+static struct pressure_circle circle_at_pressure(const struct ball_pair *b, double q)
 {
-    struct ring ring;
+    struct pressure_circle circle_at_q;
     double r = b->radius[0] - q * b->compliance[0], d = b->distance;
     if (b->plane) {
-        ring.x = d + q * b->compliance[1];
-        ring.slope = b->compliance[1];
-        ring.share = 1.0;
+        circle_at_q.x = d + q * b->compliance[1];
+        circle_at_q.slope = b->compliance[1];
+        circle_at_q.share = 1.0;
     } else {
         double other = b->radius[1] - q * b->compliance[1];
-        ring.x = 0.5 * ((r * r - other * other) / d + d);
-        ring.slope = (other * b->compliance[1] - r * b->compliance[0]) / d;
-        ring.share = (d - ring.x) / d;
+        circle_at_q.x = 0.5 * ((r * r - other * other) / d + d);
+        circle_at_q.slope = (other * b->compliance[1] - r * b->compliance[0]) / d;
+        circle_at_q.share = (d - circle_at_q.x) / d;
     }
-    ring.square = tact_max(r * r - ring.x * ring.x, 0.0);
-    return ring;
+    circle_at_q.square = tact_max(r * r - circle_at_q.x * circle_at_q.x, 0.0);
+    return circle_at_q;
 }
 
-/* Integrals over the pressure, from 0 to its largest, at q = `most`. rho^3 ends as the power 3/2 of
- * the remaining q, so the variable of that integral is the root of the latter. */
-static void integrate_ball_pressure(const struct balls *b, double most, struct tact_patch *patch,
-                                    double *centre, double *square)
+/* Integrates over the pressure, from 0 to its largest at level q = `max_level`. rho^3 ends as the
+ * power 3/2 of the remaining q, so the variable of that integral is the root of the latter. */
+static void integrate_ball_pressure(const struct ball_pair *b, double max_level,
+                                    struct tact_patch *patch, double *centre, double *square)
 {
     const struct field_quadrature_rule *rule = b->rule;
-    double force = 0.0, stiffness = 0.0, moment = 0.0, cube = 0.0, fourth = 0.0;
-    double peak = tact_field_pressure_law(rule->power, most);
+    double force = 0.0, stiffness = 0.0, moment = 0.0, radius_cubed_sum = 0.0, fourth = 0.0;
+    double peak = tact_field_pressure_law(rule->power, max_level);
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
-        double q = most * rule->node[i], w = rule->weight[i] * peak, y = rule->root[i];
-        struct ring at = circle_at_pressure(b, q);
+        double q = max_level * rule->node[i], w = rule->weight[i] * peak, y = rule->root[i];
+        struct pressure_circle at = circle_at_pressure(b, q);
         force += w * PI * at.square;
         moment += w * PI * at.square * (at.x + q * at.slope / rule->power);
         stiffness += w * 2.0 * PI * at.x * at.share;
         fourth += w * PI / 4.0 * at.square * at.square;
-        at = circle_at_pressure(b, most * (1.0 - y * y));
-        cube += rule->root_weight[i] * peak * (2.0 * PI / 3.0) * at.square * sqrt(at.square);
+        at = circle_at_pressure(b, max_level * (1.0 - y * y));
+        radius_cubed_sum +=
+            rule->root_weight[i] * peak * (2.0 * PI / 3.0) * at.square * sqrt(at.square);
     }
     patch->wrench[0] = force;
     patch->stiffness[0] = stiffness;
-    patch->spin_arm = cube / force;
+    patch->spin_arm = radius_cubed_sum / force;
     *centre = moment / force;
-    *square = fourth; /* integral of the pressure times the square of a coordinate */
+    /* integral of the pressure times the square of a coordinate in the contact plane */
+    *square = fourth;
 }
 
-/* The height of a ball's centre over a face of a box, `away` from the box's centre, where all that
- * the ball has in the box is a disc in that face; normal: of the face, world. 0 where it is not so.
- */
+/* Height of a ball's centre over the nearest face of a box, where the ball cuts the box in a whole
+ * disc of that face, else 0; offset: from the box's centre to the ball's; normal: of the face,
+ * world. */
 static double find_face_of_disc(const struct tact_shape *box, const struct tact_pose *pose,
-                                const double away[3], double radius, double normal[3])
+                                const double offset[3], double radius, double normal[3])
 {
-    double m[9], at[3], beyond[3];
+    double m[9], at[3], beyond_face[3];
     int face = 0;
     tact_quat_to_m3(m, pose->quat_wxyz);
-    tact_m3_tmul_v3(at, m, away);
+    tact_m3_tmul_v3(at, m, offset);
     for (int k = 0; k < 3; k++) {
-        beyond[k] = fabs(at[k]) - box->size[k];
-        face = beyond[k] > beyond[face] ? k : face;
+        beyond_face[k] = fabs(at[k]) - box->size[k];
+        face = beyond_face[k] > beyond_face[face] ? k : face;
     }
-    const double height = beyond[face],
+    const double height = beyond_face[face],
                  rim = sqrt(tact_max(radius * radius - height * height, 0.0));
     for (int k = 0; k < 3; k++) {
         normal[k] = at[face] < 0.0 ? -m[3 * k + face] : m[3 * k + face];
-        if (k != face && !(beyond[k] + rim <= 0.0)) {
+        if (k != face && !(beyond_face[k] + rim <= 0.0)) {
             return 0.0;
         }
     }
     return height > 0.0 && radius - height <= 2.0 * box->size[face] ? height : 0.0;
 }
 
-/* Describes the pair as balls, the first a sphere; normal: from the second to the first. Returns 0
- * where it is not such a pair. */
-static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, struct balls *b,
+/* Describes the query's pair as balls, the first of them a sphere; normal: from the second to the
+ * first. Returns 0 where the pair is another. */
+static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, struct ball_pair *b,
                                   double normal[3])
 {
     const struct tact_shape *shape[2] = {swapped ? q->b : q->a, swapped ? q->a : q->b};
@@ -116,8 +120,8 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, 
     const struct field_shape_data *data[2] = {swapped ? q->data_b : q->data_a,
                                               swapped ? q->data_a : q->data_b};
     const double up[3] = {0.0, 0.0, 1.0};
-    const int on_box = shape[1]->kind == TACT_SHAPE_BOX && !data[1]->scratch;
-    b->plane = shape[1]->kind == TACT_SHAPE_HALFSPACE || on_box;
+    const int is_on_box = shape[1]->kind == TACT_SHAPE_BOX && !data[1]->scratch;
+    b->plane = shape[1]->kind == TACT_SHAPE_HALFSPACE || is_on_box;
     if (shape[0]->kind != TACT_SHAPE_SPHERE || (!b->plane && shape[1]->kind != TACT_SHAPE_SPHERE) ||
         !data[0]->own || (!b->plane && !data[1]->own)) {
         return 0;
@@ -129,7 +133,7 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, 
     b->rule = data[0]->scratch ? &data[0]->rule : &data[1]->rule;
     double distance[3];
     tact_v3_sub(distance, pose[0]->position, pose[1]->position);
-    if (on_box) {
+    if (is_on_box) {
         b->distance = find_face_of_disc(shape[1], pose[1], distance, b->radius[0], normal);
         return b->distance > 0.0;
     }
@@ -142,21 +146,22 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, 
     return 1;
 }
 
-/* 1 where the surface is a cap: beyond the middle of a ball its pressure decreases again. */
-static int is_spherical_cap(const struct balls *b, double most)
+/* 1 where the contact surface is a cap on one side of both centres: beyond the middle of a ball its
+ * pressure decreases again. */
+static int is_spherical_cap(const struct ball_pair *b, double max_level)
 {
-    return b->distance > 0.0 && b->radius[0] - most * b->compliance[0] > 0.0 &&
-           (b->plane || (b->radius[1] - most * b->compliance[1] > 0.0 &&
+    return b->distance > 0.0 && b->radius[0] - max_level * b->compliance[0] > 0.0 &&
+           (b->plane || (b->radius[1] - max_level * b->compliance[1] > 0.0 &&
                          b->distance > fabs(b->radius[0] - b->radius[1])));
 }
 
-/* Points of the surface at level q, on a circle about the line of the centres. origin: the
- * first centre; normal: from the second to the first. */
-static void points_on_pressure_circle(const struct balls *b, double q, const double origin[3],
+/* Points of the contact surface at pressure level q, on a circle about the line of the centres.
+ * origin: the first centre; normal: from the second to the first. */
+static void points_on_pressure_circle(const struct ball_pair *b, double q, const double origin[3],
                                       const double normal[3], const struct tact_patch *patch,
                                       double (*out)[3])
 {
-    struct ring at = circle_at_pressure(b, q);
+    struct pressure_circle at = circle_at_pressure(b, q);
     double rho = sqrt(at.square);
     for (int i = 0; i < SECTORS; i++) {
         double angle = 2.0 * PI * i / SECTORS;
@@ -167,13 +172,14 @@ static void points_on_pressure_circle(const struct balls *b, double q, const dou
     }
 }
 
-/* Adds the surface to the query's pressure map, if it has one: plane quadrilaterals between circles
- * of equal pressure at about equal steps of radius, and triangles in the innermost circle. */
-static void report_ball_pressure(const struct tact_pair_query *q, const struct balls *b,
-                                 double most, const double origin[3], const double normal[3],
-                                 const struct tact_patch *patch)
+/* Adds the contact surface to the query's pressure map, if it has one: plane quadrilaterals between
+ * circles of equal pressure at about equal steps of radius, and triangles in the innermost circle.
+ */
+static void map_ball_pressure(const struct tact_pair_query *q, const struct ball_pair *b,
+                              double max_level, const double origin[3], const double normal[3],
+                              const struct tact_patch *patch)
 {
-    double circle[2][SECTORS][3], pressure[2] = {0.0, 0.0};
+    double circle_points[2][SECTORS][3], pressure[2] = {0.0, 0.0};
     if (!q->pressure) {
         return;
     }
@@ -183,15 +189,15 @@ static void report_ball_pressure(const struct tact_pair_query *q, const struct b
         out->area = patch->area;
         out->load = patch->wrench[0];
     }
-    points_on_pressure_circle(b, 0.0, origin, normal, patch, circle[0]);
+    points_on_pressure_circle(b, 0.0, origin, normal, patch, circle_points[0]);
     for (int k = 1; k <= RINGS; k++) {
         double share = 1.0 - (double)k / RINGS;
-        double level = most * (1.0 - share * share);
+        double level = max_level * (1.0 - share * share);
         pressure[k % 2] = tact_field_pressure_law(b->rule->power, level);
-        points_on_pressure_circle(b, level, origin, normal, patch, circle[k % 2]);
+        points_on_pressure_circle(b, level, origin, normal, patch, circle_points[k % 2]);
         for (int i = 0; i < SECTORS; i++) {
-            const double(*outer)[3] = (const double(*)[3])circle[1 - k % 2];
-            const double(*inner)[3] = (const double(*)[3])circle[k % 2];
+            const double(*outer)[3] = (const double(*)[3])circle_points[1 - k % 2];
+            const double(*inner)[3] = (const double(*)[3])circle_points[k % 2];
             int next = (i + 1) % SECTORS;
             double corner[4][3];
             const double of[4] = {pressure[1 - k % 2], pressure[1 - k % 2], pressure[k % 2],
@@ -206,15 +212,15 @@ static void report_ball_pressure(const struct tact_pair_query *q, const struct b
     }
 }
 
-/* The patch of a pair whose surface is a cap or, on a plane, a disc. swapped: the first ball is the
- * query's b. 0 where it has no force. */
-static int make_patch(const struct tact_pair_query *q, const struct balls *b, int swapped,
-                      const double normal[3], double most, struct tact_patch *patch)
+/* Makes the patch of a pair whose contact surface is a cap or, on a plane, a disc. swapped: the
+ * first ball is the query's b. Returns 0 where it has no force. */
+static int make_patch(const struct tact_pair_query *q, const struct ball_pair *b, int swapped,
+                      const double normal[3], double max_level, struct tact_patch *patch)
 {
     double x, square;
     const double *origin = swapped ? q->pose_b->position : q->pose_a->position;
     memset(patch, 0, sizeof *patch);
-    integrate_ball_pressure(b, most, patch, &x, &square);
+    integrate_ball_pressure(b, max_level, patch, &x, &square);
     double semi = sqrt(circle_at_pressure(b, 0.0).square), force = patch->wrench[0];
     double damping = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
     if (!(force > 0.0) || !(patch->stiffness[0] > 0.0)) {
@@ -238,24 +244,25 @@ static int make_patch(const struct tact_pair_query *q, const struct balls *b, in
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
     patch->area = PI * semi * semi;
-    report_ball_pressure(q, b, most, origin, normal, patch);
+    map_ball_pressure(q, b, max_level, origin, normal, patch);
     return 1;
 }
 
 int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch *patch)
 {
-    struct balls b;
+    struct ball_pair b;
     double normal[3];
     int swapped = q->a->kind != TACT_SHAPE_SPHERE;
     if (!describe_pair_as_balls(q, swapped, &b, normal)) {
         return 0;
     }
     double depth = b.radius[0] + (b.plane ? 0.0 : b.radius[1]) - b.distance;
-    double most = depth / (b.compliance[0] + b.compliance[1]);
+    double max_level = depth / (b.compliance[0] + b.compliance[1]);
     if (!(depth > 0.0)) {
         return -EDOM;
     }
-    return is_spherical_cap(&b, most) ? make_patch(q, &b, swapped, normal, most, patch) : 0;
+    return is_spherical_cap(&b, max_level) ? make_patch(q, &b, swapped, normal, max_level, patch)
+                                           : 0;
 }
 
 int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_surface *of,
@@ -266,17 +273,17 @@ int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_sur
     if (!(distance > 0.0)) {
         return 0;
     }
-    const struct balls b = {.rule = &ball->rule,
-                            .radius = {of->sphere.radius, 0.0},
-                            .compliance = {1.0 / of->sphere.slope, 0.0},
-                            .distance = distance,
-                            .plane = 1};
+    const struct ball_pair b = {.rule = &ball->rule,
+                                .radius = {of->sphere.radius, 0.0},
+                                .compliance = {1.0 / of->sphere.slope, 0.0},
+                                .distance = distance,
+                                .plane = 1};
     tact_quat_rotate(normal, of->frame->quat_wxyz, local);
     return make_patch(q, &b, of->swapped, normal, of->sphere.slope * (b.radius[0] - distance),
                       patch);
 }
 
-/* 1 for a soft ball with its own field. */
+/* 1 for a soft ball that has its own pressure field, not that of its mesh. */
 static int is_soft_ball(const struct tact_shape *shape, const struct field_shape_data *data)
 {
     return shape->kind == TACT_SHAPE_SPHERE && data->own && data->scratch;

@@ -11,15 +11,18 @@
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-#define SAME 1e-13 /* difference of two pressures, over the largest, that is rounding */
-#define SLICE_IN_FACE_DISTANCE                                                                     \
-    1e-12 /* distance from a face, over the size, within which a slice lies in it */
-#define LEVEL_CHANGE_TOLERANCE                                                                     \
-    1e-9 /* change of the difference of two pressures, over their slopes, that counts as zero */
+/* Difference of two pressures that is rounding, relative to the largest pressure. */
+#define PRESSURE_ROUNDING_RATIO 1e-13
+/* Distance from a face within which a slice lies in the face, relative to the size of the field. */
+#define SLICE_IN_FACE_DISTANCE 1e-12
+/* Change of the difference of two pressures that counts as zero, relative to the sum of their
+ * slopes. */
+#define LEVEL_CHANGE_TOLERANCE 1e-9
 
-enum { SIDES = 5 }; /* four faces, and the plane of zero pressure */
+/* Planes that may cut a slice: four faces of a tetrahedron, and the plane of zero pressure. */
+enum { SIDES = 5 };
 
-/* A polygon with the distances of its corners from the cutting planes. */
+/* A polygon under construction, with the distances of its corners from the cutting planes. */
 struct outline {
     int n;
     double x[TACT_FIELD_CORNERS][3 + SIDES];
@@ -50,7 +53,7 @@ static const double *cell_corner(const struct tact_pressure_field *field,
     return field->vertices + 3 * (size_t)cell->corner[k];
 }
 
-/* Transforms a point of a to the frame of b. */
+/* Transforms a point from the frame of field a to that of field b. */
 static void point_to_frame_of_b(const struct field_pair *pair, const double *x, double *out)
 {
     double from[3];
@@ -58,19 +61,20 @@ static void point_to_frame_of_b(const struct field_pair *pair, const double *x, 
     tact_m3_tmul_v3(out, pair->turn, from);
 }
 
-/* Crossing point of the segment from corner p, on the positive side of a plane, to q. */
+/* Point where the segment from corner p, on the positive side of a plane, to corner q crosses the
+ * plane. */
 static void compute_crossing_point(const double *p, const double *q, double distance_p,
-                                   double distance_q, int numbers, double *out)
+                                   double distance_q, int coordinate_count, double *out)
 {
     double share = distance_p / (distance_p - distance_q);
-    for (int i = 0; i < numbers; i++) {
+    for (int i = 0; i < coordinate_count; i++) {
         out[i] = p[i] + share * (q[i] - p[i]);
     }
 }
 
-/* Keeps the part on the positive side of plane number c, or on the other (Sutherland-Hodgman).
- * Returns 0 where nothing remains. */
-static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_side, int label)
+/* Clips an outline by plane number c and keeps its part on the positive or the negative side
+ * (Sutherland-Hodgman). Returns 0 where nothing remains. */
+static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_side, int new_side)
 {
     struct outline in;
     int m = 0;
@@ -82,7 +86,7 @@ static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_si
         double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
         int here = (vi >= 0.0) == keeps_positive_side, there = (vj >= 0.0) == keeps_positive_side;
         if (m + 2 > TACT_FIELD_CORNERS) {
-            o->n = 0; /* all of it is within rounding of an edge */
+            o->n = 0; /* the whole polygon is within rounding of an edge */
             return 0;
         }
         if (here) {
@@ -94,7 +98,7 @@ static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_si
             compute_crossing_point(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi,
                                    3 + SIDES, o->x[m]);
             o->x[m][3 + c] = 0.0;
-            o->side[m++] = (int16_t)(here ? label : in.side[i]);
+            o->side[m++] = (int16_t)(here ? new_side : in.side[i]);
         }
     }
     o->n = m;
@@ -110,26 +114,26 @@ static int has_corners_on_side(const struct outline *o, int c, int keeps_positiv
     return inside == o->n ? 2 : inside > 0;
 }
 
-/* 1 where a slice in face c of b's cell belongs to this cell: the contact surface is where the
- * difference of pressures changes from negative to 0 or positive, and belongs to the negative side.
- * It may be 0 on all of the other side, where the fields are equal. */
-static int belongs_to_cell_below(const struct field_pair *pair, const struct field_cell *cb, int c,
-                                 const struct field_polygon *plane)
+/* 1 where a slice that lies in face c of b's cell belongs to this cell: the contact surface is
+ * where the difference of pressures changes from negative to 0 or positive, and belongs to the
+ * negative side. The difference may be 0 on all of the other side, where the fields are equal. */
+static int owns_slice_in_face(const struct field_pair *pair, const struct field_cell *cb, int c,
+                              const struct field_polygon *plane)
 {
-    double in[3], beyond[3], differ[3];
+    double in[3], gradient_beyond[3], gradient_difference[3];
     tact_m3_mul_v3(in, pair->turn, pair->b->faces[cb->face[c]]);
     tact_v3_scale(in, in, cb->inside >> c & 1 ? 1.0 : -1.0);
-    tact_v3_sub(differ, plane->slope_b, plane->slope_a);
-    if (tact_v3_dot(differ, in) >= 0.0 || cb->next[c] == TACT_FIELD_NO_CELL) {
-        return tact_v3_dot(differ, in) < 0.0;
+    tact_v3_sub(gradient_difference, plane->slope_b, plane->slope_a);
+    if (tact_v3_dot(gradient_difference, in) >= 0.0 || cb->next[c] == TACT_FIELD_NO_CELL) {
+        return tact_v3_dot(gradient_difference, in) < 0.0;
     }
-    tact_m3_mul_v3(beyond, pair->turn, pair->b->cells[cb->next[c]].gradient);
-    tact_v3_sub(differ, beyond, plane->slope_a);
-    double steep = tact_v3_norm(beyond) + tact_v3_norm(plane->slope_a);
-    return tact_v3_dot(differ, in) <= LEVEL_CHANGE_TOLERANCE * steep;
+    tact_m3_mul_v3(gradient_beyond, pair->turn, pair->b->cells[cb->next[c]].gradient);
+    tact_v3_sub(gradient_difference, gradient_beyond, plane->slope_a);
+    double slope_sum = tact_v3_norm(gradient_beyond) + tact_v3_norm(plane->slope_a);
+    return tact_v3_dot(gradient_difference, in) <= LEVEL_CHANGE_TOLERANCE * slope_sum;
 }
 
-/* The face of the cell that contains the whole slice; -1: none. */
+/* Index of the cell's face in which the whole slice lies; -1: none. */
 static int face_containing_slice(const struct outline *o, double slack)
 {
     for (int c = 0; c < 4; c++) {
@@ -144,17 +148,17 @@ static int face_containing_slice(const struct outline *o, double slack)
     return -1;
 }
 
-/* Sets the distances of the corners from the faces of a cell. to: their positions in the frame of
- * its field. Returns 0 where all are outside a face by more than slack. */
+/* Sets the distances of an outline's corners from the faces of a cell. corners: their positions in
+ * the frame of the cell's field. Returns 0 where all are outside a face by more than slack. */
 static int compute_face_distances(struct outline *o, const struct tact_pressure_field *field,
-                                  const struct field_cell *cell, const double (*to)[3],
+                                  const struct field_cell *cell, const double (*corners)[3],
                                   double slack)
 {
     for (int c = 0; c < 4; c++) {
         const double *plane = field->faces[cell->face[c]];
         double sign = cell->inside >> c & 1 ? 1.0 : -1.0, most = -INFINITY;
         for (int i = 0; i < o->n; i++) {
-            o->x[i][3 + c] = tact_v3_dot(plane, to[i]) - plane[3];
+            o->x[i][3 + c] = tact_v3_dot(plane, corners[i]) - plane[3];
             most = tact_max(most, sign * o->x[i][3 + c]);
         }
         if (most < -slack) {
@@ -164,54 +168,59 @@ static int compute_face_distances(struct outline *o, const struct tact_pressure_
     return 1;
 }
 
-/* Cuts by the faces of a cell except `in`; label is that of its first. */
-static int clip_by_cell(struct outline *o, const struct field_cell *cell, int in, int label)
+/* Clips an outline by the faces of a cell except face `skipped`; first_side: number of the cell's
+ * first side. */
+static int clip_by_cell(struct outline *o, const struct field_cell *cell, int skipped,
+                        int first_side)
 {
     for (int c = 0; c < 4; c++) {
-        if (c != in && !has_corners_on_side(o, c, cell->inside >> c & 1)) {
+        if (c != skipped && !has_corners_on_side(o, c, cell->inside >> c & 1)) {
             return 0;
         }
     }
     for (int c = 0; c < 4; c++) {
-        if (c != in && has_corners_on_side(o, c, cell->inside >> c & 1) < 2 &&
-            !clip_outline_by_plane(o, c, cell->inside >> c & 1, label + c)) {
+        if (c != skipped && has_corners_on_side(o, c, cell->inside >> c & 1) < 2 &&
+            !clip_outline_by_plane(o, c, cell->inside >> c & 1, first_side + c)) {
             return 0;
         }
     }
     return o->n > 2;
 }
 
-/* The slice of a's tetrahedron where e is 0. */
-static int slice(const struct field_pair *pair, const struct field_cell *cell, const double *e,
-                 struct outline *o)
+/* Slices a's tetrahedron where the value e, given at its corners, is 0. */
+static int slice_tetrahedron(const struct field_pair *pair, const struct field_cell *cell,
+                             const double *e, struct outline *o)
 {
     static const int other_corners[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
-    int up[4], down[4], ups = 0, downs = 0;
+    int positive_corners[4], negative_corners[4], positive_count = 0, negative_count = 0;
     for (int k = 0; k < 4; k++) {
         if (e[k] >= 0.0) {
-            up[ups++] = k;
+            positive_corners[positive_count++] = k;
         } else {
-            down[downs++] = k;
+            negative_corners[negative_count++] = k;
         }
     }
-    if (!ups || !downs) {
+    if (!positive_count || !negative_count) {
         return 0;
     }
-    int ends[4][2], side[4], n = ups == 2 ? 4 : 3;
+    int ends[4][2], side[4], n = positive_count == 2 ? 4 : 3;
     if (n == 3) {
-        int corner_alone_on_side = ups == 1 ? up[0] : down[0];
+        int corner_alone_on_side = positive_count == 1 ? positive_corners[0] : negative_corners[0];
         for (int i = 0; i < 3; i++) {
-            ends[i][0] = ups == 1 ? corner_alone_on_side : other_corners[corner_alone_on_side][i];
-            ends[i][1] = ups == 1 ? other_corners[corner_alone_on_side][i] : corner_alone_on_side;
-            side[i] = other_corners[corner_alone_on_side]
-                                   [(i + 2) % 3]; /* opposite to the corner that neither edge has */
+            ends[i][0] =
+                positive_count == 1 ? corner_alone_on_side : other_corners[corner_alone_on_side][i];
+            ends[i][1] =
+                positive_count == 1 ? other_corners[corner_alone_on_side][i] : corner_alone_on_side;
+            /* the face opposite to the corner that is on neither edge */
+            side[i] = other_corners[corner_alone_on_side][(i + 2) % 3];
         }
     } else {
-        const int way[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};
+        const int edge_corners[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};
         for (int i = 0; i < 4; i++) {
-            ends[i][0] = up[way[i][0]];
-            ends[i][1] = down[way[i][1]];
-            side[i] = i % 2 ? down[1 - way[i][1]] : up[1 - way[i][0]];
+            ends[i][0] = positive_corners[edge_corners[i][0]];
+            ends[i][1] = negative_corners[edge_corners[i][1]];
+            side[i] = i % 2 ? negative_corners[1 - edge_corners[i][1]]
+                            : positive_corners[1 - edge_corners[i][0]];
         }
     }
     for (int i = 0; i < n; i++) {
@@ -225,32 +234,33 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
     return 1;
 }
 
-/* Slices by the plane of equal pressure. Where the fields are equal except for rounding, the
- * difference is set to 0, so that their common volume is on one side. -1: they are equal in all of
- * it. */
+/* Slices a's tetrahedron by the plane of equal pressure. Where the fields are equal except for
+ * rounding, the difference is set to 0, so that their common volume is on one side. -1: they are
+ * equal in the whole tetrahedron. */
 static int slice_by_equal_pressure_plane(const struct field_pair *pair, const struct field_cell *ca,
                                          const struct field_cell *cb, struct outline *o,
                                          struct field_polygon *plane)
 {
-    int hard = pair->b->rigid, same = 0;
-    double e[4], differ[3], rounding = SAME * pair->a->nodes[0].most;
+    int is_b_rigid = pair->b->rigid, equal_corners = 0;
+    double e[4], gradient_difference[3],
+        rounding = PRESSURE_ROUNDING_RATIO * pair->a->nodes[0].most;
     tact_m3_mul_v3(plane->slope_b, pair->turn, cb->gradient);
     double base = cb->base - tact_v3_dot(plane->slope_b, pair->shift);
     for (int k = 0; k < 4; k++) {
         e[k] = tact_v3_dot(plane->slope_b, cell_corner(pair->a, ca, k)) + base;
-        if (!hard) {
+        if (!is_b_rigid) {
             e[k] -= pair->a->pressure[ca->corner[k]];
             e[k] = fabs(e[k]) <= rounding ? 0.0 : e[k];
-            same += e[k] == 0.0;
+            equal_corners += e[k] == 0.0;
         }
     }
-    tact_v3_sub(differ, plane->slope_b, ca->gradient);
-    tact_v3_copy(plane->normal, hard ? plane->slope_b : differ);
-    plane->apart = tact_v3_normalize(plane->normal, plane->normal);
-    return same == 4 ? -1 : slice(pair, ca, e, o);
+    tact_v3_sub(gradient_difference, plane->slope_b, ca->gradient);
+    tact_v3_copy(plane->normal, is_b_rigid ? plane->slope_b : gradient_difference);
+    plane->gradient_difference = tact_v3_normalize(plane->normal, plane->normal);
+    return equal_corners == 4 ? -1 : slice_tetrahedron(pair, ca, e, o);
 }
 
-/* The triangle of b in the frame of a. */
+/* Transforms a rigid triangle of b to the frame of a. */
 static void triangle_in_a(const struct field_pair *pair, const struct field_cell *cb,
                           struct outline *o, struct field_polygon *plane)
 {
@@ -263,10 +273,10 @@ static void triangle_in_a(const struct field_pair *pair, const struct field_cell
     o->n = 3;
     tact_m3_mul_v3(plane->slope_b, pair->turn, cb->gradient);
     tact_v3_copy(plane->normal, plane->slope_b);
-    plane->apart = 1.0;
+    plane->gradient_difference = 1.0;
 }
 
-/* Cuts off the part with negative pressure in a. */
+/* Clips the part of an outline where a's pressure is negative. */
 static int clip_negative_pressure(struct outline *o, const struct field_polygon *plane)
 {
     for (int i = 0; i < o->n; i++) {
@@ -298,7 +308,7 @@ static int cut_pair_outline(const struct field_pair *pair, const struct field_ce
             return 0;
         }
         int in = face_containing_slice(o, slack);
-        rc = (in < 0 || belongs_to_cell_below(pair, cb, in, plane)) && clip_by_cell(o, cb, in, 4);
+        rc = (in < 0 || owns_slice_in_face(pair, cb, in, plane)) && clip_by_cell(o, cb, in, 4);
     } else if (pair->b->kind == TACT_FIELD_RIGID && pair->a->kind == TACT_FIELD_TETS) {
         for (int i = 0; i < o->n; i++) {
             tact_v3_copy(at[i], o->x[i]);
@@ -308,10 +318,10 @@ static int cut_pair_outline(const struct field_pair *pair, const struct field_ce
             return 0;
         }
         int in = face_containing_slice(o, slack);
-        plane->in_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
+        plane->is_in_cell_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
         rc = clip_by_cell(o, ca, -1, 0);
     }
-    return rc && (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16)
+    return rc && (pair->a->kind == TACT_FIELD_HALFSPACE || ca->rim & 16)
                ? clip_negative_pressure(o, plane)
                : rc;
 }
@@ -324,7 +334,7 @@ int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
     polygon->a = i;
     polygon->b = j;
     polygon->soft = !pair->b->rigid;
-    polygon->in_face = 0;
+    polygon->is_in_cell_face = 0;
     polygon->sphere = NULL;
     polygon->base = ca->base;
     polygon->power = pair->a->power;

@@ -8,15 +8,17 @@
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-enum { MOST_PLANES = 7 }; /* four of a tetrahedron, two of zero pressure, one of equal ones */
+/* Maximum number of cutting planes: four of a tetrahedron, two of zero pressure, one of equal
+      pressures. */
+enum { MOST_PLANES = 7 };
 
-/* Planes that bound a part of space, inside where normal.x >= distance. */
+/* Planes that bound a region of space: inside where normal.x >= distance. */
 struct part {
     int planes;
     double plane[MOST_PLANES][4];
 };
 
-/* A linear function to be integrated over a tetrahedron within the first planes. */
+/* A linear function to be integrated over the part of a tetrahedron within the first planes. */
 struct bounded_linear_function {
     const struct part *part;
     double slope[3], base;
@@ -36,16 +38,16 @@ static double integral_over_tetrahedron(const struct bounded_linear_function *f,
     return fabs(tact_v3_dot(u, across)) / 24.0 * sum;
 }
 
-static void plane_crossing_point(const double *p, const double *q, double at_p, double at_q,
-                                 double *out)
+static void plane_crossing_point(const double *p, const double *q, double value_at_p,
+                                 double value_at_q, double *out)
 {
-    double share = at_p / (at_p - at_q);
+    double share = value_at_p / (value_at_p - value_at_q);
     for (int k = 0; k < 3; k++) {
         out[k] = p[k] + share * (q[k] - p[k]);
     }
 }
 
-/* Splits the prism of two triangles into three tetrahedra. */
+/* Splits the prism between two triangles into three tetrahedra. */
 static void split_prism_into_tetrahedra(const double (*p)[3], double (*tet)[4][3])
 {
     static const int corner[3][4] = {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}};
@@ -54,7 +56,8 @@ static void split_prism_into_tetrahedra(const double (*p)[3], double (*tet)[4][3
     }
 }
 
-/* The part of a tetrahedron above a plane, as up to three tetrahedra; returns their number. */
+/* Cuts off the part of a tetrahedron above a plane, as up to three tetrahedra; returns their
+ * number. */
 static int cut_tetrahedron_above_plane(const double (*x)[3], const double *plane,
                                        double (*tet)[4][3])
 {
@@ -89,8 +92,8 @@ static int cut_tetrahedron_above_plane(const double (*x)[3], const double *plane
     return ups ? 3 : 0;
 }
 
-/* Integral over the part of the tetrahedron within the planes from number k on; recursive, as deep
- * as there are planes. */
+/* Integral of a function over the part of a tetrahedron within the planes from number k on;
+ * recursive, as deep as there are planes. */
 static double integrate_within_planes(const struct bounded_linear_function *f, const double (*x)[3],
                                       int k)
 {
@@ -119,7 +122,7 @@ static void cell_corners(const struct field_pair *pair, int of_b, uint32_t i, do
     }
 }
 
-/* Adds the plane through three points, with a fourth above it. */
+/* Adds the plane through three points, with a fourth point above it, to the bounding planes. */
 static void add_plane_through_points(struct part *part, const double *p, const double *q,
                                      const double *r, const double *above)
 {
@@ -142,7 +145,7 @@ static void add_tetrahedron_planes(struct part *part, const double (*x)[3])
     }
 }
 
-/* Adds the half-space in which a function is positive. */
+/* Adds the half-space in which a linear function is positive to the bounding planes. */
 static void add_positive_halfspace(struct part *part, const double *slope, double base)
 {
     double *plane = part->plane[part->planes++];
@@ -150,8 +153,8 @@ static void add_positive_halfspace(struct part *part, const double *slope, doubl
     plane[3] = -base;
 }
 
-/* Integral of the lesser pressure of cells i and j over their intersection: that of a, less the
- * part in which it exceeds that of b. */
+/* Integral of the lesser pressure of cells i and j over their intersection: that of a's pressure,
+ * less the part in which it exceeds b's. */
 static double integrate_lesser_pressure(const struct field_pair *pair, uint32_t i, uint32_t j)
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
@@ -168,7 +171,7 @@ static double integrate_lesser_pressure(const struct field_pair *pair, uint32_t 
     if (ca->rim & 16) {
         add_positive_halfspace(&part, ca->gradient, ca->base);
     }
-    if (pair->b->kind == TACT_FIELD_PLANE || cb->rim & 16) {
+    if (pair->b->kind == TACT_FIELD_HALFSPACE || cb->rim & 16) {
         add_positive_halfspace(&part, slope, base);
     }
     tact_v3_copy(f.slope, ca->gradient);
@@ -179,7 +182,7 @@ static double integrate_lesser_pressure(const struct field_pair *pair, uint32_t 
     return sum - integrate_within_planes(&f, (const double(*)[3])x, 0);
 }
 
-/* Integral of the soft pressure over the rigid half-space of b. */
+/* Integral of a's soft pressure over the rigid half-space b. */
 static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
 {
     const struct field_cell *ca = &pair->a->cells[i];
@@ -196,8 +199,8 @@ static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
     return integrate_within_planes(&f, (const double(*)[3])x, 0);
 }
 
-/* Integral of the pressure of cell i over the tetrahedron of a rigid triangle and an apex, negative
- * where the apex is outside of the triangle. */
+/* Integral of the pressure of cell i over the tetrahedron between a rigid triangle and an apex,
+ * negative where the apex is outside of the triangle. */
 static double integral_over_triangle_cone(const struct field_pair *pair, uint32_t i, uint32_t j,
                                           const double *apex)
 {
@@ -214,7 +217,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
     if (height == 0.0) {
         return 0.0;
     }
-    if (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) {
+    if (pair->a->kind == TACT_FIELD_HALFSPACE || ca->rim & 16) {
         add_positive_halfspace(&part, ca->gradient, ca->base);
     }
     if (pair->a->kind == TACT_FIELD_TETS) {
@@ -226,7 +229,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
     return copysign(integrate_within_planes(&f, (const double(*)[3])x, 0), height);
 }
 
-/* Sum over all pairs of cells of two nodes. */
+/* Sum of the energy integrals over all pairs of cells of two nodes. */
 static double overlap_integral_of_nodes(const struct field_pair *pair, const struct field_node *a,
                                         const struct field_node *b)
 {

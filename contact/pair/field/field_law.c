@@ -12,9 +12,9 @@
 #include "contact/elementary.h"
 #include "contact/pair/field/field_internal.h"
 
-/* Ratio of two levels from which the integral over t is by Gauss and Legendre's nodes, exact to
+/* Ratio of two levels above which the integral over t is by Gauss-Legendre quadrature, exact to
  * 1e-13; below it is in closed form, which would lose that many digits above. */
-#define NEAR 0.7
+#define MIN_QUADRATURE_LEVEL_RATIO 0.7
 
 enum { NODES = 6 };
 static const double node[NODES] = {0.033765242898423989, 0.16939530676686776, 0.38069040695840156,
@@ -38,31 +38,31 @@ double tact_field_pressure_slope(const struct tact_field_material *material)
     return top / material->thickness;
 }
 
-/* A level of q with its pressure q^m. */
+/* A pressure level q with its pressure q^m. */
 struct level {
     double q, p;
 };
 
-/* Integrals over t from 0 to 1 of t^k q^m and t^k m q^(m - 1), k = 1, 2, 3, with q from `apex` to
- * `base`. */
+/* Computes the integrals over t from 0 to 1 of t^k q^m and t^k m q^(m - 1), k = 1, 2, 3, with q
+ * linear from `apex` to `base`. */
 static void integrate_between_levels(double m, const struct level *apex, const struct level *base,
-                                     double load[3], double spring[3])
+                                     double load[3], double spring_integrals[3])
 {
     double step = base->q - apex->q;
     memset(load, 0, 3 * sizeof *load);
-    memset(spring, 0, 3 * sizeof *spring);
-    if (tact_min(apex->q, base->q) > NEAR * tact_max(apex->q, base->q)) {
+    memset(spring_integrals, 0, 3 * sizeof *spring_integrals);
+    if (tact_min(apex->q, base->q) > MIN_QUADRATURE_LEVEL_RATIO * tact_max(apex->q, base->q)) {
         for (int i = 0; i < NODES; i++) {
             double q = apex->q + step * node[i], p = weight[i] * tact_field_pressure_law(m, q),
                    t = node[i];
             for (int k = 0; k < 3; k++, t *= node[i]) {
                 load[k] += t * p;
-                spring[k] += t * m * p / q;
+                spring_integrals[k] += t * m * p / q;
             }
         }
         return;
     }
-    /* t = (q - apex) / step: binomials of integrals of q^j q^m and of q^j m q^(m - 1) */
+    /* with t = (q - apex) / step: binomial sums of integrals of q^j q^m and of q^j m q^(m - 1) */
     double to = base->p, from = apex->p, whole[4], slope[4];
     for (int j = 0; j < 4; j++) {
         slope[j] = m * (to - from) / (m + j);
@@ -70,28 +70,29 @@ static void integrate_between_levels(double m, const struct level *apex, const s
         from *= apex->q;
         whole[j] = (to - from) / (m + j + 1);
     }
-    static const double binomial[3][4] = {{1, 1, 0, 0}, {1, 2, 1, 0}, {1, 3, 3, 1}};
+    static const double binomials[3][4] = {{1, 1, 0, 0}, {1, 2, 1, 0}, {1, 3, 3, 1}};
     double by = 1.0 / (step * step);
     for (int k = 0; k < 3; k++, by /= step) {
         double shift = 1.0;
         for (int j = k + 1; j >= 0; j--, shift *= -apex->q) {
-            load[k] += by * binomial[k][j] * shift * whole[j];
-            spring[k] += by * binomial[k][j] * shift * slope[j];
+            load[k] += by * binomials[k][j] * shift * whole[j];
+            spring_integrals[k] += by * binomials[k][j] * shift * slope[j];
         }
     }
 }
 
-/* Adds integrals over t of one weight, `part`, to moments about a point: twice the area, the apex,
- * and the ends of the base, both from that point. */
-static void add_triangle_part_integrals(struct field_moments *out, double twice,
-                                        const double part[3], const double *apex, const double *u,
-                                        const double *w)
+/* Adds the moments of one weight over a triangle to those about a point, from its integrals over t,
+ * `integrals`. twice_area: twice the area of the triangle; the apex, and u, w, the ends of the
+ * base, both from that point. */
+static void add_triangle_part_integrals(struct field_moments *out, double twice_area,
+                                        const double integrals[3], const double *apex,
+                                        const double *u, const double *w)
 {
-    double a[3], b[3], mean[3], area = twice * part[0];
+    double a[3], b[3], mean[3], area = twice_area * integrals[0];
     tact_v3_sub(a, u, apex);
     tact_v3_sub(b, w, apex);
     for (int k = 0; k < 3; k++) {
-        mean[k] = 0.5 * twice * part[1] * (a[k] + b[k]);
+        mean[k] = 0.5 * twice_area * integrals[1] * (a[k] + b[k]);
     }
     out->area += area;
     tact_v3_axpy(out->first, area, apex);
@@ -99,15 +100,16 @@ static void add_triangle_part_integrals(struct field_moments *out, double twice,
     for (int k = 0; k < 9; k++) {
         int r = k / 3, c = k % 3;
         out->second[k] += area * apex[r] * apex[c] + apex[r] * mean[c] + mean[r] * apex[c] +
-                          twice * part[2] / 6.0 *
+                          twice_area * integrals[2] / 6.0 *
                               (2.0 * a[r] * a[c] + 2.0 * b[r] * b[c] + a[r] * b[c] + b[r] * a[c]);
     }
 }
 
-/* Adds a triangle of signed area; x from the point of the moments. */
+/* Adds the moments of a triangle of signed area to those of the polygon; x: its corners from the
+ * polygon's corner 0. */
 static void add_triangle_moments(double m, double area, const double (*x)[3],
                                  const struct level *at, struct field_moments *load,
-                                 struct field_moments *spring)
+                                 struct field_moments *spring_integrals)
 {
     int low = 0, high = 0;
     for (int k = 1; k < 3; k++) {
@@ -126,18 +128,19 @@ static void add_triangle_moments(double m, double area, const double (*x)[3],
     }
     for (int upper = 0; upper < 2; upper++) {
         const int apex = upper ? far : low;
-        double twice = 2.0 * area * (upper ? 1.0 - share : share), of_load[3], of_spring[3];
+        double twice_area = 2.0 * area * (upper ? 1.0 - share : share), of_load[3], of_spring[3];
         if (upper ? share < 1.0 : share > 0.0) {
             integrate_between_levels(m, &at[apex], &at[middle], of_load, of_spring);
-            add_triangle_part_integrals(load, twice, of_load, x[apex], x[middle], cut);
-            add_triangle_part_integrals(spring, twice, of_spring, x[apex], x[middle], cut);
+            add_triangle_part_integrals(load, twice_area, of_load, x[apex], x[middle], cut);
+            add_triangle_part_integrals(spring_integrals, twice_area, of_spring, x[apex], x[middle],
+                                        cut);
         }
     }
 }
 
 void tact_field_integrate_law(struct field_polygon *p)
 {
-    struct field_moments load = {.area = 0.0}, spring = {.area = 0.0};
+    struct field_moments load = {.area = 0.0}, spring_integrals = {.area = 0.0};
     struct level at[TACT_FIELD_CORNERS];
     double from[TACT_FIELD_CORNERS][3], sum = 0.0;
     for (int k = 0; k < p->corners; k++) {
@@ -154,14 +157,14 @@ void tact_field_integrate_law(struct field_polygon *p)
         tact_v3_cross(across, x[1], x[2]);
         double area = 0.5 * tact_v3_dot(across, p->normal);
         sum += area;
-        add_triangle_moments(p->power, area, (const double(*)[3])x, of, &load, &spring);
+        add_triangle_moments(p->power, area, (const double(*)[3])x, of, &load, &spring_integrals);
     }
     double sign = sum < 0.0 ? -1.0 : 1.0;
     p->load = sign * load.area;
     tact_v3_scale(p->lever, load.first, sign);
-    p->springs.area = sign * spring.area;
-    tact_v3_scale(p->springs.first, spring.first, sign);
+    p->springs.area = sign * spring_integrals.area;
+    tact_v3_scale(p->springs.first, spring_integrals.first, sign);
     for (int k = 0; k < 9; k++) {
-        p->springs.second[k] = sign * spring.second[k];
+        p->springs.second[k] = sign * spring_integrals.second[k];
     }
 }

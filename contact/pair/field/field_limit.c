@@ -17,44 +17,49 @@
 #include <string.h>
 #include "contact/pair/field/field_model_internal.h"
 
-/* Square of a part's arm over its mean square, and the number of Newton's steps for it. */
+/* Ratio of the square of a part's torsion arm to the mean square of its points' distances, and the
+ * number of Newton steps that find it. */
 #define DEFAULT_SQUARED_ARM_RATIO 0.5
 #define MIN_SQUARED_ARM_RATIO 0.35
 #define MAX_SQUARED_ARM_RATIO 0.65
 enum { MAX_LIMIT_CORRECTIONS = 4 };
 
-#define MIN_MEAN_TILT 1e-9  /* mean square of the normals along the patch that is rounding */
-#define MAX_PART_TILT 0.999 /* of a part; one along which nothing slips would have no Hessian */
+/* Mean square of the surface normals' tangential components that counts as a flat surface. */
+#define MIN_MEAN_TILT 1e-9
+/* Largest tilt of a part's surface; a part along which nothing slips would have no Hessian. */
+#define MAX_PART_TILT 0.999
 
-/* Points first to first + count - 1: load, mean point, and second moments about it [N m^2]. */
+/* A part of the pressure, of points first to first + count - 1: its load, mean point, and second
+ * moments about that point [N m^2]. */
 struct part {
     int first, count;
     double load, x, y, xx, xy, yy;
-    double own;             /* load times the mean squares of the points' own parts [N m^2] */
-    double tilt[3];         /* sums of load times nx nx, nx ny, ny ny [N] */
-    double axis[2], weight; /* direction of the largest second moment; how much it is in need of
-                               division */
+    double own;     /* load times the mean squares of the points' own sub-areas [N m^2] */
+    double tilt[3]; /* sums of load times the products nx nx, nx ny, ny ny of the normals [N] */
+    double axis[2], weight; /* direction of the largest second moment; priority with which the part
+                               is divided next */
 };
 
-/* Finds the direction and the weight. A body that spins quickly resists a slow slip by the mean of
- * the inverse distance, so that the parts near the centre are to be smaller: the largest second
- * moment is divided by three halves of a power of the distance. */
+/* Finds the axis across which a part is divided and its priority. A body that spins quickly resists
+ * a slow slip by the mean of the inverse distance, so that the parts near the centre are to be
+ * smaller: the largest second moment is divided by three halves of a power of the distance. */
 static void set_split_axis_and_priority(struct part *part)
 {
     double sum = part->xx + part->yy, half = 0.5 * (part->xx - part->yy);
-    double apart = sqrt(half * half + part->xy * part->xy);
-    double along = apart + fabs(half), size = sqrt(along * along + part->xy * part->xy);
+    double half_difference = sqrt(half * half + part->xy * part->xy);
+    double along = half_difference + fabs(half), size = sqrt(along * along + part->xy * part->xy);
     double square = part->x * part->x + part->y * part->y + sum / part->load;
     part->axis[0] = 1.0;
     part->axis[1] = 0.0;
-    if (apart > 1e-6 * sum) {
+    if (half_difference > 1e-6 * sum) {
         part->axis[0] = (half > 0.0 ? along : part->xy) / size;
         part->axis[1] = (half > 0.0 ? part->xy : along) / size;
     }
-    part->weight = sum > 0.0 ? (0.5 * sum + apart) / sqrt(square * sqrt(square)) : 0.0;
+    part->weight = sum > 0.0 ? (0.5 * sum + half_difference) / sqrt(square * sqrt(square)) : 0.0;
 }
 
-/* Load, and moments about a point: of the loads, their squares, and their parts' own squares. */
+/* Sums over points: load, and moments about a point of the loads, their squares, and their
+ * sub-areas' own squares. */
 struct moments {
     double load, x, y, xx, xy, yy, own, tilt[3];
 };
@@ -75,7 +80,7 @@ static void add_point_to_moments(const struct field_points *points, int i, doubl
     m->tilt[2] += load * points->ny[i] * points->ny[i];
 }
 
-/* Sets a part from its moments about (x, y). */
+/* Sets a part of the pressure from its moments about (x, y). */
 static void set_pressure_part(const struct moments *m, double x, double y, struct part *part)
 {
     double inverse = 1.0 / m->load, dx = m->x * inverse, dy = m->y * inverse;
@@ -100,8 +105,10 @@ static void swap_field_points(struct field_points *points, int i, int j)
     }
 }
 
-/* Divides a part across its longest axis at its mean point. Returns 0 where its points are one. */
-static int split_pressure_part(struct field_points *points, struct part *part, struct part *other)
+/* Divides a part of the pressure across its longest axis at its mean point. Returns 0 where its
+ * points coincide. */
+static int split_pressure_part(struct field_points *points, struct part *part,
+                               struct part *new_part)
 {
     const double x = part->x, y = part->y, ax = part->axis[0], ay = part->axis[1];
     int low = part->first, high = part->first + part->count;
@@ -115,13 +122,13 @@ static int split_pressure_part(struct field_points *points, struct part *part, s
             low++;
         }
     }
-    int rest = part->first + part->count - low;
-    if (!rest || rest == part->count || !(m.load < part->load)) {
+    int split_count = part->first + part->count - low;
+    if (!split_count || split_count == part->count || !(m.load < part->load)) {
         return 0;
     }
-    other->first = low;
-    other->count = rest;
-    part->count -= rest;
+    new_part->first = low;
+    new_part->count = split_count;
+    part->count -= split_count;
     const struct moments left = {
         part->load - m.load,
         -m.x,
@@ -131,12 +138,13 @@ static int split_pressure_part(struct field_points *points, struct part *part, s
         part->yy - m.yy,
         part->own - m.own,
         {part->tilt[0] - m.tilt[0], part->tilt[1] - m.tilt[1], part->tilt[2] - m.tilt[2]}};
-    set_pressure_part(&m, x, y, other);
+    set_pressure_part(&m, x, y, new_part);
     set_pressure_part(&left, x, y, part);
     return 1;
 }
 
-/* Divides the pressure, each time the part of the largest weight. Returns the number of parts. */
+/* Divides the pressure into parts, each time the part of the highest priority. Returns the number
+ * of parts. */
 static int split_pressure_into_parts(struct field_points *points, struct part *part)
 {
     int count = 1;
@@ -160,7 +168,8 @@ static int split_pressure_into_parts(struct field_points *points, struct part *p
     return count;
 }
 
-/* Power of a spin of 1 about the centre over the pressure: on a flat patch its mean distance. */
+/* Torsion arm of the pressure: the friction power of a unit spin about the centre per load; on a
+ * flat patch the mean distance from the centre. */
 static double mean_pressure_distance(const struct field_points *points)
 {
     double arm = 0.0, load = 0.0;
@@ -173,7 +182,8 @@ static double mean_pressure_distance(const struct field_points *points)
     return arm / load;
 }
 
-/* Power of a spin of 1 of the parts with this share of their mean squares, and its derivative. */
+/* Torsion arm of the parts whose own arms have this share of their mean squares, and its derivative
+ * by the share. */
 static double torsion_arm_of_parts(const struct tact_friction_points *p, const double *square,
                                    double share, double *slope)
 {
@@ -184,16 +194,16 @@ static double torsion_arm_of_parts(const struct tact_friction_points *p, const d
         if (p->tilted) {
             along = p->tilt_xx[i] * y * y - 2.0 * p->tilt_xy[i] * x * y + p->tilt_yy[i] * x * x;
         }
-        double far = sqrt(tact_max(x * x + y * y - along, 0.0) + share * square[i]);
-        arm += p->share[i] * far;
-        *slope += far > 0.0 ? 0.5 * p->share[i] * square[i] / far : 0.0;
+        double distance = sqrt(tact_max(x * x + y * y - along, 0.0) + share * square[i]);
+        arm += p->share[i] * distance;
+        *slope += distance > 0.0 ? 0.5 * p->share[i] * square[i] / distance : 0.0;
     }
     return arm;
 }
 
-/* Sets the parts' tilts, and increases their shares from those of the force to those of the
+/* Sets the tilts of the parts, and increases their shares from those of the force to those of the
  * pressure, where the surface is not flat. */
-static void set_tilts_of_parts(const struct part *part, double load, double pressed,
+static void set_tilts_of_parts(const struct part *part, double load, double pressure_per_force,
                                struct tact_friction_points *p)
 {
     double tilt = 0.0;
@@ -202,7 +212,8 @@ static void set_tilts_of_parts(const struct part *part, double load, double pres
     }
     p->tilted = tilt > MIN_MEAN_TILT * load;
     for (int i = 0; i < p->count && p->tilted; i++) {
-        /* Of a part with a load of rounding's size all three are the rounding of differences. */
+        /* For a part whose load is of the size of rounding all three entries are rounding of
+         * differences. */
         double xx = tact_max(part[i].tilt[0], 0.0), yy = tact_max(part[i].tilt[2], 0.0);
         double xy = copysign(tact_min(fabs(part[i].tilt[1]), sqrt(xx * yy)), part[i].tilt[1]);
         double sum = (xx + yy) / part[i].load;
@@ -210,11 +221,11 @@ static void set_tilts_of_parts(const struct part *part, double load, double pres
         p->tilt_xx[i] = scale * xx;
         p->tilt_xy[i] = scale * xy;
         p->tilt_yy[i] = scale * yy;
-        p->share[i] *= pressed;
+        p->share[i] *= pressure_per_force;
     }
 }
 
-void tact_field_friction_limit(struct field_points *points, double pressed,
+void tact_field_friction_limit(struct field_points *points, double pressure_per_force,
                                struct tact_patch *patch)
 {
     struct part part[TACT_FRICTION_POINTS];
@@ -230,13 +241,13 @@ void tact_field_friction_limit(struct field_points *points, double pressed,
         p->share[i] = part[i].load / load;
         square[i] = (part[i].xx + part[i].yy + part[i].own) / part[i].load;
     }
-    set_tilts_of_parts(part, load, pressed, p);
-    double exact = p->count ? mean_pressure_distance(points) : 0.0;
-    exact *= p->tilted ? pressed : 1.0;
-    for (int i = 0; i < MAX_LIMIT_CORRECTIONS && exact > 0.0; i++) {
-        double miss = exact - torsion_arm_of_parts(p, square, share, &slope);
+    set_tilts_of_parts(part, load, pressure_per_force, p);
+    double exact_arm = p->count ? mean_pressure_distance(points) : 0.0;
+    exact_arm *= p->tilted ? pressure_per_force : 1.0;
+    for (int i = 0; i < MAX_LIMIT_CORRECTIONS && exact_arm > 0.0; i++) {
+        double arm_error = exact_arm - torsion_arm_of_parts(p, square, share, &slope);
         share = slope > 0.0 ? tact_max(MIN_SQUARED_ARM_RATIO,
-                                       tact_min(MAX_SQUARED_ARM_RATIO, share + miss / slope))
+                                       tact_min(MAX_SQUARED_ARM_RATIO, share + arm_error / slope))
                             : share;
     }
     for (int i = 0; i < p->count; i++) {

@@ -1,5 +1,5 @@
-/* How well a field represents a mesh: its surface of zero pressure, volume and slope; and the
- * pressure at a point. */
+/* Measures how well a pressure field represents a mesh: its surface of zero pressure, volume and
+ * slope; and the pressure at a point. */
 #include "contact/pair/field/extent.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include "contact/pair/field/field_internal.h"
 #include "contact/pair/field/nearest_internal.h"
 
-/* The polygon in which the pressure of a tetrahedron is 0. Returns the number of its corners, 0, 3
- * or 4; x: the corners in order. */
+/* Computes the polygon in which the pressure of a tetrahedron is 0. Returns the number of its
+ * corners, 0, 3 or 4; x: the corners in order. */
 static int zero_pressure_polygon(const struct tact_pressure_field *field,
                                  const struct field_cell *cell, double x[4][3])
 {
@@ -69,7 +69,8 @@ static double distance_from_zero_surface(const struct tact_pressure_field *field
     return sqrt(best);
 }
 
-/* A point on a common face is in both cells, with the same pressure. */
+/* 1 where a point is in a cell. A point on a common face is in both cells, with the same pressure.
+ */
 static int is_in_cell(const struct tact_pressure_field *field, const struct field_cell *cell,
                       const double *x)
 {
@@ -170,17 +171,17 @@ static void measure_tetrahedra(const struct tact_pressure_field *field, double s
         out->volume += tet_volume(field, cell) * positive_volume_fraction(v);
         int count = zero_pressure_polygon(field, cell, zero);
         double part = polygon_area((const double(*)[3])zero, count);
-        double steep = tact_v3_norm(cell->gradient) / slope;
+        double slope_ratio = tact_v3_norm(cell->gradient) / slope;
         area += part;
-        sum += part * steep;
-        square += part * steep * steep;
+        sum += part * slope_ratio;
+        square += part * slope_ratio * slope_ratio;
     }
     out->slope = area > 0.0 ? sum / area : 0.0;
     out->slope_spread =
         area > 0.0 ? sqrt(tact_max(square / area - out->slope * out->slope, 0.0)) : 0.0;
 }
 
-/* Adds a point of the mesh with the area that it represents. */
+/* Adds a sample point of the mesh with the area that it represents to the measures. */
 static void add_sampled_mesh_point(const struct tact_pressure_field *field, const double *x,
                                    double area, double *square, struct tact_field_quality *out)
 {
@@ -211,9 +212,9 @@ void tact_field_measure(const struct tact_pressure_field *field, double slope,
         }
         double area = polygon_area((const double(*)[3])x, 3);
         total += area;
-        add_sampled_mesh_point(field, middle, 0.75 * area, &square,
-                               out);  /* exact where the square of the */
-        for (int k = 0; k < 3; k++) { /* distance is quadratic */
+        /* quadrature that is exact where the square of the distance is quadratic */
+        add_sampled_mesh_point(field, middle, 0.75 * area, &square, out);
+        for (int k = 0; k < 3; k++) {
             add_sampled_mesh_point(field, x[k], area / 12.0, &square, out);
         }
     }

@@ -12,7 +12,7 @@
 
 #define PI 3.14159265358979323846
 
-static void release(void *data)
+static void release_field(void *data)
 {
     struct field_shape_data *d = data;
     tact_field_free(d->field);
@@ -21,12 +21,13 @@ static void release(void *data)
     free(d);
 }
 
-/* The layer of a material: that of its field, or with E* alone, of a shape of radius R on a flat,
- * the one with Hertz's force, patch and pressure: 2 sqrt(2) E* / pi (d / R)^(1/2) for a sphere,
- * whose depth d is half of Hertz's approach, and E* (d / (2 R))^(1/2) for the side of a cylinder
- * (Johnson, Contact Mechanics, 1985, sections 4.2, 4.3). */
-static int layer_of_material(const struct tact_shape *shape, const struct tact_material *material,
-                             struct tact_field_material *out, struct tact_error *err)
+/* Pressure layer of a material: that of its field, or with E* alone, of a shape of radius R on a
+ * flat, the one with Hertz's force, patch and pressure: 2 sqrt(2) E* / pi (d / R)^(1/2) for a
+ * sphere, whose depth d is half of Hertz's approach, and E* (d / (2 R))^(1/2) for the side of a
+ * cylinder (Johnson, Contact Mechanics, 1985, sections 4.2, 4.3). */
+static int soft_layer_of_material(const struct tact_shape *shape,
+                                  const struct tact_material *material,
+                                  struct tact_field_material *out, struct tact_error *err)
 {
     *out = material->field;
     if (out->modulus > 0.0 || !(material->modulus > 0.0)) {
@@ -49,11 +50,11 @@ static int layer_of_material(const struct tact_shape *shape, const struct tact_m
     }
 }
 
-static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
-                   const struct tact_material *material, void **data, struct tact_error *err)
+static int prepare_field(const struct tact_contact_model *model, const struct tact_shape *shape,
+                         const struct tact_material *material, void **data, struct tact_error *err)
 {
     struct tact_field_material layer;
-    int rc = layer_of_material(shape, material, &layer, err), soft = layer.modulus > 0.0;
+    int rc = soft_layer_of_material(shape, material, &layer, err), soft = layer.modulus > 0.0;
     struct field_shape_data *d = rc ? NULL : calloc(1, sizeof *d);
     (void)model;
     if (!d) {
@@ -69,31 +70,31 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
         rc = d->scratch && d->points ? 0 : -ENOMEM;
     }
     if (rc) {
-        release(d);
+        release_field(d);
         return rc;
     }
     *data = d;
     return 0;
 }
 
-static int patches(const struct tact_shape *a, const struct tact_shape *b,
-                   const struct tact_world_options *options)
+static int count_field_patches(const struct tact_shape *a, const struct tact_shape *b,
+                               const struct tact_world_options *options)
 {
     int planes = a->kind == TACT_SHAPE_HALFSPACE && b->kind == TACT_SHAPE_HALFSPACE;
     return options->local == TACT_LOCAL_CONE && !planes ? TACT_PIECES : 0;
 }
 
 static void count_polygons(const struct tact_pair_query *q, const struct field_surface *of,
-                           int is_crowded)
+                           int exceeds_capacity)
 {
     if (q->counts) {
         q->counts[TACT_COUNT_POLYGONS] += (int)of->count;
         q->counts[TACT_COUNT_ALIKE] += (int)of->alike;
-        q->counts[TACT_COUNT_CROWDED] += is_crowded;
+        q->counts[TACT_COUNT_CROWDED] += exceeds_capacity;
     }
 }
 
-/* Counts a patch with which the contact is solved. */
+/* Counts what a patch that is solved had to leave out: parts, and opposed pressures. */
 static void count_patch(const struct tact_pair_query *q, const struct field_part *part,
                         const struct tact_patch *patch)
 {
@@ -103,8 +104,8 @@ static void count_patch(const struct tact_pair_query *q, const struct field_part
     }
 }
 
-/* Two rigid solids, or more polygons than the capacity, are reported as a contact that cannot be
- * opened. */
+/* A pair of two rigid solids, or with more polygons than the capacity, is reported as a contact
+ * that cannot be opened. */
 static int measure_field(const struct tact_pair_query *q, struct tact_patch *patch,
                          struct tact_pair_piece *piece)
 {
@@ -135,7 +136,7 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     if (groups == 1) {
         if (!rc) {
             count_patch(q, &part, patch);
-            tact_field_report_pressure(q, &of, &part, patch);
+            tact_field_map_pressure(q, &of, &part, patch);
         }
         return rc;
     }
@@ -144,11 +145,12 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
         tact_field_sum_polygons(&of, g, &part);
         if (!tact_field_make_patch(q, &of, &part, soft->points, &piece[made].patch)) {
             count_patch(q, &part, &piece[made].patch);
-            tact_field_report_pressure(q, &of, &part, &piece[made].patch);
+            tact_field_map_pressure(q, &of, &part, &piece[made].patch);
             made++;
         }
     }
-    if (rc && made) { /* the parts press against each other and have no common resultant */
+    if (rc &&
+        made) { /* the pressures of the parts oppose each other and have no common resultant */
         *patch = piece->patch;
     }
     return made ? made : -EDOM;
@@ -158,8 +160,8 @@ const struct tact_contact_model tact_model_field = {
     .abi = TACT_ABI(struct tact_contact_model),
     .name = "field",
     .elastic = 1,
-    .patches = patches,
-    .prepare = prepare,
-    .release = release,
+    .patches = count_field_patches,
+    .prepare = prepare_field,
+    .release = release_field,
     .measure = measure_field,
 };

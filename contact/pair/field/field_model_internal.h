@@ -1,21 +1,22 @@
-/* Shared by the sources of the model of pressure fields. */
+/* Shared by the sources of the contact model of pressure fields. */
 #ifndef TACT_CONTACT_FIELD_MODEL_INTERNAL_H
 #define TACT_CONTACT_FIELD_MODEL_INTERNAL_H
 
 #include "contact/pair/field/field_internal.h"
 #include "contact/pair/model.h"
 
-/* Capacity for polygons of a contact, and for points that represent its pressure. */
+/* Capacity for the polygons of a contact, and for the points that represent its pressure. */
 enum { TACT_FIELD_POLYGONS = 4096, TACT_FIELD_POINTS = 6144 };
 
-/* Points that represent the pressure of a patch, each with the load of a small part of it. */
+/* Points that represent the pressure of a patch, each with the load of a small sub-area. */
 struct field_points {
-    double centre[3], axes[6]; /* origin and the rows of t1, t2, frame of the surface */
+    double centre[3], axes[6]; /* origin and the axes t1, t2 as rows, frame of the surface */
     int count, lost;
     double x[TACT_FIELD_POINTS], y[TACT_FIELD_POINTS]; /* [m] */
     double load[TACT_FIELD_POINTS];                    /* [N] */
-    double own[TACT_FIELD_POINTS]; /* mean square of the part's distance from its point [m^2] */
-    double nx[TACT_FIELD_POINTS], ny[TACT_FIELD_POINTS]; /* the surface's normal along t1 and t2 */
+    double own[TACT_FIELD_POINTS]; /* mean square of the sub-area's distance from its point [m^2] */
+    double nx[TACT_FIELD_POINTS],
+        ny[TACT_FIELD_POINTS]; /* components of the surface's unit normal along t1 and t2 */
 };
 
 enum { TACT_FIELD_NODES = 6 };
@@ -24,71 +25,74 @@ enum { TACT_FIELD_NODES = 6 };
  */
 struct field_quadrature_rule {
     double power; /* m */
-    /* Integral of f dp: Q^m sum of weight f(node Q). */
+    /* Integral of f over the pressure p: Q^m sum of weight f(node Q). */
     double node[TACT_FIELD_NODES], weight[TACT_FIELD_NODES];
     /* Quadrature for an f that ends as a root of 1 - u: Q^m sum of root_weight f((1 - root^2) Q).
      */
     double root[TACT_FIELD_NODES], root_weight[TACT_FIELD_NODES];
-    double fit[3]; /* limit surface of a pressure (1 - r^2)^m, tact_patch.fit */
+    double fit[3]; /* parameters of the limit surface of a pressure (1 - r^2)^m, tact_patch.fit */
 };
 
 void tact_field_make_quadrature_rule(double power, struct field_quadrature_rule *rule);
 
-/* Result of prepare() for a shape. */
+/* What the model's prepare() derives from a shape: its pressure field. */
 struct field_shape_data {
     struct tact_pressure_field *field;
-    struct field_quadrature_rule rule;  /* of a soft shape */
-    double slope;                       /* slope of q with depth [Pa^(1/m)/m]; INFINITY: rigid */
-    int own;                            /* 1: the shape's own field, 0: its mesh's */
+    struct field_quadrature_rule rule; /* of a soft shape */
+    double slope; /* slope of the level q with depth [Pa^(1/m)/m]; INFINITY: rigid */
+    int own;      /* 1: the field is the shape's own, 0: that of its mesh */
     struct tact_field_scratch *scratch; /* for a soft shape: working memory of the world's thread,
                                            without state between queries */
     struct field_points *points;        /* working memory for the points of the pressure's parts */
 };
 
-/* Computes the points of a group of polygons, -1: of all; centre and axes are given. size: of the
- * patch [m]. */
+/* Computes the points that represent the pressure of a group of polygons, -1: of all; centre and
+ * axes are given. size: of the patch [m]. */
 void tact_field_friction_points(const struct field_surface *of, int group, double size,
                                 struct field_points *points);
 
 /* Sets the patch's torsion arm and limit surface: that of at most TACT_FRICTION_POINTS parts of the
- * pressure. pressed: integral of the pressure over the force of the patch. Changes the order of the
- * points. */
-void tact_field_friction_limit(struct field_points *points, double pressed,
+ * pressure. pressure_per_force: integral of the pressure over the force of the patch. Changes the
+ * order of the points. */
+void tact_field_friction_limit(struct field_points *points, double pressure_per_force,
                                struct tact_patch *patch);
 
-/* A group of polygons with similar normals, -1: all, summed about its centre of pressure. */
+/* A part of a contact surface: a group of polygons with similar normals, -1: all, summed about its
+ * centre of pressure. */
 struct field_part {
     int group;
     struct field_sums sums;
-    double springs; /* sum of the stiffness of its polygons along their normals [N/m] */
-    int is_opposed; /* 1: the friction of its patch, or the torque about the normal, is cut */
+    double springs; /* sum of the stiffnesses of the polygons along their normals [N/m] */
+    int is_opposed; /* 1: the patch's friction, or its torque about the normal, is limited because
+                       its pressures oppose each other */
 };
 
 void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out);
 
-/* Groups the polygons of a surface that is not flat by their normals; returns the number of groups,
- * 1 where it is flat. */
+/* Groups the polygons of a contact surface that is not flat by their normals; returns the number of
+ * groups, 1 where it is flat. */
 int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most);
 
-/* Adds the polygons of a part, from which the patch was made, to the query's pressure map, if it
- * has one. */
-void tact_field_report_pressure(const struct tact_pair_query *q, const struct field_surface *of,
-                                const struct field_part *part, const struct tact_patch *patch);
+/* Adds the polygons from which a patch was made to the query's pressure map, if it has one. */
+void tact_field_map_pressure(const struct tact_pair_query *q, const struct field_surface *of,
+                             const struct field_part *part, const struct tact_patch *patch);
 
-/* The patch of two balls, or of a ball and a half-space. 1; 0 where the pair is another, or one
- * extends beyond the middle of the other; -EDOM where they do not touch. */
+/* Makes the patch of two balls, or of a ball and a half-space, in closed form. 1; 0 where the pair
+ * is another, or one extends beyond the middle of the other; -EDOM where they do not touch. */
 int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch *patch);
 
-/* The patch of a soft ball's surface that is one whole disc in a plane. 1, or 0 where it is not. */
+/* Makes the patch of a soft ball whose contact surface is one whole disc in a plane. 1, or 0 where
+ * it is not. */
 int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_surface *of,
                          struct tact_patch *patch);
 
-/* The contact surface of a pair: of a soft ball on rigid triangles an exact one
+/* Finds the contact surface of a pair: that of a soft ball on rigid triangles exactly
  * (field_sphere_internal.h). Returns as tact_field_find_contact_surface(). */
 int tact_field_find_pair(const struct tact_pair_query *q, struct tact_field_scratch *scratch,
                          struct field_surface *of);
 
-/* The patch of a part. Sets is_opposed. 0, or -EDOM where it has no load. */
+/* Makes the patch of a part of the contact surface and sets its is_opposed. 0, or -EDOM where it
+ * has no load. */
 int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
                           struct field_part *part, struct field_points *points,
                           struct tact_patch *patch);

@@ -5,32 +5,32 @@
 #include "contact/moments/hull_internal.h"
 #include "contact/pair/field/field_model_internal.h"
 
-/* Stiffness along a patch, over that along its normal, above which it is split. A corner in a soft
- * plane has none along the plane, for any orientation of its faces; a peg in a groove has. */
-#define FLAT 0.2
-#define OPPOSED_RESULTANT_RATIO                                                                    \
-    0.1 /* resultant over load, below which most of the pressure opposes itself */
-#define MAX_PRESSED_RATIO                                                                          \
-    (1.0 / OPPOSED_RESULTANT_RATIO) /* integral of the pressure, over the force of a patch, of     \
-                                       which friction is computed at most */
-#define MIN_GROUP_NORMAL_COSINE                                                                    \
-    0.7071 /* cosine of the angle to the first polygon of a group within which polygons belong to  \
-              it */
-#define MIN_PITCH_RATIO                                                                            \
-    1e-9 /* pitch of the wrench, over the size of the patch, below which it is rounding */
-#define MIN_GROUP_LOAD_RATIO                                                                       \
-    1e-3 /* load of a polygon, over the largest, below which it starts no group */
+/* Ratio of the stiffness along a patch to that along its normal above which it is split. A corner
+ * in a soft plane has none along the plane, for any orientation of its faces; a peg in a groove
+ * has. */
+#define MIN_TANGENTIAL_STIFFNESS_RATIO 0.2
+/* Resultant force over integral of the pressure below which most of the pressure opposes itself. */
+#define OPPOSED_RESULTANT_RATIO 0.1
+/* Largest ratio of the integral of the pressure to the force of a patch that counts for friction.
+ */
+#define MAX_PRESSURE_PER_FORCE (1.0 / OPPOSED_RESULTANT_RATIO)
+/* Cosine of the largest angle between the normals of a group's polygons and its first polygon. */
+#define MIN_GROUP_NORMAL_COSINE 0.7071
+/* Pitch of the contact wrench that is rounding, relative to the size of the patch. */
+#define MIN_PITCH_RATIO 1e-9
+/* Smallest load of a polygon that starts a group, relative to the largest load. */
+#define MIN_GROUP_LOAD_RATIO 1e-3
 
-/* Stiffness of a polygon along its normal; of a ball, whose pressure may decrease along it, a lower
- * bound of that along its gradient: -p' = m p / (R - r). */
+/* Stiffness of a polygon along its normal; for a ball, whose pressure may decrease along it, a
+ * lower bound of that along the pressure gradient: -p' = m p / (R - r). */
 static double polygon_normal_stiffness(const struct field_polygon *p)
 {
     if (p->sphere) {
         double height = fabs(tact_v3_dot(p->normal, p->corner[0]));
         return p->power * p->load / (p->sphere->radius - height);
     }
-    return -tact_field_spring_moments(p)->area / p->apart * tact_v3_dot(p->slope_a, p->normal) *
-           tact_v3_dot(p->slope_b, p->normal);
+    return -tact_field_spring_moments(p)->area / p->gradient_difference *
+           tact_v3_dot(p->slope_a, p->normal) * tact_v3_dot(p->slope_b, p->normal);
 }
 
 void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out)
@@ -61,11 +61,12 @@ static int is_flat_pressure_surface(const struct field_sums *sums)
     tact_v3_tangents(axes, axes + 3, axes + 6);
     tact_field_rotate_matrix(sums->stiffness, axes, full);
     double mean = 0.5 * (full[7] + full[14]), half = 0.5 * (full[7] - full[14]);
-    return mean + sqrt(half * half + full[8] * full[8]) <= FLAT * fabs(full[0]);
+    return mean + sqrt(half * half + full[8] * full[8]) <=
+           MIN_TANGENTIAL_STIFFNESS_RATIO * fabs(full[0]);
 }
 
-/* The polygon that differs most from the first ones of the groups, among those with some load; NULL
- * where all are similar to one. */
+/* The polygon whose normal differs most from those of the groups' first polygons, among polygons
+ * with some load; NULL where all are similar to one. */
 static const struct field_polygon *polygon_least_alike_groups(const struct field_surface *of,
                                                               const double (*first)[3], int groups,
                                                               double largest)
@@ -74,12 +75,12 @@ static const struct field_polygon *polygon_least_alike_groups(const struct field
     double least = MIN_GROUP_NORMAL_COSINE;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
-        double like = -1.0;
+        double largest_cosine = -1.0;
         for (int g = 0; g < groups; g++) {
-            like = tact_max(like, tact_v3_dot(first[g], p->normal));
+            largest_cosine = tact_max(largest_cosine, tact_v3_dot(first[g], p->normal));
         }
-        if (p->load > MIN_GROUP_LOAD_RATIO * largest && like < least) {
-            least = like;
+        if (p->load > MIN_GROUP_LOAD_RATIO * largest && largest_cosine < least) {
+            least = largest_cosine;
             best = p;
         }
     }
@@ -109,15 +110,15 @@ int tact_field_group_by_normal(struct field_surface *of, const struct field_part
     for (size_t i = 0; i < of->count; i++) {
         double best = -2.0;
         for (int g = 0; g < groups; g++) {
-            double like = tact_v3_dot(first[g], of->polygon[i].normal);
-            of->polygon[i].group = like > best ? g : of->polygon[i].group;
-            best = tact_max(best, like);
+            double largest_cosine = tact_v3_dot(first[g], of->polygon[i].normal);
+            of->polygon[i].group = largest_cosine > best ? g : of->polygon[i].group;
+            best = tact_max(best, largest_cosine);
         }
     }
     return groups;
 }
 
-/* Sets rows t1 and t2 to the principal axes of the patch's area about its centre. */
+/* Sets the tangents t1 and t2 of the patch to the principal axes of its area about its centre. */
 static void choose_principal_patch_axes(const struct field_surface *of, int group,
                                         const double *centre, const double *normal, double axes[6],
                                         double semi[2])
@@ -131,30 +132,30 @@ static void choose_principal_patch_axes(const struct field_surface *of, int grou
             continue;
         }
         tact_v3_sub(arm, p->corner[0], centre);
-        area += p->flat.area;
+        area += p->area_moments.area;
         for (int k = 0; k < 2; k++) {
-            tact_m3_mul_v3(at[k], p->flat.second, t + 3 * k);
+            tact_m3_mul_v3(at[k], p->area_moments.second, t + 3 * k);
         }
-        tact_v3_copy(first, p->flat.first);
+        tact_v3_copy(first, p->area_moments.first);
         double ax = tact_v3_dot(t, arm), ay = tact_v3_dot(t + 3, arm);
         double fx = tact_v3_dot(t, first), fy = tact_v3_dot(t + 3, first);
-        xx += tact_v3_dot(t, at[0]) + 2.0 * ax * fx + p->flat.area * ax * ax;
-        xy += tact_v3_dot(t, at[1]) + ax * fy + ay * fx + p->flat.area * ax * ay;
-        yy += tact_v3_dot(t + 3, at[1]) + 2.0 * ay * fy + p->flat.area * ay * ay;
+        xx += tact_v3_dot(t, at[0]) + 2.0 * ax * fx + p->area_moments.area * ax * ax;
+        xy += tact_v3_dot(t, at[1]) + ax * fy + ay * fx + p->area_moments.area * ax * ay;
+        yy += tact_v3_dot(t + 3, at[1]) + 2.0 * ay * fy + p->area_moments.area * ay * ay;
     }
-    double apart = tact_hypot(xx - yy, 2.0 * xy), sum = xx + yy;
-    double angle = apart > 1e-6 * sum ? 0.5 * tact_atan2(2.0 * xy, xx - yy) : 0.0;
+    double difference = tact_hypot(xx - yy, 2.0 * xy), sum = xx + yy;
+    double angle = difference > 1e-6 * sum ? 0.5 * tact_atan2(2.0 * xy, xx - yy) : 0.0;
     double c = tact_cos(angle), s = tact_sin(angle);
     for (int k = 0; k < 3; k++) {
         axes[k] = c * t[k] + s * t[3 + k];
         axes[3 + k] = c * t[3 + k] - s * t[k];
     }
-    /* A uniform ellipse has a quarter of its semi-axis squared. */
-    semi[0] = sqrt(2.0 * tact_max(sum + apart, 0.0) / area);
-    semi[1] = sqrt(2.0 * tact_max(sum - apart, 0.0) / area);
+    /* the second moment of a uniform ellipse is a quarter of its semi-axis squared */
+    semi[0] = sqrt(2.0 * tact_max(sum + difference, 0.0) / area);
+    semi[1] = sqrt(2.0 * tact_max(sum - difference, 0.0) / area);
 }
 
-/* 1 where the surface ends at the polygon's edge from corner k. */
+/* 1 where the contact surface ends at the polygon's edge from corner k. */
 static int is_edge_on_surface_boundary(const struct field_surface *of,
                                        const struct field_polygon *p, int k)
 {
@@ -183,8 +184,8 @@ static int find_outline(const struct field_surface *of, int group, const double 
     return tact_hull_corners(&hull, corner);
 }
 
-/* Rows and columns 0, 4, 5 of the stiffness, or those of springs along the normal at each point
- * where that is not positive definite. */
+/* Stiffness of the patch in the rows and columns 0, 4, 5, or that of springs along the normal at
+ * each point where that is not positive definite. */
 static void normal_stiffness_of_patch(const double *full, const struct field_points *points,
                                       double mean_stiffness, double out[9])
 {
@@ -212,8 +213,8 @@ static void normal_stiffness_of_patch(const double *full, const struct field_poi
     }
 }
 
-/* Hunt and Crossley's p (1 + d v) decreases by d p per speed; for an elastic wrench this is a
- * stiffness times the corresponding time. */
+/* Adds Hunt and Crossley's damping: p (1 + d v) decreases by d p per speed; for an elastic wrench
+ * this is a stiffness times the corresponding time. */
 static void add_hunt_crossley_damping(const struct tact_pair_query *q,
                                       const struct field_points *points, double out[9])
 {
@@ -226,13 +227,13 @@ static void add_hunt_crossley_damping(const struct tact_pair_query *q,
     }
 }
 
-/* The torque about the normal that comes with the force, on the query's a: 0 where it is rounding,
- * and at most the force times the size of the patch, beyond which the pressure mostly opposes
- * itself. *is_cut: set where it is larger. */
-static double torque_of_pitch(double torque, double force, double size, int *is_cut)
+/* Torque about the normal that belongs to the contact wrench, on the query's a: 0 where it is
+ * rounding, and at most the force times the size of the patch, beyond which the pressure mostly
+ * opposes itself. *is_limited: set where it is larger. */
+static double torque_about_normal(double torque, double force, double size, int *is_limited)
 {
     double most = size * force;
-    *is_cut |= fabs(torque) > most;
+    *is_limited |= fabs(torque) > most;
     return fabs(torque) > MIN_PITCH_RATIO * most ? tact_max(-most, tact_min(torque, most)) : 0.0;
 }
 
@@ -243,7 +244,8 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     static const int row[3] = {0, 4, 5};
     const struct field_sums *sums = &part->sums;
     double local[9], turn[9], full[36], k[9], torque[3];
-    double sign = of->swapped ? 1.0 : -1.0; /* from the force on pair.b to that on the query's a */
+    /* sign change from the force on pair.b to that on the query's a */
+    double sign = of->swapped ? 1.0 : -1.0;
     memset(patch, 0, sizeof *patch);
     double force = tact_v3_norm(sums->force);
     if (!(force > 0.0) || !(sums->area > 0.0)) {
@@ -255,9 +257,9 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     memcpy(points->axes, local + 3, sizeof points->axes);
     double size = tact_max(patch->semi[0], patch->semi[1]);
     tact_field_friction_points(of, part->group, size, points);
-    double pressed = sums->load / force;
-    part->is_opposed = pressed > MAX_PRESSED_RATIO;
-    tact_field_friction_limit(points, tact_min(pressed, MAX_PRESSED_RATIO), patch);
+    double pressure_per_force = sums->load / force;
+    part->is_opposed = pressure_per_force > MAX_PRESSURE_PER_FORCE;
+    tact_field_friction_limit(points, tact_min(pressure_per_force, MAX_PRESSURE_PER_FORCE), patch);
     tact_field_rotate_matrix(sums->stiffness, local, full);
     normal_stiffness_of_patch(full, points, part->springs, k);
     patch->depth = force / k[0];
@@ -267,7 +269,7 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     }
     tact_m3_mul_v3(torque, local, sums->torque);
     patch->wrench[0] = force;
-    patch->wrench[3] = torque_of_pitch(sign * torque[0], force, size, &part->is_opposed);
+    patch->wrench[3] = torque_about_normal(sign * torque[0], force, size, &part->is_opposed);
     patch->wrench[4] = sign * torque[1];
     patch->wrench[5] = sign * torque[2];
     tact_quat_to_m3(turn, of->frame->quat_wxyz);

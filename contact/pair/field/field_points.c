@@ -1,15 +1,15 @@
 /*
- * Points that represent the pressure of a patch, each with the load of a small part of it.
+ * Points that represent the pressure of a patch, each with the load of a small sub-area.
  */
 #include <math.h>
 #include "contact/pair/field/field_model_internal.h"
 
-/* Longest edge of the part that a point represents, over the patch's longer semi-axis; and the
- * largest number of bisections. */
+/* Longest edge of the sub-area that a point represents, relative to the patch's longer semi-axis;
+ * and the largest number of bisections. */
 #define MAX_POINT_PART_SIZE_RATIO 0.25
 enum { MAX_BISECTIONS = 10 };
 
-/* own: mean square of the part's distance from its point. */
+/* Adds a point with its load. own: mean square of the sub-area's distance from the point [m^2]. */
 static void add_pressure_point(struct field_points *points, const double *x, const double *normal,
                                double load, double own)
 {
@@ -27,7 +27,7 @@ static void add_pressure_point(struct field_points *points, const double *x, con
     points->load[points->count++] = load;
 }
 
-/* Adds a part of a polygon, bisected along its longest edge until that is short. */
+/* Adds the points of a part of a polygon, bisected along its longest edge until that is short. */
 static void add_triangle(struct field_points *points, const struct field_polygon *p,
                          const double (*x)[3], double longest, int depth)
 {
@@ -59,7 +59,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
     tact_v3_sub(w, x[2], x[0]);
     tact_v3_cross(across, u, w);
     tact_v3_set(middle, 0.0, 0.0, 0.0);
-    /* At the middles of the edges: exact for a linear pressure and its lever. */
+    /* Quadrature at the middles of the edges: exact for a linear pressure and its lever. */
     for (int k = 0; k < 3; k++) {
         tact_v3_add(at, x[k], x[(k + 1) % 3]);
         tact_v3_scale(at, at, 0.5);
@@ -74,7 +74,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
     }
 }
 
-/* 1 where the polygon is one point: all of it is near its first corner. */
+/* 1 where the whole polygon is so near its first corner that it is one point. */
 static int is_short_polygon(const struct field_polygon *p, double longest)
 {
     double edge[3], most = 0.0;
@@ -85,10 +85,10 @@ static int is_short_polygon(const struct field_polygon *p, double longest)
     return most <= longest * longest;
 }
 
-/* Mean square of the distance of a polygon's points from its centroid. */
+/* Mean square of the distance of a polygon's points from its centroid [m^2]. */
 static double mean_square_about_centroid(const struct field_polygon *p)
 {
-    const struct field_moments *m = &p->flat;
+    const struct field_moments *m = &p->area_moments;
     double trace = m->second[0] + m->second[4] + m->second[8], inverse = 1.0 / m->area;
     double second_moment_of_shift = tact_v3_dot(m->first, m->first) * inverse;
     return tact_max((trace - second_moment_of_shift) * inverse, 0.0);

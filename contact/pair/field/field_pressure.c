@@ -1,15 +1,15 @@
-/* The polygons of a part of a contact surface with their pressures, for the pressure map. */
+/* Adds the polygons of a part of a contact surface with their pressures to the pressure map. */
 #include <math.h>
 #include "contact/pair/field/field_model_internal.h"
 
-/* Rings, and parts of an edge, into which a polygon in a ball is divided: the ball's pressure is
- * not linear. */
+/* Numbers of rings and of parts of an edge into which a polygon in a ball is divided: the ball's
+ * pressure is not linear. */
 enum { RINGS = 4, EDGE_PARTS = 6 };
 
-/* Adds a polygon whose corners are given in the surface's frame. */
-static void report_corners(const struct field_surface *of, const struct field_polygon *p,
-                           const double (*at)[3], int count, struct tact_pressure *map,
-                           struct tact_pressure_patch *patch)
+/* Adds a polygon whose corners are given in the surface's frame to the pressure map. */
+static void map_polygon_pressure(const struct field_surface *of, const struct field_polygon *p,
+                                 const double (*at)[3], int count, struct tact_pressure *map,
+                                 struct tact_pressure_patch *patch)
 {
     double corner[TACT_FIELD_CORNERS][3], pressure[TACT_FIELD_CORNERS];
     for (int k = 0; k < count; k++) {
@@ -19,12 +19,12 @@ static void report_corners(const struct field_surface *of, const struct field_po
     tact_pressure_add_polygon(map, patch, (const double(*)[3])corner, pressure, count);
 }
 
-/* The point of a polygon in a ball that is nearest to the ball's centre, the origin, where its
- * pressure is largest. */
+/* Finds the point of a polygon in a ball that is nearest to the ball's centre, the origin, where
+ * its pressure is largest. */
 static void find_deepest_point(const struct field_polygon *p, double out[3])
 {
     double least = INFINITY, foot[3], edge[3], to[3], across[3], nearest[3] = {0.0, 0.0, 0.0};
-    int is_left = 1, is_right = 1;
+    int is_always_left = 1, is_always_right = 1;
     tact_v3_scale(foot, p->normal, tact_v3_dot(p->normal, p->corner[0]));
     for (int k = 0; k < p->corners; k++) {
         const double *from = p->corner[k];
@@ -32,20 +32,21 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
         tact_v3_sub(to, foot, from);
         tact_v3_cross(across, edge, to);
         double turn = tact_v3_dot(across, p->normal);
-        is_left &= turn >= 0.0;
-        is_right &= turn <= 0.0;
+        is_always_left &= turn >= 0.0;
+        is_always_right &= turn <= 0.0;
         double square = tact_v3_dot(edge, edge);
         double share = square > 0.0 ? tact_v3_dot(edge, to) / square : 0.0;
-        tact_v3_axpy(to, -tact_max(tact_min(share, 1.0), 0.0), edge); /* from the nearest point */
+        tact_v3_axpy(to, -tact_max(tact_min(share, 1.0), 0.0),
+                     edge); /* vector from the nearest point of the polygon's outline */
         if (tact_v3_dot(to, to) < least) {
             least = tact_v3_dot(to, to);
             tact_v3_sub(nearest, foot, to);
         }
     }
-    tact_v3_copy(out, is_left || is_right ? foot : nearest);
+    tact_v3_copy(out, is_always_left || is_always_right ? foot : nearest);
 }
 
-/* Whether a polygon has corners on the ball's surface. */
+/* 1 where a polygon has corners on the ball's surface. */
 static int has_arc(const struct field_polygon *p)
 {
     for (int k = 0; p->sphere && k < p->corners; k++) {
@@ -56,10 +57,11 @@ static int has_arc(const struct field_polygon *p)
     return 0;
 }
 
-/* Adds the part of a polygon between its middle and two points of its outline, in rings. */
-static void report_sector(const struct field_surface *of, const struct field_polygon *p,
-                          const double middle[3], const double (*outer)[3],
-                          struct tact_pressure *map, struct tact_pressure_patch *patch)
+/* Adds the sector of a polygon between its middle and two points of its outline to the pressure
+ * map, in rings. */
+static void map_sector_pressure(const struct field_surface *of, const struct field_polygon *p,
+                                const double middle[3], const double (*outer)[3],
+                                struct tact_pressure *map, struct tact_pressure_patch *patch)
 {
     for (int ring = 0; ring < RINGS; ring++) {
         double at[4][3];
@@ -69,14 +71,14 @@ static void report_sector(const struct field_surface *of, const struct field_pol
             tact_v3_scale(at[i], middle, 1.0 - share);
             tact_v3_axpy(at[i], share, outer[i == 1 || i == 2]);
         }
-        report_corners(of, p, (const double(*)[3])at, ring + 1 < RINGS ? 4 : 3, map, patch);
+        map_polygon_pressure(of, p, (const double(*)[3])at, ring + 1 < RINGS ? 4 : 3, map, patch);
     }
 }
 
-/* Adds a polygon with arcs about its deepest point, as all of its corners may be on the ball, where
- * the pressure is 0. */
-static void report_polygon_with_arcs(const struct field_surface *of, const struct field_polygon *p,
-                                     struct tact_pressure *map, struct tact_pressure_patch *patch)
+/* Adds a polygon with arcs about its deepest point to the pressure map, as all of its corners may
+ * be on the ball, where the pressure is 0. */
+static void map_polygon_with_arcs(const struct field_surface *of, const struct field_polygon *p,
+                                  struct tact_pressure *map, struct tact_pressure_patch *patch)
 {
     double middle[3], outer[2][3];
     find_deepest_point(p, middle);
@@ -88,13 +90,13 @@ static void report_polygon_with_arcs(const struct field_surface *of, const struc
                 tact_v3_scale(outer[end], p->corner[k], 1.0 - share);
                 tact_v3_axpy(outer[end], share, p->corner[(k + 1) % p->corners]);
             }
-            report_sector(of, p, middle, (const double(*)[3])outer, map, patch);
+            map_sector_pressure(of, p, middle, (const double(*)[3])outer, map, patch);
         }
     }
 }
 
-void tact_field_report_pressure(const struct tact_pair_query *q, const struct field_surface *of,
-                                const struct field_part *part, const struct tact_patch *patch)
+void tact_field_map_pressure(const struct tact_pair_query *q, const struct field_surface *of,
+                             const struct field_part *part, const struct tact_patch *patch)
 {
     if (!q->pressure) {
         return;
@@ -109,9 +111,10 @@ void tact_field_report_pressure(const struct tact_pair_query *q, const struct fi
         if (part->group < 0 || of->polygon[i].group == part->group) {
             const struct field_polygon *p = &of->polygon[i];
             if (has_arc(p)) {
-                report_polygon_with_arcs(of, p, q->pressure, out);
+                map_polygon_with_arcs(of, p, q->pressure, out);
             } else {
-                report_corners(of, p, (const double(*)[3])p->corner, p->corners, q->pressure, out);
+                map_polygon_pressure(of, p, (const double(*)[3])p->corner, p->corners, q->pressure,
+                                     out);
             }
         }
     }

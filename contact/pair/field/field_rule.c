@@ -13,7 +13,7 @@ enum { MAX_NEWTON_STEPS = 60, RINGS = 200, SECTORS = 96 };
 
 #define PI 3.14159265358979323846
 
-/* The Jacobi polynomial P_n^(0, b) at x for n = TACT_FIELD_NODES, and its derivative. */
+/* Value of the Jacobi polynomial P_n^(0, b) at x for n = TACT_FIELD_NODES, and its derivative. */
 static double jacobi_polynomial(double b, double x, double *derivative)
 {
     double last = 1.0, p = 0.5 * ((2.0 + b) * x - b);
@@ -34,7 +34,7 @@ static void find_quadrature_nodes(struct field_quadrature_rule *rule)
 {
     double root[TACT_FIELD_NODES], slope, b = rule->power - 1.0;
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
-        /* Newton's method from the left end, with the roots found so far divided out, ascends to
+        /* Newton's method from the left end, with the roots already found divided out, converges to
          * the next root. */
         double x = i ? root[i - 1] : -1.0 + 1e-9;
         x += i ? 1e-9 : 0.0;
@@ -52,8 +52,8 @@ static void find_quadrature_nodes(struct field_quadrature_rule *rule)
     }
 }
 
-/* Friction of a disc with the pressure (1 - r^2)^m at a slip at `angle` between sliding and spin
- * times the torsion arm: the force and the torque over their limits, squared. */
+/* Friction of a disc with the pressure (1 - r^2)^m that slips and spins; tan(angle): spin times the
+ * torsion arm over slip. Force and torque relative to their limits, squared. */
 static void friction_of_slipping_disc(double m, double arm, double angle, double *f, double *torque)
 {
     double v = tact_cos(angle), spin = tact_sin(angle) / arm, total = 0.0, force = 0.0,
@@ -73,7 +73,8 @@ static void friction_of_slipping_disc(double m, double arm, double angle, double
     *torque = moment * moment / (total * total * arm * arm);
 }
 
-/* The parameters of the limit surface (local/local_surface.c) from three slips. */
+/* Computes the parameters of the limit surface (local/local_surface.c) from three ratios of slip to
+ * spin. */
 static void fit_limit_surface(struct field_quadrature_rule *rule)
 {
     double c[3], value[3], load = 0.0, lever = 0.0;
@@ -100,7 +101,8 @@ void tact_field_make_quadrature_rule(double power, struct field_quadrature_rule 
     rule->power = power;
     find_quadrature_nodes(rule);
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
-        /* u = 1 - y^2, y = 1 - node: m u^(m - 1) du = m node^(m - 1) (2 - node)^(m - 1) 2 y dy */
+        /* with u = 1 - y^2, y = 1 - node: m u^(m - 1) du = m node^(m - 1) (2 - node)^(m - 1) 2 y dy
+         */
         double y = 1.0 - rule->node[i];
         rule->root[i] = y;
         rule->root_weight[i] = rule->weight[i] * 2.0 * y * tact_pow(1.0 + y, power - 1.0);

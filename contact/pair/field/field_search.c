@@ -9,17 +9,19 @@
 #include <math.h>
 #include "contact/pair/field/field_search_internal.h"
 
-#define SPLIT_ALONE_RATIO 2.0   /* size of a node, over the other, from which it alone is divided */
-#define ROUNDING_OF_BOXES 1e-12 /* relative to the size of the scene: what touches overlaps */
+/* Ratio of the sizes of two nodes above which the larger alone is divided. */
+#define SPLIT_ALONE_RATIO 2.0
+/* Distance of boxes that counts as an overlap, relative to the size of the scene. */
+#define ROUNDING_OF_BOXES 1e-12
 
-/* A pair of nodes of the two trees, and the box of the second along the axes of a. */
+/* A pair of nodes of the two fields' trees, and the box of the second along the axes of a. */
 struct node_pair {
     uint32_t a, b;
     double middle[3], half[3]; /* [m], frame of a */
 };
 
-static const struct field_box *box_of_search(const struct field_search *s,
-                                             const struct field_node *node)
+static const struct field_box *searched_box_of_node(const struct field_search *s,
+                                                    const struct field_node *node)
 {
     return s->closed ? &node->all : &node->rim;
 }
@@ -32,8 +34,8 @@ static void place_box_in_a(const struct field_pair *pair, const struct field_box
     tact_m3_mul_v3(out->half, pair->size, box->half);
 }
 
-/* The smallest or largest component of the gradients in a node along d. */
-static double slope(const struct field_node *node, const double *d, int most)
+/* Smallest or largest component along d of the pressure gradients in a node. */
+static double extreme_gradient_along(const struct field_node *node, const double *d, int most)
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -43,7 +45,7 @@ static double slope(const struct field_node *node, const double *d, int most)
     return sum;
 }
 
-/* 1 where the boxes of a pair may overlap along the axes of a. */
+/* 1 where the boxes of a pair of nodes may overlap along the axes of a. */
 static int may_boxes_overlap(const struct node_pair *at, const struct field_box *a,
                              const struct field_box *b, double slack)
 {
@@ -53,17 +55,20 @@ static int may_boxes_overlap(const struct node_pair *at, const struct field_box 
            fabs(at->middle[2] - a->middle[2]) <= a->half[2] + at->half[2] + slack;
 }
 
-/* 1 where the cells of two nodes may contain a polygon to start from. */
+/* 1 where the cells of two nodes may contain a polygon from which the search starts a piece of the
+ * contact surface. */
 static int may_cells_intersect(const struct field_search *s, const struct node_pair *at,
                                double slack)
 {
     const struct field_node *a = &s->pair->a->nodes[at->a], *b = &s->pair->b->nodes[at->b];
-    if (s->closed && !(a->least <= b->most && b->least <= a->most &&
-                       slope(b, s->facing_away_direction_b, 0) <
-                           (s->pair->b->rigid ? 0.0 : slope(a, s->back_facing_direction_a, 1)))) {
+    if (s->closed &&
+        !(a->least <= b->most && b->least <= a->most &&
+          extreme_gradient_along(b, s->facing_away_direction_b, 0) <
+              (s->pair->b->rigid ? 0.0
+                                 : extreme_gradient_along(a, s->back_facing_direction_a, 1)))) {
         return 0;
     }
-    const struct field_box *box = box_of_search(s, a), *other = box_of_search(s, b);
+    const struct field_box *box = searched_box_of_node(s, a), *other = searched_box_of_node(s, b);
     return may_boxes_overlap(at, box, other, slack) &&
            (!a->leaf || !b->leaf || tact_field_boxes_overlap(s->pair, box, other, s->margin));
 }
@@ -75,7 +80,7 @@ void tact_field_search_cells(const struct field_search *s)
     double size = a->nodes->all.radius + b->nodes->all.radius + tact_v3_norm(s->pair->shift);
     double slack = s->margin + ROUNDING_OF_BOXES * size;
     int height = 0;
-    place_box_in_a(s->pair, box_of_search(s, b->nodes), &next);
+    place_box_in_a(s->pair, searched_box_of_node(s, b->nodes), &next);
     if (may_cells_intersect(s, &next, slack)) {
         stack[height++] = next;
     }
@@ -89,16 +94,16 @@ void tact_field_search_cells(const struct field_search *s)
             continue;
         }
         double size_a = na->all.radius, size_b = nb->all.radius;
-        int parts_a = na->leaf || (!nb->leaf && SPLIT_ALONE_RATIO * size_a < size_b) ? 1 : 2;
-        int parts_b = nb->leaf || (!na->leaf && SPLIT_ALONE_RATIO * size_b < size_a) ? 1 : 2;
-        for (int k = parts_b - 1; k >= 0; k--) {
+        int child_count_a = na->leaf || (!nb->leaf && SPLIT_ALONE_RATIO * size_a < size_b) ? 1 : 2;
+        int child_count_b = nb->leaf || (!na->leaf && SPLIT_ALONE_RATIO * size_b < size_a) ? 1 : 2;
+        for (int k = child_count_b - 1; k >= 0; k--) {
             next = at;
-            if (parts_b == 2) {
+            if (child_count_b == 2) {
                 next.b = nb->first + (uint32_t)k;
-                place_box_in_a(s->pair, box_of_search(s, &b->nodes[next.b]), &next);
+                place_box_in_a(s->pair, searched_box_of_node(s, &b->nodes[next.b]), &next);
             }
-            for (int i = parts_a - 1; i >= 0; i--) {
-                next.a = parts_a == 2 ? na->first + (uint32_t)i : at.a;
+            for (int i = child_count_a - 1; i >= 0; i--) {
+                next.a = child_count_a == 2 ? na->first + (uint32_t)i : at.a;
                 if (may_cells_intersect(s, &next, slack)) {
                     stack[height++] = next;
                 }

@@ -1,4 +1,5 @@
-/* Searches the trees of two fields for pairs of cells that may start a piece of their surface. */
+/* Searches the trees of two fields for pairs of cells in which a piece of their contact surface may
+ * start. */
 #ifndef TACT_CONTACT_FIELD_SEARCH_INTERNAL_H
 #define TACT_CONTACT_FIELD_SEARCH_INTERNAL_H
 
@@ -8,29 +9,32 @@ struct field_cell_pair {
     uint32_t a, b;
 };
 
-/* A search of two trees. */
+/* A search of the trees of two fields. */
 struct field_search {
     const struct field_pair *pair;
-    int closed; /* 1: for closed pieces of the surface; 0: for pieces with a rim */
-    /* Direction that closed pieces face away from, in both frames. */
+    int closed; /* 1: search for closed pieces of the contact surface; 0: for pieces with a rim */
+    /* Direction that closed pieces of the surface face away from, in the frames of a and b. */
     double back_facing_direction_a[3], facing_away_direction_b[3];
-    double margin; /* distance below which boxes at the rim count as overlapping [m] */
-    /* Called for each pair of leaves; other than 0: ends the search. */
+    double margin; /* distance below which boxes at the zero-pressure boundary count as overlapping
+                      [m] */
+    /* Called for each pair of leaves found; a result other than 0 ends the search. */
     int (*found)(void *user, uint32_t leaf_a, uint32_t leaf_b);
     void *user;
 };
 
-/* Finds the pairs of leaves whose cells may contain a polygon to start from, in an order that is
+/* Finds the pairs of leaves whose cells may contain a first polygon, in an order that is
  * independent of the pose. */
 void tact_field_search_cells(const struct field_search *search);
 
-/* The pairs of cells at the rim, for one pose of two fields and those near it. */
+/* Cached pairs of cells at the zero-pressure boundary, for one pose of two fields and those near
+ * it. */
 struct field_seed_list {
-    uint64_t key_a, key_b; /* of the fields' cells; 0: the list is unused */
+    uint64_t key_a, key_b; /* keys of the two fields; 0: the list is unused */
     double turn[9], shift[3];
-    double margin;  /* largest motion for which it is complete [m]; negative: it has no pairs */
-    int pause;      /* queries until it is made again after one that was too long */
-    uint64_t query; /* number of the last query that used it */
+    double margin; /* largest relative motion for which the list is complete [m]; negative: it has
+                      no pairs */
+    int queries_until_retry; /* number of queries until a list that was too long is made again */
+    uint64_t query;          /* number of the last query that used the list */
     size_t count;
     struct field_cell_pair *leaves; /* nodes */
 };
@@ -38,9 +42,10 @@ struct field_seed_list {
 enum { TACT_FIELD_SEED_LISTS = 8 };
 
 /*
- * Lists of the last queries, of one thread. A list is longer than what a query needs: it has the
- * pairs of all poses within its margin, in the order of a search. A query tests each of its pairs
- * as a search would, so that the result is the same, bit for bit, with and without a list.
+ * Lists of cell pairs of the last queries, of one thread. A list is longer than what a query needs:
+ * it has the pairs of all poses within its margin, in the order of a search. A query tests each of
+ * its pairs as a search would, so that the result is the same, bit for bit, with and without a
+ * list.
  */
 struct field_seeds {
     struct field_seed_list list[TACT_FIELD_SEED_LISTS];
@@ -48,11 +53,12 @@ struct field_seeds {
     uint64_t query;
 };
 
-/* Allocates for lists of that many pairs. 0 or -ENOMEM. */
+/* Allocates lists for that many pairs of cells. 0 or -ENOMEM. */
 int tact_field_seeds_init(struct field_seeds *seeds, size_t room);
 void tact_field_seeds_free(struct field_seeds *seeds);
 
-/* A list that is complete for the pose; NULL where a search is cheaper. Real-time safe. */
+/* Returns a list of cell pairs that is complete for the pose; NULL where a search is cheaper.
+ * Real-time safe. */
 const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seeds,
                                                         const struct field_pair *pair);
 

@@ -1,5 +1,6 @@
 /*
- * The lists of pairs of cells at the rim that queries of a thread keep (struct field_seeds).
+ * The lists of pairs of cells at the zero-pressure boundary that queries of a thread keep (struct
+ * field_seeds).
  *
  * The boxes of two cells that overlap at a pose overlap within d at each pose from which no point
  * of either solid has moved by more than d relative to the other: a list made with a margin has all
@@ -11,10 +12,14 @@
 #include <string.h>
 #include "contact/pair/field/field_search_internal.h"
 
-#define MOTIONS_IN_MARGIN 4.0     /* margin, over the motion from one query to the next */
-#define MIN_MARGIN_RATIO 0.015625 /* least margin, over the size of the cells at the rim */
-#define USABLE_MARGIN_RATIO 0.999 /* of the margin; the rest is for rounding */
-#define ROOT_HALF 0.7071068       /* largest stretch of a difference of rotations, over its norm */
+/* Margin of a new list, relative to the motion from one query to the next. */
+#define MOTIONS_IN_MARGIN 4.0
+/* Smallest margin of a list, relative to the size of the cells at the boundary. */
+#define MIN_MARGIN_RATIO 0.015625
+/* Fraction of the margin that motion may use; the rest is for rounding. */
+#define USABLE_MARGIN_RATIO 0.999
+/* Largest stretch by a difference of two rotation matrices, relative to its norm. */
+#define MAX_ROTATION_STRETCH_RATIO 0.7071068
 enum { QUERIES_AFTER_LONG_LIST = 64 };
 
 int tact_field_seeds_init(struct field_seeds *seeds, size_t room)
@@ -39,17 +44,18 @@ void tact_field_seeds_free(struct field_seeds *seeds)
     }
 }
 
-/* A bound on the distance by which points of one solid moved, seen from the other, since the list
- * was made. */
-static double motion_since(const struct field_seed_list *list, const struct field_pair *pair)
+/* Upper bound of the distance by which points of one solid moved relative to the other since the
+ * list was made. */
+static double motion_since_list_made(const struct field_seed_list *list,
+                                     const struct field_pair *pair)
 {
     const struct field_box *a = &pair->a->nodes->all, *b = &pair->b->nodes->all;
-    double from[3], to[3], middle[3], differ = 0.0;
+    double from[3], to[3], middle[3], squared_difference = 0.0;
     for (int k = 0; k < 9; k++) {
         double by = pair->turn[k] - list->turn[k];
-        differ += by * by;
+        squared_difference += by * by;
     }
-    double turned = ROOT_HALF * sqrt(differ);
+    double turned = MAX_ROTATION_STRETCH_RATIO * sqrt(squared_difference);
     tact_m3_mul_v3(from, list->turn, b->middle);
     tact_v3_add(from, from, list->shift);
     tact_m3_mul_v3(to, pair->turn, b->middle);
@@ -75,7 +81,7 @@ static void set_pose_of_list(struct field_seed_list *list, const struct field_pa
 }
 
 /* A list being made. */
-struct making {
+struct seed_list_builder {
     struct field_seed_list *list;
     size_t room;
     int full;
@@ -83,7 +89,7 @@ struct making {
 
 static int append_seed(void *user, uint32_t leaf_a, uint32_t leaf_b)
 {
-    struct making *m = user;
+    struct seed_list_builder *m = user;
     m->full = m->list->count == m->room;
     if (!m->full) {
         m->list->leaves[m->list->count++] = (struct field_cell_pair){leaf_a, leaf_b};
@@ -91,24 +97,24 @@ static int append_seed(void *user, uint32_t leaf_a, uint32_t leaf_b)
     return m->full;
 }
 
-/* Makes the list of a pose. 1, or 0 where it would be too long. */
+/* Makes the list of cell pairs for a pose. 1, or 0 where it would be too long. */
 static int make_seed_list(struct field_seed_list *list, const struct field_pair *pair, size_t room,
                           double margin)
 {
-    struct making making = {list, room, 0};
+    struct seed_list_builder builder = {list, room, 0};
     const struct field_search search = {
-        .pair = pair, .margin = margin, .found = append_seed, .user = &making};
+        .pair = pair, .margin = margin, .found = append_seed, .user = &builder};
     tact_field_search_cells(&search);
-    list->margin = making.full ? -1.0 : margin;
-    list->pause = making.full ? QUERIES_AFTER_LONG_LIST : 0;
-    return !making.full;
+    list->margin = builder.full ? -1.0 : margin;
+    list->queries_until_retry = builder.full ? QUERIES_AFTER_LONG_LIST : 0;
+    return !builder.full;
 }
 
 const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seeds,
                                                         const struct field_pair *pair)
 {
     struct field_seed_list *nearest = NULL, *oldest = seeds->list;
-    double size = tact_min(pair->a->rim_size, pair->b->rim_size), least = INFINITY;
+    double size = tact_min(pair->a->rim_cell_radius, pair->b->rim_cell_radius), least = INFINITY;
     seeds->query++;
     for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
         struct field_seed_list *list = &seeds->list[i];
@@ -116,7 +122,7 @@ const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seed
         if (list->key_a != pair->a->key || list->key_b != pair->b->key) {
             continue;
         }
-        double motion = motion_since(list, pair);
+        double motion = motion_since_list_made(list, pair);
         if (motion <= USABLE_MARGIN_RATIO * list->margin) {
             list->query = seeds->query;
             return list;
@@ -127,11 +133,14 @@ const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seed
         }
     }
     double margin = tact_max(MOTIONS_IN_MARGIN * least, MIN_MARGIN_RATIO * size);
-    int moves_little = margin <= size;
-    struct field_seed_list *list = moves_little ? nearest : oldest;
+    int is_motion_small = margin <= size;
+    struct field_seed_list *list = is_motion_small ? nearest : oldest;
     list->query = seeds->query;
-    list->pause = moves_little && list->pause ? list->pause - 1 : 0;
+    list->queries_until_retry =
+        is_motion_small && list->queries_until_retry ? list->queries_until_retry - 1 : 0;
     set_pose_of_list(list, pair);
-    return moves_little && !list->pause && make_seed_list(list, pair, seeds->room, margin) ? list
-                                                                                           : NULL;
+    return is_motion_small && !list->queries_until_retry &&
+                   make_seed_list(list, pair, seeds->room, margin)
+               ? list
+               : NULL;
 }

@@ -16,28 +16,29 @@
 #include "contact/pair/field/field_internal.h"
 #include "contact/pair/options.h"
 
-/* Number of triangles of a sphere, which has no triangulation of its own. */
+/* Number of triangles that represent a sphere, which has no triangulation of its own. */
 enum { BALL_TRIANGLES = 2000 };
 
-/* A core of less than this part of the body's size is 0 wide: its tetrahedra would be flat. The
- * slope of the faces beyond it is off by at most as much. */
+/* Core width, relative to the body's size, below which the core has no width: its tetrahedra would
+ * be flat. The slope of the faces beyond it is off by at most as much. */
 #define MIN_CORE_WIDTH_RATIO 1e-2
 
-/* Slope of a user's field over the material's, from which its units are in doubt. */
+/* Ratio of the slope of a user's field to that of the material above which the user's units are
+ * questioned. */
 #define MAX_PLAUSIBLE_SLOPE_RATIO 10.0
 
-/* Vertices, tetrahedra and pressures under construction. */
+/* A layered pressure field under construction: vertices, tetrahedra and pressures. */
 struct layer_builder {
     const struct tact_shape *shape;
     const struct tact_mesh *mesh;
-    double depth;     /* depth of the core below the surface [m] */
-    double *vertices; /* vertices of the mesh, then of the core */
+    double depth;     /* depth of the core below the solid's surface [m] */
+    double *vertices; /* positions of the mesh's vertices, then of the core's [m] */
     double *pressure;
-    uint32_t *tets, *core; /* core: of each vertex of the mesh */
+    uint32_t *tets, *core; /* core vertex of each vertex of the mesh */
     size_t vertex_count, tet_count;
 };
 
-/* The smallest distance of a convex solid's faces from its centroid. */
+/* Smallest distance of a convex solid's faces from its centroid [m]. */
 static double smallest_face_distance(const struct tact_mesh *mesh)
 {
     double least = INFINITY;
@@ -71,13 +72,13 @@ static double depth_of_core(const struct tact_shape *shape, const struct tact_me
     }
 }
 
-/* Half the width of the core in a direction in which the body is 2 `half` wide [m]. */
+/* Half the width of the core in a direction in which the body's half width is `half` [m]. */
 static double core_half_width(double half, double depth)
 {
     return half - depth < MIN_CORE_WIDTH_RATIO * half ? 0.0 : half - depth;
 }
 
-/* The point in the core that belongs to a vertex x. */
+/* Point of the core that belongs to a surface vertex x. */
 static void core_point_of_vertex(const struct layer_builder *m, const double *x, double *out)
 {
     const double *s = m->shape->size, *c = m->mesh->centroid;
@@ -104,7 +105,7 @@ static void core_point_of_vertex(const struct layer_builder *m, const double *x,
     }
 }
 
-/* The core's vertex at a point, a new one where there is none yet. */
+/* Index of the core's vertex at a point; adds a new one where there is none yet. */
 static uint32_t core_vertex_at_point(struct layer_builder *m, const double *place)
 {
     size_t first = m->mesh->vertex_count;
@@ -123,7 +124,7 @@ static int sorts_before_vertex(const struct layer_builder *m, uint32_t i, uint32
     return m->core[i] != m->core[k] ? m->core[i] < m->core[k] : i < k;
 }
 
-/* Adds the tetrahedra of a triangle's prism. */
+/* Adds the tetrahedra of the prism between a triangle and its core points. */
 static void add_prism_tetrahedra(struct layer_builder *m, const uint32_t *triangle)
 {
     uint32_t v[3] = {triangle[0], triangle[1], triangle[2]};
@@ -175,7 +176,7 @@ static int make_layer_field(struct layer_builder *m, double slope, struct tact_p
                            err);
 }
 
-/* The pressure of an extent. */
+/* Makes the pressure field of an extent. */
 static int field_of_extent(const struct tact_extent *extent, double slope,
                            struct tact_pressure_field **out, struct tact_error *err)
 {
@@ -193,7 +194,7 @@ static int field_of_extent(const struct tact_extent *extent, double slope,
 }
 
 /* Warns where the surface of zero pressure differs from the mesh by more than half the thickness of
- * the layer, so that the actual thickness there is another. */
+ * the layer, so that the layer's actual thickness differs there. */
 static void warn_of_inexact_field(const struct tact_mesh *mesh,
                                   const struct tact_field_material *material,
                                   const struct tact_field_quality *q)
@@ -211,7 +212,8 @@ static void warn_of_inexact_field(const struct tact_mesh *mesh,
     }
 }
 
-/* The field of a mesh by its extent: a stored one, else one that is computed and then stored. */
+/* Makes the field of a mesh from its extent: a stored one, else one that is computed and then
+ * stored. */
 static int field_of_mesh(const struct tact_mesh *mesh, const struct tact_field_material *material,
                          struct tact_pressure_field **out, struct tact_error *err)
 {
@@ -238,8 +240,8 @@ static int field_of_mesh(const struct tact_mesh *mesh, const struct tact_field_m
     return rc;
 }
 
-/* q of a value: of a pressure p its root, of an extent the slope times it. Negative ones are
- * outside of the solid. */
+/* Level q of a vertex value: of a pressure p its root, of an extent the slope times it. Negative
+ * values are outside of the solid. */
 static double vertex_value_to_field_value(const struct tact_tets *tets, double value, double power,
                                           double slope)
 {
@@ -275,8 +277,8 @@ int tact_field_check_tets(const struct tact_tets *tets, struct tact_error *err)
     return rc;
 }
 
-/* Warns where the slope of the user's values on the surface is far from the material's: of another
- * material, or in other units. */
+/* Warns where the slope of the user's pressure on the surface is far from the material's: values
+ * for another material, or in other units. */
 static void warn_of_slope(const struct tact_tets *tets, const struct tact_pressure_field *field,
                           const struct tact_mesh *mesh, const struct tact_field_material *material)
 {
@@ -298,7 +300,7 @@ static void warn_of_slope(const struct tact_tets *tets, const struct tact_pressu
     }
 }
 
-/* The field of a mesh: of the user's tetrahedra, or by its extent. */
+/* Makes the field of a mesh, from the user's tetrahedra or from its extent. */
 static int field_from_given_tetrahedra(const struct tact_mesh *mesh,
                                        const struct tact_field_material *material,
                                        struct tact_pressure_field **out, struct tact_error *err)
@@ -314,7 +316,7 @@ static int field_from_given_tetrahedra(const struct tact_mesh *mesh,
     return rc;
 }
 
-/* The field of a shape other than a half-space. */
+/* Makes the field of a shape other than a half-space. */
 static int field_of_solid(const struct tact_shape *shape,
                           const struct tact_field_material *material,
                           struct tact_pressure_field **out, struct tact_error *err)
@@ -323,7 +325,7 @@ static int field_of_solid(const struct tact_shape *shape,
     struct tact_mesh *ball = NULL;
     int rc = 0, soft = material->modulus > 0.0;
     if (!m.mesh && shape->kind != TACT_SHAPE_SPHERE) {
-        return tact_error_set(err, -EINVAL, "the shape has no mesh: tessellate it first");
+        return tact_error_set(err, -EINVAL, "the shape has no triangle mesh: tessellate it first");
     }
     if (!m.mesh) {
         rc = tact_mesh_capsule(shape->size[0], 0.0, BALL_TRIANGLES, &ball);

@@ -20,7 +20,7 @@
 #include "contact/elementary.h"
 #include "contact/pair/field/field_sphere_internal.h"
 
-/* Gauss and Legendre's nodes from the middle to the right end, and their weights. */
+/* Nodes of Gauss-Legendre quadrature from the middle to the right end, and their weights. */
 enum { SHORT_EDGE_NODES = 3, LONG_EDGE_NODES = 8 };
 static const double short_edge_node[SHORT_EDGE_NODES] = {0.2386191860831969, 0.66120938646626448,
                                                          0.93246951420315205};
@@ -33,16 +33,18 @@ static const double long_edge_weight[LONG_EDGE_NODES] = {
     0.1894506104550685,  0.18260341504492358,  0.16915651939500254,  0.14959598881657674,
     0.12462897125553388, 0.095158511682492786, 0.062253523938647894, 0.027152459411754096};
 
-/* An edge of a linear pressure's ball that is shorter than this part of the radius needs few. */
+/* Length of an edge, relative to the radius, below which few nodes integrate a linear pressure's
+ * ball. */
 #define SHORT_EDGE_MAX_RATIO 0.25
 
-/* Square of a line's distance from the centre, over the radius', below which it is near. */
+/* Square of a line's distance from the ball's centre, relative to the squared radius, below which
+ * the line is divided. */
 #define NEAR 0.25
 
-/* p, w, 1 and a, in this order, of a point. */
+/* The four integrands p, w, 1 and a, in this order, at a point. */
 enum { LOAD, SPRING, AREA, REST, KINDS };
 
-/* The potentials A, p and a at the distance r from the centre. */
+/* The potentials A, p and a at distance r from the ball's centre. */
 struct potentials {
     double load, spring, area;
 };
@@ -55,7 +57,7 @@ static struct potentials potentials_at(const struct field_sphere *ball, double s
                                0.5 * tact_max(ball->radius * ball->radius - square, 0.0)};
 }
 
-/* F of the four integrands at the distance rho from the foot. */
+/* Radial integrals F of the four integrands at distance rho from the foot of the centre. */
 static void radial_integrals(const struct field_disc *disc, const struct potentials *middle,
                              double square, double *out)
 {
@@ -66,10 +68,11 @@ static void radial_integrals(const struct field_disc *disc, const struct potenti
     out[REST] = 0.25 * square * (disc->rim - 0.5 * square);
 }
 
-/* Integrals along the part of an edge in the ball. */
+/* Integrals along the part of a triangle's edge in the ball. */
 struct edge_sums {
     double radial_integral[KINDS];
-    struct potentials line, lever; /* of the potentials, and times the place along the edge */
+    struct potentials line, lever; /* integrals of the potentials, and of the potentials times the
+                                      position along the edge */
 };
 
 static void add_edge_point(const struct field_disc *disc, const struct potentials *middle, double h,
@@ -88,9 +91,8 @@ static void add_edge_point(const struct field_disc *disc, const struct potential
     out->lever.area += weight * t * at.area;
 }
 
-/* From t0 to t1 along a line at the distance h from the foot. The variable u of t = mean + half (3
- * u
- * - u^3) / 2 removes the roots of a pressure at the rim. */
+/* Integrates along a line at distance h from the foot, from t0 to t1. The variable u of t = mean +
+ * half (3 u - u^3) / 2 removes the roots of a pressure at the rim. */
 static void integrate_edge_part(const struct field_disc *disc, const struct potentials *middle,
                                 double h, double t0, double t1, struct edge_sums *out)
 {
@@ -107,7 +109,8 @@ static void integrate_edge_part(const struct field_disc *disc, const struct pote
     }
 }
 
-/* A line that passes near the centre, where r has a root, is divided at its nearest point. */
+/* An edge that passes near the ball's centre, where r has a root, is divided at its nearest point.
+ */
 static void integrate_edge(const struct field_disc *disc, const struct potentials *middle, double h,
                            const double *t, struct edge_sums *out)
 {
@@ -132,7 +135,7 @@ static void add_edge_part_outside_ball(const double *whole, const double *from, 
     out->rest += angle * whole[REST];
 }
 
-/* Adds the part of an edge in the ball: n is its normal outward, e its direction. */
+/* Adds the part of an edge in the ball to the sums: n is its normal outward, e its direction. */
 static void add_edge_part_in_ball(const struct edge_sums *s, double h, const double *n,
                                   const double *e, struct field_disc_sums *out)
 {

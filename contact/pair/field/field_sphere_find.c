@@ -1,7 +1,7 @@
 /*
- * A soft ball on a rigid surface of triangles: the triangles in the ball, each with the polygon of
- * its part in the ball. The corners of a polygon on the ball are a few points of its arcs, for
- * outlines, parts of the pressure and maps; its integrals are exact.
+ * A soft ball on a rigid surface of triangles: finds the triangles in the ball, each with the
+ * polygon of its part in the ball. The corners of a polygon on the ball are a few points of its
+ * arcs, for outlines, parts of the pressure and maps; its integrals are exact.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,18 +11,19 @@
 
 #define PI 3.14159265358979323846
 
-/* Points of a whole circle: with two ends of each of three edges the corners of a polygon. */
+/* Number of points on a whole circle: with two ends of each of three edges the corners of a
+ * polygon. */
 enum { ARC_POINTS = TACT_FIELD_CORNERS - 6 };
 
-/* A triangle in the ball: axes of its plane, t1, t2, and its outward normal, as rows; the corners
- * about the foot of the centre. */
+/* A triangle in the ball: axes of its plane, t1, t2, and its outward normal, as rows; its corners
+ * relative to the foot of the ball's centre in the plane. */
 struct face {
     double axes[9];
     double corner[3][2];
     struct field_disc disc;
 };
 
-/* 1 where the plane of a triangle cuts the ball. */
+/* Sets the disc in which the plane of a triangle cuts the ball; 1 where it does. */
 static int place_plane_disc(const struct field_surface *of, const struct field_cell *cell,
                             struct face *out)
 {
@@ -50,7 +51,7 @@ static int place_plane_disc(const struct field_surface *of, const struct field_c
     return 1;
 }
 
-/* -ENOSPC where the polygon is full. */
+/* Adds a corner to a polygon's outline; -ENOSPC where the polygon is full. */
 static int add_outline_corner(const struct face *face, const double *at, int side,
                               struct field_polygon *p)
 {
@@ -65,9 +66,9 @@ static int add_outline_corner(const struct face *face, const double *at, int sid
     return 0;
 }
 
-/* The angle of the arc from the end of edge k to the start of edge `next`, 0 or above. The angle of
- * the two points alone does not distinguish no turn from a whole one where they are equal to
- * rounding; the sum over the corners between them, outside the disc, does. */
+/* Angle of the arc from the end of edge k to the start of edge `next`, 0 or above. The angle of the
+ * two points alone does not distinguish no turn from a whole one where they are equal to rounding;
+ * the sum over the corners between them, outside the disc, does. */
 static double arc_angle(const struct face *face, const struct field_disc_part part[3], int k,
                         int next)
 {
@@ -84,7 +85,7 @@ static double arc_angle(const struct face *face, const struct field_disc_part pa
     return tact_max(angle, 0.0);
 }
 
-/* Adds corners on the arc that begins at a point, without its other end. */
+/* Adds corners on an arc of the disc, which begins at a point, without the arc's other end. */
 static int add_arc_corners(const struct face *face, const double *from, double angle,
                            struct field_polygon *p)
 {
@@ -97,7 +98,8 @@ static int add_arc_corners(const struct face *face, const double *from, double a
     return rc;
 }
 
-/* The arcs do not overlap, so that three edges and their arcs have at most TACT_FIELD_CORNERS. */
+/* The arcs of a polygon do not overlap, so that three edges and their arcs have at most
+ * TACT_FIELD_CORNERS. */
 static int outline(const struct face *face, const struct field_disc_part part[3],
                    struct field_polygon *p)
 {
@@ -120,7 +122,8 @@ static int outline(const struct face *face, const struct field_disc_part part[3]
             next = (next + 1) % 3;
         }
         rc = add_outline_corner(face, part[k].end[0], 4 + k, p);
-        /* an edge that ends on the circle to rounding may not leave, but the next is outside */
+        /* an edge that ends on the circle to rounding may not leave the disc, but the next edge is
+         * outside */
         if (!rc && (part[k].leaves || next != (k + 1) % 3)) {
             rc = add_arc_corners(face, part[k].end[1], arc_angle(face, part, k, next), p);
         }
@@ -128,26 +131,33 @@ static int outline(const struct face *face, const struct field_disc_part part[3]
     return rc;
 }
 
-/* Moments in the plane about the foot, as moments in space about the centre. */
+/* Converts moments in the plane about the foot of the centre to moments in space about the ball's
+ * centre. */
 static void disc_moments_to_space(const struct face *face, double area, const double first[2],
                                   const double second[4], struct field_moments *out)
 {
-    double down = -face->disc.height;
-    const double about[9] = {second[0],       second[1],       down * first[0],
-                             second[2],       second[3],       down * first[1],
-                             down * first[0], down * first[1], down * down * area};
+    double plane_offset = -face->disc.height;
+    const double symmetric[9] = {second[0],
+                                 second[1],
+                                 plane_offset * first[0],
+                                 second[2],
+                                 second[3],
+                                 plane_offset * first[1],
+                                 plane_offset * first[0],
+                                 plane_offset * first[1],
+                                 plane_offset * plane_offset * area};
     double half[9], back[9];
     for (int k = 0; k < 9; k++) {
         back[k] = face->axes[3 * (k % 3) + k / 3];
     }
     out->area = area;
-    const double place[3] = {first[0], first[1], down * area};
+    const double place[3] = {first[0], first[1], plane_offset * area};
     tact_m3_mul_v3(out->first, back, place);
-    tact_m3_mul(half, back, about);
+    tact_m3_mul(half, back, symmetric);
     tact_m3_mul_t(out->second, half, back);
 }
 
-/* Moves the point that moments are about by x. */
+/* Moves the reference point of moments by x. */
 static void shift_moments_point(struct field_moments *m, const double *x)
 {
     for (int k = 0; k < 9; k++) {
@@ -157,7 +167,7 @@ static void shift_moments_point(struct field_moments *m, const double *x)
     tact_v3_axpy(m->first, -m->area, x);
 }
 
-/* The polygon of a triangle. 1, 0 where none of it is in the ball, -ENOSPC. */
+/* Computes the contact polygon of a triangle. 1; 0 where none of it is in the ball; -ENOSPC. */
 static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
                                 struct field_polygon *p)
 {
@@ -175,15 +185,15 @@ static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
     p->b = index;
     p->sphere = &of->sphere;
     p->power = of->sphere.power;
-    p->apart = 1.0;
+    p->gradient_difference = 1.0;
     tact_v3_scale(p->normal, face.axes + 6, -1.0);
     tact_v3_copy(p->slope_b, p->normal);
     if (outline(&face, part, p)) {
         return -ENOSPC;
     }
-    disc_moments_to_space(&face, s.area, s.first, s.second, &p->flat);
+    disc_moments_to_space(&face, s.area, s.first, s.second, &p->area_moments);
     disc_moments_to_space(&face, s.springs, s.springs_first, s.springs_second, &p->springs);
-    shift_moments_point(&p->flat, p->corner[0]);
+    shift_moments_point(&p->area_moments, p->corner[0]);
     p->level = tact_field_level(p, p->corner[0]);
     p->load = s.load;
     for (int k = 0; k < 3; k++) {
@@ -245,15 +255,16 @@ double tact_field_sphere_disc(const struct field_surface *of, double normal[3])
             !(tact_v3_dot(p[i].normal, p->normal) > 1.0 - 1e-12)) {
             return 0.0;
         }
-        area += p[i].flat.area;
+        area += p[i].area_moments.area;
     }
     tact_v3_scale(normal, p->normal, -1.0);
     double rim = radius * radius - height * height;
     return height > 0.0 && fabs(area - PI * rim) < 1e-9 * rim ? height : 0.0;
 }
 
-/* With (v, w) moving x, from the centre, at v + w x x: the gradient -w x of the ball is not changed
- * by a rotation about the centre, so that the integrand is w sym[(x.v1)(n.v2 + (x cross n).w2)]. */
+/* Stiffness of a polygon in a ball. With (v, w) moving x, from the centre, at v + w x x: the
+ * gradient -w x of the ball is not changed by a rotation about the centre, so that the integrand is
+ * w sym[(x.v1)(n.v2 + (x cross n).w2)]. */
 void tact_field_sphere_stiffness(const struct field_polygon *p, const double *origin,
                                  double *stiffness)
 {
@@ -267,12 +278,12 @@ void tact_field_sphere_stiffness(const struct field_polygon *p, const double *or
             full[6 * r + 3 + c] = across[c];
         }
     }
-    double about[36];
+    double symmetric[36];
     for (int k = 0; k < 36; k++) {
-        about[k] = 0.5 * (full[k] + full[6 * (k % 6) + k / 6]);
+        symmetric[k] = 0.5 * (full[k] + full[6 * (k % 6) + k / 6]);
     }
-    tact_field_shift_stiffness(about, origin);
+    tact_field_shift_stiffness(symmetric, origin);
     for (int k = 0; k < 36; k++) {
-        stiffness[k] += about[k];
+        stiffness[k] += symmetric[k];
     }
 }

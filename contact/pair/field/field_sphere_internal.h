@@ -1,52 +1,55 @@
-/* A soft ball on a rigid surface of triangles, exactly: without tetrahedra. */
+/* Contact of a soft ball with a rigid surface of triangles, exactly and without tetrahedra. */
 #ifndef TACT_CONTACT_FIELD_SPHERE_INTERNAL_H
 #define TACT_CONTACT_FIELD_SPHERE_INTERNAL_H
 
 #include "contact/elementary.h"
 #include "contact/pair/field/field_internal.h"
 
-/* The disc in which a ball is cut by a triangle's plane. */
+/* The disc in which a triangle's plane cuts a ball. */
 struct field_disc {
     const struct field_sphere *ball;
-    double height; /* height of the ball's centre over the plane, along its normal [m] */
+    double height; /* height of the ball's centre over the triangle's plane, along its normal [m] */
     double rim;    /* square of the disc's radius [m^2] */
 };
 
-/* Integrals over a part of a disc, about the foot of the centre in the plane, of the pressure p, of
- * w = -p'/r, and of 1. */
+/* Integrals over a part of a disc, about the foot of the ball's centre in the plane, of the
+ * pressure p, of w = -p'/r, and of 1. */
 struct field_disc_sums {
     double load, load_first[2];
     double springs, springs_first[2], springs_second[4];
     double area, first[2], second[4];
-    double rest; /* integral of half the square of the distance from the rim, along it */
+    double rest; /* integral along the rim of half the squared distance from it */
 };
 
-/* The part of a triangle's edge in the disc, from end[0] to end[1]; leaves: the disc ends there. */
+/* The part of a triangle's edge in the disc, from end[0] to end[1]; leaves: 1 where the edge leaves
+ * the disc at its end. */
 struct field_disc_part {
     int inside, leaves;
     double end[2][2];
 };
 
-/* The angle at the foot from one point to another [rad], from -pi to pi. */
+/* Angle from one point of the disc's plane to another, seen from the foot of the centre [rad], -pi
+ * to pi. */
 static inline double tact_field_disc_angle(const double *p, const double *q)
 {
     return tact_atan2(p[0] * q[1] - p[1] * q[0], p[0] * q[0] + p[1] * q[1]);
 }
 
-/* Integrates over the part of the disc in a triangle, whose corners go counterclockwise. */
+/* Integrates over the part of the disc that is in a triangle, whose corners go counterclockwise. */
 void tact_field_disc_integrate(const struct field_disc *disc, const double (*corner)[2],
                                struct field_disc_part part[3], struct field_disc_sums *out);
 
-/* Finds the surface of the soft ball out->sphere and a rigid surface of triangles, out->pair.b,
- * with a polygon for each triangle in the ball. The pair, frame, swapped and the ball of *out are
- * set; out->polygon has room for `most`. 1, 0 where they do not touch, -ENOSPC. */
+/* Finds the contact surface of the soft ball out->sphere and a rigid surface of triangles,
+ * out->pair.b, with a polygon for each triangle in the ball. The pair, frame, swapped and the ball
+ * of *out are set; out->polygon has room for `most`. 1, 0 where they do not touch, -ENOSPC. */
 int tact_field_sphere(struct field_surface *out, size_t most);
 
-/* Where the surface is one whole disc in a plane, beyond which the centre is, returns the distance
- * of the centre from it [m], and its normal toward the centre, frame of pair.a; else 0. */
+/* Where the contact surface is one whole disc in a plane, with the ball's centre outside the solid,
+ * returns the distance of the centre from the plane [m], and the plane's normal toward the centre,
+ * frame of pair.a; else 0. */
 double tact_field_sphere_disc(const struct field_surface *of, double normal[3]);
 
-/* Adds the stiffness of a polygon about a point in the frame of pair.a. */
+/* Adds the stiffness of a polygon in a ball about a point in the frame of pair.a. */
 void tact_field_sphere_stiffness(const struct field_polygon *p, const double *origin,
                                  double *stiffness);
 

@@ -1,19 +1,19 @@
-/* The integrals of a polygon: its pressure is linear, so that they follow from area, first and
- * second moments. */
+/* The integrals over a contact polygon: its pressure is linear, so that they follow from area,
+ * first and second moments. */
 #include <math.h>
 #include <string.h>
 #include "contact/pair/field/field_sphere_internal.h"
 
-/* Difference of two gradients, over the larger, below which the fields are too nearly equal for a
- * stiffness: the force is discontinuous there. */
+/* Smallest difference of two pressure gradients, relative to the larger, that defines a stiffness:
+ * nearly equal fields have a discontinuous force. */
 #define MIN_GRADIENT_DIFFERENCE_RATIO 1e-6
 
 static void compute_polygon_moments(struct field_polygon *p)
 {
     double u[3], w[3], across[3];
-    p->flat.area = 0.0;
-    memset(p->flat.first, 0, sizeof p->flat.first);
-    memset(p->flat.second, 0, sizeof p->flat.second);
+    p->area_moments.area = 0.0;
+    memset(p->area_moments.first, 0, sizeof p->area_moments.first);
+    memset(p->area_moments.second, 0, sizeof p->area_moments.second);
     tact_v3_sub(w, p->corner[1], p->corner[0]);
     for (int i = 2; i < p->corners; i++) {
         tact_v3_copy(u, w);
@@ -21,18 +21,19 @@ static void compute_polygon_moments(struct field_polygon *p)
         tact_v3_cross(across, u, w);
         double area = 0.5 * tact_v3_dot(across, p->normal), t[3];
         tact_v3_add(t, u, w);
-        p->flat.area += area;
-        tact_v3_axpy(p->flat.first, area * (1.0 / 3.0), t);
+        p->area_moments.area += area;
+        tact_v3_axpy(p->area_moments.first, area * (1.0 / 3.0), t);
         for (int k = 0; k < 9; k++) {
             int r = k / 3, c = k % 3;
-            p->flat.second[k] += area * (1.0 / 12.0) * (u[r] * u[c] + w[r] * w[c] + t[r] * t[c]);
+            p->area_moments.second[k] +=
+                area * (1.0 / 12.0) * (u[r] * u[c] + w[r] * w[c] + t[r] * t[c]);
         }
     }
-    double sign = p->flat.area < 0.0 ? -1.0 : 1.0;
-    p->flat.area *= sign;
-    tact_v3_scale(p->flat.first, p->flat.first, sign);
+    double sign = p->area_moments.area < 0.0 ? -1.0 : 1.0;
+    p->area_moments.area *= sign;
+    tact_v3_scale(p->area_moments.first, p->area_moments.first, sign);
     for (int k = 0; k < 9; k++) {
-        p->flat.second[k] *= sign;
+        p->area_moments.second[k] *= sign;
     }
 }
 
@@ -44,20 +45,20 @@ void tact_field_integrate(struct field_polygon *p)
         tact_field_integrate_law(p);
         return;
     }
-    p->load = p->level * p->flat.area + tact_v3_dot(p->slope_a, p->flat.first);
-    tact_m3_mul_v3(p->lever, p->flat.second, p->slope_a);
-    tact_v3_axpy(p->lever, p->level, p->flat.first);
+    p->load = p->level * p->area_moments.area + tact_v3_dot(p->slope_a, p->area_moments.first);
+    tact_m3_mul_v3(p->lever, p->area_moments.second, p->slope_a);
+    tact_v3_axpy(p->lever, p->level, p->area_moments.first);
 }
 
-/* Minus the integral of m q^(m - 1) (g_B.u1)(g_A.u2) / |g_B - g_A|, gradients of q, with (v, w)
- * moving x, from the origin of the sums, at v + w x x: g.u = g.v + (x cross g).w. arm: of corner 0.
- * The stiffness is the symmetric part of the sum. */
+/* Adds the stiffness of a polygon: minus the integral of m q^(m - 1) (g_B.u1)(g_A.u2) / |g_B -
+ * g_A|, gradients of q, with (v, w) moving x, from the origin of the sums, at v + w x x: g.u = g.v
+ * + (x cross g).w. arm: of corner 0. The stiffness is the symmetric part of the sum. */
 static void add_polygon_stiffness(const struct field_polygon *p, const double *arm,
                                   double *stiffness)
 {
     const struct field_moments *m = tact_field_spring_moments(p);
     const double *ga = p->slope_a, *gb = p->slope_b;
-    double mean_a[3], mean_b[3], turn[9], at[9], middle[3], scale = 1.0 / p->apart;
+    double mean_a[3], mean_b[3], turn[9], at[9], middle[3], scale = 1.0 / p->gradient_difference;
     for (int k = 0; k < 3; k++) {
         middle[k] = m->first[k] + m->area * arm[k];
     }
@@ -68,7 +69,8 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
     }
     tact_v3_cross(mean_a, middle, ga);
     tact_v3_cross(mean_b, middle, gb);
-    /* turn = [x cross g_B] integral of x x' [x cross g_A]', by columns of the second moment */
+    /* rotational block: [x cross g_B] integral of x x' [x cross g_A]', by columns of the second
+     * moment */
     for (int c = 0; c < 3; c++) {
         const double column[3] = {at[c], at[3 + c], at[6 + c]};
         double across[3];
@@ -93,7 +95,7 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
 static int has_nearly_equal_gradients(const struct field_polygon *p)
 {
     double steep = tact_max(tact_v3_norm(p->slope_a), tact_v3_norm(p->slope_b));
-    return p->soft && p->apart < MIN_GRADIENT_DIFFERENCE_RATIO * steep;
+    return p->soft && p->gradient_difference < MIN_GRADIENT_DIFFERENCE_RATIO * steep;
 }
 
 void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *p)
@@ -103,7 +105,7 @@ void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon 
     tact_v3_copy(moment, p->lever);
     tact_v3_axpy(moment, p->load, arm);
     tact_v3_cross(torque, moment, p->normal);
-    sums->area += p->flat.area;
+    sums->area += p->area_moments.area;
     sums->load += p->load;
     tact_v3_add(sums->first, sums->first, moment);
     tact_v3_axpy(sums->force, p->load, p->normal);
@@ -117,7 +119,7 @@ void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon 
     }
 }
 
-/* A twist (v, w) about the new point moves the former at v - w x arm = v + arm x w. */
+/* a twist (v, w) about the new reference point moves the former one at v - w x arm = v + arm x w */
 void tact_field_shift_stiffness(double *k, const double *arm)
 {
     const double cross[9] = {0.0, -arm[2], arm[1], arm[2], 0.0, -arm[0], -arm[1], arm[0], 0.0};

@@ -1,6 +1,6 @@
 /*
- * All polygons of a contact surface: seeds, and propagation from polygon to polygon across the
- * sides of cells.
+ * Finds all polygons of a contact surface: first polygons of its pieces, and propagation from
+ * polygon to polygon across the sides of cells.
  *
  * A piece of the surface with a rim passes between the two solids' own surfaces there, where both
  * pressures are 0: a pair of cells at the rim has a polygon. A piece without a rim is closed, so
@@ -14,55 +14,58 @@
 #include "contact/pair/field/field_search_internal.h"
 #include "contact/pair/field/field_sphere_internal.h"
 
-#define OFF_FACE_SHIFT_RATIO 1e-11 /* shift off a face, of the size: well over rounding */
+/* Shift that moves a triangle off a face, relative to the size: well over rounding. */
+#define OFF_FACE_SHIFT_RATIO 1e-11
 
-/* Pairs of cells for each polygon: where two lattices' surfaces cross, many that overlap have none.
- */
+/* Capacity for pairs of cells, per polygon: where two lattices' surfaces cross, many pairs that
+ * overlap have no polygon. */
 enum { PAIRS = 16 };
 
-/* Pairs in a list of seeds, for each polygon. */
+/* Capacity of a cached list of cell pairs, per polygon. */
 enum { SEEDS = 2 };
 
 struct tact_field_scratch {
-    size_t room;                   /* pairs */
-    size_t slots;                  /* a power of two, at least twice as many */
+    size_t pair_capacity;   /* pairs */
+    size_t hash_slot_count; /* number of slots of the hash table, a power of two, at least twice the
+                               number of pairs */
     struct field_polygon *polygon; /* `list` of them */
-    size_t list;
-    struct field_cell_pair *tried; /* each pair once, in order; those not cut yet are at its end */
+    size_t polygon_capacity;
+    /* queued pairs of cells, each once, in order; those not cut yet are at the end */
+    struct field_cell_pair *tried;
     struct field_seeds seeds;
-    uint32_t *slot;  /* indices in tried by a hash, from 1 */
-    uint32_t *stamp; /* number of the query that filled the slot */
+    uint32_t *hash_slot;  /* hash table: indices of queued pairs in `tried` */
+    uint32_t *slot_query; /* number of the query that filled each slot of the hash table */
     uint32_t query;
 };
 
 /* State of a query. */
-struct walk {
+struct surface_query {
     struct field_surface *out;
     struct tact_field_scratch *scratch;
     size_t tried, cut; /* pairs */
     double area,
-        force[3]; /* area and force of the polygons so far; the force without its magnitude */
-    int in_face;  /* 1: a polygon lies in a face between two cells */
-    int full;
+        force[3]; /* area and force of the polygons found so far; the force without its magnitude */
+    int is_in_cell_face; /* 1: a polygon lies in a face between two cells of a field */
+    int is_capacity_exceeded;
 };
 
 struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
 {
     struct tact_field_scratch *scratch = calloc(1, sizeof *scratch);
-    size_t slots = 16;
-    while (slots < 2 * PAIRS * polygons && slots < (size_t)1 << 31) {
-        slots *= 2;
+    size_t hash_slot_count = 16;
+    while (hash_slot_count < 2 * PAIRS * polygons && hash_slot_count < (size_t)1 << 31) {
+        hash_slot_count *= 2;
     }
     if (scratch) {
-        scratch->slots = slots;
-        scratch->room = slots / 2;
-        scratch->list = polygons;
+        scratch->hash_slot_count = hash_slot_count;
+        scratch->pair_capacity = hash_slot_count / 2;
+        scratch->polygon_capacity = polygons;
         scratch->polygon = calloc(polygons, sizeof *scratch->polygon);
-        scratch->tried = calloc(scratch->room, sizeof *scratch->tried);
-        scratch->slot = calloc(slots, sizeof *scratch->slot);
-        scratch->stamp = calloc(slots, sizeof *scratch->stamp);
+        scratch->tried = calloc(scratch->pair_capacity, sizeof *scratch->tried);
+        scratch->hash_slot = calloc(hash_slot_count, sizeof *scratch->hash_slot);
+        scratch->slot_query = calloc(hash_slot_count, sizeof *scratch->slot_query);
         if (tact_field_seeds_init(&scratch->seeds, SEEDS * polygons) || !scratch->polygon ||
-            !scratch->tried || !scratch->slot || !scratch->stamp) {
+            !scratch->tried || !scratch->hash_slot || !scratch->slot_query) {
             tact_field_scratch_destroy(scratch);
             return NULL;
         }
@@ -75,8 +78,8 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
     if (scratch) {
         free(scratch->polygon);
         free(scratch->tried);
-        free(scratch->slot);
-        free(scratch->stamp);
+        free(scratch->hash_slot);
+        free(scratch->slot_query);
         tact_field_seeds_free(&scratch->seeds);
         free(scratch);
     }
@@ -85,45 +88,47 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
 static void begin_query(struct tact_field_scratch *scratch)
 {
     if (!++scratch->query) {
-        memset(scratch->stamp, 0, scratch->slots * sizeof *scratch->stamp);
+        memset(scratch->slot_query, 0, scratch->hash_slot_count * sizeof *scratch->slot_query);
         scratch->query = 1;
     }
 }
 
-/* 1 where a pair was queued; else *slot is where it belongs. */
-static int was_pair_queued(const struct tact_field_scratch *s, uint32_t a, uint32_t b, size_t *slot)
+/* 1 where a pair of cells was queued already; else *hash_slot is its free slot in the hash table.
+ */
+static int was_pair_queued(const struct tact_field_scratch *s, uint32_t a, uint32_t b,
+                           size_t *hash_slot)
 {
     uint64_t hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(hash >> 32) & (s->slots - 1);
-    for (; s->stamp[i] == s->query; i = (i + 1) & (s->slots - 1)) {
-        const struct field_cell_pair *p = &s->tried[s->slot[i]];
+    size_t i = (size_t)(hash >> 32) & (s->hash_slot_count - 1);
+    for (; s->slot_query[i] == s->query; i = (i + 1) & (s->hash_slot_count - 1)) {
+        const struct field_cell_pair *p = &s->tried[s->hash_slot[i]];
         if (p->a == a && p->b == b) {
             return 1;
         }
     }
-    *slot = i;
+    *hash_slot = i;
     return 0;
 }
 
-/* Queues a pair of cells to be cut, once. */
-static void queue_pair(struct walk *w, uint32_t a, uint32_t b)
+/* Adds a pair of cells to the queue, once. */
+static void queue_pair(struct surface_query *w, uint32_t a, uint32_t b)
 {
     struct tact_field_scratch *s = w->scratch;
     size_t i;
     if (was_pair_queued(s, a, b, &i)) {
         return;
     }
-    if (w->tried == s->room) {
-        w->full = 1;
+    if (w->tried == s->pair_capacity) {
+        w->is_capacity_exceeded = 1;
         return;
     }
-    s->stamp[i] = s->query;
-    s->slot[i] = (uint32_t)w->tried;
+    s->slot_query[i] = s->query;
+    s->hash_slot[i] = (uint32_t)w->tried;
     s->tried[w->tried++] = (struct field_cell_pair){a, b};
 }
 
-/* Queues the pairs across the sides of a polygon. */
-static void queue_neighbours(struct walk *w, const struct field_polygon *p)
+/* Adds the pairs of cells across the sides of a polygon to the queue. */
+static void queue_neighbours(struct surface_query *w, const struct field_polygon *p)
 {
     const struct field_pair *pair = &w->out->pair;
     for (int k = 0; k < p->corners; k++) {
@@ -142,13 +147,13 @@ static void queue_neighbours(struct walk *w, const struct field_polygon *p)
     }
 }
 
-/* Cuts the queued pairs, and queues their neighbours. */
-static void process_cell_pair_queue(struct walk *w)
+/* Cuts the queued pairs of cells, and queues the neighbours of those with a polygon. */
+static void process_cell_pair_queue(struct surface_query *w)
 {
     double before = w->area;
-    while (w->cut < w->tried && !w->full) {
-        if (w->out->count == w->scratch->list) {
-            w->full = 1;
+    while (w->cut < w->tried && !w->is_capacity_exceeded) {
+        if (w->out->count == w->scratch->polygon_capacity) {
+            w->is_capacity_exceeded = 1;
             return;
         }
         struct field_polygon *p = &w->scratch->polygon[w->out->count];
@@ -157,9 +162,9 @@ static void process_cell_pair_queue(struct walk *w)
         w->out->alike += rc < 0;
         if (rc > 0) {
             tact_field_integrate(p);
-            w->in_face |= p->in_face;
+            w->is_in_cell_face |= p->is_in_cell_face;
             w->out->count++;
-            w->area += p->flat.area;
+            w->area += p->area_moments.area;
             tact_v3_axpy(w->force, p->load, p->normal);
             queue_neighbours(w, p);
         }
@@ -167,60 +172,62 @@ static void process_cell_pair_queue(struct walk *w)
     w->out->pieces += w->area > before;
 }
 
-/* Follows the piece of the surface that the cells of two leaves may start. Returns 1 without room.
- */
-static int start_piece(void *user, uint32_t leaf_a, uint32_t leaf_b)
+/* Follows the piece of the contact surface that starts in the cells of two leaves. Returns 1 where
+ * the capacity is exceeded. */
+static int start_surface_piece(void *user, uint32_t leaf_a, uint32_t leaf_b)
 {
-    struct walk *w = user;
+    struct surface_query *w = user;
     const struct field_pair *pair = &w->out->pair;
     queue_pair(w, pair->a->nodes[leaf_a].first, pair->b->nodes[leaf_b].first);
     process_cell_pair_queue(w);
-    return w->full;
+    return w->is_capacity_exceeded;
 }
 
-/* Starts pieces with a rim: at the pairs of a list, each tested as in a search, or by a search. */
-static void search_at_rim(struct walk *w)
+/* Starts the pieces of the contact surface that have a rim: at the pairs of a cached list, each
+ * tested as in a search, or by a search. */
+static void search_pieces_with_rim(struct surface_query *w)
 {
     const struct field_pair *pair = &w->out->pair;
     const struct field_seed_list *list = tact_field_find_seed_list(&w->scratch->seeds, pair);
     if (!list) {
         tact_field_search_cells(
-            &(struct field_search){.pair = pair, .found = start_piece, .user = w});
+            &(struct field_search){.pair = pair, .found = start_surface_piece, .user = w});
         return;
     }
-    for (size_t i = 0; i < list->count && !w->full; i++) {
+    for (size_t i = 0; i < list->count && !w->is_capacity_exceeded; i++) {
         const struct field_cell_pair *leaf = &list->leaves[i];
         const struct field_node *a = &pair->a->nodes[leaf->a], *b = &pair->b->nodes[leaf->b];
-        size_t slot;
-        if (!was_pair_queued(w->scratch, a->first, b->first, &slot) &&
+        size_t hash_slot;
+        if (!was_pair_queued(w->scratch, a->first, b->first, &hash_slot) &&
             tact_field_boxes_overlap(pair, &a->rim, &b->rim, 0.0)) {
-            start_piece(w, leaf->a, leaf->b);
+            start_surface_piece(w, leaf->a, leaf->b);
         }
     }
 }
 
-/* 1 where the plane of a half-space may cut cells of a node. */
+/* 1 where the plane of a half-space may cut cells of a tree node. */
 static int may_plane_cut_cells(const struct field_node *node, const double *up, double at,
-                               double soft)
+                               double plane_slope)
 {
     const double *h = node->all.half;
     double middle = at + tact_v3_dot(up, node->all.middle);
-    double reach = fabs(up[0]) * h[0] + fabs(up[1]) * h[1] + fabs(up[2]) * h[2];
-    reach += 1e-12 * (node->all.radius + fabs(at)); /* rounding of what touches */
-    if (!(soft > 0.0)) {
-        return fabs(middle) <= reach;
+    double half_extent = fabs(up[0]) * h[0] + fabs(up[1]) * h[1] + fabs(up[2]) * h[2];
+    /* tolerance for boxes that touch the plane except for rounding */
+    half_extent += 1e-12 * (node->all.radius + fabs(at));
+    if (!(plane_slope > 0.0)) {
+        return fabs(middle) <= half_extent;
     }
-    return soft * (-middle - reach) <= node->most &&
-           soft * (reach - middle) >= tact_max(0.0, node->least);
+    return plane_slope * (-middle - half_extent) <= node->most &&
+           plane_slope * (half_extent - middle) >= tact_max(0.0, node->least);
 }
 
-/* plane_is_a: the half-space is a, and b rigid. */
-static void search_halfspace_cells(struct walk *w, int plane_is_a)
+/* Searches the cells that a half-space may cut. plane_is_a: the half-space is a, and b is rigid. */
+static void search_halfspace_cells(struct surface_query *w, int plane_is_a)
 {
     const struct tact_pressure_field *tree = plane_is_a ? w->out->pair.b : w->out->pair.a;
     const struct tact_pressure_field *plane = plane_is_a ? w->out->pair.a : w->out->pair.b;
     const double *turn = w->out->pair.turn;
-    double up[3], soft = plane->rigid ? 0.0 : -plane->cells->gradient[2],
+    double up[3], plane_slope = plane->rigid ? 0.0 : -plane->cells->gradient[2],
                   at = w->out->pair.shift[2];
     uint32_t stack[TACT_FIELD_DEPTH + 2];
     int height = 0;
@@ -229,9 +236,9 @@ static void search_halfspace_cells(struct walk *w, int plane_is_a)
         at = -tact_v3_dot(up, w->out->pair.shift);
     }
     stack[height++] = 0;
-    while (height && !w->full) {
+    while (height && !w->is_capacity_exceeded) {
         const struct field_node *node = &tree->nodes[stack[--height]];
-        if (!may_plane_cut_cells(node, up, at, soft)) {
+        if (!may_plane_cut_cells(node, up, at, plane_slope)) {
             continue;
         }
         if (node->leaf) {
@@ -244,11 +251,13 @@ static void search_halfspace_cells(struct walk *w, int plane_is_a)
     }
 }
 
-/* Starts closed pieces: searches along the force so far, else from one field to the other. */
-static void search_closed_pieces(struct walk *w)
+/* Starts the closed pieces of the contact surface: searches along the force found so far, else from
+ * one field to the other. */
+static void search_closed_pieces(struct surface_query *w)
 {
     const struct field_pair *pair = &w->out->pair;
-    struct field_search search = {.pair = pair, .closed = 1, .found = start_piece, .user = w};
+    struct field_search search = {
+        .pair = pair, .closed = 1, .found = start_surface_piece, .user = w};
     double *direction = search.back_facing_direction_a;
     tact_v3_copy(direction, w->force);
     if (!(tact_v3_dot(direction, direction) > 0.0)) {
@@ -261,32 +270,34 @@ static void search_closed_pieces(struct walk *w)
     tact_field_search_cells(&search);
 }
 
-static void search(struct walk *w)
+static void search_contact_surface(struct surface_query *w)
 {
-    if (w->out->pair.b->kind == TACT_FIELD_PLANE || w->out->pair.a->kind == TACT_FIELD_PLANE) {
-        search_halfspace_cells(w, w->out->pair.a->kind == TACT_FIELD_PLANE);
+    if (w->out->pair.b->kind == TACT_FIELD_HALFSPACE ||
+        w->out->pair.a->kind == TACT_FIELD_HALFSPACE) {
+        search_halfspace_cells(w, w->out->pair.a->kind == TACT_FIELD_HALFSPACE);
         return;
     }
-    search_at_rim(w);
-    if (!w->full) {
+    search_pieces_with_rim(w);
+    if (!w->is_capacity_exceeded) {
         search_closed_pieces(w);
     }
 }
 
-/* Repeats a search with b shifted. Rounding puts a rigid triangle in the plane of several faces
- * above some of them and below others, and cells beyond an edge share only that edge with the
- * plane, so that the walk ends there. A shift well over rounding removes the coincidence. */
-static void search_again_shifted(struct walk *w)
+/* Repeats the search with b shifted by more than rounding. Rounding puts a rigid triangle in the
+ * plane of several faces above some of them and below others, and cells beyond an edge share only
+ * that edge with the plane, so that the propagation ends there. The shift removes the coincidence.
+ */
+static void search_again_shifted(struct surface_query *w)
 {
-    static const double way[3] = {0.5377, 0.6219, 0.5694};
+    static const double direction[3] = {0.5377, 0.6219, 0.5694};
     struct field_surface *out = w->out;
     for (int k = 0; k < 3; k++) {
-        out->pair.shift[k] += OFF_FACE_SHIFT_RATIO * out->pair.a->size * way[k];
+        out->pair.shift[k] += OFF_FACE_SHIFT_RATIO * out->pair.a->size * direction[k];
     }
     out->count = out->pieces = out->alike = 0;
-    *w = (struct walk){.out = out, .scratch = w->scratch};
+    *w = (struct surface_query){.out = out, .scratch = w->scratch};
     begin_query(w->scratch);
-    search(w);
+    search_contact_surface(w);
 }
 
 int tact_field_find_contact_surface(const struct tact_pressure_field *a,
@@ -295,7 +306,7 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
                                     const struct tact_pose *pose_b,
                                     struct tact_field_scratch *scratch, struct field_surface *out)
 {
-    struct walk w = {.out = out, .scratch = scratch};
+    struct surface_query w = {.out = out, .scratch = scratch};
     memset(out, 0, sizeof *out);
     if (!tact_field_can_touch(a, b)) {
         return -ENOTSUP;
@@ -309,12 +320,12 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
         tact_field_place_pair(&out->pair, a, pose_a, b, pose_b);
     }
     begin_query(scratch);
-    search(&w);
-    if (w.in_face && !w.full) {
+    search_contact_surface(&w);
+    if (w.is_in_cell_face && !w.is_capacity_exceeded) {
         search_again_shifted(&w);
     }
     out->tried = w.cut;
-    return w.full ? -ENOSPC : w.area > 0.0;
+    return w.is_capacity_exceeded ? -ENOSPC : w.area > 0.0;
 }
 
 int tact_field_find_sphere(const struct field_sphere *sphere,
@@ -328,10 +339,11 @@ int tact_field_find_sphere(const struct field_sphere *sphere,
     out->frame = pose;
     out->polygon = scratch->polygon;
     tact_field_place_pair(&out->pair, ball, pose, rigid, rigid_pose);
-    return tact_field_sphere(out, scratch->list);
+    return tact_field_sphere(out, scratch->polygon_capacity);
 }
 
-/* Converts the sums to the centre of pressure, world axes, on the query's a. */
+/* Converts the sums over the contact surface to the centre of pressure, world axes, on the query's
+ * a. */
 static void finish_contact_sums(const struct field_surface *of, struct field_sums *sums,
                                 struct tact_field_contact *out)
 {

@@ -14,7 +14,7 @@ static void include_in_bounds(double *lower, double *upper, const double *from, 
     }
 }
 
-/* Bounds of a node under construction. */
+/* Bounds under construction of a tree node. */
 struct bounds {
     double lower[3], upper[3], rim_lower[3], rim_upper[3], slope_lower[3], slope_upper[3];
     double least, most;
@@ -39,7 +39,7 @@ static void bound_field_cell(const struct tact_pressure_field *field, uint32_t i
     for (int k = 0; k < corners; k++) {
         const double *x = field->vertices + 3 * (size_t)cell->corner[k];
         include_in_bounds(b->lower, b->upper, x, x);
-        /* A corner belongs to the sides opposite to the others. */
+        /* A corner of a tetrahedron belongs to the sides opposite to the other corners. */
         if (field->rigid || cell->rim & (31 & ~(1 << k))) {
             include_in_bounds(b->rim_lower, b->rim_upper, x, x);
         }
@@ -102,7 +102,8 @@ static void build_field_subtree(struct tact_pressure_field *field, size_t node,
     n->most = b->most;
 }
 
-/* Mean radius of the boxes of the cells at the rim; 0 where there is none. */
+/* Mean radius of the boxes of the cells at the zero-pressure boundary [m]; 0 where there is none.
+ */
 static double mean_rim_radius(const struct tact_pressure_field *field)
 {
     double sum = 0.0;
@@ -140,7 +141,7 @@ int tact_field_build_tree(struct tact_pressure_field *field)
     for (int k = 0; k < 3; k++) {
         field->size += 2.0 * field->nodes->all.half[k];
     }
-    field->rim_size = mean_rim_radius(field);
+    field->rim_cell_radius = mean_rim_radius(field);
     field->key = XXH3_64bits(field->nodes, field->node_count * sizeof *field->nodes);
     free(items);
     return 0;

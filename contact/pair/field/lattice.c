@@ -16,7 +16,8 @@
 #include <string.h>
 #include "contact/vec.h"
 
-#define ON_SURFACE_STEP_DISTANCE 1e-6 /* distance in steps below which a node is on the surface */
+/* Distance from the surface below which a node counts as on it, in lattice steps. */
+#define ON_SURFACE_STEP_DISTANCE 1e-6
 
 static int init_lattice(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
 {
@@ -40,16 +41,17 @@ static int init_lattice(const struct tact_mesh *mesh, double cell, double most, 
     return 0;
 }
 
-/* A triangle, for lines along `axis`; across: the other two axes. */
+/* A triangle projected along `axis` for its crossings with the lattice lines; across: the other two
+ * axes. */
 struct projected_triangle {
     const struct lattice *l;
     int axis, across[2];
     uint32_t vertex[3];
-    double x[3][3]; /* coordinates of its vertices [steps] */
+    double x[3][3]; /* coordinates of the triangle's vertices [steps] */
 };
 
-/* Intersects the triangle's edges with the second coordinate v: `ends` are the two values of the
- * first coordinate, ascending. Returns 0 where there are none. */
+/* Intersects the edges of a projected triangle with the line of second coordinate v: `ends` are the
+ * two values of the first coordinate, ascending. Returns 0 where there are none. */
 static int edge_crossings_at(const struct projected_triangle *c, double v, double ends[2])
 {
     int count = 0;
@@ -74,8 +76,8 @@ static int edge_crossings_at(const struct projected_triangle *c, double v, doubl
     return count;
 }
 
-/* Coordinate along the axis of the triangle's plane at (u, v), within the range of its vertices
- * [steps]. */
+/* Coordinate along the axis of the point of the triangle's plane at (u, v), within the range of its
+ * vertices [steps]. */
 static double triangle_plane_coordinate(const struct projected_triangle *c, double u, double v)
 {
     double e[3], f[3], n[3];
@@ -96,10 +98,10 @@ static size_t index_of_line(const struct projected_triangle *c, int u, int v)
     return (size_t)v * (size_t)c->l->nodes[c->across[0]] + (size_t)u;
 }
 
-/* Counts the crossings of a triangle where lines->at is NULL; otherwise adds them to the lists of
- * the lines, which are filled from their ends. */
-static void cast_triangle(const struct projected_triangle *c, uint32_t triangle,
-                          struct lattice_lines *lines)
+/* Counts the crossings of a triangle with the lattice lines where lines->at is NULL; otherwise adds
+ * them to the lists of the lines, which are filled from their ends. */
+static void add_triangle_crossings(const struct projected_triangle *c, uint32_t triangle,
+                                   struct lattice_lines *lines)
 {
     double least = INFINITY, most = -INFINITY, ends[2];
     for (int i = 0; i < 3; i++) {
@@ -123,7 +125,8 @@ static void cast_triangle(const struct projected_triangle *c, uint32_t triangle,
     }
 }
 
-static void cast_all_triangles(const struct lattice *l, int axis, struct lattice_lines *lines)
+static void add_all_triangle_crossings(const struct lattice *l, int axis,
+                                       struct lattice_lines *lines)
 {
     struct projected_triangle c = {
         .l = l, .axis = axis, .across = {(axis + 1) % 3, (axis + 2) % 3}};
@@ -135,11 +138,11 @@ static void cast_all_triangles(const struct lattice *l, int axis, struct lattice
                 c.x[k][d] = (p[d] - l->origin[d]) / l->step[d];
             }
         }
-        cast_triangle(&c, (uint32_t)i, lines);
+        add_triangle_crossings(&c, (uint32_t)i, lines);
     }
 }
 
-/* Sorts the crossings of a line by coordinate, then by triangle, by insertion: lists are short. */
+/* Sorts the crossings of a line by coordinate, then by triangle; by insertion, as there are few. */
 static void sort_line_crossings(struct lattice_lines *lines, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from + 1; i < to; i++) {
@@ -163,7 +166,7 @@ static int find_line_crossings(const struct lattice *l, int axis, struct lattice
     if (!lines->first) {
         return -ENOMEM;
     }
-    cast_all_triangles(l, axis, lines);
+    add_all_triangle_crossings(l, axis, lines);
     for (size_t i = 0; i < count; i++) {
         lines->first[i + 1] += lines->first[i];
     }
@@ -173,8 +176,8 @@ static int find_line_crossings(const struct lattice *l, int axis, struct lattice
     if (!lines->at || !lines->triangle) {
         return -ENOMEM;
     }
-    cast_all_triangles(l, axis,
-                       lines); /* each list is filled from its end, which becomes its beginning */
+    add_all_triangle_crossings(
+        l, axis, lines); /* each list was filled from its end; its end index now is its beginning */
     memmove(lines->first, lines->first + 1, count * sizeof *lines->first);
     lines->first[count] = (uint32_t)total;
     for (size_t i = 0; i < count; i++) {
@@ -183,7 +186,7 @@ static int find_line_crossings(const struct lattice *l, int axis, struct lattice
     return 0;
 }
 
-/* First node of a line. */
+/* Index of the first node of a lattice line. */
 static size_t first_node_of_line(const struct lattice *l, int axis, size_t line)
 {
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
@@ -191,7 +194,8 @@ static size_t first_node_of_line(const struct lattice *l, int axis, size_t line)
     return line % per * l->stride[u] + line / per * l->stride[v];
 }
 
-/* Nodes between the first and the second crossing, the third and the fourth, ... are inside. */
+/* Marks the nodes inside: those between the first and the second crossing of a line, the third and
+ * the fourth, ... */
 static void mark_inside_nodes(struct lattice *l)
 {
     const struct lattice_lines *lines = &l->lines[0];
@@ -229,7 +233,7 @@ static struct lattice_arm_lengths *arms_of_node(struct lattice *l, size_t node)
     return &l->arm_lengths[l->cut[node]];
 }
 
-/* Shortens the arms of the nodes inside that are next to a crossing. */
+/* Shortens the arms of the nodes inside that are next to a crossing of the surface. */
 static void shorten_arms_at_surface(struct lattice *l, int axis)
 {
     const struct lattice_lines *lines = &l->lines[axis];
@@ -331,18 +335,19 @@ static void triangle_normal(const struct tact_mesh *mesh, uint32_t triangle, dou
     tact_v3_normalize(n, n);
 }
 
-/* Largest cosine between the normals of two faces that enclose a part, and smallest between the
- * line and a normal. The first excludes wedges, which are thin at their edges for any lattice. */
+/* Largest cosine between the outward normals of two faces that enclose a thin part, and smallest
+ * cosine between the line and a normal. The first excludes wedges, which are thin at their edges
+ * for any lattice. */
 #define THIN_PART_NORMAL_COSINE (-0.97)
 #define MIN_LINE_NORMAL_COSINE 0.5
 
-/* Lines through thin parts, the thinnest first. */
+/* Lines through thin parts of the mesh, the thinnest first. */
 struct thin_part_list {
-    struct lattice_thin of[THIN_LINES];
+    struct lattice_thin_part of[THIN_LINES];
     int count;
 };
 
-static void add_thin_part(struct thin_part_list *list, const struct lattice_thin *part)
+static void add_thin_part(struct thin_part_list *list, const struct lattice_thin_part *part)
 {
     int i = list->count < THIN_LINES ? list->count++ : THIN_LINES - 1;
     if (i == THIN_LINES - 1 && list->of[i].cells > 0.0 && !(part->cells < list->of[i].cells)) {
@@ -354,10 +359,10 @@ static void add_thin_part(struct thin_part_list *list, const struct lattice_thin
     list->of[i] = *part;
 }
 
-/* Describes the part between two successive crossings of a line. Returns 0 where its faces are not
- * nearly parallel. */
+/* Describes the thin part between two successive crossings of a line. Returns 0 where its faces are
+ * not nearly parallel. */
 static int find_thin_part_on_line(const struct lattice *l, int axis, size_t line, uint32_t i,
-                                  struct lattice_thin *out)
+                                  struct lattice_thin_part *out)
 {
     const struct lattice_lines *lines = &l->lines[axis];
     double n[2][3], from = lines->at[i], to = lines->at[i + 1];
@@ -376,10 +381,10 @@ static int find_thin_part_on_line(const struct lattice *l, int axis, size_t line
     return 1;
 }
 
-void tact_lattice_thinnest_part(const struct lattice *l, struct lattice_thin *out)
+void tact_lattice_thinnest_part(const struct lattice *l, struct lattice_thin_part *out)
 {
     struct thin_part_list list = {.count = 0};
-    struct lattice_thin part;
+    struct lattice_thin_part part;
     for (int axis = 0; axis < 3; axis++) {
         const struct lattice_lines *lines = &l->lines[axis];
         for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {

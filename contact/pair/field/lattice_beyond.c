@@ -10,11 +10,14 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-enum { LAYERS = 5 }; /* a corner of a coarse cell may be four nodes outside the surface */
-#define MIN_OUTSIDE_MAGNITUDE 1e-6 /* smallest magnitude of a value outside, over the step */
+/* Number of layers of nodes outside: a corner of a coarse cell may be four nodes from the
+      surface. */
+enum { LAYERS = 5 };
+/* Smallest magnitude of a value outside, relative to the lattice step. */
+#define MIN_OUTSIDE_MAGNITUDE 1e-6
 
 /* Weighted sum, and sum of the weights, of the values that the neighbours inside imply for a node
- * outside. */
+ * outside: those with which the interpolated extent is 0 on the surface. */
 static void add_values_extrapolated_on_lines(const struct lattice *l, size_t node, double *sum,
                                              double *weight)
 {
@@ -25,7 +28,8 @@ static void add_values_extrapolated_on_lines(const struct lattice *l, size_t nod
         }
         double arm = l->arm_lengths[l->cut[from]].of[k ^ 1], value = l->value[from];
         if (arm < 1.0 && value > 0.0) {
-            /* derivative of the zero along the edge by the node's value: step arm^2 / value */
+            /* derivative by the node's value of the position of the zero along the edge: step arm^2
+             * / value */
             double by = l->step[k / 2] * arm * arm / value;
             *weight += by * by;
             *sum -= by * by * value * (1.0 - arm) / arm;
@@ -38,7 +42,8 @@ static int has_value(const struct lattice *l, size_t node)
     return l->kind[node] != LATTICE_OUTSIDE;
 }
 
-/* Slope along an axis per step, from the neighbours that have values: central, or one-sided. */
+/* Difference of the extent per lattice step along an axis, from the neighbours that have values:
+ * central, or one-sided. */
 static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
 {
     size_t s = l->stride[axis];
@@ -48,8 +53,8 @@ static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
     return below && above ? 0.5 * (high - low) : high - low;
 }
 
-/* Sets *out to the mean of the values extrapolated from all neighbours that have one. Returns their
- * number. */
+/* Sets *out to the mean of the values that are extrapolated from the neighbours with a value.
+ * Returns the number of these neighbours. */
 static int extrapolate_from_neighbours(const struct lattice *l, size_t node, double *out)
 {
     double sum = 0.0;
@@ -113,7 +118,7 @@ static double clamp_value_outside(const struct lattice *l, double value)
     return tact_min(value, -MIN_OUTSIDE_MAGNITUDE * tact_lattice_step(l));
 }
 
-/* Sets the listed nodes that have a neighbour inside along an axis. */
+/* Sets the extent at the listed nodes that have a neighbour inside along an axis. */
 static void set_first_layer(struct lattice *l, const uint32_t *list, size_t count, double *value)
 {
     for (size_t i = 0; i < count; i++) {

@@ -14,40 +14,40 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-/* Largest correction of a value, over the value. Near the surface it is a change of the slope
+/* Largest correction of a value, relative to the value. Near the surface it changes the slope
  * there. */
 #define MAX_CORRECTION_RATIO 0.2
 
-/* Value of a neighbour, 0 on the surface and beyond. */
-static double value_inside(const struct lattice *l, size_t node)
+/* Extent at a neighbouring node; 0 on the surface and outside. */
+static double extent_or_zero(const struct lattice *l, size_t node)
 {
     return l->kind[node] == LATTICE_INSIDE ? l->value[node] : 0.0;
 }
 
-/* Second difference h_k^2 H_kk along an axis, over arms that end on the surface; *slope: the first.
- */
+/* Second difference h_k^2 H_kk of the extent along an axis, over arms that end on the surface;
+ * *slope: the first difference. */
 static double second_difference(const struct lattice *l, size_t node, int axis, double *slope)
 {
     const double *arm = &l->arm_lengths[l->cut[node]].of[2 * axis];
     const size_t next[2] = {node - l->stride[axis], node + l->stride[axis]};
     double rise[2], both = arm[0] + arm[1];
     for (int side = 0; side < 2; side++) {
-        double end = arm[side] < 1.0 ? 0.0 : value_inside(l, next[side]);
+        double end = arm[side] < 1.0 ? 0.0 : extent_or_zero(l, next[side]);
         rise[side] = (end - l->value[node]) / arm[side];
     }
     *slope = (rise[1] * arm[0] - rise[0] * arm[1]) / both;
     return 2.0 * (rise[0] + rise[1]) / both;
 }
 
-/* Mixed difference h_k h_l H_kl of a node whose neighbours are inside. */
+/* Mixed second difference h_k h_l H_kl of the extent at a node whose neighbours are inside. */
 static double mixed_difference(const struct lattice *l, size_t node, int k, int m)
 {
     size_t up = l->stride[k], over = l->stride[m];
-    return 0.25 * (value_inside(l, node + up + over) - value_inside(l, node + up - over) -
-                   value_inside(l, node - up + over) + value_inside(l, node - up - over));
+    return 0.25 * (extent_or_zero(l, node + up + over) - extent_or_zero(l, node + up - over) -
+                   extent_or_zero(l, node - up + over) + extent_or_zero(l, node - up - over));
 }
 
-/* 1 where the nodes that the mixed differences need are inside. */
+/* 1 where all nodes are inside that the mixed second differences need. */
 static int has_cell_corners_inside(const struct lattice *l, size_t node)
 {
     static const int pair[3][2] = {{0, 1}, {1, 2}, {2, 0}};
@@ -61,8 +61,8 @@ static int has_cell_corners_inside(const struct lattice *l, size_t node)
     return 1;
 }
 
-/* What the mean of the interpolation is above the extent at a node. Next to the surface, where not
- * all neighbours have values, the extent is taken to vary along its gradient only. */
+/* Mean error of linear interpolation of the extent near a node. Next to the surface, where not all
+ * neighbours have values, the extent is taken to vary along its gradient only. */
 static double mean_of_interpolation_error(const struct lattice *l, size_t node)
 {
     double second = 0.0, slope[3], mixed = 0.0, square = 0.0;
@@ -91,7 +91,7 @@ int tact_lattice_correct_mean(struct lattice *l, double thickness)
     for (int k = 0; k < 3; k++) {
         longest = tact_max(longest, l->step[k]);
     }
-    double most = longest * longest / (6.0 * thickness); /* of an extent of slope 0 to 1 */
+    double most = longest * longest / (6.0 * thickness); /* for a slope of the extent from 0 to 1 */
     for (size_t i = 0; i < l->inside_count; i++) {
         double bound = tact_min(most, MAX_CORRECTION_RATIO * l->value[l->inside[i]]);
         double mean = mean_of_interpolation_error(l, l->inside[i]);

@@ -13,26 +13,27 @@
 #include "contact/vec.h"
 
 enum { MAX_RELAXATION_SWEEPS = 4000 };
-#define CONVERGED_VALUE_CHANGE                                                                     \
-    1e-9 /* relative change of a value in a sweep at which the sweeps end */
+/* Relative change of the values in a sweep below which the relaxation has converged. */
+#define CONVERGED_VALUE_CHANGE 1e-9
 #define PI 3.14159265358979323846
 
-/* A boundary value problem on the nodes inside: lap u = u / length^2. */
+/* A boundary value problem for u on the nodes inside: lap u = u / length^2. */
 struct problem {
     struct lattice *l;
     double inverse_length_squared; /* 1 / length^2 [1/m^2] */
-    double wall;                   /* u on the surface */
-    const double *depth; /* depths of the nodes over that of the core, u = 1; NULL: no core */
+    double surface_value;          /* u on the surface */
+    /* depths of the nodes, relative to that of the core, where u = 1; NULL: no core */
+    const double *depth;
     double relaxation_factor;
 };
 
-/* Returns 1 where an arm ends at a node that is solved for; else 0, with *end = u at its end, and
- * *arm [steps] shortened where the core begins within it. */
+/* Returns 1 where the arm from a node to a neighbour ends at an unknown; else 0, with *end = u at
+ * its end, and *arm [steps] shortened where the core begins within it. */
 static int arm_towards_neighbour(const struct problem *p, size_t node, size_t next, double *arm,
                                  double *end)
 {
     const struct lattice *l = p->l;
-    *end = p->wall;
+    *end = p->surface_value;
     if (*arm < 1.0 || l->kind[next] != LATTICE_INSIDE) {
         return 0;
     }
@@ -45,8 +46,8 @@ static int arm_towards_neighbour(const struct problem *p, size_t node, size_t ne
     return 1;
 }
 
-/* Sets the weights of the six neighbours of a node and its own weight. Returns the sum of weight
- * times u over the arms that end before a neighbour. */
+/* Sets the weights of the six neighbours of a node, and the node's own weight. Returns the sum of
+ * weight times u over the arms that end before a neighbour. */
 static double compute_neighbour_weights(const struct problem *p, size_t node, double weight[6],
                                         double *own)
 {
@@ -82,19 +83,19 @@ static double relax_node(const struct problem *p, size_t node)
     return sum / own;
 }
 
-/* One sweep over the nodes. Returns 1 where a value changes by more than CONVERGED_VALUE_CHANGE. */
+/* Relaxes all nodes once. Returns 1 where a value changes by more than CONVERGED_VALUE_CHANGE. */
 static int sweep_all_nodes(const struct problem *p)
 {
     struct lattice *l = p->l;
     const size_t sx = l->stride[0], sy = l->stride[1], sz = l->stride[2];
-    double plain[3], own = p->inverse_length_squared;
-    int moves = 0;
+    double axis_weight[3], own = p->inverse_length_squared;
+    int has_large_change = 0;
     for (int k = 0; k < 3; k++) {
-        plain[k] = 1.0 / (l->step[k] * l->step[k]);
-        own += 2.0 * plain[k];
+        axis_weight[k] = 1.0 / (l->step[k] * l->step[k]);
+        own += 2.0 * axis_weight[k];
     }
     for (int k = 0; k < 3; k++) {
-        plain[k] /= own;
+        axis_weight[k] /= own;
     }
     for (size_t i = 0; i < l->inside_count; i++) {
         size_t node = l->inside[i];
@@ -105,17 +106,18 @@ static int sweep_all_nodes(const struct problem *p)
         if (l->cut[node] || p->depth) {
             to = relax_node(p, node);
         } else {
-            to = plain[0] * (*(u + sx) + *(u - sx)) + plain[1] * (*(u + sy) + *(u - sy)) +
-                 plain[2] * (*(u + sz) + *(u - sz));
+            to = axis_weight[0] * (*(u + sx) + *(u - sx)) +
+                 axis_weight[1] * (*(u + sy) + *(u - sy)) +
+                 axis_weight[2] * (*(u + sz) + *(u - sz));
         }
         double change = p->relaxation_factor * (to - *u);
         *u += change;
-        moves |= fabs(change) > CONVERGED_VALUE_CHANGE * fabs(*u);
+        has_large_change |= fabs(change) > CONVERGED_VALUE_CHANGE * fabs(*u);
     }
-    return moves;
+    return has_large_change;
 }
 
-/* The optimal relaxation factor for a box of the lattice's size (Young 1954). */
+/* Optimal factor of successive over-relaxation for a box of the lattice's size (Young 1954). */
 static double optimal_relaxation_factor(const struct lattice *l, double inverse_length_squared)
 {
     double sum = 0.0, whole = 0.5 * inverse_length_squared;
@@ -128,11 +130,11 @@ static double optimal_relaxation_factor(const struct lattice *l, double inverse_
     return 2.0 / (1.0 + sqrt(1.0 - radius * radius));
 }
 
-/* Nodes without arms must have neighbours inside on all sides. Rounding of the lattice may leave
- * one without: it gets arms, as a node next to the surface. */
+/* Gives unit arms to the nodes without arms that lack a neighbour inside on some side, which is
+ * possible by rounding of the lattice: they become nodes next to the surface. */
 static int set_arms_of_isolated_nodes(struct lattice *l)
 {
-    size_t more = 0;
+    size_t isolated_count = 0;
     for (size_t i = 0; i < l->inside_count; i++) {
         size_t node = l->inside[i];
         int open = 1;
@@ -142,16 +144,16 @@ static int set_arms_of_isolated_nodes(struct lattice *l)
         }
         if (!open) {
             l->cut[node] = UINT32_MAX;
-            more++;
+            isolated_count++;
         }
     }
     struct lattice_arm_lengths *arm_lengths =
-        realloc(l->arm_lengths, (l->arm_count + more + 1) * sizeof *arm_lengths);
+        realloc(l->arm_lengths, (l->arm_count + isolated_count + 1) * sizeof *arm_lengths);
     if (!arm_lengths) {
         return -ENOMEM;
     }
     l->arm_lengths = arm_lengths;
-    for (size_t i = 0; i < l->inside_count && more; i++) {
+    for (size_t i = 0; i < l->inside_count && isolated_count; i++) {
         if (l->cut[l->inside[i]] == UINT32_MAX) {
             l->cut[l->inside[i]] = (uint32_t)l->arm_count;
             arm_lengths[l->arm_count++] =
@@ -177,7 +179,7 @@ static int relax_until_converged(struct problem *p, struct tact_error *err)
 static int solve_screened_poisson(struct lattice *l, double thickness, struct tact_error *err)
 {
     struct problem p = {
-        .l = l, .inverse_length_squared = 1.0 / (thickness * thickness), .wall = 1.0};
+        .l = l, .inverse_length_squared = 1.0 / (thickness * thickness), .surface_value = 1.0};
     for (size_t i = 0; i < l->inside_count; i++) {
         l->value[l->inside[i]] = 1.0;
     }

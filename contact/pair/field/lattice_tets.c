@@ -13,16 +13,17 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-enum { NONE = 255, COARSEST = 3 }; /* levels: blocks have 2^level cells a side; NONE: no cell */
+/* Largest level of a block: blocks have 2^level cells a side; NONE: the cell is in no block. */
+enum { NONE = 255, COARSEST = 3 };
 
 struct cells {
     const struct lattice *l;
-    int count[3]; /* finest cells along each axis */
+    int count[3]; /* number of finest cells along each axis */
     size_t stride[3];
-    uint8_t *level; /* level of the block that contains each finest cell */
-    double tolerance,
-        relative_tolerance; /* allowed errors, over the slope [m] and over the extent [1] */
-    uint32_t *vertex;       /* index of the vertex of each node, from 1; 0: none */
+    uint8_t *level;                       /* level of the block that contains each finest cell */
+    double tolerance, relative_tolerance; /* allowed interpolation errors, relative to the slope [m]
+                                             and to the extent [1] */
+    uint32_t *vertex; /* index of the tetrahedra's vertex at each node, from 1; 0: none */
     struct tact_extent *out;
     size_t vertex_room, tet_room;
     int full; /* memory ran out */
@@ -68,8 +69,8 @@ static int has_block_inside_nodes(const struct lattice *l, const int at[3], int 
     return 0;
 }
 
-/* The value at a node of a block, interpolated from its corners. f: position in the block [steps].
- */
+/* Value at a node of a block, interpolated from the block's corners. f: position in the block
+ * [steps]. */
 static double interpolate_in_block(const double corner[8], const int f[3], int size)
 {
     int order[3] = {0, 1, 2}, mask = 0;
@@ -90,7 +91,8 @@ static double interpolate_in_block(const double corner[8], const int f[3], int s
     return sum / size;
 }
 
-/* 1 where a node of a block has a neighbour inside the solid along an axis, in the block. */
+/* 1 where a node of a block has, along an axis, a neighbour in the block that is inside the solid.
+ */
 static int has_inside_node_beside(const struct lattice *l, size_t node, const int f[3], int size)
 {
     for (int k = 0; k < 3; k++) {
@@ -102,7 +104,7 @@ static int has_inside_node_beside(const struct lattice *l, size_t node, const in
     return 0;
 }
 
-/* The largest slope between neighbouring nodes of a block, at most 1. */
+/* Largest slope of the extent between neighbouring nodes of a block, at most 1. */
 static double largest_block_slope(const struct lattice *l, const int at[3], int size)
 {
     double most = 0.0;
@@ -158,7 +160,7 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
 
 static void split_block_if_needed(struct cells *c, const int at[3], int level);
 
-static void place_block(struct cells *c, const int at[3], int level)
+static void choose_block_size(struct cells *c, const int at[3], int level)
 {
     int size = 1 << level;
     if (!has_block_inside_nodes(c->l, at, size)) {
@@ -176,11 +178,11 @@ static void split_block_if_needed(struct cells *c, const int at[3], int level)
     for (int i = 0; i < 8; i++) {
         const int part[3] = {at[0] + (i & 1 ? half : 0), at[1] + (i & 2 ? half : 0),
                              at[2] + (i & 4 ? half : 0)};
-        place_block(c, part, level - 1);
+        choose_block_size(c, part, level - 1);
     }
 }
 
-/* Divides a block into eight. */
+/* Divides a block into its eight half-size blocks. */
 static void split_block_into_eight(struct cells *c, const int at[3], int level)
 {
     int half = 1 << (level - 1);
@@ -191,8 +193,8 @@ static void split_block_into_eight(struct cells *c, const int at[3], int level)
     }
 }
 
-/* Calls `each` with each block. */
-static int visit_all_blocks(struct cells *c, int (*each)(struct cells *, const int *, int))
+/* Calls `visit` with each block of cells; returns 1 where one of the calls did. */
+static int visit_all_blocks(struct cells *c, int (*visit)(struct cells *, const int *, int))
 {
     int any = 0;
     int at[3];
@@ -200,9 +202,9 @@ static int visit_all_blocks(struct cells *c, int (*each)(struct cells *, const i
         for (at[1] = 0; at[1] < c->count[1]; at[1]++) {
             for (at[0] = 0; at[0] < c->count[0]; at[0]++) {
                 int level = block_level_at(c, at[0], at[1], at[2]);
-                int rest = level == NONE ? 0 : (1 << level) - 1;
-                if (level != NONE && !((at[0] | at[1] | at[2]) & rest)) {
-                    any |= each(c, at, level);
+                int low_bits = level == NONE ? 0 : (1 << level) - 1;
+                if (level != NONE && !((at[0] | at[1] | at[2]) & low_bits)) {
+                    any |= visit(c, at, level);
                 }
             }
         }
@@ -210,36 +212,38 @@ static int visit_all_blocks(struct cells *c, int (*each)(struct cells *, const i
     return any;
 }
 
-/* Splits the blocks next to a block that are more than twice its size. Returns 1 where there was
+/* Splits the neighbours of a block that are more than twice its size. Returns 1 where there was
  * one. */
 static int split_larger_neighbours(struct cells *c, const int at[3], int level)
 {
     int size = 1 << level, any = 0;
     for (int i = 0; i < 27; i++) {
         const int step[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
-        int away = abs(step[0]) + abs(step[1]) + abs(step[2]);
+        int changed_axes = abs(step[0]) + abs(step[1]) + abs(step[2]);
         int x = at[0] + step[0] * size, y = at[1] + step[1] * size, z = at[2] + step[2] * size;
-        int other = block_level_at(c, x, y, z);
-        if ((away == 1 || away == 2) && other != NONE && other > level + 1) {
-            int mask = ~((1 << other) - 1);
-            const int block[3] = {x & mask, y & mask, z & mask};
-            split_block_into_eight(c, block, other);
+        int neighbour_level = block_level_at(c, x, y, z);
+        if ((changed_axes == 1 || changed_axes == 2) && neighbour_level != NONE &&
+            neighbour_level > level + 1) {
+            int mask = ~((1 << neighbour_level) - 1);
+            const int neighbour[3] = {x & mask, y & mask, z & mask};
+            split_block_into_eight(c, neighbour, neighbour_level);
             any = 1;
         }
     }
     return any;
 }
 
-static void *grown(struct cells *c, void *old, size_t *room, size_t required_count, size_t each)
+static void *grow_array(struct cells *c, void *old, size_t *capacity, size_t required_count,
+                        size_t element_size)
 {
-    if (required_count <= *room) {
+    if (required_count <= *capacity) {
         return old;
     }
-    size_t more = 2 * required_count + 1024;
-    void *now = realloc(old, more * each);
-    c->full |= !now;
-    *room = now ? more : *room;
-    return now ? now : old;
+    size_t new_capacity = 2 * required_count + 1024;
+    void *resized = realloc(old, new_capacity * element_size);
+    c->full |= !resized;
+    *capacity = resized ? new_capacity : *capacity;
+    return resized ? resized : old;
 }
 
 static uint32_t vertex_of_node(struct cells *c, size_t node)
@@ -247,8 +251,10 @@ static uint32_t vertex_of_node(struct cells *c, size_t node)
     struct tact_extent *out = c->out;
     if (!c->vertex[node] && !c->full) {
         size_t room = c->vertex_room;
-        out->vertices = grown(c, out->vertices, &room, out->vertex_count + 1, 3 * sizeof(double));
-        out->extent = grown(c, out->extent, &c->vertex_room, out->vertex_count + 1, sizeof(double));
+        out->vertices =
+            grow_array(c, out->vertices, &room, out->vertex_count + 1, 3 * sizeof(double));
+        out->extent =
+            grow_array(c, out->extent, &c->vertex_room, out->vertex_count + 1, sizeof(double));
         if (c->full) {
             return 0;
         }
@@ -272,7 +278,7 @@ static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_
     for (int k = 0; k < 4; k++) {
         most = tact_max(most, c->l->value[node[k]]);
     }
-    out->tets = grown(c, out->tets, &c->tet_room, out->tet_count + 1, 4 * sizeof *out->tets);
+    out->tets = grow_array(c, out->tets, &c->tet_room, out->tet_count + 1, 4 * sizeof *out->tets);
     if (!(most > 0.0) || c->full) {
         return;
     }
@@ -300,15 +306,17 @@ static int is_edge_halved_by_finer_block(const struct cells *c, const int at[3],
     return 0;
 }
 
-/* A face of a block: the nodes of its middle, of its corners and of the middles of its edges, in
+/* A face of a block: the nodes at its middle, at its corners and at the middles of its edges, in
  * order around the face. */
 struct face {
-    size_t middle, corner[4], half[4]; /* half[i]: between corner i and the next */
+    size_t middle, corner[4],
+        half[4]; /* half[i]: node at the middle of the edge between corner i and the next */
     int is_edge_halved[4];
-    int upper[4]; /* number of each corner's two coordinates that are upper */
+    int upper[4]; /* number of each corner's two coordinates that are on the upper side */
 };
 
-/* Describes the face perpendicular to `axis` on the upper (1) or lower (0) side. */
+/* Describes the face of a block that is perpendicular to `axis`, on the block's upper (1) or lower
+ * (0) side. */
 static void describe_block_face(const struct cells *c, const int at[3], int level, int axis,
                                 int upper, struct face *f)
 {
@@ -327,13 +335,13 @@ static void describe_block_face(const struct cells *c, const int at[3], int leve
         place[v] = at[v] + (p[1] + q[1]) * size / 2;
         f->half[i] = lattice_node(c->l, place);
         f->upper[i] = p[0] + p[1];
-        /* edge along u: its sides are v, then axis; along v: axis, then u */
+        /* an edge along u lies on sides of v, then axis; one along v on sides of axis, then u */
         f->is_edge_halved[i] = i % 2 ? is_edge_halved_by_finer_block(c, at, level, v, upper, p[0])
                                      : is_edge_halved_by_finer_block(c, at, level, u, p[1], upper);
     }
 }
 
-/* Adds the tetrahedra from a node to the triangles of a face. */
+/* Adds the tetrahedra between a node and the triangles of a block's face. */
 static void add_face_tetrahedra(struct cells *c, size_t apex, const struct face *f)
 {
     if (!f->is_edge_halved[0] && !f->is_edge_halved[1] && !f->is_edge_halved[2] &&
@@ -342,7 +350,8 @@ static void add_face_tetrahedra(struct cells *c, size_t apex, const struct face 
         add_lattice_tet(c, apex, f->corner[0], f->corner[2], f->corner[3]);
         return;
     }
-    for (int i = 0; i < 4; i++) { /* the quarter at corner i, with the halves of its edges */
+    /* the quarter of the face at corner i, with the halves of its edges */
+    for (int i = 0; i < 4; i++) {
         int before = (i + 3) % 4, next = (i + 1) % 4;
         if (f->is_edge_halved[before] && f->is_edge_halved[i] && f->upper[i] == 1) {
             add_lattice_tet(c, apex, f->half[before], f->corner[i], f->half[i]);
@@ -391,13 +400,13 @@ static int add_block_tetrahedra(struct cells *c, const int at[3], int level)
     return 0;
 }
 
-static void place_all_blocks(struct cells *c)
+static void choose_all_block_sizes(struct cells *c)
 {
     int at[3], size = 1 << COARSEST;
     for (at[2] = 0; at[2] < c->count[2]; at[2] += size) {
         for (at[1] = 0; at[1] < c->count[1]; at[1] += size) {
             for (at[0] = 0; at[0] < c->count[0]; at[0] += size) {
-                place_block(c, at, COARSEST);
+                choose_block_size(c, at, COARSEST);
             }
         }
     }
@@ -419,7 +428,7 @@ int tact_lattice_tets(const struct lattice *l, double tolerance, double relative
     c.level = malloc(count);
     c.vertex = calloc(l->count, sizeof *c.vertex);
     if (c.level && c.vertex) {
-        place_all_blocks(&c);
+        choose_all_block_sizes(&c);
         visit_all_blocks(&c, add_block_tetrahedra);
     }
     int rc = !c.level || !c.vertex || c.full ? -ENOMEM : out->tet_count ? 0 : -EDOM;

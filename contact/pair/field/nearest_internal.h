@@ -1,4 +1,4 @@
-/* Distances of points from surfaces. */
+/* Distances of points from triangles and meshes. */
 #ifndef TACT_CONTACT_FIELD_NEAREST_INTERNAL_H
 #define TACT_CONTACT_FIELD_NEAREST_INTERNAL_H
 
