@@ -8,14 +8,15 @@
 struct tact_rays_lattice {
     int axis, u, v; /* axis along the rays, and the two across, in cyclic order */
     int side;
-    double lower[3], step[3]; /* corner of the lattice and size of a cell, by world axis [m] */
+    double lower[3],
+        step[3]; /* lower corner of the lattice and size of a cell, by world axis [m] */
 };
 
 /** One crossing of a ray with a body's surface. */
 struct tact_rays_hit {
-    double depth; /* coordinate along the ray [m] */
+    double depth; /* coordinate of the crossing along the ray [m] */
     uint32_t cell;
-    int8_t turn; /* +1: the ray enters, -1: it leaves */
+    int8_t turn; /* +1: the ray enters the body, -1: it leaves it */
     uint8_t body;
 };
 

@@ -65,7 +65,8 @@ static int check_shapes(const struct tact_shape *shape[2], struct tact_error *er
         }
     }
     return shape[0]->kind == TACT_SHAPE_HALFSPACE
-               ? tact_error_set(err, -ENOTSUP, "a body with an infinite half-space")
+               ? tact_error_set(err, -ENOTSUP,
+                                "a moving body cannot have an infinite half-space as its shape")
                : 0;
 }
 
@@ -98,7 +99,7 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
     r->body.pose = tact_pose_identity();
     if (tact_body_set_mass(&r->body, mass, inertia)) {
         free(r);
-        return tact_error_set(err, -EINVAL, "mass and inertia of a real body are expected");
+        return tact_error_set(err, -EINVAL, "the mass and inertia are not those of a real body");
     }
     tact_body_refresh(&r->body);
     *out = r;
@@ -163,15 +164,15 @@ const char *tact_reduced_failure(const struct tact_reduced *r)
         [REDUCED_CONFORMING_SURFACES] = "the surfaces touch along a line or a face",
         [REDUCED_OVERLAP_AT_START] = "the surfaces overlap",
         [REDUCED_SECOND_CONTACT] =
-            "at the contact the surfaces no longer part on all sides, so that they "
-            "touch at more than one place",
+            "the surfaces no longer separate on all sides of the contact, so that they touch "
+            "at more than one place",
         [REDUCED_ENERGY_RISES] =
             "the energy rises by more than a tenth of the kinetic energy, which no "
             "contact does",
-        [REDUCED_TOO_MANY_CROSSINGS] = "64 edges of charts are crossed without time between them",
-        [REDUCED_NO_PROGRESS] = "10000 steps in succession do not advance the time"};
+        [REDUCED_TOO_MANY_CROSSINGS] = "the contact crossed 64 chart edges while time stood still",
+        [REDUCED_NO_PROGRESS] = "10000 time steps in succession did not advance the time"};
     _Static_assert(MAX_CROSSINGS_WITHOUT_TIME == 64 && MAX_STEPS_WITHOUT_TIME == 10000,
-                   "the texts say these numbers");
+                   "the messages above state these two limits as numbers");
     return text[r->failure];
 }
 

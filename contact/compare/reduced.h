@@ -32,7 +32,7 @@ enum tact_reduced_mode {
 /** Names of the contact modes: "flight", "sliding", "rolling", "without spin". */
 TACT_API const char *tact_reduced_mode_name(enum tact_reduced_mode mode);
 
-/** How an impact changes the velocities. */
+/** Law by which an impact changes the velocities. */
 enum tact_reduced_impact_law {
     TACT_REDUCED_NEWTON,           /**< Newton's restitution with Coulomb's friction */
     TACT_REDUCED_CHATTERJEE_RUINA, /**< the impact law of Chatterjee and Ruina (1998), J. Appl.
@@ -45,8 +45,8 @@ struct tact_reduced_options {
     double friction_static;  /**< static friction coefficient: limit of |f_t| / |f_n| without slip
                                 (35), at least friction_dynamic [1] */
     double friction_dynamic; /**< |f_t| / |f_n| in slip (21) [1] */
-    double spin_static; /**< limit of the torque about the normal over |f_n|, without spin (40); 0:
-                           the contact transmits none [m] */
+    double spin_static; /**< limit of the torque about the normal over |f_n| without spin (40); 0:
+                           the contact transmits no torque [m] */
     double slip_speed;  /**< slip speed below which sliding becomes rolling where (35) allows it
                            [m/s] */
     double spin_rate;   /**< spin rate below which rolling becomes rolling without spin where (40)
@@ -54,8 +54,8 @@ struct tact_reduced_options {
     double min_step;    /**< shortest time step, with which the edge of a chart is reached [s] */
     double max_step;    /**< largest step [s] */
     double restitution; /**< coefficient of restitution along the normal, 0 to 1 [1] */
-    double
-        tangential_restitution; /**< tangential restitution of Chatterjee and Ruina, -1 to 1 [1] */
+    /** tangential restitution of Chatterjee and Ruina, -1 to 1 [1] */
+    double tangential_restitution;
     double settle_speed; /**< rebound speed below which an impact becomes a lasting contact [m/s] */
     enum tact_reduced_impact_law impact; /**< law of impacts */
 };

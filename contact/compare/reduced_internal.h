@@ -41,7 +41,7 @@ struct reduced_state {
  */
 struct reduced_kinematics {
     struct contact_frame frame[2];
-    double align[9];                             /* rotation R_psi (7) from 2c to 1c */
+    double psi_rotation[9];                      /* rotation R_psi (7) from 2c to 1c */
     double h[SPATIAL][COORDINATES];              /* H in frame 1c */
     double h_rate[SPATIAL][COORDINATES];         /* H' in frame 1c */
     double h_in_body[SPATIAL][COORDINATES];      /* H in frame 1 */
@@ -57,7 +57,7 @@ enum reduced_failure {
     REDUCED_NOT_FINITE,          /* the state is not finite */
     REDUCED_CONFORMING_SURFACES, /* the surfaces touch along a line or a face */
     REDUCED_OVERLAP_AT_START,    /* the surfaces overlap at the start */
-    REDUCED_SECOND_CONTACT,      /* the surfaces overlap beside the contact */
+    REDUCED_SECOND_CONTACT,      /* the surfaces also overlap beside the contact */
     REDUCED_ENERGY_RISES,        /* the total energy rises */
     REDUCED_TOO_MANY_CROSSINGS,  /* more than MAX_CROSSINGS_WITHOUT_TIME chart edges crossed */
     REDUCED_NO_PROGRESS,         /* more than MAX_STEPS_WITHOUT_TIME steps without progress */
@@ -91,7 +91,7 @@ struct tact_reduced {
 
 /* Solution of the equations of motion in a contact mode: accelerations and contact wrench. */
 struct reduced_motion {
-    int count;                         /* number of independent rates */
+    int count;                         /* number of independent rates of the contact mode */
     double accelerations[COORDINATES]; /* derivatives of the independent rates */
     double wrench[SPATIAL]; /* contact wrench f_c on body 1, about the contact, in frame 1c */
     double twist[SPATIAL];  /* relative twist phi in the contact frame 1c */
@@ -108,7 +108,7 @@ void tact_reduced_pose(const struct reduced_kinematics *k, double turn[9], doubl
 /* Axes of the contact frame 1c in the world, as columns. */
 void tact_reduced_world_axes(const struct reduced_kinematics *k, double axes[9]);
 
-/* The unit quaternion of a rotation matrix, by its largest component (Shepperd 1978). */
+/* Converts a rotation matrix to a unit quaternion, by its largest component (Shepperd 1978). */
 void tact_reduced_matrix_to_quat(const double turn[9], double q[4]);
 
 /* Sets the angle psi and the rates such that they correspond to a pose (frame 1 in the world) and a

@@ -1,4 +1,4 @@
-/* Contact frames, the relation of reduced coordinates to velocities, and its rate. */
+/* Contact frames, and the relation of reduced coordinates to velocities with its rate. */
 #include "contact/compare/reduced_internal.h"
 
 #include <errno.h>
@@ -130,11 +130,11 @@ static void spatial_cross(const double a[SPATIAL], const double b[SPATIAL], doub
 static void set_h_in_contact_frame(const struct reduced_state *s, struct reduced_kinematics *k)
 {
     const double c = tact_cos(s->q[4]), d = tact_sin(s->q[4]), w = s->rate[4];
-    const double align[9] = {c, -d, 0.0, -d, -c, 0.0, 0.0, 0.0, -1.0};
-    const double align_rate[9] = {-d * w, -c * w, 0.0, -c * w, d * w, 0.0, 0.0, 0.0, 0.0};
+    const double psi_rotation[9] = {c, -d, 0.0, -d, -c, 0.0, 0.0, 0.0, -1.0};
+    const double psi_rotation_rate[9] = {-d * w, -c * w, 0.0, -c * w, d * w, 0.0, 0.0, 0.0, 0.0};
     double frame_h_rate[2][SPATIAL][2], second[SPATIAL][2], second_rate[SPATIAL][2],
         turned[SPATIAL][2];
-    memcpy(k->align, align, sizeof align);
+    memcpy(k->psi_rotation, psi_rotation, sizeof psi_rotation);
     for (int b = 0; b < 2; b++) {
         const double *rate = s->rate + 2 * b;
         for (int i = 0; i < 2 * SPATIAL; i++) {
@@ -142,9 +142,9 @@ static void set_h_in_contact_frame(const struct reduced_state *s, struct reduced
                                             k->frame[b].rate[1][i / 2][i % 2] * rate[1];
         }
     }
-    rotate_rows(align, (const double(*)[2])k->frame[1].h, second);
-    rotate_rows(align, (const double(*)[2])frame_h_rate[1], second_rate);
-    rotate_rows(align_rate, (const double(*)[2])k->frame[1].h, turned);
+    rotate_rows(psi_rotation, (const double(*)[2])k->frame[1].h, second);
+    rotate_rows(psi_rotation, (const double(*)[2])frame_h_rate[1], second_rate);
+    rotate_rows(psi_rotation_rate, (const double(*)[2])k->frame[1].h, turned);
     memset(k->h, 0, sizeof k->h);
     memset(k->h_rate, 0, sizeof k->h_rate);
     for (int i = 0; i < 2 * SPATIAL; i++) {
@@ -258,14 +258,14 @@ void tact_reduced_matrix_to_quat(const double m[9], double q[4])
 
 void tact_reduced_world_axes(const struct reduced_kinematics *k, double axes[9])
 {
-    tact_m3_mul(axes, k->frame[1].axes, k->align); /* the matrix R_psi is its own inverse */
+    tact_m3_mul(axes, k->frame[1].axes, k->psi_rotation); /* the matrix R_psi is its own inverse */
 }
 
 int tact_reduced_set_from_pose(const struct reduced_surface surface[2], const double turn[9],
                                const double twist[SPATIAL], struct reduced_state *s)
 {
     struct reduced_kinematics k;
-    double rest[9], align[9], a[COORDINATES * COORDINATES];
+    double rest[9], psi_rotation[9], a[COORDINATES * COORDINATES];
     s->q[4] = 0.0;
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(surface, s, &k);
@@ -273,11 +273,12 @@ int tact_reduced_set_from_pose(const struct reduced_surface surface[2], const do
     for (int i = 0; i < 3;
          i++) { /* transpose of that rotation times the rotation from 2c to the world */
         for (int j = 0; j < 3; j++) {
-            align[3 * i + j] = rest[i] * k.frame[1].axes[j] + rest[3 + i] * k.frame[1].axes[3 + j] +
-                               rest[6 + i] * k.frame[1].axes[6 + j];
+            psi_rotation[3 * i + j] = rest[i] * k.frame[1].axes[j] +
+                                      rest[3 + i] * k.frame[1].axes[3 + j] +
+                                      rest[6 + i] * k.frame[1].axes[6 + j];
         }
     }
-    s->q[4] = tact_atan2(-align[1] - align[3], align[0] - align[4]);
+    s->q[4] = tact_atan2(-psi_rotation[1] - psi_rotation[3], psi_rotation[0] - psi_rotation[4]);
     tact_reduced_kinematics(surface, s, &k);
     for (int i = 0; i < COORDINATES; i++) {
         memcpy(a + (size_t)i * COORDINATES, k.h[i], sizeof k.h[i]);

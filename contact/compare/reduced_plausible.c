@@ -1,10 +1,10 @@
 /* Checks whether a contact state is one that a single contact can reach. */
 #include "contact/compare/reduced_internal.h"
 
-#define MAX_ENERGY_GAIN_RATIO                                                                      \
-    0.1 /* largest rise of energy by integration error, relative to the kinetic energy */
-#define ENERGY_ROUNDING_RATIO                                                                      \
-    1e-9 /* rise of energy that is rounding, relative to weight times distance */
+/* Largest rise of energy by integration error, relative to the kinetic energy. */
+#define MAX_ENERGY_GAIN_RATIO 0.1
+/* Rise of energy that is rounding, relative to weight times distance. */
+#define ENERGY_ROUNDING_RATIO 1e-9
 
 /* The Weingarten map of a surface, dn = L dp in the axes x, y of its contact frame, from the rates
  * of that frame: dn = w x z = (w_y, -w_x), dp = (v_x, v_y) for s' = 1 and t' = 1. */
@@ -23,15 +23,15 @@ static void weingarten_map(const struct contact_frame *f, double out[2][2])
  * separate on all sides of the contact. */
 static enum reduced_failure check_relative_curvature(const struct reduced_kinematics *k)
 {
-    double map_1[2][2], map_2[2][2], sum[2][2];
-    weingarten_map(&k->frame[0], map_1);
-    weingarten_map(&k->frame[1], map_2);
+    double weingarten_1[2][2], weingarten_2[2][2], sum[2][2];
+    weingarten_map(&k->frame[0], weingarten_1);
+    weingarten_map(&k->frame[1], weingarten_2);
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++) {
-            sum[i][j] = map_1[i][j];
+            sum[i][j] = weingarten_1[i][j];
             for (int a = 0; a < 4; a++) {
-                sum[i][j] +=
-                    k->align[3 * i + a / 2] * map_2[a / 2][a % 2] * k->align[3 * j + a % 2];
+                sum[i][j] += k->psi_rotation[3 * i + a / 2] * weingarten_2[a / 2][a % 2] *
+                             k->psi_rotation[3 * j + a % 2];
             }
         }
     }

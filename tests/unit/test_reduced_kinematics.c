@@ -127,10 +127,10 @@ static void the_alignment_is_an_involution(void **state)
     random_contact(surface, &s);
     const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
     double square[9], off = 0.0, idempotent = 0.0;
-    tact_m3_mul(square, k.align, k.align);
+    tact_m3_mul(square, k.psi_rotation, k.psi_rotation);
     for (int i = 0; i < 9; i++) {
         off = fmax(off, fabs(square[i] - (i % 4 ? 0.0 : 1.0)));
-        idempotent = fmax(idempotent, fabs(square[i] - k.align[i]));
+        idempotent = fmax(idempotent, fabs(square[i] - k.psi_rotation[i]));
     }
     assert_true(off < 1e-15 && idempotent > 1.0);
 }
@@ -186,7 +186,7 @@ static void rates_of_the_relation(void **state)
             for (int m = 0; m < 3; m++) {
                 const double rate = k.frame[1].rate[0][half + m][c] * s.rate[2] +
                                     k.frame[1].rate[1][half + m][c] * s.rate[3];
-                own[0] += k.align[3 * (i / 2 % 3) + m] * rate;
+                own[0] += k.psi_rotation[3 * (i / 2 % 3) + m] * rate;
                 own[1] += k.frame[0].axes[3 * (i / 2 % 3) + m] * rate;
             }
             other[i / 2][2 + c] += own[1] - own[0];

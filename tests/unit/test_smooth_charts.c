@@ -349,10 +349,10 @@ static void crossed_cylinders_touch_by_axes(void **state)
         }
         tact_v3_cross(n, za, zb);
         double sine = tact_v3_norm(n), along[3];
-        double gap = fabs(tact_v3_dot(n, pair.apart)) / sine - 0.03;
-        tact_v3_cross(along, pair.apart, zb);
+        double gap = fabs(tact_v3_dot(n, pair.origin_offset)) / sine - 0.03;
+        tact_v3_cross(along, pair.origin_offset, zb);
         s[0] = -tact_v3_dot(along, n) / (sine * sine);
-        tact_v3_cross(along, pair.apart, za);
+        tact_v3_cross(along, pair.origin_offset, za);
         s[1] = -tact_v3_dot(along, n) / (sine * sine);
         if (gap > 2e-3 || gap < -5e-3 || sine < 0.05 || fabs(s[0]) > 0.0599 ||
             fabs(s[1]) > 0.0499) {

@@ -120,7 +120,8 @@ static double relative_distance_outside(const struct tact_shape *s, const double
  * disjoint A and B (weak duality). */
 static double gap_of_supporting_planes(const struct smooth_pair *pair, const double *n)
 {
-    return tact_v3_dot(n, pair->apart) - support_distance(pair->shape[0], pair->turn[0], n) -
+    return tact_v3_dot(n, pair->origin_offset) -
+           support_distance(pair->shape[0], pair->turn[0], n) -
            support_distance(pair->shape[1], pair->turn[1], n);
 }
 
@@ -156,7 +157,7 @@ static void distances_equal_the_dual(void **state)
         }
         double far[3], size = fmax(tact_v3_norm(a.size), tact_v3_norm(b.size));
         tact_v3_sub(far, c.arm[0], c.arm[1]);
-        tact_v3_add(far, far, pair.apart);
+        tact_v3_add(far, far, pair.origin_offset);
         double distance = c.gap > 0.0 ? tact_v3_norm(far) : -tact_v3_norm(far);
         gap = fmax(gap, fabs(distance - gap_of_supporting_planes(&pair, c.frame)) / size);
         on = fmax(on, fmax(fabs(relative_distance_outside(&a, c.place[0])),

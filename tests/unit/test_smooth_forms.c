@@ -101,7 +101,7 @@ static void contact_equations(const struct smooth_pair *pair, enum form form, do
         place_on_surface(pair, k, place[k], &s[k]);
     }
     tact_v3_sub(e, s[0].at, s[1].at);
-    tact_v3_add(e, e, pair->apart);
+    tact_v3_add(e, e, pair->origin_offset);
     distance_rows(s, e, 0, f, j);
     if (form == NORMALS) {
         normal_rows(s, f + 2, j + 2);
@@ -212,9 +212,9 @@ static void set_known_pair(double gap, struct known_pair *k)
     points_of_normals(k, 0.0, k->place);
     tact_m3_mul_v3(at, k->pair.turn[1], k->place[1]);
     tact_v3_axpy(at, gap, k->n);
-    tact_v3_copy(k->pair.apart, at);
+    tact_v3_copy(k->pair.origin_offset, at);
     tact_m3_mul_v3(at, k->pair.turn[0], k->place[0]);
-    tact_v3_sub(k->pair.apart, k->pair.apart, at);
+    tact_v3_sub(k->pair.origin_offset, k->pair.origin_offset, at);
 }
 
 /* The derivatives against central differences, away from the solution. */
@@ -242,7 +242,7 @@ static void derivatives_are_exact(void **state)
                 for (int r = 0; r < 2; r++) {
                     double e[3];
                     tact_v3_sub(e, other[0].at, other[1].at);
-                    tact_v3_add(e, e, k.pair.apart);
+                    tact_v3_add(e, e, k.pair.origin_offset);
                     for (int b = 0; b < 2; b++) {
                         const double *t = s[b].t[r], *up = other[b].normal;
                         double across[3];

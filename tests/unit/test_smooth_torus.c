@@ -65,7 +65,7 @@ static double ring_gap(const struct smooth_pair *pair, double u)
     const double local[3] = {a[0] * cos(u), a[0] * sin(u), 0.0};
     double at[3], q[3];
     tact_m3_mul_v3(at, pair->turn[0], local);
-    tact_v3_add(at, at, pair->apart);
+    tact_v3_add(at, at, pair->origin_offset);
     tact_m3_tmul_v3(q, pair->turn[1], at);
     return hypot(hypot(q[0], q[1]) - b[0], q[2]) - a[1] - b[1];
 }

@@ -9,13 +9,14 @@
 #include "contact/pair/features/curved_internal.h"
 #include "contact/pair/features/faces_internal.h"
 
-/* Up to this number of vertices all are tested, which is faster than a walk along edges. */
+/* Number of vertices up to which the farthest is found by testing all, which is faster than a walk
+ * along edges. */
 #define EXHAUSTIVE_SEARCH_MAX_VERTICES 24
 
-/* Directions of the table: the faces of a cube, 8 by 8 cells each. */
+/* Directions of the table of start vertices: the faces of a cube, 8 by 8 cells each. */
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
-/* The cell of the table that contains a direction. */
+/* Index of the cell of the direction table that contains a direction. */
 static int table_cell_of_direction(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
@@ -61,7 +62,8 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
     return at;
 }
 
-/* Fills the table: the farthest vertex along the middle of each cell. */
+/* Fills the table of start vertices: the farthest vertex along the middle of each cell's
+ * directions. */
 static int fill_start_vertex_table(struct tact_core *core)
 {
     int *start = calloc(CELLS, sizeof *start);
@@ -81,7 +83,7 @@ static int fill_start_vertex_table(struct tact_core *core)
     return 0;
 }
 
-/* Sets the ball inside the solid, whose centre is the mean of the vertices. */
+/* Sets the inscribed ball of a core; its centre is the mean of the vertices. */
 static void set_inscribed_ball(struct tact_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {

@@ -5,12 +5,13 @@
 #include "contact/elementary.h"
 
 #define PI 3.14159265358979323846
-#define PARALLEL_SINE_TOLERANCE                                                                    \
-    1e-12 /* sine below which a direction is parallel or perpendicular to the axis */
-#define CORE_RADIUS_RATIO                                                                          \
-    0.5 /* radius of the core, over an ellipsoid's smallest radius of curvature */
+/* Sine of the angle below which a direction counts as parallel or perpendicular to the cylinder's
+ * axis. */
+#define PARALLEL_SINE_TOLERANCE 1e-12
+/* Radius of the core's rounding, relative to an ellipsoid's smallest radius of curvature. */
+#define CORE_RADIUS_RATIO 0.5
 
-/* Steps along a side of the square or cube whose grid of directions defines the vertices. */
+/* Number of grid steps along a side of the square or cube whose directions define the vertices. */
 static const int64_t ROUND_GRID_STEPS = (int64_t)1 << 28, BALL_GRID_STEPS = (int64_t)1 << 25;
 
 void tact_curved_init(struct tact_core *core, const double size[3])
@@ -33,8 +34,8 @@ void tact_curved_init(struct tact_core *core, const double size[3])
     core->thickness = 2.0 * least;
 }
 
-/* Index of the step nearest to a coordinate in [-1, 1], which has `steps` steps; and the coordinate
- * of a step. */
+/* Index of the grid step nearest to a coordinate in [-1, 1], which has `steps` steps; and the
+ * coordinate of a grid step. */
 static int64_t nearest_grid_step(double x, int64_t steps)
 {
     double at = 0.5 * (double)steps * (x + 1.0) + 0.5;
@@ -77,7 +78,8 @@ static int64_t find_ellipsoid_support_vertex(const double d[3])
     return (side * (BALL_GRID_STEPS + 1) + u) * (BALL_GRID_STEPS + 1) + v;
 }
 
-/* The point of the ellipsoid with that normal, moved inwards along it by the radius of the core. */
+/* Vertex of an ellipsoid's core: the ellipsoid's point with a given normal, moved inwards along it
+ * by the radius of the core. */
 static void ellipsoid_vertex_position(const struct tact_core *core, int64_t vertex, double out[3])
 {
     int64_t side = vertex / (BALL_GRID_STEPS + 1) / (BALL_GRID_STEPS + 1);
@@ -178,7 +180,8 @@ void tact_curved_move_to_farthest(const struct tact_core *core, int64_t vertex, 
     }
 }
 
-/* Unit vector of the component of d perpendicular to the axis; x where d is parallel to it. */
+/* Unit vector of the component of d perpendicular to the z axis; the x axis where d is parallel to
+ * z. */
 static void unit_vector_across_axis(const double d[3], double out[2])
 {
     double size = tact_hypot(d[0], d[1]);

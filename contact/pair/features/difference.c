@@ -7,7 +7,7 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
                               const struct tact_pose *pose_a, const struct tact_core *b,
                               const struct tact_pose *pose_b)
 {
-    double *of_a = pair->rotation_a, *of_b = pair->rotation_b, apart[3];
+    double *of_a = pair->rotation_a, *of_b = pair->rotation_b, origin_offset[3];
     tact_quat_to_m3(of_a, pose_a->quat_wxyz);
     tact_quat_to_m3(of_b, pose_b->quat_wxyz);
     for (int i = 0; i < 3; i++) {
@@ -16,8 +16,8 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
                 of_a[i] * of_b[k] + of_a[3 + i] * of_b[3 + k] + of_a[6 + i] * of_b[6 + k];
         }
     }
-    tact_v3_sub(apart, pose_b->position, pose_a->position);
-    tact_m3_tmul_v3(pair->shift, of_a, apart);
+    tact_v3_sub(origin_offset, pose_b->position, pose_a->position);
+    tact_m3_tmul_v3(pair->shift, of_a, origin_offset);
     pair->a = a;
     pair->b = b;
     pair->size = a->size + b->size + tact_v3_norm(pair->shift);
@@ -25,7 +25,7 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
     pair->supports = 0;
 }
 
-/* The vertices of A and B that are farthest along d and against it. */
+/* Finds the vertex of A that is farthest along d and the vertex of B that is farthest against d. */
 static inline void find_support_vertices(struct tact_core_pair *pair, const double d[3])
 {
     double back[3], in_b[3];
@@ -43,7 +43,8 @@ void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
     tact_minkowski_from_vertices(pair, pair->at_a, pair->at_b, out);
 }
 
-/* Index of the point with these vertices among the first `count`; -1 where there is none. */
+/* Index of the point made of these two vertices among the first `count` points; -1 where there is
+ * none. */
 static inline int index_of_point(const struct tact_minkowski_point *points, int count, int64_t a,
                                  int64_t b)
 {

@@ -8,17 +8,18 @@
 
 #include "contact/pair/features/core_internal.h"
 
-/* Difference between a distance and its bound that counts as rounding, over the size of the pair.
- */
+/* Largest rounding error of a difference between a distance and its bound, relative to the size of
+ * the pair. */
 #define TACT_MINKOWSKI_ROUNDING 1e-16
 
-/* A point of the difference, and the vertices of A and B whose difference it is. */
+/* A point of the Minkowski difference, and the vertices of A and B whose difference it is. */
 struct tact_minkowski_point {
     double w[3]; /* [m] */
     int64_t a, b;
 };
 
-/* Up to four points of the difference, affinely independent except for rounding. */
+/* A simplex: up to four points of the Minkowski difference, affinely independent except for
+ * rounding. */
 struct tact_simplex {
     int count;
     struct tact_minkowski_point point[4];
@@ -27,29 +28,32 @@ struct tact_simplex {
 struct tact_core_pair {
     const struct tact_core *a, *b;
     double rotation_a[9]; /* rotation matrix from A's frame to the world, row-major */
-    double rotation_b[9]; /* the same of B's frame */
+    double rotation_b[9]; /* rotation matrix from B's frame to the world, row-major */
     double turn[9];       /* rotation matrix from B's frame to A's, row-major */
-    double shift[3];      /* shift of B's origin in A's frame [m] */
-    double size;          /* magnitude of the coordinates that are subtracted */
-    int64_t at_a, at_b;   /* vertices at which the next support searches start; -1: none */
-    int supports;         /* number of support searches */
+    double shift[3];      /* position of B's origin in A's frame [m] */
+    double size;        /* size of the pair: magnitude of the coordinates that are subtracted [m] */
+    int64_t at_a, at_b; /* vertices of A and B at which the next support searches start; -1: none */
+    int supports;       /* number of support searches so far */
 };
 
-/* Result of a search for the distance or depth. */
+/* Nearest points of two cores: result of a search for their distance or penetration depth. */
 struct tact_nearest {
-    double distance;         /* [m]; negative: length of the least translation that separates */
-    double bound;            /* the distance is at least this, the depth at most its negative [m] */
-    double normal[3];        /* unit, from B to A, A's frame */
+    double distance;  /* distance of the cores [m]; negative: length of the least translation that
+                         separates them */
+    double bound;     /* bound: the distance is at least this, the depth at most its negative [m] */
+    double normal[3]; /* unit normal from B to A, A's frame */
     double on_a[3], on_b[3]; /* nearest points of the cores, A's frame [m] */
-    struct tact_simplex from; /* vertices of the features that contain the nearest points */
+    /* vertices of the features of A and B that contain the nearest points */
+    struct tact_simplex from;
 };
 
-/* Sets the pose of B in A's frame. */
+/* Sets the pose of B in A's frame, from both poses in the world. */
 void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_core *a,
                               const struct tact_pose *pose_a, const struct tact_core *b,
                               const struct tact_pose *pose_b);
 
-/* The difference of two vertices, at the present poses. */
+/* The point of the Minkowski difference that belongs to a vertex of A and one of B, at the present
+ * poses. */
 static inline void tact_minkowski_from_vertices(const struct tact_core_pair *pair, int64_t a,
                                                 int64_t b, struct tact_minkowski_point *out)
 {
@@ -63,22 +67,23 @@ static inline void tact_minkowski_from_vertices(const struct tact_core_pair *pai
     out->b = b;
 }
 
-/* The farthest point of the difference along d (A's frame, of any length). */
+/* The point of the Minkowski difference that is farthest along d (A's frame, of any length). */
 void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
                             struct tact_minkowski_point *out);
 
-/* The same; returns 1 where it is a point of the simplex, which is then copied. */
+/* The point of the Minkowski difference that is farthest along d; returns 1 where it is already a
+ * point of the simplex, which is then copied. */
 int tact_minkowski_support_repeats(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                                    const double d[3], struct tact_minkowski_point *out);
 
-/* Order of points by their vertices. */
+/* Order of points of the difference by the indices of their vertices. */
 static inline int tact_minkowski_sorts_before(const struct tact_minkowski_point *one,
                                               const struct tact_minkowski_point *other)
 {
     return one->a != other->a ? one->a < other->a : one->b < other->b;
 }
 
-/* 1 where `of` is among the first `count` points. */
+/* 1 where the point `of` is among the first `count` points. */
 int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int count,
                                const struct tact_minkowski_point *of);
 
@@ -91,25 +96,26 @@ int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int co
  */
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out);
 
-/* Weights of up to three points in the point of their simplex nearest to the origin. */
+/* Barycentric weights of up to three points in the point of their simplex nearest to the origin. */
 void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
 
-/* The normal of a separation and its bound. simplex: the one, two or three points that span the
- * nearest point v; out: on input the distance, on output normal and bound as well. */
+/* Sets the normal of two separated cores and the bound of their distance. simplex: the one, two or
+ * three points that span the nearest point v; out: on input the distance, on output normal and
+ * bound as well. */
 void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                             const double *v, struct tact_nearest *out);
 
-/* Refines the approximate result of a pair with a curved core to an exact one: normal, distance and
- * points. */
+/* Refines the approximate result for a pair with a curved core to an exact one: normal, distance
+ * and points. */
 void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest *found);
 
 /*
- * The least translation that separates (van den Bergen 2001): the face of the difference nearest to
- * the origin, by expanding a polytope inside the difference. It starts from the simplex, which is
- * completed to a tetrahedron, and ends where the support of the nearest face repeats. simplex: on
- * input points to start from. out->distance may be positive by rounding, for cores that touch. 1:
- * found; 0: they are separated; -1: the capacity was exceeded, and bound differs from the distance
- * by more than rounding.
+ * Finds the least translation that separates two overlapping cores (van den Bergen 2001): the face
+ * of the difference nearest to the origin, by expanding a polytope inside the difference. It starts
+ * from the simplex, which is completed to a tetrahedron, and ends where the support of the nearest
+ * face repeats. simplex: on input points to start from. out->distance may be positive by rounding,
+ * for cores that touch. 1: found; 0: they are separated; -1: the capacity was exceeded, and bound
+ * differs from the distance by more than rounding.
  */
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest *out);

@@ -1,25 +1,25 @@
-/* The least translation that separates two overlapping cores: the expanding polytope. */
+/* The least translation that separates two overlapping cores, by the expanding polytope algorithm
+ * (EPA). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define MIN_HEIGHT_OUTSIDE_FACE                                                                    \
-    2e-15 /* relative to the size: height above which a point is outside of a face */
-#define MIN_HEIGHT_OUTSIDE_FACE_CURVED                                                             \
-    1e-7 /* relative to the size: the same with a curved core, whose result is refined afterwards  \
-          */
-#define FLAT_TETRAHEDRON_HEIGHT                                                                    \
-    1e-13 /* relative to the size: height below which a tetrahedron has no volume */
-#define GOOD_TETRAHEDRON_HEIGHT                                                                    \
-    1e-3 /* relative to the size: height that is enough for a tetrahedron */
-#define SEPARATED_ORIGIN_DISTANCE                                                                  \
-    1e-12 /* relative to the size: distance of the origin from the polytope above which the cores  \
-             are separated */
-#define SAME_PLANE_COSINE                                                                          \
-    (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
-#define SLIVER_AREA_TOLERANCE                                                                      \
-    1e-14 /* relative to the product of two sides: a face of smaller area has no normal */
+/* Height of a point over a face above which it is outside of the polytope, relative to the size. */
+#define MIN_HEIGHT_OUTSIDE_FACE 2e-15
+/* Relative to the size: the same with a curved core, whose result is refined afterwards. */
+#define MIN_HEIGHT_OUTSIDE_FACE_CURVED 1e-7
+/* Height below which a tetrahedron has no volume, relative to the size. */
+#define FLAT_TETRAHEDRON_HEIGHT 1e-13
+/* Height with which a start tetrahedron is accepted, relative to the size. */
+#define GOOD_TETRAHEDRON_HEIGHT 1e-3
+/* Relative to the size: distance of the origin from the polytope above which the cores are
+ * separated. */
+#define SEPARATED_ORIGIN_DISTANCE 1e-12
+/* Cosine above which the normals of two faces belong to one plane. */
+#define SAME_PLANE_COSINE (1.0 - 1e-6)
+/* Area of a face below which it has no normal, relative to the product of two of its sides. */
+#define SLIVER_AREA_TOLERANCE 1e-14
 
 enum {
     MAX_POLYTOPE_POINTS = 256,
@@ -28,10 +28,12 @@ enum {
 };
 
 struct face {
-    double n[3], d; /* outward unit normal and distance of the plane [m]; d infinite: a sliver */
-    int point[3];   /* counter-clockwise from outside */
-    int across[3];  /* indices of the faces across the edges from each point to the next */
-    int used;       /* 1: this entry is a face; 0: it is free, or its face was removed */
+    double n[3], d; /* outward unit normal and distance of a face's plane from the origin [m];
+                       infinite: a sliver */
+    int point[3];   /* corners of a face, counter-clockwise from outside */
+    int across[3]; /* indices of the neighbouring faces across the edges from each point to the next
+                    */
+    int used;      /* 1: the entry is a face; 0: the entry is free, or its face was removed */
 };
 
 struct polytope {
@@ -39,12 +41,12 @@ struct polytope {
     struct tact_minkowski_point point[MAX_POLYTOPE_POINTS];
     struct face face[MAX_POLYTOPE_FACES];
     int free[MAX_POLYTOPE_FACES];
-    int points, faces, frees; /* faces: highest index in use, plus one */
-    int edge[MAX_HORIZON_EDGES]
-            [2]; /* edges of the horizon: the face that remains, and its edge there */
+    int points, faces, frees;       /* number of entries of the list of faces in use */
+    int edge[MAX_HORIZON_EDGES][2]; /* edges of the horizon: the face that remains beyond it, and
+                                       the number of that face's edge */
     int edges;
-    int face_starting_at_point[MAX_POLYTOPE_POINTS]; /* the new face that starts at a point; -1:
-                                                        none */
+    int face_starting_at_point[MAX_POLYTOPE_POINTS]; /* the new face whose horizon edge starts at a
+                                                        point; -1: none */
 };
 
 static void compute_face_plane(const struct polytope *p, struct face *f)
@@ -62,7 +64,7 @@ static void compute_face_plane(const struct polytope *p, struct face *f)
     f->used = 1;
 }
 
-/* Height of a point over a face [m]; infinite for a sliver. */
+/* Height of a point over the plane of a face [m]; infinite for a sliver. */
 static double height_above_face(const struct face *f, const double *w)
 {
     return f->d < INFINITY ? tact_v3_dot(f->n, w) - f->d : INFINITY;
@@ -82,9 +84,9 @@ static int is_distinct_point(const struct polytope *p, const double *from, const
            FLAT_TETRAHEDRON_HEIGHT * FLAT_TETRAHEDRON_HEIGHT * p->pair->size * p->pair->size;
 }
 
-/* Adds the support along d or against it, if it is outside of the plane through `from`: that on the
- * side of the origin where it is far from the plane, else the farther one. Returns 1 where there is
- * one. */
+/* Adds the support point along d or against it, if it is outside of the plane through `from`: that
+ * on the side of the origin where the plane is far from it, else the farther one. Returns 1 where
+ * there is one. */
 static int add_support_off_plane(struct polytope *p, const double d[3], const double *from)
 {
     struct tact_minkowski_point best = {.a = -1};
@@ -107,8 +109,8 @@ static int add_support_off_plane(struct polytope *p, const double d[3], const do
     return best.a >= 0;
 }
 
-/* Adds points until the simplex has volume. Returns 1 where it has; else 0, with *normal across the
- * difference, which is flat. */
+/* Adds points to the simplex until it is a tetrahedron with volume. Returns 1 where it is; else 0,
+ * with *normal across the difference, which is flat. */
 static int complete_tetrahedron(struct polytope *p, double normal[3])
 {
     static const double axis[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
@@ -138,8 +140,8 @@ static int complete_tetrahedron(struct polytope *p, double normal[3])
     return add_support_off_plane(p, normal, p->point[0].w);
 }
 
-/* Copies the first three points of the simplex that are distinct and not in a line; of four, which
- * contain the origin and have volume, all. */
+/* Copies the first three points of the simplex that are distinct and not on a line; of four points,
+ * which contain the origin and have volume, all. */
 static void copy_distinct_simplex_points(struct polytope *p, const struct tact_simplex *s)
 {
     double size = p->pair->size, u[3], v[3], n[3];
@@ -179,7 +181,7 @@ static void make_first_tetrahedron(struct polytope *p)
     tact_v3_sub(v, p->point[2].w, p->point[0].w);
     tact_v3_sub(up, p->point[3].w, p->point[0].w);
     tact_v3_cross(n, u, v);
-    if (tact_v3_dot(n, up) > 0.0) { /* the fourth is behind the first three */
+    if (tact_v3_dot(n, up) > 0.0) { /* the fourth point is behind the plane of the first three */
         struct tact_minkowski_point swapped = p->point[1];
         p->point[1] = p->point[2];
         p->point[2] = swapped;
@@ -212,8 +214,8 @@ static void free_polytope_face(struct polytope *p, int f)
     p->free[p->frees++] = f;
 }
 
-/* Removes face f and all faces across its edges that are visible from w; lists the edges of the
- * horizon. 0 where there are too many. */
+/* Removes face f and all faces connected with it that are visible from point w; lists the edges of
+ * the horizon. Returns 0 where there are too many. */
 static int remove_visible_faces(struct polytope *p, int f, const double *w)
 {
     int stack[MAX_POLYTOPE_FACES], depth = 0;
@@ -237,7 +239,7 @@ static int remove_visible_faces(struct polytope *p, int f, const double *w)
             if (p->edges == MAX_HORIZON_EDGES) {
                 return 0;
             }
-            int edge = 0; /* the neighbour has that edge in the opposite direction */
+            int edge = 0; /* the neighbouring face has the same edge in the opposite direction */
             while (edge < 2 && other->point[(edge + 1) % 3] != at->point[k]) {
                 edge++;
             }
@@ -253,8 +255,8 @@ static int allocate_polytope_face(struct polytope *p)
     return p->frees ? p->free[--p->frees] : p->faces < MAX_POLYTOPE_FACES ? p->faces++ : -1;
 }
 
-/* Adds faces from the edges of the horizon to the last point. 0 where they do not form one closed
- * loop, due to rounding. */
+/* Adds faces from the edges of the horizon to the last point. Returns 0 where the edges do not form
+ * one closed loop, due to rounding. */
 static int add_faces_to_horizon(struct polytope *p)
 {
     int made[MAX_HORIZON_EDGES], good = 1;
@@ -290,8 +292,9 @@ static int add_faces_to_horizon(struct polytope *p)
     return good;
 }
 
-/* Weights of a face's corners in the point of its plane nearest to the origin, times twice its
- * area; the smallest is negative where that point is outside of the face. Returns the smallest. */
+/* Weights of a face's corners in the point of its plane nearest to the origin, times twice the
+ * face's area; the smallest is negative where that point is outside of the face. Returns the
+ * smallest. */
 static double projection_weights(const struct polytope *p, const struct face *f, double weight[3])
 {
     double foot[3], least = INFINITY;
@@ -308,14 +311,14 @@ static double projection_weights(const struct polytope *p, const struct face *f,
 }
 
 /* Of the faces that lie in the plane of *face except for rounding, sets *face to the one that
- * contains the point of the plane nearest to the origin, and `weight` to its weights. Returns 1
- * where it is another face. */
+ * contains the point of the plane nearest to the origin, and `weight` to the weights of its
+ * corners. Returns 1 where it is another face. */
 static int find_face_containing_projection(const struct polytope *p, double beyond,
                                            struct face *face, double weight[3])
 {
     double most = projection_weights(p, face, weight);
     const struct face face_copy = *face;
-    int changed = 0;
+    int is_other_face = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other = &p->face[f];
         if (other->used && other->d <= face_copy.d + beyond &&
@@ -325,16 +328,16 @@ static int find_face_containing_projection(const struct polytope *p, double beyo
                 tact_v3_copy(weight, tried);
                 *face = *other;
                 most = least;
-                changed = 1;
+                is_other_face = 1;
             }
         }
     }
-    return changed;
+    return is_other_face;
 }
 
-/* Rotates the points of the face that is the result so that the first is the one whose vertices
- * come first: the result is the same bit for bit whatever the search started from. Returns 1
- * where that changes them. */
+/* Rotates the order of the points of the result's face so that the first is the one whose vertices
+ * come first: the result is the same bit for bit whatever the search started from. Returns 1 where
+ * the order changes. */
 static int rotate_face_points(const struct polytope *p, struct face *face, double weight[3])
 {
     const int *at = face->point;
@@ -350,7 +353,7 @@ static int rotate_face_points(const struct polytope *p, struct face *face, doubl
 }
 
 /* Sets the points of the two cores whose difference is the point of the face nearest to the origin,
- * from its weights. */
+ * from the weights of the face's corners. */
 static void set_nearest_points(const struct polytope *p, const struct face *f,
                                const double weight[3], struct tact_nearest *out)
 {
@@ -371,8 +374,8 @@ static void set_nearest_points(const struct polytope *p, const struct face *f,
     tact_v3_axpy(out->on_b, -f->d, f->n);
 }
 
-/* Result for cores whose difference has no volume, for example two axes that cross: the normal of
- * the difference is the direction of separation. */
+/* Sets the result for cores whose difference has no volume, for example two axes that cross: the
+ * normal of the flat difference is the direction of separation. */
 static void set_result_of_flat_difference(const struct polytope *p, const double normal[3],
                                           struct tact_nearest *out)
 {
@@ -385,8 +388,8 @@ static void set_result_of_flat_difference(const struct polytope *p, const double
     tact_v3_copy(out->on_b, out->on_a);
 }
 
-/* The support of A - B along the normal of a face; the search for it starts at the corners of the
- * face. */
+/* The support point of A - B along the normal of a face; the search for it starts at the corners of
+ * the face. */
 static void support_beyond_face(const struct polytope *p, const struct face *face,
                                 struct tact_minkowski_point *next)
 {
@@ -419,7 +422,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             double height = height_above_face(&face, next.w);
             int known = tact_minkowski_is_repeated(p.point, p.points, &next);
             if (known && height > tact_max(beyond, SEPARATED_ORIGIN_DISTANCE * pair->size)) {
-                p.face[f].d = INFINITY; /* a sliver whose normal is lost in rounding */
+                p.face[f].d = INFINITY; /* the face is a sliver whose normal is lost in rounding */
                 continue;
             }
             done = known || height <= beyond;
@@ -431,11 +434,11 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         }
         if (!whole) {
             double weight[3];
-            int changed = find_face_containing_projection(&p, beyond, &face, weight);
+            int is_other_face = find_face_containing_projection(&p, beyond, &face, weight);
             if (rotate_face_points(&p, &face, weight) && curved) {
-                changed = 1; /* the normal of a sliver, too */
+                is_other_face = 1; /* the result's face is a sliver, without a normal */
             }
-            if (changed) {
+            if (is_other_face) {
                 tact_minkowski_support(pair, face.n, &next);
             }
             set_nearest_points(&p, &face, weight, out);

@@ -7,16 +7,16 @@
 
 #include "contact/mesh/mesh_internal.h"
 
-/* Triangles whose corners are within this fraction of the size from a common plane form one face:
- * files have six digits. */
-#define FLAT 1e-6
+/* Triangles whose corners are within this distance of a common plane, relative to the size, form
+ * one face: mesh files have six digits. */
+#define COPLANAR_DISTANCE_RATIO 1e-6
 
-/* An edge of a triangle, from its corner to the next. */
+/* A half edge: an edge of a triangle, from its corner to the next. */
 struct half {
     int from, to, triangle;
 };
 
-struct triangle_with_size {
+struct triangle_by_area {
     double size;
     int triangle;
 };
@@ -25,12 +25,13 @@ struct face_builder {
     struct tact_core *core;
     const uint32_t *corner; /* three a triangle */
     int triangles;
-    struct half *half; /* sorted by from, then to */
-    int *across;       /* three a triangle: the triangle across each of its edges */
+    struct half *half; /* half edges sorted by their start vertex, then by their end vertex */
+    int *across;       /* neighbouring triangle across each edge, three for each triangle */
     double (*area)[3]; /* twice the area vector of each triangle [m^2] */
-    int *face;         /* index of the face of each triangle; -1: none yet */
+    int *face;         /* index of the face that each triangle belongs to; -1: none yet */
     int *stack;
-    double flat; /* FLAT of the size [m] */
+    double coplanar_distance; /* distance from a common plane within which triangles form one face
+                                 [m] */
 };
 
 static int compare_half_edges(const void *a, const void *b)
@@ -42,7 +43,7 @@ static int compare_half_edges(const void *a, const void *b)
     return p->to < q->to ? -1 : p->to > q->to;
 }
 
-/* Index of an edge among the sorted ones; -1: there is none. */
+/* Index of a half edge among the sorted ones; -1: there is none. */
 static int find_half_edge(const struct face_builder *b, int from, int to)
 {
     const struct half key = {from, to, 0};
@@ -63,7 +64,7 @@ int tact_core_make_graph(struct tact_core *core, const struct tact_mesh *mesh)
         return -ENOMEM;
     }
     memcpy(core->vertex, mesh->vertices, mesh->vertex_count * sizeof *core->vertex);
-    /* Closed: each edge occurs once in each direction. */
+    /* a mesh is closed where each edge occurs once in each direction */
     for (int i = 0; i < edges; i++) {
         core->first_neighbour_of_vertex[mesh->triangles[i] + 1]++;
     }
@@ -116,15 +117,15 @@ static int is_triangle_in_face_plane(const struct face_builder *b, int t, const 
 {
     for (int k = 0; k < 3; k++) {
         double h = tact_v3_dot(n, b->core->vertex[b->corner[3 * t + k]]) - offset;
-        if (fabs(h) > b->flat) {
+        if (fabs(h) > b->coplanar_distance) {
             return 0;
         }
     }
-    return tact_v3_dot(b->area[t], n) > -b->flat * b->flat;
+    return tact_v3_dot(b->area[t], n) > -b->coplanar_distance * b->coplanar_distance;
 }
 
-/* Collects the face of triangle t: all triangles that lie in its plane and are connected with it.
- */
+/* Collects the triangles of a face, beginning with triangle t: all that lie in t's plane and are
+ * connected with it. */
 static void collect_face_triangles(struct face_builder *b, int t)
 {
     struct tact_core *core = b->core;
@@ -151,23 +152,23 @@ static void collect_face_triangles(struct face_builder *b, int t)
 
 static int compare_triangle_areas(const void *a, const void *b)
 {
-    const struct triangle_with_size *p = a, *q = b;
+    const struct triangle_by_area *p = a, *q = b;
     if (p->size != q->size) {
         return p->size > q->size ? -1 : 1;
     }
     return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
 }
 
-/* Starts with the largest triangles, whose normals are the most accurate. A triangle without area
- * is added to a neighbouring face. */
+/* Collects the faces, beginning with the largest triangles, whose normals are the most accurate. A
+ * triangle without area is added to a neighbouring face. */
 static int collect_all_faces(struct face_builder *b)
 {
-    struct triangle_with_size *order = calloc((size_t)b->triangles + 1, sizeof *order);
+    struct triangle_by_area *order = calloc((size_t)b->triangles + 1, sizeof *order);
     if (!order) {
         return -ENOMEM;
     }
     for (int t = 0; t < b->triangles; t++) {
-        order[t] = (struct triangle_with_size){tact_v3_dot(b->area[t], b->area[t]), t};
+        order[t] = (struct triangle_by_area){tact_v3_dot(b->area[t], b->area[t]), t};
     }
     qsort(order, (size_t)b->triangles, sizeof *order, compare_triangle_areas);
     for (int i = 0; i < b->triangles; i++) {
@@ -184,15 +185,16 @@ static int collect_all_faces(struct face_builder *b)
 }
 
 /* Lists the corners of face f in order: the longest closed loop along its edges with other faces.
- * leads: by vertex, the edge that starts there; -1: none. */
+ * leads: for each vertex, the edge that starts there; -1: none. */
 static void list_face_rim(struct face_builder *b, const int *edge, int edges,
                           int *next_edge_of_vertex, int *rim, int *count)
 {
-    int longest = 0, best = 0;
+    int longest_loop = 0, best = 0;
     for (int i = 0; i < edges; i++) {
         next_edge_of_vertex[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
-    for (int pass = 0; pass < 2; pass++) { /* finds the longest, then lists it */
+    /* first pass: finds the longest loop; second pass: lists its corners */
+    for (int pass = 0; pass < 2; pass++) {
         for (int i = pass ? best : 0; i < edges; i++) {
             int first = b->half[edge[i]].from, at = first, n = 0;
             do {
@@ -206,10 +208,10 @@ static void list_face_rim(struct face_builder *b, const int *edge, int edges,
                 *count = n;
                 break;
             }
-            best = n > longest ? i : best;
-            longest = n > longest ? n : longest;
-            if (longest == edges) {
-                break; /* one loop, as for nearly every face */
+            best = n > longest_loop ? i : best;
+            longest_loop = n > longest_loop ? n : longest_loop;
+            if (longest_loop == edges) {
+                break; /* the face has one loop, as nearly every face has */
             }
         }
     }
@@ -218,7 +220,8 @@ static void list_face_rim(struct face_builder *b, const int *edge, int edges,
     }
 }
 
-/* Lists the rims of all faces. edge: half edges between faces, by face, from first[] on. */
+/* Lists the rims of all faces. edge: half edges between different faces, by face, those of face f
+ * from first[f] on. */
 static void list_all_face_rims(struct face_builder *b, const int *first, const int *edge,
                                int *next_edge_of_vertex)
 {
@@ -283,7 +286,7 @@ static int make_face_rims(struct face_builder *b)
     return rc;
 }
 
-/* Lists the faces at each vertex, also those that contain it in their interior. */
+/* Lists the faces at each vertex, including faces that contain it in their interior. */
 static int list_faces_at_vertices(struct face_builder *b)
 {
     struct tact_core *core = b->core;
@@ -331,7 +334,7 @@ int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
                              .area = calloc(n, sizeof *b.area),
                              .face = calloc(n, sizeof *b.face),
                              .stack = calloc(n, sizeof *b.stack),
-                             .flat = FLAT * tact_mesh_size(mesh)};
+                             .coplanar_distance = COPLANAR_DISTANCE_RATIO * tact_mesh_size(mesh)};
     int rc = -ENOMEM;
     core->normal = calloc(n, sizeof *core->normal);
     if (b.half && b.across && b.area && b.face && b.stack && core->normal) {

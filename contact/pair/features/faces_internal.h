@@ -1,13 +1,13 @@
-/* Vertices, edges and faces of a hull from its triangles. */
+/* Builds vertices, edges and faces of a convex hull from its triangles. */
 #ifndef TACT_CONTACT_FACES_INTERNAL_H
 #define TACT_CONTACT_FACES_INTERNAL_H
 
 #include "contact/pair/features/core_internal.h"
 
-/* Makes the vertices and the graph of their neighbours. -ENOMEM. */
+/* Sets a core's vertices and the graph of their neighbours. -ENOMEM. */
 int tact_core_make_graph(struct tact_core *core, const struct tact_mesh *mesh);
 
-/* Makes the faces, their rims, and the lists of faces at each vertex. -ENOMEM, or -EINVAL for a
+/* Sets a core's faces, their rims, and the lists of faces at each vertex. -ENOMEM, or -EINVAL for a
  * mesh that is not closed. */
 int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh);
 

@@ -13,15 +13,15 @@
 #include "contact/pair/features/second_order_internal.h"
 #include "contact/pair/models_internal.h"
 
-#define EDGE_STRIP_WIDTH_RATIO 1e-4 /* width of the patch of an edge on a face, over its length */
-#define MAX_CONTACT_GAP_RATIO                                                                      \
-    0.01 /* relative to the thinner solid: a smaller gap is a contact at any speed */
-#define CONTACT_LOOKAHEAD_TICKS                                                                    \
-    2.0 /* ticks of motion before touch at which a contact is created                              \
-         */
+/* Width of the patch of an edge that lies on a face, relative to its length. */
+#define EDGE_STRIP_WIDTH_RATIO 1e-4
+/* Gap below which two solids are in contact at any speed, relative to the thinner solid. */
+#define MAX_CONTACT_GAP_RATIO 0.01
+/* Ticks of motion before touch at which a contact is created. */
+#define CONTACT_LOOKAHEAD_TICKS 2.0
 
-static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
-                   const struct tact_material *material, void **data, struct tact_error *err)
+static int prepare_core(const struct tact_contact_model *model, const struct tact_shape *shape,
+                        const struct tact_material *material, void **data, struct tact_error *err)
 {
     struct tact_core *core = NULL;
     int rc = tact_core_create(shape, &core);
@@ -36,8 +36,8 @@ static void release_core(void *data)
     tact_core_free(data);
 }
 
-static int patches(const struct tact_shape *a, const struct tact_shape *b,
-                   const struct tact_world_options *options)
+static int count_features_patches(const struct tact_shape *a, const struct tact_shape *b,
+                                  const struct tact_world_options *options)
 {
     (void)options;
     return tact_distance_supports(a, b);
@@ -58,18 +58,18 @@ static double point_velocity_and_spread(const struct tact_core *core, const stru
     return tact_v3_norm(twist + 3) * size;
 }
 
-/* Largest relative motion of points of the two solids in one or two ticks [m]. */
+/* Upper bound of the relative displacement of points of the two solids in one or two ticks [m]. */
 static double max_relative_displacement(const struct tact_pair_query *q, const struct tact_core *a,
                                         const struct tact_core *b,
                                         const struct tact_separation *sep)
 {
     double va[3], vb[3], h = q->options->period;
-    double turning_speed_bound =
+    double rotation_speed_bound =
         point_velocity_and_spread(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
         point_velocity_and_spread(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
     tact_v3_sub(va, va, vb);
     return CONTACT_LOOKAHEAD_TICKS * h *
-           (tact_v3_norm(va) + turning_speed_bound + 2.0 * h * tact_v3_norm(q->options->gravity));
+           (tact_v3_norm(va) + rotation_speed_bound + 2.0 * h * tact_v3_norm(q->options->gravity));
 }
 
 /* Sets the corners of the patch: those of the manifold; for an edge a thin strip about it. */
@@ -79,9 +79,9 @@ static void set_patch_corners(const struct tact_manifold *m, struct tact_patch *
         const double *p = m->corner[0], *q = m->corner[1];
         double x = 0.5 * EDGE_STRIP_WIDTH_RATIO * (q[0] - p[0]),
                y = 0.5 * EDGE_STRIP_WIDTH_RATIO * (q[1] - p[1]);
-        const double edge_strip[4][2] = {
+        const double strip_corners[4][2] = {
             {p[0] + y, p[1] - x}, {q[0] + y, q[1] - x}, {q[0] - y, q[1] + x}, {p[0] - y, p[1] + x}};
-        memcpy(patch->corner, edge_strip, sizeof edge_strip);
+        memcpy(patch->corner, strip_corners, sizeof strip_corners);
         patch->corners = 4;
     } else if (m->corners <= TACT_PATCH_CORNERS) {
         memcpy(patch->corner, m->corner, (size_t)m->corners * sizeof *m->corner);
@@ -103,7 +103,8 @@ static int is_ball_or_plane(const struct tact_core *core, enum tact_feature feat
            (core->vertex && core->radius > 0.0 && feature == TACT_FEATURE_VERTEX);
 }
 
-/* Makes a contact point, which transmits no torques, except for soft balls or a fingertip. */
+/* Makes a patch that is a contact point, which transmits no torques, except for soft balls or a
+ * fingertip. */
 static void make_contact_point(const struct tact_pair_query *q, const struct tact_core *a,
                                const struct tact_core *b, const struct tact_manifold *m,
                                struct tact_patch *patch)
@@ -128,13 +129,13 @@ static void make_contact_point(const struct tact_pair_query *q, const struct tac
     }
 }
 
-/* Gap at a place of the patch [m]. */
+/* Gap between the surfaces at a position in the patch [m]. */
 static double patch_gap_at(const struct tact_patch *patch, const double x[2])
 {
     return patch->gap[0] + patch->gap[1] * x[0] + patch->gap[2] * x[1];
 }
 
-/* Where the gap is smallest: a corner, or the centre of a point. */
+/* Index of the corner where the gap is smallest, or of the centre for a point contact. */
 static const double *corner_of_smallest_gap(const struct tact_patch *patch)
 {
     static const double centre[2] = {0.0, 0.0};
@@ -147,10 +148,10 @@ static const double *corner_of_smallest_gap(const struct tact_patch *patch)
     return least;
 }
 
-/* Sets the gap about the centre of the patch, and moves the centre to the height of the middle
- * between the two surfaces: where the gap is smallest, as there the bodies touch and friction acts;
- * at the centre where a layer fills the gap. slope: world axes; from, gap, up: a point, the gap
- * there and the height of the middle. */
+/* Sets the gap as a linear function about the centre of the patch, and moves the centre to the
+ * height of the middle between the two surfaces: where the gap is smallest, as there the bodies
+ * touch and friction acts; at the centre where a layer fills the gap. slope: world axes; from, gap,
+ * up: a point, the gap there and the height of the middle. */
 static void set_patch_gap(struct tact_patch *patch, const double *from, double gap,
                           const double slope[3], double up, const double gap_slope_along_normal[3],
                           int layer)
@@ -168,7 +169,7 @@ static void set_patch_gap(struct tact_patch *patch, const double *from, double g
     tact_v3_axpy(patch->center, up + tact_v3_dot(gap_slope_along_normal, way), patch->frame);
 }
 
-/* Stiffness of a compliance distributed over the polygon [N/m]; 0 for none. */
+/* Stiffness of a compliant layer distributed over the polygon [N/m]; 0 for none. */
 static double compliant_layer_stiffness(const struct tact_pair_query *q,
                                         const struct tact_manifold *m)
 {
@@ -177,7 +178,7 @@ static double compliant_layer_stiffness(const struct tact_pair_query *q,
     return even && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
 }
 
-/* Sets the patch from the outline of the manifold, with the centre of the outline as its centre.
+/* Makes the patch from the outline of the manifold, with the centre of the outline as its centre.
  * -EDOM where a compliant patch has no compressed part. */
 static int make_patch_from_outline(const struct tact_pair_query *q, const struct tact_core *a,
                                    const struct tact_core *b, const struct tact_manifold *m,
@@ -207,13 +208,13 @@ static int make_patch_from_outline(const struct tact_pair_query *q, const struct
 #define PATCH_MEMBER_END(member)                                                                   \
     (offsetof(struct tact_patch, member) + sizeof((struct tact_patch *)NULL)->member)
 
-/* Clears the bytes of a patch from one offset to another. */
+/* Clears the bytes of a patch from one member's offset to another's. */
 static void clear_patch_bytes(struct tact_patch *patch, size_t from, size_t to)
 {
     memset((char *)patch + from, 0, to - from);
 }
 
-/* Sets all to 0 but what is most of the struct: the arrays of corners and points, of which only the
+/* Sets a patch to 0 except most of its bytes: the arrays of corners and points, of which only the
  * counted entries are read, and the elastic wrench, which is read only where the law is that. */
 static void clear_patch(struct tact_patch *patch)
 {
@@ -225,7 +226,7 @@ static void clear_patch(struct tact_patch *patch)
 }
 
 _Static_assert(PATCH_MEMBER_END(wrench) == offsetof(struct tact_patch, stiffness),
-               "clear_patch() leaves no other member as it is");
+               "the members of a patch that clear_patch() skips must be adjacent");
 
 static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
                       const struct tact_core *b, const struct tact_separation *sep,
@@ -234,9 +235,9 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     struct tact_manifold m;
     double slope[3], gap_slope_along_normal[3], from[3], layer;
     tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
-    if (tact_manifold_may_need_ball(a, b, &m)) {
-        tact_manifold_add_ball(a, q->pose_a, b, q->pose_b, max_relative_displacement(q, a, b, sep),
-                               sep, &m);
+    if (tact_manifold_may_need_inner_ball(a, b, &m)) {
+        tact_manifold_add_inner_ball(a, q->pose_a, b, q->pose_b,
+                                     max_relative_displacement(q, a, b, sep), sep, &m);
     }
     clear_patch(patch);
     tact_v3_copy(patch->frame, sep->normal);
@@ -274,22 +275,23 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
         MAX_CONTACT_GAP_RATIO * tact_min(tact_min(a->thickness, b->thickness), a->size + b->size);
     struct tact_separation sep;
     (void)piece;
-    if (q->along && a->vertices && b->vertices) { /* the normal of a half-space is fixed */
+    /* the normal of a half-space is fixed, so that no other can be requested */
+    if (q->along && a->vertices && b->vertices) {
         tact_nearest_points_along_normal(a, q->pose_a, b, q->pose_b, q->along, &sep);
     } else if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
         return -EDOM;
     }
-    int close =
+    int is_contact_near =
         sep.distance < ahead || sep.distance < max_relative_displacement(q, a, b, &sep) + ahead;
-    return close ? make_patch(q, a, b, &sep, patch) : -EDOM;
+    return is_contact_near ? make_patch(q, a, b, &sep, patch) : -EDOM;
 }
 
 const struct tact_contact_model tact_model_features = {
     .name = "features",
     .state = TACT_NEAREST_STATE,
     .gaps = 1,
-    .patches = patches,
-    .prepare = prepare,
+    .patches = count_features_patches,
+    .prepare = prepare_core,
     .release = release_core,
     .measure = measure_features,
 };

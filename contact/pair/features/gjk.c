@@ -1,25 +1,28 @@
-/* The distance of two separated cores. */
+/* The distance of two separated cores, by the Gilbert-Johnson-Keerthi algorithm (GJK). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define CURVED_DISTANCE_TOLERANCE                                                                  \
-    1e-7           /* relative to the distance: precision of the result for a curved core */
-#define NEAR 1e-13 /* relative to the size: below it the direction is due to rounding */
+/* Precision of the distance for a curved core, relative to the distance. */
+#define CURVED_DISTANCE_TOLERANCE 1e-7
+/* Distance below which its direction is due to rounding, relative to the size. */
+#define ZERO_DISTANCE_RATIO 1e-13
 
 enum { MOST_STEPS = 200 };
 
-static const double whole[3] = {1.0}; /* weight of a single point */
+static const double whole[3] = {1.0}; /* weight of the point in a simplex of one point */
 
-/* Points of a simplex and their weights in its point nearest to the origin. */
+/* A simplex with the barycentric weights of its points in the simplex's point nearest to the
+ * origin. */
 struct nearest_on_simplex {
     int count, index[3];
     double weight[3], v[3], square;
-    double n[3]; /* normal of the plane of three points, of any length */
+    double n[3]; /* normal of the plane of the simplex's three points, of any length */
 };
 
-/* The lengths of the arrays do not depend on the count, so that they are copied without a call. */
+/* Sets the points of a nearest point. The lengths of the copied arrays do not depend on the count,
+ * so that they are copied without a call. */
 static inline void set_nearest_point(struct nearest_on_simplex *best, const struct tact_simplex *s,
                                      int count, const int index[3], const double weight[3])
 {
@@ -53,9 +56,9 @@ static void keep_nearest_on_edge(struct nearest_on_simplex *best, const struct t
     }
 }
 
-/* The nearest point of a triangle is in its interior, or on one of its edges. Its weights are
- * computed from differences from a corner, so that they are accurate for a triangle much smaller
- * than its distance. */
+/* Keeps of a triangle the points that span its point nearest to the origin, which is in its
+ * interior or on one of its edges. The weights are computed from differences from a corner, so that
+ * they are accurate for a triangle much smaller than its distance. */
 static void keep_nearest_on_triangle(struct nearest_on_simplex *best, const struct tact_simplex *s,
                                      int i, int j, int k)
 {
@@ -84,8 +87,8 @@ static void keep_nearest_on_triangle(struct nearest_on_simplex *best, const stru
     keep_nearest_on_edge(best, s, k, i);
 }
 
-/* 1 where the origin is outside of face i j k, opposite to the fourth point; always for a flat
- * tetrahedron, whose orientation is rounding. */
+/* 1 where the origin is outside of face i j k of a tetrahedron, opposite to the fourth point;
+ * always for a flat tetrahedron, whose orientation is rounding. */
 static int is_origin_beyond_face(const struct tact_simplex *s, const int *i, double flat)
 {
     const double *a = s->point[i[0]].w;
@@ -98,7 +101,7 @@ static int is_origin_beyond_face(const struct tact_simplex *s, const int *i, dou
     return height * height <= flat * flat * tact_v3_dot(n, n) || height * origin <= 0.0;
 }
 
-/* Finds the point of a simplex nearest to the origin. Returns 1 where four points contain the
+/* Finds the point of a simplex nearest to the origin. Returns 1 where its four points contain the
  * origin. */
 static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
                                       struct nearest_on_simplex *best)
@@ -128,8 +131,8 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
 {
     struct nearest_on_simplex best;
     find_nearest_simplex_point(simplex, 0.0, &best);
-    for (int i = 0; i < simplex->count;
-         i++) { /* in a sliver an edge may be nearer due to rounding */
+    for (int i = 0; i < simplex->count; i++) {
+        /* in a sliver an edge may be nearer to the origin than a face, due to rounding */
         keep_nearest_on_edge(&best, simplex, i, (i + 1) % simplex->count);
     }
     memset(weight, 0, 3 * sizeof *weight);
@@ -153,8 +156,8 @@ static void drop_unused_vertices(struct tact_simplex *s, const struct nearest_on
     s->count = best->count;
 }
 
-/* Sorts the points by their vertices, so that the result is the same bit for bit whatever the
- * search started from. Returns 1 where that changes their order. */
+/* Sorts the points of the simplex by their vertices, so that the result is the same bit for bit
+ * whatever the search started from. Returns 1 where the order changes. */
 static int sort_simplex_points(struct tact_simplex *s)
 {
     int changed = 0;
@@ -169,9 +172,9 @@ static int sort_simplex_points(struct tact_simplex *s)
     return changed;
 }
 
-/* The direction against which the next support is searched: the vector to the nearest point; of
- * three points the normal of their plane, which is exact to rounding at any distance, unless they
- * are so nearly in a line that it is not along that vector. */
+/* Chooses the direction against which the next support is searched: the vector to the nearest
+ * point; of three points the normal of their plane, which is exact to rounding at any distance,
+ * unless they are so nearly on a line that it is not along that vector. */
 static void choose_search_direction(const struct nearest_on_simplex *best, double d[3])
 {
     double along = best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
@@ -182,7 +185,8 @@ static void choose_search_direction(const struct nearest_on_simplex *best, doubl
     }
 }
 
-/* Sets the result of the search. d: direction of the last support search; low: its result. */
+/* Sets the result of the search for the distance. d: direction of the last support search; low: the
+ * support point that it found. */
 static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simplex *s,
                            const struct nearest_on_simplex *best, const double d[3],
                            const struct tact_minkowski_point *low, struct tact_nearest *out)
@@ -213,7 +217,7 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
 {
     struct nearest_on_simplex best;
     struct tact_minkowski_point next;
-    double d[3], near = NEAR * pair->size, last = INFINITY;
+    double d[3], near = ZERO_DISTANCE_RATIO * pair->size, last = INFINITY;
     int are_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0;
     double min_support_ratio = are_polytopes ? 1.0 : 1.0 - CURVED_DISTANCE_TOLERANCE;
     if (!simplex->count) {
@@ -234,14 +238,15 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         }
         choose_search_direction(&best, d);
         tact_v3_scale(back, d, -1.0);
-        int repeats = tact_minkowski_support_repeats(pair, simplex, back, &next);
-        int ends = sorted || repeats || !(best.square < last) ||
+        int is_repeated = tact_minkowski_support_repeats(pair, simplex, back, &next);
+        int ends = sorted || is_repeated || !(best.square < last) ||
                    tact_v3_dot(d, next.w) >= min_support_ratio * tact_v3_dot(d, best.v);
         if (ends && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
             break;
         }
-        if (ends) { /* one more iteration, from the sorted simplex with which the next tick begins
-                     */
+        /* one more iteration, from the sorted simplex with which the search of the next tick begins
+         */
+        if (ends) {
             sorted = 1;
             pair->at_a = simplex->point[0].a;
             pair->at_b = simplex->point[0].b;
@@ -251,5 +256,6 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         simplex->point[simplex->count++] = next;
     }
     set_gjk_result(pair, simplex, &best, d, &next, out);
-    return out->bound > -near; /* else no direction separates: rounding in a sliver */
+    /* no direction separates the cores: the simplex is a sliver, by rounding */
+    return out->bound > -near;
 }

@@ -10,14 +10,15 @@
 #include "contact/elementary.h"
 #include "contact/pair/features/manifold_internal.h"
 
-#define MIN_PLANE_SIZE_RATIO                                                                       \
-    4.0 /* ratio of the sizes from which the other solid is represented by its plane, as it hardly \
-           rotates */
-#define SAME_CORNER_DISTANCE                                                                       \
-    1e-3 /* relative to the size: corners at a smaller distance bound the same motion */
+/* Ratio of the sizes of two solids from which the larger is represented by its plane, as it hardly
+ * rotates. */
+#define MIN_PLANE_SIZE_RATIO 4.0
+/* Distance of corners below which they bound the same motion, relative to the size. */
+#define SAME_CORNER_DISTANCE 1e-3
 
-/* Sets x to the position of a core's ball in the plane of the manifold. Returns the distance of the
- * ball from the plane through the solid's nearest point, away from the other solid [m]. */
+/* Sets x to the position of a core's inscribed ball in the plane of the manifold. Returns the
+ * distance of the ball from the plane through the solid's nearest point, away from the other solid
+ * [m]. */
 static double place_inscribed_ball(const struct tact_core *core, const struct tact_pose *pose,
                                    int below, const struct tact_separation *sep,
                                    const struct tact_manifold *m, double x[2])
@@ -38,8 +39,8 @@ static double plane_height_at(const double *height, const double *x)
     return height[0] + height[1] * x[0] + height[2] * x[1];
 }
 
-/* Sets both heights such that the gap is the given plane and the middle between them has the given
- * height. */
+/* Sets both surface heights of a manifold such that the gap is the given plane and the middle
+ * between them has the given height. */
 static void set_heights_from_gap(struct tact_manifold *m, const double gap[3], double middle)
 {
     for (int i = 0; i < 3; i++) {
@@ -48,7 +49,7 @@ static void set_heights_from_gap(struct tact_manifold *m, const double gap[3], d
     }
 }
 
-/* Returns the gap at a corner; *middle: height of the middle between the solids there. */
+/* Gap at a corner of the manifold; *middle: height of the middle between the solids there. */
 static double gap_at_corner(const struct tact_manifold *m, const double *corner, double *middle)
 {
     double of_a = plane_height_at(m->height_a, corner), of_b = plane_height_at(m->height_b, corner);
@@ -56,15 +57,15 @@ static double gap_at_corner(const struct tact_manifold *m, const double *corner,
     return of_a - of_b;
 }
 
-/* A point and the ball at x make a segment with their gaps at its ends. */
-static void make_segment_point_to_ball(struct tact_manifold *m, const double x[2],
-                                       double gap_at_ball, double least)
+/* Makes a segment of a contact point and the ball at x, with their gaps at its ends. */
+static void make_segment_to_inner_ball(struct tact_manifold *m, const double x[2],
+                                       double gap_at_inner_ball, double least)
 {
     const double *p = m->corner[0];
     double middle, of_p = gap_at_corner(m, p, &middle);
     double u[2] = {x[0] - p[0], x[1] - p[1]}, square = u[0] * u[0] + u[1] * u[1];
     if (square > least * least) {
-        double slope = (gap_at_ball - of_p) / square;
+        double slope = (gap_at_inner_ball - of_p) / square;
         const double gap[3] = {of_p - slope * (u[0] * p[0] + u[1] * p[1]), slope * u[0],
                                slope * u[1]};
         memcpy(m->corner[1], x, sizeof u);
@@ -73,15 +74,15 @@ static void make_segment_point_to_ball(struct tact_manifold *m, const double x[2
     }
 }
 
-/* A segment and the ball at x make a triangle. */
-static void make_triangle_edge_to_ball(struct tact_manifold *m, const double x[2],
-                                       double gap_at_ball, double least)
+/* Makes a triangle of a contact segment and the ball at x. */
+static void make_triangle_to_inner_ball(struct tact_manifold *m, const double x[2],
+                                        double gap_at_inner_ball, double least)
 {
     const double *p = m->corner[0], q[2] = {m->corner[1][0], m->corner[1][1]};
     double middle, unused, of_p = gap_at_corner(m, p, &middle),
                            rise = gap_at_corner(m, q, &unused) - of_p;
     double u[2] = {x[0] - p[0], x[1] - p[1]}, v[2] = {q[0] - p[0], q[1] - p[1]};
-    double area = v[0] * u[1] - v[1] * u[0], up = gap_at_ball - of_p;
+    double area = v[0] * u[1] - v[1] * u[0], up = gap_at_inner_ball - of_p;
     if (fabs(area) > least * tact_hypot(v[0], v[1])) {
         double gap[3] = {0.0, (rise * u[1] - up * v[1]) / area, (up * v[0] - rise * u[0]) / area};
         gap[0] = of_p - gap[1] * p[0] - gap[2] * p[1];
@@ -92,22 +93,23 @@ static void make_triangle_edge_to_ball(struct tact_manifold *m, const double x[2
     }
 }
 
-/* 1 where B is the smaller solid. */
+/* 1 where B is the smaller of the two solids. */
 static int is_b_smaller(const struct tact_core *a, const struct tact_core *b)
 {
     return a->kind == TACT_SHAPE_HALFSPACE ||
            (b->kind != TACT_SHAPE_HALFSPACE && b->size + b->radius < a->size + a->radius);
 }
 
-int tact_manifold_may_need_ball(const struct tact_core *a, const struct tact_core *b,
-                                const struct tact_manifold *m)
+int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct tact_core *b,
+                                      const struct tact_manifold *m)
 {
     return m->corners <= 2 && (is_b_smaller(a, b) ? b : a)->vertices != 1;
 }
 
-void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *pose_a,
-                            const struct tact_core *b, const struct tact_pose *pose_b, double way,
-                            const struct tact_separation *sep, struct tact_manifold *m)
+void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_pose *pose_a,
+                                  const struct tact_core *b, const struct tact_pose *pose_b,
+                                  double way, const struct tact_separation *sep,
+                                  struct tact_manifold *m)
 {
     int below = is_b_smaller(a, b);
     const struct tact_core *core = below ? b : a, *other = below ? a : b;
@@ -115,15 +117,15 @@ void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *p
     if (!(way > core->thickness)) {
         return;
     }
-    double gap_at_ball =
+    double gap_at_inner_ball =
         sep->distance + place_inscribed_ball(core, below ? pose_b : pose_a, below, sep, m, x);
     if (other->vertices && other->size < MIN_PLANE_SIZE_RATIO * core->size) {
-        gap_at_ball +=
+        gap_at_inner_ball +=
             place_inscribed_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
     }
     if (m->corners == 1) {
-        make_segment_point_to_ball(m, x, gap_at_ball, least);
+        make_segment_to_inner_ball(m, x, gap_at_inner_ball, least);
     } else {
-        make_triangle_edge_to_ball(m, x, gap_at_ball, least);
+        make_triangle_to_inner_ball(m, x, gap_at_inner_ball, least);
     }
 }

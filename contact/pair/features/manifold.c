@@ -5,41 +5,42 @@
 #include "contact/elementary.h"
 #include "contact/pair/features/curved_internal.h"
 
-#define MAX_CONTACT_PLANE_SLOPE                                                                    \
-    0.1 /* sine of the angle up to which a face or edge lies in the contact plane */
-#define FLAT_FACE_COSINE                                                                           \
-    (1.0 - 1e-14) /* of the angle up to which no other face is nearer to the contact plane:        \
-                     smaller than the angle between any two faces, which are one within 1e-6 */
-#define RIM_TOLERANCE                                                                              \
-    1e-12 /* relative to the size: distance from the rim of a face within which a corner is on it. \
-             An edge that coincides with the rim, as where two plates lean together, is kept whole \
-             whatever rounding does */
-#define PARALLEL_EDGE_SINE                                                                         \
-    0.01 /* sine of the angle up to which two edges have a segment in common */
-#define HALFSPACE_SQUARE_EXTENT_RATIO                                                              \
-    4.0 /* extent of the square that represents a half-space, over the size of the other shape */
+/* Sine of the angle up to which a face or an edge lies in the contact plane. */
+#define MAX_CONTACT_PLANE_SLOPE 0.1
+/* Of the angle up to which no other face is nearer to the contact plane: smaller than the angle
+ * between any two faces, which are one within 1e-6. */
+#define FLAT_FACE_COSINE (1.0 - 1e-14)
+/* Relative to the size: distance from the rim of a face within which a corner is on it. An edge
+ * that coincides with the rim, as where two plates lean together, is kept whole whatever rounding
+ * does. */
+#define RIM_TOLERANCE 1e-12
+/* Sine of the angle up to which two edges are parallel and have a segment in common. */
+#define PARALLEL_EDGE_SINE 0.01
+/* Size of the square that represents a half-space, relative to the size of the other shape. */
+#define HALFSPACE_SQUARE_EXTENT_RATIO 4.0
 
-/* A feature projected along the normal: its corners in the contact plane, relative to the middle,
- * and its height. */
+/* Outline of a feature projected along the normal: its corners in the contact plane, relative to
+ * the middle, and its height. */
 struct outline {
     enum tact_feature kind;
     int count;
-    int face;                        /* index of a polytope's face, of which only the height is set
-                                        until the corners are needed; else -1 */
-    double point[3];                 /* of a vertex: its position, world axes, from the middle */
-    double corner[TACT_CORE_RIM][2]; /* a face's are counter-clockwise about the normal */
+    int face; /* index of a polytope's face, of which only the height is set until the corners are
+                 needed; else -1 */
+    double point[3]; /* position of a feature that is a vertex, world axes, from the middle */
+    double corner[TACT_CORE_RIM][2]; /* corners of the outline; those of a face counter-clockwise
+                                        about the normal */
     double height[3];
 };
 
-/* One of the shapes in the frame of the manifold. */
+/* One of the two shapes, with its pose in the frame of the manifold. */
 struct side {
     const struct tact_core *core;
-    const double *turn;              /* rotation matrix of the shape's frame, row-major */
-    double shift[3];                 /* position of the shape relative to the middle of the two */
-    double out[3];                   /* towards the other shape: unit, world axes */
-    int64_t vertex;                  /* a vertex on its nearest feature, -1: unknown */
+    const double *turn; /* rotation matrix of the shape's frame, row-major */
+    double shift[3];    /* position of the shape relative to the middle of the two shapes [m] */
+    double out[3];      /* unit vector towards the other shape, world axes */
+    int64_t vertex;     /* a vertex on the shape's nearest feature; -1: unknown */
     double outward_in_core_frame[3]; /* outward normal in the shape's own frame */
-    int below;                       /* 1: this side is B, whose face is below the contact plane */
+    int below;                       /* 1: this shape is B, whose face is below the contact plane */
 };
 
 static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])
@@ -55,8 +56,8 @@ static void project_to_contact_plane(const struct tact_manifold *m, const double
     x[1] = tact_v3_dot(r, m->t2);
 }
 
-/* The face at the vertex whose normal is nearest to the outward direction; -1 where none has at
- * least this cosine to it. */
+/* Index of the face at the vertex whose normal is nearest to the outward direction; -1 where none
+ * has at least this cosine to it. */
 static int find_face_facing_normal(const struct side *s, int64_t vertex, double least_cosine)
 {
     const struct tact_core *core = s->core;
@@ -71,14 +72,14 @@ static int find_face_facing_normal(const struct side *s, int64_t vertex, double 
     return best;
 }
 
-/* The neighbour of the vertex along the edge with the smallest slope; -1 where none is within LEAN.
- */
+/* Index of the neighbouring vertex along the edge with the smallest slope from the contact plane;
+ * -1 where none is within MAX_CONTACT_PLANE_SLOPE. */
 static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
     double least = MAX_CONTACT_PLANE_SLOPE;
     int best = -1;
-    if (!core->faces) { /* a point, or an axis along z */
+    if (!core->faces) { /* the core is a point, or an axis along z */
         return core->vertices == 2 && fabs(s->outward_in_core_frame[2]) < MAX_CONTACT_PLANE_SLOPE
                    ? 1 - (int)vertex
                    : -1;
@@ -94,7 +95,7 @@ static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
     return best;
 }
 
-/* The corners of a face, counter-clockwise from outside (shape frame). */
+/* Lists the corners of a face, counter-clockwise from outside (shape frame). */
 static void list_face_corners(const struct tact_manifold *m, const struct side *s,
                               double (*corner)[3], int count, struct outline *o)
 {
@@ -107,7 +108,8 @@ static void list_face_corners(const struct tact_manifold *m, const struct side *
     }
 }
 
-/* The height of the plane through the point `at` with outward unit normal `out` (shape frame). */
+/* Sets the height of a surface from the plane through the point `at` with outward unit normal `out`
+ * (shape frame). */
 static void set_surface_height_plane(const struct tact_manifold *m, const double n[3],
                                      const struct side *s, const double *out, const double *at,
                                      struct outline *o)
@@ -131,7 +133,7 @@ static void set_face_outline(const struct tact_manifold *m, const double n[3], c
     set_surface_height_plane(m, n, s, s->core->normal[face], foot, o);
 }
 
-/* Adds the corners to the outline of a face that has none yet. */
+/* Adds the corners to the outline of a face, where they were not needed before. */
 static void complete_face_outline(const struct tact_manifold *m, const struct side *s,
                                   struct outline *o)
 {
@@ -144,7 +146,8 @@ static void complete_face_outline(const struct tact_manifold *m, const struct si
     int count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
     double corner[TACT_CORE_RIM][3];
     for (int i = 0; i < count; i++) {
-        int k = (int)((long)i * all / count); /* a subset of many corners at even distances */
+        /* many corners are replaced by a subset at even distances along the rim */
+        int k = (int)((long)i * all / count);
         tact_v3_copy(corner[i], core->vertex[core->rim[first + k]]);
     }
     list_face_corners(m, s, corner, count, o);
@@ -182,8 +185,8 @@ static void set_vertex_outline(const struct tact_manifold *m, const double n[3],
     o->height[1] = o->height[2] = 0.0;
 }
 
-/* The end of a cylinder, or the line on its side, whose slope is less than LEAN; 0 where neither
- * is. */
+/* Sets the outline of a cylinder: its end, or the line on its side, whose slope is less than
+ * MAX_CONTACT_PLANE_SLOPE; 0 where neither is. */
 static int set_cylinder_outline(const struct tact_manifold *m, const double n[3],
                                 const struct side *s, struct outline *o)
 {
@@ -204,7 +207,8 @@ static int set_cylinder_outline(const struct tact_manifold *m, const double n[3]
     return 0;
 }
 
-/* The bounding plane of a half-space: a square about the middle, larger than the other shape. */
+/* Sets the outline of a half-space's bounding plane: a square about the middle, larger than the
+ * other shape. */
 static void set_plane_outline(const struct tact_manifold *m, const double n[3],
                               const struct side *s, double size, struct outline *o)
 {
@@ -280,15 +284,15 @@ static int clip_polygon_by_line(double (*corner)[2], int count, const double *p,
     return n;
 }
 
-/* 1 where a vertex, projected along the normal, is on a polytope's face or its rim. */
+/* 1 where a vertex, projected along the normal, is on a polytope's face or on its rim. */
 static int is_vertex_on_face(const struct outline *vertex, const struct side *s, int face)
 {
     const struct tact_core *core = s->core;
     const int *end = core->rim + core->first_corner_of_face[face + 1];
     const double *n = s->outward_in_core_frame;
-    double apart[3], at[3], along[3], to[3], across[3];
-    tact_v3_sub(apart, vertex->point, s->shift);
-    tact_m3_tmul_v3(at, s->turn, apart);
+    double offset[3], at[3], along[3], to[3], across[3];
+    tact_v3_sub(offset, vertex->point, s->shift);
+    tact_m3_tmul_v3(at, s->turn, offset);
     const double *p = core->vertex[end[-1]];
     for (const int *next = core->rim + core->first_corner_of_face[face]; next < end; next++) {
         const double *q = core->vertex[*next];
@@ -303,7 +307,7 @@ static int is_vertex_on_face(const struct outline *vertex, const struct side *s,
     return 1;
 }
 
-/* Clips `of` by the face `within`, which is on the side s; other: the side of `of`. */
+/* Clips the outline `of` by the face `within`, which is on the side s; other: the side of `of`. */
 static void clip_outline_by_face(struct outline *of, const struct side *other,
                                  struct outline *within, const struct side *s, double size,
                                  struct tact_manifold *m)
@@ -325,7 +329,7 @@ static void clip_outline_by_face(struct outline *of, const struct side *other,
     m->corners = n;
 }
 
-/* The part of edge a that is opposite to edge b, where they are nearly parallel. */
+/* Finds the part of edge a that is opposite to edge b, where the two are nearly parallel. */
 static void overlap_of_parallel_edges(const struct outline *a, const struct outline *b,
                                       struct tact_manifold *m)
 {
@@ -354,8 +358,8 @@ static void overlap_of_parallel_edges(const struct outline *a, const struct outl
     }
 }
 
-/* Merges corners that are equal except for rounding; a polygon without area becomes its two ends.
- */
+/* Merges corners of the polygon that are equal except for rounding; a polygon without area becomes
+ * its two ends. */
 static void merge_equal_corners(struct tact_manifold *m, double least)
 {
     int n = 0, far[2] = {0, 0};
@@ -436,7 +440,7 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
         out->corners = 0;
     }
     merge_equal_corners(out, 1e-9 * size);
-    if (!out->corners) { /* the nearest point, which is the middle */
+    if (!out->corners) { /* the contact polygon is the nearest point, which is the middle */
         out->corners = 1;
         out->corner[0][0] = out->corner[0][1] = 0.0;
         memset(out->height_a, 0, sizeof out->height_a);

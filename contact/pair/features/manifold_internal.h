@@ -12,32 +12,37 @@
 enum { TACT_MANIFOLD_CORNERS = 2 * TACT_CORE_RIM + 8 };
 
 struct tact_manifold {
-    enum tact_feature feature[2]; /* feature of A and of B */
-    int corners;                  /* 1: a point, 2: a segment, else counter-clockwise about n */
+    enum tact_feature feature[2]; /* kinds of the nearest features of A and of B */
+    int corners; /* corners of the contact polygon; 1: a point, 2: a segment, else counter-clockwise
+                    about n */
     double corner[TACT_MANIFOLD_CORNERS][2]; /* along t1 and t2 [m] */
-    double t1[3], t2[3];                     /* world, right-handed with the normal */
-    double middle[3]; /* origin of the corners' coordinates, relative to the separation's origin */
-    double height_a[3]; /* A's surface is at height_a[0] + height_a[1] x_1 + height_a[2] x_2 [m] */
-    double height_b[3]; /* above it along the normal, and B's likewise: the gap is the difference */
+    double t1[3], t2[3]; /* tangents t1 and t2, world, right-handed with the normal */
+    /* origin of the corners' coordinates, relative to the separation's origin [m] */
+    double middle[3];
+    double height_a[3]; /* height of A's surface at (x_1, x_2): height_a[0] + height_a[1] x_1 +
+                           height_a[2] x_2 [m] */
+    double height_b[3]; /* height of B's surface, likewise along the normal: the gap is the
+                           difference of both */
 };
 
-/* separation: of the two shapes. Real-time safe. */
+/* Finds the contact manifold of two shapes from their separation. Real-time safe. */
 void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
                         const struct tact_core *b, const struct tact_pose *pose_b,
                         const struct tact_separation *separation, struct tact_manifold *out);
 
-/* 0 where a manifold needs no ball, however fast the pair moves: it is a polygon, or the smaller
- * solid is a ball itself. */
-int tact_manifold_may_need_ball(const struct tact_core *a, const struct tact_core *b,
-                                const struct tact_manifold *m);
+/* 0 where a manifold needs no inner ball, however fast the pair moves: it is a polygon, or the
+ * smaller solid is a ball itself. */
+int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct tact_core *b,
+                                      const struct tact_manifold *m);
 
 /*
- * Adds a corner to a manifold that may need a ball, where the pair may move by more than the
+ * Adds a corner to a manifold that may need an inner ball, where the pair may move by more than the
  * thickness of the smaller solid in this tick (inner_ball.c). The corner has the position and the
- * gap of the ball inside that solid. way: bound of the motion [m]. Real-time safe.
+ * gap of the ball inside that solid. displacement: upper bound of the motion [m]. Real-time safe.
  */
-void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *pose_a,
-                            const struct tact_core *b, const struct tact_pose *pose_b, double way,
-                            const struct tact_separation *separation, struct tact_manifold *out);
+void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_pose *pose_a,
+                                  const struct tact_core *b, const struct tact_pose *pose_b,
+                                  double way, const struct tact_separation *separation,
+                                  struct tact_manifold *out);
 
 #endif

@@ -4,14 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-/* The state is the number of points, negative where the cores overlapped, then the vertices a and b
- * of each. */
+/* The state stored between searches is the number of points, negative where the cores overlapped,
+ * then the vertices a and b of each. */
 static int is_valid_vertex_index(double number, int64_t count)
 {
     return number >= 0.0 && number < (double)count;
 }
 
-/* A state that is not one of this pair, as from the log of another scene, is ignored. */
+/* Loads the start simplex from the stored state; a state that does not fit the pair, as from the
+ * log of another scene, is ignored. */
 static void load_simplex_from_state(const struct tact_core_pair *pair, const double *state,
                                     struct tact_simplex *s)
 {
@@ -38,7 +39,8 @@ static void store_simplex_in_state(const struct tact_nearest *found, int overlap
     }
 }
 
-/* Returns 1 where the depth was searched; *exact as in struct tact_separation. */
+/* Finds the nearest points of two cores. Returns 1 where they overlap and the depth was searched;
+ * *exact as in struct tact_separation. */
 static int search_nearest_of_cores(struct tact_core_pair *pair, const double *state,
                                    struct tact_nearest *found, int *exact)
 {
@@ -90,13 +92,14 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
     out->supports = pair->supports;
 }
 
-/* A core and a half-space: the lowest vertex of the core. sign: 1 where the core is A. */
+/* Finds the nearest point of a core over a half-space: the core's lowest vertex. sign: 1 where the
+ * core is A. */
 static void nearest_of_plane(const struct tact_core *core, const struct tact_pose *pose,
                              const struct tact_pose *plane, double sign, double *state,
                              struct tact_separation *out)
 {
     const double z[3] = {0.0, 0.0, 1.0};
-    double up[3], *turn = out->turn[sign < 0.0], down[3], apart[3], low[3], vertex[3];
+    double up[3], *turn = out->turn[sign < 0.0], down[3], offset[3], low[3], vertex[3];
     int64_t from =
         state[0] > 0.0 && is_valid_vertex_index(state[1], core->vertices) ? (int64_t)state[1] : -1;
     tact_quat_rotate(up, plane->quat_wxyz, z);
@@ -106,8 +109,8 @@ static void nearest_of_plane(const struct tact_core *core, const struct tact_pos
     int64_t v = tact_core_support(core, down, from);
     tact_core_vertex(core, v, vertex);
     tact_m3_mul_v3(low, turn, vertex);
-    tact_v3_sub(apart, pose->position, plane->position);
-    double height = tact_v3_dot(up, apart) + tact_v3_dot(up, low) - core->radius;
+    tact_v3_sub(offset, pose->position, plane->position);
+    double height = tact_v3_dot(up, offset) + tact_v3_dot(up, low) - core->radius;
     memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
     state[0] = 1.0;
     state[1] = (double)v;
@@ -143,8 +146,8 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
     return 0;
 }
 
-/* The point of a solid farthest along a unit vector, world axes, relative to the origin of its
- * frame [m]. Sets the rotation matrix of the frame too. */
+/* The point of a solid that is farthest along a unit vector, world axes, relative to the origin of
+ * the solid's frame [m]. Sets the rotation matrix of the frame too. */
 static void furthest_point_along(const struct tact_core *core, const struct tact_pose *pose,
                                  const double d[3], double turn[9], double out[3])
 {
@@ -160,16 +163,16 @@ void tact_nearest_points_along_normal(const struct tact_core *a, const struct ta
                                       const struct tact_core *b, const struct tact_pose *pose_b,
                                       const double n[3], struct tact_separation *out)
 {
-    double back[3], apart[3];
+    double back[3], offset[3];
     tact_v3_scale(back, n, -1.0);
     tact_v3_copy(out->origin, pose_a->position);
     tact_v3_copy(out->normal, n);
-    tact_v3_sub(apart, pose_b->position, pose_a->position);
+    tact_v3_sub(offset, pose_b->position, pose_a->position);
     furthest_point_along(a, pose_a, back, out->turn[0], out->point_a);
     furthest_point_along(b, pose_b, n, out->turn[1], out->point_b);
-    tact_v3_add(out->point_b, out->point_b, apart);
-    tact_v3_sub(apart, out->point_a, out->point_b);
-    out->distance = out->bound = tact_v3_dot(n, apart);
+    tact_v3_add(out->point_b, out->point_b, offset);
+    tact_v3_sub(offset, out->point_a, out->point_b);
+    out->distance = out->bound = tact_v3_dot(n, offset);
     out->vertex[0] = out->vertex[1] = -1;
     out->exact = 1;
     out->supports = 1;

@@ -4,31 +4,35 @@
 
 #include "contact/pair/features/difference_internal.h"
 
-/* Numbers that a search stores for the next one: the vertices of its result. All 0: none. */
+/* Numbers that a search stores for the next search of the same pair: the vertices of its result.
+ * All 0: none. */
 enum { TACT_NEAREST_STATE = 7 };
 
 struct tact_separation {
-    double distance;   /* [m]; negative: length of the least translation that separates them */
-    double bound;      /* lower bound of the distance, from the support along the normal [m] */
-    double normal[3];  /* unit, pushes A out of B, world */
-    double point_a[3]; /* nearest or deepest point of A, world axes, relative to origin [m] */
+    double distance;   /* distance of the two shapes [m]; negative: length of the least translation
+                          that separates them */
+    double bound;      /* lower bound of the distance, from the extents along the normal [m] */
+    double normal[3];  /* unit normal that pushes A out of B, world */
+    double point_a[3]; /* point of A that is nearest to B or deepest in it, world axes, relative to
+                          origin [m] */
     double point_b[3]; /* the same of B */
     double origin[3];  /* world [m] */
     double turn[2][9]; /* rotation matrices from the frames of A and B to the world, row-major; not
-                          set of a half-space */
-    int64_t vertex[2]; /* a vertex of each core that is on its nearest feature; -1: unknown */
-    int exact;         /* 0: the capacity was exceeded before the distance equalled its bound */
-    int supports;      /* number of support searches */
+                          set for a half-space */
+    int64_t vertex[2]; /* a vertex of each core on its nearest feature; -1: unknown */
+    int exact; /* 0: the capacity of the search was exceeded before the distance equalled its bound
+                */
+    int supports; /* number of support searches */
 };
 
-/* state: on input that of the last search of these two shapes; on output that of this one. -EDOM
- * for two half-spaces. Real-time safe. */
+/* Computes the signed distance of two shapes. state: on input that of the last search of these two
+ * shapes; on output that of this one. -EDOM for two half-spaces. Real-time safe. */
 int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
                  const struct tact_core *b, const struct tact_pose *pose_b,
                  double state[TACT_NEAREST_STATE], struct tact_separation *out);
 
-/* Nearest points of two bounded cores along a given normal n (unit, world): the points farthest
- * along it. Real-time safe. */
+/* Sets the nearest points of two bounded cores along a given normal n (unit, world): the points
+ * farthest along it. Real-time safe. */
 void tact_nearest_points_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
                                       const struct tact_core *b, const struct tact_pose *pose_b,
                                       const double n[3], struct tact_separation *out);

@@ -5,15 +5,17 @@
 #include "contact/elementary.h"
 #include "contact/pair/motion_internal.h"
 
-#define EQUAL_GAPS_TOLERANCE 1e-9    /* difference of equal gaps, over the size of the patch */
-#define MAX_NORMAL_TURN_PER_TICK 0.3 /* largest rotation of a body in a tick [rad] */
+/* Difference of two gaps that count as equal, relative to the size of the patch. */
+#define EQUAL_GAPS_TOLERANCE 1e-9
+/* Largest rotation of a body in a tick for which the term is used [rad] */
+#define MAX_NORMAL_TURN_PER_TICK 0.3
 
-/* The place where a pair touches, and how the bodies move there. World axes. */
-struct touching {
-    int carrying_body; /* body whose feature is the contact place: 0 or 1 */
-    double arm[2][3];  /* to the place from the frames of the shapes [m] */
-    double place[3];   /* velocity of the place [m/s] */
-    double turn[3];    /* rate of change of the normal [1/s] */
+/* The point where a pair touches, and how the bodies move there. World axes. */
+struct contact_point {
+    int carrying_body; /* body whose feature carries the contact point: 0 or 1 */
+    double arm[2][3];  /* vectors from the origins of the shapes' frames to the contact point [m] */
+    double place[3];   /* velocity of the contact point [m/s] */
+    double turn[3];    /* rate of change of the contact normal [1/s] */
 };
 
 static int is_curved(const struct tact_core *core)
@@ -21,8 +23,8 @@ static int is_curved(const struct tact_core *core)
     return !core->vertex && core->kind != TACT_SHAPE_HALFSPACE;
 }
 
-/* 1 where the place of contact is fixed in the core of the carrier. That of an ellipsoid or a rim
- * moves over the surface, and so does that of two round solids, with their normal. */
+/* 1 where the contact point is fixed in the core of the carrying body. That of an ellipsoid or a
+ * rim moves over the surface, and so does that of two round solids, with their normal. */
 static int is_contact_fixed_in_body(const struct tact_core *const core[2],
                                     const enum tact_feature feature[2], int carrying_body)
 {
@@ -40,7 +42,7 @@ static int rotates_too_far_in_tick(const struct tact_pair_query *q)
     return !(turn <= MAX_NORMAL_TURN_PER_TICK);
 }
 
-/* Mean of the corners where the gap is smallest, along t1 and t2 from the centre. */
+/* Mean of the corners where the gap is smallest, along t1 and t2 from the patch's centre [m]. */
 static void find_point_of_smallest_gap(const struct tact_patch *patch, double x[2])
 {
     double least = INFINITY, size = 0.0;
@@ -65,11 +67,11 @@ static void find_point_of_smallest_gap(const struct tact_patch *patch, double x[
     }
 }
 
-/* The normal is fixed in the body of a face; the place is fixed in the core of the other body, with
- * its radius along the normal. */
+/* Finds the contact point on the carrying body. The normal is fixed in the body of a face; the
+ * point is fixed in the core of the other body, with its radius along the normal. */
 static void find_contact_point_on_carrier(const struct tact_pair_query *q,
                                           const struct tact_core *carrying_body,
-                                          const struct tact_patch *patch, struct touching *t)
+                                          const struct tact_patch *patch, struct contact_point *t)
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
     const double *n = patch->frame, *face = q->twist[1 - t->carrying_body];
@@ -89,13 +91,14 @@ static void find_contact_point_on_carrier(const struct tact_pair_query *q,
     tact_v3_cross(t->turn, face + 3, n);
 }
 
-/* Share of a change that does not exceed the velocity along it; 1 for no change. */
+/* Fraction of a velocity change that does not exceed the velocity along it, so that friction only
+ * dissipates; 1 for no change. */
 static double dissipative_fraction(double along, double square)
 {
     return along >= square ? 1.0 : square > 0.0 ? tact_max(0.0, along / square) : 0.0;
 }
 
-static void set_target_velocity(const struct tact_pair_query *q, const struct touching *t,
+static void set_target_velocity(const struct tact_pair_query *q, const struct contact_point *t,
                                 struct tact_patch *patch)
 {
     const double *n = patch->frame, half = 0.5 * q->options->period;
@@ -127,7 +130,7 @@ void tact_features_second_order(const struct tact_pair_query *q, const struct ta
                                 struct tact_patch *patch)
 {
     const struct tact_core *core[2] = {a, b};
-    struct touching t;
+    struct contact_point t;
     t.carrying_body = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
     if (!(q->pressed > 0.0) || !is_contact_fixed_in_body(core, feature, t.carrying_body)) {
         return;

@@ -1,5 +1,5 @@
-/* The second-order term of a patch of features: the change of its tangential velocities in half a
- * tick of the drift. */
+/* The second-order term of a patch of features: the change of the patch's tangential velocities in
+ * half a tick of drift. */
 #ifndef TACT_CONTACT_FEATURES_SECOND_ORDER_INTERNAL_H
 #define TACT_CONTACT_FEATURES_SECOND_ORDER_INTERNAL_H
 

@@ -9,9 +9,9 @@
 
 enum { MOST_REFINED = 16 };
 
-/* Unit normal for the vertex, edge or plane through `count` points of s. For a vertex: its
- * direction from the origin; for an edge: the part of that across the edge; for a plane: its normal
- * towards v. Returns 0 where it is lost in rounding. */
+/* Sets the unit normal for the vertex, edge or plane through `count` points of s. For a vertex: its
+ * direction from the origin; for an edge: the component of that perpendicular to the edge; for a
+ * plane: its normal towards v. Returns 0 where it is lost in rounding. */
 static int normal_of_simplex_points(const struct tact_simplex *s, const int *index, int count,
                                     const double *v, double n[3])
 {
@@ -34,7 +34,7 @@ static int normal_of_simplex_points(const struct tact_simplex *s, const int *ind
 }
 
 /* Sets n to the normal, among those of all vertices, edges and planes of s, along which the nearest
- * of its points is farthest from the origin. Returns 0 where there is none. */
+ * point of s is farthest from the origin. Returns 0 where there is none. */
 static int find_best_separating_normal(const struct tact_simplex *s, const double *v, double n[3])
 {
     static const int part[14][3] = {{0},       {1},       {2},       {3},      {0, 1},
@@ -59,7 +59,7 @@ static int find_best_separating_normal(const struct tact_simplex *s, const doubl
     return most > -INFINITY;
 }
 
-/* Adds a point; to a full simplex in place of the one that is farthest along n. */
+/* Adds a point to a simplex; in a full one it replaces the point that is farthest along n. */
 static void add_support_point(struct tact_simplex *s, const struct tact_minkowski_point *next,
                               const double n[3])
 {
@@ -74,7 +74,8 @@ static void add_support_point(struct tact_simplex *s, const struct tact_minkowsk
     s->point[at] = *next;
 }
 
-/* Distance along n from the origin to the difference; *low: the point of it with that distance. */
+/* Distance along n from the origin to the Minkowski difference; *low: the point of the difference
+ * with that distance. */
 static double distance_bound_along(struct tact_core_pair *pair, const double n[3],
                                    struct tact_minkowski_point *low)
 {

@@ -14,15 +14,14 @@
 #include "contact/pair/features/curved_internal.h"
 #include "contact/pair/features/difference_internal.h"
 
-#define MAX_CANDIDATE_ANGLE                                                                        \
-    1e-1 /* [rad] largest angle between a candidate and the normal of the search */
-#define EQUAL_WIDTH_TOLERANCE                                                                      \
-    4e-16 /* relative to the size: widths that differ by less are equal                            \
-           */
-#define PERPENDICULAR_CYLINDER_SINE 1e-9 /* sine below which a cylinder is across the normal */
-#define SEARCH_WIDTH_MARGIN                                                                        \
-    1e-15 /* relative to the size: margin of the search's width over the candidates                \
-           */
+/* Largest angle between a candidate normal and the normal of the search [rad] */
+#define MAX_CANDIDATE_ANGLE 1e-1
+/* Relative to the size: widths that differ by less are equal. */
+#define EQUAL_WIDTH_TOLERANCE 4e-16
+/* Sine of the angle below which a cylinder's axis is perpendicular to the normal. */
+#define PERPENDICULAR_CYLINDER_SINE 1e-9
+/* Relative to the size: margin of the search's width over the candidates. */
+#define SEARCH_WIDTH_MARGIN 1e-15
 
 enum { MOST_CANDIDATES = 24, MOST_NEWTON = 12 };
 
@@ -39,7 +38,8 @@ struct normal_search {
 
 static const double CYLINDER_AXIS[3] = {0.0, 0.0, 1.0};
 
-/* Computes w(n) and, where bend is not NULL, K. Returns n.w, the width along n [m]. */
+/* Computes the farthest point w(n) of A - B against n and, where bend is not NULL, its curvature
+ * matrix K. Returns n.w, the width along n [m]. */
 static double width_along_normal(const struct tact_core_pair *pair, const double n[3], double w[3],
                                  double *bend)
 {
@@ -68,7 +68,8 @@ static int is_within_candidate_angle(const struct normal_search *s, const double
     return tact_v3_norm(off) < MAX_CANDIDATE_ANGLE;
 }
 
-/* Adds a unit vector or its opposite as a candidate, where it is near the normal that was found. */
+/* Adds a unit vector or its opposite as a candidate normal, where it is near the normal that the
+ * search found. */
 static void add_candidate_normal(struct normal_search *s, const double direction[3])
 {
     double n[3], w[3];
@@ -95,7 +96,7 @@ static const struct tact_core *shape_core_of_side(const struct normal_search *s,
     return of_b ? s->pair->b : s->pair->a;
 }
 
-/* The vertex of a core that is farthest in the direction of the other core. */
+/* Index of the vertex of a core that is farthest in the direction of the other core. */
 static int64_t vertex_facing_other_core(const struct normal_search *s, int of_b)
 {
     double out[3], towards[3];
@@ -108,7 +109,8 @@ static int64_t vertex_facing_other_core(const struct normal_search *s, int of_b)
     return tact_core_support(shape_core_of_side(s, of_b), towards, -1);
 }
 
-/* Adds the normals of faces: those of a hull at its outermost vertex, or the ends of a cylinder. */
+/* Adds the normals of faces as candidates: those of a hull at its outermost vertex, or of the ends
+ * of a cylinder. */
 static void add_face_normals(struct normal_search *s, int of_b)
 {
     const struct tact_core *core = shape_core_of_side(s, of_b);
@@ -160,8 +162,8 @@ static void add_edge_cross_products(struct normal_search *s)
     }
 }
 
-/* Adds the normal of a line and a curved surface: rotates n about the line until w has no component
- * perpendicular to both. */
+/* Adds the candidate normal of a line and a curved surface: rotates n about the line until w has no
+ * component perpendicular to both. */
 static void add_normal_across_line(struct normal_search *s, const double line[3])
 {
     double n[3], t[3], w[3], bend[9], bent[3];
@@ -187,8 +189,8 @@ static void add_normal_across_line(struct normal_search *s, const double line[3]
     add_candidate_normal(s, n);
 }
 
-/* Adds the normal of two curved surfaces: rotates n until w has no component perpendicular to it.
- */
+/* Adds the candidate normal of two curved surfaces: rotates n until w has no component
+ * perpendicular to it. */
 static void add_normal_of_curved_pair(struct normal_search *s)
 {
     double n[3], t[2][3], w[3], bend[9], bent[3], k[3];
@@ -196,7 +198,8 @@ static void add_normal_of_curved_pair(struct normal_search *s)
     for (int step = 0; step < MOST_NEWTON; step++) {
         double f = width_along_normal(s->pair, n, w, bend);
         tact_v3_tangents(n, t[0], t[1]);
-        for (int i = 0; i < 3; i++) { /* entries 00, 11 and 01 of the 2 x 2 matrix */
+        /* entries 00, 11 and 01 of the symmetric 2 x 2 curvature matrix */
+        for (int i = 0; i < 3; i++) {
             tact_m3_mul_v3(bent, bend, t[i % 2]);
             k[i] = tact_v3_dot(t[i > 0], bent) + (i < 2 ? f : 0.0);
         }
@@ -216,8 +219,8 @@ static void add_normal_of_curved_pair(struct normal_search *s)
     add_candidate_normal(s, n);
 }
 
-/* The first candidate with the largest width, except for rounding; NULL: that of the search is
- * larger by more than rounding. */
+/* The first candidate normal with the largest width, except for rounding; NULL where the width of
+ * the search's normal is larger by more than rounding. */
 static const struct candidate *choose_candidate_of_largest_width(const struct normal_search *s)
 {
     double best = s->found->bound - SEARCH_WIDTH_MARGIN * s->pair->size,
@@ -239,7 +242,8 @@ struct farthest_points {
     double a[3][3], b[3][3];
 };
 
-/* From the simplex, whose vertices on curved surfaces are moved to the points that are farthest. */
+/* Finds the points of both cores that are farthest along the normal: those of the simplex, of which
+ * vertices on curved surfaces are moved to the farthest points. */
 static void find_farthest_points(const struct tact_core_pair *pair, const double n[3],
                                  const struct tact_simplex *s, struct farthest_points *f)
 {
@@ -255,7 +259,7 @@ static void find_farthest_points(const struct tact_core_pair *pair, const double
     }
 }
 
-/* Whether the points of a core are one. */
+/* 1 where all listed points of a core coincide. */
 static int are_all_points_coincident(double (*point)[3], int count)
 {
     int same = 1;
@@ -265,7 +269,7 @@ static int are_all_points_coincident(double (*point)[3], int count)
     return same;
 }
 
-/* Whether a core has one point alone that is farthest along n: not so a cylinder across n, even
+/* 1 where a core has a single point that is farthest along n: not so a cylinder across n, even
  * where the simplex has one end of it only. */
 static int has_single_farthest_point(const struct tact_core *core, const double axis[3],
                                      const double n[3], double (*point)[3], int count)
@@ -275,7 +279,8 @@ static int has_single_farthest_point(const struct tact_core *core, const double 
     return !line && are_all_points_coincident(point, count);
 }
 
-/* Whether a point of A's frame may be of a core, by its radius where that is a cylinder. */
+/* 1 where a point of A's frame may belong to a core, judged by its radius where the core is a
+ * cylinder. */
 static int is_point_within_core_radius(const struct tact_core_pair *pair, int of_b,
                                        const double point[3])
 {
@@ -290,8 +295,8 @@ static int is_point_within_core_radius(const struct tact_core_pair *pair, int of
            tact_hypot(in[0], in[1]) <= core->half[0] + EQUAL_WIDTH_TOLERANCE * pair->size;
 }
 
-/* Sets on_a to the point of a simplex's points of A that is nearest to one of B, and returns the
- * square of what is left of its distance from it [m2]. of: by point of the simplex, that of A. */
+/* Sets on_a to the point of the simplex's points of A that is nearest to one of B, and returns the
+ * square of the remaining distance from it [m2]. of: by point of the simplex, that of A. */
 static double nearest_combination_of_points(const struct tact_simplex *s, double (*a)[3],
                                             const int *of, double on_a[3])
 {
@@ -305,7 +310,7 @@ static double nearest_combination_of_points(const struct tact_simplex *s, double
     return tact_v3_dot(left, left);
 }
 
-/* Adds the other end of a cylinder's line of which all points are one end. */
+/* Adds the other end of a cylinder's line where all points found are one end of it. */
 static void add_cylinder_line_end(const struct tact_core *core, double (*point)[3], int count,
                                   const double origin[3], const double axis[3])
 {
@@ -318,14 +323,14 @@ static void add_cylinder_line_end(const struct tact_core *core, double (*point)[
 
 /* Combines any three differences of the points of A and B to the point nearest to the origin: the
  * three of the simplex need not contain it, as the search stopped at another normal. */
-static void nearest_combination_of_any_three(struct farthest_points *f, const double apart[3],
+static void nearest_combination_of_any_three(struct farthest_points *f, const double separation[3],
                                              double least, double on_a[3])
 {
     struct tact_minkowski_point all[9];
     int of[9], count = 0;
     for (int i = 0; i < 3 * f->count; i++) {
         tact_v3_sub(all[count].w, f->a[i / 3], f->b[i % 3]);
-        tact_v3_sub(all[count].w, all[count].w, apart);
+        tact_v3_sub(all[count].w, all[count].w, separation);
         int new = i % 3 < f->count;
         for (int k = 0; k < count && new; k++) {
             new = memcmp(all[k].w, all[count].w, sizeof all[k].w) != 0;
@@ -348,28 +353,28 @@ static void nearest_combination_of_any_three(struct farthest_points *f, const do
     }
 }
 
-/* Sets the nearest points of the cores for the normal n. Where one of them has a single point that
- * is farthest, the other's is opposite to it. */
+/* Sets the nearest points of the two cores for the normal n. Where one of the cores has a single
+ * farthest point, the other's nearest point is opposite to it. */
 static void set_nearest_points_along_normal(const struct tact_core_pair *pair, const double n[3],
                                             double distance, struct tact_nearest *found)
 {
     static const int of[3] = {0, 1, 2};
     static const double origin[3] = {0.0, 0.0, 0.0};
     const double axis_b[3] = {pair->turn[2], pair->turn[5], pair->turn[8]};
-    double apart[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
+    double separation[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
     struct tact_simplex s = found->from;
     struct farthest_points f = {.count = 0};
     find_farthest_points(pair, n, &s, &f);
-    tact_v3_scale(apart, n, distance);
+    tact_v3_scale(separation, n, distance);
     for (int i = 0; i < s.count; i++) {
         tact_v3_sub(s.point[i].w, f.a[i], f.b[i]);
-        tact_v3_sub(s.point[i].w, s.point[i].w, apart);
+        tact_v3_sub(s.point[i].w, s.point[i].w, separation);
     }
-    tact_v3_sub(below, f.a[0], apart);
-    tact_v3_add(above, f.b[0], apart);
+    tact_v3_sub(below, f.a[0], separation);
+    tact_v3_add(above, f.b[0], separation);
     double left = nearest_combination_of_points(&s, f.a, of, found->on_a);
     if (left <= spare * spare) {
-        /* the points are opposite to each other */
+        /* the nearest points of the two cores are opposite to each other */
     } else if (has_single_farthest_point(pair->a, CYLINDER_AXIS, n, f.a, f.count) &&
                is_point_within_core_radius(pair, 1, below)) {
         tact_v3_copy(found->on_a, f.a[0]);
@@ -379,9 +384,9 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
     } else {
         add_cylinder_line_end(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
         add_cylinder_line_end(pair->b, f.b, f.count, pair->shift, axis_b);
-        nearest_combination_of_any_three(&f, apart, left, found->on_a);
+        nearest_combination_of_any_three(&f, separation, left, found->on_a);
     }
-    tact_v3_sub(found->on_b, found->on_a, apart);
+    tact_v3_sub(found->on_b, found->on_a, separation);
 }
 
 void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest *found)
@@ -403,8 +408,8 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;
         set_nearest_points_along_normal(pair, c->n, c->bound, found);
-    } else { /* bodies that touch, of whose points rounding leaves no direction: the width decides
-              */
+    } else { /* bodies that touch, whose nearest points give no direction by rounding: the width
+                decides */
         found->distance = found->bound;
         tact_v3_copy(found->on_b, found->on_a);
         tact_v3_axpy(found->on_b, -found->distance, found->normal);

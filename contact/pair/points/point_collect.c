@@ -57,7 +57,7 @@ void tact_points_begin_tick(struct point_store *store)
     store->left_out = 0;
 }
 
-/* A new point of the current pair, or NULL where the capacity is exceeded. */
+/* Adds a new point to the current pair; NULL where the capacity is exceeded. */
 static struct point *add_store_point(struct point_store *store, int pair, const uint64_t key[2])
 {
     struct point_list *now = &store->now;
@@ -85,7 +85,7 @@ void tact_points_add_vertex(struct point_store *store, int pair, const double *p
     }
 }
 
-/* A point in the plane of the patch. */
+/* Adds a contact point given by its position in the plane of the patch. */
 static void add_point_in_patch_plane(struct point_store *store, int pair, double t1, double t2)
 {
     static const uint64_t no_feature_key[2] = {0, 0};
@@ -114,13 +114,14 @@ void tact_points_make_for_patch(struct point_store *store, int pair, const struc
                                          plane_a ? pb : pa, plane_a || plane_b ? NULL : b->mesh,
                                          plane_a ? pa : pb);
     }
-    if (!store->now.pair_points[pair]) { /* round, soft, or too thin to have vertices in it */
+    /* the overlap is round, soft, or too thin to have vertices in it */
+    if (!store->now.pair_points[pair]) {
         add_point_in_patch_plane(store, pair, 0.0, 0.0);
     }
 }
 
-/* The last tick's point of the same feature, searched from *next on; NULL: none. Both ticks list
- * features in nearly the same order. */
+/* Finds the last tick's point of the same feature, searched from *next on; NULL: none. Both ticks
+ * list features in nearly the same order. */
 static const struct point *find_last_point_of_feature(const struct point *last, int count,
                                                       const struct point *point, int *next)
 {
@@ -134,18 +135,18 @@ static const struct point *find_last_point_of_feature(const struct point *last, 
     return NULL;
 }
 
-/* The last tick's corner nearest to a corner, both relative to their patch's centre in world axes;
- * NULL where it is farther than a tenth of the distance from the centre. */
+/* Finds the last tick's corner nearest to a corner, both relative to their patch's centre in world
+ * axes; NULL where it is farther than a tenth of the distance from the centre. */
 static const struct point *find_nearest_last_corner(const struct point_list *last, int pair,
                                                     const double *arm)
 {
     const struct point *points = last->points + last->first[pair], *best = NULL;
     double least = 0.01 * tact_v3_dot(arm, arm);
     for (int i = 0; i < last->pair_points[pair]; i++) {
-        double before[3], apart[3];
+        double before[3], difference[3];
         tact_m3_tmul_v3(before, last->frame + 12 * pair + 3, points[i].at);
-        tact_v3_sub(apart, before, arm);
-        double distance = tact_v3_dot(apart, apart);
+        tact_v3_sub(difference, before, arm);
+        double distance = tact_v3_dot(difference, difference);
         if (distance <= least && !points[i].key[0]) {
             least = distance;
             best = &points[i];

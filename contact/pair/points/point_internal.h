@@ -19,34 +19,37 @@
 #include "contact/shape/shape.h"
 #include "contact/moments/patch.h"
 
-/* One contact point; all in the patch's frame (n, t1, t2). */
+/* One contact point of a pair, in the frame (n, t1, t2) of the pair's patch. */
 struct point {
-    double at[3];    /* position from the patch's centre [m] */
+    double at[3];    /* position of the point from the patch's centre [m] */
     double p[3];     /* impulse on A [N s] */
-    uint64_t key[2]; /* feature; 0 0: a corner of an outline, identified by its position */
-    double w[18];    /* S T', 6 x 3: the pair's velocity per impulse, T its lever matrix */
-    double s[9];     /* T S T' */
+    uint64_t key[2]; /* key of the point's feature; 0 0: a corner of an outline, identified by its
+                        position */
+    double w[18]; /* velocity change per impulse of the point, S T', 6 x 3; T: its lever matrix */
+    double s[9];  /* T S T' */
     double factor[9];
-    double turn[2]; /* cosine and sine of the axes in which the friction block of s is diagonal */
+    double turn[2]; /* cosine and sine of the rotation to axes in which the friction block of s is
+                       diagonal */
     double l[2];    /* that diagonal */
-    double c[2];    /* coupling of the two tangential rows to the normal one */
+    double c[2];    /* coupling of the two tangential velocities to the normal impulse */
 };
 
-/* The points of a tick, pair by pair. A pair is identified by its contact in the world. */
+/* The contact points of a tick, pair by pair. A pair is identified by its contact in the world. */
 struct point_list {
     struct point *points;
     int count;
     int pairs;
-    int *first;       /* index of each pair's first point */
+    int *first;       /* index of the first point of each pair */
     int *pair_points; /* number of points of each pair; 0 where it does not touch */
-    double *frame;    /* frame of each pair: the patch's centre and axes, 12 numbers */
+    double *frame;    /* frame of each pair's patch: its centre and axes, 12 numbers */
 };
 
 struct point_store {
     struct point_list now, last;
-    int room;       /* capacity for points, in each list */
-    int left_out;   /* points beyond the capacity in this tick */
-    uint32_t *seen; /* a stamp for each vertex of the largest mesh, so that each is listed once */
+    int room;     /* capacity for points, in each list */
+    int left_out; /* number of points dropped beyond the capacity in this tick */
+    /* a stamp for each vertex of the largest mesh, so that each vertex is listed once */
+    uint32_t *seen;
     uint32_t stamp;
 };
 
@@ -54,18 +57,18 @@ struct point_store {
 int tact_points_create(struct point_store *store, int room, int pairs, size_t vertices);
 void tact_points_destroy(struct point_store *store);
 
-/* Clears the points of a contact that is assigned to another pair. */
+/* Clears the kept points of a contact number that is assigned to another pair. */
 void tact_points_reset(struct point_store *store, int pair);
 
-/* Starts a tick: stores the last tick's points for the warm start. */
+/* Begins a tick: keeps the last tick's points for the warm start. */
 void tact_points_begin_tick(struct point_store *store);
 
-/* Lists the points of a touching pair, without impulses. */
+/* Lists the contact points of a touching pair, without impulses. */
 void tact_points_make_for_patch(struct point_store *store, int pair, const struct tact_shape *a,
                                 const struct tact_pose *pa, const struct tact_shape *b,
                                 const struct tact_pose *pb, const struct tact_patch *patch);
 
-/* Adds a point given in the world to the pair's patch. */
+/* Adds a contact point given in the world to the pair's patch. */
 void tact_points_add_vertex(struct point_store *store, int pair, const double *place,
                             const uint64_t key[2]);
 
@@ -75,23 +78,24 @@ void tact_points_add_overlap_vertices(struct point_store *store, int pair,
                                       const struct tact_mesh *a, const struct tact_pose *pa,
                                       const struct tact_mesh *b, const struct tact_pose *pb);
 
-/* Copies the impulses of the last tick's points to their counterparts (known: 1 where the last tick
- * had a contact); their wrench in impulse[6]. */
+/* Copies the impulses of the last tick's points to the same points of this tick (known: 1 where the
+ * last tick had a contact); their wrench in impulse[6]. */
 void tact_points_copy_last_impulses(struct point_store *store, int pair, int known,
                                     double impulse[6]);
 
-/* Computes what the sweep needs from the pair's S. */
+/* Computes what the solver needs from the pair's Schur block S. */
 void tact_points_prepare(struct point_store *store, int pair, const struct tact_local_problem *in);
 
-/* Sums of squares over the points of a pass. */
+/* Sums over the points of one solver pass. */
 struct point_pass {
-    double size, change; /* size of the impulses, and of their changes in the pass */
-    double residual;     /* natural-map residual before it, as tact_local_residual() */
-    int limits;          /* enum tact_limit bits: OPEN, or CONE where every loaded point slips */
+    double size,
+        change;      /* squares of the sizes of the impulses, and of their changes in the pass */
+    double residual; /* natural-map residual before the pass, as tact_local_residual() */
+    int limits;      /* bits of enum tact_limit: OPEN, or CONE where every loaded point slips */
 };
 
-/* One pass of projected Gauss-Seidel. problem: b is the velocity without this pair; r: the pair's
- * impulse, updated. */
+/* Solves the points of a pair by one pass of projected Gauss-Seidel. problem: b is the velocity
+ * without this pair; r: the pair's impulse, updated. */
 void tact_points_solve(struct point_store *store, int pair,
                        const struct tact_local_problem *problem, double r[6],
                        struct point_pass *pass);

@@ -1,4 +1,4 @@
-/* Projected Gauss-Seidel over the points of a pair, each by the exact Coulomb law. */
+/* Projected Gauss-Seidel over the contact points of a pair, each by the exact Coulomb law. */
 #include <math.h>
 #include <string.h>
 #include "contact/linear.h"
@@ -6,7 +6,8 @@
 #include "contact/vec.h"
 #include "contact/pair/points/point_internal.h"
 
-/* r += T' p: force, and its torque about the patch's centre. */
+/* Adds a point's impulse p to the pair's, r += T' p: force, and its torque about the patch's
+ * centre. */
 static void add_point_wrench(double *r, const double *at, const double *p)
 {
     double torque[3];
@@ -15,7 +16,7 @@ static void add_point_wrench(double *r, const double *at, const double *p)
     tact_v3_add(r + 3, r + 3, torque);
 }
 
-/* T u: velocity at the point. */
+/* Velocity T u of the pair at the point. */
 static void velocity_at_point(double *v, const double *at, const double *u)
 {
     double turn[3];
@@ -23,7 +24,7 @@ static void velocity_at_point(double *v, const double *at, const double *u)
     tact_v3_add(v, u, turn);
 }
 
-static void prepare_point(struct point *point, const double *s)
+static void prepare_contact_point(struct point *point, const double *s)
 {
     for (int k = 0; k < 3; k++) {
         double unit[3] = {k == 0, k == 1, k == 2}, wrench[6] = {0.0}, column[6], v[3];
@@ -59,14 +60,15 @@ void tact_points_prepare(struct point_store *store, int pair, const struct tact_
 {
     struct point *points = store->now.points + store->now.first[pair];
     for (int i = 0; i < store->now.pair_points[pair]; i++) {
-        prepare_point(&points[i], in->s);
+        prepare_contact_point(&points[i], in->s);
     }
 }
 
-/* A point that slips: friction -(b_t + c f) / (l + g), f such that the normal velocity is zero. */
+/* Equation of a point that slips: friction -(b_t + c f) / (l + g), f such that the normal velocity
+ * is zero. */
 struct slip {
     const struct point *point;
-    double b[3]; /* normal, and along the axes of l */
+    double b[3]; /* components along the normal, and along the axes of l */
     double mu;
     double p[3];
 };
@@ -113,13 +115,14 @@ static void solve_slipping_point(const struct point *point, double mu, const dou
         tact_v3_set(slip.p, -b[0] / point->s[0], 0.0, 0.0);
     }
     double t = tact_hypot(slip.p[1], slip.p[2]), most = mu * slip.p[0];
-    double fit = t > most ? most / t : 1.0; /* to rounding on the cone, and never beyond it */
+    /* the friction is on the cone to rounding, and never beyond it */
+    double fit = t > most ? most / t : 1.0;
     p[0] = slip.p[0];
     p[1] = fit * (cs * slip.p[1] - sn * slip.p[2]);
     p[2] = fit * (sn * slip.p[1] + cs * slip.p[2]);
 }
 
-/* Solves the law of the point exactly. Returns the active limits. */
+/* Solves Coulomb's law exactly for one point. Returns its active limits. */
 static int solve_point_contact(const struct point *point, double mu, const double *b, double *p)
 {
     if (!(point->s[0] > 0.0)) {
@@ -139,7 +142,7 @@ static int solve_point_contact(const struct point *point, double mu, const doubl
     return TACT_LIMIT_CONE;
 }
 
-/* Square of the natural-map residual at the point: p - P_K(p - rho (u + mu |u_t| e_n)). */
+/* Square of the natural-map residual at a point: p - P_K(p - rho (u + mu |u_t| e_n)). */
 static double squared_natural_map_residual(double mu, double rho, const double *p, const double *u)
 {
     double x[3] = {p[0] - rho * (u[0] + mu * tact_hypot(u[1], u[2])), p[1] - rho * u[1],

@@ -1,16 +1,16 @@
 /*
- * Vertices of an overlap's polyhedron: vertices of each solid inside the other, and the points
- * where an edge of one crosses the other's surface.
+ * Finds the vertices of an overlap's polyhedron: vertices of each solid inside the other, and the
+ * points where an edge of one crosses the other's surface.
  */
 #include <math.h>
 #include <string.h>
 #include "contact/vec.h"
 #include "contact/pair/points/point_internal.h"
 
-/** Stack of nodes: a tree split at the median has at most 32 levels. */
+/** Depth of the stack of tree nodes: a tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34, STACK_PAIRS = 128 };
 
-/** Kinds of keys, in the upper bits; the lower ones are indices. */
+/** Kinds of feature keys, in their upper bits; the lower bits are indices. */
 enum { OF_A = 1, OF_B = 2, CROSSING_A = 3, CROSSING_B = 4 };
 
 /** Transform from mesh `from` to mesh (or half-space) `to`: r_to = rot r_from + shift. */
@@ -26,7 +26,7 @@ struct mesh_transform {
 static void set_mesh_transform(struct mesh_transform *v, const struct tact_pose *from,
                                const struct tact_pose *to)
 {
-    double rf[9], rt[9], apart[3];
+    double rf[9], rt[9], origin_offset[3];
     tact_quat_to_m3(rf, from->quat_wxyz);
     tact_quat_to_m3(rt, to->quat_wxyz);
     for (int i = 0; i < 3; i++) {
@@ -35,8 +35,8 @@ static void set_mesh_transform(struct mesh_transform *v, const struct tact_pose 
             v->size[3 * i + j] = fabs(v->rot[3 * i + j]);
         }
     }
-    tact_v3_sub(apart, from->position, to->position);
-    tact_m3_tmul_v3(v->shift, rt, apart);
+    tact_v3_sub(origin_offset, from->position, to->position);
+    tact_m3_tmul_v3(v->shift, rt, origin_offset);
     v->pose = to;
 }
 
@@ -55,7 +55,7 @@ static void add_keyed_contact_point(const struct mesh_transform *v, const double
     tact_points_add_vertex(v->store, v->pair, place, key);
 }
 
-/** The bounding box of a node of `from`, in the axes of `to`. */
+/** Bounding box of a node of mesh `from`, in the axes of mesh `to`. */
 static void node_box_in_other_frame(const struct mesh_transform *v,
                                     const struct tact_mesh_node *node, double *lower, double *upper)
 {
@@ -71,13 +71,14 @@ static void node_box_in_other_frame(const struct mesh_transform *v,
     tact_v3_sub(lower, lower, reach);
 }
 
-static int boxes_meet(const double *lower, const double *upper, const struct tact_mesh_node *node)
+static int do_boxes_overlap(const double *lower, const double *upper,
+                            const struct tact_mesh_node *node)
 {
     return lower[0] <= node->upper[0] && lower[1] <= node->upper[1] && lower[2] <= node->upper[2] &&
            upper[0] >= node->lower[0] && upper[1] >= node->lower[1] && upper[2] >= node->lower[2];
 }
 
-/** Intersection of the line p + t d with a triangle: 1 and t, or 0. */
+/** Intersects the line p + t d with a triangle: returns 1 and t, or 0. */
 static int line_triangle_intersection(const double *p, const double *d, const double *a,
                                       const double *b, const double *c, double *t)
 {
@@ -108,8 +109,8 @@ static void corners_of(const struct tact_mesh *mesh, uint32_t triangle, const do
     }
 }
 
-/** Intersections of edges of one triangle of `from` with one of `to`. Each edge is processed in the
- * triangle in which it is ascending. */
+/** Adds the intersections of the edges of a triangle of `from` with a triangle of `to`. Each edge
+ * is processed in the triangle in which its vertices are ascending. */
 static void intersect_triangle_edges(const struct mesh_transform *v, uint32_t from, uint32_t to)
 {
     const uint32_t *t = v->from->triangles + 3 * (size_t)from;
@@ -134,7 +135,8 @@ static void intersect_triangle_edges(const struct mesh_transform *v, uint32_t fr
     }
 }
 
-/** All intersections, by pairs of nodes. back: the inverse transform. */
+/** Adds all intersections of edges and triangles, by pairs of nodes. back: the inverse transform.
+ */
 static void intersect_meshes(const struct mesh_transform *v, const struct mesh_transform *back)
 {
     uint32_t stack[STACK_PAIRS][2] = {{0, 0}};
@@ -146,7 +148,7 @@ static void intersect_meshes(const struct mesh_transform *v, const struct mesh_t
         uint32_t ia = stack[top][0], ib = stack[top][1];
         double lower[3], upper[3];
         node_box_in_other_frame(v, a, lower, upper);
-        if (!boxes_meet(lower, upper, b)) {
+        if (!do_boxes_overlap(lower, upper, b)) {
             continue;
         }
         for (uint32_t i = 0; i < a->count && b->count; i++) {
@@ -167,7 +169,7 @@ static void intersect_meshes(const struct mesh_transform *v, const struct mesh_t
     }
 }
 
-/** 1 where a box, in the axes of `to`, meets no leaf of `to`. */
+/** 1 where a box, in the axes of `to`, meets no leaf of the tree of `to`. */
 static int is_box_clear_of_leaves(const struct tact_mesh *to, const double *lower,
                                   const double *upper)
 {
@@ -175,7 +177,7 @@ static int is_box_clear_of_leaves(const struct tact_mesh *to, const double *lowe
     int top = 1;
     while (top > 0) {
         const struct tact_mesh_node *node = &to->nodes[stack[--top]];
-        if (!boxes_meet(lower, upper, node)) {
+        if (!do_boxes_overlap(lower, upper, node)) {
             continue;
         }
         if (node->count) {
@@ -187,7 +189,7 @@ static int is_box_clear_of_leaves(const struct tact_mesh *to, const double *lowe
     return 1;
 }
 
-/** 1 where a ray from p may meet a node; d is not along an axis. */
+/** 1 where a ray from p may meet a tree node; d is not along an axis. */
 static int ray_meets_box(const double *p, const double *d, const struct tact_mesh_node *node)
 {
     double lo = 0.0, hi = INFINITY;
@@ -225,7 +227,8 @@ static int is_point_in_mesh(const struct tact_mesh *mesh, const double *p)
     return crossings % 2;
 }
 
-/** Adds a vertex of `from`, once, where it is inside. known: 1 where that is already known. */
+/** Adds a vertex of `from`, once, where it is inside the other solid. known: 1 where that is
+ * already known. */
 static void add_vertex(const struct mesh_transform *v, uint32_t index, int known)
 {
     double at[3];
@@ -239,8 +242,8 @@ static void add_vertex(const struct mesh_transform *v, uint32_t index, int known
     }
 }
 
-/** Adds the vertices of `from` inside `to`. A node that does not meet the other's surface is all
- * inside or all outside. */
+/** Adds the vertices of `from` that are inside `to`. A tree node that does not meet the other's
+ * surface is all inside or all outside. */
 static void list_vertices_inside(const struct mesh_transform *v)
 {
     uint32_t stack[STACK_NODES][2] = {{0, 0}};
@@ -253,15 +256,15 @@ static void list_vertices_inside(const struct mesh_transform *v)
         double lower[3], upper[3];
         if (!inside) {
             node_box_in_other_frame(v, node, lower, upper);
-            int away = v->to ? !boxes_meet(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
-            int is_box_clear =
+            int away = v->to ? !do_boxes_overlap(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
+            int is_box_clear_of_surface =
                 v->to ? is_box_clear_of_leaves(v->to, lower, upper) : upper[2] <= 0.0;
             double middle[3] = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                                 0.5 * (lower[2] + upper[2])};
-            if (away || (is_box_clear && v->to && !is_point_in_mesh(v->to, middle))) {
+            if (away || (is_box_clear_of_surface && v->to && !is_point_in_mesh(v->to, middle))) {
                 continue;
             }
-            inside = is_box_clear;
+            inside = is_box_clear_of_surface;
         }
         for (uint32_t i = 0; i < 3 * node->count; i++) {
             add_vertex(v, v->from->triangles[3 * (size_t)node->first + i], inside);
@@ -273,7 +276,7 @@ static void list_vertices_inside(const struct mesh_transform *v)
     }
 }
 
-/** Edges of `from` that cross the plane z = 0 of `to`. */
+/** Adds the intersections of edges of `from` with the plane z = 0 of `to`. */
 static void intersect_edges_with_plane(const struct mesh_transform *v)
 {
     uint32_t stack[STACK_NODES] = {0};

@@ -1,4 +1,5 @@
-/* The patch of an overlap, solved as contact points (point_internal.h): for comparison. */
+/* Contact model that solves the patch of an overlap as contact points (point_internal.h): for
+ * comparison. */
 #include "contact/pair/models_internal.h"
 #include "contact/pair/volume/volume_internal.h"
 

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_NEWTON_STEPS 20          /* maximum number of steps of Newton's method */
-#define ROUNDING_STEP_RATIO 1e-8     /* relative to the radii: size of a step that is rounding */
-#define MAX_NORMAL_ROTATION_STEP 0.5 /* largest rotation of a normal in a step [rad] */
+#define MAX_NEWTON_STEPS 20 /* maximum number of steps of Newton's method */
+/* Size of a Newton step that is rounding, relative to the radii. */
+#define ROUNDING_STEP_RATIO 1e-8
+#define MAX_NORMAL_ROTATION_STEP 0.5 /* largest rotation of a normal in one Newton step [rad] */
 #define MAX_ASCENT_STEPS 100         /* largest number of steps of the search along normals */
-#define NEAR 0.05 /* [rad] of remaining rotation from which Newton's method is used */
+/* Remaining rotation below which Newton's method is used [rad] */
+#define NEWTON_START_ROTATION 0.05
 #define MAX_STEP_HALVINGS 40
 #define ARMIJO_INCREASE_RATIO 1e-4
 
@@ -21,7 +23,7 @@ void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a
     out->charts[1] = b->charts;
     tact_quat_to_m3(out->turn[0], pose_a->quat_wxyz);
     tact_quat_to_m3(out->turn[1], pose_b->quat_wxyz);
-    tact_v3_sub(out->apart, pose_a->position, pose_b->position);
+    tact_v3_sub(out->origin_offset, pose_a->position, pose_b->position);
 }
 
 int tact_smooth_surface_point(const struct smooth_pair *pair, int k, const double place[3],
@@ -42,7 +44,7 @@ int tact_smooth_solve_2x2(const double m[4], const double y[2], double x[2])
     return 1;
 }
 
-/* Quadratic form t' L t over two tangents given in the world. */
+/* Quadratic form t' L t of a curvature map L for two tangents given in the world. */
 static void evaluate_curvature_form(const double turn[9], const double bend[9], const double *t1,
                                     const double *t2, double out[4])
 {
@@ -57,8 +59,8 @@ static void evaluate_curvature_form(const double turn[9], const double bend[9], 
 }
 
 /* Projects both points onto their surfaces and computes normal, gap and curvature. miss: sum of the
- * outward normals along t1, t2; aside: from B's point to A's along them. The normal is the mean of
- * the two, so that rounding of neither surface decides alone. */
+ * outward normals along t1, t2; aside: offset from B's point to A's along them. The normal is the
+ * mean of both, so that rounding of neither surface decides alone. */
 static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth_contact *c,
                                    double miss[2], double aside[2])
 {
@@ -75,13 +77,13 @@ static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth
         tact_m3_mul_v3(normal[k], pair->turn[k], point[k].normal);
     }
     tact_v3_sub(n, normal[1], normal[0]);
-    if (!(tact_v3_normalize(n, n) > 1.0)) { /* or the normals are hardly opposite */
+    if (!(tact_v3_normalize(n, n) > 1.0)) { /* the two normals are far from opposite */
         return -EDOM;
     }
     tact_v3_tangents(n, n + 3, n + 6);
     tact_v3_add(sum, normal[0], normal[1]);
     tact_v3_sub(d, c->arm[0], c->arm[1]);
-    tact_v3_add(d, d, pair->apart);
+    tact_v3_add(d, d, pair->origin_offset);
     c->gap = tact_v3_dot(n, d);
     for (int i = 0; i < 2; i++) {
         evaluate_curvature_form(pair->turn[i], point[i].bend, n + 3, n + 6, c->bend[i]);
@@ -98,8 +100,8 @@ static void multiply_2x2(const double m[4], const double x[2], double r[2])
     r[1] = m[2] * x[0] + m[3] * x[1];
 }
 
-/* Curvature of the distance as a function of the point of A, L_A + L_B + g L_B L_A: positive at a
- * minimum. */
+/* Hessian of the distance as a function of the point of A, L_A + L_B + g L_B L_A: positive definite
+ * at a minimum. */
 static void relative_curvature(const struct smooth_contact *c, double m[4])
 {
     const double *a = c->bend[0], *b = c->bend[1];
@@ -109,8 +111,8 @@ static void relative_curvature(const struct smooth_contact *c, double m[4])
     }
 }
 
-/* Newton's step of both points along t1, t2. It makes the normals opposite, L_A x_A + L_B x_B =
- * -miss, and brings the points onto one normal, the mean of both, which rotates by -L_A x_A -
+/* Computes Newton's step of both points along t1, t2. It makes the normals opposite, L_A x_A + L_B
+ * x_B = -miss, and brings the points onto one normal, the mean of both, which rotates by -L_A x_A -
  * miss/2: (1 + g L_A) x_A - x_B = -(aside + g miss/2). */
 static int compute_newton_step(const struct smooth_contact *c, const double miss[2],
                                const double aside[2], double step[2][2])
@@ -132,7 +134,8 @@ static int compute_newton_step(const struct smooth_contact *c, const double miss
     return 1;
 }
 
-/* Applies a step, shortened where it rotates a normal too far. Returns its size over the radii. */
+/* Applies a Newton step, shortened where it rotates a normal too far. Returns its size relative to
+ * the radii. */
 static double take_newton_step(const struct smooth_pair *pair, struct smooth_contact *c,
                                double step[2][2])
 {
@@ -147,10 +150,10 @@ static double take_newton_step(const struct smooth_pair *pair, struct smooth_con
     turns = sqrt(turns);
     double share = turns > MAX_NORMAL_ROTATION_STEP ? MAX_NORMAL_ROTATION_STEP / turns : 1.0;
     for (int k = 0; k < 2; k++) {
-        double move[3], local[3];
-        tact_v3_scale(move, c->frame + 3, share * step[k][0]);
-        tact_v3_axpy(move, share * step[k][1], c->frame + 6);
-        tact_m3_tmul_v3(local, pair->turn[k], move);
+        double tangential_step[3], local[3];
+        tact_v3_scale(tangential_step, c->frame + 3, share * step[k][0]);
+        tact_v3_axpy(tangential_step, share * step[k][1], c->frame + 6);
+        tact_m3_tmul_v3(local, pair->turn[k], tangential_step);
         if (pair->charts[k]) {
             tact_charts_move(pair->charts[k], c->place[k], local);
         } else {
@@ -160,7 +163,7 @@ static double take_newton_step(const struct smooth_pair *pair, struct smooth_con
     return size * bend;
 }
 
-/* 1 where the matrix has positive eigenvalues. */
+/* 1 where the symmetric 2 x 2 matrix has positive eigenvalues. */
 static int is_positive_definite_2x2(const double m[4])
 {
     return m[0] * m[3] - m[1] * m[2] > 0.0 && m[0] + m[3] > 0.0;
@@ -169,7 +172,7 @@ static int is_positive_definite_2x2(const double m[4])
 /* 1 where the distance, or for overlapping shapes the depth, is a local minimum. Strictly convex
  * surfaces of radii R = L^-1: R_A + R_B + g is positive. Others, B being the one that is not
  * convex: L_A + L_B (1 + g L_B)^-1 and 1 + g L_B are positive. */
-static int is_minimum(const struct smooth_contact *c)
+static int is_local_distance_minimum(const struct smooth_contact *c)
 {
     const double *a = c->bend[0], *b = c->bend[1];
     double m[4], s[4];
@@ -213,7 +216,9 @@ int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_con
             return -EDOM;
         }
         if (size <= ROUNDING_STEP_RATIO) {
-            return evaluate_closest_points(pair, c, miss, aside) || !is_minimum(c) ? -EDOM : 0;
+            return evaluate_closest_points(pair, c, miss, aside) || !is_local_distance_minimum(c)
+                       ? -EDOM
+                       : 0;
         }
     }
     return -EDOM;
@@ -235,8 +240,8 @@ int tact_smooth_supports_convex_pair(const struct tact_shape *a, const struct ta
            (is_plane(a) && has_support_function(b));
 }
 
-/* The support points along n, which is outward from B; their distance along it, h(n) < 0 where the
- * shapes overlap, and the distance vector d. */
+/* Support points of two shapes along n, which is outward from B; returns their distance along n,
+ * h(n) < 0 where the shapes overlap, and the distance vector d. */
 static double support_distance(const struct smooth_pair *pair, const double *n,
                                struct smooth_contact *c, double d[3])
 {
@@ -249,17 +254,17 @@ static double support_distance(const struct smooth_pair *pair, const double *n,
     tact_m3_mul_v3(c->arm[0], pair->turn[0], c->place[0]);
     tact_m3_mul_v3(c->arm[1], pair->turn[1], c->place[1]);
     tact_v3_sub(d, c->arm[0], c->arm[1]);
-    tact_v3_add(d, d, pair->apart);
+    tact_v3_add(d, d, pair->origin_offset);
     return tact_v3_dot(n, d);
 }
 
-/* Of the directions between the centres and along the axes of both shapes, the one with the largest
- * distance. */
+/* Chooses, of the directions between the centres and along the axes of both shapes, the one with
+ * the largest distance. */
 static double choose_first_direction(const struct smooth_pair *pair, double n[3])
 {
     struct smooth_contact c;
     double best = -INFINITY, d[3], centers[3];
-    tact_v3_normalize(centers, pair->apart);
+    tact_v3_normalize(centers, pair->origin_offset);
     for (int i = 0; i < 13; i++) {
         double at[3];
         for (int k = 0; k < 3; k++) {
@@ -275,7 +280,7 @@ static double choose_first_direction(const struct smooth_pair *pair, double n[3]
     return best;
 }
 
-/* Sum of the radii R = L^-1 of both surfaces, plus a distance on the diagonal. */
+/* Sum of the radii of curvature R = L^-1 of both surfaces, plus a distance on the diagonal. */
 static void sum_of_curvature_radii(const struct smooth_contact *c, double distance, double m[4])
 {
     for (int i = 0; i < 4; i++) {
@@ -309,7 +314,7 @@ static double ascent_direction(const struct smooth_contact *c, const double asid
     return turn[0] * aside[0] + turn[1] * aside[1];
 }
 
-/* Rotates n along t1, t2 as far as the distance increases sufficiently. Returns the new distance,
+/* Rotates n along t1, t2 until the distance has increased sufficiently. Returns the new distance,
  * or the old one where it does not increase. */
 static double search_along_ascent(const struct smooth_pair *pair, const struct smooth_contact *c,
                                   double distance, const double turn[2], double slope, double n[3])
@@ -344,7 +349,7 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
             return -EDOM;
         }
         double slope = ascent_direction(c, aside, turn), size = tact_hypot(turn[0], turn[1]);
-        if (size < NEAR) {
+        if (size < NEWTON_START_ROTATION) {
             struct smooth_contact near = *c;
             if (!tact_smooth_follow_closest(pair, &near) &&
                 near.gap >= distance - 1e-9 * fabs(distance)) {
@@ -361,8 +366,9 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
     return tact_smooth_follow_closest(pair, c);
 }
 
-/* With a half-space, whose normal is known. */
-static int find_on_plane(const struct smooth_pair *pair, int plane, struct smooth_contact *c)
+/* Finds the closest points to a half-space, whose normal is known. */
+static int find_closest_to_plane(const struct smooth_pair *pair, int plane,
+                                 struct smooth_contact *c)
 {
     const double *turn = pair->turn[plane], inward[3] = {-turn[2], -turn[5], -turn[8]};
     double local[3], at[3];
@@ -370,7 +376,7 @@ static int find_on_plane(const struct smooth_pair *pair, int plane, struct smoot
     tact_m3_tmul_v3(local, pair->turn[other], inward);
     tact_shape_support(pair->shape[other], local, c->place[other]);
     tact_m3_mul_v3(at, pair->turn[other], c->place[other]);
-    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->apart);
+    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
     tact_m3_tmul_v3(c->place[plane], turn, at);
     return tact_smooth_follow_closest(pair, c);
 }
@@ -379,7 +385,7 @@ int tact_smooth_find_closest(const struct smooth_pair *pair, struct smooth_conta
 {
     for (int k = 0; k < 2; k++) {
         if (is_plane(pair->shape[k])) {
-            return find_on_plane(pair, k, c);
+            return find_closest_to_plane(pair, k, c);
         }
     }
     return search_direction(pair, c);

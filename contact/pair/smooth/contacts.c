@@ -4,11 +4,12 @@
 #include "contact/elementary.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define RING_SAMPLES 64 /* samples of a ring: 6 degrees apart */
-#define SEARCHED_RING_DISTANCE                                                                     \
-    0.25          /* relative to a ring's radius: contacts farther away are not searched */
-#define SAME 1e-6 /* relative to a ring's radius: distance up to which contacts are the same */
-#define FLAT 1e-3 /* sine of the tilt up to which a torus lies flat on a plane */
+#define RING_SAMPLES 64 /* number of samples on the ring of a torus: 6 degrees apart */
+/* Distance beyond which contacts are not searched, relative to a ring's radius. */
+#define SEARCHED_RING_DISTANCE 0.25
+/* Distance up to which two contacts are the same, relative to a ring's radius. */
+#define SAME_CONTACT_RATIO 1e-6
+#define MAX_FLAT_TILT 1e-3 /* sine of the tilt up to which a torus counts as flat on a plane */
 
 static int is_torus(const struct tact_shape *shape)
 {
@@ -40,9 +41,9 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
     return is_torus(other) || tact_shape_type(other->kind)->support ? TACT_PIECES : 0;
 }
 
-/* The axis of the torus in a pair with a half-space, and the plane's normal, world; returns the
- * plane's index. */
-static int axis_and_up(const struct smooth_pair *pair, double axis[3], double up[3])
+/* Sets the axis of the torus in a pair with a half-space, and the plane's normal, world; returns
+ * the index of the half-space in the pair. */
+static int torus_axis_and_plane_normal(const struct smooth_pair *pair, double axis[3], double up[3])
 {
     int plane = is_halfspace(pair->shape[0]) ? 0 : 1;
     for (int i = 0; i < 3; i++) {
@@ -59,16 +60,17 @@ int tact_smooth_index_of_flat_halfspace(const struct smooth_pair *pair)
         !(is_halfspace(pair->shape[1]) && is_torus(pair->shape[0]))) {
         return -1;
     }
-    int plane = axis_and_up(pair, axis, up);
+    int plane = torus_axis_and_plane_normal(pair, axis, up);
     tact_v3_cross(tilt, axis, up);
-    return tact_v3_norm(tilt) < FLAT ? plane : -1;
+    return tact_v3_norm(tilt) < MAX_FLAT_TILT ? plane : -1;
 }
 
-/* The lowest point of a torus over a plane: on its tube, below the lowest point of its ring. */
+/* Finds the lowest point of a torus over a plane: on its tube, below the lowest point of its ring.
+ */
 static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double axis[3], up[3], down[3], at[3];
-    int plane = axis_and_up(pair, axis, up), torus = 1 - plane;
+    int plane = torus_axis_and_plane_normal(pair, axis, up), torus = 1 - plane;
     const double *size = pair->shape[torus]->size;
     tact_v3_scale(up, up, -1.0);
     tact_m3_tmul_v3(down, pair->turn[torus], up);
@@ -80,29 +82,30 @@ static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth
     c->place[torus][0] += size[0] * down[0] / across;
     c->place[torus][1] += size[0] * down[1] / across;
     tact_m3_mul_v3(at, pair->turn[torus], c->place[torus]);
-    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->apart);
+    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
     tact_m3_tmul_v3(c->place[plane], pair->turn[plane], at);
     return tact_smooth_follow_closest(pair, c);
 }
 
-/* A torus relative to the other shape. */
-struct ring {
+/* A torus with its pose relative to the other shape of the pair. */
+struct torus_ring {
     const struct smooth_pair *pair;
-    int torus;          /* index of the torus in the pair */
-    double center[3];   /* center of the ring, in the other's frame [m] */
-    double along[2][3]; /* the ring's radii along the torus' x and y, in the same frame [m] */
+    int torus;          /* index of the torus in the pair, 0 or 1 */
+    double center[3];   /* center of the torus' ring, in the other shape's frame [m] */
+    double along[2][3]; /* radius vectors of the ring along the torus' x and y axes, in the other
+                           shape's frame [m] */
     double back[9];     /* rotation from the other shape's frame to that of the torus */
     double value[RING_SAMPLES]; /* around it [m] */
 };
 
-static void init_torus_ring(const struct smooth_pair *pair, int torus, struct ring *ring)
+static void init_torus_ring(const struct smooth_pair *pair, int torus, struct torus_ring *ring)
 {
     const double *to = pair->turn[torus], *other = pair->turn[1 - torus];
-    double apart[3], x[3], y[3];
+    double origin_offset[3], x[3], y[3];
     ring->pair = pair;
     ring->torus = torus;
-    tact_v3_scale(apart, pair->apart, torus ? -1.0 : 1.0);
-    tact_m3_tmul_v3(ring->center, other, apart);
+    tact_v3_scale(origin_offset, pair->origin_offset, torus ? -1.0 : 1.0);
+    tact_m3_tmul_v3(ring->center, other, origin_offset);
     tact_v3_set(x, to[0], to[3], to[6]);
     tact_v3_set(y, to[1], to[4], to[7]);
     tact_v3_scale(x, x, pair->shape[torus]->size[0]);
@@ -117,10 +120,10 @@ static void init_torus_ring(const struct smooth_pair *pair, int torus, struct ri
     }
 }
 
-/* Distance of the tube from the other surface at an angle of the ring, given by its cosine and
- * sine, and the opposite point. The distance of a tube is that of its middle line, less its radius.
- */
-static double tube_distance_at_angle(const struct ring *ring, double c, double s,
+/* Distance of the torus' tube from the other surface at an angle of the ring, given by its cosine
+ * and sine, and the opposite point. The distance of a tube is that of its middle line, less its
+ * radius. */
+static double tube_distance_at_angle(const struct torus_ring *ring, double c, double s,
                                      struct tact_surface_point *p)
 {
     double at[3], d[3];
@@ -134,7 +137,7 @@ static double tube_distance_at_angle(const struct ring *ring, double c, double s
     return tact_v3_dot(d, p->normal) - ring->pair->shape[ring->torus]->size[1];
 }
 
-static void sample_ring(struct ring *ring)
+static void sample_ring(struct torus_ring *ring)
 {
     static const double step[2] = {0.99518472667219688624, 0.09801714032956060199}; /* 2 pi / 64 */
     double c = 1.0, s = 0.0;
@@ -147,9 +150,10 @@ static void sample_ring(struct ring *ring)
     }
 }
 
-/* Closest points from sample i of the ring, a local minimum: starts at the minimum of the parabola
- * through it and its neighbours. */
-static int closest_points_from_sample(const struct ring *ring, int i, struct smooth_contact *c)
+/* Finds the closest points from sample i of the ring, a local minimum: starts at the minimum of the
+ * parabola through it and its neighbours. */
+static int closest_points_from_sample(const struct torus_ring *ring, int i,
+                                      struct smooth_contact *c)
 {
     const double *f = ring->value, *size = ring->pair->shape[ring->torus]->size;
     double before = f[(i + RING_SAMPLES - 1) % RING_SAMPLES], after = f[(i + 1) % RING_SAMPLES],
@@ -188,10 +192,10 @@ int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct 
     return found + 1;
 }
 
-static int find_along_ring(const struct smooth_pair *pair, int torus,
-                           struct smooth_contact *contact)
+static int find_ring_contacts(const struct smooth_pair *pair, int torus,
+                              struct smooth_contact *contact)
 {
-    struct ring ring;
+    struct torus_ring ring;
     const double radius = pair->shape[torus]->size[0];
     int found = 0;
     init_torus_ring(pair, torus, &ring);
@@ -201,7 +205,7 @@ static int find_along_ring(const struct smooth_pair *pair, int torus,
         double before = ring.value[(i + RING_SAMPLES - 1) % RING_SAMPLES], at = ring.value[i];
         if (at <= before && at <= ring.value[(i + 1) % RING_SAMPLES] &&
             at <= SEARCHED_RING_DISTANCE * radius && !closest_points_from_sample(&ring, i, &c)) {
-            found = tact_smooth_add_contact(contact, found, &c, SAME * radius);
+            found = tact_smooth_add_contact(contact, found, &c, SAME_CONTACT_RATIO * radius);
         }
     }
     return found;
@@ -216,7 +220,7 @@ int tact_smooth_find_contacts(const struct smooth_pair *pair,
     } else if (is_halfspace(pair->shape[0]) || is_halfspace(pair->shape[1])) {
         rc = find_lowest_torus_point(pair, contact);
     } else {
-        return find_along_ring(pair, is_torus(pair->shape[0]) ? 0 : 1, contact);
+        return find_ring_contacts(pair, is_torus(pair->shape[0]) ? 0 : 1, contact);
     }
     return rc ? rc : 1;
 }

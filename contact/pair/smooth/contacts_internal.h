@@ -1,26 +1,28 @@
-/* All local minima of the distance of two smooth surfaces. */
+/* Finds all local minima of the distance of two smooth surfaces. */
 #ifndef TACT_CONTACT_CONTACTS_INTERNAL_H
 #define TACT_CONTACT_CONTACTS_INTERNAL_H
 
 #include "contact/limits.h"
 #include "contact/pair/smooth/closest_internal.h"
 
-/* Largest number of contacts of two shapes; 0 where the search does not support them. */
+/* Largest number of contacts that two smooth shapes can have; 0 where the search does not support
+ * them. */
 int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape *b);
 
-/* The local minima of their distance, from any poses, in an order that depends on the poses only;
- * for a torus those that are near. Of more than TACT_PIECES, those with the smallest gaps. Returns
- * their number, which may be greater; -EDOM where a pair with one contact has none. */
+/* Finds the local minima of the distance of two shapes, from any poses, in an order that depends on
+ * the poses only; for a torus those that are near. Of more than TACT_PIECES, those with the
+ * smallest gaps. Returns their number, which may be greater; -EDOM where a pair with one contact
+ * has none. */
 int tact_smooth_find_contacts(const struct smooth_pair *pair,
                               struct smooth_contact contact[TACT_PIECES]);
 
-/* Adds a contact to those found, unless one of them is within `same` [m]; beyond TACT_PIECES the
- * farthest is dropped. Returns the number found. */
+/* Adds a contact to a list, unless one of the listed contacts is within `same` [m]; beyond
+ * TACT_PIECES the farthest is dropped. Returns the number listed. */
 int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct smooth_contact *c,
                             double same);
 
-/* Index in the pair of the half-space on which a torus lies so flat that it touches along its ring,
- * else -1. */
+/* Index in the pair of the half-space on which a torus lies so flat that it touches along its whole
+ * ring, else -1. */
 int tact_smooth_index_of_flat_halfspace(const struct smooth_pair *pair);
 
 #endif

@@ -9,19 +9,23 @@
 #include "contact/shape/charts_internal.h"
 
 #define PI 3.14159265358979323846
-#define MAX_AXIS_TILT 1e-3 /* sine of the tilt up to which a cylinder's axis is along a line */
-#define MAX_LINE_WIDTH_RATIO 1e-3 /* of a patch of four corners that is a line, over its length */
-#define MIN_LINE_WIDTH_RATIO 1e-7 /* the same where nothing resists rolling */
+/* Sine of the tilt up to which a cylinder's axis counts as parallel to a contact line. */
+#define MAX_AXIS_TILT 1e-3
+/* Width of a patch of four corners that represents a line, relative to its length. */
+#define MAX_LINE_WIDTH_RATIO 1e-3
+/* Width of a line patch that resists no rolling, relative to its length. */
+#define MIN_LINE_WIDTH_RATIO 1e-7
 
-enum { SCRATCH_PAIRS = 65536 }; /* of triangles near the overlap */
+enum { SCRATCH_PAIRS = 65536 }; /* capacity for triangles near an overlap */
 
-/* Charts of the shape, and what measures its edges. Closed forms need both against charts. */
+/* Fills in the charts of a shape and what measures its edges. A closed form needs both against
+ * charts. */
 static int fill_edge_data(const struct tact_shape *shape, struct smooth_data *data)
 {
     const struct tact_shape_type *type = tact_shape_type(shape->kind);
     int plane = shape->kind == TACT_SHAPE_HALFSPACE;
-    int rc = type->charts ? type->charts(shape, &data->owned) : 0;
-    data->charts = data->owned ? data->owned : shape->charts;
+    int rc = type->charts ? type->charts(shape, &data->owned_charts) : 0;
+    data->charts = data->owned_charts ? data->owned_charts : shape->charts;
     data->edges = data->charts && data->charts->edges;
     data->radius = plane ? 0.0 : tact_shape_radius(shape);
     if (!rc && tact_core_exists_for_kind(shape->kind)) {
@@ -53,7 +57,7 @@ void tact_smooth_release(void *data)
 {
     struct smooth_data *made = data;
     if (made) {
-        tact_charts_free(made->owned);
+        tact_charts_free(made->owned_charts);
         tact_core_free(made->core);
         tact_moments_scratch_destroy(made->scratch);
     }
@@ -88,8 +92,8 @@ static int measure_by_features(const struct tact_pair_query *query, const struct
     return tact_model_features.measure(&q, patch, NULL);
 }
 
-/* Curvature across the line t1 of a patch, of A (k = 0) or B, which are cylinders and half-spaces
- * [1/m]; NAN where the line is none of the shape. */
+/* Curvature of A (k = 0) or B (k = 1), which are cylinders and half-spaces, across the line t1 of a
+ * patch [1/m]; NAN where t1 is no line of the shape. */
 static double curvature_across_line(const struct tact_pair_query *q, int k,
                                     const struct tact_patch *patch)
 {
@@ -110,12 +114,12 @@ static double curvature_across_line(const struct tact_pair_query *q, int k,
 }
 
 /*
- * Resistance of a line to rolling, by its width. The pressure of a cylinder over a strip of half
- * width a, p = 2 f / (pi a) sqrt(1 - x^2 / a^2) along a line of f [N/m], has ahead of its middle
- * the moment 2 / (3 pi) f a, of which the share rolling_loss is lost (Johnson, Contact Mechanics,
- * 1985, sections 4.3 and 9.4). In rolling the centre of pressure of a strip is at its edge: half of
- * its width becomes 2 / (3 pi) rolling_loss a, at the force of the last tick; almost nothing
- * without loss.
+ * Sets the width of a line patch, by which the line resists rolling. The pressure of a cylinder
+ * over a strip of half width a, p = 2 f / (pi a) sqrt(1 - x^2 / a^2) along a line of f [N/m], has
+ * ahead of its middle the moment 2 / (3 pi) f a, of which the share rolling_loss is lost (Johnson,
+ * Contact Mechanics, 1985, sections 4.3 and 9.4). In rolling the centre of pressure of a strip is
+ * at its edge: half of its width becomes 2 / (3 pi) rolling_loss a, at the force of the last tick;
+ * almost nothing without loss.
  */
 static void set_line_width(const struct tact_pair_query *q, struct tact_patch *patch)
 {

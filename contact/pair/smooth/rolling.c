@@ -3,10 +3,10 @@
 #include <errno.h>
 #include "contact/pair/motion_internal.h"
 
-#define MIN_CURVATURE_DETERMINANT                                                                  \
-    1e-9 /* determinant of the relative curvature over the square of the largest */
+/* Smallest determinant of the relative curvature, relative to the square of its largest entry. */
+#define MIN_CURVATURE_DETERMINANT 1e-9
 
-/* L x of a vector, along the tangent plane. */
+/* Curvature map L x of a vector along the tangent plane. */
 static void apply_curvature(const double *frame, const double l[4], const double x[3],
                             double out[3])
 {
@@ -77,7 +77,7 @@ void tact_smooth_second_order_rates(const struct smooth_contact *c, const double
     tact_v3_sub(alpha, rate[0] + 3, rate[1] + 3);
     double normal = tact_v3_dot(n, motion->slip);
     out[0] = tact_v3_dot(n, change) + tact_v3_dot(motion->normal, motion->slip);
-    for (int i = 1; i < 3; i++) { /* t rotates with n: its rate is -n (ndot.t) */
+    for (int i = 1; i < 3; i++) { /* the tangent t rotates with n: its rate is -n (ndot.t) */
         const double *t = n + 3 * i;
         out[i] = tact_v3_dot(t, change) - normal * tact_v3_dot(motion->normal, t);
     }

@@ -11,42 +11,46 @@
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/shape/charts_internal.h"
 
-#define SAME                                                                                       \
-    1e-6 /* relative to the smaller surface: distance up to which contacts are the same            \
-          */
-#define MAX_CURVATURE_GROWTH                                                                       \
-    1.5 /* by how much more a closed form may bend within a ball than at its middle */
-#define WIDE_NORMAL_ROTATION                                                                       \
-    0.5 /* rotation of its normal over a ball beyond which it has any normal [rad] */
-#define KNOWN_CONTACT_DISTANCE_RATIO                                                               \
-    2.0 /* relative to a cell's radius: a cell so near to a known contact starts no search */
+/* Distance up to which two contacts are the same, relative to the smaller surface. */
+#define SAME_CONTACT_RATIO 1e-6
+/* Largest assumed ratio of a closed form's curvature within a ball to that at the ball's middle. */
+#define MAX_CURVATURE_GROWTH 1.5
+/* Rotation of a closed form's normal over a ball beyond which the normal counts as unknown [rad] */
+#define WIDE_NORMAL_ROTATION 0.5
+/* Distance of a cell from a known contact within which it starts no search, relative to the cell's
+ * radius. */
+#define KNOWN_CONTACT_DISTANCE_RATIO 2.0
 
-#define NARROW_CONE_COSINE                                                                         \
-    0.85 /* of the half angle of a node's cone up to which curvatures are compared: 0.55 rad */
-#define ROTATED_NORMAL_COSINE                                                                      \
-    0.8 /* of the largest angle of a normal from that of a known contact */
-#define CURVATURE_MARGIN                                                                           \
-    1.3 /* by how much more curvatures may differ over nodes than their samples say */
+/* Cosine of the half angle of a node's normal cone up to which curvatures are compared: 0.55 rad.
+ */
+#define NARROW_CONE_COSINE 0.85
+/* Cosine of the largest angle between a normal and that of a known contact. */
+#define ROTATED_NORMAL_COSINE 0.8
+/* Factor by which curvatures may differ over a node more than its samples do. */
+#define CURVATURE_MARGIN 1.3
 
 enum {
-    SEARCH_STACK_DEPTH = 128, /* depth of the stack of pairs of nodes; trees are balanced */
-    MAX_NEWTON_STARTS = 64,   /* number of best starting points that are kept for Newton's method */
+    SEARCH_STACK_DEPTH = 128, /* depth of the stack of pairs of tree nodes; trees are balanced */
+    MAX_NEWTON_STARTS = 64,   /* number of best start points kept for Newton's method */
 };
 
-/* A start of Newton's method: cells that may touch, or one and a point of a closed form. */
-struct start {
-    double miss; /* distance of the cells' centres from closest points, over their size */
+/* A start point of Newton's method: two cells that may touch, or one cell and a point of a closed
+ * form. */
+struct newton_start {
+    double miss; /* distance of the cells' centres from being closest points, relative to the cells'
+                    size */
     const struct chart_node *cell[2]; /* NULL: closed form */
     double place[2][3];
 };
 
-struct search {
+struct chart_search {
     const struct smooth_pair *pair;
     struct smooth_contact *contact;
-    double near, same;
-    struct start start[MAX_NEWTON_STARTS]; /* the best, sorted */
-    int kept;
-    double back[9], apart[3]; /* B's frame to A's, and its origin, in A's frame */
+    double near, same_distance;
+    struct newton_start start[MAX_NEWTON_STARTS]; /* the best, sorted */
+    int start_count;
+    double rotation_b_to_a[9]; /* rotation from B's frame to A's, row-major */
+    double origin_b[3];        /* position of B's origin in A's frame [m] */
     int found, failed;
 };
 
@@ -65,8 +69,8 @@ int tact_smooth_can_search_charts(const struct tact_shape *a, const struct tact_
     return charts > 0;
 }
 
-/* 1 where a cell's middle is beside a contact that was found. */
-static int is_near_known_contact(const struct search *s, int k, const struct chart_node *cell)
+/* 1 where the middle of a cell is near a contact that was already found. */
+static int is_near_known_contact(const struct chart_search *s, int k, const struct chart_node *cell)
 {
     int room = s->found < TACT_PIECES ? s->found : TACT_PIECES;
     for (int i = 0; i < room; i++) {
@@ -90,10 +94,12 @@ static double frobenius_norm(const double m[9])
     return sqrt(sum);
 }
 
-/* Part of the surface of A (k = 0) or B about a point: of a node, or of a closed form. */
+/* Part of the surface of A (k = 0) or B (k = 1) about a point: that of a tree node, or of a closed
+ * form. */
 struct surface_part {
     const double *center, *normal, *bend;   /* shape frame */
-    double radius, max_curvature_deviation; /* largest deviation of the map from bend [1/m] */
+    double radius, max_curvature_deviation; /* largest deviation of the curvature map from bend
+                                               within the part [1/m] */
 };
 
 static struct surface_part surface_part_of_node(const struct chart_node *node)
@@ -103,8 +109,8 @@ static struct surface_part surface_part_of_node(const struct chart_node *node)
                                                                    : node->max_curvature_deviation};
 }
 
-/* Of a closed form about a point, as large as a node's ball. The curvature of a sphere and of a
- * plane is the same everywhere. */
+/* Surface part of a closed form about a point, as large as a node's ball. The curvature of a sphere
+ * and of a plane is the same everywhere. */
 static struct surface_part surface_part_of_closed_form(const struct tact_shape *shape,
                                                        const struct tact_surface_point *point,
                                                        double radius)
@@ -150,11 +156,12 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
 }
 
 /*
- * 1 where two parts have no contact but a known one. The distance of the surfaces above the tangent
- * plane of that has the second derivative L_A + L_B over the plane; where it is positive from there
- * to both parts, the distance is convex and has one minimum.
+ * 1 where two surface parts can have no contact except one that is known. The distance of the
+ * surfaces above the tangent plane of that contact has the second derivative L_A + L_B over the
+ * plane; where it is positive from there to both parts, the distance is convex and has one minimum.
  */
-static int contains_only_known_contact(const struct search *s, const struct surface_part part[2])
+static int contains_only_known_contact(const struct chart_search *s,
+                                       const struct surface_part part[2])
 {
     const double off = part[0].max_curvature_deviation + part[1].max_curvature_deviation;
     for (int i = 0; i < s->found && i < TACT_PIECES && off < INFINITY; i++) {
@@ -174,10 +181,10 @@ static int contains_only_known_contact(const struct search *s, const struct surf
     return 0;
 }
 
-/* Keeps a start among the best. */
-static void insert_newton_start(struct search *s, const struct start *start)
+/* Inserts a start point into the sorted list of the best. */
+static void insert_newton_start(struct chart_search *s, const struct newton_start *start)
 {
-    int at = s->kept;
+    int at = s->start_count;
     if (at == MAX_NEWTON_STARTS && !(start->miss < s->start[at - 1].miss)) {
         return;
     }
@@ -186,14 +193,15 @@ static void insert_newton_start(struct search *s, const struct start *start)
         s->start[at] = s->start[at - 1];
     }
     s->start[at] = *start;
-    s->kept += s->kept < MAX_NEWTON_STARTS;
+    s->start_count += s->start_count < MAX_NEWTON_STARTS;
 }
 
-/* Newton's method from the starts, the best first, but for those beside a contact that is known. */
-static void refine_starts_by_newton(struct search *s)
+/* Runs Newton's method from the start points, the best first, except from those near a contact that
+ * is known. */
+static void refine_starts_by_newton(struct chart_search *s)
 {
-    for (int i = 0; i < s->kept; i++) {
-        const struct start *start = &s->start[i];
+    for (int i = 0; i < s->start_count; i++) {
+        const struct newton_start *start = &s->start[i];
         struct smooth_contact c;
         if ((!start->cell[0] || is_near_known_contact(s, 0, start->cell[0])) &&
             (!start->cell[1] || is_near_known_contact(s, 1, start->cell[1]))) {
@@ -203,7 +211,7 @@ static void refine_starts_by_newton(struct search *s)
         if (tact_smooth_follow_closest(s->pair, &c)) {
             s->failed++;
         } else if (c.gap <= s->near) {
-            s->found = tact_smooth_add_contact(s->contact, s->found, &c, s->same);
+            s->found = tact_smooth_add_contact(s->contact, s->found, &c, s->same_distance);
         }
     }
 }
@@ -214,19 +222,21 @@ static double cosine_of_sum(double ca, double sa, double cb, double sb)
     return ca * cb - sa * sb;
 }
 
-/* 1 where a node of the charts of A or B (k) may touch the other surface, which is in closed form,
- * in a contact that is not known; *start: of a leaf. */
-static int may_node_touch_closed_form(const struct search *s, int k, const struct chart_node *node,
-                                      struct start *start)
+/* 1 where a tree node of A's or B's charts (k) may touch the other surface, which is in closed
+ * form, in a contact that is not known; *start: start point, of a leaf. */
+static int may_node_touch_closed_form(const struct chart_search *s, int k,
+                                      const struct chart_node *node, struct newton_start *start)
 {
     const struct smooth_pair *pair = s->pair;
     struct tact_surface_point p;
     double at[3], local[3], d[3], n[3], turned[3];
     tact_m3_mul_v3(at, pair->turn[k], node->center);
-    tact_v3_axpy(at, k ? -1.0 : 1.0, pair->apart);
+    tact_v3_axpy(at, k ? -1.0 : 1.0, pair->origin_offset);
     tact_m3_tmul_v3(local, pair->turn[1 - k], at);
     if (tact_shape_surface(pair->shape[1 - k], local, &p)) {
-        return node->first >= 0; /* its centre: a smaller ball decides */
+        /* the part of the closed form is the node's ball about its centre; a smaller ball decides
+         */
+        return node->first >= 0;
     }
     tact_v3_copy(start->place[k], node->place);
     tact_v3_copy(start->place[1 - k], p.at);
@@ -258,14 +268,14 @@ static int may_node_touch_closed_form(const struct search *s, int k, const struc
     return -tact_v3_dot(turned, node->axis) >= most;
 }
 
-static void search_node_against_closed_form(struct search *s, int k)
+static void search_node_against_closed_form(struct chart_search *s, int k)
 {
     const struct chart_node *nodes = s->pair->charts[k]->nodes;
     int stack[SEARCH_STACK_DEPTH], count = 1;
     stack[0] = 0;
     while (count > 0) {
         const struct chart_node *node = &nodes[stack[--count]];
-        struct start start;
+        struct newton_start start;
         if (!may_node_touch_closed_form(s, k, node, &start)) {
             continue;
         }
@@ -278,14 +288,14 @@ static void search_node_against_closed_form(struct search *s, int k)
     }
 }
 
-/* 1 where nodes of A's and B's charts may touch; *miss: how far their middles are from being
- * closest points: across the mean normal, over their radii, and in the normals. */
-static int may_chart_nodes_touch(const struct search *s, const struct chart_node *a,
+/* 1 where tree nodes of A's and B's charts may touch; *miss: distance of the nodes' middles from
+ * being closest points: across the mean normal, relative to their radii, and in the normals. */
+static int may_chart_nodes_touch(const struct chart_search *s, const struct chart_node *a,
                                  const struct chart_node *b, double *miss)
 {
     double d[3], axis[3], n[3], reach = a->radius + b->radius, far = s->near + reach;
-    tact_m3_mul_v3(d, s->back, b->center);
-    tact_v3_add(d, d, s->apart);
+    tact_m3_mul_v3(d, s->rotation_b_to_a, b->center);
+    tact_v3_add(d, d, s->origin_b);
     tact_v3_sub(d, d, a->center);
     *miss = 0.0;
     if (tact_v3_dot(d, d) > far * far) {
@@ -294,12 +304,12 @@ static int may_chart_nodes_touch(const struct search *s, const struct chart_node
     if (a->cosine < 0.0 || b->cosine < 0.0) {
         return 1;
     }
-    tact_m3_mul_v3(axis, s->back, b->axis);
+    tact_m3_mul_v3(axis, s->rotation_b_to_a, b->axis);
     double most = cosine_of_sum(a->cosine, a->sine, b->cosine, b->sine);
     if (!(-tact_v3_dot(axis, a->axis) >= most)) {
         return 0;
     }
-    tact_m3_tmul_v3(n, s->back, a->axis);
+    tact_m3_tmul_v3(n, s->rotation_b_to_a, a->axis);
     if (fabs(tact_v3_dot(d, a->axis)) > s->near + a->flat + tact_chart_extent(b, n)) {
         return 0;
     }
@@ -311,7 +321,7 @@ static int may_chart_nodes_touch(const struct search *s, const struct chart_node
     return 1;
 }
 
-static void search_charts(struct search *s)
+static void search_charts(struct chart_search *s)
 {
     const struct chart_node *of[2] = {s->pair->charts[0]->nodes, s->pair->charts[1]->nodes};
     int stack[2 * SEARCH_STACK_DEPTH][2], count = 1;
@@ -320,7 +330,7 @@ static void search_charts(struct search *s)
         count--;
         int at[2] = {stack[count][0], stack[count][1]};
         const struct chart_node *a = &of[0][at[0]], *b = &of[1][at[1]];
-        struct start start = {.cell = {a, b}};
+        struct newton_start start = {.cell = {a, b}};
         const struct surface_part part[2] = {surface_part_of_node(a), surface_part_of_node(b)};
         if (!may_chart_nodes_touch(s, a, b, &start.miss) || contains_only_known_contact(s, part)) {
             continue;
@@ -340,11 +350,11 @@ static void search_charts(struct search *s)
 }
 
 int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int known,
-                                struct smooth_contact contact[TACT_PIECES], int *starts_left_out)
+                                struct smooth_contact contact[TACT_PIECES], int *search_failed)
 {
     double size = INFINITY;
-    struct search s;
-    *starts_left_out = 0;
+    struct chart_search s;
+    *search_failed = 0;
     if (!pair->charts[0] && !pair->charts[1]) {
         return known;
     }
@@ -352,25 +362,25 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int
     s.contact = contact;
     s.near = near;
     s.found = known;
-    s.kept = s.failed = 0;
+    s.start_count = s.failed = 0;
     for (int k = 0; k < 2; k++) {
         size = pair->charts[k] ? tact_min(size, pair->charts[k]->radius) : size;
     }
-    s.same = SAME * size;
+    s.same_distance = SAME_CONTACT_RATIO * size;
     if (pair->charts[0] && pair->charts[1]) {
         for (int i = 0; i < 9; i++) { /* turn[0]' turn[1] */
-            s.back[i] = 0.0;
+            s.rotation_b_to_a[i] = 0.0;
             for (int k = 0; k < 3; k++) {
-                s.back[i] += pair->turn[0][3 * k + i / 3] * pair->turn[1][3 * k + i % 3];
+                s.rotation_b_to_a[i] += pair->turn[0][3 * k + i / 3] * pair->turn[1][3 * k + i % 3];
             }
         }
-        tact_m3_tmul_v3(s.apart, pair->turn[0], pair->apart);
-        tact_v3_scale(s.apart, s.apart, -1.0);
+        tact_m3_tmul_v3(s.origin_b, pair->turn[0], pair->origin_offset);
+        tact_v3_scale(s.origin_b, s.origin_b, -1.0);
         search_charts(&s);
     } else {
         search_node_against_closed_form(&s, pair->charts[0] ? 0 : 1);
     }
     refine_starts_by_newton(&s);
-    *starts_left_out = s.failed > 0 && s.found == 0;
+    *search_failed = s.failed > 0 && s.found == 0;
     return s.found;
 }

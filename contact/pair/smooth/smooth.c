@@ -14,52 +14,57 @@
 #include "contact/pair/smooth/rolling_internal.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define MAX_CONTACT_GAP_RATIO                                                                      \
-    1e-3 /* relative to the smaller radius of curvature: gap at which contacts begin */
-#define MAX_NORMAL_TURN_PER_TICK                                                                   \
-    0.3 /* largest rotation of the normal over a surface in a tick [rad] */
-#define SAME_CONTACT_DISTANCE                                                                      \
-    1e-6         /* relative to the smaller body: distance up to which contacts are the same */
-#define SAME 0.5 /* smallest cosine between normals of a contact in successive ticks */
-#define MIN_POINT_CONTACT_CURVATURE                                                                \
-    1e-3 /* smallest curvature over the smaller body's: charts below it touch along a line */
-#define MAX_STEADY_ROTATION_CHANGE                                                                 \
-    0.5 /* largest relative change of an angular velocity in a tick that is extrapolated */
+/* Gap at which a contact begins, relative to the smaller radius of curvature. */
+#define MAX_CONTACT_GAP_RATIO 1e-3
+/* Largest rotation of the contact normal over a surface in a tick [rad] */
+#define MAX_NORMAL_TURN_PER_TICK 0.3
+/* Distance up to which two contacts are the same, relative to the smaller body. */
+#define SAME_CONTACT_DISTANCE 1e-6
+/* Smallest cosine between the normals of a contact in successive ticks. */
+#define MIN_CONTINUED_NORMAL_COSINE 0.5
+/* Smallest curvature, relative to the smaller body's, of charts that touch in a point: with less
+ * they touch along a line. */
+#define MIN_POINT_CONTACT_CURVATURE 1e-3
+/* Largest relative change of an angular velocity in a tick that is extrapolated. */
+#define MAX_STEADY_ROTATION_CHANGE 0.5
 
-enum { TORUS_PATCH_CORNERS = 32 }; /* corners of the patch of a torus that lies on a plane */
+/* Number of corners of the patch of a torus that lies on a plane. */
+enum { TORUS_PATCH_CORNERS = 32 };
 
-/* State of a pair. */
+/* Layout of the state variables of a pair of smooth shapes. */
 enum {
-    STATE_STEADY_TICKS,   /* ticks of contact with steady rotation before this one: 0, 1, 2, 3 for
-                             more */
+    STATE_STEADY_TICKS, /* number of ticks of contact with steady rotation before this one: 0, 1, 2,
+                           3 for more */
     STATE_CONTACT_COUNT,  /* number of contacts of the last tick, whose places follow */
-    STATE_CONTACT_PLACES, /* places on A and B of each contact */
+    STATE_CONTACT_PLACES, /* surface positions on A and B of each contact of the last tick */
     STATE_LAST_MOTION = STATE_CONTACT_PLACES + 6 * TACT_PIECES,
-    STATE_MOTION_SIZE = 24, /* twists of A and B, world; then their rates, along the shapes' axes */
+    STATE_MOTION_SIZE = 24, /* size of a motion: twists of A and B, world; then their rates, along
+                               the shapes' axes */
     STATE_EARLIER_MOTION = STATE_LAST_MOTION + STATE_MOTION_SIZE,
-    STATE_FEATURES_START = STATE_EARLIER_MOTION + STATE_MOTION_SIZE, /* state of the features */
+    STATE_FEATURES_START =
+        STATE_EARLIER_MOTION + STATE_MOTION_SIZE, /* first state variable of the features model */
     STATE_SIZE = STATE_FEATURES_START + TACT_NEAREST_STATE,
 };
 
-static int patches(const struct tact_shape *a, const struct tact_shape *b,
-                   const struct tact_world_options *options)
+static int count_smooth_patches(const struct tact_shape *a, const struct tact_shape *b,
+                                const struct tact_world_options *options)
 {
     return options->local == TACT_LOCAL_CONE ? tact_smooth_max_contacts(a, b) : 0;
 }
 
-/* The contacts that a tick finds of a pair. */
+/* Contacts that a tick found for a pair of smooth shapes. */
 struct smooth_search_result {
     struct smooth_pair pair;
     struct smooth_contact contact[TACT_PIECES];
-    int has_charts; /* 1: at least one surface has charts */
+    int has_charts; /* 1: at least one of the two surfaces has charts */
     int found;      /* number of contacts */
-    int edges;      /* 1: contacts may be missing that only features or volume measure */
-    double near;    /* largest gap with which charts may touch in this tick [m] */
+    int edges;      /* 1: there may be contacts that only the models features or volume measure */
+    double near;    /* largest gap with which charts may be in contact in this tick [m] */
     double size;    /* size of the smaller body [m] */
 };
 
-/* Speed that gravity adds in two ticks: a slower approach is no impact. */
-static double gravity_speed(const struct tact_pair_query *q)
+/* Speed that gravity adds in two ticks [m/s]: a slower approach is no impact. */
+static double gravity_speed_change(const struct tact_pair_query *q)
 {
     return 2.0 * q->options->period * tact_v3_norm(q->options->gravity);
 }
@@ -80,17 +85,18 @@ static void init_smooth_search(const struct tact_pair_query *q, struct smooth_se
     f->has_charts = f->pair.charts[0] || f->pair.charts[1];
     tact_v3_sub(v, q->twist[0], q->twist[1]);
     speed += tact_v3_norm(v);
-    f->near =
-        q->options->period * (2.0 * speed + gravity_speed(q)) + MAX_CONTACT_GAP_RATIO * f->size;
+    f->near = q->options->period * (2.0 * speed + gravity_speed_change(q)) +
+              MAX_CONTACT_GAP_RATIO * f->size;
 }
 
-/* Number of contacts of the last tick; the state may be of a damaged log. */
+/* Number of contacts in the last tick; limited, as the state may come from a damaged log. */
 static int last_contact_count(const struct tact_pair_query *q)
 {
     return (int)tact_max(0.0, tact_min(q->state[STATE_CONTACT_COUNT], TACT_PIECES));
 }
 
-/* Follows the contacts of the last tick by their places. Returns how many still exist. */
+/* Follows the contacts of the last tick from their surface positions. Returns how many still exist.
+ */
 static int follow_contacts(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
     int known = 0;
@@ -104,24 +110,26 @@ static int follow_contacts(const struct tact_pair_query *q, struct smooth_search
     return known;
 }
 
-/* Contacts of charts: those of the last tick, then others. Edges may touch where a convex pair has
- * no contact of its smooth surfaces. */
-static void find_on_charts(const struct tact_pair_query *q, struct smooth_search_result *f)
+/* Finds the contacts of charts: those of the last tick, then others. Edges may touch where a convex
+ * pair has no contact of its smooth surfaces. */
+static void find_chart_contacts(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
-    int lost = 0, edges = f->edges;
+    int search_failed = 0, edges = f->edges;
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    if (edges && plane) { /* a cylinder or cone touches it along a line, at an edge or a face */
+    /* a cylinder or cone touches a plane along a line, at an edge or a face */
+    if (edges && plane) {
         return;
     }
     f->found = follow_contacts(q, f);
     if (q->most > 1 || !f->found) {
-        f->found = tact_smooth_search_contacts(&f->pair, f->near, f->found, f->contact, &lost);
+        f->found =
+            tact_smooth_search_contacts(&f->pair, f->near, f->found, f->contact, &search_failed);
     }
-    f->edges = lost || f->found > TACT_PIECES || (edges && !f->found);
+    f->edges = search_failed || f->found > TACT_PIECES || (edges && !f->found);
 }
 
-/* Contacts of closed forms: for a convex pair from the last tick's points, else without a starting
- * point. */
+/* Finds the contacts of surfaces in closed form: for a convex pair from the last tick's points,
+ * else without a starting point. */
 static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
                                           struct smooth_search_result *f)
 {
@@ -134,7 +142,7 @@ static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
     }
 }
 
-/* Cosine between the normals of A (k = 0) or B at two of its places. */
+/* Cosine between the normals of A (k = 0) or B (k = 1) at two positions of its surface. */
 static double normal_cosine(const struct smooth_pair *pair, int k, const double *one,
                             const double *other)
 {
@@ -145,14 +153,14 @@ static double normal_cosine(const struct smooth_pair *pair, int k, const double 
                : tact_v3_dot(p.normal, q.normal);
 }
 
-/* 1 where a contact existed in the last tick: it has not moved far over either surface since. */
-static int existed_last_tick(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                             const struct smooth_contact *c)
+/* 1 where a contact existed in the last tick, as it has not moved far over either surface since. */
+static int existed_in_last_tick(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                                const struct smooth_contact *c)
 {
     for (int i = 0; i < last_contact_count(q); i++) {
         const double *places = q->state + STATE_CONTACT_PLACES + 6 * i;
-        if (normal_cosine(pair, 0, places, c->place[0]) >= SAME &&
-            normal_cosine(pair, 1, places + 3, c->place[1]) >= SAME) {
+        if (normal_cosine(pair, 0, places, c->place[0]) >= MIN_CONTINUED_NORMAL_COSINE &&
+            normal_cosine(pair, 1, places + 3, c->place[1]) >= MIN_CONTINUED_NORMAL_COSINE) {
             return 1;
         }
     }
@@ -168,7 +176,7 @@ static void store_contact_places(const struct tact_pair_query *q,
     }
 }
 
-/* Rotates both halves of a rate from the world to the shape's axes, or back. */
+/* Rotates both halves of a twist's rate from the world to the shape's axes, or back. */
 static void rotate_twist_rate(const struct tact_pose *pose, int back, const double *in, double *out)
 {
     double turn[9];
@@ -194,14 +202,14 @@ static int is_rotation_steady(const double *now, const double *last)
 static double count_ticks(const struct tact_pair_query *q)
 {
     const double *last = q->state + STATE_LAST_MOTION;
-    int is_steady =
+    int is_contact_steady =
         is_rotation_steady(q->twist[0], last) && is_rotation_steady(q->twist[1], last + 6);
-    double before = is_steady ? q->state[STATE_STEADY_TICKS] : 0.0;
+    double before = is_contact_steady ? q->state[STATE_STEADY_TICKS] : 0.0;
     return q->pressed > 0.0 ? tact_min(before + 1.0, 3.0) : 0.0;
 }
 
-/* Twists after this tick's solve and their rates in its drift, extrapolated from the last ticks, by
- * at most a parabola. Rates are extrapolated along the shapes' axes, where they differ by the
+/* Extrapolates the twists after this tick's solve and their rates in its drift from the last ticks,
+ * by at most a parabola. Rates are extrapolated along the shapes' axes, where they differ by the
  * changes of the velocities, not by the rotation of the shapes. */
 static void extrapolate_motion(const struct tact_pair_query *q, double twist[2][6],
                                double rate[2][6])
@@ -228,7 +236,7 @@ static void extrapolate_motion(const struct tact_pair_query *q, double twist[2][
     }
 }
 
-/* 1 where the contact moves so far over a surface in a tick that its rates do not predict its
+/* 1 where the contact moves so far over a surface in a tick that the rates do not predict its
  * position half a tick later. */
 static int is_motion_too_large(const struct smooth_contact *c, const struct smooth_motion *motion,
                                double h)
@@ -246,8 +254,8 @@ static int is_motion_too_large(const struct smooth_contact *c, const struct smoo
     return 0;
 }
 
-/* Change of the velocities of the rows n, t1, t2 and about n until half a tick after the solve, at
- * the extrapolated twists and rates. */
+/* Computes the change of the velocities of the rows n, t1, t2 and about n until half a tick after
+ * the solve, at the extrapolated twists and rates. */
 static void row_velocity_changes(const struct tact_pair_query *q, const struct smooth_contact *c,
                                  const double twist[2][6], const double rate[2][6], double gain[4])
 {
@@ -264,7 +272,7 @@ static void row_velocity_changes(const struct tact_pair_query *q, const struct s
     }
 }
 
-/* Principal relative curvatures k[0] <= k[1] [1/m], and t1 along the first. */
+/* Computes the principal relative curvatures k[0] <= k[1] [1/m], and rotates t1 along the first. */
 static void align_to_principal_curvature(struct smooth_contact *c, double k[2])
 {
     double l[4], axis[2], t1[3], t2[3];
@@ -273,7 +281,7 @@ static void align_to_principal_curvature(struct smooth_contact *c, double k[2])
     }
     tact_eigen2(l[0], l[1], l[3], k, axis);
     if (k[1] - k[0] <= 1e-9 * k[1]) {
-        return; /* round: rounding must not rotate the frame from tick to tick */
+        return; /* for equal curvatures rounding must not rotate the frame from tick to tick */
     }
     tact_v3_scale(t1, c->frame + 3, axis[0]);
     tact_v3_axpy(t1, axis[1], c->frame + 6);
@@ -288,8 +296,8 @@ static void align_to_principal_curvature(struct smooth_contact *c, double k[2])
     }
 }
 
-/* Sets the extent of the patch. Rigid surfaces touch in a point, which transmits no torque. Soft
- * ones touch in Hertz's ellipse, and a fingertip in its disc, with torsion. */
+/* Sets the extent of a patch. Rigid surfaces touch in a point, which transmits no torque. Soft ones
+ * touch in Hertz's ellipse, and a fingertip in its disc, with torsion. */
 static void set_patch_extent(const struct tact_pair_query *q, const double k[2],
                              struct tact_patch *patch)
 {
@@ -336,11 +344,12 @@ static double closing_speed(const struct tact_pair_query *q, const struct smooth
     return tact_max(-tact_v3_dot(c->frame, slip), 0.0);
 }
 
-/* Largest gap with which the surfaces may touch in this tick: twice the approach. */
+/* Largest gap with which the surfaces may come into contact in this tick: twice the approach [m].
+ */
 static double largest_touching_gap(const struct tact_pair_query *q, const struct smooth_contact *c,
                                    const double k[2])
 {
-    return q->options->period * (2.0 * closing_speed(q, c) + gravity_speed(q)) +
+    return q->options->period * (2.0 * closing_speed(q, c) + gravity_speed_change(q)) +
            MAX_CONTACT_GAP_RATIO / k[1];
 }
 
@@ -350,11 +359,11 @@ static int continues_contact_smoothly(const struct tact_pair_query *q,
                                       const struct smooth_pair *pair,
                                       const struct smooth_contact *c)
 {
-    return (q->pressed > 0.0 && existed_last_tick(q, pair, c)) ||
-           closing_speed(q, c) < gravity_speed(q);
+    return (q->pressed > 0.0 && existed_in_last_tick(q, pair, c)) ||
+           closing_speed(q, c) < gravity_speed_change(q);
 }
 
-/* 1 where a torus over a half-space may touch it along its ring in this tick. */
+/* 1 where a torus over a half-space may touch it along the whole ring in this tick. */
 static int may_ring_touch_halfspace(const struct tact_pair_query *q, const struct smooth_pair *pair,
                                     int plane, const struct tact_patch *patch)
 {
@@ -365,11 +374,11 @@ static int may_ring_touch_halfspace(const struct tact_pair_query *q, const struc
     double closing_speed = tact_max(0.0, radius * tact_v3_norm(w) - tact_v3_dot(patch->frame, v));
     double tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
     return patch->gap[0] - tilt <=
-           h * (2.0 * closing_speed + gravity_speed(q)) + MAX_CONTACT_GAP_RATIO * radius;
+           h * (2.0 * closing_speed + gravity_speed_change(q)) + MAX_CONTACT_GAP_RATIO * radius;
 }
 
-/* Patch of a torus that lies on a half-space: the gap is that of the disc bounded by its ring,
- * displaced downward by the tube, also for a small tilt. The pressure acts along the ring. */
+/* Makes the patch of a torus that lies on a half-space: the gap is that of the disc bounded by its
+ * ring, displaced downward by the tube, also for a small tilt. The pressure acts along the ring. */
 static void set_torus_ring_patch(const struct tact_pair_query *q, const struct smooth_pair *pair,
                                  int plane, struct tact_patch *patch)
 {
@@ -383,7 +392,7 @@ static void set_torus_ring_patch(const struct tact_pair_query *q, const struct s
     }
     tact_v3_scale(n, up, plane ? 1.0 : -1.0);
     tact_v3_tangents(n, n + 3, n + 6);
-    double height = tact_v3_dot(up, pair->apart) * (plane ? 1.0 : -1.0) - size[1];
+    double height = tact_v3_dot(up, pair->origin_offset) * (plane ? 1.0 : -1.0) - size[1];
     tact_v3_copy(patch->center, pose->position);
     tact_v3_axpy(patch->center, -size[1] - 0.5 * height, up);
     patch->law = TACT_LAW_GAPS;
@@ -405,7 +414,7 @@ static void set_torus_ring_patch(const struct tact_pair_query *q, const struct s
     patch->surface = TACT_SURFACE_UNIFORM;
 }
 
-/* Makes the patch of one contact, with the predicted change of its velocities. */
+/* Makes the patch of one smooth contact, with the predicted change of its velocities. */
 static void make_contact_patch(const struct tact_pair_query *q, const struct smooth_contact *c,
                                const double k[2], const double gain[4], struct tact_patch *patch)
 {
@@ -416,51 +425,52 @@ static void make_contact_patch(const struct tact_pair_query *q, const struct smo
     }
 }
 
-/* Keeps the contacts that may touch in this tick, aligned, with their curvatures. Returns their
- * number; f->edges: 1 where one of charts is a line. */
+/* Keeps the contacts that may touch in this tick, aligned with their principal curvatures. Returns
+ * their number; f->edges: 1 where one of charts touches along a line. */
 static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
                                   double k[TACT_PIECES][2])
 {
-    int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touch = 0;
+    int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touching_count = 0;
     for (int i = 0; i < count; i++) {
         struct smooth_contact *c = &f->contact[i];
-        align_to_principal_curvature(c, k[touch]);
+        align_to_principal_curvature(c, k[touching_count]);
         f->edges |= f->has_charts && c->gap <= f->near &&
-                    !(k[touch][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
-        if (c->gap <= largest_touching_gap(q, c, k[touch])) {
-            f->contact[touch++] = *c;
+                    !(k[touching_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
+        if (c->gap <= largest_touching_gap(q, c, k[touching_count])) {
+            f->contact[touching_count++] = *c;
         }
     }
-    return touch;
+    return touching_count;
 }
 
 static void measure_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
-                             const double k[][2], int touch, struct tact_patch *patch,
+                             const double k[][2], int touching_count, struct tact_patch *patch,
                              struct tact_pair_piece *piece)
 {
     const struct smooth_contact *contact = f->contact;
     double twist[2][6], rate[2][6], gain[4];
     int deepest = 0;
     extrapolate_motion(q, twist, rate);
-    for (int i = 0; i < touch; i++) {
+    for (int i = 0; i < touching_count; i++) {
         memset(gain, 0, sizeof gain);
         if (continues_contact_smoothly(q, &f->pair, &contact[i])) {
             row_velocity_changes(q, &contact[i], (const double(*)[6])twist,
                                  (const double(*)[6])rate, gain);
         }
-        make_contact_patch(q, &contact[i], k[i], gain, touch > 1 ? &piece[i].patch : patch);
+        make_contact_patch(q, &contact[i], k[i], gain,
+                           touching_count > 1 ? &piece[i].patch : patch);
         deepest = contact[i].gap < contact[deepest].gap ? i : deepest;
     }
-    if (touch > 1) {
+    if (touching_count > 1) {
         *patch = piece[deepest].patch;
-        for (int i = 0; i < touch; i++) {
+        for (int i = 0; i < touching_count; i++) {
             memset(&piece[i].moments, 0, sizeof piece[i].moments);
         }
     }
-    store_contact_places(q, contact, touch);
+    store_contact_places(q, contact, touching_count);
 }
 
-/* A torus that lies on a half-space. */
+/* Measures a torus that lies on a half-space. */
 static int measure_torus_on_plane(const struct tact_pair_query *q, const struct smooth_pair *pair,
                                   int plane, struct tact_patch *patch)
 {
@@ -480,22 +490,23 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
         return measure_torus_on_plane(q, &f.pair, plane, patch);
     }
     if (f.has_charts) {
-        find_on_charts(q, &f);
+        find_chart_contacts(q, &f);
     } else {
         find_contacts_of_closed_forms(q, &f);
     }
-    int touch = keep_touching_contacts(q, &f, k);
+    int touching_count = keep_touching_contacts(q, &f, k);
     if (f.edges) {
         q->state[STATE_STEADY_TICKS] = q->state[STATE_CONTACT_COUNT] = 0.0;
         return tact_smooth_measure_edges(q, q->state + STATE_FEATURES_START, patch);
     }
-    if (!touch) { /* the closest points of a convex pair are still a good starting point */
+    /* the closest points of a convex pair, kept in the state, remain a good starting point */
+    if (!touching_count) {
         q->state[STATE_STEADY_TICKS] = 0.0;
         store_contact_places(q, f.contact, f.found > 0 && q->most == 1);
         return -EDOM;
     }
-    measure_contacts(q, &f, (const double(*)[2])k, touch, patch, piece);
-    return touch > 1 ? touch : 0;
+    measure_contacts(q, &f, (const double(*)[2])k, touching_count, patch, piece);
+    return touching_count > 1 ? touching_count : 0;
 }
 
 const struct tact_contact_model tact_model_smooth = {
@@ -503,7 +514,7 @@ const struct tact_contact_model tact_model_smooth = {
     .name = "smooth",
     .state = STATE_SIZE,
     .gaps = 1,
-    .patches = patches,
+    .patches = count_smooth_patches,
     .prepare = tact_smooth_prepare,
     .release = tact_smooth_release,
     .measure = measure_smooth_pair,

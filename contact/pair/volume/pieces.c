@@ -1,6 +1,6 @@
 /*
- * Overlaps that are not planar, as planar pieces: a peg in a groove touches both flanks, and a
- * common normal would be that of neither.
+ * Splits overlaps that are not planar into planar pieces: a peg in a groove touches both flanks,
+ * and a common normal would be that of neither.
  *
  * Two convex solids touch in a plane. For a convex solid and one that is not, the faces of the
  * latter inside the former are known exactly, and so is the part of the overlap that belongs to
@@ -15,17 +15,19 @@
 #include "contact/pair/volume/pieces_internal.h"
 
 #define MAX_FACE_GROUPS 8
-#define MIN_GROUP_NORMAL_COSINE                                                                    \
-    0.9848 /* cosine of 10 degrees: normals within it belong to one group */
-#define PLANAR_AREA_RATIO                                                                          \
-    0.9848 /* ratio of the vector sum of the areas to their sum: flat above it */
-#define MIN_GROUP_AREA_FRACTION 1e-3 /* fraction of the area below which a group is dropped */
+/* Cosine of 10 degrees: normals at smaller angles belong to one group. */
+#define MIN_GROUP_NORMAL_COSINE 0.9848
+/* Ratio of the vector sum of the faces' areas to the sum of their magnitudes above which an overlap
+ * is planar. */
+#define PLANAR_AREA_RATIO 0.9848
+/* Fraction of the total area below which a group of faces is dropped. */
+#define MIN_GROUP_AREA_FRACTION 1e-3
 
-/* Faces with similar normals, in the frame of the solid that they belong to. */
+/* A group of faces with similar normals, in the frame of the solid that they belong to. */
 struct group {
-    double normal[3]; /* normal of its first face */
-    double area[3];   /* vector sum of the faces' areas [m^2] */
-    double size;      /* sum of their magnitudes [m^2] */
+    double normal[3]; /* normal of the group's first face */
+    double area[3];   /* vector sum of the group's face areas [m^2] */
+    double size;      /* sum of the magnitudes of the group's face areas [m^2] */
     double first[3];  /* integral of the position over the group's faces [m^3] */
 };
 
@@ -90,20 +92,21 @@ int tact_pieces_are_possible(const struct tact_shape *a, const struct tact_shape
            a->mesh && b->mesh && !a->mesh->facets != !b->mesh->facets;
 }
 
-/* The plane of equal depth below the planes of groups i and j, with i's part inside: the part with
+/* Plane of equal depth below the planes of face groups i and j, with i's part inside: the part with
  * the larger depth where they face each other, as in a groove, with the smaller one on a ridge. */
 static void plane_of_equal_depths(const struct group *i, const struct group *j,
                                   const struct tact_pose *pose, double plane[4])
 {
-    double pi[3], pj[3], n[3], apart[3], middle[3];
+    double pi[3], pj[3], n[3], offset[3], middle[3];
     tact_v3_scale(pi, i->first, 1.0 / i->size);
     tact_v3_scale(pj, j->first, 1.0 / j->size);
-    tact_v3_sub(apart, pj, pi);
+    tact_v3_sub(offset, pj, pi);
     double ni[3], nj[3];
     tact_v3_normalize(ni, i->area);
     tact_v3_normalize(nj, j->area);
-    double faces = tact_v3_dot(ni, apart) - tact_v3_dot(nj, apart) > 0.0 ? 1.0 : -1.0;
-    /* depths: ni (pi - x) and nj (pj - x); inside: faces (depth_j - depth_i) <= 0 */
+    double faces = tact_v3_dot(ni, offset) - tact_v3_dot(nj, offset) > 0.0 ? 1.0 : -1.0;
+    /* depths below the planes: ni (pi - x) and nj (pj - x); inside: faces (depth_j - depth_i) <= 0
+     */
     tact_v3_sub(n, ni, nj);
     tact_v3_scale(n, n, faces);
     double d = faces * (tact_v3_dot(ni, pi) - tact_v3_dot(nj, pj)), size = tact_v3_norm(n);
@@ -114,7 +117,7 @@ static void plane_of_equal_depths(const struct group *i, const struct group *j,
 
 int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces *out)
 {
-    int swapped = q->a->mesh->facets != NULL; /* the first is the one that is not convex */
+    int swapped = q->a->mesh->facets != NULL; /* the first solid is the one that is not convex */
     const struct tact_mesh *nonconvex_mesh = swapped ? q->b->mesh : q->a->mesh;
     const struct tact_mesh *convex = swapped ? q->a->mesh : q->b->mesh;
     const struct tact_pose *pose = swapped ? q->pose_b : q->pose_a;

@@ -9,18 +9,20 @@
 #include "contact/pair/volume/pieces_internal.h"
 #include "contact/pair/volume/volume_internal.h"
 
-#define MAX_FLAT_END_EXPONENT                                                                      \
-    1.2 /* exponent up to which the overlap of a cylinder is that of its flat end */
-#define MAX_PIECE_DEPTH_RATIO 0.1 /* largest depth of a piece, over its longer semi-axis */
-#define EQUIVALENT_ELLIPSE_SCALE                                                                   \
-    5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
+/* Exponent up to which the overlap of a cylinder counts as that of its flat end. */
+#define MAX_FLAT_END_EXPONENT 1.2
+/* Largest depth of a piece of an overlap, relative to its longer semi-axis. */
+#define MAX_PIECE_DEPTH_RATIO 0.1
+/* Scale of the paper's equivalent ellipsoid, struct tact_patch_options. */
+#define EQUIVALENT_ELLIPSE_SCALE 5.0
 
 static int has_shape_with_faces(const struct tact_pair_query *q, enum tact_shape_faces faces)
 {
     return tact_shape_faces(q->a) == faces || tact_shape_faces(q->b) == faces;
 }
 
-/* paper: as published, one patch with its normal opposite to the gradient. */
+/* Chooses the options of a patch; as_in_bouchard: as published, one patch with its normal opposite
+ * to the gradient. */
 static struct tact_patch_options choose_patch_options(const struct tact_pair_query *q,
                                                       int as_in_bouchard)
 {
@@ -55,9 +57,9 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
     return rc ? -ERANGE : 0;
 }
 
-/* Outline of the overlap: of the corners that the measurement found, where it was of two convex
- * solids; else it is cut again. For 100 cubes on a floor, whose plane is the only one that cuts, a
- * cut takes 0.14 us a pair, and reloading 24 corners into the cache 0.25 us. */
+/* Outline of the overlap, from the corners that the measurement found, where it was of two convex
+ * solids; else the overlap is cut again. For 100 cubes on a floor, whose plane is the only one that
+ * cuts, a cut takes 0.14 us a pair, and reloading 24 corners into the cache 0.25 us. */
 static int find_outline(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     const struct tact_overlap_corners *corners = q->corners;
@@ -81,14 +83,16 @@ int tact_volume_patch(const struct tact_pair_query *q, int as_in_bouchard, int o
     return rc;
 }
 
-/* Patch of a piece, which is within the planes about it. 0, or the reason why there is none. */
+/* Makes the patch of a piece of the overlap, which is bounded by the planes about it. 0, or the
+ * reason why there is none. */
 static int make_piece_patch(const struct tact_pair_query *q, const double (*plane)[4], int planes,
                             struct tact_pair_piece *piece)
 {
     const struct tact_mesh *a = q->a->mesh, *b = q->b->mesh;
     struct tact_patch_options options = choose_patch_options(q, 0);
     struct tact_patch *patch = &piece->patch;
-    options.normal = TACT_NORMAL_GRADIENT; /* a piece has no rims that bend the gradient */
+    /* a piece of an overlap has no rims that bend the gradient */
+    options.normal = TACT_NORMAL_GRADIENT;
     if (tact_moments_within_planes(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments, NULL,
                                    NULL) != 1 ||
         make_patch(q, &piece->moments, &options, patch)) {
@@ -109,9 +113,9 @@ static int is_thin_patch(const struct tact_patch *patch)
     return patch->depth <= MAX_PIECE_DEPTH_RATIO * tact_max(patch->semi[0], patch->semi[1]);
 }
 
-/* Makes the pieces; returns their number, or 0 where the overlap is planar or pieces are too deep.
- */
-static int make_pieces(const struct tact_pair_query *q, struct tact_pair_piece *piece)
+/* Makes the pieces of an overlap; returns their number, or 0 where the overlap is planar or pieces
+ * are too deep. */
+static int make_planar_pieces(const struct tact_pair_query *q, struct tact_pair_piece *piece)
 {
     struct tact_pieces pieces;
     int made = 0, count = tact_pieces_group_faces(q, &pieces);
@@ -127,8 +131,8 @@ static int make_pieces(const struct tact_pair_query *q, struct tact_pair_piece *
     return made;
 }
 
-static int may_split_into_pieces(const struct tact_shape *a, const struct tact_shape *b,
-                                 const struct tact_world_options *options)
+static int may_split_overlap(const struct tact_shape *a, const struct tact_shape *b,
+                             const struct tact_world_options *options)
 {
     return options->split && options->local == TACT_LOCAL_CONE && tact_pieces_are_possible(a, b);
 }
@@ -142,7 +146,7 @@ int tact_volume_supports_pair(const struct tact_shape *a, const struct tact_shap
 static int count_volume_patches(const struct tact_shape *a, const struct tact_shape *b,
                                 const struct tact_world_options *options)
 {
-    return may_split_into_pieces(a, b, options) ? TACT_PIECES : tact_volume_supports_pair(a, b);
+    return may_split_overlap(a, b, options) ? TACT_PIECES : tact_volume_supports_pair(a, b);
 }
 
 static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patch *patch,
@@ -153,7 +157,7 @@ static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patc
     if (rc || q->most == 1) {
         return rc;
     }
-    return make_pieces(q, piece);
+    return make_planar_pieces(q, piece);
 }
 
 const struct tact_contact_model tact_model_volume = {
