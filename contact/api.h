@@ -1,4 +1,4 @@
-/** Included by every public header: symbol visibility and C linkage. */
+/** Symbol visibility and C linkage; included by every public header. */
 #ifndef TACT_CONTACT_API_H
 #define TACT_CONTACT_API_H
 

@@ -2,7 +2,8 @@
 
 #include <sleef.h>
 
-/* cinz: consistent results, compiled without FMA. purec: called as they are, no choice by CPU. */
+/* cinz: SLEEF's functions with consistent results, compiled without FMA. purec: called directly,
+ * without a choice by CPU. */
 
 double tact_sin(double x)
 {

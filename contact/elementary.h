@@ -37,7 +37,7 @@ TACT_API double tact_pow(double x, double y);
 /** Natural logarithm, within 1.0 ulp as SLEEF states. */
 TACT_API double tact_log(double x);
 
-/** sqrt(x^2 + y^2) without overflow on the way, 2.0 ulp. */
+/** sqrt(x^2 + y^2) without intermediate overflow, 2.0 ulp. */
 TACT_API double tact_hypot(double x, double y);
 
 TACT_END_DECLS

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "contact/number.h"
 
-/* Names and texts of a file may contain anything; a message is one line. */
+/* Replaces control characters: names and texts of a file may contain anything, but a message is one
+ * line. */
 static void replace_line_breaks(char *text)
 {
     for (; *text; text++) {

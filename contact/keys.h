@@ -1,7 +1,7 @@
 /**
- * A hash table from keys to numbers, both 0 or more, of fixed capacity: Fibonacci hashing (Knuth
- * 1973, 6.4) with linear probing. All functions are real-time safe, except tact_keys_create() and
- * tact_keys_destroy().
+ * A hash table from integer keys to numbers, both 0 or more, of fixed capacity: Fibonacci hashing
+ * (Knuth 1973, 6.4) with linear probing. All functions are real-time safe, except
+ * tact_keys_create() and tact_keys_destroy().
  */
 #ifndef TACT_CONTACT_KEYS_H
 #define TACT_CONTACT_KEYS_H
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/** A key and its number. */
+/** A slot of the hash table: a key and its number. */
 struct tact_key {
-    uint32_t key; /**< key + 1; 0: the slot is free */
+    uint32_t key; /**< the slot's key + 1; 0: the slot is free */
     int number;   /**< number stored for the key, 0 or more */
 };
 
@@ -22,7 +22,8 @@ struct tact_keys {
     int shift;               /**< 32 less the base-2 logarithm of the number of slots */
 };
 
-/** Allocates with capacity for `most` keys, with at least half of the slots free. -ENOMEM. */
+/** Allocates a hash table with capacity for `most` keys, with at least half of the slots free.
+ * -ENOMEM. */
 static inline int tact_keys_create(struct tact_keys *keys, int most)
 {
     keys->shift = 31;
@@ -38,7 +39,7 @@ static inline void tact_keys_destroy(struct tact_keys *keys)
     free(keys->places);
 }
 
-/** The slot of a key, or the free slot where it would be inserted. */
+/** The slot that holds a key, or the free slot where it would be inserted. */
 static inline struct tact_key *tact_keys_find_slot(const struct tact_keys *keys, int key)
 {
     uint32_t key_plus_one = (uint32_t)key + 1, last = ((uint32_t)1 << (32 - keys->shift)) - 1;
@@ -49,7 +50,7 @@ static inline struct tact_key *tact_keys_find_slot(const struct tact_keys *keys,
     return &keys->places[at];
 }
 
-/** The number of a key; -1 where it is not in the table. */
+/** The number stored for a key; -1 where the key is not in the table. */
 static inline int tact_keys_find(const struct tact_keys *keys, int key)
 {
     const struct tact_key *place = tact_keys_find_slot(keys, key);

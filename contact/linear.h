@@ -1,6 +1,6 @@
 /**
- * Symmetric systems of at most six unknowns, solved in place, and long vectors. All functions are
- * real-time safe.
+ * Linear algebra in place: symmetric systems of at most six unknowns, and long vectors. All
+ * functions are real-time safe.
  */
 #ifndef TACT_CONTACT_LINEAR_H
 #define TACT_CONTACT_LINEAR_H
@@ -28,8 +28,8 @@ static inline void tact_axpy(double *y, double s, const double *x, int n)
  * micrometre wide, the torque about its length is 1e-6 of the other. */
 #define TACT_PIVOT_FLOOR 1e-13
 
-/** Pivots below this fraction of the largest diagonal entry count as zero: that unknown moves
- * nothing, and its entry is rounding. */
+/** Pivots below this fraction of the largest diagonal entry count as zero: the unknown has no
+ * effect, and its entry is rounding. */
 #define TACT_PIVOT_MIN 1e-26
 
 /**
@@ -68,8 +68,8 @@ static inline void tact_ldl_factor(double *a, int n)
 }
 
 /**
- * Solves with the factors of tact_ldl_factor(); x is the right side on input and the solution on
- * output.
+ * Solves a system with the factors of tact_ldl_factor(); x is the right side on input and the
+ * solution on output.
  */
 static inline void tact_ldl_solve(const double *a, int n, double *x)
 {

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Created once and never freed: glibc has this locale built in and needs no memory for it. */
+/* The C locale is created once and never freed: glibc has it built in and needs no memory for it.
+ */
 static locale_t c_locale(void)
 {
     static _Atomic(locale_t) made;
@@ -13,7 +14,7 @@ static locale_t c_locale(void)
     if (!locale) {
         locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
         if (locale && !atomic_compare_exchange_strong(&made, &none, locale)) {
-            freelocale(locale); /* another thread was first */
+            freelocale(locale); /* another thread created the locale first */
             locale = none;
         }
     }

@@ -16,18 +16,19 @@
 
 TACT_BEGIN_DECLS
 
-/** strtod() in the C locale. end may be NULL. Not real-time safe, as all functions here. */
+/** strtod() in the C locale: reads a number. end may be NULL. Not real-time safe, as all functions
+ * here. */
 TACT_API double tact_number_read(const char *text, char **end);
 
-/** sscanf() in the C locale. */
+/** sscanf() in the C locale: reads formatted numbers. */
 TACT_API int tact_number_scan(const char *text, const char *format, ...)
     __attribute__((format(scanf, 2, 3)));
 
-/** snprintf() in the C locale: returns the length of the whole text. */
+/** snprintf() in the C locale: prints numbers; returns the length of the whole text. */
 TACT_API int tact_number_print(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** vsnprintf() in the C locale. */
+/** vsnprintf() in the C locale: prints numbers. */
 TACT_API int tact_number_vprint(char *out, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
@@ -37,7 +38,7 @@ TACT_API int tact_number_vprint(char *out, size_t size, const char *format, va_l
  * of calls may be nested.
  */
 TACT_API void *tact_number_begin(void);
-/** Restores the locale of before tact_number_begin(); before: its result. */
+/** Restores the locale that was set before tact_number_begin(); before: the result of that call. */
 TACT_API void tact_number_end(void *before);
 
 TACT_END_DECLS

@@ -1,8 +1,8 @@
-/** The owner of a shape or of a side of a joint. */
+/** The owner of a shape or of a side of a joint: the world, a body, or a link of a hand. */
 #ifndef TACT_CONTACT_OWNER_H
 #define TACT_CONTACT_OWNER_H
 
-/** Kinds of owner: the world, a body, a link of a hand. */
+/** Kinds of owner of a shape: the world, a body, a link of a hand. */
 enum tact_owner_kind { TACT_OWNER_FIXED, TACT_OWNER_BODY, TACT_OWNER_HAND };
 
 /** Owner of a shape. */

@@ -11,8 +11,9 @@
 /** A function of one variable whose root is searched. */
 typedef double (*tact_root_fn)(void *user, double x);
 
-/** Root in [lo, hi], where f(lo) = flo and f(hi) = fhi differ in sign; to about 1e-15 relative, in
- * at most `most` evaluations. The last point evaluated is the one returned. */
+/** Finds the root in [lo, hi] of a function whose values f(lo) = flo and f(hi) = fhi differ in
+ * sign; to about 1e-15 relative, in at most `most` evaluations. The last point evaluated is the one
+ * returned. */
 static inline double tact_root_find(tact_root_fn f, void *user, double lo, double flo, double hi,
                                     double fhi, int most)
 {

@@ -1,5 +1,5 @@
 /**
- * Short vectors in the compiler's generic notation; not installed.
+ * SIMD vectors of a few numbers in the compiler's generic notation; not installed.
  *
  * The number of lanes is fixed by the type, not by the processor, and nothing is contracted, so
  * that the results are the same bit for bit with any instructions. Operations are macros and
@@ -65,8 +65,8 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
 #define TACT_F8_MAX(a, b) TACT_F8_SELECT((a) > (b), a, b)
 #define TACT_D4_ABS(a) ((tact_d4)((tact_l4)(a)&INT64_MAX))
 
-/** Sets bit i of *bits where lane i of a mask is set: of 8 lanes of floats, of 4, of 4 of doubles.
- */
+/** Set bit i of *bits where lane i of a comparison mask is set: of 8 lanes of floats, of 4, of 4 of
+ * doubles. */
 TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
 {
 #ifdef __SSE2__
@@ -105,10 +105,10 @@ TACT_INLINE void tact_l4_bits(const tact_l4 *mask, uint32_t *bits)
 #endif
 }
 
-/** One number of each of four arrays. */
+/** A vector of one number of each of four arrays. */
 #define TACT_D4_OF(from, at) ((tact_d4){(from)[0][at], (from)[1][at], (from)[2][at], (from)[3][at]})
 
-/** Prefetches memory that will soon be read: a large mesh is not in a cache. */
+/** Prefetches memory that will soon be read: a large mesh does not fit in a cache. */
 TACT_INLINE void tact_prefetch(const void *from, size_t size)
 {
     for (size_t i = 0; i < size; i += 64) {
@@ -116,7 +116,7 @@ TACT_INLINE void tact_prefetch(const void *from, size_t size)
     }
 }
 
-/** Lanes of a where mask is set, else of b. */
+/** Selects the lanes of a where mask is set, else those of b. */
 #define TACT_D4_SELECT(mask, a, b) ((tact_d4)(((mask) & (tact_l4)(a)) | (~(mask) & (tact_l4)(b))))
 #define TACT_D4_MIN(a, b) TACT_D4_SELECT((a) < (b), a, b)
 #define TACT_D4_MAX(a, b) TACT_D4_SELECT((a) > (b), a, b)

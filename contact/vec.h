@@ -85,7 +85,7 @@ static inline double tact_v3_norm(const double *a)
     return sqrt(tact_v3_dot(a, a));
 }
 
-/** r = a x b; r must be neither a nor b. */
+/** Cross product r = a x b; r must be neither a nor b. */
 static inline void tact_v3_cross(double *r, const double *a, const double *b)
 {
     r[0] = a[1] * b[2] - a[2] * b[1];
@@ -93,7 +93,7 @@ static inline void tact_v3_cross(double *r, const double *a, const double *b)
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/** r = a / |a| and returns |a|; leaves r = 0 where |a| = 0. r may be a. */
+/** Normalises a vector: r = a / |a| and returns |a|; leaves r = 0 where |a| = 0. r may be a. */
 static inline double tact_v3_normalize(double *r, const double *a)
 {
     double n = tact_v3_norm(a);
@@ -101,8 +101,9 @@ static inline double tact_v3_normalize(double *r, const double *a)
     return n;
 }
 
-/** Two unit vectors that make (n, t1, t2) right-handed, n a unit vector. They depend continuously
- * on n, except at n = -z (Duff et al. 2017, Building an orthonormal basis, revisited). */
+/** Sets two unit vectors that make (n, t1, t2) right-handed, n a unit vector. They depend
+ * continuously on n, except at n = -z (Duff et al. 2017, Building an orthonormal basis, revisited).
+ */
 static inline void tact_v3_tangents(const double *n, double *t1, double *t2)
 {
     double s = copysign(1.0, n[2]);
@@ -148,7 +149,7 @@ static inline void tact_m3_mul_t(double *r, const double *a, const double *b)
     }
 }
 
-/** Rotation matrix of a unit quaternion. */
+/** Sets the rotation matrix of a unit quaternion. */
 static inline void tact_quat_to_m3(double *r, const double *q)
 {
     double w = q[0], x = q[1], y = q[2], z = q[3];
@@ -163,7 +164,7 @@ static inline void tact_quat_to_m3(double *r, const double *q)
     r[8] = 1.0 - 2.0 * (x * x + y * y);
 }
 
-/** r = a b (Hamilton product); r must be neither. */
+/** Product of two quaternions, r = a b (Hamilton product); r must be neither a nor b. */
 static inline void tact_quat_mul(double *r, const double *a, const double *b)
 {
     r[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
@@ -172,7 +173,8 @@ static inline void tact_quat_mul(double *r, const double *a, const double *b)
     r[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
 }
 
-/** Normalises q in place and returns its former norm; the identity where that is 0. */
+/** Normalises the quaternion q in place and returns its former norm; sets the identity where that
+ * is 0. */
 static inline double tact_quat_normalize(double *q)
 {
     double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -187,7 +189,7 @@ static inline double tact_quat_normalize(double *q)
     return n;
 }
 
-/** Unit quaternion of the rotation vector v [rad]: axis times angle. */
+/** Sets the unit quaternion of the rotation vector v [rad]: axis times angle. */
 static inline void tact_quat_from_rotvec(double *q, const double *v)
 {
     double angle = tact_v3_norm(v);
@@ -196,7 +198,7 @@ static inline void tact_quat_from_rotvec(double *q, const double *v)
     tact_v3_scale(q + 1, v, s);
 }
 
-/** Rotation vector [rad] of a unit quaternion, by at most half a turn. */
+/** Sets the rotation vector [rad] of a unit quaternion, by at most half a turn. */
 static inline void tact_quat_to_rotvec(double *v, const double *q)
 {
     double sign = q[0] < 0.0 ? -1.0 : 1.0, sine = tact_v3_norm(q + 1);
@@ -219,7 +221,8 @@ static inline void tact_pose_point(double *r, const struct tact_pose *pose, cons
     tact_v3_add(r, r, pose->position);
 }
 
-/** r = a b: the pose of a frame b given relative to a. r must be neither. */
+/** Composes two poses, r = a b: the pose in the world of a frame b given relative to a. r must be
+ * neither a nor b. */
 static inline void tact_pose_mul(struct tact_pose *r, const struct tact_pose *a,
                                  const struct tact_pose *b)
 {

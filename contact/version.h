@@ -15,35 +15,40 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_VERSION_MAJOR 0  /**< of the headers */
-#define TACT_VERSION_MINOR 13 /**< of the headers, and of the ABI while the major version is 0 */
-#define TACT_VERSION_PATCH 0  /**< of the headers: incremented where neither API nor ABI changes */
+#define TACT_VERSION_MAJOR 0 /**< of the headers */
+/**< minor version of the headers, and of the ABI while the major version is 0 */
+#define TACT_VERSION_MINOR 13
+/**< patch version of the headers: incremented where neither API nor ABI changes */
+#define TACT_VERSION_PATCH 0
 
 #define TACT_VERSION_TEXT_OF(major, minor, patch)                                                  \
-#major "." #minor "." #patch /**< text of three numbers */
+#major "." #minor "." #patch /**< makes the text of three numbers */
 #define TACT_VERSION_TEXT(major, minor, patch)                                                     \
-    TACT_VERSION_TEXT_OF(major, minor, patch) /**< text of three macros */
+    TACT_VERSION_TEXT_OF(major, minor, patch) /**< makes the text of three macros */
 
-/** "MAJOR.MINOR.PATCH" of the headers. */
+/** Version of the headers as text, "MAJOR.MINOR.PATCH". */
 #define TACT_VERSION TACT_VERSION_TEXT(TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH)
 
-/** One number for the ABI of the headers, as in the file name libtact.so.MAJOR.MINOR. */
+/** The headers' ABI version as one number, as in the file name libtact.so.MAJOR.MINOR. */
 #define TACT_ABI_VERSION (TACT_VERSION_MAJOR * 1000 + TACT_VERSION_MINOR)
 
 /** First member of every table of functions, so that a table compiled for another ABI is rejected
  * instead of called. Set by TACT_ABI(). */
 struct tact_abi {
-    uint32_t size;    /**< size of the whole table of functions [bytes] */
-    uint32_t version; /**< TACT_ABI_VERSION of the headers that it was compiled with */
+    uint32_t size;    /**< size of the whole function table [bytes] */
+    uint32_t version; /**< TACT_ABI_VERSION of the headers that the table was compiled with */
 };
 
-/** Initialises the `abi` of a table of the given type: `{.abi = TACT_ABI(struct tact_device_type),
- * ...}`. */
-/* clang-format off */
-#define TACT_ABI(type) {(uint32_t)sizeof(type), TACT_ABI_VERSION}
+/** Initialises the `abi` member of a function table of the given type: `{.abi = TACT_ABI(struct
+ * tact_device_type), ...}`. */
+/* Clang-format off. */
+#define TACT_ABI(type)                                                                             \
+    {                                                                                              \
+        (uint32_t)sizeof(type), TACT_ABI_VERSION                                                   \
+    }
 /* clang-format on */
 
-/** "MAJOR.MINOR.PATCH" of the library that is loaded, static text. Real-time safe. */
+/** Version of the loaded library as text, "MAJOR.MINOR.PATCH", static. Real-time safe. */
 TACT_API const char *tact_version(void);
 
 /** Version of the ABI of the loaded library, to be compared with TACT_ABI_VERSION. Real-time safe.
