@@ -1,9 +1,10 @@
 /*
- * The point deepest inside planes: a linear program in four unknowns by the dual simplex method.
+ * Finds the point that is deepest inside a set of planes: a linear program in four unknowns by the
+ * dual simplex method.
  *
  * Unknowns y = (x, r), largest r with n_i.x + r <= d_i. Four planes at a time determine y. The
- * plane that it violates most replaces one of them, so that r decreases, until none is violated.
- * The start is four planes of a large tetrahedron.
+ * plane that y violates most replaces one of them, so that r decreases, until none is violated. The
+ * start is four planes of a large tetrahedron.
  */
 #include <math.h>
 #include <string.h>

@@ -18,9 +18,9 @@
 TACT_BEGIN_DECLS
 
 /**
- * Moments of a with b, each a shape with a convex mesh or a half-space. The caller must ensure that
- * meshes are convex (tact_mesh_convexity()). Of a face of A in a face of B half counts in the
- * gradient.
+ * Computes the moments of the overlap of a with b, each a shape with a convex mesh or a half-space.
+ * The caller must ensure that meshes are convex (tact_mesh_convexity()). Of a face of A in a face
+ * of B half counts in the gradient.
  * @retval 1  they overlap, *out is set
  * @retval 0  no overlap, *out is zero
  * @retval -ENOTSUP  a sphere, or two half-spaces

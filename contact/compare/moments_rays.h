@@ -30,9 +30,9 @@ struct tact_rays_body {
     struct tact_pose pose;     /**< pose of the shape frame in the world */
 };
 
-/** Statistics of the rays. A ray whose crossings of one surface do not alternate between in and out
- * is repaired where their number is even (every second one leaves) and dropped where it is odd: the
- * surface is open there. */
+/** Statistics of the rays that were cast. A ray whose crossings of one surface do not alternate
+ * between in and out is repaired where their number is even (every second one leaves) and dropped
+ * where it is odd: the surface is open there. */
 struct tact_rays_report {
     size_t rays;      /**< number of rays that crossed both solids, over the three directions */
     size_t corrected; /**< number of rays that met reversed triangles, which were corrected */
@@ -47,11 +47,11 @@ TACT_API struct tact_rays_body tact_rays_body(const struct tact_shape *shape,
                                               const struct tact_pose *pose);
 
 /**
- * Moments of a with b. resolution: rays along each side of the overlap's bounds, 1 to 2048. Volume,
- * centroid and second moment are means of the three directions, weighted by their fractions of rays
- * that were not dropped; dropped rays count as the mean of the others. An overlap smaller than a
- * cell of the two solids' common bounds may be missed. report may be NULL. The same input gives the
- * same bits.
+ * Computes the moments of the overlap of a with b. resolution: rays along each side of the
+ * overlap's bounds, 1 to 2048. Volume, centroid and second moment are means of the three
+ * directions, weighted by their fractions of rays that were not dropped; dropped rays count as the
+ * mean of the others. An overlap smaller than a cell of the two solids' common bounds may be
+ * missed. report may be NULL. The same input gives the same bits.
  * @retval 1  they overlap, *out is set
  * @retval 0  no overlap found, *out is zero
  * @retval -EINVAL   the resolution

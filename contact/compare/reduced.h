@@ -89,7 +89,7 @@ struct tact_reduced_report {
 struct tact_reduced;
 
 /**
- * Creates it, in flight with pose and twist 0 until tact_reduced_start().
+ * Creates a simulation, in flight with pose and twist 0 until tact_reduced_start().
  * @param shape    of the body; its mesh and charts must outlive it
  * @param local    its pose in the body's frame, which is at the centre of mass
  * @param mass     [kg]
@@ -127,7 +127,7 @@ TACT_API int tact_reduced_start(struct tact_reduced *reduced, const struct tact_
                                 const double twist[6], double gap);
 
 /**
- * Advances to a time [s] since the start.
+ * Advances the simulation to a time [s] since the start.
  * @retval 0
  * @retval -EDOM  it cannot continue, as tact_reduced_failure() says: the charts are singular at the
  *                contact, the surfaces conform or do not part on all sides of the contact, the

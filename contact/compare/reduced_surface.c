@@ -1,8 +1,9 @@
 /*
- * Charts of smooth surfaces. Half-spaces and tori have one without edges. Ellipsoids have six, from
- * the faces of a cube by central projection: none of them has a pole. Solids of revolution have one
- * for each segment of their profile: in angle and arc parameter, and in plane coordinates about the
- * axis, where that would be a pole. Patches and subdivision surfaces have their own.
+ * Charts of smooth surfaces. Half-spaces and tori have one chart without edges. Ellipsoids have
+ * six, from the faces of a cube by central projection: none of them has a pole. Solids of
+ * revolution have one for each segment of their profile: in angle and arc parameter, or, where that
+ * would have a pole, in plane coordinates about the axis. Patches and subdivision surfaces have
+ * charts of their own.
  */
 #include "contact/compare/reduced_surface_internal.h"
 

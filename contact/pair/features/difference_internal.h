@@ -88,11 +88,11 @@ int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int co
                                const struct tact_minkowski_point *of);
 
 /*
- * The point of the difference nearest to the origin (Gilbert, Johnson and Keerthi 1988). simplex:
- * on input up to 3 points to start from; on output those that span the nearest point, or four that
- * contain the origin and have volume. It ends where the support repeats, which is exact for
- * polytopes. 1: separated; 0: they overlap, or are nearer than rounding allows a direction to be
- * computed.
+ * Finds the point of the Minkowski difference nearest to the origin (Gilbert, Johnson and Keerthi
+ * 1988). simplex: on input up to 3 points to start from; on output those that span the nearest
+ * point, or four that contain the origin and have volume. The search ends where the support
+ * repeats, which is exact for polytopes. 1: separated; 0: the cores overlap, or are nearer than
+ * rounding allows a direction to be computed.
  */
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out);
 

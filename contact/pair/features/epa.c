@@ -7,13 +7,14 @@
 
 /* Height of a point over a face above which it is outside of the polytope, relative to the size. */
 #define MIN_HEIGHT_OUTSIDE_FACE 2e-15
-/* Relative to the size: the same with a curved core, whose result is refined afterwards. */
+/* Height of a point over a face above which it is outside of the polytope of a curved core, whose
+ * result is refined afterwards, relative to the size. */
 #define MIN_HEIGHT_OUTSIDE_FACE_CURVED 1e-7
 /* Height below which a tetrahedron has no volume, relative to the size. */
 #define FLAT_TETRAHEDRON_HEIGHT 1e-13
 /* Height with which a start tetrahedron is accepted, relative to the size. */
 #define GOOD_TETRAHEDRON_HEIGHT 1e-3
-/* Relative to the size: distance of the origin from the polytope above which the cores are
+/* Distance of the origin from the polytope, relative to the size, above which the cores are
  * separated. */
 #define SEPARATED_ORIGIN_DISTANCE 1e-12
 /* Cosine above which the normals of two faces belong to one plane. */

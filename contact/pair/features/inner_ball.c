@@ -1,9 +1,9 @@
 /*
- * Bodies that move by more than their thickness in a tick. The gap of the nearest features stops
- * these features, while the body continues to rotate about them, by an angle over which a gap that
- * is linear in the velocity does not bound its other side. A ball inside the body is not changed by
- * rotation. The gap of this ball is added to the patch as one more corner, so that at least the
- * middle of the body does not pass through, however it rotates.
+ * Contact corners at balls inside bodies that move by more than their thickness in a tick. The gap
+ * of the nearest features stops these features, while the body continues to rotate about them, by
+ * an angle over which a gap that is linear in the velocity does not bound its other side. A ball
+ * inside the body is not changed by rotation. The gap of this ball is added to the patch as one
+ * more corner, so that at least the middle of the body does not pass through, however it rotates.
  */
 #include <math.h>
 #include <string.h>

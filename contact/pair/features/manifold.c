@@ -10,7 +10,7 @@
 /* Of the angle up to which no other face is nearer to the contact plane: smaller than the angle
  * between any two faces, which are one within 1e-6. */
 #define FLAT_FACE_COSINE (1.0 - 1e-14)
-/* Relative to the size: distance from the rim of a face within which a corner is on it. An edge
+/* Distance from the rim of a face within which a corner is on it, relative to the size. An edge
  * that coincides with the rim, as where two plates lean together, is kept whole whatever rounding
  * does. */
 #define RIM_TOLERANCE 1e-12
@@ -258,7 +258,7 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
 }
 
 /* Clips a polygon by the line from p to q (Sutherland and Hodgman 1974); returns the number of
- * remaining corners. Corners within `tolerance` [m] outside of it are kept as they are. */
+ * remaining corners. Corners within `tolerance` [m] outside of the line are kept as they are. */
 static int clip_polygon_by_line(double (*corner)[2], int count, const double *p, const double *q,
                                 double tolerance)
 {

@@ -1,7 +1,8 @@
 /*
- * The direction of the largest separation of two cores. As the vector between their nearest points
- * the direction has a relative error that grows as the distance decreases. Computed from the
- * vertices, edges and faces on which these points are, it is exact to rounding at any distance.
+ * Computes the direction of the largest separation of two cores. As the vector between their
+ * nearest points the direction has a relative error that grows as the distance decreases. Computed
+ * from the vertices, edges and faces on which these points are, it is exact to rounding at any
+ * distance.
  */
 #include <float.h>
 #include <math.h>

@@ -16,11 +16,12 @@
 
 /* Largest angle between a candidate normal and the normal of the search [rad] */
 #define MAX_CANDIDATE_ANGLE 1e-1
-/* Relative to the size: widths that differ by less are equal. */
+/* Difference of two widths that count as equal, relative to the size. */
 #define EQUAL_WIDTH_TOLERANCE 4e-16
 /* Sine of the angle below which a cylinder's axis is perpendicular to the normal. */
 #define PERPENDICULAR_CYLINDER_SINE 1e-9
-/* Relative to the size: margin of the search's width over the candidates. */
+/* Width by which the search's normal must exceed all candidates to be kept, relative to the size.
+ */
 #define SEARCH_WIDTH_MARGIN 1e-15
 
 enum { MOST_CANDIDATES = 24, MOST_NEWTON = 12 };

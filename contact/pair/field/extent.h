@@ -43,9 +43,9 @@ TACT_API extern const char *const tact_extent_kind_names[];
 struct tact_extent_recipe {
     enum tact_extent_kind kind; /**< how the extent is computed from the surface */
     double thickness;           /**< T [m] > 0 */
-    double cell; /**< edge of the finest cells [m]; 0: 1/48 of the longest side of the mesh or the
-                    thickness, whichever is smaller, and finer if a part of the solid is thinner
-                    than two cells */
+    double cell; /**< edge length of the lattice's finest cells [m]; 0: 1/48 of the longest side of
+                    the mesh or the thickness, whichever is smaller, and finer if a part of the
+                    solid is thinner than two cells */
 };
 
 /** How well a pressure field represents a mesh. */

@@ -1,7 +1,7 @@
 /*
- * Extents as bytes, stored from one run to the next: the head, the vertices and triangles of the
- * mesh, the vertices, extents and tetrahedra, then a checksum. The byte order is that of the
- * machine, which the magic number identifies.
+ * Converts extents to bytes, which are stored from one run to the next: the head, the vertices and
+ * triangles of the mesh, the vertices, extents and tetrahedra, then a checksum. The byte order is
+ * that of the machine, which the magic number identifies.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Balls with balls, half-spaces and faces of rigid boxes, in closed form: pressure p = q^m, q =
- * slope_i (R_i - r_i), depth in a half-space.
+ * Contacts of soft balls with balls, half-spaces and faces of rigid boxes, in closed form: pressure
+ * p = q^m, q = slope_i (R_i - r_i), depth in a half-space.
  *
  * The surface of equal pressure is axisymmetric about the line of the centres. At level q its
  * radius rho follows from the distances r_i = R_i - q / slope_i from the centres, and x along the

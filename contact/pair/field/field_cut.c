@@ -1,7 +1,7 @@
 /*
- * The polygon of two cells. Two soft ones touch in the plane where their pressures are equal: it
- * slices the tetrahedron of a, and the faces of b's cut the slice. A rigid triangle is cut by the
- * faces of a's.
+ * Computes the contact polygon of two cells. Two soft cells touch in the plane where their
+ * pressures are equal: it slices the tetrahedron of a, and the faces of b's cut the slice. A rigid
+ * triangle is cut by the faces of a's.
  *
  * A polygon exactly in a face belongs to one of its two cells: the plane of a face has the same
  * numbers for both, 0 counts as its positive side, and crossing points are computed from the

@@ -1,5 +1,5 @@
 /*
- * The search of two trees of cells.
+ * Searches the trees of two fields for pairs of cells.
  *
  * Cells at the rim are a pair where their boxes overlap on the axes of both (field_tree.c). The
  * boxes of inner nodes are tested along the axes of a only, with the boxes of b that these axes

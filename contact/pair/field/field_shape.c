@@ -1,9 +1,9 @@
 /*
- * The field of a shape, from the slope of its pressure. Each vertex of its triangulation has a
- * point in the core, where the pressure is largest. A triangle and its three core points form a
- * prism, which is cut into tetrahedra by a common order of all vertices, so that neighbours fit:
- * first by their core points, as a prism whose first and last have the same one would need a flat
- * tetrahedron.
+ * Makes the pressure field of a shape, from the slope of its pressure. Each vertex of its
+ * triangulation has a point in the core, where the pressure is largest. A triangle and its three
+ * core points form a prism, which is cut into tetrahedra by a common order of all vertices, so that
+ * neighbours fit: first by their core points, as a prism whose first and last have the same one
+ * would need a flat tetrahedron.
  */
 #include <errno.h>
 #include <math.h>

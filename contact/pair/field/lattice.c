@@ -1,5 +1,5 @@
 /*
- * The lattice about a mesh: the crossings of its lines with the surface, and which nodes are
+ * Builds the lattice about a mesh: the crossings of its lines with the surface, and which nodes are
  * inside.
  *
  * Whether a line crosses a triangle is decided by the three edges of the triangle, in the plane

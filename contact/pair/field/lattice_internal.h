@@ -1,5 +1,6 @@
-/* The lattice on which the extent of a mesh is computed: a rectangular grid of nodes about the
- * mesh, the distances from the nodes to the surface along the axes, and the extent at the nodes. */
+/* The lattice on which the extent (depth) of a mesh is computed: a rectangular grid of nodes about
+ * the mesh, the distances from the nodes to the surface along the axes, and the extent at the
+ * nodes. */
 #ifndef TACT_CONTACT_LATTICE_INTERNAL_H
 #define TACT_CONTACT_LATTICE_INTERNAL_H
 

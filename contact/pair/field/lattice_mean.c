@@ -6,7 +6,7 @@
  *
  *     (sum of h_k^2 H_kk + sum over k < l of h_k h_l H_kl) / 12
  *
- * Where the nodes have so much less than the extent, its interpolation is right in the mean.
+ * Where the values at the nodes are lowered by that much, its interpolation is right in the mean.
  */
 #include <errno.h>
 #include <math.h>

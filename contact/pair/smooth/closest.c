@@ -293,9 +293,9 @@ static void sum_of_curvature_radii(const struct smooth_contact *c, double distan
     }
 }
 
-/* Ascent direction for n: the gradient of the distance d along t1, t2 times the inverse of its
- * curvature, -(R_A + R_B + d); where that is not negative, that of the bound without a negative d.
- * Returns the slope along it. */
+/* Sets the ascent direction for n: the gradient of the distance d along t1, t2 times the inverse of
+ * its Hessian, -(R_A + R_B + d); where that is not negative, that of the bound without a negative
+ * d. Returns the slope along it. */
 static double ascent_direction(const struct smooth_contact *c, const double aside[2],
                                double turn[2])
 {

@@ -124,9 +124,9 @@ static struct surface_part surface_part_of_closed_form(const struct tact_shape *
 }
 
 /*
- * Adds the curvature of a part of A's or B's surface to sum (11, 12, 22 over the tangents of a
- * contact). Returns how much the curvature between the two may differ from it [1/m]: as it does
- * over the part, and as the normals of the contact and the part do that it does not account for.
+ * Adds the curvature of a part of A's or B's surface to sum (entries 11, 12, 22 over the tangents
+ * of a contact). Returns how much the curvature between contact and part may differ from it [1/m]:
+ * as it does over the part, and as the angle between the normals of contact and part allows.
  * INFINITY where the normals are far from each other.
  */
 static double add_part_curvature(const struct smooth_pair *pair, int k,

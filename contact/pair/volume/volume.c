@@ -106,8 +106,9 @@ static int make_piece_patch(const struct tact_pair_query *q, const double (*plan
     return 0;
 }
 
-/* 1 for a thin patch. Pieces of solids that overlap deeply meet in the middle of one of them: there
- * is no separation along all their normals, but there is along that of the whole. */
+/* 1 for a patch that is thin along its normal. Pieces of solids that overlap deeply meet in the
+ * middle of one of them: there is no separation along all their normals, but there is along that of
+ * the whole. */
 static int is_thin_patch(const struct tact_patch *patch)
 {
     return patch->depth <= MAX_PIECE_DEPTH_RATIO * tact_max(patch->semi[0], patch->semi[1]);
