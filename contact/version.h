@@ -15,16 +15,16 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_VERSION_MAJOR 0 /**< of the headers */
-/**< minor version of the headers, and of the ABI while the major version is 0 */
+#define TACT_VERSION_MAJOR 0 /**< major version of the headers */
+/** Minor version of the headers, and of the ABI while the major version is 0. */
 #define TACT_VERSION_MINOR 13
-/**< patch version of the headers: incremented where neither API nor ABI changes */
+/** Patch version of the headers: incremented where neither API nor ABI changes. */
 #define TACT_VERSION_PATCH 0
 
-#define TACT_VERSION_TEXT_OF(major, minor, patch)                                                  \
-#major "." #minor "." #patch /**< makes the text of three numbers */
-#define TACT_VERSION_TEXT(major, minor, patch)                                                     \
-    TACT_VERSION_TEXT_OF(major, minor, patch) /**< makes the text of three macros */
+/** Makes a version text of three numbers. */
+#define TACT_VERSION_TEXT_OF(major, minor, patch) #major "." #minor "." #patch
+/** Makes a version text of three macros. */
+#define TACT_VERSION_TEXT(major, minor, patch) TACT_VERSION_TEXT_OF(major, minor, patch)
 
 /** Version of the headers as text, "MAJOR.MINOR.PATCH". */
 #define TACT_VERSION TACT_VERSION_TEXT(TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH)

@@ -103,7 +103,7 @@ struct tact_contact_model {
      */
     int (*prepare)(const struct tact_contact_model *model, const struct tact_shape *shape,
                    const struct tact_material *material, void **data, struct tact_error *err);
-    /**< frees the data that prepare() made, never NULL; set where prepare is */
+    /** Frees the data that prepare() made, never NULL; set where prepare is. */
     void (*release)(void *data);
 
     /**

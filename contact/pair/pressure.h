@@ -14,9 +14,9 @@
 TACT_BEGIN_DECLS
 
 #define TACT_PRESSURE_PATCHES 64 /**< largest number of patches of a pressure map */
-/**< largest number of polygons of all patches of a pressure map */
+/** Largest number of polygons of all patches of a pressure map. */
 #define TACT_PRESSURE_POLYGONS 2048
-/**< largest number of corners of all polygons of a pressure map */
+/** Largest number of corners of all polygons of a pressure map. */
 #define TACT_PRESSURE_CORNERS 12288
 
 /** A patch of a pressure map. Its sums include all of its polygons, also those that the map has no

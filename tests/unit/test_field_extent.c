@@ -277,9 +277,9 @@ static void invalid_meshes_are_refused(void **state)
     struct tact_mesh *ball = sphere_mesh(), *plate, *mesh;
     assert_int_equal(tact_mesh_box(half, &plate), 0);
     mesh = turned_mesh(plate, &at);
-    expect_refusal(ball, TACT_EXTENT_SCREENED, 0.0, 0.0, -EINVAL, "no field");
-    expect_refusal(ball, TACT_EXTENT_SCREENED, NAN, 0.0, -EINVAL, "no field");
-    expect_refusal(ball, TACT_EXTENT_SCREENED, T, -1.0, -EINVAL, "no field");
+    expect_refusal(ball, TACT_EXTENT_SCREENED, 0.0, 0.0, -EINVAL, "must be positive");
+    expect_refusal(ball, TACT_EXTENT_SCREENED, NAN, 0.0, -EINVAL, "must be positive");
+    expect_refusal(ball, TACT_EXTENT_SCREENED, T, -1.0, -EINVAL, "must be positive");
     expect_refusal(ball, TACT_EXTENT_SCREENED, 1e-3, 3e-3, -EDOM,
                    "expected a field cell of at most 0.002");
     expect_refusal(ball, TACT_EXTENT_SCREENED, 1e-4, 0.0, -EDOM, "thickness over");

@@ -43,8 +43,10 @@ TACT_API int tact_distance_supports(const struct tact_shape *a, const struct tac
 
 /**
  * Computes the distance between shape a at pose_a and shape b at pose_b; a box must be tessellated.
- * Allocates: not real-time safe. @retval 0 @retval -ENOTSUP  tact_distance_supports() is 0 @retval
- * -ENOMEM, -EINVAL for a box or convex solid without its triangulation
+ * Allocates: not real-time safe.
+ * @retval 0
+ * @retval -ENOTSUP  tact_distance_supports() is 0
+ * @retval -ENOMEM, -EINVAL for a box or convex solid without its triangulation
  */
 TACT_API int tact_distance_find(const struct tact_shape *a, const struct tact_pose *pose_a,
                                 const struct tact_shape *b, const struct tact_pose *pose_b,
