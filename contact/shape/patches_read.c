@@ -183,7 +183,7 @@ static int read_knots(struct obj *o)
     read_next_word(o, word);
     int k = !strcmp(word, "u") ? 0 : !strcmp(word, "v") ? 1 : -1;
     if (k < 0 || !o->open) {
-        return report_statement_error(o, "expected parm u or parm v between surf and end");
+        return report_statement_error(o, "expected u or v after parm, between surf and end");
     }
     int rc = read_numbers(o);
     memcpy(o->knots[k], o->number, (size_t)o->numbers * sizeof *o->number);
