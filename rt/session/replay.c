@@ -294,6 +294,17 @@ static int refuse_range_without_ticks(const struct tact_log_state *state,
     return 0;
 }
 
+/* The impulses of the points of `model: points` are no part of the log. */
+static void warn_about_points_not_in_log(struct tact_session *s,
+                                         const struct tact_replay_options *o)
+{
+    if ((o->each || o->from > 0.0) && tact_world_extent(s->world).points) {
+        tact_message(o->messages, TACT_MESSAGE_WARNING,
+                     "pairs by model: points begin without their last impulses, which no log has: "
+                     "only a replay from tick 0 has the same bits");
+    }
+}
+
 int tact_replay_run(const char *path, struct tact_messages messages,
                     struct tact_replay_report *report, struct tact_error *err)
 {
@@ -323,6 +334,9 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     rc = tact_scene_log_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : refuse_range_without_ticks(state, o, view.session->period, err);
     rc = rc ? rc : open_other_moment_source(&view, o, err);
+    if (!rc) {
+        warn_about_points_not_in_log(view.session, o);
+    }
     if (!rc && o->playback_device) {
         rc = tact_session_playback_open(view.session, o, &playback, err);
     }
