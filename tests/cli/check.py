@@ -4,6 +4,7 @@
 help        every subcommand states its options, exit codes and an example
 bad_scenes  a scene that is wrong: one line with file, line and key, exit 2, nothing on stdout
 fault       what is faster than max_speed: exit 1, and what it is by name
+through     a ball that passes through a plate in a tick is counted and named; one that is fast does not pass
 deep        overlaps at the start: reported by name with their depth, not pushed open, in the log
 report      run and sim: one JSON object with the same keys; the table
 reduced     tact sim --reduced: Chaplygin's ball against its known motion, and scenes that are refused
@@ -129,6 +130,31 @@ bodies:
   - {name: ball, mass: 0.1, position: [0, 0, 9], shapes: [{type: sphere, radius: 0.01, material: m}]}
 pairs: [{materials: [m, m], friction: 0.5}]
 """
+
+
+THROUGH = """name: through
+duration: 0.1
+contact: {model: features}
+materials: [{name: m}]
+pairs: [{materials: [m, m], friction: 0.3}]
+bodies:
+  - {name: plate, fixed: true, shapes: [{type: box, size: [0.03, 0.03, 0.001], material: m}]}
+  - {name: ball, mass: 0.001, position: [0, 0, 1.05], velocity: [0, 0, -100], fast: FAST,
+     shapes: [{type: sphere, radius: 0.003, material: m}]}
+"""
+
+
+def through(folder):
+    scene = os.path.join(folder, "through.yaml")
+    for fast in ("false", "true"):
+        with open(scene, "w", encoding="utf-8") as stream:
+            stream.write(THROUGH.replace("FAST", fast))
+        out, err = tact("sim", scene, "--json")
+        report = json.loads(out)
+        passed = report["bodies"]["ball"]["position"][2] < 0.0
+        ticks = report["pairs"][0]["outrun_ticks"]
+        said = f"ball and plate moved by more than the thinner of them in {ticks} ticks" in "\n".join(err)
+        assert passed == said == (ticks > 0) == (fast == "false"), (report, err)
 
 
 def fault(folder):
@@ -718,6 +744,10 @@ def distance(folder):
     near(got["distance"], 0.5)
     near(got["normal"], [1, 0, 0])
     near(got["gaps"], [0.5] * 4)
+    (ax, *a), (bx, *b) = got["points"]  # opposite each other, on the two faces
+    near([ax, bx], [1.0, 0.5])
+    near(a, b)
+    assert -0.2 - 1e-12 < a[0] < 0.5 + 1e-12 and abs(a[1]) < 0.5 + 1e-12, got
     assert got["features"] == ["face", "face"] and abs(got["duality_gap"]) < 1e-15, got
     near(sorted(c[1] for c in got["polygon"]), [-0.2, -0.2, 0.5, 0.5])
     near(measured("box:1,1,1", "box:1,1,1", "--pose-a", "0.9 0.3 0", code=1)["distance"], -0.1)
@@ -945,8 +975,8 @@ def haptic(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, fault, deep, report, reduced, stop, live, replay, onto, recover,
-                                        damage, mesh_check, moments, distance, field, doctor, devices, calibrate,
+    subjects = {f.__name__: f for f in (help, bad_scenes, fault, through, deep, report, reduced, stop, live, replay, onto,
+                                        recover, damage, mesh_check, moments, distance, field, doctor, devices, calibrate,
                                         haptic)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
