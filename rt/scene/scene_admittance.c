@@ -10,12 +10,13 @@ static const char *find_other_law(const struct tact_scene_joint *joint, const ch
         int is_set;
         const char *key, *text;
     } laws[] = {
-        {joint->coupling != NULL, "coupling", "a coupling, whose device gives a position"},
-        {joint->mimic != NULL, "mimic", "a law by which it follows another joint"},
+        {joint->coupling != NULL, "coupling", "the key \"coupling\", whose device sets a position"},
+        {joint->mimic != NULL, "mimic", "the key \"mimic\", by which it follows another joint"},
         {joint->tendon != NULL, "tendon", "a tendon"},
         {joint->stiffness > 0.0, "stiffness",
-         "a stiffness, which would pull it back to its target"},
-        {joint->limit > 0.0, "limit", "a limit, which would bound force and damping together"}};
+         "a drive stiffness, which would pull it back to its target"},
+        {joint->limit > 0.0, "limit",
+         "a force limit, which would bound force and damping together"}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if (laws[i].is_set) {
             *key = laws[i].key;
@@ -40,7 +41,8 @@ static int check_force_input(const struct tact_scene_check *check, const struct 
     for (int i = 0; i < 2; i++) {
         const long other = tact_scene_find_input(scene, scene->inputs_count, others[i], in->to);
         if (other >= 0) {
-            return tact_scene_report_bad_value(check, path, "inputs[%ld] is the %s of %s already",
+            return tact_scene_report_bad_value(check, path,
+                                               "inputs[%ld] already sets the %s of the joint %s",
                                                other, others[i], in->to);
         }
     }

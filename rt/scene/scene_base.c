@@ -144,8 +144,8 @@ static int check_keys_of_fixed_base(const struct tact_scene_check *check, uint32
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
         if (tact_scene_has_key(check, "hands[%u].base.%s", number, moving[i])) {
             snprintf(path, sizeof path, "hands[%u].base.%s", number, moving[i]);
-            return tact_scene_report_bad_value(check, path, "a base that is fixed has no %s",
-                                               moving[i]);
+            return tact_scene_report_bad_value(
+                check, path, "a hand base with \"fixed: true\" cannot have the key %s", moving[i]);
         }
     }
     return 0;
@@ -199,8 +199,8 @@ int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_sc
         const bool moves = hand->base && !hand->base->fixed;
         if (!moves && !hand->links_count) {
             snprintf(path, sizeof path, "hands[%u]", i);
-            return tact_scene_report_bad_value(check, path,
-                                               "has neither \"links\" nor a \"base\" that moves");
+            return tact_scene_report_bad_value(
+                check, path, "a hand needs the key \"links\", or a \"base\" that moves");
         }
         if (hand->base) {
             rc = check_reserved_link_names(check, hand, i);

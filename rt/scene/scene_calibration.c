@@ -49,7 +49,7 @@ static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_sc
         return tact_scene_report_bad_value(
             inside, setting->key,
             "expected an input channel with a list of six numbers: mass, damping, delay, friction, "
-            "resolution and the stiffest stable wall, as tact calibrate writes them");
+            "resolution and the largest stable wall stiffness, as tact calibrate writes them");
     }
     for (int i = 0; i < NUMBERS; i++) {
         if (!(n[i] >= 0.0 && n[i] <= MAX_HAPTIC_NUMBER) || (i == 0 && n[i] == 0.0)) {

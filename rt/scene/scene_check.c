@@ -200,8 +200,8 @@ static int check_mass_and_inertia(const struct tact_scene_check *check, const ch
     if (tact_scene_has_key(check, "%s.center_of_mass", owner)) {
         return tact_scene_report_bad_value(
             check, tact_scene_path_of_key(path, owner, "center_of_mass"),
-            "needs the key \"inertia\" beside it: that of the shapes is about "
-            "their own centre");
+            "\"center_of_mass\" needs the key \"inertia\" too: the inertia computed from the "
+            "shapes is about their own centre");
     }
     return shapes > 0
                ? 0
@@ -249,7 +249,7 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
     }
     if (!rc && body->fixed && body->fast) {
         rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "fast"),
-                                         "a fixed body cannot be fast");
+                                         "a body with \"fixed: true\" cannot have \"fast: true\"");
     }
     rc = rc ? rc : check_start_state(check, body, max_speed, path);
     rc = rc ? rc
@@ -284,7 +284,7 @@ static int check_lower_upper(const struct tact_scene_check *check, double least,
     if (lower != upper || (lower && !(least < most))) {
         return tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, lower ? "lower" : "upper"),
-            "expected both \"lower\" and \"upper\", lower below upper");
+            "expected both stops \"lower\" and \"upper\", with lower below upper");
     }
     return 0;
 }
@@ -304,7 +304,7 @@ static int check_joint_stops(const struct tact_scene_check *check,
             check,
             tact_scene_path_of_key(key, path,
                                    constraint->lower < -HALF_TURN_ANGLE ? "lower" : "upper"),
-            "a hinge's stops are within -pi to pi rad");
+            "the stops of a hinge must be from -pi to pi rad");
     }
     return 0;
 }
@@ -356,8 +356,9 @@ static int check_joint_resistance(const struct tact_scene_check *check,
             "expected both \"target_lower\" and \"target_upper\", target_lower below target_upper");
     }
     if (!rc && least && joint->coupling) {
-        rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "target_lower"),
-                                         "the target of a coupling has no range");
+        rc = tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, "target_lower"),
+            "a joint with a \"coupling\" cannot have a target range (target_lower, target_upper)");
     }
     rc =
         rc ? rc
@@ -467,8 +468,9 @@ static int check_output_quantity(const struct tact_scene_check *check,
     }
     tact_scene_path_of_key(key, path, "along");
     if (strcmp(output->what, "force") && strcmp(output->what, "moment")) {
-        return tact_scene_report_bad_value(check, key,
-                                           "is only for \"what: force\" and \"what: moment\"");
+        return tact_scene_report_bad_value(
+            check, key,
+            "the key \"along\" is only for outputs with \"what: force\" or \"what: moment\"");
     }
     double *v = output->along;
     double largest = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
@@ -518,7 +520,8 @@ static int check_session_options(const struct tact_scene_check *check,
     int rc = tact_scene_need_between(check, "period", scene->period, 1e-5, 0.1, "s");
     rc = rc ? rc : tact_scene_need_between(check, "max_speed", scene->max_speed, 1e-6, 1e9, "m/s");
     if (!rc && !(scene->duration > 0.0)) {
-        rc = tact_scene_report_bad_value(check, "duration", "must be greater than 0 s, got %g",
+        rc = tact_scene_report_bad_value(check, "duration",
+                                         "a time in seconds must be greater than 0, got %g s",
                                          scene->duration);
     }
     rc = rc ? rc : tact_scene_need_word(check, "moments.source", scene->moments.source, sources);

@@ -13,7 +13,8 @@ static int check_file_scales(const struct tact_scene_check *check,
         static const char *const units[] = {"m", "cm", "mm", "in", NULL};
         tact_scene_path_of_key(key, path, "unit");
         if (!shape->file) {
-            return tact_scene_report_bad_value(check, key, "is for a shape with a \"file\"");
+            return tact_scene_report_bad_value(
+                check, key, "the key \"unit\" is only for a shape with a \"file\"");
         }
         int rc = tact_scene_need_word(check, key, shape->unit, units);
         if (rc) {
@@ -24,10 +25,13 @@ static int check_file_scales(const struct tact_scene_check *check,
         const double *s = shape->scale_xyz;
         tact_scene_path_of_key(key, path, "scale_xyz");
         if (!is_mesh_shape || !shape->file) {
-            return tact_scene_report_bad_value(check, key, "is for the file of a convex or a mesh");
+            return tact_scene_report_bad_value(
+                check, key,
+                "the key \"scale_xyz\" is only for a shape of type convex or mesh with a \"file\"");
         }
         if (s[0] * s[1] * s[2] == 0.0) {
-            return tact_scene_report_bad_value(check, key, "expected three numbers other than 0");
+            return tact_scene_report_bad_value(check, key,
+                                               "expected three scale factors, none of them 0");
         }
     }
     return 0;
@@ -50,8 +54,9 @@ int tact_scene_check_mesh_source(const struct tact_scene_check *check,
     bool patches = strcmp(shape->type, "patches") == 0;
     bool surface = patches || strcmp(shape->type, "subdivision") == 0;
     if (surface && shape->file && shape->generate) {
-        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "generate"),
-                                           "patches and subdivision surfaces are not generated");
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, "generate"),
+            "shapes of type patches and subdivision cannot have \"generate\"");
     }
     if (surface && !shape->file) {
         return tact_scene_report_bad_value(
@@ -64,7 +69,7 @@ int tact_scene_check_mesh_source(const struct tact_scene_check *check,
     if (shape->file || tact_scene_has_key(check, "%s.scale", path)) {
         return tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, shape->file ? "file" : "scale"),
-            "a shape with \"generate\" has no %s", shape->file ? "file" : "scale");
+            "a shape with \"generate\" cannot have the key %s", shape->file ? "file" : "scale");
     }
     return tact_scene_check_generate(check, shape, path);
 }

@@ -63,16 +63,15 @@ static int check_pressure_powers(const struct tact_scene_check *check,
     if (!(power[0] > 0.0) && !(power[1] > 0.0)) {
         return tact_scene_report_bad_value(
             check, path,
-            "the model field needs a soft material: expected \"field\" or "
-            "\"modulus\" of \"%s\" or \"%s\"",
+            "the contact model \"field\" needs a soft material: expected the key \"field\" or "
+            "\"modulus\" in material \"%s\" or \"%s\"",
             name[0], name[1]);
     }
     if (power[0] > 0.0 && power[1] > 0.0 && power[0] != power[1]) {
         return tact_scene_report_bad_value(
             check, path,
-            "the pressure of \"%s\" has power %g of the depth, that of \"%s\" %g "
-            "(a modulus without a field has 0.5): two soft materials need the "
-            "same one",
+            "the pressure of material \"%s\" grows with depth to the power %g, that of \"%s\" with "
+            "%g (a modulus without a field has 0.5): two soft materials need the same power",
             name[0], power[0], name[1], power[1]);
     }
     return 0;
@@ -90,14 +89,14 @@ static int check_field_pair(const struct tact_scene_check *check, const struct t
         if (tact_scene_has_key(check, "%s.%s", path, others[i])) {
             return tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, others[i]),
-                "is not used by the model field: the materials' pressure fields "
-                "decide how the contact yields");
+                "the contact model \"field\" does not use this key: the pressure fields of the "
+                "materials determine the compliance of the contact");
         }
     }
     if (law->compliance > 0.0 || law->tangential_compliance > 0.0) {
         return tact_scene_report_bad_value(
             check, law->compliance > 0.0 ? "contact.compliance" : "contact.tangential_compliance",
-            "is not used by the model field of %s", path);
+            "the contact model \"field\" of %s does not use this key", path);
     }
     return check_pressure_powers(check, scene, path, pair);
 }
@@ -117,7 +116,8 @@ static int check_pressure_field(const struct tact_scene_check *check, const char
                                      field->power, 0.5, 5.0, "");
     }
     if (!rc && !isfinite(field->modulus / field->thickness)) {
-        rc = tact_scene_report_bad_value(check, owner, "modulus over thickness is out of range");
+        rc = tact_scene_report_bad_value(
+            check, owner, "the ratio of modulus to thickness of a soft layer is too large");
     }
     rc = rc ? rc : tact_scene_need_not_negative(check, owner, "cell", field->cell, "m");
     return rc || !field->kind
@@ -185,8 +185,9 @@ static int check_material_pair(const struct tact_scene_check *check, const struc
             "over 0 beside it");
     }
     if (!rc && !(law->restitution >= 0.0 && law->restitution <= 1.0)) {
-        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "restitution"),
-                                           "must be from 0 to 1, got %g", law->restitution);
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, "restitution"),
+            "the coefficient of restitution must be from 0 to 1, got %g", law->restitution);
     }
     if (!rc && pair->model) {
         rc = check_contact_model(check, tact_scene_path_of_key(key, path, "model"), pair->model);

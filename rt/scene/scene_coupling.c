@@ -34,7 +34,7 @@ static int check_coupling_stability(const struct tact_scene_check *check,
             "without rattling (damping / (period / 2 + delay)%s); expected less, "
             "or \"hard: true\"",
             gain * coupling->stiffness,
-            gain != 1.0 ? ", at the device by the scales of its tool," : "", most,
+            gain != 1.0 ? " (at the device, after the scales of its tool)" : "", most,
             device->resolution > 0.0 ? " and 2 friction / resolution" : "");
     }
     return rc;
@@ -144,8 +144,9 @@ static int check_coupling_input(const struct tact_scene_check *check,
         return 0;
     }
     if (measured >= 0) {
-        return tact_scene_report_bad_value(check, path, "the state of %s is measured (inputs[%ld])",
-                                           joint, measured);
+        return tact_scene_report_bad_value(
+            check, path, "the joint %s cannot have a coupling: inputs[%ld] measures its state",
+            joint, measured);
     }
     if (!of_base && tact_scene_find_input(scene, scene->inputs_count, "target", joint) < 0) {
         return tact_scene_report_bad_value(

@@ -79,8 +79,8 @@ static double warn_about_shapes(struct warnings *d, const struct tact_scene_shap
         snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, i);
         if (length > SUSPECT_OBJECT_SIZE && (s->file || !fixed)) {
             warn_at_scene_key(d, path, s->file ? "file" : "type", "is %g m long: %s", length,
-                              s->file ? "is it in millimetres? (unit: mm)"
-                                      : "are its sizes in metres?");
+                              s->file ? "is the mesh file in millimetres? (unit: mm)"
+                                      : "are the sizes of this shape in metres?");
         }
         tact_shape_mass(&s->shape, &mass);
         volume += mass.volume;
@@ -92,7 +92,8 @@ static void warn_about_far_position(struct warnings *d, const char *owner, const
 {
     for (int i = 0; i < 3; i++) {
         if (fabs(position[i]) > MAX_PLAUSIBLE_POSITION) {
-            warn_at_scene_key(d, owner, "position", "is %g m away: is it in metres?",
+            warn_at_scene_key(d, owner, "position",
+                              "this position is %g m from the origin: is it in metres?",
                               fabs(position[i]));
             return;
         }
@@ -115,16 +116,15 @@ static void warn_about_body_density(struct warnings *d)
             continue;
         }
         if (density > MAX_PLAUSIBLE_DENSITY) {
-            warn_at_scene_key(
-                d, path, "mass",
-                "%g kg in %g m^3 is denser than iridium: is it in kilograms, its shapes in metres?",
-                b->mass, volume);
+            warn_at_scene_key(d, path, "mass",
+                              "a mass of %g kg in shapes of %g m^3 is denser than iridium: is the "
+                              "mass in kilograms, are the shapes in metres?",
+                              b->mass, volume);
         } else if (density < MIN_PLAUSIBLE_DENSITY) {
-            warn_at_scene_key(
-                d, path, "mass",
-                "%g kg in %g m^3 is lighter than aerogel: is it in kilograms, its shapes in "
-                "metres?",
-                b->mass, volume);
+            warn_at_scene_key(d, path, "mass",
+                              "a mass of %g kg in shapes of %g m^3 is lighter than aerogel: is the "
+                              "mass in kilograms, are the shapes in metres?",
+                              b->mass, volume);
         }
     }
 }
@@ -149,12 +149,14 @@ static void warn_about_joint_range(struct warnings *d, const struct tact_scene_j
 {
     if (!strcmp(joint->type, "slide")) {
         if (fabs(joint->start) > reach) {
-            warn_at_scene_key(d, path, "start",
-                              "%g m is more than the hand is long (%g m): is it in metres?",
-                              joint->start, reach);
+            warn_at_scene_key(
+                d, path, "start",
+                "a joint range of %g m is longer than the whole hand (%g m): is it in metres?",
+                joint->start, reach);
         }
     } else if (fabs(joint->start) > 2.0 * 3.14159265358979323846) {
-        warn_at_scene_key(d, path, "start", "%g rad is more than a turn: is it in degrees?",
+        warn_at_scene_key(d, path, "start",
+                          "a joint angle of %g rad is more than a full turn: is it in degrees?",
                           joint->start);
     }
     warn_about_far_position(d, path, joint->position);
@@ -186,17 +188,20 @@ static void warn_about_compliance(struct warnings *d, const char *owner, double 
     const struct tact_scene_index *index = d->scene->index;
     if (overlap > SUSPECT_TARGET_OVERLAP &&
         tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "overlap"))) {
-        warn_at_scene_key(d, owner, "overlap", "a depth of %g m is visible: is it in metres?",
-                          overlap);
+        warn_at_scene_key(
+            d, owner, "overlap",
+            "an overlap depth of %g m of touching bodies is visible: is it in metres?", overlap);
     }
     if (compliance > MAX_PLAUSIBLE_COMPLIANCE &&
         tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "compliance"))) {
-        warn_at_scene_key(d, owner, "compliance", "yields %g m per newton: is it in metres?",
-                          compliance);
+        warn_at_scene_key(
+            d, owner, "compliance",
+            "a contact compliance of %g m/N is very soft: is it in metres per newton?", compliance);
     }
     if (dissipation > SUSPECT_RELAXATION_TIME &&
         tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "dissipation"))) {
-        warn_at_scene_key(d, owner, "dissipation", "takes %g s to settle: is it in seconds?",
+        warn_at_scene_key(d, owner, "dissipation",
+                          "the contact takes %g s to settle: is the dissipation in seconds?",
                           dissipation);
     }
 }
@@ -207,11 +212,12 @@ static void warn_about_pressure_field(struct warnings *d, const char *path,
     char owner[TACT_SCENE_PATH];
     tact_scene_path_of_key(owner, path, "field");
     if (field->modulus > 0.0 && field->modulus < MIN_PLAUSIBLE_MODULUS) {
-        warn_at_scene_key(d, owner, "modulus", "%g Pa is softer than jelly: is it in pascals?",
+        warn_at_scene_key(d, owner, "modulus",
+                          "an elastic modulus of %g Pa is softer than jelly: is it in pascals?",
                           field->modulus);
     }
     if (field->thickness > SUSPECT_LAYER_THICKNESS) {
-        warn_at_scene_key(d, owner, "thickness", "a layer of %g m: is it in metres?",
+        warn_at_scene_key(d, owner, "thickness", "a soft layer of %g m is thick: is it in metres?",
                           field->thickness);
     }
 }
@@ -225,11 +231,13 @@ static void warn_about_materials(struct warnings *d)
         const struct tact_scene_material *m = &d->scene->materials[i];
         snprintf(path, sizeof path, "materials[%u]", i);
         if (m->modulus > 0.0 && m->modulus < MIN_PLAUSIBLE_MODULUS) {
-            warn_at_scene_key(d, path, "modulus", "%g Pa is softer than jelly: is it in pascals?",
+            warn_at_scene_key(d, path, "modulus",
+                              "an elastic modulus of %g Pa is softer than jelly: is it in pascals?",
                               m->modulus);
         }
         if (m->tip_radius > SUSPECT_TIP_RADIUS) {
-            warn_at_scene_key(d, path, "tip_radius", "a fingertip of %g m: is it in metres?",
+            warn_at_scene_key(d, path, "tip_radius",
+                              "a fingertip contact radius of %g m is large: is it in metres?",
                               m->tip_radius);
         }
         warn_about_pressure_field(d, path, &m->field);
@@ -238,11 +246,13 @@ static void warn_about_materials(struct warnings *d)
         const struct tact_contact_law *p = &d->scene->pairs[i].law;
         snprintf(path, sizeof path, "pairs[%u]", i);
         if (p->friction > MAX_PLAUSIBLE_FRICTION) {
-            warn_at_scene_key(d, path, "friction", "%g is more than any two surfaces have",
+            warn_at_scene_key(d, path, "friction",
+                              "a friction coefficient of %g is more than any two surfaces have",
                               p->friction);
         }
         if (p->tip_radius > SUSPECT_TIP_RADIUS) {
-            warn_at_scene_key(d, path, "tip_radius", "a fingertip of %g m: is it in metres?",
+            warn_at_scene_key(d, path, "tip_radius",
+                              "a fingertip contact radius of %g m is large: is it in metres?",
                               p->tip_radius);
         }
         warn_about_compliance(d, path, p->overlap, p->compliance, p->dissipation);
@@ -263,9 +273,10 @@ static void warn_about_inputs(struct warnings *d)
                 const struct tact_scene_link *link = &s->hands[i].links[k];
                 snprintf(name, sizeof name, "%.47s.%.47s", s->hands[i].name, link->name);
                 if (!strcmp(name, in->to) && strcmp(link->joint.type, "slide") != 0) {
-                    warn_at_scene_key(d, path,
-                                      fabs(in->offset) > SUSPECT_JOINT_ANGLE ? "offset" : "lower",
-                                      "%g rad is more than five turns: is it in degrees?", most);
+                    warn_at_scene_key(
+                        d, path, fabs(in->offset) > SUSPECT_JOINT_ANGLE ? "offset" : "lower",
+                        "an input angle of %g rad is more than five turns: is it in degrees?",
+                        most);
                 }
             }
         }
@@ -304,10 +315,12 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     double strength = tact_v3_norm(scene->gravity);
     if (scene->gravity[2] > 0.0) {
         warn_at_scene_key(&d, "", "gravity",
-                          "points up: z is up, so that of the earth is [0, 0, -9.81]");
+                          "gravity points up: the z axis points up, so that the earth's gravity is "
+                          "[0, 0, -9.81]");
     } else if (strength > MAX_PLAUSIBLE_GRAVITY) {
         warn_at_scene_key(&d, "", "gravity",
-                          "%g m/s^2 is over ten times the earth's: is it in m/s^2?", strength);
+                          "a gravity of %g m/s^2 is over ten times the earth's: is it in m/s^2?",
+                          strength);
     }
     warn_about_contact_models(&d);
     warn_about_materials(&d);
@@ -316,7 +329,7 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     warn_about_inputs(&d);
     count_hand_notes(scene, to);
     if (d.count > MAX_WARNINGS) {
-        tact_message(to, TACT_MESSAGE_WARNING, "%d more values are implausible",
+        tact_message(to, TACT_MESSAGE_WARNING, "%d more scene values are implausible",
                      d.count - MAX_WARNINGS);
     }
     return d.count;

@@ -79,7 +79,8 @@ int tact_scene_generate(const struct tact_scene_check *check, const struct tact_
     int rc = tact_soup_generate(&what, soup, &wrong);
     if (rc == -EINVAL) {
         return report_bad_generate_key(
-            check, path, wrong, "out of range for a %.60s: see SCENE.md, `generate`", g->kind);
+            check, path, wrong,
+            "this value is out of range for a generated %.60s: see SCENE.md, `generate`", g->kind);
     }
     return rc ? tact_error_set(check->err, rc, "out of memory") : 0;
 }

@@ -66,14 +66,15 @@ static int check_joint(const struct tact_scene_check *check, const struct tact_s
     char name[TACT_SCENE_PATH];
     snprintf(name, sizeof name, "%.60s.%.60s", hand->name, hand->links[joint].name);
     if (other >= 0) {
-        return tact_scene_report_bad_value(check, path, "the joint %s is commanded by grips[%ld]",
-                                           name, other);
+        return tact_scene_report_bad_value(
+            check, path, "the joint %s is already commanded by grips[%ld]", name, other);
     }
     const struct tact_scene_link *tie = find_tie(hand, joint);
     if (tie) {
-        return tact_scene_report_bad_value(check, path,
-                                           "the joint %s is tied to others by the %s of %s", name,
-                                           tie->joint.mimic ? "mimic" : "tendon", tie->name);
+        return tact_scene_report_bad_value(
+            check, path,
+            "a grip cannot command the joint %s: it is tied to other joints by the %s of %s", name,
+            tie->joint.mimic ? "mimic" : "tendon", tie->name);
     }
     if (def->coupling) {
         return tact_scene_report_bad_value(
@@ -82,7 +83,9 @@ static int check_joint(const struct tact_scene_check *check, const struct tact_s
     for (uint32_t i = 0; i < scene->remotes_count; i++) {
         if (!strcmp(scene->remotes[i].joint, name)) {
             return tact_scene_report_bad_value(
-                check, path, "the joint %s follows another site, by remotes[%u]", name, i);
+                check, path,
+                "a grip cannot command the joint %s: it follows another site, by remotes[%u]", name,
+                i);
         }
     }
     return def->stiffness > 0.0
@@ -107,9 +110,9 @@ static int find_joints(const struct tact_scene_check *check, const struct tact_s
                 continue;
             }
             rc = count == TACT_SCENE_GRIP_JOINTS
-                     ? tact_scene_report_bad_value(check, path,
-                                                   "over %d joints move the two fingers",
-                                                   TACT_SCENE_GRIP_JOINTS)
+                     ? tact_scene_report_bad_value(
+                           check, path, "more than %d joints move the two fingers of this grip",
+                           TACT_SCENE_GRIP_JOINTS)
                      : check_joint(check, scene, index, k, path);
             if (!rc) {
                 grip->joint[count++] = k;
@@ -154,8 +157,8 @@ int tact_scene_check_grips(const struct tact_scene_check *check, const struct ta
             }
         }
         if (!rc && hand[0] != hand[1]) {
-            rc = tact_scene_report_bad_value(check, key, "is of another hand than %s",
-                                             grip->links[0]);
+            rc = tact_scene_report_bad_value(
+                check, key, "this finger link is not of the same hand as %s", grip->links[0]);
         }
         grip->hand = hand[0];
         snprintf(key, sizeof key, "grips[%u].links", i);

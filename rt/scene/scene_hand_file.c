@@ -128,13 +128,13 @@ static int check_hand_keys(const struct tact_scene_check *check,
     snprintf(path, sizeof path, "hands[%u].file", number);
     for (int i = 0; i < 2; i++) {
         if (!text_of_key(index, hand, needed[i])) {
-            return tact_scene_report_bad_value(check, path, "a hand with a \"file\" needs a \"%s\"",
-                                               needed[i]);
+            return tact_scene_report_bad_value(
+                check, path, "a hand with a \"file\" needs the key \"%s\"", needed[i]);
         }
     }
     if (tact_scene_index_child(index, hand, "links")) {
-        return tact_scene_report_bad_value(check, path,
-                                           "a hand with a \"file\" has its \"links\" from there");
+        return tact_scene_report_bad_value(
+            check, path, "a hand with a \"file\" cannot have \"links\": they come from the file");
     }
     return 0;
 }
@@ -274,7 +274,8 @@ int tact_scene_check_hand_file(const struct tact_scene_check *check,
     if (!rc && !hand->file && (hand->collision || hand->material)) {
         snprintf(path, sizeof path, "hands[%u].%s", number,
                  hand->material ? "material" : "collision");
-        return tact_scene_report_bad_value(check, path, "is for a hand with a \"file\"");
+        return tact_scene_report_bad_value(check, path,
+                                           "this key is only for a hand with a \"file\"");
     }
     snprintf(path, sizeof path, "hands[%u].drive", number);
     if (!rc && hand->drive) {

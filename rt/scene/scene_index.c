@@ -227,7 +227,8 @@ static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact
 {
     struct tact_scene_index *index = r->index;
     if (index->count >= TACT_SCENE_NODES) {
-        return report_index_error(r, event->start_mark, "too many keys and list entries");
+        return report_index_error(r, event->start_mark,
+                                  "the scene file has too many keys and list entries");
     }
     if (reserve_index_node(index)) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");

@@ -149,8 +149,8 @@ int tact_scene_check_channel(const struct tact_scene_check *check, const struct 
     struct name_list devices = NAME_LIST_OF(scene, devices, tact_scene_device);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
-        return tact_scene_report_bad_value(check, path,
-                                           "expected \"device.channel\", got \"%.60s\"", text);
+        return tact_scene_report_bad_value(
+            check, path, "expected a name \"device.channel\", got \"%.60s\"", text);
     }
     int length = (int)(dot - text);
     return find_name_in_list(&devices, text, (size_t)length) >= 0
@@ -168,8 +168,8 @@ static int check_joint_reference(const struct tact_scene_check *check,
     struct name_list hands = NAME_LIST_OF(scene, hands, tact_scene_hand);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
-        return tact_scene_report_bad_value(check, path, "expected \"hand.link\", got \"%.60s\"",
-                                           text);
+        return tact_scene_report_bad_value(check, path,
+                                           "expected a name \"hand.link\", got \"%.60s\"", text);
     }
     long hand = find_name_in_list(&hands, text, (size_t)(dot - text));
     if (hand < 0) {
@@ -259,8 +259,9 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
         }
         snprintf(path, sizeof path, "exclude[%u].objects", i);
         if (!moves || !strcmp(names[0], names[1])) {
-            return tact_scene_report_bad_value(
-                check, path, "expected two different objects, at least one of which moves");
+            return tact_scene_report_bad_value(check, path,
+                                               "expected two different bodies or links to exclude "
+                                               "from contact, at least one of which moves");
         }
     }
     return 0;
@@ -346,7 +347,9 @@ static int check_constraints(const struct tact_scene_check *check, const struct 
         snprintf(path, sizeof path, "joints[%u].bodies", i);
         if (at[0] == at[1] || !moves) {
             return tact_scene_report_bad_value(
-                check, path, "expected a body that moves, and another one or none: the world");
+                check, path,
+                "a joint needs one or two different bodies, at least one of which moves; with one, "
+                "the other is the world");
         }
     }
     return 0;

@@ -134,8 +134,9 @@ static int mark_given_pairs(const struct tact_scene_check *check, const struct t
         if (given[a * n + b]) {
             char path[TACT_SCENE_PATH];
             snprintf(path, sizeof path, "pairs[%u].materials", i);
-            return tact_scene_report_bad_value(check, path, "pairs[%u] has these materials already",
-                                               given[a * n + b] - 1);
+            return tact_scene_report_bad_value(
+                check, path, "pairs[%u] already defines the contact of these two materials",
+                given[a * n + b] - 1);
         }
         given[a * n + b] = given[b * n + a] = i + 1;
     }

@@ -35,8 +35,9 @@ static int check_remote_values(const struct tact_scene_check *check,
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "tank", remote->tank, "J");
     for (int i = 0; !rc && i < 2 && !is_mode(remote, "waves"); i++) {
         if (tact_scene_has_key(check, "%s.%s", path, of_waves[i])) {
-            rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, of_waves[i]),
-                                             "is of \"mode: waves\"");
+            rc = tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, of_waves[i]),
+                "this key is only for a remote joint with \"mode: waves\"");
         }
     }
     if (!rc && is_mode(remote, "waves")) {
@@ -171,8 +172,8 @@ static int check_vector(const struct tact_scene_check *check, const struct tact_
     }
     if (first > 0 && of->joint->coupling && remote->stiffness > 0.0) {
         snprintf(path, sizeof path, "remotes[%u].stiffness", index);
-        return tact_scene_report_bad_value(check, path,
-                                           "expected none, as the base has a \"turn_coupling\"");
+        return tact_scene_report_bad_value(
+            check, path, "a base with a \"turn_coupling\" cannot have this key here");
     }
     return 0;
 }
@@ -238,7 +239,8 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
                 !strcmp(other->device, remote->device) && other->axis == remote->axis;
             if (same_axis || !strcmp(other->joint, remote->joint)) {
                 snprintf(path, sizeof path, "remotes[%u].%s", i, same_axis ? "axis" : "joint");
-                rc = tact_scene_report_bad_value(check, path, "is that of remotes[%u]", k);
+                rc = tact_scene_report_bad_value(check, path, "remotes[%u] already uses this one",
+                                                 k);
             }
         }
     }

@@ -118,9 +118,9 @@ static int read_number_table(const struct settings_collector *c, const struct ta
         if (row->count != columns || columns == 0) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, row, path);
-            return tact_scene_report_bad_value(c->check, path,
-                                               "expected %u numbers as in the first row, got %u",
-                                               columns ? columns : 1, row->count);
+            return tact_scene_report_bad_value(
+                c->check, path, "expected %u numbers in this row, as in the first row, got %u",
+                columns ? columns : 1, row->count);
         }
         int rc = read_table_row(c, row, numbers + (size_t)i * columns);
         if (rc) {
@@ -166,8 +166,8 @@ static int collect_device_settings(struct settings_collector *c, const struct ta
     if (!node->first && key[0]) {
         char path[TACT_SCENE_PATH];
         tact_scene_index_path(c->check->index, node, path);
-        return tact_scene_report_bad_value(c->check, path,
-                                           "expected a value, got an empty list or map");
+        return tact_scene_report_bad_value(
+            c->check, path, "expected a value of this device setting, got an empty list or map");
     }
     for (const struct tact_index_node *n = first_child_of_node(c, node); n;
          n = next_sibling_of_node(c, n)) {
@@ -179,7 +179,8 @@ static int collect_device_settings(struct settings_collector *c, const struct ta
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, n, path);
             return tact_scene_report_bad_value(
-                c->check, path, "expected a key of at most %d characters", TACT_SCENE_PATH - 1);
+                c->check, path, "expected a device setting whose key has at most %d characters",
+                TACT_SCENE_PATH - 1);
         }
         int rc = collect_device_settings(c, n, inner);
         if (rc) {
@@ -199,8 +200,8 @@ int tact_scene_collect_settings(const struct tact_scene_check *check, struct tac
             continue;
         }
         if (node->kind != TACT_INDEX_MAP) {
-            return tact_scene_report_bad_value(check, path,
-                                               "expected a map of settings, as in `file: a.csv`");
+            return tact_scene_report_bad_value(
+                check, path, "expected a map of device settings, as in `file: a.csv`");
         }
         struct settings_collector c = {.check = check, .device = &scene->devices[i]};
         int rc = collect_device_settings(&c, node, "");

@@ -40,8 +40,8 @@ static int check_mimic(const struct tact_scene_check *check, const struct tact_s
                                            hand->name, law->joint);
     }
     if (other == (long)link) {
-        return tact_scene_report_bad_value(check, key, "the joint of \"%s\" follows itself",
-                                           law->joint);
+        return tact_scene_report_bad_value(
+            check, key, "the joint of link \"%s\" cannot follow itself by \"mimic\"", law->joint);
     }
     if (hand->links[other].joint.mimic) {
         return tact_scene_report_bad_value(
@@ -49,13 +49,13 @@ static int check_mimic(const struct tact_scene_check *check, const struct tact_s
     }
     if (joint->coupling) {
         return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "coupling"),
-                                           "a joint with \"mimic\" has no coupling of its own");
+                                           "a joint with \"mimic\" cannot have a \"coupling\"");
     }
     const double size = fabs(law->multiplier);
     if (!(size >= 1.0 / LARGEST_MULTIPLIER && size <= LARGEST_MULTIPLIER)) {
-        return tact_scene_report_bad_value(check,
-                                           tact_scene_path_of_key(key, path, "mimic.multiplier"),
-                                           "expected a number of 1e-6 to 1e6, or of -1e6 to -1e-6");
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, "mimic.multiplier"),
+            "expected a multiplier whose magnitude is from 1e-6 to 1e6");
     }
     tact_scene_path_of_key(key, path, "mimic");
     return tact_scene_need_absolute_within(check, key, "offset", &law->offset, 1,
@@ -83,7 +83,7 @@ static int place_mimic(const struct tact_scene_check *check, struct tact_scene *
     if (tact_scene_has_key(check, "%s.start", path) &&
         !(fabs(joint->start - start) <= START_TOLERANCE)) {
         return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "start"),
-                                           "the joint starts at %g, where \"mimic\" gives %g",
+                                           "the joint starts at %g, but its \"mimic\" law gives %g",
                                            joint->start, start);
     }
     joint->start = start;
@@ -109,12 +109,13 @@ static int check_tendon_joint(const struct tact_scene_check *check,
     for (uint32_t i = 0; i < entry; i++) {
         if (!strcmp(joint->tendon[i].joint, of->joint)) {
             return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "joint"),
-                                               "\"%s\" is in the tendon already", of->joint);
+                                               "the joint of link \"%s\" is already in this tendon",
+                                               of->joint);
         }
     }
     if (of->coefficient == 0.0) {
         return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "coefficient"),
-                                           "expected a number other than 0");
+                                           "expected a tendon coefficient other than 0");
     }
     return tact_scene_need_absolute_within(check, path, "coefficient", &of->coefficient, 1,
                                            LARGEST_COEFFICIENT, "");
@@ -130,7 +131,7 @@ static int check_tendon(const struct tact_scene_check *check, struct tact_scene 
     joint_key(scene, number, link, path);
     if (joint->coupling) {
         return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "coupling"),
-                                           "a joint with \"tendon\" has no coupling");
+                                           "a joint with \"tendon\" cannot have a \"coupling\"");
     }
     for (uint32_t i = 0; !rc && i < joint->tendon_count; i++) {
         snprintf(key, sizeof key, "%.100s.tendon[%u]", path, i);
@@ -154,7 +155,8 @@ static int check_measured(const struct tact_scene_check *check, const struct tac
     }
     snprintf(path, sizeof path, "inputs[%ld].what", input);
     return tact_scene_report_bad_value(
-        check, path, "the state of %s cannot be measured: it is tied to another joint", name);
+        check, path, "an input cannot set the state of joint %s: it is tied to another joint",
+        name);
 }
 
 /* Whether another joint of the hand follows that of a link. */
@@ -219,7 +221,8 @@ static int check_common_range(const struct tact_scene_check *check, const struct
             joint_key(scene, number, i, path);
             return tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, "lower"),
-                "no range is left to \"%s\" by its own stops and those of what follows it",
+                "the joint of link \"%s\" has no range left between its own stops and those of the "
+                "joints that follow it",
                 hand->links[link].name);
         }
     }

@@ -61,14 +61,15 @@ static int check_channel_counts(const struct tact_scene_check *check,
     rc = rc ? rc : check_channel_count(check, path, "force", tool->force_count, false);
     rc = rc ? rc : check_channel_count(check, path, "torque", tool->torque_count, false);
     if (!rc && !tool->position_count && !tool->attitude_count) {
-        rc =
-            tact_scene_report_bad_value(check, path, "expected \"position\", \"attitude\" or both");
+        rc = tact_scene_report_bad_value(check, path,
+                                         "a tool needs the key \"position\", \"attitude\" or both");
     }
     const bool force = tool->force_count > tool->position_count;
     if (!rc && (force || tool->torque_count > tool->attitude_count)) {
         rc = tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, force ? "force" : "torque"),
-            "is felt only with \"%s\" beside it", force ? "position" : "attitude");
+            "a tool can only send this to its device if it has the key \"%s\" too",
+            force ? "position" : "attitude");
     }
     if (!rc && is_rate_controlled(tool) && (tool->force_count || tool->torque_count)) {
         rc = tact_scene_report_bad_value(
@@ -88,7 +89,8 @@ static int check_rate_values(const struct tact_scene_check *check,
         for (int i = 0; i < 3; i++) {
             if (tact_scene_has_key(check, "%s.%s", path, keys[i])) {
                 return tact_scene_report_bad_value(
-                    check, tact_scene_path_of_key(key, path, keys[i]), "is of \"mode: rate\"");
+                    check, tact_scene_path_of_key(key, path, keys[i]),
+                    "this key is only for a tool with \"mode: rate\"");
             }
         }
         return 0;
@@ -143,8 +145,8 @@ static int check_tool_bounds(const struct tact_scene_check *check,
             const bool low = tool->lower && tool->lower[i] > 0.0;
             rc = tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, low ? "lower" : "upper"),
-                "is a displacement from the start, which must be within: expected "
-                "%s",
+                "this bound is a displacement from the start, which must be inside the bounds: "
+                "expected %s",
                 low ? "at most 0" : "at least 0");
         }
     }
@@ -262,8 +264,8 @@ static int check_base_of_tool(const struct tact_scene_check *check, const struct
         const long input = tact_scene_find_input(scene, scene->inputs_count, "target", joint);
         if (input >= 0) {
             snprintf(path, sizeof path, "tools[%u].hand", index);
-            return tact_scene_report_bad_value(check, path, "inputs[%ld] leads to %s already",
-                                               input, joint);
+            return tact_scene_report_bad_value(
+                check, path, "inputs[%ld] already sets the target of %s", input, joint);
         }
         for (uint32_t k = 0; k < scene->outputs_count; k++) {
             const struct tact_scene_output *out = &scene->outputs[k];
@@ -271,8 +273,8 @@ static int check_base_of_tool(const struct tact_scene_check *check, const struct
                 snprintf(path, sizeof path, "outputs[%u].from", k);
                 return tact_scene_report_bad_value(
                     check, path,
-                    "tools[%u] leads the base of %s, whose reaction goes out by \"force\" and "
-                    "\"torque\" of that tool only",
+                    "tools[%u] moves the base of hand %s: only \"force\" and \"torque\" of that "
+                    "tool may send the reaction of the base",
                     index, hand->name);
             }
         }
@@ -298,7 +300,10 @@ static int check_hand_of_tool(const struct tact_scene_check *check, const struct
     if ((tool->position_count && !hand->base->coupling) ||
         (tool->attitude_count && !hand->base->turn_coupling)) {
         return tact_scene_report_bad_value(
-            check, path, "the base of %s needs \"%s\", by which the device leads it", tool->hand,
+            check, path,
+            "the base of hand %s needs the key \"%s\", through which the device of this tool moves "
+            "it",
+            tool->hand,
             tool->position_count && !hand->base->coupling ? "coupling" : "turn_coupling");
     }
     for (uint32_t i = 0; i < index; i++) {

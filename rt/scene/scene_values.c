@@ -213,8 +213,8 @@ static int load_integer_value(const struct tact_scene_check *check,
     }
     if (is_signed ? value < INT32_MIN || value > INT32_MAX : value < 0 || value > UINT32_MAX) {
         return report_bad_node(check, node,
-                               is_signed ? "a whole number that fits 32 bits"
-                                         : "a whole number of at least 0");
+                               is_signed ? "an integer that fits in 32 bits"
+                                         : "an integer of at least 0");
     }
     const int32_t number = (int32_t)value; /* the same bits as of an unsigned number */
     memcpy(to, &number, sizeof number);

@@ -388,10 +388,11 @@ static int check_pair_models(const struct tact_session *s, struct tact_error *er
         return 0;
     }
     tact_scene_where(s->scene, "pairs", err);
-    return tact_error_set(err, -ENOTSUP,
-                          "%s may touch %s by model: %s, which does not take their shapes",
-                          tact_session_owner_name(s, a), tact_session_owner_name(s, b),
-                          tact_world_model_between(s->world, a, b)->name);
+    return tact_error_set(
+        err, -ENOTSUP,
+        "%s may touch %s with the contact model %s, which does not support their shapes",
+        tact_session_owner_name(s, a), tact_session_owner_name(s, b),
+        tact_world_model_between(s->world, a, b)->name);
 }
 
 void tact_session_set_error_location(const struct tact_session *s, int shape,
@@ -462,7 +463,7 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     rc = rc ? rc : tact_world_finish(s->world);
     if (rc == -E2BIG) {
         tact_scene_where(scene, scene->bodies_count ? "bodies" : "hands", err);
-        return tact_error_set(err, rc, "%d shapes: expected at most %d",
+        return tact_error_set(err, rc, "the scene has %d shapes: expected at most %d",
                               tact_world_shape_count(s->world), TACT_WORLD_MAX_SHAPES);
     }
     rc = rc ? rc : tact_session_make_pairs(s);

@@ -22,16 +22,17 @@ static int check_device_is_calibrated(const struct tact_session *s, uint32_t i,
     const struct tact_device_info *info = &s->devices[i].device.info;
     if (def->calibration_required && !def->calibration) {
         return tact_error_set(err, refuse(s, "devices", i, ".calibration_required", err),
-                              "outputs are not armed before %s is calibrated: tact calibrate, and "
-                              "the file that it writes as calibration",
+                              "outputs stay disarmed until the device %s is calibrated: run tact "
+                              "calibrate and name the file that it writes under \"calibration\"",
                               def->name);
     }
     for (int k = 0; k < info->wrench_count; k++) {
         if (info->wrench[k].no_zero) {
-            return tact_error_set(err, refuse(s, "devices", i, "", err),
-                                  "outputs are not armed before the force-torque sensor %s of %s "
-                                  "has a zero: tact calibrate --zero %s, or its bias or tare",
-                                  info->wrench[k].name, def->name, info->wrench[k].name);
+            return tact_error_set(
+                err, refuse(s, "devices", i, "", err),
+                "outputs stay disarmed until the zero of the force-torque sensor %s of %s is "
+                "measured: tact calibrate --zero %s, or set its bias or tare",
+                info->wrench[k].name, def->name, info->wrench[k].name);
         }
     }
     return 0;
@@ -48,8 +49,8 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
             &s->devices[tool->device].device.info.input[channels[i]];
         if (channel->raw && !tool->rates) {
             return tact_error_set(err, refuse(s, "tools", (uint32_t)index, key, err),
-                                  "outputs are not armed while %s is in bare %s: tact calibrate "
-                                  "--channel %s, or a map of its device",
+                                  "outputs stay disarmed while channel %s is in uncalibrated %s: "
+                                  "tact calibrate --channel %s, or set a map of its device",
                                   channel->name, channel->unit, channel->name);
         }
     }
@@ -104,10 +105,11 @@ int tact_session_check_calibrated(const struct tact_session *s, struct tact_erro
         const struct tact_device_channel *channel =
             &s->devices[in->device].device.info.input[in->channel];
         if (channel->raw && in->scale == 1.0 && in->offset == 0.0) {
-            rc = tact_error_set(err, refuse(s, "inputs", (uint32_t)i, ".from", err),
-                                "outputs are not armed while %s is in bare %s: tact calibrate "
-                                "--channel %s, a map of its device, or a scale here",
-                                channel->name, channel->unit, channel->name);
+            rc =
+                tact_error_set(err, refuse(s, "inputs", (uint32_t)i, ".from", err),
+                               "outputs stay disarmed while channel %s is in uncalibrated %s: tact "
+                               "calibrate --channel %s, or set a map of its device or a scale here",
+                               channel->name, channel->unit, channel->name);
         }
     }
     for (int i = 0; !rc && s->output_count > 0 && i < s->coupling_count; i++) {

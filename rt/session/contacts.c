@@ -114,19 +114,19 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
 {
     const struct tact_log_pair *p;
     if (!tact_layout_equal(&s->element, tact_log_element(log))) {
-        return tact_error_set(
-            err, -EINVAL,
-            "the layout of the log's contacts is not that of its scene in this version of tact");
+        return tact_error_set(err, -EINVAL,
+                              "the log's contacts have another layout than this version of tact "
+                              "derives from its scene");
     }
     for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
         char name[PAIR_NAME_BYTES];
         int a = p->a < INT32_MAX ? (int)p->a : -1, b = p->b < INT32_MAX ? (int)p->b : -1;
         int pair = tact_world_pair_between(s->world, a, b);
         if (pair < 0) {
-            return tact_error_set(err, -EINVAL,
-                                  "the log has a contact of shapes %u and %u, which cannot touch "
-                                  "in its scene",
-                                  p->a, p->b);
+            return tact_error_set(
+                err, -EINVAL,
+                "the log has a contact of shapes %u and %u, but they cannot touch in its scene",
+                p->a, p->b);
         }
         tact_session_name_pair(s, pair, name);
         long at = tact_layout_add_pair(&s->layout, &s->element, name);

@@ -48,7 +48,7 @@ static int check_targets_finite(struct tact_session *s, const double *target, ui
         for (int k = 0; k < count; k++, at++) {
             if (!isfinite(target[at])) {
                 tact_session_name_fault(s, tick, "joint ", s->hands[i].names[k],
-                                        "its target is not finite");
+                                        "its drive target is not finite");
                 tact_session_raise_fault(s, target[at], tick);
                 return 0;
             }

@@ -57,7 +57,7 @@ static void save_cached_extent(void *user, const char *name, const void *data, s
             s->options.messages, TACT_MESSAGE_INFO,
             "the pressure field of %s was not stored and will be computed again next time: %s",
             tact_session_owner_name(s, s->shape_in_preparation),
-            rc == -ENOENT ? "there is no private cache folder of this user" : strerror(-rc));
+            rc == -ENOENT ? "this user has no private cache folder" : strerror(-rc));
     }
 }
 

@@ -65,10 +65,10 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     }
     if (rc == -ENOSPC) {
         tact_session_name_fault(s, tick, "", "the world",
-                                "more contacts touch than it has room for");
+                                "more contacts touch than its memory has capacity for");
     } else if (rc) {
         tact_session_name_fault(s, tick, "hand ", s->scene->hands[s->solve.failed_hand].name,
-                                "its matrix cannot be factored");
+                                "its mass matrix cannot be factored");
     }
     s->report.solve_failures += rc != 0;
     if (bad || rc) {
@@ -81,7 +81,8 @@ void tact_session_check_record(struct tact_session *s, uint64_t tick)
     if (s->unlisted_contact_count && !s->replayed_input_record) {
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, s->first_unlisted_pair, name);
-        tact_session_name_fault(s, tick, "pair ", name, "the log has no room for its contact");
+        tact_session_name_fault(s, tick, "pair ", name,
+                                "the record of the log has no capacity left for its contact");
         tact_session_raise_fault(s, NAN, tick);
     }
 }
@@ -92,7 +93,7 @@ void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
         if (!isfinite(s->wanted[i])) {
             s->has_fault_cause_now = 1;
             tact_session_name_fault(s, tick, "output ", s->scene->outputs[i].to,
-                                    "its value is not finite before limits");
+                                    "its value before the limits is not finite");
         }
     }
 }

@@ -308,8 +308,8 @@ int tact_session_layout_fields(struct tact_session *s, const struct tact_log *lo
         return rc;
     }
     return tact_error_set(err, -E2BIG,
-                          "a tick's record would be longer than %u numbers: expected fewer bodies, "
-                          "links or devices",
+                          "the record of a tick would be longer than %u numbers: reduce the number "
+                          "of bodies, links or devices",
                           TACT_LAYOUT_MAX);
 }
 

@@ -110,7 +110,7 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
     }
     s->device_count = (int)s->scene->devices_count;
     if (replayed && replayed_count != s->device_count) {
-        return tact_error_set(err, -EINVAL, "the log describes %d devices, its scene has %d",
+        return tact_error_set(err, -EINVAL, "the log describes %d devices, but its scene has %d",
                               replayed_count, s->device_count);
     }
     for (int i = 0; i < s->device_count; i++) {
@@ -165,7 +165,7 @@ int tact_session_find_channel(struct tact_session *s, const char *path, int outp
                               name, output ? "output" : "input", dot + 1, known);
     }
     tact_scene_where(s->scene, key, err);
-    return tact_error_set(err, -EINVAL, "expected device.channel, found \"%s\"", path);
+    return tact_error_set(err, -EINVAL, "expected a name \"device.channel\", found \"%s\"", path);
 }
 
 static int find_joint_of_key(struct tact_session *s, const char *path, const char *key, int *hand,
@@ -285,11 +285,12 @@ int tact_session_check_output_vectors(const struct tact_scene *scene, struct tac
             tact_scene_where(scene, path, err);
             return strcmp(key, "from") == 0
                        ? tact_error_set(err, -EINVAL,
-                                        "more than %d components of one vector go to one device",
+                                        "more than %d outputs to one device are components of one "
+                                        "force or moment vector",
                                         TACT_SAFETY_GROUP)
                        : tact_error_set(err, -EINVAL,
-                                        "is not that of outputs[%u]: they are components of one "
-                                        "vector, which is limited by its length",
+                                        "this value differs from that of outputs[%u]: both are "
+                                        "components of one vector, which is limited by its length",
                                         other);
         }
     }

@@ -58,8 +58,11 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     }
     int requires_source = !strcmp(wanted, "opencl");
     if (!s->options.source) {
-        return requires_source ? tact_error_set(err, -ENODEV, "no moment source in this program")
-                               : 0;
+        return requires_source
+                   ? tact_error_set(
+                         err, -ENODEV,
+                         "this program has no source of overlap moments other than the host")
+                   : 0;
     }
     if (!requires_source && tact_world_extent(s->world).pairs > MAX_SOURCE_PAIRS) {
         tact_message(
@@ -87,7 +90,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     }
     if (tact_abi_check(&s->source.ops->abi, sizeof *s->source.ops)) {
         return tact_error_set(err, -EINVAL,
-                              "the moment source was compiled for another ABI version");
+                              "the source of overlap moments was compiled for another ABI version");
     }
     s->is_source_open = 1;
     tact_session_assign_pairs(s, requires_source);

@@ -41,8 +41,8 @@ static int open_device(const struct tact_session *s, const struct tact_replay_op
         char key[64];
         snprintf(key, sizeof key, "devices[%d].calibration_required", index);
         tact_scene_where(o->scene, key, err);
-        return tact_error_set(err, -EINVAL, "outputs are not armed before %s is calibrated",
-                              def->name);
+        return tact_error_set(err, -EINVAL,
+                              "outputs stay disarmed until the device %s is calibrated", def->name);
     }
     int rc = tact_session_open_device(&here, (uint32_t)index,
                                       &playback->opened[playback->count].device, err);
@@ -62,8 +62,8 @@ static int open_playback_deadman(const struct tact_session *s, const struct tact
     if (!path) {
         tact_error_at(err, o->scene->path, 0, 0, NULL);
         return tact_error_set(err, -EINVAL,
-                              "no deadman: a log is played onto a device only while the deadman of "
-                              "this scene is pressed");
+                              "this scene has no deadman: a log is played back on a device only "
+                              "while a deadman is pressed");
     }
     tact_scene_where(o->scene, "deadman", err);
     if (index < 0) {
@@ -130,17 +130,17 @@ static int make_playback_safety_chain(const struct tact_session *s,
         const struct tact_device_channel *was = &then->output[out->channel];
         int k = find_channel_index(now->output, now->output_count, was->name);
         if (k < 0 || strcmp(now->output[k].unit, was->unit)) {
-            return tact_error_set(err, -EINVAL,
-                                  "%s: its output \"%s\", in %s when this was "
-                                  "recorded, is %s%s now",
-                                  o->playback_device, was->name, was->unit,
-                                  k < 0 ? "not there" : "in ", k < 0 ? "" : now->output[k].unit);
+            return tact_error_set(
+                err, -EINVAL,
+                "device %s: its output \"%s\" was in %s when the log was recorded and is %s%s now",
+                o->playback_device, was->name, was->unit, k < 0 ? "not there" : "in ",
+                k < 0 ? "" : now->output[k].unit);
         }
         if (!strictest_output_limits(o->scene, o->playback_device, was->name, &channels[i])) {
             tact_error_at(err, o->scene->path, 0, 0, NULL);
             return tact_error_set(err, -EINVAL,
-                                  "no output goes to %s.%s, which the log has: nothing here limits "
-                                  "it",
+                                  "the log has an output to %s.%s, for which this scene sets no "
+                                  "limit: add that output",
                                   o->playback_device, was->name);
         }
         playback->channel[i] = k;
@@ -161,9 +161,9 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
     int outputs = 0;
     memset(playback, 0, sizeof *playback);
     if (!o->scene) {
-        return tact_error_set(err, -EINVAL,
-                              "playing a log onto a device needs a scene for the deadman and the "
-                              "limits: --scene FILE");
+        return tact_error_set(
+            err, -EINVAL,
+            "playing back a log on a device needs a scene with a deadman and limits: --scene FILE");
     }
     playback->logged = find_device(s->scene, o->playback_device, strlen(o->playback_device));
     for (int i = 0; i < s->output_count; i++) {
@@ -173,7 +173,7 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
         return tact_error_set(err, -ENODEV,
                               playback->logged < 0
                                   ? "the log's scene has no device \"%s\""
-                                  : "this session has no output on the device \"%s\"",
+                                  : "the logged session has no output on the device \"%s\"",
                               o->playback_device);
     }
     int index = find_device(o->scene, o->playback_device, strlen(o->playback_device));

@@ -163,11 +163,11 @@ static int check_calibrated_device(const struct tact_session *s, int index, stru
     snprintf(key, sizeof key, "devices[%d].calibration", index);
     tact_scene_where(s->scene, key, err);
     if (def->haptic_model && strcmp(def->haptic_model, info->model)) {
-        return tact_error_set(err, -EINVAL,
-                              "the haptic axes of %.100s are those of a %.60s, and %s "
-                              "is a %.60s",
-                              def->calibration, def->haptic_model, def->name,
-                              info->model[0] ? info->model : info->type);
+        return tact_error_set(
+            err, -EINVAL,
+            "the calibration file %.100s is of a device model %.60s, but the device %s is a %.60s",
+            def->calibration, def->haptic_model, def->name,
+            info->model[0] ? info->model : info->type);
     }
     for (uint32_t i = 0; i < def->haptic_count; i++) {
         int found = 0;
@@ -193,8 +193,8 @@ static int check_tool_axes(const struct tact_session *s, const struct session_co
         if (!tact_session_find_haptic_axis(s, tool->device, channel)) {
             locate_coupling(s, c, "stiffness", err);
             return tact_error_set(err, -EINVAL,
-                                  "%.100s has no numbers of %s, which leads it beside others that "
-                                  "are calibrated: tact calibrate --axis %s",
+                                  "the calibration file %.100s lacks the haptic axis %s of this "
+                                  "tool, whose other axes it has: tact calibrate --axis %s",
                                   s->scene->devices[tool->device].calibration,
                                   s->devices[tool->device].device.info.input[channel].name,
                                   s->devices[tool->device].device.info.input[channel].name);
@@ -215,16 +215,16 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
         !isfinite(p->friction) || !isfinite(p->resolution)) {
         locate_coupling(s, c, "stiffness", err);
         return tact_error_set(err, -EINVAL,
-                              "the numbers of %.100s overflow by the scales of inputs and outputs "
-                              "of %s",
+                              "the calibration file %.100s gives values that overflow when scaled "
+                              "by the inputs and outputs of %s",
                               file, name);
     }
     if (def->hard && !(c->port.bound > 0.0)) {
         locate_coupling(s, c, "hard", err);
-        return tact_error_set(err, -EINVAL,
-                              "the device of %s has no damping, by %.100s: no force is within its "
-                              "energy bound",
-                              name, file);
+        return tact_error_set(
+            err, -EINVAL,
+            "the device of joint %s has no damping in %.100s: its energy bound allows no force",
+            name, file);
     }
     return 0;
 }
@@ -250,9 +250,10 @@ static int check_calibrated_stiffness(const struct tact_session *s,
             "%g N m/rad or N/m at the device of %s is over %g, the stiffest that it renders by "
             "%.100s (%s); expected less, or \"hard: true\"",
             stiffness, name, floor(most * 1e3) / 1e3, file,
-            is_pressed && c->port.stiffest < passive ? "the stiffest wall that was stable"
-            : silent < passive && !is_pressed        ? "2 friction / resolution"
-                                                     : "damping / (period / 2 + delay)");
+            is_pressed && c->port.stiffest < passive
+                ? "the largest wall stiffness that was stable in calibration"
+            : silent < passive && !is_pressed ? "2 friction / resolution"
+                                              : "damping / (period / 2 + delay)");
     }
     if (stiffness > silent) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,

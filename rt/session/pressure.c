@@ -56,8 +56,8 @@ void tact_session_report_pressure(const struct tact_session *s)
     }
     if (r->pressures && !s->logged_pressure_patch_count) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "recorder.pressure_rate: no contact had a model that computes a pressure, "
-                     "such as field");
+                     "recorder.pressure_rate: no contact used a model that computes a pressure "
+                     "map, such as the model field");
     }
     if (r->pressure_overruns) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,

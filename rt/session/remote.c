@@ -193,7 +193,7 @@ static int check_remote_devices(struct tact_session *s, struct tact_error *err)
                 scene->outputs[k].to[length] == '.') {
                 snprintf(key, sizeof key, "outputs[%u].to", k);
                 tact_scene_where(scene, key, err);
-                return tact_error_set(err, -EINVAL, "is set by remotes[%u]", i);
+                return tact_error_set(err, -EINVAL, "remotes[%u] already sets this channel", i);
             }
         }
     }
@@ -216,8 +216,8 @@ int tact_session_connect_remotes(struct tact_session *s, struct tact_error *err)
     if (s->scene->remotes_count && s->options.control) {
         tact_scene_where(s->scene, "remotes", err);
         return tact_error_set(err, -EINVAL,
-                              "joints that are tied to another site have no targets, which the "
-                              "program's controller would set");
+                              "the program's controller cannot set targets while \"remotes\" ties "
+                              "joints to another site");
     }
     s->remote_count = (int)s->scene->remotes_count;
     for (uint32_t i = 0; !rc && i < s->scene->remotes_count; i++) {

@@ -84,8 +84,8 @@ void tact_session_report_walls(struct tact_session *s,
         const struct session_remote *r = &s->remotes[i];
         if (r->model.limited > 0.0) {
             tact_number_print(text, sizeof text,
-                              "the wall that the other site met was stiffer than the %g N/m or N "
-                              "m/rad that %s renders, in %.0f ticks: 2 damping / period",
+                              "the wall at the other site was stiffer than %g N/m or N m/rad, the "
+                              "most that joint %s can render, in %.0f ticks: 2 damping / period",
                               max_passive_stiffness(s, r), s->hands[r->hand].names[r->link],
                               r->model.limited);
             report(s, "clamped", text);

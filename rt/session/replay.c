@@ -25,9 +25,10 @@ static void warn_about_differing_facts(struct tact_log *log, const char *path,
     report->results_version = tact_log_results_version(log);
     if (report->results_version != tact_results_version()) {
         snprintf(report->mismatch, sizeof report->mismatch, "results version");
-        tact_message(messages, TACT_MESSAGE_WARNING,
-                     "%s: made by results version %d, this is %d: values may differ", path,
-                     report->results_version, tact_results_version());
+        tact_message(
+            messages, TACT_MESSAGE_WARNING,
+            "log %s: recorded with results version %d, this program has %d: values may differ",
+            path, report->results_version, tact_results_version());
     }
     const struct tact_log_fact here[] = {{"machine", f.machine},
                                          {"sleef", f.sleef},
@@ -344,18 +345,20 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     tact_session_playback_close(&playback);
     if (!rc && o->scene && report->playback_ticks && !report->playback_armed) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,
-                     "%s got only zeros: the deadman %s was never pressed", o->playback_device,
-                     o->scene->deadman);
+                     "playback device %s received only zeros: the deadman %s was never pressed",
+                     o->playback_device, o->scene->deadman);
     }
     if (report->playback_fault) {
-        tact_message(o->messages, TACT_MESSAGE_ERROR,
-                     "%s: the log has a value that is not finite: zero from there on",
-                     o->playback_device);
+        tact_message(
+            o->messages, TACT_MESSAGE_ERROR,
+            "playback device %s: a logged output is not finite: zero is sent from there on",
+            o->playback_device);
     }
     report->took_ns = tact_clock_now() - began;
     if (!rc && !report->ticks && !tact_stop_requested(o->stop)) {
-        rc = tact_error_set(err, -ENODATA,
-                            "no tick could be replayed: the log lacks the state before each");
+        rc = tact_error_set(
+            err, -ENODATA,
+            "no tick could be replayed: the log does not have the state before any of them");
     }
     if (!rc && o->ended) {
         o->ended(o->user, view.session);

@@ -373,7 +373,8 @@ static json_t *json_realtime(const struct tact_session *s, const struct tact_ses
 {
     json_t *granted = json_array(), *refused = json_array(), *why = json_object();
     if (s->options.clock != TACT_LOOP_REAL) {
-        json_object_set_new(why, "clock", json_string("free-wheeling: real time is not asked for"));
+        json_object_set_new(why, "clock",
+                            json_string("free-wheeling clock: real time was not requested"));
     }
     for (int i = 0; i < r->loop.realtime.count; i++) {
         const struct tact_realtime_item *item = &r->loop.realtime.item[i];

@@ -119,8 +119,8 @@ static void report_stale_forces(struct tact_session *s)
         const struct tact_session_port port = tact_session_admittance_port(s, &s->admittances[i]);
         if (port.held || port.missing) {
             snprintf(text, sizeof text,
-                     "the device whose force moves %s was stale: the last force was used in %llu "
-                     "ticks, and none in %llu",
+                     "the force sensor that moves joint %s had no new values: its last force was "
+                     "used in %llu ticks, and zero force in %llu ticks",
                      port.name, (unsigned long long)port.held, (unsigned long long)port.missing);
             report_in_log_too(s, "stale", text);
         }

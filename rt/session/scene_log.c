@@ -286,13 +286,13 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
             : tact_session_prepare(out->scene, &options, out->devices, out->device_count, log,
                                    &out->session, err);
     if (!rc && !tact_layout_equal(&out->session->layout, tact_log_layout(log))) {
-        rc = tact_error_set(
-            err, -EINVAL,
-            "the layout of the log's records is not that of its scene in this version of tact");
+        rc = tact_error_set(err, -EINVAL,
+                            "the log's records have another layout than this version of tact "
+                            "derives from its scene");
     }
     rc = rc ? rc : list_logged_objects(out);
     if (rc && err && !err->text[0]) {
-        tact_error_set(err, rc, "the session of the log's scene cannot be created: %s",
+        tact_error_set(err, rc, "cannot create a session from the scene in the log: %s",
                        strerror(-rc));
     }
     return rc;

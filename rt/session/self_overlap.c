@@ -158,7 +158,8 @@ char *tact_session_describe_self_overlap(const struct session_self_overlap *o, c
                                          size_t size)
 {
     const int n = print_self_overlap(o, out, size);
-    snprintf(out + n, size - (size_t)n, ": they do not touch each other (start_overlap: exclude)");
+    snprintf(out + n, size - (size_t)n,
+             ": contacts between them are disabled (start_overlap: exclude)");
     return out;
 }
 

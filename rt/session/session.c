@@ -30,7 +30,7 @@ static int make_buffers(struct tact_session *s)
 int tact_session_check_creation_stop(const struct tact_session *s, struct tact_error *err)
 {
     return tact_stop_requested(s->options.stop)
-               ? tact_error_set(err, -EINTR, "stopped before it began")
+               ? tact_error_set(err, -EINTR, "the session was stopped before its first tick")
                : 0;
 }
 
@@ -106,7 +106,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     rc = rc ? rc : tact_session_open_log(*out, err);
     if (rc) {
         if (err && !err->text[0]) {
-            tact_error_set(err, rc, "the session cannot be made: %s", strerror(-rc));
+            tact_error_set(err, rc, "the session cannot be created: %s", strerror(-rc));
         }
         tact_session_destroy(*out);
         *out = NULL;

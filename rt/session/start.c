@@ -75,8 +75,8 @@ void tact_session_report_start(struct tact_session *s)
             const char *model = tact_world_model(s->world, p->number)->name;
             snprintf(text, sizeof text, "%s start %s", both,
                      strcmp(model, "field")
-                         ? "one inside the other: no normal separates them"
-                         : "with a contact surface of more polygons than are computed: no force "
+                         ? "one completely inside the other: no contact normal can separate them"
+                         : "with a contact surface of too many polygons to compute: no force "
                            "separates them");
             report_start_overlap(s, "overlap", text);
             continue;
@@ -90,7 +90,8 @@ void tact_session_report_start(struct tact_session *s)
         report_start_overlap(s, "overlap", text);
     }
     if (named > SESSION_MAX_NAMED_PAIRS) {
-        snprintf(text, sizeof text, "%d more pairs start deeper than their target",
+        snprintf(text, sizeof text,
+                 "%d more pairs of shapes start deeper than their target overlap",
                  named - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "overlap", text);
     }
@@ -113,7 +114,7 @@ void tact_session_report_stuck_overlaps(struct tact_session *s)
     }
     if (named > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%d more pairs overlapped and could not be pushed apart",
+                     "%d more pairs of shapes overlapped and could not be pushed apart",
                      named - SESSION_MAX_NAMED_PAIRS);
     }
 }
@@ -136,7 +137,9 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s)
         report_start_overlap(s, "outrun", text);
     }
     if (named > SESSION_MAX_NAMED_PAIRS) {
-        snprintf(text, sizeof text, "%d more pairs moved by more than the thinner in a tick",
+        snprintf(text, sizeof text,
+                 "%d more pairs of shapes moved in one tick by more than the thickness of the "
+                 "thinner one",
                  named - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "outrun", text);
     }

@@ -12,16 +12,17 @@ static void warn_of_status_changes(struct session_watcher *w, const struct tact_
 {
     struct tact_messages to = w->session->options.messages;
     if (now->fallbacks && !w->last.fallbacks) {
-        tact_message(to, TACT_MESSAGE_WARNING,
-                     "%s is late: moments are computed on the host where it is (t = %.3f s)",
-                     w->session->report.source, now->time);
+        tact_message(
+            to, TACT_MESSAGE_WARNING,
+            "the moment source %s is late: the host computes overlap moments instead (t = %.3f s)",
+            w->session->report.source, now->time);
     }
     if (now->unmeasured && !w->last.unmeasured) {
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(w->session, now->unmeasured_pair, name);
         tact_message(to, TACT_MESSAGE_WARNING,
-                     "%s cannot be measured: its last overlap is used (t = %.3f s)", name,
-                     now->time);
+                     "the overlap of %s cannot be measured: its last one is used (t = %.3f s)",
+                     name, now->time);
     }
     const int fault = now->faults > w->last.faults;
     if (fault) {
@@ -38,7 +39,8 @@ static void warn_of_status_changes(struct session_watcher *w, const struct tact_
     }
     if (now->overruns && !w->last.overruns) {
         tact_message(to, TACT_MESSAGE_WARNING,
-                     "the log cannot keep up: records are lost from t = %.3f s on", now->time);
+                     "the log cannot be written fast enough: records are lost from t = %.3f s on",
+                     now->time);
     }
     w->last = *now;
 }

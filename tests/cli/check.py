@@ -213,7 +213,7 @@ def deep(folder):
         stream.write((SLIDE % "[1, 0, 0]").replace("0.0099", "-0.05"))
     out, err = tact("sim", scene, "--duration", "0.5", "--moments", "host", "--json",
                     "--record", log)
-    said = "h.a and floor start one inside the other: no normal separates them"
+    said = "h.a and floor start one completely inside the other: no contact normal can separate them"
     assert [line for line in err if line.endswith(": " + said)], err
     assert json.loads(out)["pairs"][0]["stuck_ticks"] == 500, out
     out, _ = tact("replay", log, "--verify", "--from", "0.2s")
@@ -355,7 +355,7 @@ def report(folder):
                        "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n")
     out, err = tact("sim", many, "--duration", "0.01", "--json")
     assert json.loads(out)["moments"]["source"] == "host" and "20100 pairs of shapes may touch" in err[-1], err[-1]
-    assert len(err) == 18 and "285 more values are implausible" in err[16], err[16:]
+    assert len(err) == 18 and "285 more scene values are implausible" in err[16], err[16:]
     several = json.loads(tact("sim", "tests/bench/contacts20.yaml", "--duration", "0.01", "--moments",
                               "host", "--json")[0])["pairs"]
     assert [pair["name"] for pair in several[:2]] == ["floor/plate", "floor/plate#2"]
@@ -447,7 +447,7 @@ def onto(folder):
             stream.write(text.replace("hand_script:", f"hand_deadman_until: {until}\n      hand_script:"))
         out, err = tact("replay", log, "--onto", "wheel", "--scene", here, "--from", "2.3s")
         assert f"{held} of 300 ticks with the deadman held" in out, out
-        assert any("wheel got only zeros" in line for line in err) == (held == 0), err
+        assert any("wheel received only zeros" in line for line in err) == (held == 0), err
     with open(here, "w", encoding="utf-8") as stream:
         stream.write(text.replace("deadman: wheel.btn_trigger", ""))
     out, err = tact("replay", log, "--onto", "wheel", "--scene", here, code=2)
@@ -911,7 +911,7 @@ def calibrated(folder):
             ("haptic: {z: [0.1, 1, 0, 0, 0, 0]}", "has no input z", "devices[0].calibration"),
             ("haptic: 3", "list of six numbers", "bad.yaml:1:9: haptic"),
             ("haptics: 3", "unknown key", "haptics"),
-            ("haptic_model: falcon\nhaptic: {x: [0.1, 1, 0, 0, 0, 0]}", "of a falcon", "devices[0].calibration"),
+            ("haptic_model: falcon\nhaptic: {x: [0.1, 1, 0, 0, 0, 0]}", "of a device model falcon", "devices[0].calibration"),
             ("haptic: {x: [0.1, 1, 0, 0.002, 1e-5, 0]}", "is over 400, the stiffest", "(2 friction / resolution)"),
             ("haptic: {x: [0.1, 0, 0, 0, 0, 0]}", "is over 0, the stiffest", "joint.coupling.stiffness")):
         with open(f"{folder}/bad.yaml", "w") as file:

@@ -492,8 +492,8 @@ static void fast_bodies_need_a_model_with_gaps(void **state)
          "ahead of touch; expected features or smooth"},
         {"", "{type: cylinder, radius: 0.1, length: 0.1, material: wood}", 0, ""},
         {"", "{type: torus, radius: 0.1, tube: 0.02, material: wood}", -ENOTSUP,
-         "fast.yaml:4:8: pairs: floor may touch box by model: features, which does not take their "
-         "shapes"},
+         "fast.yaml:4:8: pairs: floor may touch box with the contact model features, which does "
+         "not support their shapes"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024], message[512];

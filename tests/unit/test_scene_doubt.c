@@ -78,37 +78,42 @@ static void wrong_units_are_warned_of(void **state)
         int line; /* from 1 */
         const char *replacement, *reported;
     } cases[] = {
-        {2, "gravity: [0, 0, 9.81]", "doubt.yaml:2:10: gravity: points up"},
-        {2, "gravity: [0, 0, -9810]", "2:10: gravity: 9810 m/s^2"},
-        {3, "contact: {overlap: 0.02}", "3:20: contact.overlap: a depth of 0.02 m"},
-        {3, "contact: {compliance: 0.3}", "3:23: contact.compliance: yields 0.3 m"},
-        {3, "contact: {dissipation: 5}", "3:24: contact.dissipation: takes 5 s"},
-        {4, "materials: [{name: m, modulus: 0.3}]", "4:32: materials[0].modulus: 0.3 Pa"},
+        {2, "gravity: [0, 0, 9.81]", "doubt.yaml:2:10: gravity: gravity points up"},
+        {2, "gravity: [0, 0, -9810]", "2:10: gravity: a gravity of 9810 m/s^2"},
+        {3, "contact: {overlap: 0.02}", "3:20: contact.overlap: an overlap depth of 0.02 m"},
+        {3, "contact: {compliance: 0.3}",
+         "3:23: contact.compliance: a contact compliance of 0.3 m/N"},
+        {3, "contact: {dissipation: 5}", "3:24: contact.dissipation: the contact takes 5 s"},
+        {4, "materials: [{name: m, modulus: 0.3}]",
+         "4:32: materials[0].modulus: an elastic modulus of 0.3 Pa"},
         {4, "materials: [{name: m, field: {modulus: 0.3, thickness: 0.01}}]",
-         "4:40: materials[0].field.modulus: 0.3 Pa is softer than jelly: is it in pascals?"},
+         "4:40: materials[0].field.modulus: an elastic modulus of 0.3 Pa is softer than jelly: is "
+         "it in pascals?"},
         {4, "materials: [{name: m, field: {modulus: 3.0e5, thickness: 10}}]",
-         "4:58: materials[0].field.thickness: a layer of 10 m: is it in metres?"},
+         "4:58: materials[0].field.thickness: a soft layer of 10 m is thick: is it in metres?"},
         {4, "materials: [{name: m, tip_radius: 4}]", "4:35: materials[0].tip_radius: a fingertip"},
-        {5, "pairs: [{materials: [m, m], friction: 5}]", "5:39: pairs[0].friction: 5 is more"},
+        {5, "pairs: [{materials: [m, m], friction: 5}]",
+         "5:39: pairs[0].friction: a friction coefficient of 5 is more"},
         {8, "  - {name: cube, position: [0, 0, 1], mass: 125,",
-         "8:45: bodies[1].mass: 125 kg in 0.000125 m^3 is denser than iridium"},
+         "8:45: bodies[1].mass: a mass of 125 kg in shapes of 0.000125 m^3 is denser than iridium"},
         {8, "  - {name: cube, position: [0, 0, 1], mass: 1.0e-5,",
-         "8:45: bodies[1].mass: 1e-05 kg in 0.000125 m^3 is lighter than aerogel"},
+         "8:45: bodies[1].mass: a mass of 1e-05 kg in shapes of 0.000125 m^3 is lighter than "
+         "aerogel"},
         {8, "  - {name: cube, position: [500, 0, 20], mass: 0.125,",
-         "8:28: bodies[1].position: is 500 m away"},
-        {12, "    position: [0, 0, 500]", "12:15: hands[0].position: is 500 m away"},
+         "8:28: bodies[1].position: this position is 500 m"},
+        {12, "    position: [0, 0, 500]", "12:15: hands[0].position: this position is 500 m"},
         {15,
          "         joint: {type: slide, axis: [1, 0, 0], position: [0.1, 0, 0], stiffness: 100, "
          "start: 300}}",
-         "hands[0].links[0].joint.start: 300 m is more than the hand is long"},
+         "hands[0].links[0].joint.start: a joint range of 300 m is longer than the whole hand"},
         {17,
          "         joint: {type: hinge, axis: [0, 1, 0], position: [0.1, 0, 0], stiffness: 1, "
          "start: 86}}",
-         "hands[0].links[1].joint.start: 86 rad is more than a turn"},
+         "hands[0].links[1].joint.start: a joint angle of 86 rad is more than a full turn"},
         {19, "inputs: [{from: d.grip, to: h.b, offset: 45}]",
-         "19:42: inputs[0].offset: 45 rad is more than five turns"},
+         "19:42: inputs[0].offset: an input angle of 45 rad is more than five turns"},
         {19, "inputs: [{from: d.grip, to: h.b, lower: -90, upper: 90}]",
-         "19:41: inputs[0].lower: 90 rad is more than five turns"}};
+         "19:41: inputs[0].lower: an input angle of 90 rad is more than five turns"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int count = count_warnings(cases[i].line - 1, cases[i].replacement);
         if (count != 1 || !strstr(heard.last, cases[i].reported)) {
@@ -141,7 +146,8 @@ static void a_mesh_in_millimetres_is_warned_of(void **state)
     snprintf(line, sizeof line,
              "  - {name: floor, fixed: true, shapes: [{type: mesh, file: %s, material: m}]}", path);
     assert_int_equal(count_warnings(6, line), 1);
-    assert_non_null(strstr(heard.last, "bodies[0].shapes[0].file: is 50 m long: is it in milli"));
+    assert_non_null(
+        strstr(heard.last, "bodies[0].shapes[0].file: is 50 m long: is the mesh file in milli"));
     remove(path);
 }
 

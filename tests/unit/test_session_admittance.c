@@ -459,8 +459,8 @@ static void a_force_is_held_over_short_gaps(void **state)
         assert_true(fabs(sent[k] - exact) < 1e-15);
     }
     assert_true(sent[799] < 0.2 * sent[700] && sent[998] > 0.9 * without[998]);
-    assert_string_equal(message, "the device whose force moves hand.tip was stale: the last force "
-                                 "was used in 8 ticks, and none in 95");
+    assert_string_equal(message, "the force sensor that moves joint hand.tip had no new values: "
+                                 "its last force was used in 8 ticks, and zero force in 95 ticks");
     assert_non_null(strstr(json, "\"held_ticks\": 8"));
     assert_non_null(strstr(json, "\"missing_ticks\": 95"));
     free(json);
@@ -488,12 +488,13 @@ static void bad_settings_are_refused(void **state)
     static const struct {
         const char *joint, *input, *expected;
     } bad[] = {
-        {", stiffness: 1", "", "without a stiffness"},
-        {", limit: 1", "", "without a limit"},
+        {", stiffness: 1", "", "without a drive stiffness"},
+        {", limit: 1", "", "without a force limit"},
         {", damping: 2", "", "twice"},
         {", coupling: {stiffness: 1, damping: 1}", "", "coupling"},
-        {"", ", {from: arm.x, to: hand.tip}", "is the target of hand.tip already"},
-        {"", ", {from: arm.x, to: hand.tip, what: state}", "is the state of hand.tip already"},
+        {"", ", {from: arm.x, to: hand.tip}", "already sets the target of the joint hand.tip"},
+        {"", ", {from: arm.x, to: hand.tip, what: state}",
+         "already sets the state of the joint hand.tip"},
         {"", ", {from: arm.f, to: hand.none, what: force}", "none"},
         {"", ", {from: arm.f, to: hand.tip, what: pull}", "target, state, force"},
     };

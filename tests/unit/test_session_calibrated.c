@@ -118,16 +118,16 @@ static void uncalibrated_inputs_arm_no_outputs(void **state)
     assert_int_equal(make_session("", "", 1, &err), 0);
     assert_int_equal(make_session(", calibration_required: false", "", 1, &err), 0);
     expect_refusal(", calibration_required: true", "", 3, "devices[0].calibration_required",
-                   "before board is calibrated: tact calibrate");
+                   "until the device board is calibrated: run tact calibrate");
     raw = 1;
     expect_refusal("", "", 13, "inputs[0].from",
-                   "while in0 is in bare V: tact calibrate --channel in0");
+                   "while channel in0 is in uncalibrated V: tact calibrate --channel in0");
     assert_int_equal(make_session("", ", scale: 0.15", 1, &err), 0);
     assert_int_equal(make_session("", ", offset: 0.1", 1, &err), 0);
     raw = 0;
     no_zero = 1;
     expect_refusal("", "", 3, "devices[0]",
-                   "before the force-torque sensor wrist of board has a zero");
+                   "until the zero of the force-torque sensor wrist of board is measured");
     no_zero = 0;
 }
 

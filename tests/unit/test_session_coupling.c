@@ -549,7 +549,7 @@ static void refuses_without_an_input(void **state)
                          -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_int_equal(err.line, 15);
-        assert_non_null(strstr(err.text, i ? "is measured" : "no input"));
+        assert_non_null(strstr(err.text, i ? "measures its state" : "no input"));
     }
 }
 

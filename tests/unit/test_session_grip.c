@@ -262,11 +262,11 @@ static void bad_grips_are_refused(void **state)
         {{"stiffness: 1, damping: 0.005", "damping: 0.005"}, "grips[0].links", "no drive"},
         {{"stiffness: 1, damping: 0.005,", "mimic: {joint: left_proximal, offset: 0.7395},"},
          "grips[0].links",
-         "is tied to others by the mimic of left_distal"},
+         "is tied to other joints by the mimic of left_distal"},
         {{"scale: 4}\n", "scale: 4}\n  - {links: [pinch.left_proximal, pinch.right_distal], "
                          "from: operator.grip}\n"},
          "grips[1].links",
-         "commanded by grips[0]"},
+         "already commanded by grips[0]"},
     };
     char good[4096];
     print_scene(good, sizeof good, 1e-3, 2.0, 0.5, "scale: 4");

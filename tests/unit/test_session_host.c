@@ -180,7 +180,7 @@ static void a_stop_ends_the_creation_of_a_session(void **state)
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINTR);
     assert_null(session);
     assert_int_equal(opened, 1);
-    assert_string_equal(err.text, "stopped before it began");
+    assert_string_equal(err.text, "the session was stopped before its first tick");
     assert_null(fopen(options.record, "r"));
     tact_scene_free(scene);
 }

@@ -415,7 +415,7 @@ static void scenes_without_the_output_are_refused(void **state)
            "tip.base_x, to: operator.felt_0, limit: 2, rate: 500}\n"
            "  - {from: tip.base_y, to: operator.felt_1, limit: 1"}},
          -EINVAL,
-         "is not that of outputs[0]"},
+         "differs from that of outputs[0]"},
     };
     struct tact_replay_report report;
     struct tact_error err = {0};

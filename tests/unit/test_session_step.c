@@ -295,7 +295,7 @@ static void set_bad_target(struct rig *rig)
     rig->bad_target = NAN;
     struct tact_session_status status = step_session(rig, 5);
     assert_int_equal(status.safety, TACT_SAFETY_FAULT);
-    assert_string_equal(status.fault.text, "joint h.a: its target is not finite");
+    assert_string_equal(status.fault.text, "joint h.a: its drive target is not finite");
     assert_true(written == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EBUSY);
     rig->bad_target = 0.0;

@@ -108,12 +108,12 @@ static void refuses_outputs_that_are_no_vector(void **state)
         {"  - {from: tip.base_x, to: probe.fx, limit: 1, rate: 9}\n"
          "  - {from: tip.base_rx, to: probe.tx, limit: 2, rate: 8}\n"
          "  - {from: tip.base_y, to: probe.fy, limit: 1, rate: 8}\n",
-         "outputs[2].rate", "is not that of outputs[0]"},
+         "outputs[2].rate", "differs from that of outputs[0]"},
         {"  - {from: tip.base_x, to: probe.fx, limit: 1, rate: 9}\n"
          "  - {from: tip.base_y, to: probe.fy, limit: 1, rate: 9}\n"
          "  - {from: tip.base_z, to: probe.fz, limit: 1, rate: 9}\n"
          "  - {from: tip.base_x, to: probe.tx, limit: 1, rate: 9}\n",
-         "outputs[3].from", "more than 3 components of one vector"},
+         "outputs[3].from", "more than 3 outputs to one device are components"},
     };
     const struct tact_session_options options = options_with_probe();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
