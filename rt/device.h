@@ -53,12 +53,13 @@ struct tact_device_wrench {
     char name[TACT_DEVICE_NAME];  /**< letters, digits and _, a letter first */
     char frame[TACT_DEVICE_NAME]; /**< frame of the wrench */
     int channel;     /**< index of the first of six consecutive inputs: force [N], torque [N m] */
-    int32_t no_zero; /**< 1: its reading without load was never measured */
+    int32_t no_zero; /**< 1: the sensor's reading without load was never measured, so that its zero
+                        is unknown */
 };
 
 /** The description of a device, which it returns when it is opened. An input named `delay`, of unit
- * "s", is the time that the device takes from sensor to force; its rest is that measured at the
- * opening, which couplings with a `device` are checked against. */
+ * "s", is the time from the device's sensor to its force; its value at rest is the one measured at
+ * the opening, against which couplings with a `device` are checked. */
 struct tact_device_info {
     char name[TACT_DEVICE_NAME]; /**< name of the device in the scene; set by a session */
     char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ...; a session fills it in */
@@ -67,7 +68,7 @@ struct tact_device_info {
     int output_count;            /**< number of outputs, 0 to TACT_DEVICE_CHANNELS */
     struct tact_device_channel input[TACT_DEVICE_CHANNELS];  /**< [input_count] input channels */
     struct tact_device_channel output[TACT_DEVICE_CHANNELS]; /**< [output_count] output channels */
-    int wrench_count; /**< 0 where a device has no such sensor */
+    int wrench_count; /**< number of force-torque sensors; 0 where a device has none */
     struct tact_device_wrench
         wrench[TACT_DEVICE_WRENCHES]; /**< [wrench_count] force-torque sensors */
 };
@@ -135,8 +136,8 @@ struct tact_device_config {
     double period;                 /**< period of the loop [s] */
     const char *record;            /**< folder for the raw stream that it reads, or NULL */
     struct tact_messages messages; /**< where messages about the device go */
-    int replace;                   /**< 1: replace an existing file there; 0: refuse it, -EEXIST */
-    void *user;                    /**< the type's `user` */
+    int replace; /**< 1: replace an existing raw-stream file; 0: refuse it, -EEXIST */
+    void *user;  /**< the type's `user` */
 };
 
 /** A type of device: how the scene's `type: NAME` becomes a device. */
@@ -149,7 +150,7 @@ struct tact_device_type {
      * @retval 0, or a negative errno with *err set (file, line, key of the setting at fault) */
     int (*open)(const struct tact_device_config *config, struct tact_device *out,
                 struct tact_error *err);
-    void *user; /**< passed in each config */
+    void *user; /**< pointer that is passed to open() in each config */
 };
 
 /**

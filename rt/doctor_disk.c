@@ -16,7 +16,8 @@
 #define TRIAL_BLOCK_COUNT 32
 #define DISK_TRIAL_TIMEOUT_NS 1000000000LL
 
-/* Shared with a thread that a faulty disk may block forever: freed by the last of the two. */
+/* Data shared with a thread that a faulty disk may block forever; freed by whichever of the two
+ * ends last. */
 struct trial {
     _Atomic int users;
     _Atomic int done;

@@ -20,7 +20,8 @@ static void check_processor_count(struct tact_doctor_report *report)
                     "%ld online, %d for this process", online_processor_count, usable);
 }
 
-/* Optional, so never worse than ok; the fix removes the last microseconds of latency. */
+/* Isolated processors are optional, so this check is never worse than ok; isolation removes the
+ * last microseconds of latency. */
 static void check_isolated_processors(struct tact_doctor_report *report)
 {
     char isolated_cpu_list[128];
@@ -120,7 +121,9 @@ static void check_device_nodes(struct tact_doctor_report *report, const char *na
     size_t n = 0, usable = 0;
     if (glob(device_node_pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
-            bool whole = !strchr(found.gl_pathv[i], '_'); /* /dev/comedi0_subd1 is a subdevice */
+            bool whole =
+                !strchr(found.gl_pathv[i],
+                        '_'); /* /dev/comedi0_subd1 is a subdevice, not a device of its own */
             n += whole;
             usable += whole && access(found.gl_pathv[i], mode) == 0;
         }

@@ -10,13 +10,14 @@
  * negative errno. */
 int tact_doctor_read_text(const char *path, char *buf, size_t size);
 
-/* Timing: the granted real-time settings, their limits, and a measured loop. */
+/* Adds the timing checks: granted real-time settings, their limits, and a measured loop. */
 void tact_doctor_timing(struct tact_doctor_report *report);
 
-/* Hardware: processors, power saving, virtualisation, devices and their permissions. */
+/* Adds the hardware checks: processors, power saving, virtualisation, devices and their
+ * permissions. */
 void tact_doctor_hardware(struct tact_doctor_report *report);
 
-/* Write latency of the disk under $TMPDIR. */
+/* Adds the check of the write latency of the disk under $TMPDIR. */
 void tact_doctor_disk(struct tact_doctor_report *report);
 
 #endif

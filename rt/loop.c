@@ -6,7 +6,7 @@
 #include "rt/clock.h"
 #include "rt/loop_internal.h"
 
-/* short, but long enough to block */
+/* sleep after a long backlog [ns]: short, but long enough to block and so reset the fuse */
 #define MIN_SLEEP_AFTER_BACKLOG_NS 50000
 
 struct loop {
@@ -80,8 +80,8 @@ void tact_loop_add_tick_statistics(struct tact_loop_stats *s, int64_t period, in
     tact_histogram_add(&s->compute, end - woke);
 }
 
-/* Sleeps until t_k. If that has passed, does not sleep, unless a long backlog would reach the fuse:
- * only a sleep resets it. */
+/* Sleeps until the tick is due. If its time has passed, does not sleep, unless a long backlog would
+ * reach the CPU-time fuse: only a sleep resets it. */
 static int sleep_until_tick_is_due(const struct loop *l, int64_t t_k, int64_t now, int64_t *slept)
 {
     const int64_t max_time_without_sleep_ns = l->options->realtime.fuse_us * 1000 / 4;

@@ -55,7 +55,8 @@ struct tact_loop_options {
     int clock;         /**< enum tact_loop_clock; default TACT_LOOP_REAL */
     int64_t start_ns;  /**< t_0 [ns]; 0 (default): a period after the thread is ready (real), or now
                             (free-wheeling), on CLOCK_MONOTONIC */
-    int64_t max_backlog_ns; /**< see above; at least one period is used; default 100 ms */
+    int64_t max_backlog_ns; /**< backlog of due ticks that is still executed [ns]; longer ones are
+                               skipped; at least one period is used; default 100 ms */
     struct tact_realtime_options
         realtime; /**< real-time options of the thread; a free-wheeling loop uses stack_size only */
     struct tact_stop *stop; /**< stop request that is checked before every tick, or NULL */
@@ -79,11 +80,12 @@ struct tact_loop_stats {
     uint64_t late;     /**< executed, but started more than a tenth of the period after t_k */
     uint64_t missed;   /**< finished after t_k + period, or skipped */
     int stopped;       /**< 1: ended by the stop request */
-    int fuse_blown;    /**< 1: ended by the fuse */
+    int fuse_blown;    /**< 1: the CPU-time fuse ended the loop */
     struct tact_histogram
         wake_latency; /**< from t_k to the start of the callback [ns]; empty if free-wheeling */
     struct tact_histogram compute;        /**< duration of the callback [ns] */
-    struct tact_realtime_report realtime; /**< empty if free-wheeling */
+    struct tact_realtime_report realtime; /**< result of the real-time set-up of the loop's thread;
+                                             empty if free-wheeling */
 };
 
 /** Defaults: a real-time loop of 1 kHz without end. Real-time safe. */

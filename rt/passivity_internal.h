@@ -1,4 +1,4 @@
-/** The energy bound of passivity.h for axes that differ. */
+/** The energy bound of passivity.h for a vector whose axes have different bounds. */
 #ifndef TACT_RT_PASSIVITY_INTERNAL_H
 #define TACT_RT_PASSIVITY_INTERNAL_H
 

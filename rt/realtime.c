@@ -19,22 +19,23 @@
 
 #define MAX_THREADS_WITH_FUSE 32 /* maximum number of threads with a fuse at a time */
 
-/* State to restore when a thread leaves real time. */
+/* Scheduling state of a thread before it entered real time, restored when it leaves. */
 struct entry {
     int has_entered_real_time;
     int is_scheduler_changed, policy;
     struct sched_param param;
-    int cpu; /* processor that it is pinned to, or -1 */
+    int cpu; /* processor that the thread is pinned to, or -1 */
     cpu_set_t affinity;
-    int slack; /* timer slack before, or -1 */
+    int slack; /* timer slack of the thread before it entered real time, or -1 */
     int has_cpu_time_fuse;
-    int slot; /* index in process.thread, or -1 */
+    int slot; /* index of the thread in process.thread, or -1 */
     int cpu_dma_latency_fd;
     int locked;
 };
 
 static _Thread_local struct entry self;
-static _Thread_local int has_fuse_of_thread_blown; /* since the thread last entered */
+static _Thread_local int has_fuse_of_thread_blown; /* 1: the CPU-time fuse of the thread has blown
+                                                      since it last entered real time */
 
 /* State of the process, undone by the last thread that leaves. Guarded by the lock, except for what
  * the signal handler reads. */
@@ -376,7 +377,8 @@ static void set_scheduler(const struct tact_realtime_options *options,
                            strerror(error), resource_limit_text(limit.rlim_cur, text, sizeof text));
 }
 
-/* Touches the stack below the caller's frame over its maximum use. */
+/* Writes to the stack pages below the caller's frame, so that they are mapped before real time
+ * starts. */
 __attribute__((noinline)) static void touch_stack_pages(size_t bytes)
 {
     unsigned char pages[bytes];
@@ -472,7 +474,8 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     set_up_thread(options, r);
     pthread_mutex_unlock(&process.lock);
     if (options->priority > 0 && (self.slot >= 0 || options->fuse_us == 0)) {
-        set_scheduler(options, r); /* last: the steps above are not real-time work */
+        set_scheduler(options,
+                      r); /* this step comes last: the steps above are not real-time work */
     } else if (options->priority > 0) {
         report_refused_setting(r, "scheduler", EAGAIN, "run fewer sessions in one process",
                                "no fuse is available");

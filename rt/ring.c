@@ -10,10 +10,12 @@
 /* At the start of the ring's memory. Each side writes only its own cache line. Other processes may
  * map it: lock-free atomics work across processes. */
 struct ring_counters {
-    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* index of the next element to be written */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t
+        head; /* index of the next element that the producer writes */
     _Atomic uint32_t max_fill_count;
     _Atomic uint64_t overruns;
-    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* index of the next element to be read */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t
+        tail; /* index of the next element that the consumer reads */
 };
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
@@ -24,7 +26,7 @@ struct tact_ring {
     uint32_t mask;
     size_t stride;
     unsigned char *elements;
-    void *allocation; /* memory to be freed with the ring, or NULL */
+    void *allocation; /* memory that is freed with the ring, or NULL if it is the caller's */
 };
 
 static uint32_t power_of_two(uint32_t n)

@@ -75,7 +75,8 @@ static void record_safety_trip(struct tact_safety *s, enum tact_trip_cause cause
     s->trips[cause]++;
 }
 
-/* A limit that acts in consecutive ticks is one trip; *acting is the state. */
+/* Records a trip when a limit starts to act: consecutive ticks count once. *acting stores whether
+ * it acted in the last tick. */
 static void record_limit_trip(struct tact_safety *s, enum tact_trip_cause cause, int channel,
                               double value, uint64_t tick, int is_limit_acting,
                               int32_t *limit_was_acting)
@@ -144,7 +145,7 @@ static double compute_vector_length(const double *v, int n)
     return most * sqrt(sum);
 }
 
-/* Shortens v to the length `most` where it is longer; returns 1 there. */
+/* Scales v down to the length `most` if it is longer; returns 1 if it was. */
 static int clamp_vector_length(double *v, int n, double length, double most)
 {
     if (!(length > most)) {
@@ -154,14 +155,15 @@ static int clamp_vector_length(double *v, int n, double length, double most)
         v[0] = copysign(most, v[0]);
         return 1;
     }
-    const double inside = 1.0 - 0x1p-50; /* so that the length, rounded, is not over `most` */
+    const double inside =
+        1.0 - 0x1p-50; /* ensures that the length after rounding is not above `most` */
     for (int i = 0; i < n; i++) {
         v[i] = isfinite(length) ? v[i] / length * most * inside : 0.0;
     }
     return 1;
 }
 
-/* The channels of a group, of which `first` is the first one. */
+/* Limits the channels of one vector group; `first` is the group's first channel. */
 static void limit_output_group(struct tact_safety *s, int first, const double *requested,
                                uint64_t tick, double *sent)
 {

@@ -37,7 +37,7 @@ enum tact_safety_state { TACT_SAFETY_DISARMED, TACT_SAFETY_ARMED, TACT_SAFETY_FA
 enum tact_trip_cause {
     TACT_TRIP_NONFINITE, /**< NaN or infinity requested: fault */
     TACT_TRIP_CLAMP,     /**< value over the limit: it was clamped */
-    TACT_TRIP_RATE,      /**< changes faster than the rate: rate-limited */
+    TACT_TRIP_RATE,      /**< output changes faster than its rate limit: it is slowed */
     TACT_TRIP_DEADMAN,   /**< deadman released while armed: disarmed */
     TACT_TRIP_RAISED,    /**< tact_safety_raise(): fault */
     TACT_TRIP_CAUSES
@@ -48,8 +48,9 @@ struct tact_safety_channel {
     double limit;  /**< maximum |sent| [unit of the channel], finite, >= 0 */
     double rate;   /**< maximum rate of change [unit / s], > 0; INFINITY: none */
     double cutoff; /**< cutoff of the first-order low-pass [Hz], >= 0; 0: none */
-    int32_t group; /**< channels of the same number over 0 form a vector: limit, rate and cutoff are
-                        the same for all of them, limit and rate of its length. 0: by itself */
+    int32_t group; /**< number of a vector group: channels of the same number above 0 are components
+                      of one vector, with equal settings; limit and rate apply to its length. 0: the
+                      channel is on its own */
 };
 
 /** What all channels of a chain have in common. */
@@ -61,7 +62,8 @@ struct tact_safety_options {
 /** One trip. A channel or group that stays clamped or rate-limited trips once, when that begins. */
 struct tact_trip {
     int32_t cause;   /**< enum tact_trip_cause */
-    int32_t channel; /**< -1: the whole chain (deadman); of a group the first one */
+    int32_t channel; /**< channel that tripped; -1: the whole chain (deadman); of a vector group its
+                        first channel */
     double value;    /**< the requested value at that point of the chain, in the channel's unit; of
                           a group its length */
     uint64_t tick;   /**< tick in which it tripped */
@@ -77,10 +79,11 @@ struct tact_safety {
     uint64_t ticks[TACT_TRIP_CAUSES]; /**< per cause: number of ticks times channels or groups in
                                          which it acted */
     struct {
-        double filtered;                      /**< state of the low-pass [unit] */
-        double sent;                          /**< output of the last tick [unit] */
-        int32_t clamped;                      /**< was over the limit in the last tick */
-        int32_t slowed;                       /**< was over the rate in the last tick */
+        double filtered; /**< state of the low-pass [unit] */
+        double sent;     /**< output of the last tick [unit] */
+        int32_t clamped; /**< 1: the requested value was over the limit in the last tick */
+        int32_t slowed;  /**< 1: the requested value changed faster than the rate limit in the last
+                            tick */
     } channel[TACT_SAFETY_CHANNELS];          /**< [count] state of each channel */
     struct tact_trip trip[TACT_SAFETY_TRIPS]; /**< see tact_safety_trip() */
     uint64_t trip_count;                      /**< number of trips since init */
@@ -90,10 +93,11 @@ struct tact_safety {
         double step;  /**< maximum change per tick: rate * period [unit] */
         double
             alpha; /**< weight of the new value in the low-pass: 1 - exp(-2 pi cutoff period) [1] */
-        int32_t count; /**< channels of its group; 0: another one is the first */
+        int32_t count; /**< number of channels of the vector group that starts at this channel; 0:
+                          another channel is its first */
         int32_t member[TACT_SAFETY_GROUP]; /**< [count] those channels */
     } setting[TACT_SAFETY_CHANNELS];       /**< [count] settings of each channel */
-    double ramp_step;                      /**< growth of ramp per tick [1] */
+    double ramp_step;                      /**< increase of the arming ramp in one tick [1] */
 };
 
 /** Defaults: 1 kHz, a ramp of 0.2 s. Real-time safe. */

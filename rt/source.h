@@ -17,7 +17,7 @@
 
 TACT_BEGIN_DECLS
 
-/** A candidate pair: indices into the source's shapes. */
+/** A pair of shapes that a moment source may have to measure: indices into the source's shapes. */
 struct tact_source_pair {
     uint32_t a; /**< index of the first shape */
     uint32_t b; /**< index of the second shape */
@@ -35,8 +35,8 @@ struct tact_source_scene {
 /** Result for one pair. */
 struct tact_source_moments {
     int32_t status;  /**< as tact_moments_pair(): 1 overlap, 0 none, negative errno: not computed */
-    int32_t cost_ns; /**< estimated time of tact_moments_pair() for this pair on this machine [ns];
-                        0: unknown */
+    int32_t cost_ns; /**< estimated time that the host needs for tact_moments_pair() of this pair
+                        [ns]; 0: unknown */
     struct tact_moments moments; /**< moments of the overlap */
 };
 
@@ -69,7 +69,7 @@ struct tact_source_ops {
 struct tact_source {
     const struct tact_source_ops *ops; /**< its functions */
     void *self;                        /**< handed to them */
-    char name[64];                     /**< "opencl: pthread-...", for reports */
+    char name[64]; /**< name of the source for reports, such as "opencl: pthread-..." */
 };
 
 TACT_END_DECLS

@@ -5,14 +5,16 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#define TACT_THREAD_STACK 262144 /* [B]; mlockall() would lock all 8 MiB of the default */
+#define TACT_THREAD_STACK                                                                          \
+    262144 /* stack size of a library thread [B]; mlockall() would lock all 8 MiB of the default   \
+            */
 
 struct tact_thread_options {
     const char *name;     /* name of the thread, at most 15 characters; NULL: the creator's */
     size_t stack_size;    /* [B]; 0: TACT_THREAD_STACK */
     int priority;         /* priority of SCHED_FIFO; 0: that of the creator, SCHED_OTHER
                              where it is real-time */
-    int is_pinned_to_cpu; /* 1: runs on `cpu` alone */
+    int is_pinned_to_cpu; /* 1: the thread runs only on the processor `cpu` */
     int cpu;
 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define CACHE_LINE_BYTES 64
-#define SLOT_INDEX_BITS 3u  /* bits of the shared word with the slot's index */
+#define SLOT_INDEX_BITS 3u  /* number of bits of the shared word that contain the slot's index */
 #define UNREAD_VALUE_BIT 4u /* the slot has a value that was not yet read */
 
 struct tact_triple {
@@ -19,9 +19,9 @@ struct tact_triple {
     /* reader */
     _Alignas(CACHE_LINE_BYTES) uint32_t reader_slot;
     int has_front_value;
-    /* both; sequence[i] belongs to the owner of slot i */
+    /* written by both threads; sequence[i] belongs to the owner of slot i */
     _Alignas(CACHE_LINE_BYTES) uint32_t sequence[3];
-    /* both, never written after the creation */
+    /* read by both threads, never written after the creation */
     _Alignas(CACHE_LINE_BYTES) size_t stride;
     unsigned char *values;
 };

@@ -3,19 +3,30 @@
 
 #include <math.h>
 
-static const double min_contact_stretch = 2e-4; /* of the tie, of a force that counts [m, rad] */
-static const double contact_end_ratio = 0.5;    /* of that force, by which a contact ends [1] */
-static const double min_sample_motion = 2e-4;   /* of a sample, or such a force [m, rad] */
-static const double forgetting_factor = 0.8;    /* of the weight of earlier samples, at each [1] */
+static const double min_contact_stretch =
+    2e-4; /* smallest stretch of the tie whose force counts as contact with a wall [m, rad] */
+static const double contact_end_ratio = 0.5;  /* a contact ends when its force falls below this
+                                                 fraction of the smallest contact force [1] */
+static const double min_sample_motion = 2e-4; /* motion, or change of force in stretch of the tie,
+                                                 after which a new sample is taken [m, rad] */
+static const double forgetting_factor = 0.8;  /* weight of all earlier samples when a new one is
+                                                 added (least squares with forgetting) [1] */
 static const double prior_stiffness_ratio =
-    10.0; /* stiffness of a wall that is not known, by the tie's [1] */
-static const double initial_prior_motion = 5e-4; /* motion that such a wall weighs [m, rad] */
-static const double final_prior_motion = 1e-5;   /* and as it is moved [m, rad] */
-static const double low_pass_time = 0.01;        /* of place and force [s] */
-static const double forget_distance = 1e-3;      /* a wall without a force [m, rad] */
-static const double max_compliance_ratio = 99;   /* of a wall, by that of the tie [1] */
-static const double max_wall_speed = 0.05;       /* of a wall that is touched [m/s, rad/s] */
-static const double delayed_force_time = 0.3;    /* of a force that is late [s] */
+    10.0; /* stiffness assumed for an unknown wall, relative to the stiffness of the tie [1] */
+static const double initial_prior_motion =
+    5e-4; /* weight of the assumed stiffness of a new wall, as a motion [m, rad] */
+static const double final_prior_motion =
+    1e-5; /* weight of the assumed stiffness after further samples, as a motion [m, rad] */
+static const double low_pass_time =
+    0.01; /* time constant of the low-pass of position and force [s] */
+static const double forget_distance = 1e-3; /* a wall is forgotten when the joint passes it by this
+                                               distance without a contact force [m, rad] */
+static const double max_compliance_ratio =
+    99; /* largest compliance of a wall, relative to that of the tie [1] */
+static const double max_wall_speed =
+    0.05; /* speed at which a touched wall that changes is moved, at most [m/s, rad/s] */
+static const double delayed_force_time =
+    0.3; /* time constant with which the delayed part of the force decays [s] */
 
 static double sign_of(double value)
 {
@@ -27,7 +38,7 @@ static double clamp_stiffness(double value, double min_force, double most)
     return fmax(min_force, fmin(most, value));
 }
 
-/* A contact begins, at a wall that is known or not. */
+/* Starts the estimate of a wall at the first contact force, unless a wall on that side is known. */
 static void begin_wall_contact(struct tact_wall_estimate *e, double q, double force, double tie)
 {
     e->touching = sign_of(force);
@@ -39,8 +50,9 @@ static void begin_wall_contact(struct tact_wall_estimate *e, double q, double fo
     }
 }
 
-/* The stiffness is the slope of the force by the place. What moves under a constant force, as a
- * weight that is lifted, is soft: a force, and no wall. The place is that of the force of now. */
+/* Updates the stiffness of the wall, the slope of force over position by least squares, and its
+ * position from the present force. An object that moves under constant force, such as a lifted
+ * weight, has no slope and is not taken for a wall. */
 static void update_wall_stiffness(struct tact_wall_estimate *e, double q, double force, double tie,
                                   double period)
 {
@@ -85,8 +97,8 @@ double tact_wall_force(const struct tact_wall *wall, double q)
     return depth > 0.0 ? -wall->stiffness * depth : 0.0;
 }
 
-/* What is late decreases: with time, as the joint goes along with it, so that it gives no more than
- * a spring, and as far as it would make the wall pull. */
+/* Reduces the delayed part of the force: with time, by the work that a spring would give as the
+ * joint moves along, and so far that the wall never pulls. */
 static double decay_delayed_force(const struct tact_wall_rendering *felt, double delayed_force,
                                   double push, double motion, double most, double period)
 {

@@ -15,16 +15,16 @@
 
 struct tact_wall {
     double position;  /* s [m, rad] */
-    double stiffness; /* k, with the sign of F; 0: none is known */
+    double stiffness; /* k, with the sign of the contact force; 0: no wall is known */
 };
 
-/* What is known of a wall where it is met. All doubles, as its user logs it. */
+/* Estimate of a wall at the site that touches it. All members are doubles, as they are logged. */
 struct tact_wall_estimate {
-    struct tact_wall wall;            /* in series with the tie */
+    struct tact_wall wall;            /* the wall in series with the compliance of the tie */
     double position, force;           /* q and F, low-passed */
-    double last_position, last_force; /* q and F of the last sample */
+    double last_position, last_force; /* position q and force F of the last sample */
     double square, product; /* sums of dq^2 and dq dF over the samples, old ones forgotten */
-    double touching;        /* 1, -1: sign of the force; 0: nothing is touched */
+    double touching;        /* sign of the contact force, 1 or -1; 0: no contact */
 };
 
 /* One tick: q [m, rad]; force: F, by the contacts [N, N m]; tie: K of the tie; period [s]. A force
@@ -33,15 +33,16 @@ struct tact_wall_estimate {
 void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie,
                         double period);
 
-/* What is felt of a wall. All doubles. */
+/* State of the force that renders a remote wall at a joint. All members are doubles. */
 struct tact_wall_rendering {
-    struct tact_wall wall; /* that is known, no stiffer than is felt */
-    double delayed_force;  /* force that is felt less that of the wall [N, N m] */
-    double position;       /* of the joint [m, rad] */
-    double stiffness;      /* of the last wall that was known [N/m, N m/rad] */
+    struct tact_wall wall; /* last known wall, with its stiffness clamped to what can be rendered */
+    double delayed_force;  /* rendered force minus the force of the wall [N, N m] */
+    double position;       /* joint position of the last tick [m, rad] */
+    double stiffness;      /* stiffness of the last known wall [N/m, N m/rad] */
 };
 
-/* Force of a wall on the joint at q, of its sign [N, N m]; 0 ahead of it. */
+/* Force of a wall on the joint at position q [N, N m], with the sign of the wall; 0 in front of it.
+ */
 double tact_wall_force(const struct tact_wall *wall, double q);
 
 /* One tick: the force on the joint. A wall that is touched changes without a jump: its force

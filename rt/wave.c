@@ -7,15 +7,19 @@ static const double max_correction_rate = 0.05;  /* [m/s, rad/s] */
 static const double max_correction_gain = 2.0;   /* gain, at most [1/s], */
 static const double gain_times_round_trip = 0.5; /* and times the round trip [1] */
 static const double min_press_stiffness_ratio =
-    8.0;                                        /* stiffness of a press, by the impedance [1/s] */
-static const double max_stretch_gain = 2.0;     /* of what that adds to the gain [1] */
-static const double low_tank_fraction = 0.02;   /* of a tank, below which it gives less [1] */
-static const double max_wave_attenuation = 0.5; /* of a wave, whose absence ends reflections [1] */
+    8.0; /* lowest stiffness of a person's press, relative to the wave impedance [1/s] */
+static const double max_stretch_gain =
+    2.0; /* largest gain that the stretch of the line adds to the correction [1] */
+static const double low_tank_fraction =
+    0.02; /* fraction of the energy tank's capacity below which the correction is reduced [1] */
+static const double max_wave_attenuation =
+    0.5; /* largest fraction that is taken off an incoming wave to end reflections [1] */
 static const double min_reflection_delay =
-    0.08; /* delay of a line whose reflections are felt [s], */
-static const double reflection_delay_ramp = 0.03; /* and over which that begins to matter [s] */
-static const double lead_speed_scale =
-    0.1; /* how far ahead, by the delay, that acts [m/s, rad/s] */
+    0.08; /* one-way delay of the line from which reflections are attenuated [s], */
+static const double reflection_delay_ramp =
+    0.03; /* and delay over which this attenuation rises to its full value [s] */
+static const double lead_speed_scale = 0.1; /* lead over the other site, divided by the delay, at
+                                               which the full attenuation acts [m/s, rad/s] */
 
 double tact_wave_drive_scale(const struct tact_wave_tie *tie)
 {
@@ -47,7 +51,8 @@ static double clamp_between(double value, double least, double most)
     return fmax(least, fmin(most, value));
 }
 
-/* The error as far as it is the stretch of the line by its force. */
+/* Part of the position error that the line's force explains as its own stretch, force times delay
+ * over impedance. */
 static double clamp_error_to_stretch(const struct tact_wave_tie *tie, double round_trip,
                                      double error, double force)
 {

@@ -32,7 +32,7 @@
 #define TACT_WAVE_AT_REST 1e-100
 #define TACT_WAVE_STOPPED 1e-90
 
-/* What ties a machine to the end of the line. */
+/* Impedance of the line, and the spring and damper that tie a machine's joint to the line's end. */
 struct tact_wave_tie {
     double impedance; /* b, the same at both sites [N s/m, N m s/rad], > 0 */
     double stiffness; /* K [N/m, N m/rad]; 0: a person's, the end of the line itself */
@@ -45,16 +45,18 @@ struct tact_wave_tie {
  * within the tick. */
 double tact_wave_drive_scale(const struct tact_wave_tie *tie);
 
-/* Rate of the end where a wave arrives and the line exerts the force F. */
+/* Rate of the line's end, from the incoming wave and the force F that the line exerts. */
 double tact_wave_end_rate(double impedance, double wave, double force);
 
-/* 0 for the three waves above, by which an end that is at rest stays there exactly. */
+/* 1: the wave carries energy; 0: it is one of the three reserved values above, which leave an end
+ * at rest exactly where it is. */
 int tact_wave_has_energy(double wave);
 
-/* 1 for a wave that is one of an end that is kept where it is. */
+/* 1: the other site sent this wave because its machine's end stands still, as no wave arrived
+ * there. */
 int tact_wave_is_of_stopped_end(double wave);
 
-/* The wave that leaves. */
+/* Outgoing wave of an end that moves at `rate` while the line exerts `force` [sqrt(W)]. */
 double tact_wave_outgoing(double impedance, double rate, double force);
 
 /* c [m/s, rad/s]. round_trip: with both playouts [s], 0: not known, and c is 0; error:
@@ -63,7 +65,8 @@ double tact_wave_outgoing(double impedance, double rate, double force);
 double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
                                      double round_trip, double error, double force);
 
-/* What is used of a wave that arrives at a machine's end [sqrt(W)], likewise. */
+/* Incoming wave at a machine's end after the attenuation that ends reflections [sqrt(W)];
+ * parameters as in tact_wave_position_correction(). */
 double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double round_trip,
                                     double error, double wave, double force);
 

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "rt/model/model_internal.h"
 
-/* The least that a link may have [kg], [kg m^2]: of the first joints of a body with several. */
+/* Smallest mass [kg] and inertia [kg m^2] of a link, given to the first joints of a body with
+ * several. */
 #define MIN_CHAIN_LINK_MASS 1e-12
 #define MIN_CHAIN_LINK_INERTIA 1e-18
 
@@ -71,8 +72,8 @@ static int make_links_of_body(struct model *m, int number)
     return 0;
 }
 
-/* Takes the least masses of the other joints of a body from its own, and puts them where its centre
- * of mass is at joint values 0. */
+/* Subtracts the masses given to the other links of a body's joint chain from the body's own mass,
+ * and places them at its centre of mass at joint values 0. */
 static void subtract_chain_link_masses(struct model *m, size_t last)
 {
     struct model_link *link = &m->links.at[last];
@@ -110,7 +111,7 @@ void tact_model_sanitize_name(const char *preferred_name, const char *fallback_n
     }
 }
 
-/* Whether a name was given to one of the first links, or is one of the base. */
+/* Whether a name belongs to one of the first `links` links, or is reserved for the base. */
 static bool is_name_taken(const struct model *m, const char *name, size_t links)
 {
     static const char reserved[] = "base base_x base_y base_z base_rx base_ry base_rz";
@@ -122,7 +123,8 @@ static bool is_name_taken(const struct model *m, const char *name, size_t links)
     return tact_xml_list_has_word(reserved, name);
 }
 
-/* Names a link as a scene can, as its body or else its joint, and as none of those before it. */
+/* Chooses a link's name that a scene allows: that of its body or else of its joint, different from
+ * all links before it. */
 static int choose_link_name(struct model *m, size_t number)
 {
     struct model_link *link = &m->links.at[number];

@@ -16,9 +16,9 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_HAND_FILE_BYTES (16 << 20) /**< largest MJCF or URDF file */
+#define TACT_HAND_FILE_BYTES (16 << 20) /**< largest size of an MJCF or URDF file [bytes] */
 
-/** Where the files that a hand names are read from. */
+/** Callback that reads the files named by a hand file, such as meshes. */
 struct tact_hand_file_reader {
     /** Reads a whole file; *data is freed with free(). Returns 0 or a negative errno. */
     int (*read)(void *user, const char *path, char **data, uint64_t *size);
@@ -28,12 +28,13 @@ struct tact_hand_file_reader {
 /** Options of tact_hand_file_load(). */
 struct tact_hand_file_options {
     const char *material; /**< of all shapes */
-    const char *folder;   /**< of the file, relative to the folder of the scene: "" or with a slash
-                               at its end. Meshes are named below it */
-    const char *name;     /**< of the hand; NULL: that of the file */
+    const char *folder;   /**< folder of the MJCF or URDF file, relative to the folder of the scene:
+                             "" or with a slash at its end. Meshes are named below it */
+    const char *name;     /**< name of the hand in the scene; NULL: that of the file */
     bool scene;           /**< true: a whole scene; false: a map of `hand`, with its keys, and
                               `exclude` */
-    bool meshes; /**< true: meshes that collide do so as they are, false: as their convex hulls */
+    bool meshes;      /**< true: meshes that collide keep their triangles; false: they become their
+                         convex hulls */
     bool moving_base; /**< true: without the `fixed` of the base, for a scene whose base moves */
 };
 
@@ -43,7 +44,7 @@ struct tact_hand_file {
     uint64_t size;       /**< of yaml [bytes] */
     int *lines;          /**< [line_count] line of the file that each line of yaml is from */
     uint32_t line_count; /**< number of lines of yaml */
-    char *notes;         /**< what was left out or changed: lines, each with file and line; or "" */
+    char *notes; /**< what was left out or changed, one line each, with file and line; or "" */
 };
 
 /**
@@ -65,7 +66,7 @@ TACT_API int tact_hand_file_load(const char *text, uint64_t size, const char *fi
                                  const struct tact_hand_file_options *options,
                                  struct tact_hand_file *out, struct tact_error *err);
 
-/** Frees what a hand file has. */
+/** Frees the contents of a hand file. */
 TACT_API void tact_hand_file_free(struct tact_hand_file *file);
 
 TACT_END_DECLS

@@ -23,7 +23,8 @@ void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
     for (int i = 0; i < 3; i++) {
         joint[i] = (sum->mass * sum->center[i] + part->mass * center[i]) / whole;
     }
-    /* about the joint centre: the reduced mass times the distance of the two centres */
+    /* parallel-axis theorem about the joint centre of mass: reduced mass times the squared distance
+     * of the two centres */
     double center_offset[3];
     tact_v3_sub(center_offset, center, sum->center);
     const double reduced = sum->mass * part->mass / whole,
@@ -53,7 +54,8 @@ static double measure_triangle(const double *a, const double *b, const double *c
     return 0.5 * tact_v3_normalize(normal, cross);
 }
 
-/* Signed volume of the pyramid over a triangle, or its area, by the rule. */
+/* Signed volume of the pyramid over a triangle, or the triangle's area, according to the mass rule.
+ */
 static double measure_mesh_pyramid(enum model_mesh_mass_rule rule, const double *a, const double *b,
                                    const double *c, const double apex[3], double center[3])
 {
@@ -66,7 +68,7 @@ static double measure_mesh_pyramid(enum model_mesh_mass_rule rule, const double 
                                                        : volume;
 }
 
-/* Centre of the surface: of all triangles by their areas. */
+/* Centre of a mesh's surface: the mean of all triangle centres, weighted by their areas. */
 static void find_surface_center(const double *v, const uint32_t *t, size_t count, double center[3])
 {
     double sum = 0.0, normal[3], middle[3];
@@ -80,7 +82,8 @@ static void find_surface_center(const double *v, const uint32_t *t, size_t count
     tact_v3_scale(center, center, sum > 0.0 ? 1.0 / sum : 0.0);
 }
 
-/* Adds the products of inertia of one part with corners relative to the centre of mass. */
+/* Adds the products of inertia of one pyramid or triangle, with corners relative to the centre of
+ * mass. */
 static void add_inertia_products(double inertia_products[9], const double *d, const double *e,
                                  const double *f, double part_volume, double divisor)
 {
@@ -169,7 +172,7 @@ static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
     return 0;
 }
 
-/* Reports a mesh whose mass is another than that of its volume. */
+/* Notes a mesh whose mass differs from that of its enclosed volume. */
 static void note_mass_not_of_volume(struct model *m, const struct model_mesh *mesh,
                                     const double center[3], const struct model_mass *found)
 {
@@ -286,7 +289,7 @@ static int add_geom_mass(struct model *m, const struct model_geom *g, struct mod
     return 0;
 }
 
-/* The body that a shape counts for; NULL where it does not. */
+/* The body to whose mass a shape is added; NULL where the file gives the body's mass. */
 static struct model_body *body_to_add_mass(struct model *m, const struct model_geom *g)
 {
     struct model_body *body = &m->bodies.at[g->body];
@@ -312,7 +315,8 @@ static int check_masses(struct model *m)
 int tact_model_compute_masses(struct model *m)
 {
     double total = 0.0;
-    for (size_t i = 0; i < m->geoms.count; i++) { /* in place of a mass that the file gives */
+    for (size_t i = 0; i < m->geoms.count;
+         i++) { /* first clears the masses that are computed from shapes */
         struct model_body *body = body_to_add_mass(m, &m->geoms.at[i]);
         if (body) {
             body->mass = (struct model_mass){.mass = 0.0};

@@ -27,7 +27,7 @@ static int read_euler_sequence(struct mjcf *r, const xmlNode *node)
     return 0;
 }
 
-/* Options of the compiler that are supported at their default only. */
+/* Refuses compiler options that are only supported at their default. */
 static int check_compiler_defaults(struct mjcf *r, const xmlNode *node)
 {
     double inertia = 0.0;
@@ -40,7 +40,7 @@ static int check_compiler_defaults(struct mjcf *r, const xmlNode *node)
     if (rc || coordinate < -1 || n < 0) {
         return rc ? rc : -EINVAL;
     }
-    if (exact) { /* until MuJoCo 3.2: inertia="exact" of all meshes */
+    if (exact) { /* before MuJoCo 3.2: inertia="exact" for all meshes */
         r->classes.at[0].mesh.rule = MODEL_MASS_EXACT;
     }
     return balances_inertia || global || inertia != 0.0
@@ -86,7 +86,8 @@ static int read_compiler(struct mjcf *r, const xmlNode *node)
     return rc ? rc : check_compiler_defaults(r, node);
 }
 
-/* Gravity and solver are the scene's; a medium would change the motion. */
+/* Checks <option>: gravity and solver come from the scene; a medium is refused, as it would change
+ * the motion. */
 static int check_option(struct mjcf *r, const xmlNode *node)
 {
     static const char *const media[] = {"density", "viscosity", "wind"};
@@ -106,7 +107,7 @@ static int check_option(struct mjcf *r, const xmlNode *node)
     return 0;
 }
 
-/* The name of a mesh without one: its file's, without folder and type. */
+/* Name of a mesh that has none: that of its file, without folder and suffix. */
 static const char *mesh_name_from_file(struct model *m, const char *file)
 {
     char stem[256];

@@ -4,13 +4,13 @@
 #include <string.h>
 #include "rt/model/mjcf_internal.h"
 
-/* Reads one number. Returns 1 where it is there. */
+/* Reads one number of an attribute. Returns 1 where the attribute exists. */
 static int read_number(struct mjcf *r, const xmlNode *node, const char *name, double *out)
 {
     return tact_xml_read_numbers(r->model, node, name, out, 1, 1);
 }
 
-/* What each tag makes of gain and bias, as MuJoCo's shortcuts. */
+/* Sets gain and bias of an actuator from its tag, as MuJoCo's shortcuts (motor, position) do. */
 static int apply_actuator_shortcut(struct mjcf *r, const xmlNode *node, struct mjcf_actuator *a)
 {
     struct model *m = r->model;
@@ -48,7 +48,7 @@ static int apply_actuator_shortcut(struct mjcf *r, const xmlNode *node, struct m
     return has_time_constant < 0 ? has_time_constant : 0;
 }
 
-/* Reads up to 10 numbers, of which those after the third are expected to be 0. */
+/* Reads up to 10 actuator parameters, of which those after the third are expected to be 0. */
 static int read_actuator_parameters(struct mjcf *r, const xmlNode *node, const char *name,
                                     double out[3])
 {
@@ -101,8 +101,8 @@ int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node, stru
     return rc ? rc : apply_actuator_shortcut(r, node, a);
 }
 
-/* Range of the control: given, or that of the joint about its middle. Returns whether there is one.
- */
+/* Range of the actuator's control: given, or that of the joint scaled about its middle. Returns
+ * whether there is one. */
 static int find_control_range(struct mjcf *r, const xmlNode *node, const struct mjcf_actuator *a,
                               const struct model_joint *joint, double range[2])
 {
@@ -123,7 +123,7 @@ static int find_control_range(struct mjcf *r, const xmlNode *node, const struct 
     return tact_mjcf_is_range_active(r, node, a->control_limited, range, "ctrlrange");
 }
 
-/* The drive of an actuator, in the units of what it drives. */
+/* Makes the drive of an actuator, in the units of the joint or tendon that it drives. */
 static int make_actuator_drive(struct mjcf *r, const xmlNode *node, const struct mjcf_actuator *a,
                                const struct model_joint *joint, struct model_drive *drive)
 {

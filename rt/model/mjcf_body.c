@@ -62,7 +62,7 @@ static int read_inertial(struct mjcf *r, const xmlNode *node, struct model_body 
     return 0;
 }
 
-/* Stores the range of a joint, and what its actuators may exert. */
+/* Stores the range of a joint and the largest force that its actuators may exert. */
 static int set_joint_limits(struct mjcf *r, const xmlNode *node, const struct mjcf_joint *j,
                             struct model_joint *out)
 {
@@ -131,7 +131,8 @@ static int read_joint(struct mjcf *r, const xmlNode *node, int inherited_class,
     return set_joint_limits(r, node, &j, out);
 }
 
-/* Sizes a shape takes of `size`, by its type: sphere, capsule, ellipsoid, cylinder, box. */
+/* Number of entries of the MJCF attribute `size` that a shape uses, by its type: sphere, capsule,
+ * ellipsoid, cylinder, box. */
 static int count_geom_sizes(const struct mjcf_geom *g)
 {
     static const int counts[MJCF_GEOM_TYPE_COUNT] = {[MJCF_SPHERE] = 1,
@@ -142,7 +143,7 @@ static int count_geom_sizes(const struct mjcf_geom *g)
     return g->has_fromto ? 1 : counts[g->type];
 }
 
-/* Half length and pose of a shape between two points. */
+/* Computes half length and pose of a shape that MJCF defines by its two end points (`fromto`). */
 static int resolve_fromto(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g,
                           struct tact_pose *pose)
 {
@@ -181,7 +182,7 @@ static int find_mesh(struct mjcf *r, const xmlNode *node, const char *name)
                                    "geom: mesh \"%.60s\" is not in <asset>", name ? name : "");
 }
 
-/* Completes the kind and sizes of a shape that collides or weighs. */
+/* Completes kind and sizes of a shape that collides or contributes mass. */
 static int set_geom_shape(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g,
                           struct model_geom *out)
 {
@@ -302,7 +303,7 @@ static int read_child_body(struct mjcf *r, const xmlNode *node, int parent, int 
     return tact_mjcf_read_body(r, node, parent, class, &identity, at);
 }
 
-/* A frame moves what is in it, and may set its class. */
+/* Reads an MJCF <frame>: it moves the elements in it, and may set their class. */
 static int read_frame(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
                       const struct tact_pose *frame, int body)
 {

@@ -38,7 +38,8 @@ void tact_mjcf_rotation_from_z(const double direction[3], double quat_wxyz[4])
     tact_v3_scale(quat_wxyz + 1, axis, tact_sin(0.5 * angle));
 }
 
-/* Quaternion of the rotation whose matrix has these columns, by the largest of its components. */
+/* Quaternion of the rotation whose matrix has these columns, computed from its largest component.
+ */
 static void quat_from_axes(const double x[3], const double y[3], const double z[3], double q[4])
 {
     const double square[4] = {1.0 + x[0] + y[1] + z[2], 1.0 + x[0] - y[1] - z[2],
@@ -156,7 +157,7 @@ static int read_uint32_attribute(struct mjcf *r, const xmlNode *node, const char
     return n < 0 ? n : 0;
 }
 
-/* Reads numbers of one attribute, at least one. Returns 0 or a negative errno. */
+/* Reads the numbers of one attribute, at least one. Returns 0 or a negative errno. */
 static int read_number_attribute(struct mjcf *r, const xmlNode *node, const char *name, double *out,
                                  int least, int most)
 {
@@ -206,7 +207,8 @@ int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g
     return rc ? rc : tact_mjcf_read_attitude(r, node, &g->attitude);
 }
 
-/* A number that may be the first of a polynomial, whose others are expected to be 0. */
+/* Reads a coefficient that MJCF allows to be a polynomial: terms after the first are expected to be
+ * 0. */
 static int read_constant_coefficient(struct mjcf *r, const xmlNode *node, const char *name,
                                      double *out)
 {

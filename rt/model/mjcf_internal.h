@@ -4,14 +4,15 @@
 
 #include "rt/model/model_internal.h"
 
-/* Attitude of an element: a quaternion, or one of the alternatives, which prevails. */
+/* Attitude of an MJCF element: a quaternion, or one of the alternative notations, which takes
+ * precedence. */
 struct mjcf_attitude {
     double quat_wxyz[4];
     enum mjcf_attitude_kind { MJCF_QUAT, MJCF_AXISANGLE, MJCF_XYAXES, MJCF_ZAXIS, MJCF_EULER } kind;
     double numbers[6];
 };
 
-/* The words of a geom's and a joint's type, in this order. */
+/* The words of the MJCF attribute `type` of geoms and joints, in the order of the enums. */
 #define MJCF_GEOM_TYPES "plane hfield sphere capsule ellipsoid cylinder box mesh sdf"
 enum mjcf_geom_type {
     MJCF_PLANE,
@@ -34,7 +35,7 @@ struct mjcf_geom {
     double size[3], position[3], fromto[6];
     bool has_fromto;
     struct mjcf_attitude attitude;
-    double mass, density, friction; /* mass below 0: from the density */
+    double mass, density, friction; /* a mass below 0 means: computed from the density */
     uint32_t contact_type_bits, contact_affinity_bits;
     int group;
     const char *mesh;
@@ -49,7 +50,8 @@ struct mjcf_joint {
 };
 
 struct mjcf_actuator {
-    int dynamics, gain, bias; /* index in their words; 0 where they do nothing of their own */
+    int dynamics, gain, bias; /* index in the list of words of the attribute; 0: MuJoCo's simplest
+                                 kind (none, fixed) */
     double gear, gain_numbers[3], bias_numbers[3];
     int control_limited, force_limited;
     double control_range[2], force_range[2];
@@ -87,11 +89,12 @@ enum { MJCF_FALSE, MJCF_TRUE, MJCF_AUTOMATIC };
 
 /* mjcf_default.c */
 int tact_mjcf_read_defaults(struct mjcf *r, const xmlNode *node, int parent);
-/* The class of an element: that of its attribute, else `inherited`. Negative errno with message. */
+/* Index of the default class of an element: that of its attribute, else `inherited_class`. Negative
+ * errno with message. */
 int tact_mjcf_class_of_node(struct mjcf *r, const xmlNode *node, const char *attribute,
                             int inherited_class);
 
-/* mjcf_element.c: change the members whose attributes are there. */
+/* mjcf_element.c: read the attributes of a node; members without an attribute keep their value. */
 int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *geom);
 int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint *joint);
 /* Reads one word of MJCF_FLAG_WORDS; leaves *out as it is where the attribute is absent. 0 or
@@ -100,13 +103,13 @@ int tact_mjcf_read_flag(struct mjcf *r, const xmlNode *node, const char *name, i
 int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *mesh);
 int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_attitude *out);
 #define MJCF_ATTITUDE_ATTRIBUTES "quat axisangle xyaxes zaxis euler"
-/* The quaternion of an attitude. -EINVAL for an axis or quaternion of length 0. */
+/* Computes the quaternion of an attitude. -EINVAL for an axis or quaternion of length 0. */
 int tact_mjcf_resolve_attitude(struct mjcf *r, const xmlNode *node,
                                const struct mjcf_attitude *attitude, double quat_wxyz[4]);
-/* The shortest rotation from z to a direction. */
+/* Quaternion of the shortest rotation from the z axis to a direction. */
 void tact_mjcf_rotation_from_z(const double direction[3], double quat_wxyz[4]);
-/* Whether a range counts: as `limited` states, or where it is given. Negative errno with message.
- */
+/* Whether a range limits its joint or actuator: as `limited` states, or where a range is given.
+ * Negative errno with message. */
 int tact_mjcf_is_range_active(struct mjcf *r, const xmlNode *node, int limited,
                               const double range[2], const char *name);
 void tact_mjcf_init_default_class(struct mjcf_class *c);
@@ -123,9 +126,9 @@ int tact_mjcf_read_actuators(struct mjcf *r, const xmlNode *node);
 
 /* mjcf_relation.c: tendons, equalities, exclusions. */
 int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node);
-/* The tendon of that name, or -1. */
+/* Index of the tendon of that name, or -1. */
 int tact_mjcf_find_tendon(const struct mjcf *r, const char *name);
-/* Notes the tendons that nothing drives. */
+/* Adds a note for each tendon that no actuator drives. */
 void tact_mjcf_note_undriven_tendons(struct mjcf *r);
 int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node);
 int tact_mjcf_read_contact(struct mjcf *r, const xmlNode *node);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "rt/model/mjcf_internal.h"
 
-/* The joint that an attribute names, or -EINVAL with the message. */
+/* Index of the joint that an attribute names, or -EINVAL with the message. */
 static int find_joint_of_attribute(struct mjcf *r, const xmlNode *node, const char *attribute)
 {
     struct model *m = r->model;
@@ -111,7 +111,7 @@ int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node)
     return rc;
 }
 
-/* A joint that follows another one: both relative to their `ref`. */
+/* Reads a joint that follows another one (equality of two joints), both relative to their `ref`. */
 static int read_joint_equality(struct mjcf *r, const xmlNode *node)
 {
     struct model *m = r->model;
@@ -141,7 +141,7 @@ static int read_joint_equality(struct mjcf *r, const xmlNode *node)
     return tact_model_add_mimic(m, tact_xml_node_line(node), joint, other, polynomial[1], offset);
 }
 
-/* Equalities that are not active do nothing. */
+/* Reads an equality constraint; one that is not active is left out with a note. */
 static int read_equality(struct mjcf *r, const xmlNode *node)
 {
     struct model *m = r->model;

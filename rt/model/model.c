@@ -116,8 +116,8 @@ bool tact_model_is_one_line(const char *text)
     return plain;
 }
 
-/* Whether links of the file system lead out of the folder of the file; false where nothing is
- * there, as for the files of a log. */
+/* Whether a symbolic link leads out of the folder of the hand file; false where the file does not
+ * exist, as for files in a log. */
 static bool leads_out_of_folder(const struct model *m, const char *path)
 {
     char name[2 * PATH_MAX], folder[PATH_MAX], real[PATH_MAX];

@@ -46,10 +46,10 @@ enum model_mesh_mass_rule {
 struct model_mesh {
     int line;
     const char *name;
-    const char *path; /* relative to the folder of the scene */
+    const char *path; /* path of the mesh file, relative to the folder of the scene */
     double scale[3];
     enum model_mesh_mass_rule rule;
-    struct tact_soup soup; /* in metres, read where the mass needs it */
+    struct tact_soup soup; /* triangles in metres, read where the mass of the mesh is needed */
     bool loaded;
 };
 
@@ -57,13 +57,13 @@ struct model_geom {
     int line;
     int body;
     enum model_geom_kind kind;
-    double size[3]; /* radius, half length; half edges; half axes [m] */
+    double size[3]; /* sizes by kind: radius and half length; half edges; half axes [m] */
     struct tact_pose pose;
     int mesh;
     double mass;            /* [kg]; below 0: from the density */
     double density;         /* [kg/m^3] */
-    bool adds_to_body_mass; /* counts for the mass of its body */
-    bool convex;            /* a mesh collides as its hull */
+    bool adds_to_body_mass; /* true: the shape contributes to the mass of its body */
+    bool convex;            /* true: a mesh collides as its convex hull */
     uint32_t type, affinity;
     double friction;
 };
@@ -75,7 +75,7 @@ struct model_drive {
     double lower, upper; /* of the target */
 };
 
-/* What a joint adds to the length of a tendon. */
+/* Contribution of a joint to the length of a tendon: coefficient times joint value. */
 struct model_tendon_joint {
     int tendon, joint;
     double coefficient;
@@ -102,7 +102,7 @@ struct model_joint {
         int line; /* 0: none */
         int joint;
         double multiplier, offset;
-    } mimic;  /* it follows another joint */
+    } mimic;  /* the joint follows another one by a linear law */
     int link; /* once fused */
 };
 
@@ -116,10 +116,10 @@ struct model_body {
     const char *name;
     int parent;
     struct tact_pose pose; /* in its parent */
-    bool has_mass_in_file; /* the file has its mass */
+    bool has_mass_in_file; /* true: the file gives the mass of the body */
     struct model_mass mass;
-    int link;               /* once fused: the link that it is part of, or -1: the base */
-    struct tact_pose place; /* once fused: in that link's frame */
+    int link; /* after merging rigid bodies: the link that the body is part of, or -1: the base */
+    struct tact_pose place; /* after merging: pose of the body in the frame of its link */
 };
 
 struct model_exclusion {
@@ -131,9 +131,10 @@ struct model_exclusion {
 struct model_link {
     int line;
     const char *name;
-    int parent; /* link, or -1: the base */
+    int parent; /* parent link, or -1: the base */
     int joint;
-    int above; /* links of other joints of its body, which have the least mass of theirs */
+    int above; /* number of links before this one for further joints of the same body, with the
+                  smallest allowed mass */
     struct tact_pose origin;
     struct model_mass mass;
 };
@@ -146,10 +147,10 @@ struct model_link {
 
 struct model {
     const char *name;
-    const char *kind; /* MJCF or URDF */
-    const char *file; /* as named by the user */
-    const char
-        *folder; /* of the file, relative to that of the scene, "" or with a slash at its end */
+    const char *kind;   /* MJCF or URDF */
+    const char *file;   /* file name as given by the user */
+    const char *folder; /* folder of the file, relative to that of the scene, "" or with a slash at
+                           its end */
     const struct tact_hand_file_reader *files;
     struct tact_error *err;
     MODEL_ARRAY(struct model_body) bodies;
@@ -161,9 +162,9 @@ struct model {
     MODEL_ARRAY(struct model_tendon_joint) tendon_joints;
     MODEL_ARRAY(struct model_link) links;
     MODEL_ARRAY(char *) texts;
-    double min_mass;        /* of each body [kg]; 0: none */
-    double total_mass;      /* of all bodies [kg]; not over 0: their own */
-    struct model_link base; /* mass of what is fixed to the world */
+    double min_mass;   /* smallest mass of each body [kg]; 0: none */
+    double total_mass; /* total mass to which all bodies are scaled [kg]; 0 or less: unscaled */
+    struct model_link base; /* mass of the bodies that are fixed to the world */
     struct {
         char text[MODEL_NOTE_BYTES];
         int line, count;
@@ -179,13 +180,14 @@ struct model {
                             &(model)->list.capacity, sizeof *(model)->list.at, where)
 int tact_model_append_entry(struct model *m, void **at, size_t *count, size_t *capacity,
                             size_t size, int line);
-/* A copy of a text that is freed with the model; NULL where memory is short. */
+/* Copies a text to memory that is freed with the model; NULL where memory is short. */
 const char *tact_model_copy_text(struct model *m, const char *text);
-/* Reports what is wrong at a line. Returns -EINVAL. */
+/* Reports an error at a line of the hand file. Returns -EINVAL. */
 int tact_model_report_error(struct model *m, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int tact_model_report_no_memory(struct model *m);
-/* Notes what is left out or changed; each text is reported once, with the line of the first. */
+/* Adds a note on what is left out or changed; each text is reported once, with the line of its
+ * first use. */
 void tact_model_add_note(struct model *m, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tact_model_free(struct model *m);
@@ -197,10 +199,11 @@ int tact_model_find_joint(const struct model *m, const char *name);
 /* Makes a joint follow another one. -EINVAL with the message where it follows one already. */
 int tact_model_add_mimic(struct model *m, int line, int joint, int other, double multiplier,
                          double offset);
-/* Lets joints that follow one that follows another follow that one. -EINVAL for a circle. */
+/* Resolves chains of mimic joints, so that each follows an independent joint. -EINVAL for a circle.
+ */
 int tact_model_resolve_mimics(struct model *m);
-/* The joint that has the drive of a tendon: the first of its joints that has none. -EINVAL with the
- * message where all have one. */
+/* Assigns the drive of a tendon to the first of its joints that has none. -EINVAL with the message
+ * where all have one. */
 int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct model_drive *drive);
 
 /* xml.c: attributes and elements. */
@@ -209,22 +212,22 @@ int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct mod
 int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc **out);
 const char *tact_xml_node_name(const xmlNode *node);
 int tact_xml_node_line(const xmlNode *node);
-/* The next element at or after a node, or NULL. */
+/* The first XML element at or after a node, or NULL. */
 const xmlNode *tact_xml_next_element(const xmlNode *node);
-/* Text of an attribute in memory of the model, or NULL. */
+/* Text of an attribute, copied to memory of the model, or NULL. */
 const char *tact_xml_read_text(struct model *m, const xmlNode *node, const char *name);
 bool tact_xml_has_attribute(const xmlNode *node, const char *name);
-/* Reads least to most numbers. Returns their count, 0 where the attribute is absent, or a negative
- * errno with the message. */
+/* Reads `least` to `most` numbers of an attribute. Returns their count, 0 where the attribute is
+ * absent, or a negative errno with the message. */
 int tact_xml_read_numbers(struct model *m, const xmlNode *node, const char *name, double *out,
                           int least, int most);
-/* Reads one of the words, separated by spaces. Returns its index, -1 where the attribute is
- * absent, or a negative errno below -1 with the message. */
+/* Reads an attribute that is one of the words in a list separated by spaces. Returns the word's
+ * index, -1 where the attribute is absent, or a negative errno below -1 with the message. */
 int tact_xml_read_word(struct model *m, const xmlNode *node, const char *name, const char *words);
-/* Whether a list of words, separated by spaces, has the word. */
+/* Whether a list of words separated by spaces contains a word. */
 bool tact_xml_list_has_word(const char *words, const char *word);
-/* Checks that all attributes are among the known ones, those that nothing of the motion depends on,
- * and those that are left out with a note. */
+/* Checks that each attribute is known, or has no effect on motion (ignored), or is left out with a
+ * note. */
 int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
                               const char *ignored_names, const char *noted_names);
 
@@ -243,13 +246,14 @@ int tact_model_read_urdf(struct model *m, const xmlNode *root);
 
 /* mass.c: masses of the bodies that have shapes in place of a mass. */
 int tact_model_compute_masses(struct model *m);
-/* Adds a rigid part to a sum of masses, in the frame `place`. */
+/* Adds a rigid part, whose frame has the pose `place`, to a sum of masses. */
 void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
                          const struct tact_pose *place);
 
 /* fuse.c: bodies without a joint become part of their parents; the rest become links. */
 int tact_model_merge_rigid_bodies(struct model *m);
-/* A name of letters, digits, _ and, but for its first, -, of at most 40 characters. */
+/* Makes a valid link name of at most 40 letters, digits, _ and - (not first) from a name of the
+ * file. */
 void tact_model_sanitize_name(const char *preferred_name, const char *fallback_name,
                               char out[MODEL_NAME_BYTES]);
 

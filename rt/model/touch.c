@@ -7,7 +7,7 @@ bool tact_model_geom_collides(const struct model_geom *g)
     return g->type || g->affinity;
 }
 
-/* Adds what two shapes do to the entry of their links. */
+/* Marks in the matrix of links whether two shapes of these links may touch. */
 static void add_pair(const struct model *m, const struct model_geom *a, const struct model_geom *b,
                      const unsigned char *excluded, unsigned char *matrix)
 {
@@ -17,7 +17,7 @@ static void add_pair(const struct model *m, const struct model_geom *a, const st
     const bool touch = !excluded[(size_t)a->body * bodies + (size_t)b->body];
     const unsigned char contact_flag = touch ? MODEL_TOUCH_ALL : MODEL_TOUCH_NONE;
     if (!(a->type & b->affinity) && !(b->type & a->affinity)) {
-        return; /* their classes say so, shape by shape */
+        return; /* the collision classes of these two shapes already exclude their contact */
     }
     matrix[i * n + k] |= contact_flag;
     matrix[k * n + i] |= contact_flag;

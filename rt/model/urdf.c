@@ -5,7 +5,7 @@
 #include <string.h>
 #include "rt/model/model_internal.h"
 
-/* A joint as written: links by name, until all are known. */
+/* A URDF joint as written: it names its links until all links are known. */
 struct urdf_joint {
     const xmlNode *node;
     const char *parent, *child;
@@ -62,7 +62,7 @@ static int read_origin(struct model *m, const xmlNode *node, struct tact_pose *p
     return n < 0 ? n : 0;
 }
 
-/* Checks the attributes of a child element, where it is there. */
+/* Checks the attributes of a child element, if the element exists. */
 static int check_child_attributes(struct model *m, const xmlNode *node, const char *child,
                                   const char *known)
 {
@@ -70,7 +70,8 @@ static int check_child_attributes(struct model *m, const xmlNode *node, const ch
     return found ? tact_xml_check_attributes(m, found, known, "", "") : 0;
 }
 
-/* A number of a child element. Returns 1, 0 where element or attribute is absent, or an error. */
+/* Reads a number of a child element. Returns 1, 0 where element or attribute is absent, or an
+ * error. */
 static int read_child_number(struct model *m, const xmlNode *node, const char *child,
                              const char *name, double *out)
 {
@@ -220,7 +221,7 @@ static int add_link(struct urdf *r, const xmlNode *link, int parent, const struc
     return rc ? rc : at;
 }
 
-/* The numbers of <limit> and <dynamics>. Negative errno with the message. */
+/* Reads the numbers of <limit> and <dynamics>. Negative errno with message. */
 static int read_limit_numbers(struct model *m, const xmlNode *node, struct model_joint *joint)
 {
     double unused;
@@ -234,7 +235,7 @@ static int read_limit_numbers(struct model *m, const xmlNode *node, struct model
     return n < 0 ? n : read_child_number(m, node, "dynamics", "friction", &joint->friction);
 }
 
-/* Range, effort, friction of a joint. */
+/* Sets range, effort limit and friction of a joint. */
 static int read_joint_limits(struct model *m, const xmlNode *node, bool is_continuous,
                              struct model_joint *joint)
 {
@@ -299,7 +300,8 @@ static int add_joint(struct urdf *r, const xmlNode *node, int body)
                  ? tact_model_report_error(m, tact_xml_node_line(node), "joint: expected a type")
                  : 0;
     rc = rc ? rc : type < -1 ? type : check_joint_elements(m, node);
-    if (!rc && type == 3) { /* what it has of a joint that moves does nothing, but is read */
+    if (!rc && type == 3) { /* <limit> and <dynamics> of a fixed joint have no effect, but are read
+                               and checked */
         struct model_joint unused = {0};
         int n = read_limit_numbers(m, node, &unused);
         return n < 0 ? n : 0;
@@ -318,7 +320,7 @@ static int add_joint(struct urdf *r, const xmlNode *node, int body)
                                   .is_prismatic = type == 2};
     rc = read_joint_axis(m, node, joint);
     rc = rc ? rc : read_joint_limits(m, node, type == 1, joint);
-    /* the effort limits a drive that the scene sets */
+    /* the effort limit applies to the drive that the scene adds */
     joint->drive = (struct model_drive){.line = joint->limit > 0.0 ? joint->line : 0};
     return rc;
 }
@@ -344,7 +346,7 @@ static const xmlNode *find_link(const struct urdf *r, const char *name)
     return NULL;
 }
 
-/* Adds links whose parents are there until none is left to add. */
+/* Adds links whose parent was added, until none is left to add. */
 static int add_links_after_parents(struct urdf *r)
 {
     struct model *m = r->model;
@@ -372,7 +374,7 @@ static int add_links_after_parents(struct urdf *r)
     return 0;
 }
 
-/* Stores a link or a joint of the file, with the names that it needs. */
+/* Stores a <link> or <joint> element with the names that refer to it. */
 static int collect_element(struct urdf *r, const xmlNode *n)
 {
     struct model *m = r->model;
@@ -408,7 +410,7 @@ static int collect_element(struct urdf *r, const xmlNode *n)
     return at < 0 ? at : 0;
 }
 
-/* Links and joints of the file; what else is there is left out or refused. */
+/* Collects links and joints of the file; other elements are left out or refused. */
 static int collect_elements(struct urdf *r, const xmlNode *root)
 {
     struct model *m = r->model;
@@ -444,7 +446,7 @@ static int collect_elements(struct urdf *r, const xmlNode *root)
     return rc;
 }
 
-/* Links that are no joint's child are on the base. */
+/* Adds the links that are no joint's child to the base, and all links below them. */
 static int add_root_links(struct urdf *r)
 {
     for (size_t i = 0; i < r->links.count; i++) {
@@ -461,7 +463,7 @@ static int add_root_links(struct urdf *r)
     return 0;
 }
 
-/* Joints that follow others, which may be later in the file. */
+/* Reads the mimic joints; the joint that they follow may be later in the file. */
 static int read_mimic_joints(struct urdf *r)
 {
     struct model *m = r->model;

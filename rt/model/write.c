@@ -14,8 +14,8 @@ struct writer {
     size_t used, capacity;
     int *lines;
     uint32_t line_count, line_capacity;
-    int line;   /* of the file, for the next lines */
-    int indent; /* of the hand's keys */
+    int line;   /* line of the hand file from which the next YAML lines come */
+    int indent; /* indentation of the hand's keys [characters] */
     bool failed;
 };
 
@@ -130,7 +130,8 @@ static void append_ascii(struct writer *w, char c)
     append_text(w, one);
 }
 
-/* A text in a comment: one byte each for what is not plain ASCII, as it may end a line. */
+/* Writes a text as YAML comment: each character that is not plain ASCII becomes one '?', as it may
+ * end a line. */
 static void append_comment(struct writer *w, const char *what, const char *text)
 {
     append_format(w, "  # %s ", what);

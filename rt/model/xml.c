@@ -9,7 +9,7 @@
 #include "contact/number.h"
 #include "rt/model/model_internal.h"
 
-/* A document type is where entities and other files come in: the parser is stopped there. */
+/* Stops the parser at a document type, which could bring in entities and other files. */
 static void stop_at_document_type(void *context, const xmlChar *name, const xmlChar *external,
                                   const xmlChar *system)
 {
@@ -152,7 +152,7 @@ int tact_xml_read_numbers(struct model *m, const xmlNode *node, const char *name
     return count;
 }
 
-/* The index of a word in a list separated by spaces, or -1. */
+/* Index of a word in a list separated by spaces, or -1. */
 static int find_word_in_list(const char *words, const char *word)
 {
     const size_t length = strlen(word);

@@ -28,8 +28,8 @@ struct session_admittance *tact_session_find_admittance(const struct tact_sessio
     return NULL;
 }
 
-/* Sum of the forces on a joint whose devices have new values; *stale, *lost: 1 where one of them
- * has none. */
+/* Sum of the forces on a joint whose devices have new values; *stale or *lost is set to 1 where a
+ * device has none. */
 static double sum_new_forces(const struct tact_session *s, const struct session_admittance *a,
                              int *stale, int *lost)
 {
@@ -51,7 +51,8 @@ static double sum_new_forces(const struct tact_session *s, const struct session_
     return sum;
 }
 
-/* A stale device's last force is held for as long as the target of a coupling would be, then 0. */
+/* The last force of a stale device is used for as long as the target of a coupling would be, then
+ * the force is 0. */
 static void update_force(const struct tact_session *s, struct session_admittance *a, double now)
 {
     struct session_admittance_state *state = &a->state;

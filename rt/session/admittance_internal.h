@@ -10,16 +10,17 @@ struct session_admittance {
     double damping; /* [N s/m, N m s/rad] */
     int has_output; /* 1: an output sends its rate */
     struct session_admittance_state {
-        double force;        /* of the person on it [N, N m] */
-        double good;         /* number of ticks up to the last with all its devices; 0: none */
-        double read;         /* number of ticks up to the last */
-        double rate;         /* that its device was sent until the next tick [m/s, rad/s] */
-        double energy;       /* absorbed from the person since the start [J] */
-        double least_energy; /* the least of it so far, 0 or less: generated [J] */
+        double force; /* force of the person on the joint [N, N m] */
+        double good;  /* ticks up to the last one with values of all force devices; 0: none */
+        double read;  /* number of ticks up to the last one with a force */
+        double rate; /* rate that was sent to the joint's device until the next tick [m/s, rad/s] */
+        double energy;       /* energy absorbed from the person since the start [J] */
+        double least_energy; /* smallest energy so far, 0 or less: minus the generated energy [J] */
         double held;         /* ticks in which the last force of a stale device was used */
-        double missing;      /* ticks in which the force of a stale device counted 0 */
+        double missing;      /* ticks in which a stale device's force was replaced by 0 */
     } state;
-    uint32_t field; /* its field in the record; 0: none, in the log of an earlier version */
+    uint32_t field; /* offset of the admittance in the record; 0: none, in the log of an earlier
+                       version */
 };
 
 #define ADMITTANCE_STATE_NUMBERS ((int)(sizeof(struct session_admittance_state) / sizeof(double)))
@@ -29,14 +30,15 @@ struct session_admittance {
 /* io_tick.c: value of an input, in the joint's unit. Real-time safe. */
 double tact_session_input_value(const struct tact_session *s, const struct session_input *in);
 
-/* Adds an input to the joint that it moves, which it makes. mapped: the inputs are good and the
- * deadman is held. All but the first are real-time safe. */
+/* Adds an input to the joint that its force moves, and creates the joint's admittance on first use.
+ * mapped: the inputs are valid and the deadman is pressed. All functions but the first are
+ * real-time safe. */
 void tact_session_add_force_input(struct tact_session *s, struct session_input *in, double damping);
 struct session_admittance *tact_session_find_admittance(const struct tact_session *s, int hand,
                                                         int link);
-/* Forces that move joints: with b v_0 = F, the damper b (v_0 - v) that acts implicitly in the tick
- * is F - b v. The force is 0 while the outputs are not armed, so that the joint does not leave a
- * device that stands still. */
+/* Applies the forces that move joints: with b v_0 = F, the damper b (v_0 - v) that acts implicitly
+ * in the tick is F - b v. The force is 0 while the outputs are not armed, so that the joint does
+ * not leave a device that stands still. */
 void tact_session_apply_force_inputs(struct tact_session *s, uint64_t tick, int mapped);
 struct tact_session_port tact_session_admittance_port(const struct tact_session *s,
                                                       const struct session_admittance *a);

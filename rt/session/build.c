@@ -96,7 +96,7 @@ static int add_body_to_world(struct tact_session *s, const struct tact_scene_bod
     return add_shapes(s, owner, def->shapes, def->shapes_count, &out->frame);
 }
 
-/* The z axis of the joint's frame is its axis. */
+/* The z axis of a constraint's frame is the axis of its hinge or slider. */
 static struct tact_pose compute_constraint_frame(const struct tact_scene_constraint *def)
 {
     const double *n = def->axis;
@@ -132,7 +132,7 @@ static int add_constraint_to_world(struct tact_session *s, const struct tact_sce
     return tact_world_add_constraint(s->world, &constraint);
 }
 
-/* A link on the base of a hand has the last coordinate of a base that moves as its parent. */
+/* A link attached to a base that moves has the last coordinate of the base as its parent. */
 static struct tact_link_def get_link_definition(const struct tact_scene_hand *hand,
                                                 const struct tact_scene_link *link)
 {
@@ -169,7 +169,7 @@ static struct tact_link_def get_link_definition(const struct tact_scene_hand *ha
     return def;
 }
 
-/* Gives links their tendons. Returns the storage of these, NULL where memory is short. */
+/* Sets the tendons of the links. Returns their allocated storage, NULL where memory is short. */
 static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
                                             struct tact_link_def *links)
 {
@@ -239,7 +239,7 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     return 0;
 }
 
-/* E* of two materials: their compliances add; a rigid one has none. */
+/* Combined modulus E* of two materials: their compliances add; a rigid material has none. */
 static double combined_contact_modulus(double a, double b)
 {
     if (a > 0.0 && b > 0.0) {
@@ -259,14 +259,14 @@ static void choose_pair_fingertip(const struct tact_scene_material *a,
     }
 }
 
-/* The contact model of that name; NULL: chosen by the kinds of the shapes. */
+/* Finds the contact model of that name; NULL: it is chosen by the kinds of the shapes. */
 static const struct tact_contact_model *contact_model_by_name(const char *name)
 {
-    /* "patch" is the former name of that model. */
+    /* "patch" is the former name of the model "volume" */
     return tact_contact_model_find(strcmp(name, "patch") ? name : "volume");
 }
 
-/* The kind of extent of that name; without a name the first kind. */
+/* Finds the kind of pressure-field extent of that name; without a name the first kind. */
 static enum tact_extent_kind extent_kind_by_name(const char *name)
 {
     int kind = 0;
@@ -309,7 +309,8 @@ static int set_contact_laws(struct tact_session *s)
     return 0;
 }
 
-/* A fixed base and the links on it: as a parent and its children. */
+/* Excludes contacts between a fixed base and the links on it, as between a parent and its children.
+ */
 static int exclude_children_of_base(struct tact_session *s, const struct tact_scene_hand *hand)
 {
     const int index = (int)(hand - s->scene->hands);
@@ -405,7 +406,7 @@ void tact_session_set_error_location(const struct tact_session *s, int shape,
     set_error_key_of_entry(s, err, hand ? "hands" : "bodies", hand ? owner.index : body, "");
 }
 
-/* What contact models derive from the shapes, before the first tick. */
+/* Prepares what contact models derive from the shapes, before the first tick. */
 static int prepare_shape_models(struct tact_session *s, struct tact_error *err)
 {
     struct tact_error why = {.line = 0};

@@ -57,7 +57,7 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
     return 0;
 }
 
-/* Largest delay of the devices that move a coupled joint. */
+/* Largest delay of the devices whose channels move a coupled joint. */
 static double find_coupling_delay(const struct tact_session *s, const struct session_coupling *c)
 {
     double delay = c->tool ? tact_session_device_delay(s, c->tool->device) : 0.0;
@@ -69,8 +69,8 @@ static double find_coupling_delay(const struct tact_session *s, const struct ses
     return delay;
 }
 
-/* A coupling whose device is slower than its scene states is no stiffer than that device renders;
- * an energy bound has to know the delay. */
+/* Checks the delay of a coupling's devices: a device slower than its scene states allows only a
+ * lower stiffness, and an energy bound has to know the delay. */
 static int check_coupling_delay(const struct tact_session *s, const struct session_coupling *c,
                                 struct tact_error *err)
 {

@@ -8,7 +8,8 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define MIN_CONTACT_LIST_CAPACITY 256 /* smallest capacity of the list; more for each shape */
+#define MIN_CONTACT_LIST_CAPACITY                                                                  \
+    256 /* smallest capacity of the contact list; it grows with the number of shapes */
 #define CONTACT_LIST_ENTRIES_PER_SHAPE 8
 
 static const char moments_unit_text[] =
@@ -41,7 +42,7 @@ static int add_field(struct tact_layout *to, const char *name, const char *unit,
     return rc < 0 ? (int)rc : 0;
 }
 
-/* The fields of a contact. */
+/* Adds the fields of a contact to a layout. */
 static int add_contact_fields(struct tact_layout *to,
                               const struct session_optional_fields *optional_fields)
 {
@@ -75,7 +76,7 @@ static struct session_optional_fields optional_fields_of_pair(const struct tact_
         .state = tact_world_model(s->world, pair)->state};
 }
 
-/* The optional fields of any pair: an element of the list has all of them. */
+/* The optional fields that any pair needs: each element of the contact list has all of them. */
 static struct session_optional_fields optional_fields_of_any_pair(const struct tact_session *s)
 {
     const struct tact_world_extent e = tact_world_extent(s->world);
@@ -87,7 +88,7 @@ static struct session_optional_fields optional_fields_of_any_pair(const struct t
     return all;
 }
 
-/* Logs without lists: each pair has fields. */
+/* Adds fields of every pair, as in logs without contact lists. */
 static int add_fields_of_all_pairs(struct tact_session *s)
 {
     int rc = 0;
@@ -139,7 +140,7 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
     return 0;
 }
 
-/* The fields of an element, and their values for a contact that is not in the list. */
+/* Makes the fields of a list element, and their values for a contact that is not in the list. */
 static int make_contact_list_element(struct tact_session *s)
 {
     s->optional_fields = optional_fields_of_any_pair(s);
@@ -159,7 +160,7 @@ static int make_contact_list_element(struct tact_session *s)
     return 0;
 }
 
-/* Adds the list to the layout, with the capacity for contacts. */
+/* Adds the contact list to the layout, with its capacity. */
 static int add_contact_list(struct tact_session *s)
 {
     int pairs = tact_world_extent(s->world).pairs, room = tact_world_contact_capacity(s->world);
@@ -219,7 +220,7 @@ static void restore_contact_pieces(struct tact_session *s, int pair, const doubl
     }
 }
 
-/* The springs of a pair's patch, k = 0, or of its pieces from 1 on; NULL after the last. */
+/* The springs of a pair's patch for k = 0, or of its pieces from k = 1 on; NULL after the last. */
 static struct tact_springs *springs_of_patch_or_piece(struct tact_session *s, int pair, int k)
 {
     struct tact_contact *c = k == 0             ? tact_world_contact(s->world, pair)
@@ -265,7 +266,7 @@ static void restore_contact_model_state(struct tact_session *s, int pair, const 
     }
 }
 
-/* The optional fields that the record has for a pair. */
+/* Which optional fields the record has for a pair. */
 static struct session_optional_fields get_recorded_optional_fields(const struct tact_session *s,
                                                                    int pair)
 {

@@ -40,7 +40,7 @@ static void gather_joint_values(struct tact_session *s, double *q, double *v, do
     }
 }
 
-/* 1 where all targets are finite; otherwise raises a fault. */
+/* Returns 1 if all targets of the controller are finite; otherwise raises a fault. */
 static int check_targets_finite(struct tact_session *s, const double *target, uint64_t tick)
 {
     for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
@@ -137,7 +137,7 @@ int tact_session_arm(struct tact_session *s)
     return 0;
 }
 
-/* The requests that take effect in this tick: in a replay those of the log. */
+/* The program's requests that take effect in this tick; in a replay those of the log. */
 static uint32_t requests_taking_effect(struct tact_session *s)
 {
     if (s->replayed_input_record) {

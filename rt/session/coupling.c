@@ -13,10 +13,11 @@
 #include "rt/session/session_internal.h"
 
 #define ENGAGE_TIME_CONSTANT                                                                       \
-    0.3 /* time constant with which an offset decays after engagement [s] */
+    0.3 /* time constant with which the target offset decays after engagement [s] */
 #define ROTATION_VECTOR_JUMP_ANGLE                                                                 \
-    3.0 /* excess of its change over the rotation from which a rotation vector has jumped [rad] */
-#define MAX_ZERO_OFFSET 1e-12 /* offset that counts as 0 [rad, m] */
+    3.0 /* a rotation vector has jumped if it changes by more than its rotation plus this angle    \
+           [rad] */
+#define MAX_ZERO_OFFSET 1e-12 /* target offset below which it counts as 0 [rad, m] */
 
 static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32_t link)
 {
@@ -64,7 +65,7 @@ struct session_coupling *tact_session_find_coupling(struct tact_session *s, int 
     return NULL;
 }
 
-/* 1 where a device that moves the joint is in that state. */
+/* 1 where a device that moves the joint is in the given state. */
 static int is_device_of_input_in_state(const struct tact_session *s,
                                        const struct session_coupling *c, int state)
 {
@@ -94,8 +95,8 @@ static int has_input_gap(const struct tact_session *s, const struct session_coup
            is_device_of_input_in_state(s, c, TACT_DEVICE_STALE);
 }
 
-/* Sets target and target rate of a coupled joint. `mapped`: its target is the sum of its inputs;
- * else it stays where it was. */
+/* Sets target and target rate of a coupled joint. mapped: the target is the sum of its inputs;
+ * otherwise it stays where it was. */
 static void follow(struct tact_session *s, struct session_coupling *c, double now, int mapped)
 {
     struct session_coupling_state *state = &c->state;
@@ -112,7 +113,7 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
             filter_target_rate(s, c, raw, now);
             state->offset = fabs(before) > MAX_ZERO_OFFSET ? before - c->decay * before : 0.0;
             rate = state->rate + (state->offset - before) / s->period;
-        } else { /* engages: the target starts where it was */
+        } else { /* on engagement the target starts where it was */
             state->offset = state->target - raw;
         }
         state->raw = raw;
@@ -124,7 +125,7 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
     hand.target_rate[c->link] = rate;
 }
 
-/* Of a base that turns, what moved is the rotation between its two attitudes, not the difference of
+/* Motion of a base's attitude is the rotation between its two attitudes, not the difference of
  * their rotation vectors. A vector that changes its sign at half a turn has no rate in that tick.
  */
 static void measure_base_rotation(const struct tact_session *s, struct session_coupling *c)
@@ -156,8 +157,9 @@ static void measure_base_rotation(const struct tact_session *s, struct session_c
     }
 }
 
-/* Energy of the port of a group, which its first coupling has: the force of an output acts from one
- * tick to the next, so that its work over the motion between is exact. */
+/* Adds the energy of a port in this tick, stored in the first coupling of the group: an output's
+ * force is constant from one tick to the next, so that its work over the motion between them is
+ * exact. */
 static void accumulate_port_energy(struct session_coupling *c, int n)
 {
     struct session_coupling_state *port = &c->state;
@@ -203,8 +205,8 @@ static int does_hand_touch(const struct tact_session *s, int hand)
     return 0;
 }
 
-/* Damping for what the ports of a group have generated since the hand last touched nothing. What
- * was absorbed before does not count. */
+/* Adds damping that dissipates the energy that the ports of a group have generated since the hand
+ * last had no contact. Energy absorbed before that does not count. */
 static int damp_generated_energy(const struct tact_session *s, struct session_coupling *c, int n,
                                  double *force)
 {
@@ -218,7 +220,8 @@ static int damp_generated_energy(const struct tact_session *s, struct session_co
                                c->port.most_damping) > 0.0;
 }
 
-/* The forces of a group of n couplings, as a vector; passivity is that of the device. */
+/* Computes the forces on the person of a group of n couplings as one vector; passivity is ensured
+ * for the device. */
 static void render_coupling_force(struct tact_session *s, struct session_coupling *c, int n)
 {
     const double *torque = tact_hand_state(tact_world_hand(s->world, c->hand)).torque + c->link;

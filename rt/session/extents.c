@@ -7,8 +7,8 @@
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_STORED_EXTENT_BYTES (1u << 30) /* limit for a stored extent */
-#define MAX_EXTENT_FOLDER_BYTES (1u << 29) /* limit for all stored extents together */
+#define MAX_STORED_EXTENT_BYTES (1u << 30) /* size limit for one stored extent */
+#define MAX_EXTENT_FOLDER_BYTES (1u << 29) /* size limit for all stored extents together */
 
 /* The name contains the results version, so that no extent of another version is loaded. */
 static void make_extent_cache_name(const char *name, char *out, size_t size)

@@ -25,13 +25,13 @@ struct tact_facts {
     char build_id[64]; /**< build id of the library or program that contains tact, hexadecimal; or
                           "unknown" */
     char machine[72];  /**< architecture, "x86_64": results are the same bit for bit within one */
-    char cpu[96];      /**< model name; results do not depend on it */
+    char cpu[96];      /**< CPU model name; results do not depend on it */
     char libc[48];     /**< version of the C library */
-    char sleef[256];  /**< file that the elementary functions come from, links resolved: the version
-                           is in its name */
-    char lapack[256]; /**< file that LAPACK comes from */
-    char blas[256];   /**< file that BLAS comes from, which LAPACK calls */
-    char kernel[160]; /**< release and version of the kernel */
+    char sleef[256];   /**< file of the library with the elementary functions, links resolved: the
+                          version is in its name */
+    char lapack[256];  /**< file of the LAPACK library */
+    char blas[256];    /**< file of the BLAS library that LAPACK calls */
+    char kernel[160];  /**< release and version of the kernel */
 };
 
 /** Collects the facts. Not real-time safe. */

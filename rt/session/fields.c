@@ -32,7 +32,7 @@ static int add_named_field(struct tact_session *s, uint32_t *at, enum tact_field
     return offset < 0 ? (int)offset : 0;
 }
 
-/* The field of the replayed log at the position of the next one, or NULL. */
+/* The field of the replayed log at the position where the next field will be added, or NULL. */
 static const struct tact_field *find_next_replayed_field(const struct tact_session *s,
                                                          const struct tact_log *log)
 {
@@ -53,7 +53,7 @@ static int add_device_fields(struct tact_session *s)
     return rc;
 }
 
-/* Last positions of measured joints, from which their rates are computed. */
+/* Adds the last positions of measured joints, from which their rates are computed. */
 static int add_sensor_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -270,11 +270,11 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     rc = rc ? rc
             : add_named_field(s, &s->tick_timing_field, TACT_FIELD_TIMING, "timing", "",
                               "wake latency ns, compute of the tick before ns, skipped, lost", 4);
-    /* Without lists, contacts came before the joints, and there were no counts. */
+    /* records without contact lists had contacts before joints, and no counts */
     if (rc || (log && !tact_log_element(log))) {
         return rc;
     }
-    char order[TACT_FIELD_UNIT]; /* all names would not fit */
+    char order[TACT_FIELD_UNIT]; /* the text is shortened as all count names would not fit */
     snprintf(order, sizeof order, "%s to %s, in the order of enum tact_solve_count",
              tact_solve_count_name(0), tact_solve_count_name(TACT_SOLVE_COUNTS - 1));
     rc = add_named_field(s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts", order,
@@ -294,7 +294,8 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
                       "sum of 1: fault cleared, 2: outputs armed, 4: a target that is not finite",
                       1);
     }
-    if (!log || find_next_replayed_field(s, log)) { /* earlier versions have no such fields */
+    if (!log ||
+        find_next_replayed_field(s, log)) { /* logs of earlier versions have no such fields */
         rc = rc ? rc : add_hold_fields(s);
     }
     return rc ? rc : tact_session_layout_contacts(s, log, err);

@@ -19,7 +19,8 @@
 #include "rt/session/grip_internal.h"
 #include "rt/session/session_internal.h"
 
-#define MIN_GRIP_LINE_LENGTH 1e-4 /* of the two centres, under which they have no line [m] */
+#define MIN_GRIP_LINE_LENGTH                                                                       \
+    1e-4 /* distance of the two finger centres below which no grip line is defined [m] */
 #define MIN_BORNE_FRACTION                                                                         \
     1e-3 /* of the force along the line that the drives of a finger bear, under which what they    \
             bear is no longer scaled up to all of it [1] */
@@ -27,7 +28,8 @@
     1e-9 /* added to C, relative to its trace, for directions in which a finger                    \
             does not move [1] */
 
-/* Where a finger presses before it has touched: the centre of its last shape, or its link's. */
+/* Point at which a finger presses before it has touched anything: the centre of its last shape, or
+ * of its link. */
 static void find_finger_center(const struct tact_scene_link *link, double point[3])
 {
     const double *from =
@@ -105,7 +107,8 @@ static int find_grip_line(struct session_grip *g, const struct tact_hand *hand, 
     return tact_v3_normalize(g->normal, line) > MIN_GRIP_LINE_LENGTH;
 }
 
-/* How the joints and drives move the points. 0: the points have no line. */
+/* Computes how joints and drives move the finger points along the grip line. Returns 0 if there is
+ * no grip line. */
 static int update_grip_kinematics(struct tact_session *s, struct session_grip *g)
 {
     struct tact_hand *hand = tact_world_hand(s->world, (int)g->def->hand);
@@ -131,7 +134,8 @@ static int update_grip_kinematics(struct tact_session *s, struct session_grip *g
     return 1;
 }
 
-/* Solves (C + e 1) x = b by Cholesky's factors; C is symmetric and not negative. 0 where C is. */
+/* Solves (C + e I) x = b by Cholesky factors, with C symmetric and positive semidefinite. Returns 0
+ * where C is 0. */
 static void solve_compliance_matrix(const double c[9], const double b[3], double x[3])
 {
     const double e = COMPLIANCE_REGULARIZATION * (c[0] + c[4] + c[8]);
@@ -174,7 +178,8 @@ static double read_commanded_force(const struct tact_session *s, const struct se
     return g->def->limit > 0.0 && isfinite(force) ? fmin(force, g->def->limit) : force;
 }
 
-/* The push goes to what is missing, no faster than the points may approach each other. */
+/* Changes the added force toward the missing force, no faster than the finger points may approach
+ * each other. */
 static void update_added_force(struct tact_session *s, struct session_grip *g)
 {
     const double *q = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).q;
@@ -187,7 +192,8 @@ static void update_added_force(struct tact_session *s, struct session_grip *g)
         tact_m3_mul_v3(moved, g->compliance[k], g->normal);
         most += tact_v3_dot(moved, g->normal);
     }
-    most = s->period * g->def->speed / most; /* infinite where the fingers do not close: no push */
+    most = s->period * g->def->speed /
+           most; /* infinite where the fingers cannot close: no force is added then */
     const double wanted =
         g->commanded > 0.0 ? g->commanded - compute_mean_grip_force(g, drive_displacement) : 0.0;
     const double change = fmin(fmax(wanted - g->state.push, -most), most);
@@ -206,7 +212,8 @@ static void store_targets_without_grip(struct tact_session *s, struct session_gr
     }
 }
 
-/* While the deadman is released, or the channel is not finite, the push and the targets stay. */
+/* Applies the commanded grip. While the deadman is released, or the command is not finite, added
+ * force and targets stay. */
 static void apply_grip(struct tact_session *s, struct session_grip *g)
 {
     double *target = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).target;
@@ -237,8 +244,8 @@ void tact_session_apply_grips(struct tact_session *s)
     }
 }
 
-/* Centre of pressure of what a finger's link touches; where it touches nothing the last one stays.
- */
+/* Updates the point at which a finger presses: the centre of pressure of its link's contacts;
+ * without contact the last one stays. */
 static void update_finger_point(struct tact_session *s, struct session_grip *g, int finger)
 {
     struct tact_hand *hand = tact_world_hand(s->world, (int)g->def->hand);

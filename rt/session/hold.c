@@ -15,12 +15,15 @@
 #include "contact/elementary.h"
 #include "rt/session/hold_internal.h"
 
-#define MIN_SLIP_DISTANCE 1e-5 /* of a motion that is reported as a slip [m] */
-#define MIN_SLIP_ANGLE 1e-3    /* or its turn [rad] */
+#define MIN_SLIP_DISTANCE                                                                          \
+    1e-5 /* distance of sliding above which a motion is reported as a slip [m] */
+#define MIN_SLIP_ANGLE                                                                             \
+    1e-3 /* rotation of sliding above which a motion is reported as a slip [rad] */
 #define MIN_QUIET_TIME                                                                             \
-    0.01 /* without contact, or without sliding, after which either has ended [s] */
-#define MAX_EVENTS_PER_TICK 16   /* logged in one tick; the others in the next ones */
-#define MAX_EVENT_NAME_LENGTH 64 /* characters of a name in an event */
+    0.01 /* time without contact, or without sliding, after which a touch or slip has ended [s] */
+#define MAX_EVENTS_PER_TICK                                                                        \
+    16 /* largest number of hold events logged in one tick; the others follow in the next ticks */
+#define MAX_EVENT_NAME_LENGTH 64 /* largest number of characters of a name in an event text */
 
 int tact_session_create_holds(struct tact_session *s)
 {
@@ -50,7 +53,7 @@ static void add_event(struct session_hold *hold, enum session_hold_event_kind ki
     }
 }
 
-/* The hand that a shape's owner is a link of, or the fixed base; or -1. */
+/* Index of the hand whose link or fixed base owns the shape; -1: no hand. */
 static int hand_of_owner(const struct tact_session *s, struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_FIXED && owner.index > 0) {
@@ -59,7 +62,7 @@ static int hand_of_owner(const struct tact_session *s, struct tact_owner owner)
     return owner.kind == TACT_OWNER_HAND ? owner.index : -1;
 }
 
-/* Adds a contact between the body and what the hand touches it with to the sums of this tick. */
+/* Adds a contact between the body and the hand to the sums of this tick. */
 static void add_hold_contact(struct tact_session *s, struct session_hold *hold,
                              const struct tact_contact *c, struct tact_owner by)
 {
@@ -107,7 +110,8 @@ static void sum_hold_contacts(struct tact_session *s)
     }
 }
 
-/* A motion is a slip once it exceeds the least one; it ends after some time without sliding. */
+/* A sliding motion is a slip once it exceeds the minimum; it ends after some time without sliding.
+ */
 static void update_slip(struct session_hold *hold, uint64_t tick, uint64_t quiet_ticks)
 {
     const struct session_hold_tick_sums *now = &hold->now;

@@ -4,9 +4,12 @@
 
 #include "rt/session/session_internal.h"
 
-#define SESSION_MAX_HOLDS 256      /* of a session, body by body; further ones are counted */
-#define SESSION_MAX_HOLD_EVENTS 32 /* of one hold; further ones are counted */
-#define SESSION_HOLD_NUMBERS 4     /* in the record: normal and friction forces, slip, turn */
+#define SESSION_MAX_HOLDS                                                                          \
+    256 /* largest number of body-hand pairs of a session; further ones are counted */
+#define SESSION_MAX_HOLD_EVENTS                                                                    \
+    32 /* largest number of events of one body-hand pair; further ones are counted */
+#define SESSION_HOLD_NUMBERS                                                                       \
+    4 /* values of a body-hand pair in the record: normal and friction forces, slip, turn */
 
 enum session_hold_event_kind {
     SESSION_HOLD_TOUCH,
@@ -20,38 +23,39 @@ struct session_hold {
     int body, hand;
     struct session_hold_tick_sums { /* sums over the contacts of a tick */
         int touching, sliding;
-        double normal, friction; /* sums of the magnitudes of the forces [N] */
+        double normal, friction; /* sums of the magnitudes of the contact forces [N] */
         double slip, turn;       /* largest [m], [rad] */
     } now;
-    int touches;          /* 1: since the last event of touch */
-    int slides;           /* 1: in an episode of sliding */
-    int is_slip_reported; /* 1: that episode is an event */
+    int touches;          /* 1: the last touch event was not followed by a release */
+    int slides;           /* 1: the body is sliding in the hand */
+    int is_slip_reported; /* 1: the present sliding was reported as a slip event */
     struct session_slip_episode {
         uint64_t tick; /* its first */
         double slip;   /* [m] */
         double turn;   /* [rad] */
     } episode;
-    uint64_t last_touch, last_slide; /* last ticks with contact, with sliding */
+    uint64_t last_touch, last_slide; /* last tick with contact, and last tick with sliding */
     double slip, turn;               /* so far [m], [rad] */
     struct session_hold_event {
         enum session_hold_event_kind kind;
         uint64_t tick;
     } event[SESSION_MAX_HOLD_EVENTS];
     int events;
-    int logged; /* events of these in the log; 1 more: that further ones are counted only */
+    int logged; /* number of events already logged; 1 more: the note that further ones are only
+                   counted */
     uint64_t events_left_out;
     uint64_t count[SESSION_HOLD_KINDS];
-    uint32_t field; /* its field in the record; 0: the replayed log has none */
+    uint32_t field; /* offset of the body-hand pair in the record; 0: the replayed log has none */
 };
 
-/* hold.c: after the world is built, before the layout. -ENOMEM. */
+/* hold.c: creates the body-hand pairs, after the world is built and before the layout. -ENOMEM. */
 int tact_session_create_holds(struct tact_session *s);
-/* After a tick is solved and integrated. Real-time safe. */
+/* Updates touch, slip and release after a tick is solved and integrated. Real-time safe. */
 void tact_session_update_holds(struct tact_session *s, uint64_t tick);
-/* Logs what is new. now: stamp of the tick. Real-time safe, as the following. */
+/* Logs new hold events. now: stamp of the tick. Real-time safe, as the following. */
 void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now);
-/* To the values of a record, and from a record. What touched in it is touching; a slip in course
- * begins anew, as a record does not have its beginning. */
+/* Write the holds to a record and restore them from one. A contact of the record counts as
+ * touching; a slip in progress starts anew, as a record does not state its beginning. */
 void tact_session_fill_holds(const struct tact_session *s, double *values);
 void tact_session_restore_holds(struct tact_session *s, const struct tact_record *record);
 /* "touch", "slip", "release" */

@@ -50,7 +50,7 @@ static const struct tact_device_type *find_device_type(const struct tact_session
     return type;
 }
 
-/* Adds the key of the device's type where the type is invalid. */
+/* Adds the key `type` of the device to the error where the type is invalid. */
 static int check_opened_device(const struct tact_session *s, uint32_t index,
                                struct tact_device *device, struct tact_error *err)
 {
@@ -96,7 +96,8 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
     }
     if (rc && err && !err->line && (!err->file[0] || !strcmp(err->file, s->scene->path))) {
         set_error_key_of_device(
-            s, index, "", err); /* a missing setting has no place in the file: the device has */
+            s, index, "",
+            err); /* a default setting is not in the file, so that the error is at the device */
     }
     return rc ? rc : check_opened_device(s, index, out, err);
 }
@@ -211,7 +212,7 @@ static int map_input_channel(struct tact_session *s, uint32_t i, struct tact_err
     return rc;
 }
 
-/* The input that measures a joint, or -1. */
+/* Index of the input that measures a joint, or -1. */
 static int input_measuring_joint(const struct tact_session *s, int hand, int link)
 {
     for (int i = 0; i < s->input_count; i++) {

@@ -13,7 +13,8 @@ static int is_device_lost_or_stale(const struct tact_device_input *in)
     return in->state == TACT_DEVICE_LOST || in->state == TACT_DEVICE_STALE;
 }
 
-/* 1 where no deadman is required; 0 for a device that is lost or whose values are old. */
+/* 1 where the deadman is pressed or none is required; 0 if its device is lost or its values are
+ * old. */
 static int session_deadman_held(const struct tact_session *s)
 {
     if (s->deadman_device < 0) {
@@ -103,8 +104,8 @@ static void store_measured_joint(const struct tact_session *s, struct session_in
     in->state.ticks = now;
 }
 
-/* Measured joints start the tick at their measured state. The resulting torque, with the drive
- * implicit, is the one that is sent. */
+/* Sets measured joints to their measured state at the start of the tick. The resulting torque, with
+ * the drive implicit, is the one that is sent. */
 static void load_joint_states(struct tact_session *s, uint64_t tick)
 {
     int measured = 0;
@@ -141,7 +142,8 @@ static int is_output_device_lost(const struct tact_session *s, const struct sess
            (out->sensor >= 0 && s->inputs[out->sensor].state.ticks == 0.0);
 }
 
-/* The force of a coupling whose device is silent fades, and returns by the same ramp. */
+/* Gain of an output: the force of a coupling whose device is silent fades out, and returns by the
+ * same ramp. */
 static double next_gate(const struct tact_session *s, const struct session_output *out)
 {
     const double step = s->safety.ramp_step;
@@ -152,7 +154,7 @@ static double next_gate(const struct tact_session *s, const struct session_outpu
                                              : fmin(1.0, out->gate + step);
 }
 
-/* Force and moment of all contacts on a link or body, world axes, about `point`. */
+/* Sum of the force and moment of all contacts on a link or body, world axes, about `point`. */
 static void sum_contact_wrenches(const struct tact_session *s, struct tact_owner owner,
                                  const double point[3], double wrench[6])
 {
@@ -206,7 +208,8 @@ static double compute_output_value(struct tact_session *s, const struct session_
     return out->along ? tact_v3_dot(part, out->along) : tact_v3_norm(part);
 }
 
-/* The chain arms only while no device is lost. One that is lost later loses its own outputs. */
+/* The safety chain arms only while no device is lost. A device lost later only loses its own
+ * outputs. */
 static int may_arm_outputs(const struct tact_session *s)
 {
     int lost = 0;
@@ -216,7 +219,8 @@ static int may_arm_outputs(const struct tact_session *s)
     return s->deadman && (lost == 0 || s->safety.state == TACT_SAFETY_ARMED);
 }
 
-/* What is sent to a device that returns begins at 0, at any rate limit. */
+/* Resets the outputs of a lost device, so that they begin at 0 when it returns, at any rate limit.
+ */
 static void release_lost_outputs(struct tact_session *s)
 {
     for (int i = 0; i < s->output_count; i++) {
@@ -239,7 +243,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
                                          : compute_output_value(s, out);
         s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }
-    if (!s->precedes_results_37) { /* a loss is no trip of the rate limit */
+    if (!s->precedes_results_37) { /* the loss of a device is no trip of the rate limit */
         release_lost_outputs(s);
     }
     tact_safety_step(&s->safety, s->wanted, may_arm_outputs(s), tick, s->sent);

@@ -6,7 +6,7 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_ADVANCED_TICKS 20 /* ticks for which an overlap is advanced after it ended */
+#define MAX_ADVANCED_TICKS 20 /* number of ticks for which an ended overlap is still advanced */
 #define SUBMITTED_FRAME_HISTORY                                                                    \
     32 /* slots of poses in addition to max_age: results of large pairs may be older               \
         */
@@ -14,7 +14,8 @@
     20000 /* maximum number of pairs of a source, which needs 2 kB for each, near or not: 1,000    \
              bodies took 6 s to set up */
 #define MAX_UNMEASURED_TICKS                                                                       \
-    20 /* ticks in a row that a pair may be advanced without a measurement; then a fault */
+    20 /* number of consecutive ticks for which a pair may be advanced without a measurement; then \
+          a fault */
 #define FIRST_FRAME_NS                                                                             \
     2000000000 /* longest wait for the first result of a source, before the loop starts */
 
@@ -97,7 +98,8 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
     tact_session_submit_frame(s, 0);
     if (s->is_tick_submitted) {
-        s->source.ops->wait(s->source.self, 0, FIRST_FRAME_NS); /* late: the host begins */
+        s->source.ops->wait(s->source.self, 0,
+                            FIRST_FRAME_NS); /* the source is late: the host measures from now on */
     }
     return 0;
 }
@@ -158,7 +160,7 @@ static void measure_on_host(struct tact_session *s, int pair, struct tact_moment
     live->age = AGE_OF_HOST_MOMENTS;
     live->status = tact_world_measure(s->world, pair, s->scratch, m);
     if (live->status == 0 && isnan(m->volume)) {
-        live->status = 1; /* no overlap, but a fault */
+        live->status = 1; /* a negative status is no overlap, but a fault */
     }
     if (timed) {
         tact_session_update_host_cost(p, tact_clock_now() - began);

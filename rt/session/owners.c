@@ -32,7 +32,7 @@ static int has_resistance(const struct tact_scene_joint *joint)
     return joint->lower < joint->upper || joint->friction > 0.0;
 }
 
-/* The joint that leads the others that a joint is tied to, itself included. */
+/* The joint that leads a group of joints that are tied together, for any joint of the group. */
 static const char *leader_of(const struct tact_scene_link *link)
 {
     return link->joint.mimic ? link->joint.mimic->joint : link->name;

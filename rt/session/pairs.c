@@ -9,7 +9,8 @@
 #include "rt/session/session_internal.h"
 
 #define STORED_PAIRS_PER_NEAR_PAIR                                                                 \
-    4 /* capacity over the largest number of near pairs: at least as many as a source measures */
+    4 /* capacity for pairs, as a multiple of the largest number of near pairs; at least as many   \
+         as a source measures */
 
 /* Name of the owner of a shape: body, "hand.link", or the fixed body. */
 const char *tact_session_owner_name(const struct tact_session *s, int shape)
@@ -31,7 +32,7 @@ const char *tact_session_owner_name(const struct tact_session *s, int shape)
     return "";
 }
 
-/* Shapes of one owner are consecutive. */
+/* the shapes of one owner have consecutive indices */
 static int name_shape_owners(struct tact_session *s)
 {
     int shapes = tact_world_shape_count(s->world);

@@ -8,19 +8,21 @@
 #include "rt/session/session_internal.h"
 
 #define HOST_TIME_RETURN_FRACTION                                                                  \
-    0.7                        /* fraction of host_time up to which a pair may return to the host */
-#define MESH_PAIR_COST_NS 3000 /* estimate: two meshes ... */
-#define MESH_TRIANGLE_COST_NS 2  /* ... and each of their triangles */
+    0.7 /* fraction of moments.host_time up to which a pair may return to the host */
+#define MESH_PAIR_COST_NS 3000   /* estimate: two meshes ... */
+#define MESH_TRIANGLE_COST_NS 2  /* estimated host time for each triangle of a pair of meshes */
 #define CLOSED_FORM_COST_NS 1000 /* estimate: closed forms */
 #define CONVEX_PAIR_COST_NS                                                                        \
-    5000                      /* estimate: a ball or capsule with a mesh, solids with few facets */
-#define COST_MEAN_WEIGHT 0.05 /* weight of a new value in the mean of a cost */
+    5000 /* estimated host time for a ball or capsule with a mesh, or solids with few facets */
+#define COST_MEAN_WEIGHT 0.05 /* weight of a new cost in the mean cost of a pair */
 #define COST_RISE_WEIGHT                                                                           \
     0.2 /* weight of a new value that is higher: a body that lands on another must soon leave the  \
            host */
-#define MAX_RESULT_AGE_TICKS 20 /* ticks: largest age for pairs for which the host has no time */
+#define MAX_RESULT_AGE_TICKS                                                                       \
+    20 /* largest age of a result, for pairs that the host has no time for [ticks] */
 #define OUTLIER_COST_MARGIN_NS                                                                     \
-    20000 /* added to twice the cost: a longer measurement was interrupted */
+    20000 /* margin added to twice the mean cost: a longer measurement was interrupted and is      \
+             ignored */
 
 static double estimate_host_cost(const struct tact_shape *a, const struct tact_shape *b)
 {
@@ -90,8 +92,8 @@ void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
     if (ns <= 0) {
         return;
     }
-    /* For a pair that comes from the host, the ratio of the measured cost to the source's estimate
-     * is known. */
+    /* For a pair that moves from the host to the source, the ratio of measured host cost to the
+     * source's estimate is known. */
     if (p->measured_cost_ns > 0.0) {
         double scale = p->measured_cost_ns / (double)ns;
         p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;

@@ -28,7 +28,7 @@ static int find_device(const struct tact_scene *scene, const char *name, size_t 
     return at;
 }
 
-/* Opens a device of the given scene. */
+/* Opens the output device of playback as the given scene states. */
 static int open_device(const struct tact_session *s, const struct tact_replay_options *o, int index,
                        struct session_playback *playback, struct tact_error *err)
 {
@@ -109,8 +109,8 @@ static int strictest_output_limits(const struct tact_scene *scene, const char *d
     return found;
 }
 
-/* A safety chain with the given scene's limits, disarmed: it ramps up wherever the replay begins.
- */
+/* Makes the safety chain of playback with the given scene's limits, disarmed: it ramps up wherever
+ * the replay begins. */
 static int make_playback_safety_chain(const struct tact_session *s,
                                       const struct tact_replay_options *o,
                                       struct session_playback *playback, struct tact_error *err)
@@ -190,7 +190,7 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
     return rc;
 }
 
-/* As in a session: held on a device that is present and whose values are recent. */
+/* 1 while the deadman of playback is pressed, on a device that is present and has recent values. */
 static int playback_deadman_held(const struct session_playback *playback)
 {
     const struct tact_device_input *in = &playback->opened[playback->deadman_device].input;

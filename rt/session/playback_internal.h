@@ -13,12 +13,12 @@ struct session_playback {
         struct tact_device device;
         struct tact_device_input input;
         double output[TACT_DEVICE_CHANNELS];
-    } opened[PLAYBACK_DEVICES]; /* the first is the output device */
+    } opened[PLAYBACK_DEVICES]; /* opened devices; the first is the output device */
     int count;
     int logged;                        /* index of the device in the log's scene */
     int deadman_device;                /* index of the deadman's device in `opened` */
     int deadman_channel;               /* input */
-    int channel[TACT_SAFETY_CHANNELS]; /* for each output of the log: the device's channel, or -1 */
+    int channel[TACT_SAFETY_CHANNELS]; /* channel of the device for each output of the log, or -1 */
     struct tact_safety safety;
     double wanted[TACT_SAFETY_CHANNELS], sent[TACT_SAFETY_CHANNELS];
 };
@@ -33,7 +33,7 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
 void tact_session_playback_write(struct tact_session *s, struct session_playback *playback,
                                  uint64_t tick, struct tact_replay_report *report);
 
-/* Writes zero and closes. */
+/* Writes zero to the playback device and closes it. */
 void tact_session_playback_close(struct session_playback *playback);
 
 #endif

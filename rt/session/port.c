@@ -37,8 +37,8 @@ double tact_session_device_delay(const struct tact_session *s, int device)
     return 0.0;
 }
 
-/* Adds an axis to what is known of a port. motion: of the joint by that of the axis; force: of the
- * axis by that of the joint. */
+/* Adds a calibrated device axis to the port of a coupling. motion: scale from axis motion to joint
+ * motion; force: scale from joint force to axis force. */
 static void add_axis_to_port(const struct tact_session *s, struct session_coupling *c, int device,
                              int channel, double motion, double force)
 {
@@ -60,7 +60,7 @@ static void add_axis_to_port(const struct tact_session *s, struct session_coupli
     c->port.stiffest = is_first ? stiffest : fmin(c->port.stiffest, stiffest);
 }
 
-/* Sum of the scales by which a device is given the reaction of a joint. */
+/* Sum of the scales by which a device receives the reaction of a joint. */
 static double find_output_scale(const struct tact_session *s, const struct session_coupling *c,
                                 int device)
 {
@@ -122,7 +122,7 @@ void tact_session_set_ports(struct tact_session *s)
                                                         : most_damping;
         }
         for (int k = 0; k < count; k++) {
-            if (s->precedes_results_38) { /* one bound for all axes */
+            if (s->precedes_results_38) { /* the three axes of a tool share one energy bound */
                 c[k].port.bound = isfinite(bound) ? bound : 0.0;
             }
             c[k].port.most_damping = isfinite(most_damping) ? most_damping : 0.0;
@@ -139,7 +139,7 @@ double tact_session_coupling_gain(const struct session_coupling *c)
     return def ? def->force_scale * scale : 1.0;
 }
 
-/* Sets the place of an error to a key of a coupling. */
+/* Sets the place of an error to a key of a coupling in the scene. */
 static void locate_coupling(const struct tact_session *s, const struct session_coupling *c,
                             const char *key, struct tact_error *err)
 {
@@ -154,7 +154,7 @@ static void locate_coupling(const struct tact_session *s, const struct session_c
     tact_scene_where(s->scene, path, err);
 }
 
-/* A device whose axes are calibrated is no other one, and has those axes. */
+/* Checks that a device is the one of its calibration file and has the calibrated axes. */
 static int check_calibrated_device(const struct tact_session *s, int index, struct tact_error *err)
 {
     const struct tact_scene_device *def = &s->scene->devices[index];
@@ -183,7 +183,7 @@ static int check_calibrated_device(const struct tact_session *s, int index, stru
     return 0;
 }
 
-/* All three axes of a tool that is felt are calibrated, or none. */
+/* Checks that either all three axes of a tool with force feedback are calibrated, or none. */
 static int check_tool_axes(const struct tact_session *s, const struct session_coupling *c,
                            struct tact_error *err)
 {
@@ -203,7 +203,7 @@ static int check_tool_axes(const struct tact_session *s, const struct session_co
     return 0;
 }
 
-/* Numbers that are scaled to the joint's units are finite, and allow a bound. */
+/* Checks that device numbers scaled to the joint's units are finite, and allow an energy bound. */
 static int check_scaled_numbers(const struct tact_session *s, const struct session_coupling *c,
                                 struct tact_error *err)
 {
@@ -229,7 +229,8 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
     return 0;
 }
 
-/* A wall that was pressed says what the steps of the sensor do; without one, 2 f / q does. */
+/* Checks the stiffness of a coupling against the calibration: the stiffness that was stable in a
+ * press test or, without one, 2 friction / resolution. */
 static int check_calibrated_stiffness(const struct tact_session *s,
                                       const struct session_coupling *c, struct tact_error *err)
 {

@@ -8,25 +8,28 @@
 struct tact_session;
 struct session_coupling;
 
-/* What is known of the device of a coupling. */
+/* Properties of the device at the other end of a coupling. */
 struct session_port {
     int is_known;                   /* 1: it has numbers: */
-    struct tact_scene_port numbers; /* in the units of the joint; with a tool, of the device */
-    int calibration;                /* the device whose calibration file they are from, or -1 */
-    double stiffest;     /* least stiffness of a wall that was stable there; INFINITY: none known */
-    double bound;        /* c of the energy bound [N m/rad, N/m]; 0: none */
-    double most_damping; /* of the passivity controller [N m s/rad, N s/m]; 0: none */
+    struct tact_scene_port numbers; /* device properties in the units of the joint; with a tool, in
+                                       those of the device */
+    int calibration; /* index of the device whose calibration file states the properties, or -1 */
+    double stiffest; /* smallest stiffness of a wall that was stable in calibration; INFINITY: none
+                        known */
+    double bound;    /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
+    double most_damping; /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
 };
 
-/* What is known of the devices of couplings, once inputs and outputs are mapped. */
+/* Sets the device properties of all couplings, once inputs and outputs are connected. */
 void tact_session_set_ports(struct tact_session *s);
-/* Numbers of an input in its device's calibration file, or NULL. */
+/* Haptic axis of an input channel in its device's calibration file, or NULL. */
 const struct tact_scene_haptic_axis *tact_session_find_haptic_axis(const struct tact_session *s,
                                                                    int device, int channel);
 /* Delay from sensor to force that a device has measured while it was opened: of its input `delay`
  * [s], whose value at rest it is. */
 double tact_session_device_delay(const struct tact_session *s, int device);
-/* Stiffness at the device by that of the coupling: the largest product of its tool's scales. */
+/* Ratio of the stiffness at the device to that of the coupling: the largest product of its tool's
+ * scales. */
 double tact_session_coupling_gain(const struct session_coupling *c);
 /* Refuses a coupling that is stiffer than the calibration of its device allows. */
 int tact_session_check_ports(const struct tact_session *s, struct tact_error *err);
