@@ -113,12 +113,12 @@ static const char *resource_limit_text(rlim_t limit, char *buf, size_t size)
  * default stack: try one mapping, and do without MCL_FUTURE if it fails. */
 static int can_lock_future_mappings(void)
 {
-    const size_t usual_stack_bytes = 8 * 1024 * 1024;
-    void *probe = mmap(NULL, usual_stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t default_stack_bytes = 8 * 1024 * 1024;
+    void *probe = mmap(NULL, default_stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (probe == MAP_FAILED) {
         return 0;
     }
-    munmap(probe, usual_stack_bytes);
+    munmap(probe, default_stack_bytes);
     return 1;
 }
 
@@ -159,8 +159,8 @@ static void lock_memory(struct tact_realtime_report *report)
     self.locked = 1;
 }
 
-static void hold_dma_latency(const struct tact_realtime_options *options,
-                             struct tact_realtime_report *report)
+static void request_dma_latency(const struct tact_realtime_options *options,
+                                struct tact_realtime_report *report)
 {
     const char *path = "/dev/cpu_dma_latency";
     const int32_t latency = options->dma_latency_us;
@@ -217,7 +217,8 @@ static int choose_real_time_processor(int requested)
     return last;
 }
 
-static void pin(const struct tact_realtime_options *options, struct tact_realtime_report *report)
+static void pin_thread_to_processor(const struct tact_realtime_options *options,
+                                    struct tact_realtime_report *report)
 {
     cpu_set_t requested;
     if (sched_getaffinity(0, sizeof self.affinity, &self.affinity)) {
@@ -441,10 +442,10 @@ static void set_up_thread(const struct tact_realtime_options *options,
     }
     prefault_stack(options, r);
     if (options->dma_latency_us >= 0) {
-        hold_dma_latency(options, r);
+        request_dma_latency(options, r);
     }
     if (options->cpu != TACT_REALTIME_CPU_ANY) {
-        pin(options, r);
+        pin_thread_to_processor(options, r);
     }
     if (options->timer_slack_ns > 0) {
         set_timer_slack(options, r);

@@ -170,7 +170,7 @@ char *tact_span_copy(struct tact_span span)
     return text;
 }
 
-/* Length of the well-formed sequence at `at` (Unicode 15, table 3-7), or 0. */
+/* Length of the well-formed UTF-8 sequence that starts at `at` (Unicode 15, table 3-7), or 0. */
 static size_t get_utf8_sequence_length(const uint8_t *at)
 {
     uint8_t low = 0x80, high = 0xBF;
@@ -237,5 +237,6 @@ bool tact_utf8_valid(const char *text)
 
 uint32_t tact_crc32(uint32_t crc, const void *data, size_t size)
 {
-    return size ? (uint32_t)crc32_z(crc, data, size) : crc; /* NULL would mean a new checksum */
+    return size ? (uint32_t)crc32_z(crc, data, size)
+                : crc; /* zlib would take NULL as the start of a new checksum */
 }

@@ -28,16 +28,16 @@ void tact_put_u8(struct tact_bytes *out, uint8_t value);
 void tact_put_u16(struct tact_bytes *out, uint16_t value);
 void tact_put_u32(struct tact_bytes *out, uint32_t value);
 void tact_put_u64(struct tact_bytes *out, uint64_t value);
-/** A 32-bit length and the characters, as in MCAP (no terminating zero). */
+/** Appends a 32-bit length and the characters, as in MCAP (no terminating zero). */
 void tact_put_text(struct tact_bytes *out, const char *text);
-/** Overwrites bytes that were written before. */
+/** Overwrites a number that was written before. */
 void tact_overwrite_u32(struct tact_bytes *out, size_t at, uint32_t value);
 void tact_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value);
 
 struct tact_cursor {
     const uint8_t *at;
     size_t left;
-    bool bad; /* a read went beyond the end */
+    bool bad; /* 1: a read went beyond the end of the buffer */
 };
 
 /** Characters inside a buffer; not zero-terminated. */
@@ -51,11 +51,11 @@ uint8_t tact_get_u8(struct tact_cursor *in);
 uint16_t tact_get_u16(struct tact_cursor *in);
 uint32_t tact_get_u32(struct tact_cursor *in);
 uint64_t tact_get_u64(struct tact_cursor *in);
-/** A 32-bit length and that many bytes. */
+/** Reads a 32-bit length and that many bytes. */
 struct tact_span tact_get_text(struct tact_cursor *in);
 
 bool tact_span_equals_text(struct tact_span span, const char *text);
-/** A zero-terminated copy, or NULL if out of memory or the text contains a zero. */
+/** A zero-terminated copy of a span, or NULL if out of memory or the span contains a zero. */
 char *tact_span_copy(struct tact_span span);
 
 /** Text in a log is UTF-8: other tools refuse an invalid message. tact_utf8_repair() replaces each

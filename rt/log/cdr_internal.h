@@ -22,11 +22,11 @@ void tact_cdr_f32(struct tact_cdr *cdr, float value);
 void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value);
 void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value);
 void tact_cdr_f64(struct tact_cdr *cdr, double value);
-/** `count` doubles of an array (no count is written). */
+/** Writes `count` doubles of an array (no count is written). */
 void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count);
 void tact_cdr_string(struct tact_cdr *cdr, const char *text);
-/** builtin_interfaces/Time: seconds rounded toward minus infinity, and nanoseconds. The range is 32
- * bits of seconds: +-68 years. */
+/** Writes a builtin_interfaces/Time: seconds rounded toward minus infinity, and nanoseconds. The
+ * range is 32 bits of seconds: +-68 years. */
 void tact_cdr_time(struct tact_cdr *cdr, int64_t ns);
 
 /** Reads what the functions above write. */
@@ -35,14 +35,14 @@ struct tact_cdr_reader {
     const uint8_t *origin;
 };
 
-/** Sets `bad` if the encapsulation is not plain little-endian CDR. */
+/** Starts reading a CDR message; sets `bad` if the encapsulation is not plain little-endian CDR. */
 struct tact_cdr_reader tact_cdr_open(const void *data, size_t size);
 uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr);
 uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr);
 int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr);
-/** `count` doubles, little-endian, possibly unaligned. */
+/** Returns the address of `count` doubles, little-endian, possibly unaligned. */
 struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count);
-/** The characters without the terminating zero; sets `bad` if there is none. */
+/** Reads the characters of a string without the terminating zero; sets `bad` if there is none. */
 struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr);
 
 #endif

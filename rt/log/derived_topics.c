@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LIST_ENTRIES 65536 /* maximum entries of a list */
+#define MAX_LIST_ENTRIES                                                                           \
+    65536 /* maximum number of entries of a list (joints, bodies, links, ...) */
 
 int tact_content_set_error(struct tact_error *err, const char *what, const char *name,
                            const char *why)
@@ -91,7 +92,7 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
     return 0;
 }
 
-/* Size of the array that a contact's offsets refer to [doubles]. */
+/* Size of the record, or of the list element, to which a contact's offsets refer [doubles]. */
 static uint32_t doubles_per_contact(uint32_t size, uint32_t stride)
 {
     return stride ? stride - TACT_ELEMENT_HEAD : size;

@@ -26,7 +26,8 @@ struct tact_derived_topics {
  */
 int tact_derived_topics_check(const struct tact_recorder_content *content, struct tact_error *err);
 
-/** @retval 0 or -ENOMEM; call tact_derived_topics_free() in any case */
+/** Copies the lists of the content. @retval 0 or -ENOMEM; call tact_derived_topics_free() in any
+ * case */
 int tact_derived_topics_copy(struct tact_derived_topics *derived,
                              const struct tact_recorder_content *content);
 void tact_derived_topics_free(struct tact_derived_topics *derived);

@@ -8,9 +8,10 @@
 struct tact_description {
     struct tact_recorder_options options;
     struct tact_encoder encoder; /* without its sink */
-    uint64_t prefix_bytes; /* bytes of the log when the rings were created: header, facts, ... */
-    uint32_t prefix_crc;   /* CRC of these bytes: identifies the log */
-    struct tact_span definitions; /* schemas and channels, the records of the first chunk */
+    uint64_t prefix_bytes; /* number of bytes of the log when the rings were created: header, facts,
+                              ... */
+    uint32_t prefix_crc;   /* CRC of these first bytes of the log: identifies it */
+    struct tact_span definitions; /* schema and channel records, as in the first chunk */
 };
 
 /** Serialises the description. The writer and the encoder are the recorder's, before their first

@@ -107,7 +107,7 @@ static int add_topic_channel(struct tact_encoder *encoder, int which, bool is_en
     return is_enabled && rc < 0 ? rc : 0;
 }
 
-/* Adds one channel per contact, or per sensor, with consecutive ids. */
+/* Adds one wrench channel per contact, or per sensor, with consecutive ids. */
 static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema)
 {
     const struct tact_derived_topics *s = &encoder->derived;
@@ -328,7 +328,7 @@ static void encode_contact_list_element(struct tact_cdr *cdr, const struct tact_
     if (same > 1) {
         snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, same);
     }
-    tact_utf8_repair(name); /* truncation may split a character */
+    tact_utf8_repair(name); /* truncation of the text may split a UTF-8 character */
     tact_cdr_string(cdr, name);
     for (int i = 0; i < TACT_ELEMENT_HEAD; i++) {
         tact_cdr_u32(cdr, checked_double_to_uint32(element[i]));

@@ -52,7 +52,7 @@ static void encode_joint_states(struct tact_encoder *encoder, const struct tact_
     encoder->sink.end(encoder->sink.self);
 }
 
-/* pose: position, then quat_wxyz; ROS puts w last. */
+/* Writes a Transform. pose: position, then quat_wxyz; ROS puts w last. */
 static void write_transform(struct tact_cdr *cdr, const struct tact_encoder *encoder,
                             int64_t stamp_ns, const char *parent, const char *child,
                             const double *pose)
@@ -118,7 +118,7 @@ static void find_contact_values(struct tact_encoder *encoder, const struct tact_
     }
 }
 
-/* A touching contact's patch has a normal. */
+/* Whether a contact touches: its patch then has a normal. */
 static bool is_contact_touching(const struct tact_encoder *encoder, size_t contact)
 {
     const double *at = encoder->at[contact];

@@ -10,11 +10,13 @@
 #define TACT_TOPIC_TICK "/tact/tick"
 #define TACT_TOPIC_EVENT "/tact/events"
 #define TACT_TOPIC_PRESSURE "/contacts/pressure"
-#define TACT_FACTS_METADATA_NAME "tact"               /* name of the metadata record */
-#define TACT_RECOVERED_METADATA_NAME "tact_recovered" /* metadata record that recovery adds */
+#define TACT_FACTS_METADATA_NAME                                                                   \
+    "tact" /* name of the metadata record with the facts of the session */
+#define TACT_RECOVERED_METADATA_NAME                                                               \
+    "tact_recovered" /* name of the metadata record that recovery adds */
 #define TACT_CONTINUED_METADATA_NAME                                                               \
     "tact_continued"           /* metadata record of every file of a split session but the last */
-#define TACT_FACTS_CRC "crc32" /* its last key: 8 hex digits, CRC of the preceding map */
+#define TACT_FACTS_CRC "crc32" /* last key of the facts: CRC of the map before it, 8 hex digits */
 
 /** Channels of the derived topics. The channels of contacts, and of sensors, are consecutive. */
 enum {
@@ -37,24 +39,25 @@ struct tact_message_sink {
     void (*end)(void *self);
 };
 
-/** A file as the sink. */
+/** Makes an MCAP file the sink of messages. */
 struct tact_message_sink tact_mcap_sink(struct tact_mcap_writer *writer);
 
 struct tact_encoder {
     struct tact_message_sink sink;
     uint32_t size;   /* number of doubles of a record without its list */
-    uint32_t stride; /* doubles per list element; 0: no list */
+    uint32_t stride; /* doubles per element of the record's list; 0: no list */
     int64_t anchor_ns;
     uint32_t derived_every;
     int tick_channel, event_channel;
-    int pressure_channel;                /* -1 where no pressures are recorded */
+    int pressure_channel;                /* channel of pressure maps; -1 where none are recorded */
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
     struct tact_derived_topics derived;
-    struct tact_bytes scene;       /* the message of /scene, until it is written */
-    bool is_pressure_marker_shown; /* the pressure marker is displayed at present */
-    uint8_t is_force_arrow_shown[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is displayed */
-    const double *at[TACT_RECORDER_WRENCHES]; /* origin of a contact's offsets in the current
-                                                 record, or NULL */
+    struct tact_bytes scene;       /* encoded message of /scene, until it is written */
+    bool is_pressure_marker_shown; /* 1: a pressure marker is displayed in viewers at present */
+    uint8_t is_force_arrow_shown[TACT_RECORDER_WRENCHES]; /* for each contact: 1 if its arrow is
+                                                             displayed in viewers at present */
+    const double *
+        at[TACT_RECORDER_WRENCHES]; /* start of a contact's values in the current record, or NULL */
 };
 
 /** Validates the content of a recording. @retval 0, or -EINVAL with *err set */
@@ -85,8 +88,8 @@ struct tact_cdr tact_encoder_begin_message(struct tact_encoder *encoder, int cha
 bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count);
 void tact_encoder_free(struct tact_encoder *encoder);
 
-/** Name of the body or link of a shape; "" of none: the number may come from an untrusted ring
- * file. */
+/** Name of the body or link that owns a shape; "" if there is none: the number may come from an
+ * untrusted ring file. */
 const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double shape);
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);

@@ -6,7 +6,7 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-#define MAX_MARKER_TRIANGLES 50000 /* larger meshes are not drawn */
+#define MAX_MARKER_TRIANGLES 50000 /* largest number of triangles of a mesh that is drawn */
 #define ARROW_METRES_PER_NEWTON 0.01
 #define DRAWN_HALFSPACE_EDGE 1.0 /* edge of the drawn square of a half-space [m] */
 
@@ -43,7 +43,7 @@ static void put_marker_header(struct tact_cdr *cdr, const struct marker *m)
     tact_cdr_u8(cdr, m->locked);
 }
 
-/* Fields after the colours per point: no texture, text or mesh file. */
+/* Writes the fields of a Marker after the colours per point: no texture, text or mesh file. */
 static void put_marker_end(struct tact_cdr *cdr)
 {
     tact_cdr_string(cdr, "");
@@ -59,7 +59,7 @@ static void put_marker_end(struct tact_cdr *cdr)
     tact_cdr_u8(cdr, 0);
 }
 
-/* Fields after the points, without colours per point. */
+/* Writes the fields of a Marker after the points, without colours per point. */
 static void put_marker_tail(struct tact_cdr *cdr)
 {
     tact_cdr_u32(cdr, 0);
@@ -95,7 +95,8 @@ void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bo
     put_marker_tail(cdr);
 }
 
-/* A sequential map of colours, in order of lightness also for who confuses red and green. */
+/* Colour for a value from 0 to 1: a sequential map in order of lightness, also for people who
+ * confuse red and green. */
 static void put_pressure_color(struct tact_cdr *cdr, float share)
 {
     static const float stops[4][3] = {

@@ -9,7 +9,7 @@
 
 #define MAX_FIELDS_OF_ONE_NAME 4096 /* maximum number of fields of one name */
 
-/* Slot of a name in the hash table (FNV-1a), or the free slot for it. */
+/* Slot of a field name in the hash table (FNV-1a), or the free slot for it. */
 static uint32_t field_hash_slot(const struct tact_layout *layout, const char *name)
 {
     uint32_t hash = 2166136261U;
@@ -52,12 +52,13 @@ static int reserve_layout_field(struct tact_layout *layout)
 
 static int is_field_name_used(const struct tact_layout *layout, const char *name)
 {
-    /* the message has these two fields itself */
+    /* the message already has these two fields */
     return strcmp(name, "stamp") == 0 || strcmp(name, "tick") == 0 ||
            layout->taken[field_hash_slot(layout, name)] != 0;
 }
 
-/* ROS 2 field names: lower case, digits and single underscores, a letter first, none last. */
+/* Makes a valid ROS 2 field name: lower case, digits and single underscores, a letter first, none
+ * last. */
 static void make_ros_field_name(const char *name, char out[TACT_FIELD_NAME])
 {
     size_t n = 0;
@@ -111,7 +112,7 @@ static int make_field_name_unique(const struct tact_layout *layout, char name[TA
     return 0;
 }
 
-/* The unit becomes a one-line comment of the schema. */
+/* Replaces line breaks in a unit, which becomes a one-line comment of the schema. */
 static void copy_unit_without_line_breaks(const char *unit, char out[TACT_FIELD_UNIT])
 {
     snprintf(out, TACT_FIELD_UNIT, "%s", unit ? unit : "");

@@ -46,10 +46,10 @@ struct tact_field {
     char unit[TACT_FIELD_UNIT]; /**< unit, frame and order of the elements, for the schema's comment
                                  */
     enum tact_field_kind kind;  /**< role of the field in a replay */
-    uint32_t offset; /**< first double in the record; of an element's field: relative to the end of
-                        the header */
+    uint32_t offset; /**< offset of the field's first double in the record; of an element's field:
+                        relative to the end of the element's header */
     uint32_t count;  /**< number of doubles, >= 1 */
-    int listed;      /**< 1: field of a pair, added by tact_layout_add_pair() */
+    int listed;      /**< 1: the field belongs to a pair, added by tact_layout_add_pair() */
     double absent;   /**< value of each double of an element's field if the pair is not in the list
                         [as the field] */
 };
@@ -58,12 +58,12 @@ struct tact_field {
 struct tact_layout {
     struct tact_field *fields;   /**< [field_count] fields */
     uint32_t field_count;        /**< number of fields */
-    uint32_t capacity;           /**< fields that there is memory for */
+    uint32_t capacity;           /**< number of fields that memory is allocated for */
     uint32_t size;               /**< doubles in a record */
     uint32_t *taken;             /**< hash table of the names: index of the field plus 1, or 0 */
     uint32_t slots;              /**< size of the hash table, a power of two */
     struct tact_layout *element; /**< fields of a list element; NULL: no list */
-    uint32_t most;               /**< capacity of a record's list */
+    uint32_t most;               /**< maximum number of elements in a record's list */
 };
 
 /** Record of one tick: this header, then layout.size doubles. */
@@ -78,7 +78,7 @@ struct tact_record {
  * long */
 TACT_API long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind,
                               const char *name, const char *unit, uint32_t count);
-/** Frees what a layout has; one that is all zero is allowed. Not real-time safe. */
+/** Frees the memory of a layout; one that is all zero is allowed. Not real-time safe. */
 TACT_API void tact_layout_free(struct tact_layout *layout);
 
 /** Adds a list of at most `most` elements to a layout, with no fields of the elements yet. -ENOMEM,

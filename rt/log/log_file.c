@@ -17,7 +17,7 @@
 #include "ring_file_internal.h"
 
 #define FILE_NUMBER_PLACEHOLDER "%n"
-#define MAX_FILE_NUMBER_DIGITS 9 /* larger numbers in file names are ignored */
+#define MAX_FILE_NUMBER_DIGITS 9 /* numbers with more digits in file names are ignored */
 
 struct tact_sigxfsz_mask tact_sigxfsz_block(void)
 {
@@ -82,7 +82,7 @@ int tact_log_file_create_part(const char *path, int replace, bool *made, struct 
     return open_log_file(path, replace, made, err);
 }
 
-/* The number between head and tail in a name, or -1. */
+/* Number between the prefix `head` and the suffix `tail` in a file name, or -1. */
 static long parse_file_number(const char *name, const char *head, size_t head_size,
                               const char *number_suffix)
 {
@@ -101,7 +101,7 @@ static long parse_file_number(const char *name, const char *head, size_t head_si
                : -1;
 }
 
-/* The largest number between head and tail in the file names of `path`'s folder; -1: none. */
+/* Largest number between `head` and `tail` in the file names of the folder of `path`; -1: none. */
 static long find_largest_file_number(const char *path, const char *head, size_t head_size,
                                      const char *number_suffix)
 {
@@ -127,7 +127,8 @@ static const char *file_name_of_path(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Number of a later file of a session of this name, or -1: "a.2.mcap" for "a.mcap". */
+/* Number of a later file of the session whose first file has this name, or -1: "a.2.mcap" for
+ * "a.mcap". */
 static long later_part_number(const char *path)
 {
     const char *name = file_name_of_path(path), *dot = strrchr(name, '.');
@@ -174,8 +175,8 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
                           "replaces it once the new session reaches it");
 }
 
-/* Creates the first free name after the largest number; concurrent recorders get different numbers.
- */
+/* Creates the file with the first free number after the largest one; concurrent recorders get
+ * different numbers. */
 static int open_next_numbered_file(const char *path, const char *at, const char *ring_folder,
                                    char **name, bool *made, struct tact_error *err)
 {

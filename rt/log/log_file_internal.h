@@ -14,7 +14,7 @@
 int tact_log_file_create_first(const char *path, const struct tact_recorder_options *options,
                                char **name, bool *made, struct tact_error *err);
 
-/** Opens a later file in the same way. */
+/** Opens a later file of a recording in the same way as the first one. */
 int tact_log_file_create_part(const char *path, int replace, bool *made, struct tact_error *err);
 
 /** With RLIMIT_FSIZE, the kernel sends SIGXFSZ to a thread that exceeds it, which terminates the

@@ -9,8 +9,8 @@
 
 /** An intact chunk. */
 struct tact_log_chunk {
-    uint64_t at;                /* offset in the file */
-    uint64_t first;             /* index of its first record in the log */
+    uint64_t at;                /* offset of the chunk in the file */
+    uint64_t first;             /* index in the log of the chunk's first record */
     uint64_t count;             /* number of records */
     struct tact_bytes unpacked; /* decompressed content; empty if not cached */
 };
@@ -27,15 +27,15 @@ struct tact_log_pairs {
     uint32_t *slots; /* hash table keyed by the two shapes: index plus 1, or 0 */
     size_t slot_count;
     struct tact_layout layout; /* fields of a tick, then of each pair; only if the log has lists */
-    double *absent;            /* values of the pairs' fields for a tick without contacts */
+    double *absent;            /* values of the pairs' fields in a tick without contacts */
 };
 
 /** A parsed tick message. */
 struct tact_log_tick {
     uint64_t tick;
     int64_t stamp_ns;
-    const uint8_t *values;       /* values of the layout's fields */
-    uint32_t list_element_count; /* number of elements in its list */
+    const uint8_t *values;       /* values of the tick, in the order of the layout's fields */
+    uint32_t list_element_count; /* number of elements in the tick's list */
     struct tact_cdr_reader list; /* start of the next element */
 };
 
@@ -51,16 +51,17 @@ struct tact_log {
     struct tact_layout layout; /* layout of the file's messages */
     struct tact_log_pairs pairs;
     bool is_layout_known;
-    bool is_truncated;   /* the data end without the record that ends them: the writer was killed */
+    bool is_truncated;   /* the file ends without the record that marks the end of the data: the
+                            writer was killed */
     bool closed;         /* the end of the file is present and intact */
     uint64_t intact_end; /* offset after which nothing could be read */
     struct tact_mcap_range *skipped; /* damaged ranges with intact records after them */
     size_t skipped_count;
     size_t damage_cover_count; /* records that cover damage of a recovered log */
     struct tact_log_gap {
-        bool ticks,
-            events; /* the next number may be higher: ticks or events were in damaged chunks */
-        uint32_t lost_ticks, lost_events; /* lost so far, from sequence numbers */
+        bool ticks, events; /* the next sequence number may be higher: ticks or events were in
+                               damaged chunks */
+        uint32_t lost_ticks, lost_events; /* number of ticks lost so far, from sequence numbers */
     } gap;
     uint64_t data_end_at; /* offset of the end of the data; 0: not found, or changed */
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
@@ -71,10 +72,11 @@ struct tact_log {
     struct {
         int id;
         char name[64];
-    } schemas[TACT_LOG_TOPICS]; /* until their channels are read */
+    } schemas[TACT_LOG_TOPICS]; /* schemas seen so far, until their channels are read */
     size_t schema_count;
 
-    struct tact_log_attachment *attachments; /* strings and data are owned */
+    struct tact_log_attachment
+        *attachments; /* facts and attachments of the log; strings and data are owned */
     size_t attachment_count;
     struct tact_log_fact *facts;
     size_t fact_count;
@@ -87,12 +89,12 @@ struct tact_log {
     size_t cached_bytes;       /* bytes of cached chunks */
     struct tact_bytes chunk;   /* decompressed */
     struct tact_cursor cursor; /* unread part of `chunk` */
-    size_t next_chunk;         /* loaded when the cursor reaches its end */
-    uint64_t position;         /* index of the next record */
+    size_t next_chunk;         /* unread part of the decompressed `chunk` */
+    uint64_t position;         /* index of the next record to be read */
 
-    struct tact_log *next_part;  /* next file of the session */
-    uint64_t ticks_in_this_file; /* records in this file; state counts all files */
-    unsigned part_count;         /* files of the session; 0: one */
+    struct tact_log *next_part;  /* next file of the session, or NULL */
+    uint64_t ticks_in_this_file; /* number of records in this file; state counts all files */
+    unsigned part_count;         /* number of files of the session; 0: one */
     struct tact_log *reading;    /* file of the session that is being read; NULL: this one */
 };
 
@@ -100,7 +102,7 @@ struct tact_log {
  * files are reported in the state. @retval 0 or -ENOMEM */
 int tact_log_load_parts(struct tact_log *first, const char *path);
 
-/** tact_log_next() and tact_log_seek() within one file; pairs: of all files. */
+/** As tact_log_next() and tact_log_seek(), within one file; pairs: those of all files. */
 int tact_log_read_next_in_file(struct tact_log *log, const struct tact_log_pairs *pairs,
                                struct tact_record *record);
 int tact_log_seek_in_file(struct tact_log *log, uint64_t index);
@@ -136,7 +138,7 @@ bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tic
  * would be longer than TACT_LAYOUT_MAX_READ */
 int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick);
 
-/** Adds the pairs of another file of the session. */
+/** Adds the pairs of another file of the session to those of the log. */
 int tact_log_pairs_merge(struct tact_log *log, const struct tact_log_pairs *from);
 
 /** Sorts the pairs by their shapes and builds the layout; called once all pairs are added. */

@@ -6,7 +6,8 @@
 
 #include "log_internal.h"
 
-#define MAX_PAIR_FIELDS (1U << 20) /* fields of all pairs: 350 bytes each in memory */
+#define MAX_PAIR_FIELDS                                                                            \
+    (1U << 20) /* maximum number of fields of all pairs together: 350 bytes of memory each */
 
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick)
@@ -72,7 +73,7 @@ static void fill_pair_hash_slots(struct tact_log_pairs *pairs)
     }
 }
 
-/* Ensures capacity for one more; the table stays at most half full. */
+/* Ensures capacity for one more pair; the hash table stays at most half full. */
 static int reserve_pair_capacity(struct tact_log_pairs *pairs)
 {
     if (pairs->count < pairs->capacity) {
@@ -96,7 +97,7 @@ static int reserve_pair_capacity(struct tact_log_pairs *pairs)
     return 0;
 }
 
-/* Takes ownership of name. */
+/* Adds a pair to the log; takes ownership of name. */
 static int add_pair(struct tact_log *log, uint32_t a, uint32_t b, char *name)
 {
     struct tact_log_pairs *pairs = &log->pairs;
@@ -120,7 +121,7 @@ static int add_pair(struct tact_log *log, uint32_t a, uint32_t b, char *name)
     return 0;
 }
 
-static bool has(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
+static bool contains_pair(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
 {
     return pairs->slot_count > 0 && pairs->slots[pair_hash_slot(pairs, a, b)] != 0;
 }
@@ -131,7 +132,7 @@ int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick)
     int rc = 0;
 
     while (rc == 0 && tact_log_next_element(log, &tick, &element)) {
-        if (!has(&log->pairs, element.a, element.b)) {
+        if (!contains_pair(&log->pairs, element.a, element.b)) {
             rc = add_pair(log, element.a, element.b, tact_span_copy(element.name));
         }
     }
@@ -144,7 +145,7 @@ int tact_log_pairs_merge(struct tact_log *log, const struct tact_log_pairs *from
 
     for (size_t i = 0; rc == 0 && i < from->count; i++) {
         const struct tact_log_pair *pair = &from->list[i];
-        if (!has(&log->pairs, pair->a, pair->b)) {
+        if (!contains_pair(&log->pairs, pair->a, pair->b)) {
             rc = add_pair(log, pair->a, pair->b, strdup(pair->name));
         }
     }

@@ -67,7 +67,7 @@ static void merge_topics_of_part(struct tact_log *all, const struct tact_log *pa
     }
 }
 
-/* Keeps the first damage, with the name of its file. */
+/* Keeps the first damage found in the session, with the name of its file. */
 static void merge_first_damage(struct tact_log_state *all, const struct tact_log_state *one,
                                const char *path, const char *why)
 {
@@ -114,7 +114,7 @@ static void merge_log_state(struct tact_log *all, const struct tact_log *part, c
     merge_topics_of_part(all, part);
 }
 
-/* Loads the next file if there is one of this session; *part may be NULL. */
+/* Loads the next file of the session, if there is one; *part may be NULL. */
 static int load_next_part(const struct tact_log *first, const char *path, unsigned number,
                           struct tact_log **part)
 {

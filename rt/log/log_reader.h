@@ -40,7 +40,7 @@ struct tact_log_state {
     uint64_t lost_first;  /**< first tick that may be lost */
     uint64_t lost_last;   /**< last tick that may be lost */
     uint64_t events;      /**< events that can be read */
-    uint64_t file_bytes;  /**< size of the file */
+    uint64_t file_bytes;  /**< size of the file [bytes] */
     uint64_t bytes_lost;  /**< damaged bytes that were not used */
     uint64_t damage_at;   /**< offset of the first damage [bytes]; 0: none */
     char why[256];        /**< first damage and the lost ticks as text; "" if complete */
@@ -48,8 +48,8 @@ struct tact_log_state {
 
 /** One event. */
 struct tact_log_event {
-    uint64_t tick;    /**< tick in which it was written */
-    int64_t stamp_ns; /**< CLOCK_MONOTONIC, as the stamps of records */
+    uint64_t tick;    /**< tick in which the event was written */
+    int64_t stamp_ns; /**< time of the event, CLOCK_MONOTONIC, as the stamps of records */
     const char *name; /**< name: "marker", "fault", ... */
     const char *text; /**< what happened */
 };
@@ -58,18 +58,19 @@ struct tact_log_event {
 struct tact_log_topic {
     char name[128];    /**< "/tact/tick" */
     char type[64];     /**< "tact_msgs/msg/Tick" */
-    uint64_t messages; /**< messages that can be read */
-    uint64_t first_ns; /**< least log time of its messages, wall clock [ns since 1970]; 0: none */
+    uint64_t messages; /**< number of messages of the topic that can be read */
+    uint64_t first_ns; /**< smallest log time of the topic's messages, wall clock [ns since 1970];
+                          0: none */
     uint64_t last_ns;  /**< largest */
 };
 
 /** A pair of shapes with a contact in the list of some tick. */
 struct tact_log_pair {
-    const char *name; /**< bodies or links of the shapes: "ruler/finger", or "ruler/finger#2" for
+    const char *name; /**< names of the two bodies or links: "ruler/finger", or "ruler/finger#2" for
                          the second such pair */
     uint32_t a;       /**< index of the first shape in the scene */
     uint32_t b;       /**< index of the second shape in the scene */
-    uint32_t offset;  /**< offset of the first of its fields */
+    uint32_t offset;  /**< offset of the first field of the pair in the record */
 };
 
 struct tact_log;
@@ -93,7 +94,7 @@ TACT_API void tact_log_close(struct tact_log *log);
 
 /** Pointers returned below are valid until tact_log_close(). */
 TACT_API const struct tact_log_state *tact_log_state(const struct tact_log *log);
-/** Layout of its records. */
+/** Layout of the log's records. */
 TACT_API const struct tact_layout *tact_log_layout(const struct tact_log *log);
 
 /** Fields of a list element; NULL if the log has no lists and each pair of the scene has fields
@@ -101,10 +102,11 @@ TACT_API const struct tact_layout *tact_log_layout(const struct tact_log *log);
  * for each pair in the list of any tick. */
 TACT_API const struct tact_layout *tact_log_element(const struct tact_log *log);
 
-/** Pairs in the lists, in ascending order of a, then b; NULL beyond the last. */
+/** A pair of the contact lists by its index, in ascending order of a, then b; NULL beyond the last.
+ */
 TACT_API const struct tact_log_pair *tact_log_pair(const struct tact_log *log, size_t index);
 
-/** Number of files of the session. */
+/** Number of files of the session in the log. */
 TACT_API unsigned tact_log_parts(const struct tact_log *log);
 
 /** Value of a fact, or NULL. The recorder adds "tact_version", "schema_version", "clock" and
@@ -124,10 +126,11 @@ TACT_API size_t tact_log_attachment_count(const struct tact_log *log);
 TACT_API const struct tact_log_attachment *tact_log_attachment_at(const struct tact_log *log,
                                                                   size_t index);
 
-/** Events in the order of the file; NULL beyond the last. */
+/** An event by its index, in the order of the file; NULL beyond the last. */
 TACT_API const struct tact_log_event *tact_log_event(const struct tact_log *log, size_t index);
 
-/** Topics in the order of the file, the first TACT_LOG_TOPICS of them; NULL beyond the last. */
+/** A topic by its index, in the order of the file, the first TACT_LOG_TOPICS of them; NULL beyond
+ * the last. */
 TACT_API const struct tact_log_topic *tact_log_topic(const struct tact_log *log, size_t index);
 
 /** Reads the next record into *record, which has the size tact_layout_bytes() of the log's layout.

@@ -83,7 +83,7 @@ static int scan_metadata(struct tact_log *log, struct tact_span content)
     return -EBADMSG; /* without its checksum */
 }
 
-/* Adds all facts of a record, or none. */
+/* Adds all facts of a metadata record, or none. */
 int tact_log_scan_facts(struct tact_log *log, struct tact_span content)
 {
     size_t before = log->fact_count;
@@ -183,7 +183,7 @@ void tact_log_count_message(struct tact_log *log, const struct tact_mcap_message
     }
 }
 
-/* A schema or layout that is sound but not ours is an error, not damage. */
+/* A schema or layout that is intact but not written by tact is an error, not damage. */
 int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct tact_error *err)
 {
     struct tact_mcap_schema schema;
@@ -201,7 +201,8 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
     return tact_schema_parse_tick(schema.data, &log->layout, err);
 }
 
-/* A topic has one channel, by which its messages are counted. */
+/* Stores the id of a topic's channel: a topic has one channel, by which its messages are counted.
+ */
 static int set_id_of_single_channel(int *known, int id)
 {
     if (*known >= 0 && *known != id) {

@@ -65,7 +65,7 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
 {
     uint8_t block[RESYNC_BLOCK_BYTES];
     uint64_t size = log->file.size, at = from;
-    /* limits the bytes read, as each candidate may cost a whole record */
+    /* limits the bytes read in the search, as each candidate may cost a whole record */
     uint64_t resync_byte_budget = 8 * size + ((uint64_t)64 << 20), length;
 
     while (at + TACT_MCAP_RECORD_HEAD <= size) {

@@ -14,7 +14,7 @@
 /* Positive results of the functions below: continue, or stop and examine log->state. */
 enum { SCAN_NEXT, SCAN_STOP };
 
-/* Counts damaged bytes; the first damage is described. */
+/* Counts the bytes of a damaged range; the first damage is described in the state. */
 static void record_damaged_range(struct tact_log *log, uint64_t at, uint64_t bytes, const char *why)
 {
     log->state.bytes_lost += bytes;
@@ -169,14 +169,14 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
     struct tact_cursor in = {record->content.data, record->content.size, false};
     uint32_t crc = tact_get_u32(&in);
 
-    /* possibly another record with a damaged opcode: more data may follow */
+    /* possibly a damaged opcode of another record: more data may follow */
     if (in.bad || in.left > 0) {
         return skip_damaged_record(log, record->at, "the record that ends the data is damaged",
                                    err);
     }
     if (log->skipped_count > 0) {
         log->data_end_at = record->at;
-        return SCAN_STOP; /* the index would refer to missing records */
+        return SCAN_STOP; /* the index would refer to missing records, so it is not used */
     }
     if (crc != log->file.crc_up_to_last_record) {
         /* chunks and attachments are intact by their own checksums */
@@ -295,7 +295,7 @@ static int report_truncated_record(struct tact_log *log, uint64_t at, struct tac
     return rc;
 }
 
-/* Describes which ticks are lost. */
+/* Describes in the state which ticks are lost. */
 static void describe_lost_ticks(const struct tact_log *log, struct tact_log_state *state)
 {
     size_t used = strlen(state->why);

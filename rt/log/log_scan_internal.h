@@ -8,7 +8,8 @@
 /** Ensures capacity for one more element of an array that grows by doubling; array: its address. */
 int tact_log_grow_array(void *array, size_t count, size_t element);
 
-/** Each parses one record and stores it in log. @retval 0, -EBADMSG or -ENOMEM, or as stated */
+/** The functions below each parse one record and store it in log. @retval 0, -EBADMSG or -ENOMEM,
+ * or as stated */
 int tact_log_scan_facts(struct tact_log *log, struct tact_span content);
 int tact_log_scan_attachment(struct tact_log *log, struct tact_span content);
 int tact_log_scan_channel(struct tact_log *log, struct tact_span content);

@@ -241,7 +241,7 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    tact_get_bytes(&in, 16); /* time of the first and of the last message */
+    tact_get_bytes(&in, 16); /* times of the first and of the last message of the chunk */
     uint64_t size = tact_get_u64(&in);
     uint32_t crc = tact_get_u32(&in);
     struct tact_span compression = tact_get_text(&in);
@@ -299,7 +299,7 @@ int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attach
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    tact_get_bytes(&in, 16); /* log and create time */
+    tact_get_bytes(&in, 16); /* log time and creation time of the attachment */
     out->name = tact_get_text(&in);
     out->media_type = tact_get_text(&in);
     out->data = tact_get_bytes(&in, tact_get_u64(&in));

@@ -15,7 +15,7 @@
 /** A record of the file or of a chunk; content is valid until the next one is read. */
 struct tact_mcap_record {
     uint8_t opcode;
-    uint64_t at; /* offset in the file (0 inside a chunk) */
+    uint64_t at; /* offset of the record in the file (0 inside a chunk) */
     struct tact_span content;
 };
 
@@ -90,9 +90,9 @@ struct tact_mcap_attachment {
 int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *out);
 int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out);
 int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out);
-/** Verifies the checksum too. */
+/** Parses an attachment and verifies its checksum. */
 int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out);
-/** *map: key, value, key, ... for tact_get_text(). */
+/** Parses a metadata record; map: key, value, key, ... for tact_get_text(). */
 int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
                              struct tact_cursor *map);
 

@@ -13,7 +13,7 @@ struct reopened_log {
     struct tact_mcap_writer *writer;
     const struct tact_mcap_reopen *from;
     struct tact_mcap_reader file;
-    bool damaged; /* a range was skipped: message numbers may be missing */
+    bool damaged; /* 1: a damaged range was skipped: message numbers may be missing */
 };
 
 static int get_buffer_error(const struct tact_bytes *bytes)
@@ -96,7 +96,7 @@ static int restore_records(struct reopened_log *t, struct tact_cursor in)
     return rc;
 }
 
-/* The damaged range that contains an offset, or NULL. */
+/* Finds the damaged range that contains an offset, or NULL. */
 static const struct tact_mcap_range *find_damage_at_offset(const struct reopened_log *t,
                                                            uint64_t at)
 {
@@ -115,7 +115,7 @@ static void queue_file_patch(struct reopened_log *t, uint64_t at, const void *da
     tact_put_bytes(&t->writer->patches, data, size);
 }
 
-/* Up to `end`, only message indexes or damage are allowed. */
+/* Checks that up to `end` only message indexes or damage follow. */
 static int check_message_index_range(struct reopened_log *t, uint64_t end)
 {
     const struct tact_mcap_range *damage = NULL;
@@ -168,7 +168,7 @@ static int restore_chunk(struct reopened_log *t, const struct tact_mcap_record *
     struct tact_mcap_writer *writer = t->writer;
     struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
 
-    tact_get_bytes(&in, 28); /* times, size and checksum */
+    tact_get_bytes(&in, 28); /* skips the chunk's times, size and checksum */
     bool zstd = tact_get_text(&in).size > 0;
     uint64_t compressed = tact_get_u64(&in);
     int rc = tact_mcap_parse_chunk(chunk->content, &writer->chunk);
@@ -264,7 +264,7 @@ static int restore_damage_cover_record(struct reopened_log *t, uint64_t end)
     return rc;
 }
 
-/* The header is rewritten if it differs from the expected one. */
+/* Restores the file's header, which is rewritten if it differs from the expected one. */
 static int restore_header(struct reopened_log *t)
 {
     struct tact_span header = t->from->header;

@@ -21,7 +21,7 @@ struct tact_mcap_writer;
 int tact_mcap_writer_open(int fd, const char *profile, const char *library, int zstd_level,
                           struct tact_mcap_writer **out);
 
-/** The header's record, which follows the magic bytes. */
+/** The record of the file's header, which follows the magic bytes. */
 void tact_mcap_put_header(struct tact_bytes *out, const char *profile, const char *library);
 
 /** An unfinished file that a writer is to continue. */
@@ -30,9 +30,10 @@ struct tact_mcap_reopen {
     uint64_t end;   /* offset at which the usable part ends: after a whole record */
     int zstd_level; /* zstd level of the new chunks */
     struct tact_span
-        definitions;         /* schemas and channels, for a file in which no chunk has them yet */
-    struct tact_span header; /* the expected record, if known; else empty */
-    const struct tact_mcap_range *damaged; /* ranges between whole records, in ascending order */
+        definitions; /* schema and channel records, for a file in which no chunk has them yet */
+    struct tact_span header; /* expected header record, if known; else empty */
+    const struct tact_mcap_range
+        *damaged; /* damaged ranges between whole records, in ascending order */
     size_t damaged_count;
 };
 
@@ -46,7 +47,7 @@ int tact_mcap_writer_reopen(const struct tact_mcap_reopen *from, struct tact_mca
  * other damage with private records. */
 int tact_mcap_writer_resume(struct tact_mcap_writer *writer);
 
-/** Bytes of damage that are, or will be, covered. */
+/** Number of bytes of damage that are, or will be, covered. */
 uint64_t tact_mcap_writer_covered_bytes(const struct tact_mcap_writer *writer);
 
 /** Skips the sequence numbers of lost messages of a channel. */
@@ -75,22 +76,22 @@ struct tact_bytes *tact_mcap_writer_begin_message(struct tact_mcap_writer *write
                                                   uint64_t time_ns);
 void tact_mcap_writer_end_message(struct tact_mcap_writer *writer);
 
-/** Bytes in the file: the offset of the next chunk. */
+/** Size of the file so far: the offset of the next chunk. */
 uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer);
 
 /** Checksum of all bytes in the file. */
 uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer);
 
-/** Schemas and channels as in the first chunk; valid before its first message. */
+/** Schema and channel records as in the first chunk; valid before its first message. */
 struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *writer);
 
-/** Bytes of messages in the open chunk. */
+/** Writes the open chunk and its index, if not empty. */
 size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer);
 
 /** Writes the chunk and its index, if not empty. */
 int tact_mcap_writer_flush(struct tact_mcap_writer *writer);
 
-/** fdatasync() of the written data. */
+/** Forces the written data to disk with fdatasync(). */
 int tact_mcap_writer_sync(struct tact_mcap_writer *writer);
 
 /** Flushes, writes the summary, syncs, closes and frees. *bytes (may be NULL): size of the file.
@@ -100,7 +101,7 @@ int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes);
 /** Closes and frees without writing the open chunk. */
 void tact_mcap_writer_abandon(struct tact_mcap_writer *writer);
 
-/** The permanent error, or 0. */
+/** The writer's permanent error, or 0. */
 int tact_mcap_writer_error(const struct tact_mcap_writer *writer);
 
 #endif

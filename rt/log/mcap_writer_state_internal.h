@@ -9,8 +9,8 @@
 #define TACT_MCAP_CHANNELS 160
 
 struct tact_mcap_channel_state {
-    uint64_t messages;       /* messages of the channel in the file, and in the open chunk */
-    uint32_t next;           /* next sequence number; skips the lost ones */
+    uint64_t messages; /* number of messages of the channel in the file, and in the open chunk */
+    uint32_t next;     /* next sequence number; skips the lost ones */
     struct tact_bytes index; /* index of the open chunk: (time, offset) pairs */
 };
 
@@ -34,18 +34,18 @@ struct tact_mcap_writer {
     int fd;
     int error;
     int zstd_level;
-    uint64_t offset; /* bytes written: whole records only */
+    uint64_t offset; /* number of bytes written to the file: whole records only */
     uint32_t crc;    /* checksum of them */
     ZSTD_CCtx *zstd;
-    struct tact_bytes chunk;  /* records of the open chunk */
-    struct tact_bytes output; /* bytes of the next write() */
-    size_t message_offset;    /* start of the open message in the chunk */
+    struct tact_bytes chunk;  /* uncompressed records of the open chunk */
+    struct tact_bytes output; /* bytes of the next write() to the file */
+    size_t message_offset;    /* offset in the chunk at which the open message starts */
     uint64_t chunk_message_count;
     uint64_t chunk_start, chunk_end;
     struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
     int channel_count;
     struct tact_mcap_group groups[TACT_MCAP_GROUPS];
-    uint64_t start, end;         /* log times of all messages */
+    uint64_t start, end;         /* smallest and largest log time of all messages */
     uint64_t damage_cover_bytes; /* bytes of damage in a continued file */
     struct tact_bytes patches;   /* changes to a continued file: offset, length and bytes of each */
 };
@@ -53,7 +53,7 @@ struct tact_mcap_writer {
 /** Allocates a writer without touching its file. @retval 0 or -ENOMEM; fd is closed on failure */
 int tact_mcap_writer_alloc(int fd, int zstd_level, struct tact_mcap_writer **out);
 
-/** Writes `output`, which is whole records. @retval 0 or the writer's error */
+/** Writes the bytes in `output`, which are whole records. @retval 0 or the writer's error */
 int tact_mcap_write_output(struct tact_mcap_writer *writer);
 
 /** Appends a record's opcode and a placeholder for its length; returns its position for

@@ -202,7 +202,7 @@ int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t s
 {
     int rc;
 
-    do { /* a part that was closed meanwhile is no longer current */
+    do { /* the part was closed meanwhile: it is no longer the current one */
         rc = tact_recorder_part_event(current_recorder_part(recorder), tick, stamp_ns, name, text);
     } while (rc == -EAGAIN);
     return rc;
@@ -249,7 +249,7 @@ static void sum_part_reports(struct tact_recorder *recorder, struct tact_recorde
             all->occupancy_max = one->occupancy_max;
         }
         if (one->error != 0) {
-            all->error = one->error; /* error of the first part that has one */
+            all->error = one->error; /* the report has the error of the first part that has one */
         }
         all->parts++;
     }

@@ -27,11 +27,12 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_RECORDER_NONE UINT32_MAX         /**< offset of a quantity that is not in the record */
+#define TACT_RECORDER_NONE                                                                         \
+    UINT32_MAX /**< offset that stands for a quantity that is not in the record */
 #define TACT_RECORDER_CHUNK_MAX (16U << 20)   /**< maximum size of a chunk [bytes] */
 #define TACT_RECORDER_RING_BYTES (128U << 20) /**< maximum size of the ticks' ring [bytes] */
 #define TACT_RECORDER_WRENCHES 64    /**< maximum number of contacts, and of sensors, on topics */
-#define TACT_RECORDER_TOPIC_NAME 63  /**< maximum length of their names */
+#define TACT_RECORDER_TOPIC_NAME 63  /**< maximum length of the names of contacts and sensors */
 #define TACT_RECORDER_EVENT_NAME 48  /**< size of a real-time event's name, with the zero */
 #define TACT_RECORDER_EVENT_TEXT 192 /**< size of a real-time event's text, with the zero */
 
@@ -39,15 +40,17 @@ TACT_BEGIN_DECLS
  * data.
  */
 struct tact_log_attachment {
-    const char *name;       /**< unique in the log, e.g. "scene.yaml" or "meshes/ruler.obj" */
-    const char *media_type; /**< e.g. "application/yaml"; may be NULL */
-    const void *data;       /**< [size] bytes */
-    size_t size;            /**< bytes */
+    const char *name; /**< name of the attachment, unique in the log, e.g. "scene.yaml" or
+                         "meshes/ruler.obj" */
+    const char
+        *media_type;  /**< media type of the attachment, e.g. "application/yaml"; may be NULL */
+    const void *data; /**< [size] bytes */
+    size_t size;      /**< bytes */
 };
 
 /** One fact about the session: build id, CPU model, period, ... */
 struct tact_log_fact {
-    const char *key;   /**< key, unlike those of the others */
+    const char *key;   /**< key of the fact, unlike those of the others */
     const char *value; /**< value, text */
 };
 
@@ -63,7 +66,8 @@ struct tact_recorder_joint {
 /** A body on /tf, as a child of the frame "world". */
 struct tact_recorder_body {
     const char *name; /**< name of the body */
-    uint32_t pose;    /**< offset of 7 doubles: position [m], quat_wxyz, both in world */
+    uint32_t
+        pose; /**< offset of the body's pose: 7 doubles, position [m], quat_wxyz, both in world */
 };
 
 /** The frame of a base that moves: displacement [m] and rotation vector [rad], world axes. */
@@ -72,11 +76,11 @@ struct tact_recorder_body {
 /** A link of a hand on /tf, as a child of its parent. */
 struct tact_recorder_link {
     const char *name;   /**< name of its frame */
-    const char *parent; /**< another link's frame, or "world" */
-    double pose[7];     /**< pose in the parent at joint value 0: position [m], quat_wxyz */
-    double axis[3];     /**< axis of the joint in the link's frame, unit vector */
-    uint32_t slides;    /**< 1: prismatic joint [m]; 0: revolute [rad]; or TACT_RECORDER_BASE */
-    uint32_t position;  /**< offset of the joint value; of a base of its six coordinates */
+    const char *parent; /**< parent of the link: another link's frame, or "world" */
+    double pose[7]; /**< pose of the link in the parent at joint value 0: position [m], quat_wxyz */
+    double axis[3]; /**< axis of the joint in the link's frame, unit vector */
+    uint32_t slides;   /**< 1: prismatic joint [m]; 0: revolute [rad]; or TACT_RECORDER_BASE */
+    uint32_t position; /**< offset of the joint value; of a base of its six coordinates */
 };
 
 /** A contact on /contacts/NAME/wrench as WrenchStamped while its bodies touch, in the frame
@@ -84,20 +88,22 @@ struct tact_recorder_link {
  * the layout has a list, offsets count from the first field of the element of shapes a and b;
  * contacts are then in ascending order of a, then b. */
 struct tact_recorder_contact {
-    const char *name; /**< letters, digits and _, not a digit first */
-    uint32_t a;       /**< first shape; 0 without a list */
-    uint32_t b;       /**< second shape; 0 without a list */
-    uint32_t
-        wrench;     /**< offset of 6: on the first body, about the patch's centre [N, N m], world */
-    uint32_t patch; /**< offset of 7: centre [m], normal, depth [m]; depth 0: not touching */
-    uint32_t limits; /**< offset of the limits, enum tact_limit */
+    const char
+        *name;       /**< name of the contact in topics: letters, digits and _, not a digit first */
+    uint32_t a;      /**< index of the first shape; 0 without a list */
+    uint32_t b;      /**< index of the second shape; 0 without a list */
+    uint32_t wrench; /**< offset of the contact's wrench on the first body: 6 doubles, about the
+                        patch's centre [N, N m], world */
+    uint32_t patch;  /**< offset of the contact's patch: 7 doubles, centre [m], normal, depth [m];
+                        depth 0: not touching */
+    uint32_t limits; /**< offset of the contact's active limits, enum tact_limit */
 };
 
 /** A measured wrench on /sensors/NAME/wrench as WrenchStamped. */
 struct tact_recorder_sensor {
     const char *name;  /**< letters, digits and _, not a digit first */
-    const char *frame; /**< frame of force and torque */
-    uint32_t wrench;   /**< offset of 6: force [N], torque [N m] */
+    const char *frame; /**< frame in which force and torque are measured */
+    uint32_t wrench;   /**< offset of the sensor's wrench: 6 doubles, force [N], torque [N m] */
 };
 
 /** A shape on /scene, a MarkerArray that is written once, before the first record. Used during
@@ -110,17 +116,18 @@ struct tact_recorder_shape {
 
 /** Content of a log besides the records. Everything is copied. */
 struct tact_recorder_content {
-    const struct tact_layout *layout;              /**< layout of a tick's record */
+    const struct tact_layout *layout;              /**< layout of each tick's record */
     const struct tact_log_attachment *attachments; /**< [attachment_count] attachments */
     size_t attachment_count;                       /**< number of attachments */
-    const struct tact_log_fact *facts;             /**< written as the metadata record "tact" */
-    size_t fact_count;                             /**< number of facts */
-    const struct tact_recorder_joint *joints;      /**< [joint_count] joints, for /joint_states */
-    size_t joint_count;                            /**< number of joints */
-    const struct tact_recorder_body *bodies;       /**< [body_count] bodies, for /tf */
-    size_t body_count;                             /**< number of bodies */
-    const struct tact_recorder_link *links;        /**< [link_count] links, for /tf */
-    size_t link_count;                             /**< number of links */
+    const struct tact_log_fact
+        *facts;        /**< facts of the session, written as the metadata record "tact" */
+    size_t fact_count; /**< number of facts */
+    const struct tact_recorder_joint *joints; /**< [joint_count] joints, for /joint_states */
+    size_t joint_count;                       /**< number of joints */
+    const struct tact_recorder_body *bodies;  /**< [body_count] bodies, for /tf */
+    size_t body_count;                        /**< number of bodies */
+    const struct tact_recorder_link *links;   /**< [link_count] links, for /tf */
+    size_t link_count;                        /**< number of links */
     const struct tact_recorder_contact
         *contacts;        /**< contacts with a topic, at most TACT_RECORDER_WRENCHES */
     size_t contact_count; /**< number of contacts */
@@ -145,7 +152,7 @@ struct tact_recorder_options {
         split_bytes;  /**< size after which the next file is started, at least 65536; 0: never */
     int64_t split_ns; /**< ... or time after which it is started [ns]; 0: never. See
                          tact_log_part_path() */
-    int zstd_level;   /**< 1 to 19; 0 writes chunks uncompressed */
+    int zstd_level;   /**< zstd compression level, 1 to 19; 0 writes chunks uncompressed */
     uint32_t ring_pressures; /**< capacity of the ring of pressure maps, 210 kB each, rounded up
                                 likewise; 0: none are recorded */
     uint32_t derived_every;  /**< derived topics are written every n-th tick; 0: never */
@@ -166,17 +173,17 @@ TACT_API struct tact_recorder_options tact_recorder_options_default(void);
 
 /** Summary of a recording. */
 struct tact_recorder_report {
-    uint64_t records;           /**< ticks in the file */
-    uint64_t events;            /**< events in the file */
+    uint64_t records;           /**< number of ticks in the file */
+    uint64_t events;            /**< number of events in the file */
     uint64_t bytes;             /**< size of the file */
     uint64_t overruns;          /**< ticks lost because the ring was full */
-    uint64_t event_overruns;    /**< real-time events lost because theirs was full */
+    uint64_t event_overruns;    /**< real-time events lost because the ring of events was full */
     uint64_t discarded;         /**< ticks and events not written because writing had failed */
-    uint64_t pressures;         /**< pressure maps in the file */
+    uint64_t pressures;         /**< number of pressure maps in the file */
     uint64_t pressure_overruns; /**< pressure maps lost because their ring was full */
     uint64_t polygons_left_out; /**< polygons beyond the capacity of the maps in the file */
     uint32_t occupancy_max;     /**< maximum number of ticks in the ring and not yet in the file */
-    uint32_t ring_ticks;        /**< capacity of the ring */
+    uint32_t ring_ticks;        /**< capacity of the ring of ticks */
     uint32_t parts;             /**< number of files */
     int error; /**< 0, or the negative errno that ended the recording; -ENOENT: the file was deleted
                   during recording */

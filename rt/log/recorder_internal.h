@@ -42,7 +42,7 @@ struct tact_ring_pressure {
 struct tact_recorder_part {
     struct tact_recorder *owner;       /* NULL in recovery */
     unsigned number;                   /* from 1 */
-    struct tact_recorder_part *before; /* the part before, to be joined */
+    struct tact_recorder_part *before; /* part before this one, whose thread is to be joined */
     bool has_joined_thread;            /* the thread has been joined */
     atomic_bool retired;               /* the producer has switched to the next part */
     atomic_bool ended; /* the file of this part is finished; only its report is left */
@@ -64,14 +64,14 @@ struct tact_recorder_part {
     /* Of the recorder thread, and of tact_recorder_close() once it has joined it. */
     struct tact_mcap_writer *writer;
     struct tact_encoder encoder;
-    int fd;                                       /* the writer's descriptor, for fstat() */
+    int fd;                                       /* file descriptor of the writer, for fstat() */
     uint32_t unflushed_element_count[TACT_RINGS]; /* elements in the open chunk that are still in
                                                      their rings */
     uint64_t pending_records, pending_events,
         pending_pressures;              /* numbers of elements in the open chunk */
     uint64_t pending_polygons_left_out; /* polygons beyond the capacity of the pressure maps in the
                                            open chunk */
-    int64_t chunk_stamp_ns;             /* stamp of its first record */
+    int64_t chunk_stamp_ns;             /* stamp of the open chunk's first record */
     int64_t first_stamp_ns;             /* stamp of the part's first record */
     bool is_next_part_opened;           /* the next part was created, or creating it failed */
     int64_t chunk_opened_ns, synced_ns; /* CLOCK_MONOTONIC */
@@ -86,21 +86,23 @@ struct tact_recorder {
     _Atomic(struct tact_recorder_part *) current; /* part that the producer fills */
     _Atomic(struct tact_recorder_part *) next;    /* part ready for the producer, or NULL */
     _Atomic uint64_t overruns;                    /* overruns of the parts before the current one */
-    struct tact_recorder_part *last;              /* newest part; head of the list of all parts */
+    struct tact_recorder_part
+        *last; /* newest part of the recording; head of the list of all parts */
     struct tact_recorder_options options;
     struct tact_messages messages;
     struct tact_content content; /* content of the later parts; empty if there will be none */
     char *path;
-    int fd;           /* descriptor of the first file until its part has it; -1 */
+    int fd;           /* descriptor of the first file until its part takes it; -1 */
     char session[40]; /* fact "session", the same in all parts */
 };
 
-/** Creates a part with its file, rings and thread. @retval 0, or a negative errno with *err set */
+/** Creates a part of a recording with its file, rings and thread. @retval 0, or a negative errno
+ * with *err set */
 int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
                             const struct tact_recorder_content *content,
                             struct tact_recorder_part **out, struct tact_error *err);
 
-/** Begins and commits a record. Real-time safe. */
+/** Begins and commits a record in the part's ring. Real-time safe. */
 struct tact_record *tact_recorder_part_begin(struct tact_recorder_part *part);
 void tact_recorder_part_commit(struct tact_recorder_part *part);
 
@@ -142,10 +144,10 @@ void tact_recorder_write_tick(struct tact_recorder_part *recorder,
 void tact_recorder_write_event(struct tact_recorder_part *recorder, int ring,
                                const struct tact_ring_event *content);
 
-/** Leaves the oldest element that is not yet in the open chunk out of it. */
+/** Discards the oldest element that is not yet in the open chunk. */
 void tact_recorder_drop_element(struct tact_recorder_part *recorder, int ring);
 
-/** Writes the open chunk and releases its elements. */
+/** Writes the open chunk and releases its elements from their rings. */
 void tact_recorder_flush(struct tact_recorder_part *recorder);
 
 #endif

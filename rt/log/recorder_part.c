@@ -92,7 +92,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
     struct tact_bytes session = {0};
     struct stat log;
     bool replaced = false;
-    int rc = -EINVAL; /* a pipe or a device: it cannot be recovered */
+    int rc = -EINVAL; /* the log is a pipe or a device: it cannot be recovered */
 
     if (!folder) {
         folder = TACT_RING_FILE_FOLDER;
@@ -124,7 +124,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
     return rc;
 }
 
-/* Everything but the thread. */
+/* Opens a part of a recording except for its thread. */
 static int open_recorder_part(struct tact_recorder_part *recorder,
                               const struct tact_recorder_content *content, bool *made,
                               struct tact_error *err)
@@ -283,7 +283,7 @@ int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, 
     return push_event_to_ring(part, TACT_RING_EVENTS, tick, stamp_ns, name, text);
 }
 
-/* The valid part of a map. */
+/* Copies the valid part of a pressure map. */
 static void copy_pressure_map(struct tact_pressure *to, const struct tact_pressure *from)
 {
     to->patches = from->patches;

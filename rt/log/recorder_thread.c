@@ -108,7 +108,7 @@ static bool is_chunk_empty(const struct tact_recorder_part *recorder)
     return recorder->pending_records + recorder->pending_events + recorder->pending_pressures == 0;
 }
 
-/* A chunk is due before the ring is full. */
+/* Whether the open chunk is due to be written: before the ring is full. */
 static bool is_chunk_due(const struct tact_recorder_part *recorder)
 {
     bool full =
@@ -262,7 +262,7 @@ static void write_available_elements(struct tact_recorder_part *recorder)
     write_elements_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
     write_elements_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
     append_pressure_maps(recorder);
-    /* the queue is newer than the ring */
+    /* events in the queue are newer than those in the ring */
     pthread_mutex_lock(&recorder->lock);
     uint32_t until = tact_ring_head(rings[TACT_RING_ASYNC_EVENTS]);
     struct tact_queued_event *queue = recorder->queue;
@@ -320,7 +320,7 @@ static void close_part_to_new_events(struct tact_recorder_part *part)
     }
 }
 
-/* failure only costs cache misses */
+/* a failure to change the affinity only costs cache misses */
 static void exclude_cpu_from_affinity(int cpu)
 {
     cpu_set_t allowed;

@@ -24,14 +24,14 @@ struct recovery {
     struct tact_recover_report report;
     struct tact_log *log; /* the log as it was opened */
     struct tact_description description;
-    struct tact_recorder_part recorder; /* without a thread: its writer, encoder and rings */
-    bool prefix_damaged;                /* the bytes that identify the log */
-    bool has_rings;                     /* the log's rings were found */
-    struct tact_bytes header;           /* if they were found: the expected record */
-    uint32_t next[TACT_RINGS];          /* first element that is not in the file */
-    uint32_t lost[TACT_RINGS];          /* elements before it that neither file nor ring has */
-    uint64_t lost_last;                 /* last of the lost ticks */
-    struct tact_mcap_range *damaged;    /* ranges that will be covered, or rewritten */
+    struct tact_recorder_part recorder; /* without a thread: writer, encoder, rings */
+    bool prefix_damaged;       /* 1: the first bytes of the log, which identify it, are damaged */
+    bool has_rings;            /* the log's rings were found */
+    struct tact_bytes header;  /* expected record of the header, if the rings were found */
+    uint32_t next[TACT_RINGS]; /* index of the first ring element that is not in the file */
+    uint32_t lost[TACT_RINGS]; /* number of elements before it that neither file nor ring has */
+    uint64_t lost_last;        /* tick number of the last lost tick */
+    struct tact_mcap_range *damaged; /* damaged ranges that will be covered or rewritten */
     size_t damaged_count;
     uint64_t end; /* end of the usable part of the file */
 };
@@ -177,7 +177,7 @@ static void find_ring_start(struct recovery *r)
 }
 
 /* If a ring's counter is invalid, its elements are counted as far as they are valid. */
-static uint32_t count_committed(struct recovery *r, int ring, bool *damaged)
+static uint32_t committed_count(struct recovery *r, int ring, bool *damaged)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
     uint32_t capacity = tact_ring_capacity(rings->rings[ring]);
@@ -198,21 +198,21 @@ static uint32_t count_committed(struct recovery *r, int ring, bool *damaged)
     return count;
 }
 
-/* Tick of an element that is valid; else 0. */
-static uint64_t tick_at(struct recovery *r, uint32_t index)
+/* Tick number of a ring element that is valid; else 0. */
+static uint64_t ring_tick(struct recovery *r, uint32_t index)
 {
     const struct tact_record *record =
         tact_ring_file_element(&r->recorder.rings, TACT_RING_TICKS, index);
     return record ? record->tick : 0;
 }
 
-/* Whether an element can be used: valid, and of a tick after those of the file. */
+/* Whether a ring element can be used: it is valid, and of a tick after those of the file. */
 static bool is_valid_element(struct recovery *r, int ring, uint32_t index)
 {
     const struct tact_log_state *state = &r->log->state;
 
     return tact_ring_file_element(&r->recorder.rings, ring, index) &&
-           (ring != TACT_RING_TICKS || state->ticks == 0 || tick_at(r, index) > state->last_tick);
+           (ring != TACT_RING_TICKS || state->ticks == 0 || ring_tick(r, index) > state->last_tick);
 }
 
 /* Elements that were written and released, and whose chunk is damaged at the end of the file, are
@@ -239,7 +239,7 @@ static int reclaim_released_elements(struct recovery *r, int ring)
     r->lost[ring] = first - r->next[ring];
     r->next[ring] = first;
     if (ring == TACT_RING_TICKS) {
-        r->lost_last = is_valid_element(r, ring, first) ? tick_at(r, first) - 1
+        r->lost_last = is_valid_element(r, ring, first) ? ring_tick(r, first) - 1
                                                         : r->log->state.last_tick + r->lost[ring];
     }
     return 0;
@@ -273,7 +273,7 @@ static int count_chunks_after_damage(const struct recovery *r, uint64_t from, bo
     return rc;
 }
 
-/* The file was closed by its recorder or by a recovery. */
+/* The log was already completed by its recorder or by a recovery. */
 static bool is_closed(const struct recovery *r)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
@@ -314,7 +314,7 @@ static int check_damaged_ranges(struct recovery *r)
 
 /* Whether damage at the end stays in the file: not if a kill truncated it or the rings have its
  * content, and not after other damage, where numbers may be missing already. */
-static bool keeps_damaged_end(const struct recovery *r)
+static bool must_keep_damaged_end(const struct recovery *r)
 {
     const struct tact_log *log = r->log;
     bool lost =
@@ -339,7 +339,7 @@ static int list_damaged_ranges(struct recovery *r)
         memcpy(r->damaged, log->skipped, log->skipped_count * sizeof *r->damaged);
     }
     r->damaged_count = log->skipped_count;
-    if (keeps_damaged_end(r)) {
+    if (must_keep_damaged_end(r)) {
         if (log->file.size - r->end < TACT_MCAP_COVER_MIN) {
             return refuse(r, "ticks that had been written are missing from the log");
         }
@@ -372,7 +372,7 @@ static void append_elements(struct recovery *r, int ring, uint64_t *added, uint6
 {
     struct tact_recorder_part *recorder = &r->recorder;
     bool damaged;
-    uint32_t count = count_committed(r, ring, &damaged);
+    uint32_t count = committed_count(r, ring, &damaged);
 
     r->report.counters_damaged = r->report.counters_damaged || damaged;
     for (uint32_t i = 0; i < count; i++) {
@@ -519,7 +519,7 @@ static int resume_log_writer(struct recovery *r)
     return known ? 0 : refuse(r, "the rings of its recorder have other topics than the log");
 }
 
-static int recover(struct recovery *r, const char *folder)
+static int run_recovery(struct recovery *r, const char *folder)
 {
     const struct tact_log_state *state;
     bool damaged, more = false;
@@ -536,7 +536,7 @@ static int recover(struct recovery *r, const char *folder)
     r->report.events = state->events;
     if (r->has_rings) {
         find_ring_start(r);
-        more = count_committed(r, TACT_RING_TICKS, &damaged) > 0;
+        more = committed_count(r, TACT_RING_TICKS, &damaged) > 0;
     }
     r->report.was_complete = r->log->closed;
     if (r->log->closed && !more) {
@@ -578,7 +578,7 @@ int tact_log_recover(const char *path, const char *ring_folder, struct tact_reco
     r->err = err;
     r->recorder.fd = -1;
     struct tact_sigxfsz_mask signal = tact_sigxfsz_block();
-    int rc = recover(r, ring_folder ? ring_folder : TACT_RING_FILE_FOLDER);
+    int rc = run_recovery(r, ring_folder ? ring_folder : TACT_RING_FILE_FOLDER);
     if (r->recorder.writer) {
         tact_mcap_writer_abandon(r->recorder.writer);
     }

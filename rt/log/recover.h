@@ -22,12 +22,13 @@ struct tact_recover_report {
     bool rings; /**< the recorder's rings were found; without them the last ticks may be missing */
     uint64_t ticks;        /**< number of ticks in the log after the recovery */
     uint64_t ticks_added;  /**< number of ticks in the log that came from the rings */
-    uint64_t ticks_lost;   /**< committed, but damaged in the rings */
-    uint64_t events;       /**< in the log now */
-    uint64_t events_added; /**< number of those from the rings */
+    uint64_t ticks_lost;   /**< ticks that were committed, but are damaged in the rings */
+    uint64_t events;       /**< number of events in the log now */
+    uint64_t events_added; /**< number of events that came from the rings */
     uint64_t events_lost;  /**< committed, but damaged in the rings */
-    uint64_t bytes_cut; /**< truncated record that was being written when the recorder was killed */
-    bool counters_damaged;  /**< the rings' counters were invalid: more ticks may be lost */
+    uint64_t bytes_cut;    /**< bytes of a truncated record that was being written when the recorder
+                              was killed */
+    bool counters_damaged; /**< the rings' counters were invalid: more ticks may be lost */
     uint64_t bytes_covered; /**< bytes of damage in the log, now inside private records */
     uint64_t ticks_damaged; /**< ticks lost in the damaged bytes, as far as known */
     char damage[256];       /**< offset of the damage and the ticks in it as text; "" if none */

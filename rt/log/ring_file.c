@@ -28,7 +28,7 @@
  * machine. */
 struct head {
     _Atomic uint64_t magic;
-    uint32_t crc; /* crc of the rest of the header and of the description */
+    uint32_t crc; /* checksum of the rest of the header and of the description */
     uint32_t session_description_bytes;
     struct tact_ring_sizes sizes;
 };
@@ -78,7 +78,7 @@ static bool is_list_size_valid(const struct tact_ring_sizes *sizes)
             sizes->list_element_bytes >= 8 && sizes->list_element_bytes % 8 == 0);
 }
 
-/* Bytes in use of an element's content; 0 if its list has an invalid count. */
+/* Number of bytes in use of a ring element's content; 0 if its list has an invalid count. */
 static size_t used_content_bytes(const struct tact_ring_sizes *sizes, int ring, const void *content)
 {
     double count;
@@ -94,7 +94,7 @@ static size_t used_content_bytes(const struct tact_ring_sizes *sizes, int ring, 
                : 0;
 }
 
-/* Size of the file; 0 if a size is invalid. */
+/* Computes the size of the ring file; 0 if a size is invalid. */
 static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_description_bytes)
 {
     if (session_description_bytes > MAX_SESSION_BYTES) {
@@ -209,7 +209,8 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
         return fd;
     }
     int rc = check_file_is_on_tmpfs(fd);
-    if (rc == 0) { /* a store to an unavailable page would kill the process */
+    if (rc ==
+        0) { /* allocates the pages now: a store to an unavailable page would kill the process */
         rc = -posix_fallocate(fd, 0, (off_t)file->bytes);
     }
     if (rc == 0) {
@@ -265,7 +266,7 @@ static int check_ring_file_head(struct tact_ring_file *file, struct tact_error *
     uint64_t magic = atomic_load_explicit(&head->magic, memory_order_acquire);
 
     if (magic == 0) {
-        return 0; /* its recorder was killed while creating it: no tick was recorded */
+        return 0; /* the recorder was killed while creating the file: no tick was recorded */
     }
     file->sizes = head->sizes;
     if (magic != RING_FILE_MAGIC ||

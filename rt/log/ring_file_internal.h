@@ -38,21 +38,21 @@ struct tact_ring_sizes {
 /** The elements that a chunk contains. */
 struct tact_ring_mark {
     uint64_t chunk_at;         /* offset of the chunk in the log */
-    uint32_t next[TACT_RINGS]; /* index of the first element after it */
+    uint32_t next[TACT_RINGS]; /* index of the first ring element after the chunk */
     uint32_t zero;
     uint64_t check;
 };
 
 struct tact_ring_file {
-    char path[512]; /* empty for private memory */
+    char path[512]; /* file name of the rings; empty for private memory */
     void *memory;
     size_t bytes;
     struct tact_ring_sizes sizes;
     struct tact_ring *rings[TACT_RINGS];
     struct tact_ring_mark *marks; /* two */
-    uint32_t mark_count;          /* number of marks written */
-    struct tact_span session;     /* the description, inside memory */
-    bool is_creation_complete;    /* creation was completed: there may be elements */
+    uint32_t mark_count;          /* number of marks written so far */
+    struct tact_span session;     /* description of the session, inside memory */
+    bool is_creation_complete;    /* 1: the creation was completed, so that there may be elements */
 };
 
 /** Creates rings for a log; an old file of the same name is replaced (*replaced: it contained
@@ -83,17 +83,17 @@ void tact_ring_file_close(struct tact_ring_file *file, bool keep);
 void *tact_ring_file_begin(struct tact_ring_file *file, int ring);
 void tact_ring_file_commit(struct tact_ring_file *file, int ring);
 
-/** Consumer: content of the element `ahead` after the oldest, or NULL. */
+/** Consumer: content of the element `ahead` after the oldest one, or NULL. */
 const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t unflushed);
 
-/** Content of the element of that index if it is valid, else NULL. */
+/** Content of the element with that index if it is valid, else NULL. */
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index);
 
-/** Stores a mark before the chunk at chunk_at is written. */
+/** Stores a mark, before the chunk at file offset chunk_at is written. */
 void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
                                const uint32_t next[TACT_RINGS]);
 
-/** Whether marks[which] is valid. */
+/** Whether the checksum of marks[which] is valid. */
 bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int which);
 
 /** Checksum of an element: XXH3 seeded with its index, so that content at another index does not

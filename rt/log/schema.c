@@ -83,7 +83,7 @@ const char tact_schema_wrench[] =
     "geometry_msgs/Vector3 force\n"
     "geometry_msgs/Vector3 torque\n" VECTOR3_DEFINITION ROS_HEADER_DEFINITION;
 
-/* As of ROS 2 Humble. */
+/* Definition of visualization_msgs/MarkerArray as of ROS 2 Humble. */
 const char tact_schema_markers[] =
     "visualization_msgs/Marker[] markers\n" ROS_SCHEMA_SEPARATOR "MSG: visualization_msgs/Marker\n"
     "int32 ARROW=0\n"
@@ -152,7 +152,7 @@ static const char contact_schema_heading[] = ROS_SCHEMA_SEPARATOR
 
 /* A field's line: type, name, default, kind and unit. */
 #define MAX_SCHEMA_LINE_BYTES (TACT_FIELD_NAME + TACT_FIELD_UNIT + 64)
-#define LIST_HEAD_LINE_COUNT 8 /* lines of list_count_line and contact_schema_heading */
+#define LIST_HEAD_LINE_COUNT 8 /* number of lines of list_count_line and contact_schema_heading */
 
 static const char *const kind_names[] = {
     [TACT_FIELD_INPUT] = "input",

@@ -20,8 +20,9 @@ struct tact_topics {
     struct schema *schemas;
     struct channel *channels;
     int schema_count, channel_count;
-    struct tact_bytes bytes;             /* the messages of a record, one after the other */
-    struct tact_topic_message *messages; /* [channel_count]; data is set once all are encoded */
+    struct tact_bytes bytes; /* encoded messages of a record, one after the other */
+    struct tact_topic_message
+        *messages; /* message of each topic; data is set once all are encoded */
     size_t count;
     struct tact_bytes scene;
     struct tact_topic_message scene_message;

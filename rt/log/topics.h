@@ -29,9 +29,9 @@ struct tact_topic {
 
 /** One message. */
 struct tact_topic_message {
-    size_t topic;     /**< index of its topic */
+    size_t topic;     /**< index of the message's topic */
     uint64_t time_ns; /**< log time, wall clock [ns since 1970] */
-    const void *data; /**< [size] CDR, with its encapsulation */
+    const void *data; /**< the message's data [size] as CDR, with its encapsulation */
     size_t size;      /**< bytes */
 };
 
@@ -46,7 +46,7 @@ struct tact_topics;
  */
 TACT_API int tact_topics_create(const struct tact_recorder_content *content, int64_t wall_anchor_ns,
                                 struct tact_topics **out, struct tact_error *err);
-/** Frees them; NULL is allowed. */
+/** Frees the topics; NULL is allowed. */
 TACT_API void tact_topics_free(struct tact_topics *topics);
 
 /** Number of topics. */

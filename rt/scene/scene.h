@@ -73,23 +73,26 @@ struct tact_scene_shape {
     double radius;  /**< sphere, capsule, cylinder, torus (of its ring) [m] */
     double tube;    /**< torus: radius of its tube [m] */
     double length;  /**< capsule: of the axis segment; cylinder [m] */
-    double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
+    double size[3]; /**< path of a mesh file, relative to the scene's folder; convex, mesh: OBJ or
+                       STL, mesh: also VTK or Gmsh */
     char *file;     /**< convex, mesh: OBJ or STL, mesh: also VTK or Gmsh, relative to the scene's
                        folder */
-    struct tact_scene_generate *generate; /**< convex, mesh: instead of a file, else NULL */
-    double scale;                         /**< scale of the file's coordinates; default 1 [1] */
-    char *unit;        /**< of the file's coordinates: m (default), cm, mm or in; or NULL */
+    struct tact_scene_generate
+        *generate; /**< generator of the shape's mesh; convex, mesh: instead of a file, else NULL */
+    double scale;  /**< scale of the file's coordinates; default 1 [1] */
+    char *unit;    /**< unit of the file's coordinates: m (default), cm, mm or in; or NULL */
     double *scale_xyz; /**< 3: further scales of a mesh file's x, y, z, not 0; of negative product:
                           a mirror image; or NULL [1] */
-    double (*profile)[2];    /**< revolution: [profile_count] points (r, z) of its profile [m],
-                                  contact/shape/charts.h */
-    uint32_t profile_count;  /**< number of points */
-    double position[3];      /**< position of the shape in its body's frame [m]; default 0 */
-    double quat_wxyz[4];     /**< default identity [1] */
-    uint32_t collides;       /**< classes that it is of, one bit each; default 1 */
-    uint32_t collides_with;  /**< classes that it touches; default 1. Two shapes touch only if one's
-                                  collides and the other's collides_with have a common bit */
-    char *material;          /**< required */
+    double (*profile)[2];   /**< revolution: [profile_count] points (r, z) of its profile [m],
+                                 contact/shape/charts.h */
+    uint32_t profile_count; /**< number of points */
+    double position[3];     /**< position of the shape in its body's frame [m]; default 0 */
+    double quat_wxyz[4];    /**< default identity [1] */
+    uint32_t collides;      /**< collision classes of the shape, one bit each; default 1 */
+    uint32_t
+        collides_with; /**< collision classes that the shape touches; default 1. Two shapes touch
+                          only if one's collides and the other's collides_with have a common bit */
+    char *material;    /**< required */
     struct tact_shape shape; /**< filled on load: tessellated, mesh attached */
     struct tact_mesh *mesh; /**< mesh, or NULL; that of a file belongs to the first shape with it */
     struct tact_charts *charts; /**< owned parametric surface, or NULL */
@@ -103,7 +106,7 @@ struct tact_scene_shape {
 struct tact_scene_body {
     char *name;             /**< name of the body */
     bool fixed;             /**< 1: does not move; needs no mass */
-    bool fast;              /**< its contacts are found ahead of touch at any speed */
+    bool fast;              /**< 1: contacts of the body are found ahead of touch at any speed */
     double mass;            /**< [kg] > 0; required unless fixed */
     double *center_of_mass; /**< 3 [m], body frame; default: of the shapes, uniform density (filled
                                  on load for every moving body; NULL only for fixed ones) */
@@ -135,7 +138,7 @@ struct tact_scene_constraint {
                      both or neither; a hinge's within -pi to pi */
     double upper; /**< upper stop, in the unit of lower */
     double damping;  /**< damping of a hinge [N m s/rad] or slider [N s/m], >= 0 */
-    double friction; /**< dry, of a hinge [N m] or slider [N], >= 0 */
+    double friction; /**< dry friction torque of a hinge [N m] or force of a slider [N], >= 0 */
 };
 
 /** The device at the other end of a coupling, in the units of the joint: what bounds the stiffness
@@ -159,14 +162,16 @@ struct tact_scene_haptic_axis {
 /** A linear law by which a joint follows another one: q = offset + multiplier q of the other. */
 struct tact_scene_mimic {
     char *joint;       /**< link of the other joint, which has no law itself */
-    double multiplier; /**< not 0; default 1 [1], [m/rad] or [rad/m] */
+    double multiplier; /**< multiplier of the other joint's value, not 0; default 1 [1], [m/rad] or
+                          [rad/m] */
     double offset;     /**< default 0 [rad] or [m] */
 };
 
 /** What a joint adds to the length of a fixed tendon. */
 struct tact_scene_tendon {
-    char *joint;        /**< link of the joint */
-    double coefficient; /**< length by joint value, not 0; default 1 [1], [m/rad] or [rad/m] */
+    char *joint; /**< link of the joint */
+    double
+        coefficient; /**< tendon length per joint value, not 0; default 1 [1], [m/rad] or [rad/m] */
 };
 
 /** Ties a joint to what a person holds, in place of a drive: a spring and a damper between the
@@ -175,8 +180,8 @@ struct tact_scene_coupling {
     double stiffness; /**< [N m/rad] or [N/m], > 0 */
     double damping; /**< damping of the rate relative to the target [N m s/rad] or [N s/m], >= 0 */
     double filter;  /**< cut-off of the low-pass of the target's rate [Hz]; default 0: none */
-    struct tact_scene_port *device; /**< the device, or NULL: as calibrated, else its port is not
-                                       controlled */
+    struct tact_scene_port *device; /**< properties of the device; NULL: as calibrated, or else its
+                                       port is not controlled */
     bool hard; /**< true: the force is kept within the energy bound; false: a passivity controller
                     acts; see ../passivity.h. Needs the numbers of the device; default false */
 };
@@ -198,7 +203,7 @@ struct tact_scene_joint {
     double upper; /**< upper stop, in the unit of lower */
     double target_lower; /**< the target of the drive is clamped to [target_lower, target_upper];
                             both or neither [rad] or [m] */
-    double target_upper; /**< in the unit of target_lower */
+    double target_upper; /**< upper end of the target range, in the unit of target_lower */
     double armature;     /**< inertia or mass of the drive's rotor as it acts at the joint, >= 0
                               [kg m^2] or [kg] */
     double viscous;      /**< viscous friction, >= 0 [N m s/rad] or [N s/m] */
@@ -217,7 +222,8 @@ struct tact_scene_link {
     char *parent;                  /**< an earlier link of the hand, or NULL: the hand's base */
     struct tact_scene_joint joint; /**< joint to the parent */
     double mass;                   /**< [kg] > 0 */
-    double center_of_mass[3];      /**< [m], link frame; default: of the shapes, uniform density */
+    double center_of_mass[3];      /**< centre of mass of the link [m], link frame; default: of the
+                                      shapes, uniform density */
     double *inertia; /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, link
                           axes; default: of the shapes, filled on load, never NULL */
     struct tact_scene_shape *shapes; /**< [shapes_count] shapes */
@@ -229,7 +235,8 @@ struct tact_scene_link {
 struct tact_scene_base {
     bool fixed;               /**< true: it does not move; default false */
     double mass;              /**< [kg] > 0; required unless fixed */
-    double center_of_mass[3]; /**< [m], base frame; default: of the shapes, uniform density */
+    double center_of_mass[3]; /**< centre of mass of the base [m], base frame; default: of the
+                                 shapes, uniform density */
     double *inertia; /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, base axes;
                           once loaded NULL: it is that of the last coordinate */
     struct tact_scene_shape *shapes;      /**< once loaded NULL: those of the last coordinate, or of
@@ -237,7 +244,7 @@ struct tact_scene_base {
     uint32_t shapes_count;                /**< number of shapes, 0 once loaded */
     struct tact_scene_coupling *coupling; /**< coupling of the base's position, or NULL: free */
     struct tact_scene_coupling
-        *turn_coupling; /**< coupling of the base's attitude, or NULL: free */
+        *turn_coupling; /**< coupling of the base's attitude, or NULL: the attitude is free */
     double limit;       /**< limit of the length of the coupling's force [N]; 0: none */
     double turn_limit;  /**< limit of the length of the coupling's torque [N m]; 0: none */
 };
@@ -250,9 +257,10 @@ struct tact_scene_hand {
     bool weightless; /**< true: gravity does not act on its links (compensated); default false */
     char *file;     /**< MJCF or URDF file that it was read from, relative to the scene's folder, or
                          NULL */
-    char *material; /**< of the shapes of `file`, or NULL */
-    char *collision; /**< of the meshes of `file`: convex (default) or mesh; or NULL */
-    /** A file that the hand was read from. */
+    char *material; /**< material of the shapes in `file`, or NULL */
+    char *collision; /**< type of the meshes in `file` that collide: convex (default) or mesh; or
+                        NULL */
+    /** A file that a hand was read from: its MJCF or URDF file, or a mesh. */
     struct tact_scene_hand_source {
         char *name;    /**< as the scene or the file names it, relative to the scene's folder */
         void *data;    /**< its content */
@@ -260,13 +268,13 @@ struct tact_scene_hand {
     } * sources;       /**< [sources_count] `file` and the meshes of which it has masses, for the
                             log's attachments */
     uint32_t sources_count; /**< number of sources; 0 without `file` */
-    char *file_notes;       /**< what of the file is left out: lines; or NULL */
-    /** A drive for many joints. */
+    char *file_notes;       /**< notes on what of the hand file is left out, in lines; or NULL */
+    /** The default drive of a hand's joints. */
     struct tact_scene_drive {
         double stiffness; /**< [N m/rad] or [N/m], >= 0 */
         double damping;   /**< [N m s/rad] or [N s/m], >= 0 */
         double limit;     /**< [N m] or [N], >= 0; 0: none */
-    } * drive;            /**< of the joints that have neither drive nor coupling, or NULL */
+    } * drive; /**< default drive of the joints that have neither drive nor coupling, or NULL */
     struct tact_scene_base *base; /**< a palm or a base that moves, or NULL: fixed, no shapes */
     char *start_overlap; /**< links of this hand that overlap each other at the start: exclude
                             (default), their pair never touches; keep, they are not pushed apart;
@@ -279,7 +287,8 @@ struct tact_scene_hand {
 
 /** Two objects whose shapes do not touch each other. */
 struct tact_scene_exclusion {
-    char *objects[2]; /**< each a body, "hand.link" or, where it has a `base`, "hand.base" */
+    char *objects[2]; /**< the two objects: each a body, "hand.link" or, where the hand has a
+                         `base`, "hand.base" */
 };
 
 /** A device and its settings, which the device's factory checks. */
@@ -297,7 +306,8 @@ struct tact_scene_device {
     uint64_t calibration_size; /**< bytes of calibration_text */
     struct tact_scene_haptic_axis *haptic; /**< [haptic_count] axes of that file's `haptic` */
     uint32_t haptic_count;                 /**< number of them */
-    char *haptic_model; /**< model of the device whose axes these are, or NULL: any */
+    char *haptic_model; /**< model name of the device that the haptic axes were measured on, or
+                           NULL: any */
 };
 
 /** An input channel sets a joint's target, or measures its state: value = offset + scale * channel,
@@ -330,7 +340,8 @@ struct tact_scene_output {
     double limit;  /**< clamp, in the output's unit, > 0; required */
     double rate;   /**< maximum rate of change, output unit per second, > 0; required */
     double filter; /**< cut-off of the first-order low-pass [Hz]; 0: none */
-    uint32_t tool; /**< once loaded: 1 + index of the tool that it is of; 0: of the file */
+    uint32_t tool; /**< once loaded: 1 + index of the tool that the output belongs to; 0: an output
+                      of the file */
 };
 
 /** Leads the base of a hand by the pose of a device, and sends its wrench there in the axes of the
@@ -344,42 +355,48 @@ struct tact_scene_tool {
     char **attitude;         /**< 3 input channels of a rotation vector [rad], of mode rate [1]; or
                                   4 of a quaternion, w first; or none */
     uint32_t attitude_count; /**< 0, 3 or 4 */
-    char **force;            /**< 3 output channels [N], or none */
+    char **force;            /**< 3 output channels of the tool's force [N], or none */
     uint32_t force_count;    /**< 0 or 3 */
-    char **torque;           /**< 3 output channels [N m], or none */
+    char **torque;           /**< 3 output channels of the tool's torque [N m], or none */
     uint32_t torque_count;   /**< 0 or 3 */
     double quat_wxyz[4]; /**< attitude of the device's axes in the world; default identity [1] */
-    double scale;        /**< displacement of the base by that of the device; default 1 [1] */
-    double force_scale;  /**< wrench of the device by that of the base; default 1 [1] */
-    char *clutch;        /**< "device.channel": over 0.5 the base is released, or NULL */
-    char *fine;          /**< "device.channel": over 0.5 fine_scale acts, or NULL */
-    double fine_scale;   /**< scale of the motion while `fine` is pressed, in place of scale [1] */
-    double *lower;       /**< 3: least displacement of the target from the start [m], world;
-                              NULL: unbounded */
-    double *upper;       /**< 3: greatest displacement [m], world; NULL: unbounded */
-    double center[3];    /**< middle of the device's workspace [m], its axes; default 0 */
-    double edge;         /**< distance from there beyond which the target moves on [m]; 0: none */
-    double edge_speed;   /**< speed of the target at twice that distance, and the most [m/s] */
-    double dead_zone;    /**< mode rate: length of a channel vector that counts as 0 [1] */
-    double speed;        /**< mode rate: at a length of 1, and the most [m/s] */
-    double turn_speed;   /**< mode rate: angular speed at a length of 1, and the most [rad/s] */
-    double limit;        /**< limit of the length of the force that is sent [N] */
-    double rate;         /**< limit of the rate of change of that force [N/s] */
-    double turn_limit;   /**< limit of the length of the torque that is sent [N m] */
-    double turn_rate;    /**< limit of the rate of change of that torque [N m/s] */
-    double filter;       /**< cut-off of the low-pass of force and torque [Hz]; 0: none */
+    double scale;        /**< ratio of the base's displacement to the device's; default 1 [1] */
+    double force_scale;  /**< ratio of the device's wrench to the base's; default 1 [1] */
+    char *clutch;      /**< "device.channel": above 0.5 the tool is disengaged (clutch), or NULL */
+    char *fine;        /**< "device.channel": over 0.5 fine_scale acts, or NULL */
+    double fine_scale; /**< scale of the motion while `fine` is pressed, in place of scale [1] */
+    double *lower;    /**< smallest displacement of the target from the start, 3 numbers [m], world;
+                         NULL: unbounded */
+    double *upper;    /**< largest displacement of the target from the start, 3 numbers [m], world;
+                         NULL: unbounded */
+    double center[3]; /**< middle of the device's workspace [m], its axes; default 0 */
+    double edge; /**< distance from the workspace's middle beyond which the target moves on [m]; 0:
+                    none */
+    double edge_speed; /**< largest speed of the target beyond the edge, reached at twice that
+                          distance [m/s] */
+    double dead_zone;  /**< mode rate: length of a channel vector that counts as 0 [1] */
+    double speed;      /**< mode rate: largest speed, at a channel vector of length 1 [m/s] */
+    double turn_speed; /**< mode rate: largest angular speed, at a channel vector of length 1
+                          [rad/s] */
+    double limit;      /**< limit of the length of the force that is sent [N] */
+    double rate;       /**< limit of the rate of change of that force [N/s] */
+    double turn_limit; /**< limit of the length of the torque that is sent [N m] */
+    double turn_rate;  /**< limit of the rate of change of that torque [N m/s] */
+    double filter;     /**< cut-off of the low-pass of force and torque [Hz]; 0: none */
 };
 
 /** Ties a joint to the joint of another site, by the channels of a device (type network). */
 struct tact_scene_remote {
-    char *joint;      /**< "hand.link", or "hand.base_x" and the like of a base that moves */
-    char *device;     /**< name of the device */
-    uint32_t axis;    /**< number of the joint among those of the device, 0 to 5; default 0 */
+    char *joint;  /**< "hand.link", or "hand.base_x" and the like of a base that moves */
+    char *device; /**< name of the device */
+    uint32_t
+        axis; /**< number of the joint among the joints of the network device, 0 to 5; default 0 */
     char *mode;       /**< waves (default), position_force, position_position or model */
     double impedance; /**< b of the waves, the same at both sites [N m s/rad, N s/m] */
     double stiffness; /**< of the coupling to the line [N m/rad, N/m]; default 0: the joint itself
                          is the end of the line, as where a person holds it */
-    double damping;   /**< of that coupling, of the relative rate [N m s/rad, N s/m] */
+    double damping;   /**< damping of the coupling to the line, on the relative rate [N m s/rad, N
+                         s/m] */
     double tank;      /**< energy that the correction of the position may give [J]; default 0.1 */
 };
 
@@ -396,30 +413,32 @@ struct tact_scene_grip {
     double speed;   /**< fastest change of the distance that the drives aim at [m/s]; default 0.1 */
     uint32_t hand;  /**< once loaded: index of the hand */
     uint32_t link[2];                       /**< once loaded: indices of the links */
-    uint32_t joint[TACT_SCENE_GRIP_JOINTS]; /**< once loaded: links of the hand whose joints it
-                                                 commands: those that move only link 0, then those
-                                                 that move only link 1 */
-    uint32_t joint_count[2];                /**< once loaded: number of each */
+    uint32_t joint[TACT_SCENE_GRIP_JOINTS]; /**< once loaded: links of the hand whose joints the
+                                               grip commands: those that move only link 0, then
+                                               those that move only link 1 */
+    uint32_t
+        joint_count[2]; /**< once loaded: number of joints that move only link 0, and only link 1 */
 };
 
 /** How contacts are solved. */
 struct tact_scene_contact {
     double overlap;               /**< default target depth V/|g| [m]; default 2e-5 */
     double compliance;            /**< [m/N]; default 0 */
-    double tangential_compliance; /**< [m/N]; default 0: see struct tact_contact_law */
+    double tangential_compliance; /**< default normal compliance of contacts [m/N]; default 0: see
+                                     struct tact_contact_law */
     double dissipation;           /**< relaxation time [s]; default 0.005 */
     uint32_t iterations;          /**< maximum number of sweeps per tick; default 50 */
     double tolerance; /**< relative residual at which sweeping stops; default 1e-10 [1] */
     char *local;      /**< local solver: cone (default) or bouchard */
     char *patch;      /**< polygon (default) or ellipse: see struct tact_world_options */
     char *normal;     /**< blend (default), gradient or least */
-    char *model;      /**< a name of contact/pair/model.h, or auto (default): by kinds of shape.
-                           patch is the old name of volume */
-    uint32_t points;  /**< maximum number of points per tick of that model; default 4096 */
-    char *metric;     /**< metric of Algorithm 1: euclidean or mass (default) */
-    char *split;      /**< auto (default) or never: see struct tact_world_options */
-    char *spin;       /**< kind of the torsion limit: auto (default), corners, uniform, hertz or
-                         limit-surface */
+    char *model; /**< default contact model, a name of contact/pair/model.h, or auto (default): by
+                    kinds of shape. patch is the old name of volume */
+    uint32_t points; /**< maximum number of points per tick of that model; default 4096 */
+    char *metric;    /**< metric of Algorithm 1: euclidean or mass (default) */
+    char *split;     /**< auto (default) or never: see struct tact_world_options */
+    char *spin;      /**< kind of the torsion limit: auto (default), corners, uniform, hertz or
+                        limit-surface */
 };
 
 /** Source of the moments of overlaps. */
@@ -465,7 +484,7 @@ struct tact_scene {
     struct tact_scene_contact contact;     /**< how contacts are solved */
     struct tact_scene_moments moments;     /**< source of the moments of overlaps */
     struct tact_scene_realtime realtime;   /**< real time of the loop */
-    struct tact_scene_recorder recorder;   /**< how it is recorded */
+    struct tact_scene_recorder recorder;   /**< options of the log */
     struct tact_scene_material *materials; /**< [materials_count] materials */
     uint32_t materials_count;              /**< number of materials */
     struct tact_scene_pair *pairs;         /**< [pairs_count] laws of pairs of materials */

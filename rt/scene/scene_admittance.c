@@ -3,7 +3,8 @@
 #include <string.h>
 #include "rt/scene/scene_internal.h"
 
-/* What a joint has that acts beside the force, or NULL; *key: where. */
+/* What acts on a joint besides the force of an input, or NULL; *key is the scene key that sets it.
+ */
 static const char *find_other_law(const struct tact_scene_joint *joint, const char **key)
 {
     const struct {
@@ -31,7 +32,7 @@ static int check_force_input(const struct tact_scene_check *check, const struct 
 {
     static const char *const others[] = {"target", "state"};
     const struct tact_scene_input *in = &scene->inputs[index];
-    char path[TACT_SCENE_PATH], owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES], owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     uint32_t hand, link;
     snprintf(path, sizeof path, "inputs[%u].to", index);
     if (!tact_scene_find_link(scene, in->to, &hand, &link)) {

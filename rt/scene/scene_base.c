@@ -18,7 +18,7 @@ uint32_t tact_scene_base_links(const struct tact_scene_hand *hand)
     return hand->base && !hand->base->fixed ? TACT_HAND_BASE : 0;
 }
 
-uint32_t tact_scene_own_bodies(const struct tact_scene *scene)
+uint32_t tact_scene_file_body_count(const struct tact_scene *scene)
 {
     uint32_t count = scene->bodies_count;
     while (count > 0 && scene->bodies[count - 1].hand) {
@@ -27,13 +27,14 @@ uint32_t tact_scene_own_bodies(const struct tact_scene *scene)
     return count;
 }
 
-char *tact_scene_body_key(const struct tact_scene *scene, uint32_t body, char out[TACT_SCENE_PATH])
+char *tact_scene_body_key(const struct tact_scene *scene, uint32_t body,
+                          char out[TACT_SCENE_PATH_BYTES])
 {
     const uint32_t hand = scene->bodies[body].hand;
     if (hand) {
-        snprintf(out, TACT_SCENE_PATH, "hands[%u].base", hand - 1);
+        snprintf(out, TACT_SCENE_PATH_BYTES, "hands[%u].base", hand - 1);
     } else {
-        snprintf(out, TACT_SCENE_PATH, "bodies[%u]", body);
+        snprintf(out, TACT_SCENE_PATH_BYTES, "bodies[%u]", body);
     }
     return out;
 }
@@ -44,13 +45,13 @@ const char *tact_scene_link_owner(const struct tact_scene_hand *hand, uint32_t l
 }
 
 char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
-                          char out[TACT_SCENE_PATH])
+                          char out[TACT_SCENE_PATH_BYTES])
 {
     const uint32_t before = tact_scene_base_links(&scene->hands[hand]);
     if (link < before) {
-        snprintf(out, TACT_SCENE_PATH, "hands[%u].base", hand);
+        snprintf(out, TACT_SCENE_PATH_BYTES, "hands[%u].base", hand);
     } else {
-        snprintf(out, TACT_SCENE_PATH, "hands[%u].links[%u]", hand, link - before);
+        snprintf(out, TACT_SCENE_PATH_BYTES, "hands[%u].links[%u]", hand, link - before);
     }
     return out;
 }
@@ -58,7 +59,7 @@ char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_
 static int check_reserved_link_names(const struct tact_scene_check *check,
                                      const struct tact_scene_hand *hand, uint32_t number)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < hand->links_count; i++) {
         int is_reserved_name = !strcmp(hand->links[i].name, "base");
         for (int k = 0; k < TACT_HAND_BASE; k++) {
@@ -102,7 +103,7 @@ static int make_base_coordinate(const struct tact_scene_base *base, int index,
     return 0;
 }
 
-/* The last coordinate has the mass and the shapes of the base. */
+/* The last coordinate of the base gets the mass and the shapes of the base. */
 static void move_shapes_to_last_coordinate(struct tact_scene_base *base,
                                            struct tact_scene_link *link)
 {
@@ -136,11 +137,12 @@ static int insert_base_coordinates(struct tact_scene_hand *hand)
     return rc;
 }
 
-/* Only what a base that moves has: none of it would act. */
+/* Refuses keys of a fixed base that only a base that moves can have, as they would have no effect.
+ */
 static int check_keys_of_fixed_base(const struct tact_scene_check *check, uint32_t number)
 {
     static const char *const moving[] = {"coupling", "turn_coupling", "limit", "turn_limit"};
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
         if (tact_scene_has_key(check, "hands[%u].base.%s", number, moving[i])) {
             snprintf(path, sizeof path, "hands[%u].base.%s", number, moving[i]);
@@ -180,9 +182,9 @@ static int append_fixed_base(const struct tact_scene_check *check, struct tact_s
     return 0;
 }
 
-void tact_scene_place_fixed_bases(struct tact_scene *scene)
+void tact_scene_set_fixed_base_poses(struct tact_scene *scene)
 {
-    for (uint32_t i = tact_scene_own_bodies(scene); i < scene->bodies_count; i++) {
+    for (uint32_t i = tact_scene_file_body_count(scene); i < scene->bodies_count; i++) {
         struct tact_scene_body *body = &scene->bodies[i];
         const struct tact_scene_hand *hand = &scene->hands[body->hand - 1];
         memcpy(body->position, hand->position, sizeof body->position);
@@ -195,7 +197,7 @@ int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_sc
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         const bool moves = hand->base && !hand->base->fixed;
         if (!moves && !hand->links_count) {
             snprintf(path, sizeof path, "hands[%u]", i);

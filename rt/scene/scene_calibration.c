@@ -8,8 +8,8 @@
 #include <string.h>
 #include "rt/file.h"
 
-/** Greatest number of a haptic axis, in SI units: what is beyond is no device, and overflows. */
-#define MAX_HAPTIC_NUMBER 1e9
+/** Largest value of a haptic axis, in SI units: no device has more, and it could overflow. */
+#define MAX_HAPTIC_VALUE 1e9
 
 /** Reads the file, from the log's attachments or from disk, and stores its text. */
 static int read_text(const struct tact_scene *scene, const struct tact_scene_files *files,
@@ -34,7 +34,7 @@ static int read_text(const struct tact_scene *scene, const struct tact_scene_fil
     bool absolute = name[0] == '/';
     snprintf(path, sizeof path, "%s%s%s", absolute ? "" : scene->directory, absolute ? "" : "/",
              name);
-    return tact_file_read(path, TACT_SCENE_BYTES, &device->calibration_text,
+    return tact_file_read(path, TACT_SCENE_MAX_BYTES, &device->calibration_text,
                           &device->calibration_size);
 }
 
@@ -52,10 +52,10 @@ static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_sc
             "resolution and the largest stable wall stiffness, as tact calibrate writes them");
     }
     for (int i = 0; i < NUMBERS; i++) {
-        if (!(n[i] >= 0.0 && n[i] <= MAX_HAPTIC_NUMBER) || (i == 0 && n[i] == 0.0)) {
+        if (!(n[i] >= 0.0 && n[i] <= MAX_HAPTIC_VALUE) || (i == 0 && n[i] == 0.0)) {
             return tact_scene_report_bad_value(inside, setting->key,
                                                "number %d is %g; expected %s to %g", i + 1, n[i],
-                                               i ? "0" : "more than 0", MAX_HAPTIC_NUMBER);
+                                               i ? "0" : "more than 0", MAX_HAPTIC_VALUE);
         }
     }
     void *grown = realloc(device->haptic, (device->haptic_count + 1) * sizeof *device->haptic);
@@ -70,9 +70,10 @@ static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_sc
     return 0;
 }
 
-/** Takes what concerns couplings out of the settings from `first` on, which go to the type. */
-static int take_haptic_axes(const struct tact_scene_check *inside, struct tact_scene_device *device,
-                            uint32_t first)
+/** Moves the haptic axes out of the settings from index `first` on; the rest goes to the device
+ * type. */
+static int move_haptic_axes_out(const struct tact_scene_check *inside,
+                                struct tact_scene_device *device, uint32_t first)
 {
     uint32_t kept = first;
     int rc = 0;
@@ -102,7 +103,7 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
 {
     struct tact_scene_device *device = &scene->devices[number];
     struct tact_scene_index *index = NULL;
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     int rc = read_text(scene, files, device);
     snprintf(key, sizeof key, "devices[%u].calibration", number);
     if (rc) {
@@ -119,7 +120,7 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
     const struct tact_scene_check inside = {index, check->err};
     const uint32_t first = device->settings_count;
     rc = tact_scene_append_settings(&inside, device);
-    rc = rc ? rc : take_haptic_axes(&inside, device, first);
+    rc = rc ? rc : move_haptic_axes_out(&inside, device, first);
     for (uint32_t i = first; i < device->settings_count; i++) {
         device->settings[i].file = device->calibration;
     }

@@ -8,18 +8,19 @@
 #include "contact/vec.h"
 #include "contact/world/world.h"
 
-/* Beyond these, squares and inverses of masses and inertias overflow in the solver. */
+/* Limits of mass and inertia: beyond them, squares and inverses overflow in the solver. */
 #define MIN_MASS 1e-12    /* [kg] */
 #define MAX_MASS 1e12     /* [kg] */
 #define MIN_INERTIA 1e-24 /* [kg m^2] */
 #define MAX_INERTIA 1e24  /* [kg m^2] */
 
-#define HALF_TURN_ANGLE 3.14159265358979323846 /* half of one [rad] */
+#define HALF_TURN_ANGLE 3.14159265358979323846 /* half a turn [rad] */
 
 int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
                           const char *path)
 {
-    /* scaled first: squares of very large or small numbers overflow or underflow */
+    /* the quaternion is scaled first: squares of very large or small numbers overflow or underflow
+     */
     double largest = 0.0;
     for (int i = 0; i < 4; i++) {
         largest = fmax(largest, fabs(quat_wxyz[i]));
@@ -90,8 +91,8 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
 static int check_torus_tube(const struct tact_scene_check *check, const char *path,
                             const struct tact_scene_shape *shape)
 {
-    char key[TACT_SCENE_PATH];
-    int rc = tact_scene_need_positive(check, path, "tube", shape->tube, "m");
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_positive(check, path, "tube", shape->tube, "m");
     return rc || shape->tube < shape->radius
                ? rc
                : tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "tube"),
@@ -101,8 +102,7 @@ static int check_torus_tube(const struct tact_scene_check *check, const char *pa
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path)
 {
-    /* Keys of shapes: a type requires those of its kind and may not have the others of this list.
-     */
+    /* Checks the keys of a shape: its type requires some and forbids the others of this list. */
     static const struct {
         const char *key;
         const char *word; /* in the kind's keys */
@@ -112,12 +112,12 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
                 {"file", "file", false},    {"generate", "file", false},
                 {"scale", "file", false},   {"profile", "profile", true}};
     const char *types[TACT_SHAPE_COUNT + 1] = {NULL}, *keys = "";
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
         types[i] = tact_shape_type((enum tact_shape_kind)i)->name;
     }
-    int rc =
-        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "type"), shape->type, types);
+    int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "type"), shape->type,
+                                     types);
     if (!rc) {
         keys = tact_shape_type((enum tact_shape_kind)tact_shape_kind_find(shape->type))->keys;
     }
@@ -132,25 +132,25 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
             rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, uses[i].key),
                                              "a %s has no %s", shape->type, uses[i].key);
         } else if (given && strcmp(uses[i].key, "radius") == 0) {
-            rc = tact_scene_need_positive(check, path, "radius", shape->radius, "m");
+            rc = tact_scene_require_positive(check, path, "radius", shape->radius, "m");
         } else if (given && strcmp(uses[i].key, "tube") == 0) {
             rc = check_torus_tube(check, path, shape);
         } else if (given && strcmp(uses[i].key, "length") == 0) {
-            rc = tact_scene_need_positive(check, path, "length", shape->length, "m");
+            rc = tact_scene_require_positive(check, path, "length", shape->length, "m");
         } else if (given && strcmp(uses[i].key, "scale") == 0) {
-            rc = tact_scene_need_positive(check, path, "scale", shape->scale, "");
+            rc = tact_scene_require_positive(check, path, "scale", shape->scale, "");
         }
     }
     for (int i = 0; !rc && tact_scene_has_key(check, "%s.size", path) && i < 3; i++) {
         char edge[16];
         snprintf(edge, sizeof edge, "size[%d]", i);
-        rc = tact_scene_need_positive(check, path, edge, shape->size[i], "m");
+        rc = tact_scene_require_positive(check, path, edge, shape->size[i], "m");
     }
-    rc = rc ? rc : tact_scene_need_coordinates(check, path, "radius", &shape->radius, 1);
-    rc = rc ? rc : tact_scene_need_coordinates(check, path, "tube", &shape->tube, 1);
-    rc = rc ? rc : tact_scene_need_coordinates(check, path, "length", &shape->length, 1);
-    rc = rc ? rc : tact_scene_need_coordinates(check, path, "size", shape->size, 3);
-    rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", shape->position, 3);
+    rc = rc ? rc : tact_scene_require_coordinates(check, path, "radius", &shape->radius, 1);
+    rc = rc ? rc : tact_scene_require_coordinates(check, path, "tube", &shape->tube, 1);
+    rc = rc ? rc : tact_scene_require_coordinates(check, path, "length", &shape->length, 1);
+    rc = rc ? rc : tact_scene_require_coordinates(check, path, "size", shape->size, 3);
+    rc = rc ? rc : tact_scene_require_coordinates(check, path, "position", shape->position, 3);
     rc = rc ? rc : tact_scene_check_mesh_source(check, shape, path);
     return rc ? rc
               : tact_scene_check_quat(check, shape->quat_wxyz,
@@ -160,7 +160,7 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
 static int check_shape_values(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
                               uint32_t count, const char *owner, bool fixed)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < count; i++) {
         snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, i);
         int rc = tact_scene_check_shape(check, &shapes[i], path);
@@ -181,15 +181,15 @@ static int check_shape_values(const struct tact_scene_check *check, struct tact_
 static int check_mass_and_inertia(const struct tact_scene_check *check, const char *owner,
                                   double mass, const double *inertia, uint32_t shapes)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     if (!tact_scene_has_key(check, "%s.mass", owner)) {
         return tact_scene_report_bad_value(check, tact_scene_path_of_key(path, owner, "mass"),
                                            "missing; expected a mass in kg, or `fixed: true`");
     }
-    int rc = tact_scene_need_positive(check, owner, "mass", mass, "kg");
+    int rc = tact_scene_require_positive(check, owner, "mass", mass, "kg");
     rc = rc ? rc
-            : tact_scene_need_between(check, tact_scene_path_of_key(path, owner, "mass"), mass,
-                                      MIN_MASS, MAX_MASS, "kg");
+            : tact_scene_require_between(check, tact_scene_path_of_key(path, owner, "mass"), mass,
+                                         MIN_MASS, MAX_MASS, "kg");
     if (rc) {
         return rc;
     }
@@ -213,23 +213,23 @@ static int check_mass_and_inertia(const struct tact_scene_check *check, const ch
 static int check_start_state(const struct tact_scene_check *check,
                              const struct tact_scene_body *body, double max_speed, const char *path)
 {
-    int rc = tact_scene_need_coordinates(check, path, "position", body->position, 3);
+    int rc = tact_scene_require_coordinates(check, path, "position", body->position, 3);
     if (!rc && body->center_of_mass) {
-        rc = tact_scene_need_coordinates(check, path, "center_of_mass", body->center_of_mass, 3);
+        rc = tact_scene_require_coordinates(check, path, "center_of_mass", body->center_of_mass, 3);
     }
     rc = rc ? rc
-            : tact_scene_need_absolute_within(check, path, "velocity", body->velocity, 3, max_speed,
-                                              "m/s (max_speed)");
+            : tact_scene_require_magnitude(check, path, "velocity", body->velocity, 3, max_speed,
+                                           "m/s (max_speed)");
     return rc ? rc
-              : tact_scene_need_absolute_within(check, path, "angular_velocity",
-                                                body->angular_velocity, 3, TACT_WORLD_MAX_RATE,
-                                                "rad/s");
+              : tact_scene_require_magnitude(check, path, "angular_velocity",
+                                             body->angular_velocity, 3, TACT_WORLD_MAX_RATE,
+                                             "rad/s");
 }
 
 static int check_body(const struct tact_scene_check *check, struct tact_scene_body *body,
                       double max_speed, const char *path)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_check_quat(check, body->quat_wxyz,
                                    tact_scene_path_of_key(key, path, "quat_wxyz"));
     if (!rc && body->hand && body->inertia) {
@@ -240,7 +240,7 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
         rc = check_mass_and_inertia(check, path, body->mass, body->inertia, body->shapes_count);
     }
     if (!rc && body->fixed && tact_scene_has_key(check, "%s.mass", path)) {
-        rc = tact_scene_need_positive(check, path, "mass", body->mass, "kg");
+        rc = tact_scene_require_positive(check, path, "mass", body->mass, "kg");
     }
     if (!rc && body->fixed &&
         (tact_v3_norm(body->velocity) > 0.0 || tact_v3_norm(body->angular_velocity) > 0.0)) {
@@ -252,15 +252,16 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
                                          "a body with \"fixed: true\" cannot have \"fast: true\"");
     }
     rc = rc ? rc : check_start_state(check, body, max_speed, path);
-    rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "support_until", body->support_until, "s");
+    rc =
+        rc ? rc
+           : tact_scene_require_nonnegative(check, path, "support_until", body->support_until, "s");
     return rc ? rc : check_shape_values(check, body->shapes, body->shapes_count, path, body->fixed);
 }
 
 static int check_and_normalize_axis(const struct tact_scene_check *check, double axis[3],
                                     const char *path)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     double largest = fmax(fmax(fabs(axis[0]), fabs(axis[1])), fabs(axis[2]));
     if (!(largest > 0.0)) {
         return tact_scene_report_bad_value(
@@ -274,11 +275,11 @@ static int check_and_normalize_axis(const struct tact_scene_check *check, double
     return 0;
 }
 
-/* A range: both ends or neither, ordered. */
+/* Checks that a range has both ends or neither, in order. */
 static int check_lower_upper(const struct tact_scene_check *check, double least, double most,
                              const char *path)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     bool lower = tact_scene_has_key(check, "%s.lower", path);
     bool upper = tact_scene_has_key(check, "%s.upper", path);
     if (lower != upper || (lower && !(least < most))) {
@@ -293,7 +294,7 @@ static int check_lower_upper(const struct tact_scene_check *check, double least,
 static int check_joint_stops(const struct tact_scene_check *check,
                              const struct tact_scene_constraint *constraint, const char *path)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     int turns = strcmp(constraint->type, "hinge") == 0;
     int rc = check_lower_upper(check, constraint->lower, constraint->upper, path);
     if (rc) {
@@ -314,9 +315,9 @@ static int check_constraint(const struct tact_scene_check *check,
 {
     static const char *const types[] = {"ball", "hinge", "slider", "fixed", NULL};
     static const char *const axial[] = {"axis", "lower", "upper", "damping", "friction", NULL};
-    char key[TACT_SCENE_PATH];
-    int rc = tact_scene_need_word(check, tact_scene_path_of_key(key, path, "type"),
-                                  constraint->type, types);
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "type"),
+                                     constraint->type, types);
     bool free = !rc && (!strcmp(constraint->type, "hinge") || !strcmp(constraint->type, "slider"));
     for (int i = 0; !rc && !free && axial[i]; i++) {
         if (tact_scene_has_key(check, "%s.%s", path, axial[i])) {
@@ -324,22 +325,22 @@ static int check_constraint(const struct tact_scene_check *check,
                                              "a %s joint has no %s", constraint->type, axial[i]);
         }
     }
-    rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", constraint->position, 3);
+    rc = rc ? rc : tact_scene_require_coordinates(check, path, "position", constraint->position, 3);
     rc = rc ? rc : check_and_normalize_axis(check, constraint->axis, path);
     rc = rc ? rc : check_joint_stops(check, constraint, path);
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "damping", constraint->damping,
-                                           "N m s/rad or N s/m");
+            : tact_scene_require_nonnegative(check, path, "damping", constraint->damping,
+                                             "N m s/rad or N s/m");
     return rc ? rc
-              : tact_scene_need_not_negative(check, path, "friction", constraint->friction,
-                                             "N m or N");
+              : tact_scene_require_nonnegative(check, path, "friction", constraint->friction,
+                                               "N m or N");
 }
 
 /* Stops, between which the joint starts, and what else acts at a joint besides its drive. */
 static int check_joint_resistance(const struct tact_scene_check *check,
                                   const struct tact_scene_joint *joint, const char *path)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     int rc = check_lower_upper(check, joint->lower, joint->upper, path);
     if (!rc && joint->lower < joint->upper &&
         (joint->start < joint->lower || joint->start > joint->upper)) {
@@ -360,27 +361,28 @@ static int check_joint_resistance(const struct tact_scene_check *check,
             check, tact_scene_path_of_key(key, path, "target_lower"),
             "a joint with a \"coupling\" cannot have a target range (target_lower, target_upper)");
     }
-    rc =
-        rc ? rc
-           : tact_scene_need_not_negative(check, path, "armature", joint->armature, "kg m^2 or kg");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "viscous", joint->viscous,
-                                           "N m s/rad or N s/m");
+            : tact_scene_require_nonnegative(check, path, "armature", joint->armature,
+                                             "kg m^2 or kg");
+    rc = rc ? rc
+            : tact_scene_require_nonnegative(check, path, "viscous", joint->viscous,
+                                             "N m s/rad or N s/m");
     return rc ? rc
-              : tact_scene_need_not_negative(check, path, "friction", joint->friction, "N m or N");
+              : tact_scene_require_nonnegative(check, path, "friction", joint->friction,
+                                               "N m or N");
 }
 
 static int check_joint_values(const struct tact_scene_check *check, struct tact_scene_joint *joint,
                               double period, const char *path)
 {
     static const char *const types[] = {"hinge", "slide", NULL};
-    char key[TACT_SCENE_PATH];
-    int rc =
-        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "type"), joint->type, types);
-    rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", joint->position, 3);
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "type"), joint->type,
+                                     types);
+    rc = rc ? rc : tact_scene_require_coordinates(check, path, "position", joint->position, 3);
     rc = rc ? rc
-            : tact_scene_need_absolute_within(check, path, "start", &joint->start, 1,
-                                              TACT_MESH_MAX_COORDINATE, "rad or m");
+            : tact_scene_require_magnitude(check, path, "start", &joint->start, 1,
+                                           TACT_MESH_MAX_COORDINATE, "rad or m");
     rc = rc ? rc : check_and_normalize_axis(check, joint->axis, path);
     if (rc) {
         return rc;
@@ -388,12 +390,12 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
     rc = tact_scene_check_quat(check, joint->quat_wxyz,
                                tact_scene_path_of_key(key, path, "quat_wxyz"));
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "stiffness", joint->stiffness,
-                                           "N m/rad or N/m");
+            : tact_scene_require_nonnegative(check, path, "stiffness", joint->stiffness,
+                                             "N m/rad or N/m");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "damping", joint->damping,
-                                           "N m s/rad or N s/m");
-    rc = rc ? rc : tact_scene_need_not_negative(check, path, "limit", joint->limit, "N m or N");
+            : tact_scene_require_nonnegative(check, path, "damping", joint->damping,
+                                             "N m s/rad or N s/m");
+    rc = rc ? rc : tact_scene_require_nonnegative(check, path, "limit", joint->limit, "N m or N");
     rc = rc ? rc : check_joint_resistance(check, joint, path);
     return rc || !joint->coupling
                ? rc
@@ -405,10 +407,11 @@ static int check_moving_base(const struct tact_scene_check *check, const struct 
                              uint32_t number)
 {
     const struct tact_scene_base *base = scene->hands[number].base;
-    char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     snprintf(path, sizeof path, "hands[%u].base", number);
-    int rc = tact_scene_need_not_negative(check, path, "limit", base->limit, "N");
-    rc = rc ? rc : tact_scene_need_not_negative(check, path, "turn_limit", base->turn_limit, "N m");
+    int rc = tact_scene_require_nonnegative(check, path, "limit", base->limit, "N");
+    rc = rc ? rc
+            : tact_scene_require_nonnegative(check, path, "turn_limit", base->turn_limit, "N m");
     if (!rc && base->coupling) {
         rc = tact_scene_check_coupling(check, base->coupling, scene->period,
                                        tact_scene_tool_force_gain(scene, number, false), path,
@@ -428,15 +431,15 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
     struct tact_scene_hand *hand = &scene->hands[number];
     static const char *const start[] = {"exclude", "keep", "refuse", NULL};
     const uint32_t of_base = tact_scene_base_links(hand);
-    char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
     snprintf(path, sizeof path, "hands[%u]", number);
-    rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", hand->position, 3);
+    rc = rc ? rc : tact_scene_require_coordinates(check, path, "position", hand->position, 3);
     rc = rc ? rc : tact_scene_check_hand_file(check, hand, number);
     rc = rc ? rc
-            : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "start_overlap"),
-                                   hand->start_overlap, start);
+            : tact_scene_require_word(check, tact_scene_path_of_key(key, path, "start_overlap"),
+                                      hand->start_overlap, start);
     rc = rc || !of_base ? rc : check_moving_base(check, scene, number);
     for (uint32_t i = of_base ? of_base - 1 : 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
@@ -446,8 +449,8 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
                                     tact_scene_path_of_key(key, path, "joint"));
         }
         rc = rc ? rc
-                : tact_scene_need_coordinates(check, path, "center_of_mass", link->center_of_mass,
-                                              3);
+                : tact_scene_require_coordinates(check, path, "center_of_mass",
+                                                 link->center_of_mass, 3);
         rc =
             rc ? rc
                : check_mass_and_inertia(check, path, link->mass, link->inertia, link->shapes_count);
@@ -460,9 +463,9 @@ static int check_output_quantity(const struct tact_scene_check *check,
                                  const struct tact_scene_output *output, const char *path)
 {
     static const char *const what[] = {"reaction", "drive", "force", "moment", "rate", NULL};
-    char key[TACT_SCENE_PATH];
-    int rc =
-        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "what"), output->what, what);
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "what"), output->what,
+                                     what);
     if (rc || !output->along) {
         return rc;
     }
@@ -485,16 +488,16 @@ static int check_output_quantity(const struct tact_scene_check *check,
 static int check_io_values(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     static const char *const into[] = {"target", "state", "force", NULL};
-    char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         snprintf(path, sizeof path, "inputs[%u]", i);
         rc = check_lower_upper(check, in->lower, in->upper, path);
         rc = rc ? rc
-                : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "what"), in->what,
-                                       into);
-        rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", in->filter, "Hz");
+                : tact_scene_require_word(check, tact_scene_path_of_key(key, path, "what"),
+                                          in->what, into);
+        rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", in->filter, "Hz");
         if (!rc && in->filter > 0.0 && strcmp(in->what, "state")) {
             rc = tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, "filter"),
@@ -506,9 +509,9 @@ static int check_io_values(const struct tact_scene_check *check, const struct ta
         const struct tact_scene_output *o = &scene->outputs[i];
         snprintf(path, sizeof path, "outputs[%u]", i);
         rc = check_output_quantity(check, o, path);
-        rc = rc ? rc : tact_scene_need_positive(check, path, "limit", o->limit, "");
-        rc = rc ? rc : tact_scene_need_positive(check, path, "rate", o->rate, "a second");
-        rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", o->filter, "Hz");
+        rc = rc ? rc : tact_scene_require_positive(check, path, "limit", o->limit, "");
+        rc = rc ? rc : tact_scene_require_positive(check, path, "rate", o->rate, "a second");
+        rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", o->filter, "Hz");
     }
     return rc;
 }
@@ -517,37 +520,38 @@ static int check_session_options(const struct tact_scene_check *check,
                                  const struct tact_scene *scene)
 {
     static const char *const sources[] = {"auto", "opencl", "host", NULL};
-    int rc = tact_scene_need_between(check, "period", scene->period, 1e-5, 0.1, "s");
-    rc = rc ? rc : tact_scene_need_between(check, "max_speed", scene->max_speed, 1e-6, 1e9, "m/s");
+    int rc = tact_scene_require_between(check, "period", scene->period, 1e-5, 0.1, "s");
+    rc = rc ? rc
+            : tact_scene_require_between(check, "max_speed", scene->max_speed, 1e-6, 1e9, "m/s");
     if (!rc && !(scene->duration > 0.0)) {
         rc = tact_scene_report_bad_value(check, "duration",
                                          "a time in seconds must be greater than 0, got %g s",
                                          scene->duration);
     }
-    rc = rc ? rc : tact_scene_need_word(check, "moments.source", scene->moments.source, sources);
+    rc = rc ? rc : tact_scene_require_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc
-            : tact_scene_need_between(check, "moments.max_age", scene->moments.max_age, 0, 1000,
-                                      "ticks");
+            : tact_scene_require_between(check, "moments.max_age", scene->moments.max_age, 0, 1000,
+                                         "ticks");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, "moments", "host_time", scene->moments.host_time,
-                                           "s");
+            : tact_scene_require_nonnegative(check, "moments", "host_time",
+                                             scene->moments.host_time, "s");
     rc = rc ? rc
-            : tact_scene_need_between(check, "realtime.priority", scene->realtime.priority, 1, 99,
-                                      "");
-    rc =
-        rc ? rc : tact_scene_need_between(check, "realtime.cpu", scene->realtime.cpu, -1, 4095, "");
+            : tact_scene_require_between(check, "realtime.priority", scene->realtime.priority, 1,
+                                         99, "");
+    rc = rc ? rc
+            : tact_scene_require_between(check, "realtime.cpu", scene->realtime.cpu, -1, 4095, "");
     const struct tact_scene_recorder *r = &scene->recorder;
     if (!rc && r->split_bytes != 0.0) {
-        rc = tact_scene_need_between(check, "recorder.split_bytes", r->split_bytes, 65536.0, 1e15,
-                                     "");
+        rc = tact_scene_require_between(check, "recorder.split_bytes", r->split_bytes, 65536.0,
+                                        1e15, "");
     }
     if (!rc && r->split_seconds != 0.0) {
-        rc = tact_scene_need_between(check, "recorder.split_seconds", r->split_seconds, 0.1, 1e6,
-                                     "s");
+        rc = tact_scene_require_between(check, "recorder.split_seconds", r->split_seconds, 0.1, 1e6,
+                                        "s");
     }
     if (!rc && r->pressure_rate != 0.0) {
-        rc = tact_scene_need_between(check, "recorder.pressure_rate", r->pressure_rate, 0.001, 1e6,
-                                     "1/s");
+        rc = tact_scene_require_between(check, "recorder.pressure_rate", r->pressure_rate, 0.001,
+                                        1e6, "1/s");
     }
     return rc;
 }
@@ -557,12 +561,12 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
     int rc = check_session_options(check, scene);
     rc = rc ? rc : tact_scene_check_contact(check, scene);
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         tact_scene_body_key(scene, i, path);
         rc = check_body(check, &scene->bodies[i], scene->max_speed, path);
     }
     for (uint32_t i = 0; !rc && i < scene->joints_count; i++) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "joints[%u]", i);
         rc = check_constraint(check, &scene->joints[i], path);
     }

@@ -8,7 +8,7 @@ static int check_file_scales(const struct tact_scene_check *check,
                              const struct tact_scene_shape *shape, bool is_mesh_shape,
                              const char *path)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     if (shape->unit) {
         static const char *const units[] = {"m", "cm", "mm", "in", NULL};
         tact_scene_path_of_key(key, path, "unit");
@@ -16,7 +16,7 @@ static int check_file_scales(const struct tact_scene_check *check,
             return tact_scene_report_bad_value(
                 check, key, "the key \"unit\" is only for a shape with a \"file\"");
         }
-        int rc = tact_scene_need_word(check, key, shape->unit, units);
+        int rc = tact_scene_require_word(check, key, shape->unit, units);
         if (rc) {
             return rc;
         }
@@ -40,7 +40,7 @@ static int check_file_scales(const struct tact_scene_check *check,
 int tact_scene_check_mesh_source(const struct tact_scene_check *check,
                                  const struct tact_scene_shape *shape, const char *path)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     bool is_mesh_shape = strcmp(shape->type, "convex") == 0 || strcmp(shape->type, "mesh") == 0;
     if (is_mesh_shape && !shape->file && !shape->generate) {
         return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "file"),

@@ -11,11 +11,11 @@ enum { MAX_MODELS = 32 };
 static int check_fingertip_radius(const struct tact_scene_check *check, const char *path,
                                   double radius, double power)
 {
-    char key[TACT_SCENE_PATH];
-    int rc = tact_scene_need_not_negative(check, path, "tip_radius", radius, "m");
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_nonnegative(check, path, "tip_radius", radius, "m");
     return rc ? rc
-              : tact_scene_need_between(check, tact_scene_path_of_key(key, path, "tip_power"),
-                                        power, 0.0, 1.0, "");
+              : tact_scene_require_between(check, tact_scene_path_of_key(key, path, "tip_power"),
+                                           power, 0.0, 1.0, "");
 }
 
 static int check_contact_model(const struct tact_scene_check *check, const char *path,
@@ -27,8 +27,10 @@ static int check_contact_model(const struct tact_scene_check *check, const char 
     while (count < MAX_MODELS && (model = tact_contact_model_at(count - 1))) {
         words[count++] = model->name;
     }
-    words[count] = strcmp(name, "patch") ? NULL : "patch"; /* the former name of volume */
-    return tact_scene_need_word(check, path, name, words);
+    words[count] = strcmp(name, "patch")
+                       ? NULL
+                       : "patch"; /* "patch" is the former name of the model "volume" */
+    return tact_scene_require_word(check, path, name, words);
 }
 
 static int pair_uses_field(const struct tact_scene *scene, const struct tact_scene_pair *pair)
@@ -36,7 +38,8 @@ static int pair_uses_field(const struct tact_scene *scene, const struct tact_sce
     return !strcmp(pair->model ? pair->model : scene->contact.model, "field");
 }
 
-/* The power of a material's pressure field: Hertz's with a modulus alone; 0 of a rigid one. */
+/* Exponent of a material's pressure over depth: that of Hertz with a modulus alone; 0 of a rigid
+ * material. */
 static double get_pressure_field_power(const struct tact_scene_material *material)
 {
     const struct tact_scene_field *field = &material->field;
@@ -52,7 +55,7 @@ static int check_pressure_powers(const struct tact_scene_check *check,
                                  const struct tact_scene_pair *pair)
 {
     const char *const *name = (const char *const *)pair->materials;
-    double power[2] = {1.0, 1.0}; /* no such material: refused elsewhere */
+    double power[2] = {1.0, 1.0}; /* no such material: another check refuses it */
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         for (int k = 0; k < 2; k++) {
             if (!strcmp(scene->materials[i].name, name[k])) {
@@ -77,14 +80,14 @@ static int check_pressure_powers(const struct tact_scene_check *check,
     return 0;
 }
 
-/* Options that are not defined for pressure fields. */
+/* Refuses options that have no effect in pairs with pressure fields. */
 static int check_field_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
                             const char *path, const struct tact_scene_pair *pair)
 {
     static const char *const others[] = {
         "overlap", "restitution", "compliance", "tangential_compliance", "tip_radius", "tip_power"};
     const struct tact_contact_law *law = &pair->law;
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (tact_scene_has_key(check, "%s.%s", path, others[i])) {
             return tact_scene_report_bad_value(
@@ -104,29 +107,30 @@ static int check_field_pair(const struct tact_scene_check *check, const struct t
 static int check_pressure_field(const struct tact_scene_check *check, const char *path,
                                 const struct tact_scene_field *field)
 {
-    char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    char owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     tact_scene_path_of_key(owner, path, "field");
     if (!tact_scene_has_key(check, "%s", owner)) {
         return 0;
     }
-    int rc = tact_scene_need_positive(check, owner, "modulus", field->modulus, "Pa");
-    rc = rc ? rc : tact_scene_need_positive(check, owner, "thickness", field->thickness, "m");
+    int rc = tact_scene_require_positive(check, owner, "modulus", field->modulus, "Pa");
+    rc = rc ? rc : tact_scene_require_positive(check, owner, "thickness", field->thickness, "m");
     if (!rc && tact_scene_has_key(check, "%s.power", owner)) {
-        rc = tact_scene_need_between(check, tact_scene_path_of_key(key, owner, "power"),
-                                     field->power, 0.5, 5.0, "");
+        rc = tact_scene_require_between(check, tact_scene_path_of_key(key, owner, "power"),
+                                        field->power, 0.5, 5.0, "");
     }
     if (!rc && !isfinite(field->modulus / field->thickness)) {
         rc = tact_scene_report_bad_value(
             check, owner, "the ratio of modulus to thickness of a soft layer is too large");
     }
-    rc = rc ? rc : tact_scene_need_not_negative(check, owner, "cell", field->cell, "m");
+    rc = rc ? rc : tact_scene_require_nonnegative(check, owner, "cell", field->cell, "m");
     return rc || !field->kind
                ? rc
-               : tact_scene_need_word(check, tact_scene_path_of_key(key, owner, "kind"),
-                                      field->kind, tact_extent_kind_names);
+               : tact_scene_require_word(check, tact_scene_path_of_key(key, owner, "kind"),
+                                         field->kind, tact_extent_kind_names);
 }
 
-/* 1 where a pair has a patch that grows with the force: a modulus or a fingertip. */
+/* 1 where a pair has a contact patch that grows with the force: from a modulus or a fingertip
+ * radius. */
 static int has_soft_patch(const struct tact_scene *scene, const struct tact_scene_pair *pair)
 {
     int soft = pair->law.tip_radius > 0.0;
@@ -143,12 +147,12 @@ static int check_rolling_loss(const struct tact_scene_check *check, const struct
                               const char *path, const struct tact_scene_pair *pair)
 {
     const char *model = pair->model ? pair->model : scene->contact.model;
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     if (!tact_scene_has_key(check, "%s.rolling_loss", path)) {
         return 0;
     }
     tact_scene_path_of_key(key, path, "rolling_loss");
-    int rc = tact_scene_need_between(check, key, pair->law.rolling_loss, 0.0, 1.0, "");
+    int rc = tact_scene_require_between(check, key, pair->law.rolling_loss, 0.0, 1.0, "");
     if (!rc && pair->law.rolling_loss > 0.0 && strcmp(model, "smooth") != 0) {
         return tact_scene_report_bad_value(
             check, key, "is not used by the model %s; expected \"model: smooth\"", model);
@@ -167,16 +171,19 @@ static int check_material_pair(const struct tact_scene_check *check, const struc
                                const char *path, const struct tact_scene_pair *pair)
 {
     const struct tact_contact_law *law = &pair->law;
-    char key[TACT_SCENE_PATH];
-    int rc = tact_scene_need_not_negative(check, path, "friction", law->friction, "");
-    rc = rc ? rc : tact_scene_need_not_negative(check, path, "dissipation", law->dissipation, "s");
-    rc = rc ? rc : tact_scene_need_not_negative(check, path, "compliance", law->compliance, "m/N");
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_nonnegative(check, path, "friction", law->friction, "");
+    rc =
+        rc ? rc : tact_scene_require_nonnegative(check, path, "dissipation", law->dissipation, "s");
+    rc =
+        rc ? rc : tact_scene_require_nonnegative(check, path, "compliance", law->compliance, "m/N");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "tangential_compliance",
-                                           law->tangential_compliance, "m/N");
-    rc = rc ? rc : tact_scene_need_positive(check, path, "overlap", law->overlap, "m");
+            : tact_scene_require_nonnegative(check, path, "tangential_compliance",
+                                             law->tangential_compliance, "m/N");
+    rc = rc ? rc : tact_scene_require_positive(check, path, "overlap", law->overlap, "m");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "hunt_crossley", law->hunt_crossley, "s/m");
+            : tact_scene_require_nonnegative(check, path, "hunt_crossley", law->hunt_crossley,
+                                             "s/m");
     int field = pair_uses_field(scene, pair);
     if (!rc && law->hunt_crossley > 0.0 && !(law->compliance > 0.0) && !field) {
         return tact_scene_report_bad_value(
@@ -199,12 +206,12 @@ static int check_material_pair(const struct tact_scene_check *check, const struc
 
 static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->materials_count; i++) {
         snprintf(path, sizeof path, "materials[%u]", i);
         const struct tact_scene_material *m = &scene->materials[i];
-        rc = tact_scene_need_not_negative(check, path, "modulus", m->modulus, "Pa");
+        rc = tact_scene_require_nonnegative(check, path, "modulus", m->modulus, "Pa");
         rc = rc ? rc : check_fingertip_radius(check, path, m->tip_radius, m->tip_power);
         rc = rc ? rc : check_pressure_field(check, path, &m->field);
     }
@@ -225,25 +232,26 @@ static int check_contact_options(const struct tact_scene_check *check,
                                         "hertz", "limit-surface", NULL};
     static const char *const metrics[] = {"euclidean", "mass", NULL};
     static const char *const splits[] = {"auto", "never", NULL};
-    int rc = tact_scene_need_positive(check, "contact", "overlap", c->overlap, "m");
+    int rc = tact_scene_require_positive(check, "contact", "overlap", c->overlap, "m");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, "contact", "compliance", c->compliance, "m/N");
+            : tact_scene_require_nonnegative(check, "contact", "compliance", c->compliance, "m/N");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, "contact", "tangential_compliance",
-                                           c->tangential_compliance, "m/N");
+            : tact_scene_require_nonnegative(check, "contact", "tangential_compliance",
+                                             c->tangential_compliance, "m/N");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, "contact", "dissipation", c->dissipation, "s");
-    rc =
-        rc ? rc : tact_scene_need_between(check, "contact.iterations", c->iterations, 1, 10000, "");
-    rc = rc ? rc : tact_scene_need_between(check, "contact.tolerance", c->tolerance, 0.0, 1.0, "");
-    rc = rc ? rc : tact_scene_need_word(check, "contact.local", c->local, locals);
-    rc = rc ? rc : tact_scene_need_word(check, "contact.patch", c->patch, patches);
-    rc = rc ? rc : tact_scene_need_word(check, "contact.normal", c->normal, normals);
+            : tact_scene_require_nonnegative(check, "contact", "dissipation", c->dissipation, "s");
+    rc = rc ? rc
+            : tact_scene_require_between(check, "contact.iterations", c->iterations, 1, 10000, "");
+    rc = rc ? rc
+            : tact_scene_require_between(check, "contact.tolerance", c->tolerance, 0.0, 1.0, "");
+    rc = rc ? rc : tact_scene_require_word(check, "contact.local", c->local, locals);
+    rc = rc ? rc : tact_scene_require_word(check, "contact.patch", c->patch, patches);
+    rc = rc ? rc : tact_scene_require_word(check, "contact.normal", c->normal, normals);
     rc = rc ? rc : check_contact_model(check, "contact.model", c->model);
-    rc = rc ? rc : tact_scene_need_between(check, "contact.points", c->points, 1, 1e6, "");
-    rc = rc ? rc : tact_scene_need_word(check, "contact.spin", c->spin, spins);
-    rc = rc ? rc : tact_scene_need_word(check, "contact.metric", c->metric, metrics);
-    rc = rc ? rc : tact_scene_need_word(check, "contact.split", c->split, splits);
+    rc = rc ? rc : tact_scene_require_between(check, "contact.points", c->points, 1, 1e6, "");
+    rc = rc ? rc : tact_scene_require_word(check, "contact.spin", c->spin, spins);
+    rc = rc ? rc : tact_scene_require_word(check, "contact.metric", c->metric, metrics);
+    rc = rc ? rc : tact_scene_require_word(check, "contact.split", c->split, splits);
     return rc;
 }
 

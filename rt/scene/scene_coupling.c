@@ -4,27 +4,29 @@
 #include "rt/passivity.h"
 #include "rt/scene/scene_internal.h"
 
-/* A coupling with a known device is as stiff as that can render, or bounded. */
+/* Checks that a coupling with a known device is no stiffer than the device can render, unless it is
+ * energy-bounded. */
 static int check_coupling_stability(const struct tact_scene_check *check,
                                     const struct tact_scene_coupling *coupling, double period,
                                     double gain, const char *path)
 {
     const struct tact_scene_port *device = coupling->device;
-    char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    char owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     if (!device) {
         return 0;
     }
     tact_scene_path_of_key(owner, path, "device");
-    int rc = tact_scene_need_positive(check, owner, "mass", device->mass, "kg m^2 or kg");
+    int rc = tact_scene_require_positive(check, owner, "mass", device->mass, "kg m^2 or kg");
     rc = rc ? rc
-            : tact_scene_need_positive(check, owner, "damping", device->damping,
-                                       "N m s/rad or N s/m");
-    rc = rc ? rc : tact_scene_need_not_negative(check, owner, "delay", device->delay, "s");
+            : tact_scene_require_positive(check, owner, "damping", device->damping,
+                                          "N m s/rad or N s/m");
+    rc = rc ? rc : tact_scene_require_nonnegative(check, owner, "delay", device->delay, "s");
+    rc =
+        rc ? rc
+           : tact_scene_require_nonnegative(check, owner, "friction", device->friction, "N m or N");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, owner, "friction", device->friction, "N m or N");
-    rc = rc ? rc
-            : tact_scene_need_not_negative(check, owner, "resolution", device->resolution,
-                                           "rad or m");
+            : tact_scene_require_nonnegative(check, owner, "resolution", device->resolution,
+                                             "rad or m");
     const double most = tact_passivity_stiffest(device->damping, device->delay, device->friction,
                                                 device->resolution, period);
     if (!rc && !coupling->hard && gain * coupling->stiffness > most) {
@@ -45,19 +47,19 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
                               double gain, const char *joint, const char *path)
 {
     static const char *const drive[] = {"stiffness", "damping"};
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     for (int i = 0; i < 2; i++) {
         if (tact_scene_has_key(check, "%s.%s", joint, drive[i])) {
             return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, joint, drive[i]),
                                                "is of a drive; a joint with \"coupling\" has none");
         }
     }
-    int rc =
-        tact_scene_need_positive(check, path, "stiffness", coupling->stiffness, "N m/rad or N/m");
+    int rc = tact_scene_require_positive(check, path, "stiffness", coupling->stiffness,
+                                         "N m/rad or N/m");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "damping", coupling->damping,
-                                           "N m s/rad or N s/m");
-    rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", coupling->filter, "Hz");
+            : tact_scene_require_nonnegative(check, path, "damping", coupling->damping,
+                                             "N m s/rad or N s/m");
+    rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", coupling->filter, "Hz");
     return rc ? rc : check_coupling_stability(check, coupling, period, gain, path);
 }
 
@@ -101,7 +103,7 @@ int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)
 static int forbid_filter_of_hard_output(const struct tact_scene_check *check,
                                         const struct tact_scene *scene, const char *joint)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
         const struct tact_scene_output *out = &scene->outputs[i];
         if (!strcmp(out->from, joint) && !strcmp(out->what, "reaction") && out->filter > 0.0) {
@@ -131,7 +133,7 @@ static bool has_calibrated_axis(const struct tact_scene *scene)
 static int check_coupling_input(const struct tact_scene_check *check,
                                 const struct tact_scene *scene, uint32_t hand, uint32_t link)
 {
-    char owner[TACT_SCENE_PATH], path[TACT_SCENE_PATH], joint[TACT_SCENE_PATH];
+    char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES], joint[TACT_SCENE_PATH_BYTES];
     const struct tact_scene_link *l = &scene->hands[hand].links[link];
     snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
     const bool of_base = link < tact_scene_base_links(&scene->hands[hand]);
@@ -154,7 +156,7 @@ static int check_coupling_input(const struct tact_scene_check *check,
             joint);
     }
     if (l->joint.coupling->hard && !l->joint.coupling->device && !has_calibrated_axis(scene)) {
-        char key[TACT_SCENE_PATH];
+        char key[TACT_SCENE_PATH_BYTES];
         return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "hard"),
                                            "needs the numbers of the device; expected \"device\" "
                                            "beside it, or a calibration file of the device");

@@ -50,7 +50,7 @@ static void set_shape_defaults(const struct tact_scene_check *check,
 
 static void set_body_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
-    char owner[TACT_SCENE_PATH];
+    char owner[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         struct tact_scene_body *body = &scene->bodies[i];
         tact_scene_body_key(scene, i, owner);
@@ -70,7 +70,7 @@ static void set_constraint_defaults(const struct tact_scene_check *check, struct
     }
 }
 
-/* Whether the drive of a joint acts on a tendon to which a link's joint belongs. */
+/* Whether a link's joint belongs to the tendon on which the drive of another joint acts. */
 static bool is_in_tendon(const struct tact_scene_hand *hand, const char *link)
 {
     bool found = false;
@@ -83,8 +83,8 @@ static bool is_in_tendon(const struct tact_scene_hand *hand, const char *link)
     return found;
 }
 
-/* The drive of a hand is that of the joints that have neither one nor a coupling, and are not moved
- * by that of another one. */
+/* Sets the hand's default drive on joints that have neither drive nor coupling and are not moved by
+ * another joint's drive. */
 static void default_drive(const struct tact_scene_check *check, const struct tact_scene_hand *hand,
                           struct tact_scene_link *link, const char *owner)
 {
@@ -104,7 +104,7 @@ static void default_drive(const struct tact_scene_check *check, const struct tac
 
 static int set_hand_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
-    char owner[TACT_SCENE_PATH];
+    char owner[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
         if (!tact_scene_has_key(check, "hands[%u].quat_wxyz", i)) {
@@ -165,7 +165,7 @@ static int set_input_output_defaults(const struct tact_scene_check *check, struc
         }
     }
     for (uint32_t i = 0; i < scene->grips_count; i++) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "grips[%u].scale", i);
         set_number_if_absent(check, path, &scene->grips[i].scale, 1.0);
         snprintf(path, sizeof path, "grips[%u].speed", i);

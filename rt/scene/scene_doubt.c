@@ -7,21 +7,22 @@
 #include "contact/vec.h"
 #include "rt/scene/scene_internal.h"
 
-#define SUSPECT_OBJECT_SIZE 3.0       /* size of an object for a hand [m] */
+#define SUSPECT_OBJECT_SIZE 3.0       /* size above which an object of a hand is implausible [m] */
 #define MAX_PLAUSIBLE_DENSITY 22600.0 /* densest element [kg/m^3] */
 #define MIN_PLAUSIBLE_DENSITY 1.0     /* lightest solid [kg/m^3] */
-#define MAX_PLAUSIBLE_FRICTION 3.0    /* friction above that of rubber on anything */
+#define MAX_PLAUSIBLE_FRICTION 3.0    /* friction coefficient above that of rubber on anything */
 #define MAX_PLAUSIBLE_POSITION 100.0  /* position [m] */
 #define SUSPECT_JOINT_ANGLE 31.416    /* five turns [rad]: more than a steering wheel turns */
-#define MIN_CHECKED_CHAIN_LENGTH 1.0  /* minimum length of a chain for the check [m] */
+#define MIN_CHECKED_CHAIN_LENGTH 1.0  /* minimum length of a hand's chain for this check [m] */
 #define MAX_PLAUSIBLE_GRAVITY 100.0   /* gravity [m/s^2] */
 #define SUSPECT_TARGET_OVERLAP 2e-3   /* target overlap [m] */
 #define MAX_PLAUSIBLE_COMPLIANCE 0.1  /* compliance [m/N] */
 #define MIN_PLAUSIBLE_MODULUS 100.0   /* modulus [Pa] */
-#define SUSPECT_TIP_RADIUS 0.1        /* radius of a fingertip's patch [m] */
-#define SUSPECT_LAYER_THICKNESS 1.0   /* of a soft layer [m] */
-#define SUSPECT_RELAXATION_TIME 1.0   /* relaxation [s] */
-#define MAX_WARNINGS 16               /* further ones are only counted */
+#define SUSPECT_TIP_RADIUS                                                                         \
+    0.1 /* radius of a fingertip's contact patch above which it is implausible [m] */
+#define SUSPECT_LAYER_THICKNESS 1.0 /* of a soft layer [m] */
+#define SUSPECT_RELAXATION_TIME 1.0 /* relaxation [s] */
+#define MAX_WARNINGS 16 /* number of warnings that are printed; further ones are only counted */
 
 struct warnings {
     const struct tact_scene *scene;
@@ -29,12 +30,12 @@ struct warnings {
     int count;
 };
 
-/* One warning at the position of owner.key. */
+/* Prints one warning at the position of the key owner.key in the scene. */
 __attribute__((format(printf, 4, 5))) static void
 warn_at_scene_key(struct warnings *d, const char *owner, const char *key, const char *format, ...)
 {
     struct tact_error err = {.line = 0};
-    char path[TACT_SCENE_PATH], line[1024];
+    char path[TACT_SCENE_PATH_BYTES], line[1024];
     va_list args;
     if (d->count++ >= MAX_WARNINGS) {
         return;
@@ -71,7 +72,7 @@ static double warn_about_shapes(struct warnings *d, const struct tact_scene_shap
     for (uint32_t i = 0; i < count; i++) {
         const struct tact_scene_shape *s = &shapes[i];
         struct tact_shape_mass mass;
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         if (!strcmp(s->type, "halfspace")) {
             continue;
         }
@@ -105,7 +106,7 @@ static void warn_about_body_density(struct warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &d->scene->bodies[i];
-        char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
         tact_scene_body_key(d->scene, i, path);
         double volume = warn_about_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
         double density = volume > 0.0 ? b->mass / volume : 0.0;
@@ -167,7 +168,7 @@ static void warn_about_hands(struct warnings *d)
     for (uint32_t i = 0; i < d->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &d->scene->hands[i];
         double reach = total_hand_chain_length(hand);
-        char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "hands[%u]", i);
         warn_about_far_position(d, path, hand->position);
         for (uint32_t k = 0; k < hand->links_count; k++) {
@@ -184,7 +185,7 @@ static void warn_about_hands(struct warnings *d)
 static void warn_about_compliance(struct warnings *d, const char *owner, double overlap,
                                   double compliance, double dissipation)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     const struct tact_scene_index *index = d->scene->index;
     if (overlap > SUSPECT_TARGET_OVERLAP &&
         tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "overlap"))) {
@@ -209,7 +210,7 @@ static void warn_about_compliance(struct warnings *d, const char *owner, double 
 static void warn_about_pressure_field(struct warnings *d, const char *path,
                                       const struct tact_scene_field *field)
 {
-    char owner[TACT_SCENE_PATH];
+    char owner[TACT_SCENE_PATH_BYTES];
     tact_scene_path_of_key(owner, path, "field");
     if (field->modulus > 0.0 && field->modulus < MIN_PLAUSIBLE_MODULUS) {
         warn_at_scene_key(d, owner, "modulus",
@@ -224,7 +225,7 @@ static void warn_about_pressure_field(struct warnings *d, const char *path,
 
 static void warn_about_materials(struct warnings *d)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     const struct tact_scene_contact *c = &d->scene->contact;
     warn_about_compliance(d, "contact", c->overlap, c->compliance, c->dissipation);
     for (uint32_t i = 0; i < d->scene->materials_count; i++) {
@@ -266,7 +267,7 @@ static void warn_about_inputs(struct warnings *d)
     for (uint32_t n = 0; n < s->inputs_count; n++) {
         const struct tact_scene_input *in = &s->inputs[n];
         const double most = fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
-        char path[TACT_SCENE_PATH], name[2 * TACT_DEVICE_NAME];
+        char path[TACT_SCENE_PATH_BYTES], name[2 * TACT_DEVICE_NAME];
         snprintf(path, sizeof path, "inputs[%u]", n);
         for (uint32_t i = 0; most > SUSPECT_JOINT_ANGLE && i < s->hands_count; i++) {
             for (uint32_t k = 0; k < s->hands[i].links_count; k++) {

@@ -33,7 +33,7 @@ static int find_generator_kind(const char *name)
 static int report_bad_generate_key(const struct tact_scene_check *check, const char *path,
                                    const char *key, const char *format, const char *kind)
 {
-    char full[TACT_SCENE_PATH];
+    char full[TACT_SCENE_PATH_BYTES];
     snprintf(full, sizeof full, "%.80s.generate.%.20s", path, key);
     return tact_scene_report_bad_value(check, full, format, kind, key);
 }

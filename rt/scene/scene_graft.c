@@ -31,12 +31,12 @@ uint32_t tact_scene_index_child(const struct tact_scene_index *index, uint32_t p
     return 0;
 }
 
-static char *copy_of(const char *text)
+static char *copy_text_or_null(const char *text)
 {
     return text ? strdup(text) : NULL;
 }
 
-static int line_of(const struct graft *g, int line)
+static int source_line_of_node(const struct graft *g, int line)
 {
     return line > 0 && (uint32_t)line <= g->line_count ? g->lines[line - 1] : 0;
 }
@@ -44,12 +44,12 @@ static int line_of(const struct graft *g, int line)
 /* Copies one node, without its children. Its number, or 0 where memory is short. */
 static uint32_t copy_node(const struct graft *g, uint32_t to, const struct tact_index_node *n)
 {
-    struct tact_index_node copy = {.key = copy_of(n->key),
-                                   .text = copy_of(n->text),
+    struct tact_index_node copy = {.key = copy_text_or_null(n->key),
+                                   .text = copy_text_or_null(n->text),
                                    .plain = n->plain,
                                    .kind = n->kind,
-                                   .key_line = line_of(g, n->key_line),
-                                   .line = line_of(g, n->line),
+                                   .key_line = source_line_of_node(g, n->key_line),
+                                   .line = source_line_of_node(g, n->line),
                                    .file = g->file};
     const bool whole = (copy.key || !n->key) && (copy.text || !n->text);
     const uint32_t number = whole ? tact_scene_index_append(g->index, to, &copy) : 0;
@@ -77,7 +77,7 @@ static int copy_children(const struct graft *g, uint32_t to, uint32_t from)
     return 0;
 }
 
-int tact_scene_index_graft(struct tact_scene_index *index, uint32_t to,
+int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
                            const struct tact_scene_index *other, uint32_t from, const char *file,
                            const int *lines, uint32_t line_count, struct tact_error *err)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 #include "rt/scene/scene_internal.h"
 
-/* Index of a link's parent, or -1. */
-static long find_parent(const struct tact_scene_hand *hand, uint32_t link)
+/* Index of the parent of a link, or -1. */
+static long find_parent_link(const struct tact_scene_hand *hand, uint32_t link)
 {
     for (uint32_t k = 0; hand->links[link].parent && k < link; k++) {
         if (!strcmp(hand->links[k].name, hand->links[link].parent)) {
@@ -15,16 +15,16 @@ static long find_parent(const struct tact_scene_hand *hand, uint32_t link)
 }
 
 /* True where a joint moves a link: it is the link's own or that of an ancestor. */
-static bool moves_link(const struct tact_scene_hand *hand, uint32_t joint, uint32_t link)
+static bool joint_moves_link(const struct tact_scene_hand *hand, uint32_t joint, uint32_t link)
 {
     long at = link;
     while (at > (long)joint) {
-        at = find_parent(hand, (uint32_t)at);
+        at = find_parent_link(hand, (uint32_t)at);
     }
     return at == (long)joint;
 }
 
-/* The earlier grip that commands a joint, or -1. */
+/* Index of an earlier grip that commands the joint, or -1. */
 static long find_other_grip(const struct tact_scene *scene, uint32_t index, uint32_t joint)
 {
     for (uint32_t i = 0; i < index; i++) {
@@ -38,9 +38,9 @@ static long find_other_grip(const struct tact_scene *scene, uint32_t index, uint
     return -1;
 }
 
-/* The link whose joint is tied to another joint by a law or a tendon that includes a joint; NULL.
- */
-static const struct tact_scene_link *find_tie(const struct tact_scene_hand *hand, uint32_t joint)
+/* Link whose joint has a mimic law or a tendon that includes the given joint; NULL: none. */
+static const struct tact_scene_link *find_link_tied_to_joint(const struct tact_scene_hand *hand,
+                                                             uint32_t joint)
 {
     const char *name = hand->links[joint].name;
     for (uint32_t i = 0; i < hand->links_count; i++) {
@@ -56,20 +56,21 @@ static const struct tact_scene_link *find_tie(const struct tact_scene_hand *hand
     return NULL;
 }
 
-/* A joint that the grip commands: it has a drive of its own, and nothing else sets its torque. */
-static int check_joint(const struct tact_scene_check *check, const struct tact_scene *scene,
-                       uint32_t index, uint32_t joint, const char *path)
+/* Checks a joint that a grip commands: it has a drive of its own, and nothing else sets its torque.
+ */
+static int check_grip_joint(const struct tact_scene_check *check, const struct tact_scene *scene,
+                            uint32_t index, uint32_t joint, const char *path)
 {
     const struct tact_scene_hand *hand = &scene->hands[scene->grips[index].hand];
     const struct tact_scene_joint *def = &hand->links[joint].joint;
     const long other = find_other_grip(scene, index, joint);
-    char name[TACT_SCENE_PATH];
+    char name[TACT_SCENE_PATH_BYTES];
     snprintf(name, sizeof name, "%.60s.%.60s", hand->name, hand->links[joint].name);
     if (other >= 0) {
         return tact_scene_report_bad_value(
             check, path, "the joint %s is already commanded by grips[%ld]", name, other);
     }
-    const struct tact_scene_link *tie = find_tie(hand, joint);
+    const struct tact_scene_link *tie = find_link_tied_to_joint(hand, joint);
     if (tie) {
         return tact_scene_report_bad_value(
             check, path,
@@ -96,8 +97,8 @@ static int check_joint(const struct tact_scene_check *check, const struct tact_s
 }
 
 /* Lists the joints that move one of the two links and not the other. */
-static int find_joints(const struct tact_scene_check *check, const struct tact_scene *scene,
-                       uint32_t index, const char *path)
+static int find_grip_joints(const struct tact_scene_check *check, const struct tact_scene *scene,
+                            uint32_t index, const char *path)
 {
     struct tact_scene_grip *grip = &scene->grips[index];
     const struct tact_scene_hand *hand = &scene->hands[grip->hand];
@@ -106,14 +107,15 @@ static int find_joints(const struct tact_scene_check *check, const struct tact_s
     for (int side = 0; side < 2; side++) {
         const uint32_t before = count;
         for (uint32_t k = 0; !rc && k < hand->links_count; k++) {
-            if (!moves_link(hand, k, grip->link[side]) || moves_link(hand, k, grip->link[!side])) {
+            if (!joint_moves_link(hand, k, grip->link[side]) ||
+                joint_moves_link(hand, k, grip->link[!side])) {
                 continue;
             }
             rc = count == TACT_SCENE_GRIP_JOINTS
                      ? tact_scene_report_bad_value(
                            check, path, "more than %d joints move the two fingers of this grip",
                            TACT_SCENE_GRIP_JOINTS)
-                     : check_joint(check, scene, index, k, path);
+                     : check_grip_joint(check, scene, index, k, path);
             if (!rc) {
                 grip->joint[count++] = k;
             }
@@ -126,14 +128,13 @@ static int find_joints(const struct tact_scene_check *check, const struct tact_s
                      check, path, "one link carries the other; expected those of two fingers");
 }
 
-static int check_values(const struct tact_scene_check *check, const struct tact_scene_grip *grip,
-                        const char *path)
+static int check_grip_values(const struct tact_scene_check *check,
+                             const struct tact_scene_grip *grip, const char *path)
 {
-    int rc = tact_scene_need_not_negative(check, path, "limit", grip->limit, "N");
-    rc = rc ? rc : tact_scene_need_absolute_within(check, path, "scale", &grip->scale, 1, 1e6, "N");
-    rc = rc ? rc
-            : tact_scene_need_absolute_within(check, path, "offset", &grip->offset, 1, 1e6, "N");
-    rc = rc ? rc : tact_scene_need_positive(check, path, "speed", grip->speed, "m/s");
+    int rc = tact_scene_require_nonnegative(check, path, "limit", grip->limit, "N");
+    rc = rc ? rc : tact_scene_require_magnitude(check, path, "scale", &grip->scale, 1, 1e6, "N");
+    rc = rc ? rc : tact_scene_require_magnitude(check, path, "offset", &grip->offset, 1, 1e6, "N");
+    rc = rc ? rc : tact_scene_require_positive(check, path, "speed", grip->speed, "m/s");
     return rc;
 }
 
@@ -142,10 +143,10 @@ int tact_scene_check_grips(const struct tact_scene_check *check, const struct ta
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->grips_count; i++) {
         struct tact_scene_grip *grip = &scene->grips[i];
-        char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
         uint32_t hand[2] = {0, 0};
         snprintf(path, sizeof path, "grips[%u]", i);
-        rc = check_values(check, grip, path);
+        rc = check_grip_values(check, grip, path);
         rc = rc ? rc
                 : tact_scene_check_channel(check, scene, tact_scene_path_of_key(key, path, "from"),
                                            grip->from);
@@ -162,7 +163,7 @@ int tact_scene_check_grips(const struct tact_scene_check *check, const struct ta
         }
         grip->hand = hand[0];
         snprintf(key, sizeof key, "grips[%u].links", i);
-        rc = rc ? rc : find_joints(check, scene, i, key);
+        rc = rc ? rc : find_grip_joints(check, scene, i, key);
     }
     return rc;
 }

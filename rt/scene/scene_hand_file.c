@@ -8,10 +8,10 @@
 #include "rt/model/hand_file.h"
 #include "rt/scene/scene_internal.h"
 
-#define MOST_BYTES (1u << 30) /* of all files of a hand */
+#define MAX_HAND_FILES_BYTES (1u << 30) /* size limit for all files of a hand together [bytes] */
 
-/* Where the files of a hand are: in a log, or in the folder of the scene. */
-struct hand_source {
+/* Where the files of a hand are read from: a log, or the folder of the scene. */
+struct hand_file_source {
     const struct tact_scene_files *files;
     char folder[4096]; /* "" or with a slash at its end */
     struct tact_scene_hand_content *content;
@@ -37,7 +37,7 @@ static int read_stored_file(const struct tact_scene_files *files, const char *pa
 }
 
 static const struct tact_scene_hand_source *
-find_remembered(const struct tact_scene_hand_content *content, const char *path)
+find_loaded_file(const struct tact_scene_hand_content *content, const char *path)
 {
     for (uint32_t i = 0; i < content->count; i++) {
         if (!strcmp(content->sources[i].name, path)) {
@@ -47,15 +47,15 @@ find_remembered(const struct tact_scene_hand_content *content, const char *path)
     return NULL;
 }
 
-/* Appends a copy of a file to those that a log of the scene gets. */
-static int remember_file(struct tact_scene_hand_content *content, const char *path,
-                         const char *data, uint64_t size)
+/* Appends a copy of a hand file to those that a log of the scene attaches. */
+static int store_loaded_file(struct tact_scene_hand_content *content, const char *path,
+                             const char *data, uint64_t size)
 {
     uint64_t total = size;
     for (uint32_t i = 0; i < content->count; i++) {
         total += content->sources[i].size;
     }
-    if (total > MOST_BYTES) {
+    if (total > MAX_HAND_FILES_BYTES) {
         return -EFBIG;
     }
     struct tact_scene_hand_source *grown =
@@ -74,11 +74,11 @@ static int remember_file(struct tact_scene_hand_content *content, const char *pa
     return 0;
 }
 
-/* Reads a file and remembers it. */
+/* Reads a hand file and stores it for the log. */
 static int read_hand_source(void *user, const char *path, char **data, uint64_t *size)
 {
-    const struct hand_source *source = user;
-    const struct tact_scene_hand_source *known = find_remembered(source->content, path);
+    const struct hand_file_source *source = user;
+    const struct tact_scene_hand_source *known = find_loaded_file(source->content, path);
     char name[8192];
     if (known) {
         *size = known->size;
@@ -89,7 +89,7 @@ static int read_hand_source(void *user, const char *path, char **data, uint64_t 
                  ? read_stored_file(source->files, path, data, size)
                  : tact_file_read(name, TACT_FILE_MESH_BYTES, data, size);
     if (!rc) {
-        rc = remember_file(source->content, path, *data, *size);
+        rc = store_loaded_file(source->content, path, *data, *size);
         if (rc) {
             free(*data);
         }
@@ -97,15 +97,16 @@ static int read_hand_source(void *user, const char *path, char **data, uint64_t 
     return rc;
 }
 
-/* The part of a path up to its last slash. */
-static void copy_folder(const char *path, char *out, size_t size)
+/* Copies the folder of a path: all up to its last slash. */
+static void copy_folder_of_path(const char *path, char *out, size_t size)
 {
     const char *slash = strrchr(path, '/');
     snprintf(out, size, "%.*s", slash ? (int)(slash - path + 1) : 0, path);
 }
 
-/* Text of a key of a hand, or NULL. */
-static const char *text_of_key(const struct tact_scene_index *index, uint32_t hand, const char *key)
+/* Text of a key of a hand in the index, or NULL. */
+static const char *text_of_hand_key(const struct tact_scene_index *index, uint32_t hand,
+                                    const char *key)
 {
     const uint32_t at = tact_scene_index_child(index, hand, key);
     return at ? index->nodes[at].text : NULL;
@@ -115,19 +116,19 @@ static const char *text_of_key(const struct tact_scene_index *index, uint32_t ha
 static bool has_moving_base(const struct tact_scene_index *index, uint32_t hand)
 {
     const uint32_t base = tact_scene_index_child(index, hand, "base");
-    const char *fixed = base ? text_of_key(index, base, "fixed") : NULL;
+    const char *fixed = base ? text_of_hand_key(index, base, "fixed") : NULL;
     return base && (!fixed || strcmp(fixed, "true") != 0);
 }
 
-/* Keys that a hand with a file needs, and those that it cannot have. */
+/* Checks the keys that a hand with a file needs and those that it cannot have. */
 static int check_hand_keys(const struct tact_scene_check *check,
                            const struct tact_scene_index *index, uint32_t hand, uint32_t number)
 {
     static const char *const needed[] = {"name", "material"};
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     snprintf(path, sizeof path, "hands[%u].file", number);
     for (int i = 0; i < 2; i++) {
-        if (!text_of_key(index, hand, needed[i])) {
+        if (!text_of_hand_key(index, hand, needed[i])) {
             return tact_scene_report_bad_value(
                 check, path, "a hand with a \"file\" needs the key \"%s\"", needed[i]);
         }
@@ -139,9 +140,9 @@ static int check_hand_keys(const struct tact_scene_check *check,
     return 0;
 }
 
-/* Joins the YAML of a hand to its node, and its exclusions to those of the scene. */
-static int join_hand(struct tact_scene_index *index, uint32_t hand, const char *file,
-                     const struct tact_hand_file *made, struct tact_error *err)
+/* Merges the YAML of a hand file into its hand, and its exclusions into those of the scene. */
+static int merge_hand_yaml(struct tact_scene_index *index, uint32_t hand, const char *file,
+                           const struct tact_hand_file *made, struct tact_error *err)
 {
     struct tact_scene_index *other = NULL;
     int rc = tact_scene_index_create(made->yaml, made->size, file, &other, err);
@@ -150,28 +151,28 @@ static int join_hand(struct tact_scene_index *index, uint32_t hand, const char *
     }
     const uint32_t from = tact_scene_index_child(other, 0, "hand");
     const uint32_t pairs = tact_scene_index_child(other, 0, "exclude");
-    rc = tact_scene_index_graft(index, hand, other, from, file, made->lines, made->line_count, err);
+    rc = tact_scene_index_merge(index, hand, other, from, file, made->lines, made->line_count, err);
     uint32_t list = pairs ? tact_scene_index_child(index, 0, "exclude") : 0;
     if (!rc && pairs && !list) {
         list = tact_scene_index_add_list(index, 0, "exclude");
         rc = list ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
     }
     if (!rc && pairs && index->nodes[list].kind == TACT_INDEX_LIST) {
-        rc = tact_scene_index_graft(index, list, other, pairs, file, made->lines, made->line_count,
+        rc = tact_scene_index_merge(index, list, other, pairs, file, made->lines, made->line_count,
                                     err);
     }
     tact_scene_index_free(other);
     return rc;
 }
 
-static int graft_hand(const struct tact_scene_check *check, struct tact_scene_index *index,
-                      struct hand_source *source, uint32_t hand, uint32_t number,
-                      struct tact_scene_hand_content *content)
+static int merge_hand_file(const struct tact_scene_check *check, struct tact_scene_index *index,
+                           struct hand_file_source *source, uint32_t hand, uint32_t number,
+                           struct tact_scene_hand_content *content)
 {
-    const char *file = text_of_key(index, hand, "file");
-    const char *collision = text_of_key(index, hand, "collision");
+    const char *file = text_of_hand_key(index, hand, "file");
+    const char *collision = text_of_hand_key(index, hand, "collision");
     const struct tact_hand_file_reader reader = {read_hand_source, source};
-    char path[TACT_SCENE_PATH], folder[1024], name[8192], *text = NULL;
+    char path[TACT_SCENE_PATH_BYTES], folder[1024], name[8192], *text = NULL;
     uint64_t size = 0;
     struct tact_hand_file made;
     int rc = check_hand_keys(check, index, hand, number);
@@ -188,30 +189,31 @@ static int graft_hand(const struct tact_scene_check *check, struct tact_scene_in
                                     strerror(-rc));
         return rc;
     }
-    copy_folder(file, folder, sizeof folder);
+    copy_folder_of_path(file, folder, sizeof folder);
     snprintf(name, sizeof name, "%s%s", file[0] == '/' ? "" : source->folder, file);
-    const struct tact_hand_file_options options = {.material = text_of_key(index, hand, "material"),
-                                                   .name = text_of_key(index, hand, "name"),
-                                                   .folder = folder,
-                                                   .meshes =
-                                                       collision && !strcmp(collision, "mesh"),
-                                                   .moving_base = has_moving_base(index, hand)};
+    const struct tact_hand_file_options options = {
+        .material = text_of_hand_key(index, hand, "material"),
+        .name = text_of_hand_key(index, hand, "name"),
+        .folder = folder,
+        .meshes = collision && !strcmp(collision, "mesh"),
+        .moving_base = has_moving_base(index, hand)};
     rc = tact_hand_file_load(text, size, name, &reader, &options, &made, check->err);
     free(text);
-    rc = rc ? rc : join_hand(index, hand, name, &made, check->err);
+    rc = rc ? rc : merge_hand_yaml(index, hand, name, &made, check->err);
     content->notes = made.notes;
     made.notes = NULL;
     tact_hand_file_free(&made);
     return rc;
 }
 
-int tact_scene_graft_hands(const struct tact_scene_check *check, struct tact_scene_index *index,
-                           const char *name, const struct tact_scene_files *files,
-                           struct tact_scene_hand_files *out)
+int tact_scene_merge_hand_files(const struct tact_scene_check *check,
+                                struct tact_scene_index *index, const char *name,
+                                const struct tact_scene_files *files,
+                                struct tact_scene_hand_files *out)
 {
     const uint32_t hands = tact_scene_index_child(index, 0, "hands");
     const uint32_t count = hands ? index->nodes[hands].count : 0;
-    struct hand_source *source = calloc(1, sizeof *source);
+    struct hand_file_source *source = calloc(1, sizeof *source);
     out->at = calloc(count ? count : 1, sizeof *out->at);
     int rc = 0;
     if (!out->at || !source) {
@@ -219,11 +221,11 @@ int tact_scene_graft_hands(const struct tact_scene_check *check, struct tact_sce
         return tact_error_set(check->err, -ENOMEM, "out of memory");
     }
     source->files = files;
-    copy_folder(name, source->folder, sizeof source->folder);
+    copy_folder_of_path(name, source->folder, sizeof source->folder);
     for (uint32_t i = hands ? index->nodes[hands].first : 0, k = 0; !rc && i;
          i = index->nodes[i].next, k++) {
-        if (index->nodes[i].kind == TACT_INDEX_MAP && text_of_key(index, i, "file")) {
-            rc = graft_hand(check, index, source, i, k, &out->at[out->count++]);
+        if (index->nodes[i].kind == TACT_INDEX_MAP && text_of_hand_key(index, i, "file")) {
+            rc = merge_hand_file(check, index, source, i, k, &out->at[out->count++]);
         }
     }
     free(source);
@@ -265,11 +267,11 @@ int tact_scene_check_hand_file(const struct tact_scene_check *check,
                                const struct tact_scene_hand *hand, uint32_t number)
 {
     static const char *const kinds[] = {"convex", "mesh", NULL};
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     int rc = 0;
     snprintf(path, sizeof path, "hands[%u].collision", number);
     if (hand->collision) {
-        rc = tact_scene_need_word(check, path, hand->collision, kinds);
+        rc = tact_scene_require_word(check, path, hand->collision, kinds);
     }
     if (!rc && !hand->file && (hand->collision || hand->material)) {
         snprintf(path, sizeof path, "hands[%u].%s", number,
@@ -280,9 +282,9 @@ int tact_scene_check_hand_file(const struct tact_scene_check *check,
     snprintf(path, sizeof path, "hands[%u].drive", number);
     if (!rc && hand->drive) {
         const struct tact_scene_drive *d = hand->drive;
-        rc = tact_scene_need_not_negative(check, path, "stiffness", d->stiffness, "");
-        rc = rc ? rc : tact_scene_need_not_negative(check, path, "damping", d->damping, "");
-        rc = rc ? rc : tact_scene_need_not_negative(check, path, "limit", d->limit, "");
+        rc = tact_scene_require_nonnegative(check, path, "stiffness", d->stiffness, "");
+        rc = rc ? rc : tact_scene_require_nonnegative(check, path, "damping", d->damping, "");
+        rc = rc ? rc : tact_scene_require_nonnegative(check, path, "limit", d->limit, "");
     }
     return rc;
 }

@@ -87,7 +87,7 @@ const struct tact_index_node *tact_scene_index_find(const struct tact_scene_inde
 
 bool tact_scene_has_key(const struct tact_scene_check *check, const char *format, ...)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     va_list args;
     va_start(args, format);
     tact_number_vprint(path, sizeof path, format, args);
@@ -96,20 +96,22 @@ bool tact_scene_has_key(const struct tact_scene_check *check, const char *format
 }
 
 void tact_scene_index_path(const struct tact_scene_index *index, const struct tact_index_node *node,
-                           char path[TACT_SCENE_PATH])
+                           char path[TACT_SCENE_PATH_BYTES])
 {
-    const struct tact_index_node *chain_of_parents[TACT_SCENE_DEPTH + 1];
+    const struct tact_index_node *chain_of_parents[TACT_SCENE_MAX_DEPTH + 1];
     int depth = 0;
-    for (; node != index->nodes && depth <= TACT_SCENE_DEPTH; node = &index->nodes[node->parent]) {
+    for (; node != index->nodes && depth <= TACT_SCENE_MAX_DEPTH;
+         node = &index->nodes[node->parent]) {
         chain_of_parents[depth++] = node;
     }
     size_t used = 0;
     path[0] = '\0';
-    while (depth-- > 0 && used < TACT_SCENE_PATH - 1) {
+    while (depth-- > 0 && used < TACT_SCENE_PATH_BYTES - 1) {
         const struct tact_index_node *n = chain_of_parents[depth];
-        int written =
-            n->key ? snprintf(path + used, TACT_SCENE_PATH - used, "%s%s", used ? "." : "", n->key)
-                   : snprintf(path + used, TACT_SCENE_PATH - used, "[%u]", n->index);
+        int written = n->key
+                          ? snprintf(path + used, TACT_SCENE_PATH_BYTES - used, "%s%s",
+                                     used ? "." : "", n->key)
+                          : snprintf(path + used, TACT_SCENE_PATH_BYTES - used, "[%u]", n->index);
         used += (size_t)written;
     }
 }
@@ -117,7 +119,7 @@ void tact_scene_index_path(const struct tact_scene_index *index, const struct ta
 void tact_scene_index_locate(const struct tact_scene_index *index, const char *path,
                              struct tact_error *err)
 {
-    char part[TACT_SCENE_PATH];
+    char part[TACT_SCENE_PATH_BYTES];
     snprintf(part, sizeof part, "%s", path);
     const struct tact_index_node *node;
     while (!(node = tact_scene_index_find(index, part))) {
@@ -187,7 +189,7 @@ static int reserve_index_node(struct tact_scene_index *index)
 uint32_t tact_scene_index_append(struct tact_scene_index *index, uint32_t parent,
                                  const struct tact_index_node *node)
 {
-    if (index->count >= TACT_SCENE_NODES || reserve_index_node(index)) {
+    if (index->count >= TACT_SCENE_MAX_NODES || reserve_index_node(index)) {
         return 0;
     }
     struct tact_index_node *p = &index->nodes[parent], *n = &index->nodes[index->count];
@@ -209,8 +211,8 @@ uint32_t tact_scene_index_append(struct tact_scene_index *index, uint32_t parent
 struct reader {
     struct tact_scene_index *index;
     struct tact_error *err;
-    uint32_t open[TACT_SCENE_DEPTH]; /**< nodes of the open lists and maps */
-    uint32_t last[TACT_SCENE_DEPTH]; /**< last child of each open list or map, or 0 */
+    uint32_t open[TACT_SCENE_MAX_DEPTH]; /**< nodes of the open lists and maps */
+    uint32_t last[TACT_SCENE_MAX_DEPTH]; /**< last child of each open list or map, or 0 */
     int depth;
     char *key; /**< key read in the innermost map, without its value */
     yaml_mark_t key_mark;
@@ -226,7 +228,7 @@ static int report_index_error(struct reader *r, yaml_mark_t mark, const char *te
 static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact_index_kind kind)
 {
     struct tact_scene_index *index = r->index;
-    if (index->count >= TACT_SCENE_NODES) {
+    if (index->count >= TACT_SCENE_MAX_NODES) {
         return report_index_error(r, event->start_mark,
                                   "the scene file has too many keys and list entries");
     }
@@ -245,7 +247,7 @@ static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact
         uint32_t s =
             find_child_hash_slot(index, n->parent, r->key, r->key ? strlen(r->key) : 0, n->index);
         if (index->slots[s]) {
-            char path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES];
             tact_scene_index_path(index, &index->nodes[index->slots[s]], path);
             tact_error_at(r->err, NULL, 0, 0, path);
             return report_index_error(r, r->key_mark, "this key is given twice; expected it once");
@@ -267,7 +269,7 @@ static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact
         n->text = strdup((const char *)event->data.scalar.value);
         return n->text ? 0 : tact_error_set(r->err, -ENOMEM, "out of memory");
     }
-    if (r->depth == TACT_SCENE_DEPTH) {
+    if (r->depth == TACT_SCENE_MAX_DEPTH) {
         return report_index_error(r, event->start_mark,
                                   "nested too deeply; expected at most 16 levels");
     }

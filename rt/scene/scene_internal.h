@@ -16,10 +16,10 @@
 
 /** Limits of a scene file, so that a hostile file is refused instead of filling memory. */
 enum {
-    TACT_SCENE_DEPTH = 16,       /**< maximum nesting of lists and maps */
-    TACT_SCENE_NODES = 1 << 20,  /**< maximum number of keys and list entries */
-    TACT_SCENE_BYTES = 16 << 20, /**< maximum size of a scene file */
-    TACT_SCENE_PATH = 128,       /**< maximum key path, with the zero */
+    TACT_SCENE_MAX_DEPTH = 16,       /**< maximum nesting of lists and maps */
+    TACT_SCENE_MAX_NODES = 1 << 20,  /**< maximum number of keys and list entries */
+    TACT_SCENE_MAX_BYTES = 16 << 20, /**< maximum size of a scene file */
+    TACT_SCENE_PATH_BYTES = 128,     /**< maximum key path, with the zero */
 };
 
 enum tact_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP };
@@ -39,7 +39,8 @@ struct tact_index_node {
     int key_column;
     int line; /**< line of the value */
     int column;
-    uint32_t file; /**< of the index's files: 0 the scene, else one that it names */
+    uint32_t file; /**< index of the file that the node is from: 0 the scene, else a file that it
+                      names */
 };
 
 struct tact_scene_index {
@@ -48,7 +49,7 @@ struct tact_scene_index {
     uint32_t capacity;
     uint32_t *slots; /**< hash table over (parent, key or index): node number, 0 = free */
     uint32_t slot_count;
-    char (*files)[256]; /**< the scene, and the hands that it names */
+    char (*files)[256]; /**< the scene file, and the hand files that it names */
     uint32_t file_count;
 };
 
@@ -67,7 +68,7 @@ void tact_scene_index_free(struct tact_scene_index *index);
 /** Copies the entries of a map or list of another index, which has one file, below a node of the
  * same kind; keys that are there stay as they are, and maps are joined. lines: [line_count] line of
  * `file` for each line of the other. 0, -ENOMEM, or -EINVAL with *err set. */
-int tact_scene_index_graft(struct tact_scene_index *index, uint32_t to,
+int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
                            const struct tact_scene_index *other, uint32_t from, const char *file,
                            const int *lines, uint32_t line_count, struct tact_error *err);
 /** Number of a child of a node, or 0: none. */
@@ -92,9 +93,9 @@ const struct tact_index_node *tact_scene_index_find(const struct tact_scene_inde
 bool tact_scene_has_key(const struct tact_scene_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Writes the key path of a node. */
+/** Writes the key path of a node, such as "bodies[0].mass". */
 void tact_scene_index_path(const struct tact_scene_index *index, const struct tact_index_node *node,
-                           char path[TACT_SCENE_PATH]);
+                           char path[TACT_SCENE_PATH_BYTES]);
 
 /** Sets file, line, column and key of err for a key path; an absent key gets the position of the
  * nearest existing parent. */
@@ -135,25 +136,26 @@ int tact_scene_read_calibrations(const struct tact_scene_check *check, struct ta
                                  const struct tact_scene_files *files);
 
 /** Path of a key of the object at `owner`. */
-const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH], const char *owner, const char *key);
+const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH_BYTES], const char *owner,
+                                   const char *key);
 
 /** Require a number in a range, or one of a list of words that ends with NULL. Return 0, or -EINVAL
  * with the message; unit may be "". */
-int tact_scene_need_positive(const struct tact_scene_check *check, const char *owner,
-                             const char *key, double value, const char *unit);
-int tact_scene_need_not_negative(const struct tact_scene_check *check, const char *owner,
-                                 const char *key, double value, const char *unit);
-int tact_scene_need_between(const struct tact_scene_check *check, const char *path, double value,
-                            double lower, double upper, const char *unit);
+int tact_scene_require_positive(const struct tact_scene_check *check, const char *owner,
+                                const char *key, double value, const char *unit);
+int tact_scene_require_nonnegative(const struct tact_scene_check *check, const char *owner,
+                                   const char *key, double value, const char *unit);
+int tact_scene_require_between(const struct tact_scene_check *check, const char *path, double value,
+                               double lower, double upper, const char *unit);
 /* Requires the absolute value of count numbers to be at most `most`. */
-int tact_scene_need_absolute_within(const struct tact_scene_check *check, const char *owner,
-                                    const char *key, const double *values, int count, double most,
-                                    const char *unit);
+int tact_scene_require_magnitude(const struct tact_scene_check *check, const char *owner,
+                                 const char *key, const double *values, int count, double most,
+                                 const char *unit);
 /* Requires the absolute value of coordinates to be at most TACT_MESH_MAX_COORDINATE. */
-int tact_scene_need_coordinates(const struct tact_scene_check *check, const char *owner,
-                                const char *key, const double *values, int count);
-int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,
-                         const char *const *words);
+int tact_scene_require_coordinates(const struct tact_scene_check *check, const char *owner,
+                                   const char *key, const double *values, int count);
+int tact_scene_require_word(const struct tact_scene_check *check, const char *path,
+                            const char *text, const char *const *words);
 
 /** Checks the contact's options, materials and pairs. */
 int tact_scene_check_contact(const struct tact_scene_check *check, const struct tact_scene *scene);
@@ -199,18 +201,19 @@ void tact_scene_free_shapes(struct tact_scene *scene);
  * fixed bases behind the bodies. */
 int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_scene *scene);
 /* Gives the bodies that are fixed bases the poses of their hands, once these are checked. */
-void tact_scene_place_fixed_bases(struct tact_scene *scene);
+void tact_scene_set_fixed_base_poses(struct tact_scene *scene);
 /* The key of a body, or of the base that it is. Returns out. */
-char *tact_scene_body_key(const struct tact_scene *scene, uint32_t body, char out[TACT_SCENE_PATH]);
+char *tact_scene_body_key(const struct tact_scene *scene, uint32_t body,
+                          char out[TACT_SCENE_PATH_BYTES]);
 /* Number of bodies of the file: those before the fixed bases. */
-uint32_t tact_scene_own_bodies(const struct tact_scene *scene);
+uint32_t tact_scene_file_body_count(const struct tact_scene *scene);
 /* The key of a link, or of the base where the link is one of its coordinates. Returns out. */
 char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
-                          char out[TACT_SCENE_PATH]);
+                          char out[TACT_SCENE_PATH_BYTES]);
 
 /* scene_tied.c: checks mimic joints and tendons and sets where mimic joints start; checks that
  * joints tied together have a common range. */
-int tact_scene_place_tied(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_check_tied_joints(const struct tact_scene_check *check, struct tact_scene *scene);
 int tact_scene_check_tied_ranges(const struct tact_scene_check *check,
                                  const struct tact_scene *scene);
 
@@ -224,24 +227,25 @@ struct tact_scene_hand_files {
     } * at;
     uint32_t count;
 };
-int tact_scene_graft_hands(const struct tact_scene_check *check, struct tact_scene_index *index,
-                           const char *name, const struct tact_scene_files *files,
-                           struct tact_scene_hand_files *out);
-/* Moves the contents to the hands. */
+int tact_scene_merge_hand_files(const struct tact_scene_check *check,
+                                struct tact_scene_index *index, const char *name,
+                                const struct tact_scene_files *files,
+                                struct tact_scene_hand_files *out);
+/* Moves the hand files to the hands that own them. */
 void tact_scene_store_hand_files(struct tact_scene_hand_files *files, struct tact_scene *scene);
 void tact_scene_free_hand_files(struct tact_scene_hand_files *files);
 void tact_scene_free_sources(struct tact_scene_hand_source *sources, uint32_t count);
-/* Values of `file`, `collision` and `drive`. */
+/* Checks the values of `file`, `collision` and `drive` of a hand. */
 int tact_scene_check_hand_file(const struct tact_scene_check *check,
                                const struct tact_scene_hand *hand, uint32_t number);
 
 /* scene_tool.c: defaults and values of the tools, and outputs for their forces and torques. Returns
  * 0, -EINVAL or -ENOMEM. */
-int tact_scene_expand_tools(const struct tact_scene_check *check, struct tact_scene *scene);
-/* The names in the tools. */
+int tact_scene_complete_tools(const struct tact_scene_check *check, struct tact_scene *scene);
+/* Checks the names that tools refer to. */
 int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene);
-/* Stiffness at the device of a hand's tool by that of its coupling, for a base's position or
- * attitude (turns); 1 without a tool. */
+/* Ratio of the stiffness at the device to that of the coupling of a hand's tool, for its base's
+ * position or attitude (turns); 1 without a tool. */
 double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool turns);
 
 /* scene_remote.c: defaults and values of the joints that are tied to another site. 0, -EINVAL or
@@ -253,7 +257,7 @@ bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint
 
 /* scene_grip.c: values, links and joints of commanded grips. 0 or -EINVAL. */
 int tact_scene_check_grips(const struct tact_scene_check *check, const struct tact_scene *scene);
-/* Their joints and devices. */
+/* Checks the joints and devices that remotes refer to. */
 int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene);
 
 /* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
@@ -261,10 +265,10 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
                               double gain, const char *joint, const char *path);
-/* scene_admittance.c: the joints that forces of inputs move. */
+/* scene_admittance.c: checks the joints that forces of inputs move. */
 int tact_scene_check_force_inputs(const struct tact_scene_check *check,
                                   const struct tact_scene *scene);
-/* The inputs and outputs of all coupled joints. */
+/* Checks the inputs and outputs of all coupled joints. */
 int tact_scene_check_coupling_io(const struct tact_scene_check *check,
                                  const struct tact_scene *scene);
 /* Index of the input that is a joint's `what`, "state" or "target", among the first `count`, or -1.

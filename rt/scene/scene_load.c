@@ -32,15 +32,15 @@ static int apply_defaults_and_check(const struct tact_scene_check *check, struct
 {
     int rc = tact_scene_insert_bases(check, scene);
     rc = rc ? rc : tact_scene_defaults(check, scene);
-    rc = rc ? rc : tact_scene_expand_tools(check, scene);
+    rc = rc ? rc : tact_scene_complete_tools(check, scene);
     rc = rc ? rc : tact_scene_complete_remotes(check, scene);
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
     rc = rc ? rc : tact_scene_read_calibrations(check, scene, files);
-    rc = rc ? rc : tact_scene_place_tied(check, scene);
+    rc = rc ? rc : tact_scene_check_tied_joints(check, scene);
     rc = rc ? rc : tact_scene_check_values(check, scene);
     rc = rc ? rc : tact_scene_check_tied_ranges(check, scene);
     if (!rc) {
-        tact_scene_place_fixed_bases(scene);
+        tact_scene_set_fixed_base_poses(scene);
     }
     rc = rc ? rc : tact_scene_check_names(check, scene);
     rc = rc ? rc : tact_scene_check_pairs(check, scene);
@@ -61,7 +61,7 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
     if (!text) {
         return tact_error_set(err, -EINVAL, "nothing to read; expected a scene in YAML");
     }
-    if (size > TACT_SCENE_BYTES) {
+    if (size > TACT_SCENE_MAX_BYTES) {
         return tact_error_set(err, -EINVAL, "too large; expected a scene of at most 16 MiB");
     }
     int rc = tact_scene_index_create(text, size, name, &index, err);
@@ -70,7 +70,7 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
     }
     struct tact_scene_check check = {index, err};
     struct tact_scene_hand_files hand_files = {0};
-    rc = tact_scene_graft_hands(&check, index, name, files, &hand_files);
+    rc = tact_scene_merge_hand_files(&check, index, name, files, &hand_files);
     rc = rc ? rc : tact_scene_load_values(&check, tact_scene_schema(), &loaded);
     if (rc) {
         tact_scene_free_hand_files(&hand_files);
@@ -96,7 +96,7 @@ int tact_scene_load(const char *path, struct tact_scene **out, struct tact_error
     char *text = NULL;
     uint64_t size = 0;
     *out = NULL;
-    int rc = tact_file_read(path, TACT_SCENE_BYTES, &text, &size);
+    int rc = tact_file_read(path, TACT_SCENE_MAX_BYTES, &text, &size);
     if (rc) {
         if (err) {
             *err = (struct tact_error){0};

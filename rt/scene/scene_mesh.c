@@ -64,7 +64,7 @@ static int report_mesh_error(const struct tact_scene_check *check,
     return rc;
 }
 
-/** Factor of the coordinates of a shape's file, to metres. */
+/** Scale factor from the coordinates of a shape's file to metres. */
 static double scale_of_file(const struct tact_scene_shape *shape)
 {
     static const struct {
@@ -79,7 +79,8 @@ static double scale_of_file(const struct tact_scene_shape *shape)
     return shape->scale;
 }
 
-/** Scales the axes of a soup each by its factor; a mirror image gets its triangles outside out. */
+/** Scales each axis of a triangle soup by its factor; a mirror image gets its triangles outside
+ * out. */
 static void scale_soup_axes(struct tact_soup *soup, const double scale[3])
 {
     for (size_t i = 0; i < 3 * soup->vertex_count; i++) {
@@ -128,7 +129,7 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
     return rc ? report_mesh_error(check, shape, &mesh_error, path, rc) : 0;
 }
 
-/** 1 for a type whose file is the surface itself, not triangles. */
+/** 1 for a shape type whose file is the surface itself, not triangles. */
 static bool has_surface_file(const struct tact_scene_shape *shape)
 {
     return strcmp(shape->type, "patches") == 0 || strcmp(shape->type, "subdivision") == 0;
@@ -153,7 +154,7 @@ static int make_generated_mesh(const struct tact_scene_check *check, struct tact
 {
     struct tact_error mesh_error = {0};
     struct tact_soup soup;
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_generate(check, shape, path, &soup);
     if (rc) {
         return rc;
@@ -168,7 +169,7 @@ static int make_surface_of_revolution(const struct tact_scene_check *check,
                                       struct tact_scene_shape *shape, const char *path)
 {
     struct tact_error charts_error = {0};
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_charts_revolution((const double(*)[2])shape->profile, (int)shape->profile_count,
                                     &shape->charts, &charts_error);
     shape->shape = (struct tact_shape){.kind = TACT_SHAPE_REVOLUTION, .charts = shape->charts};
@@ -184,7 +185,7 @@ static bool are_texts_equal(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/** 1 where two shapes have the same mesh: file, kind and scales. */
+/** 1 where two shapes use the same mesh: same file, kind and scales. */
 static bool has_same_mesh(const struct tact_scene_shape *a, const struct tact_scene_shape *b)
 {
     const size_t bytes = 3 * sizeof *a->scale_xyz;
@@ -194,7 +195,7 @@ static bool has_same_mesh(const struct tact_scene_shape *a, const struct tact_sc
            (!a->scale_xyz || !memcmp(a->scale_xyz, b->scale_xyz, bytes));
 }
 
-/** A shape of the list that was loaded before and has the mesh of `shape`, or NULL. */
+/** An earlier shape of the list that has the same mesh as `shape`, or NULL. */
 static const struct tact_scene_shape *find_same_mesh(const struct tact_scene_shape *shapes,
                                                      uint32_t count,
                                                      const struct tact_scene_shape *shape)
@@ -233,7 +234,7 @@ static int load_scene_shape(const struct tact_scene_check *check, const struct t
                             const struct tact_scene_files *files, struct tact_scene_shape *shape,
                             const char *owner, uint32_t number)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     struct tact_shape *s = &shape->shape;
     snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, number);
     if (shape->file && !has_surface_file(shape) && share_mesh(scene, shape)) {
@@ -269,7 +270,7 @@ static int load_scene_shape(const struct tact_scene_check *check, const struct t
 struct sums {
     double volume;
     double first[3];   /**< integral of r dV */
-    double inertia[9]; /**< about the owner's origin */
+    double inertia[9]; /**< moments about the origin of the owner's frame */
 };
 
 static void add_point_inertia(double inertia[9], const double r[3], double mass)
@@ -323,7 +324,7 @@ static int fill_mass_from_shapes(const struct tact_scene_check *check,
                                  const struct tact_scene_shape *shapes, uint32_t count, double mass,
                                  double center[3], double **inertia, const char *owner)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     *inertia = calloc(6, sizeof **inertia);
     if (!*inertia) {
         return tact_error_set(check->err, -ENOMEM, "out of memory");
@@ -348,7 +349,7 @@ static int make_body(const struct tact_scene_check *check, struct tact_scene *sc
                      const struct tact_scene_files *files, uint32_t number)
 {
     struct tact_scene_body *body = &scene->bodies[number];
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     tact_scene_body_key(scene, number, path);
     int rc = 0;
     for (uint32_t i = 0; !rc && i < body->shapes_count; i++) {
@@ -407,7 +408,7 @@ int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_sce
         struct tact_scene_hand *hand = &scene->hands[i];
         const uint32_t of_base = tact_scene_base_links(hand);
         for (uint32_t j = of_base ? of_base - 1 : 0; !rc && j < hand->links_count; j++) {
-            char path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES];
             tact_scene_link_key(scene, i, j, path);
             rc = make_link_shapes(check, scene, files, &hand->links[j], path);
         }

@@ -25,7 +25,7 @@ struct name_list {
     uint32_t count;
     size_t size;
     size_t offset;
-    const char *path; /**< key path of the list */
+    const char *path; /**< key path of the list in the scene */
 };
 
 static const char *name_of_list_entry(const struct name_list *list, uint32_t i)
@@ -49,7 +49,7 @@ static long find_name_in_list(const struct name_list *list, const char *name, si
 static int check_unique_names(const struct tact_scene_check *check, const struct name_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         const char *name = name_of_list_entry(list, i);
         snprintf(path, sizeof path, "%.80s[%u].name", list->path, i);
         int rc = check_name(check, path, name);
@@ -73,11 +73,11 @@ static int check_unique_names(const struct tact_scene_check *check, const struct
             #list                                                                                  \
     }
 
-/** The bodies of the file. */
-static struct name_list own_bodies(const struct tact_scene *scene)
+/** The bodies that the scene file lists. */
+static struct name_list list_of_file_bodies(const struct tact_scene *scene)
 {
     struct name_list list = NAME_LIST_OF(scene, bodies, tact_scene_body);
-    list.count = tact_scene_own_bodies(scene);
+    list.count = tact_scene_file_body_count(scene);
     return list;
 }
 
@@ -99,7 +99,7 @@ static int check_shape_materials(const struct tact_scene_check *check,
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < count; i++) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "%.80s.shapes[%u].material", owner, i);
         rc = check_material_reference(check, scene, path, shapes[i].material);
     }
@@ -110,7 +110,7 @@ static int check_link_references(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, uint32_t number)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
-    char list[TACT_SCENE_PATH], path[TACT_SCENE_PATH];
+    char list[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES];
     snprintf(list, sizeof list, "hands[%u].links", number);
     const uint32_t of_base = tact_scene_base_links(hand);
     const struct tact_scene_link *own = hand->links + of_base;
@@ -142,7 +142,7 @@ static int check_link_references(const struct tact_scene_check *check,
     return rc;
 }
 
-/** The device of a "device.channel" must exist; its channels are known once it is open. */
+/** Checks a "device.channel": the device must exist; its channels are known once it is open. */
 int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
                              const char *path, const char *text)
 {
@@ -160,7 +160,8 @@ int tact_scene_check_channel(const struct tact_scene_check *check, const struct 
                      text);
 }
 
-/** of_base: for contacts; the base may be named, but not one of its coordinates. */
+/** Checks a "hand.link". of_base: for contacts; the base may be named too, but not one of its
+ * coordinates. */
 static int check_joint_reference(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, const char *path, const char *text,
                                  bool of_base)
@@ -196,7 +197,7 @@ static int check_joint_reference(const struct tact_scene_check *check,
 static int check_input_references(const struct tact_scene_check *check,
                                   const struct tact_scene *scene)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
@@ -213,11 +214,11 @@ static int check_input_references(const struct tact_scene_check *check,
     return rc;
 }
 
-/** A joint; for contact forces a moving body. */
+/** Checks the source of an output: a joint; for contact forces a link or moving body. */
 static int check_output_source(const struct tact_scene_check *check, const struct tact_scene *scene,
                                const char *path, const struct tact_scene_output *output)
 {
-    struct name_list bodies = own_bodies(scene);
+    struct name_list bodies = list_of_file_bodies(scene);
     const bool is_joint_quantity = strcmp(output->what, "force") && strcmp(output->what, "moment");
     if (is_joint_quantity || strchr(output->from, '.')) {
         return check_joint_reference(check, scene, path, output->from, !is_joint_quantity);
@@ -233,13 +234,13 @@ static int check_output_source(const struct tact_scene_check *check, const struc
                : 0;
 }
 
-/** Two different objects, at least one of which moves. */
+/** Checks that an exclusion names two different objects, at least one of which moves. */
 static int check_exclusions(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     struct name_list bodies = NAME_LIST_OF(scene, bodies, tact_scene_body);
     for (uint32_t i = 0; i < scene->exclude_count; i++) {
         char *const *names = scene->exclude[i].objects;
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         bool moves = false;
         for (int k = 0; k < 2; k++) {
             snprintf(path, sizeof path, "exclude[%u].objects[%d]", i, k);
@@ -267,11 +268,11 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
     return 0;
 }
 
-/** A measured joint has no virtual coupling to the device. */
+/** Checks that a measured joint has no reaction output, as it has no coupling to the device. */
 static int check_reaction_output_of_joint(const struct tact_scene_check *check,
                                           const struct tact_scene *scene, uint32_t i)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     long input = tact_scene_find_input(scene, scene->inputs_count, "state", scene->outputs[i].from);
     if (input < 0 || strcmp(scene->outputs[i].what, "reaction")) {
         return 0;
@@ -287,7 +288,7 @@ static int check_reaction_output_of_joint(const struct tact_scene_check *check,
 
 static int check_io_references(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     int rc = check_input_references(check, scene);
     rc = rc ? rc : tact_scene_check_tools(check, scene);
     rc = rc ? rc : tact_scene_check_coupling_io(check, scene);
@@ -324,15 +325,16 @@ static int check_io_references(const struct tact_scene_check *check, const struc
     return rc;
 }
 
-/** Two different bodies, or one; at least one moves. */
+/** Checks that a mechanism's joint names one or two different bodies, at least one of which moves.
+ */
 static int check_constraints(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    struct name_list bodies = own_bodies(scene);
+    struct name_list bodies = list_of_file_bodies(scene);
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         const struct tact_scene_constraint *constraint = &scene->joints[i];
         long at[2] = {-1, -1};
         bool moves = false;
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         for (uint32_t k = 0; k < constraint->bodies_count; k++) {
             snprintf(path, sizeof path, "joints[%u].bodies[%u]", i, k);
             at[k] =
@@ -360,7 +362,7 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
         for (int k = 0; !rc && k < 2; k++) {
-            char path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES];
             snprintf(path, sizeof path, "pairs[%u].materials[%d]", i, k);
             rc = check_material_reference(check, scene, path, scene->pairs[i].materials[k]);
         }
@@ -371,7 +373,7 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     const struct name_list lists[] = {NAME_LIST_OF(scene, materials, tact_scene_material),
-                                      own_bodies(scene),
+                                      list_of_file_bodies(scene),
                                       NAME_LIST_OF(scene, hands, tact_scene_hand),
                                       NAME_LIST_OF(scene, devices, tact_scene_device),
                                       NAME_LIST_OF(scene, joints, tact_scene_constraint)};
@@ -383,7 +385,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
         const char *name = scene->hands[i].name;
         long body = find_name_in_list(&lists[1], name, strlen(name));
         if (body >= 0) {
-            char path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES];
             snprintf(path, sizeof path, "hands[%u].name", i);
             rc = tact_scene_report_bad_value(
                 check, path, "the name \"%s\" is already used by bodies[%ld]; expected another",
@@ -392,7 +394,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
         rc = rc ? rc : check_link_references(check, scene, i);
     }
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         tact_scene_body_key(scene, i, path);
         rc = check_shape_materials(check, scene, scene->bodies[i].shapes,
                                    scene->bodies[i].shapes_count, path);

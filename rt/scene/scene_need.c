@@ -4,17 +4,18 @@
 #include <string.h>
 #include "rt/scene/scene_internal.h"
 
-const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH], const char *owner, const char *key)
+const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH_BYTES], const char *owner,
+                                   const char *key)
 {
-    /* both come from the schema, so they fit; the precision shows it to the compiler */
-    snprintf(path, TACT_SCENE_PATH, "%.80s.%.40s", owner, key);
+    /* key paths come from the schema, so they fit; the precision shows it to the compiler */
+    snprintf(path, TACT_SCENE_PATH_BYTES, "%.80s.%.40s", owner, key);
     return path;
 }
 
-int tact_scene_need_positive(const struct tact_scene_check *check, const char *owner,
-                             const char *key, double value, const char *unit)
+int tact_scene_require_positive(const struct tact_scene_check *check, const char *owner,
+                                const char *key, double value, const char *unit)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     return value > 0.0
                ? 0
                : tact_scene_report_bad_value(check, tact_scene_path_of_key(path, owner, key),
@@ -22,10 +23,10 @@ int tact_scene_need_positive(const struct tact_scene_check *check, const char *o
                                              unit[0] ? " " : "", unit, value);
 }
 
-int tact_scene_need_not_negative(const struct tact_scene_check *check, const char *owner,
-                                 const char *key, double value, const char *unit)
+int tact_scene_require_nonnegative(const struct tact_scene_check *check, const char *owner,
+                                   const char *key, double value, const char *unit)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     return value >= 0.0
                ? 0
                : tact_scene_report_bad_value(check, tact_scene_path_of_key(path, owner, key),
@@ -33,8 +34,8 @@ int tact_scene_need_not_negative(const struct tact_scene_check *check, const cha
                                              unit, value);
 }
 
-int tact_scene_need_between(const struct tact_scene_check *check, const char *path, double value,
-                            double lower, double upper, const char *unit)
+int tact_scene_require_between(const struct tact_scene_check *check, const char *path, double value,
+                               double lower, double upper, const char *unit)
 {
     return value >= lower && value <= upper
                ? 0
@@ -42,11 +43,11 @@ int tact_scene_need_between(const struct tact_scene_check *check, const char *pa
                                              lower, upper, unit[0] ? " " : "", unit, value);
 }
 
-int tact_scene_need_absolute_within(const struct tact_scene_check *check, const char *owner,
-                                    const char *key, const double *values, int count, double most,
-                                    const char *unit)
+int tact_scene_require_magnitude(const struct tact_scene_check *check, const char *owner,
+                                 const char *key, const double *values, int count, double most,
+                                 const char *unit)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     for (int i = 0; i < count; i++) {
         if (!(fabs(values[i]) <= most)) {
             snprintf(path, sizeof path, count > 1 ? "%.80s.%.30s[%d]" : "%.80s.%.30s", owner, key,
@@ -58,15 +59,15 @@ int tact_scene_need_absolute_within(const struct tact_scene_check *check, const 
     return 0;
 }
 
-int tact_scene_need_coordinates(const struct tact_scene_check *check, const char *owner,
-                                const char *key, const double *values, int count)
+int tact_scene_require_coordinates(const struct tact_scene_check *check, const char *owner,
+                                   const char *key, const double *values, int count)
 {
-    return tact_scene_need_absolute_within(check, owner, key, values, count,
-                                           TACT_MESH_MAX_COORDINATE, "m");
+    return tact_scene_require_magnitude(check, owner, key, values, count, TACT_MESH_MAX_COORDINATE,
+                                        "m");
 }
 
-int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,
-                         const char *const *words)
+int tact_scene_require_word(const struct tact_scene_check *check, const char *path,
+                            const char *text, const char *const *words)
 {
     char list[160] = "";
     size_t used = 0;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BASE_LINK UINT32_MAX /* `link` of a hand's fixed base */
+#define BASE_LINK UINT32_MAX /* value of `link` for a hand's fixed base */
 
-/** A shape that has a material. */
+/** A shape's use of a material. */
 struct material_use {
-    long owner;    /**< body number, or number of bodies + hand number; -1: none */
+    long owner;    /**< number of the body, or number of bodies + number of the hand; -1: none */
     uint32_t link; /**< of a hand */
     uint32_t shape;
 };
@@ -18,7 +18,7 @@ struct material_use {
 /** Two different objects with a material suffice: any other object differs from at least one of
  * them. */
 struct material_uses {
-    struct material_use uses_by_moving_bodies[2];
+    struct material_use moving_uses[2];
     struct material_use any[2];
 };
 
@@ -43,14 +43,14 @@ static void add_material_use(struct material_use material_uses[2], struct materi
 static void add_material_uses_of_shapes(const struct tact_scene *scene,
                                         struct material_uses *material_uses, long owner,
                                         uint32_t link, const struct tact_scene_shape *shapes,
-                                        uint32_t count, bool uses_by_moving_bodies)
+                                        uint32_t count, bool moving_uses)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct material_uses *u = &material_uses[find_material_number(scene, shapes[i].material)];
         struct material_use material_use = {owner, link, i};
         add_material_use(u->any, material_use);
-        if (uses_by_moving_bodies) {
-            add_material_use(u->uses_by_moving_bodies, material_use);
+        if (moving_uses) {
+            add_material_use(u->moving_uses, material_use);
         }
     }
 }
@@ -60,7 +60,7 @@ static void collect_material_uses(const struct tact_scene *scene,
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         for (int k = 0; k < 2; k++) {
-            material_uses[i].uses_by_moving_bodies[k].owner = -1;
+            material_uses[i].moving_uses[k].owner = -1;
             material_uses[i].any[k].owner = -1;
         }
     }
@@ -80,19 +80,21 @@ static void collect_material_uses(const struct tact_scene *scene,
 }
 
 static void material_use_path(const struct tact_scene *scene,
-                              const struct material_use *material_use, char path[TACT_SCENE_PATH])
+                              const struct material_use *material_use,
+                              char path[TACT_SCENE_PATH_BYTES])
 {
     long hand = material_use->owner - (long)scene->bodies_count;
     if (hand < 0) {
-        snprintf(path, TACT_SCENE_PATH, "bodies[%ld].shapes[%u].material", material_use->owner,
-                 material_use->shape);
+        snprintf(path, TACT_SCENE_PATH_BYTES, "bodies[%ld].shapes[%u].material",
+                 material_use->owner, material_use->shape);
     } else if (material_use->link == BASE_LINK) {
-        snprintf(path, TACT_SCENE_PATH, "hands[%ld].base.shapes[%u].material", hand,
+        snprintf(path, TACT_SCENE_PATH_BYTES, "hands[%ld].base.shapes[%u].material", hand,
                  material_use->shape);
     } else {
-        char key[TACT_SCENE_PATH];
+        char key[TACT_SCENE_PATH_BYTES];
         tact_scene_link_key(scene, (uint32_t)hand, material_use->link, key);
-        snprintf(path, TACT_SCENE_PATH, "%.80s.shapes[%u].material", key, material_use->shape);
+        snprintf(path, TACT_SCENE_PATH_BYTES, "%.80s.shapes[%u].material", key,
+                 material_use->shape);
     }
 }
 
@@ -104,12 +106,12 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
 {
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
-            const struct material_use *one = &material_uses[a].uses_by_moving_bodies[i],
+            const struct material_use *one = &material_uses[a].moving_uses[i],
                                       *other = &material_uses[b].any[k];
             if (one->owner < 0 || other->owner < 0 || one->owner == other->owner) {
                 continue;
             }
-            char path[TACT_SCENE_PATH], other_path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES], other_path[TACT_SCENE_PATH_BYTES];
             material_use_path(scene, one, path);
             material_use_path(scene, other, other_path);
             return tact_scene_report_bad_value(
@@ -124,15 +126,15 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
 }
 
 /** Marks the material pairs with an entry; a second entry is an error. */
-static int mark_given_pairs(const struct tact_scene_check *check, const struct tact_scene *scene,
-                            uint32_t *given)
+static int mark_pairs_in_file(const struct tact_scene_check *check, const struct tact_scene *scene,
+                              uint32_t *given)
 {
     uint32_t n = scene->materials_count;
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
         uint32_t a = find_material_number(scene, scene->pairs[i].materials[0]);
         uint32_t b = find_material_number(scene, scene->pairs[i].materials[1]);
         if (given[a * n + b]) {
-            char path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES];
             snprintf(path, sizeof path, "pairs[%u].materials", i);
             return tact_scene_report_bad_value(
                 check, path, "pairs[%u] already defines the contact of these two materials",
@@ -143,12 +145,14 @@ static int mark_given_pairs(const struct tact_scene_check *check, const struct t
     return 0;
 }
 
-/** The check itself; uses and given are scratch memory, all zero. */
-static int check_all_materials(const struct tact_scene_check *check, const struct tact_scene *scene,
-                               struct material_uses *material_uses, uint32_t *given)
+/** Checks that every pair of materials that can touch has an entry; uses and given are scratch
+ * memory, all zero. */
+static int check_pairs_of_materials(const struct tact_scene_check *check,
+                                    const struct tact_scene *scene,
+                                    struct material_uses *material_uses, uint32_t *given)
 {
     uint32_t n = scene->materials_count;
-    int rc = mark_given_pairs(check, scene, given);
+    int rc = mark_pairs_in_file(check, scene, given);
     if (rc) {
         return rc;
     }
@@ -171,7 +175,7 @@ int tact_scene_check_pairs(const struct tact_scene_check *check, const struct ta
     }
     struct material_uses *material_uses = calloc(n, sizeof *material_uses);
     uint32_t *given = calloc((size_t)n * n, sizeof *given);
-    int rc = material_uses && given ? check_all_materials(check, scene, material_uses, given)
+    int rc = material_uses && given ? check_pairs_of_materials(check, scene, material_uses, given)
                                     : tact_error_set(check->err, -ENOMEM, "out of memory");
     free(material_uses);
     free(given);

@@ -4,56 +4,57 @@
 #include <string.h>
 #include "rt/scene/scene_internal.h"
 
-#define DEFAULT_TANK 0.1 /* [J] */
+#define DEFAULT_ENERGY_TANK_J 0.1 /* [J] */
 
-enum { MOST_AXES = 6 }; /* joints of a device of type network */
+enum { MOST_AXES = 6 }; /* largest number of joints of a device of type network */
 
-static bool is_mode(const struct tact_scene_remote *remote, const char *mode)
+static bool is_remote_mode(const struct tact_scene_remote *remote, const char *mode)
 {
     return !strcmp(remote->mode, mode);
 }
 
-/* Refuses keys of other modes, and a coupling without a damper. */
+/* Refuses keys that belong to other modes, and a coupling without a damper. */
 static int check_remote_values(const struct tact_scene_check *check,
                                const struct tact_scene_remote *remote, const char *path)
 {
     static const char *const modes[] = {"waves", "position_force", "position_position", "model",
                                         NULL};
     static const char *const of_waves[] = {"impedance", "tank"};
-    char key[TACT_SCENE_PATH];
-    int rc =
-        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "mode"), remote->mode, modes);
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "mode"), remote->mode,
+                                     modes);
     rc = rc ? rc
-            : tact_scene_need_between(check, tact_scene_path_of_key(key, path, "axis"),
-                                      remote->axis, 0.0, MOST_AXES - 1, "");
+            : tact_scene_require_between(check, tact_scene_path_of_key(key, path, "axis"),
+                                         remote->axis, 0.0, MOST_AXES - 1, "");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "stiffness", remote->stiffness,
-                                           "N m/rad or N/m");
+            : tact_scene_require_nonnegative(check, path, "stiffness", remote->stiffness,
+                                             "N m/rad or N/m");
     rc = rc ? rc
-            : tact_scene_need_not_negative(check, path, "damping", remote->damping,
-                                           "N m s/rad or N s/m");
-    rc = rc ? rc : tact_scene_need_not_negative(check, path, "tank", remote->tank, "J");
-    for (int i = 0; !rc && i < 2 && !is_mode(remote, "waves"); i++) {
+            : tact_scene_require_nonnegative(check, path, "damping", remote->damping,
+                                             "N m s/rad or N s/m");
+    rc = rc ? rc : tact_scene_require_nonnegative(check, path, "tank", remote->tank, "J");
+    for (int i = 0; !rc && i < 2 && !is_remote_mode(remote, "waves"); i++) {
         if (tact_scene_has_key(check, "%s.%s", path, of_waves[i])) {
             rc = tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, of_waves[i]),
                 "this key is only for a remote joint with \"mode: waves\"");
         }
     }
-    if (!rc && is_mode(remote, "waves")) {
-        rc = tact_scene_need_positive(check, path, "impedance", remote->impedance,
-                                      "N m s/rad or N s/m");
+    if (!rc && is_remote_mode(remote, "waves")) {
+        rc = tact_scene_require_positive(check, path, "impedance", remote->impedance,
+                                         "N m s/rad or N s/m");
     }
-    if (!rc && is_mode(remote, "position_position")) {
-        rc =
-            tact_scene_need_positive(check, path, "stiffness", remote->stiffness, "N m/rad or N/m");
+    if (!rc && is_remote_mode(remote, "position_position")) {
+        rc = tact_scene_require_positive(check, path, "stiffness", remote->stiffness,
+                                         "N m/rad or N/m");
     }
-    if (!rc && (remote->stiffness > 0.0 || !is_mode(remote, "waves"))) {
-        rc =
-            tact_scene_need_positive(check, path, "damping", remote->damping, "N m s/rad or N s/m");
+    if (!rc && (remote->stiffness > 0.0 || !is_remote_mode(remote, "waves"))) {
+        rc = tact_scene_require_positive(check, path, "damping", remote->damping,
+                                         "N m s/rad or N s/m");
     }
     static const char *const of_stiffness[] = {"damping", "tank"};
-    for (int i = 0; !rc && i < 2 && is_mode(remote, "waves") && remote->stiffness == 0.0; i++) {
+    for (int i = 0; !rc && i < 2 && is_remote_mode(remote, "waves") && remote->stiffness == 0.0;
+         i++) {
         if (tact_scene_has_key(check, "%s.%s", path, of_stiffness[i])) {
             rc = tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, of_stiffness[i]),
@@ -68,13 +69,13 @@ int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tac
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->remotes_count; i++) {
         struct tact_scene_remote *remote = &scene->remotes[i];
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "remotes[%u]", i);
         if (!remote->mode) {
             remote->mode = strdup("waves");
         }
         if (!tact_scene_has_key(check, "%s.tank", path)) {
-            remote->tank = DEFAULT_TANK;
+            remote->tank = DEFAULT_ENERGY_TANK_J;
         }
         rc = remote->mode ? check_remote_values(check, remote, path)
                           : tact_error_set(check->err, -ENOMEM, "out of memory");
@@ -86,7 +87,7 @@ int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tac
 static bool find_link_or_coordinate(const struct tact_scene *scene, const char *name, bool of_base,
                                     uint32_t *hand, uint32_t *link)
 {
-    char full[TACT_SCENE_PATH];
+    char full[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *h = &scene->hands[i];
         const uint32_t base = tact_scene_base_links(h), end = of_base ? base : h->links_count;
@@ -108,18 +109,18 @@ bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint
     return find_link_or_coordinate(scene, name, false, hand, link);
 }
 
-/* A joint of a hand, or a coordinate of a base. */
-struct tied_joint {
-    const struct tact_scene_joint *joint; /* NULL: there is none of that name */
+/* The joint that a remote ties: a joint of a hand, or a coordinate of a base. */
+struct remote_joint {
+    const struct tact_scene_joint *joint; /* NULL: there is no joint of that name */
     uint32_t hand, link;
     bool of_base;
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
 };
 
-static struct tied_joint find_joint(const struct tact_scene *scene, const char *name)
+static struct remote_joint find_remote_joint(const struct tact_scene *scene, const char *name)
 {
-    struct tied_joint out = {.joint = NULL};
-    char key[TACT_SCENE_PATH];
+    struct remote_joint out = {.joint = NULL};
+    char key[TACT_SCENE_PATH_BYTES];
     out.of_base = find_link_or_coordinate(scene, name, true, &out.hand, &out.link);
     if (out.of_base) {
         tact_scene_link_key(scene, out.hand, out.link, out.path);
@@ -133,26 +134,27 @@ static struct tied_joint find_joint(const struct tact_scene *scene, const char *
     return out;
 }
 
-/* Whether two entries tie coordinates of one vector: all but joint and axis is the same. */
-static bool is_same_tie(const struct tact_scene_remote *a, const struct tact_scene_remote *b)
+/* Whether two entries tie coordinates of one vector: they differ only in joint and axis. */
+static bool is_same_vector_tie(const struct tact_scene_remote *a, const struct tact_scene_remote *b)
 {
     return !strcmp(a->device, b->device) && !strcmp(a->mode, b->mode) &&
            a->impedance == b->impedance && a->stiffness == b->stiffness &&
            a->damping == b->damping && a->tank == b->tank;
 }
 
-/* Position and attitude of a base are tied whole. */
-static int check_vector(const struct tact_scene_check *check, const struct tact_scene *scene,
-                        uint32_t index, const struct tied_joint *of)
+/* Checks that the position or attitude of a base is tied with all three coordinates. */
+static int check_vector_of_ties(const struct tact_scene_check *check,
+                                const struct tact_scene *scene, uint32_t index,
+                                const struct remote_joint *of)
 {
     const struct tact_scene_remote *remote = &scene->remotes[index];
     const uint32_t first = of->link / 3 * 3;
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     int found = 0;
     for (uint32_t i = 0; i < scene->remotes_count; i++) {
-        const struct tied_joint other = find_joint(scene, scene->remotes[i].joint);
+        const struct remote_joint other = find_remote_joint(scene, scene->remotes[i].joint);
         if (other.of_base && other.hand == of->hand && other.link / 3 * 3 == first) {
-            found += is_same_tie(remote, &scene->remotes[i]);
+            found += is_same_vector_tie(remote, &scene->remotes[i]);
         }
     }
     const struct tact_scene_hand *hand = &scene->hands[of->hand];
@@ -165,7 +167,7 @@ static int check_vector(const struct tact_scene_check *check, const struct tact_
             hand->links[first].name, hand->links[first + 1].name, hand->links[first + 2].name,
             hand->name);
     }
-    if (is_mode(remote, "model")) {
+    if (is_remote_mode(remote, "model")) {
         snprintf(path, sizeof path, "remotes[%u].mode", index);
         return tact_scene_report_bad_value(
             check, path, "finds a wall of one joint; expected another mode for %s", remote->joint);
@@ -184,10 +186,10 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, uint32_t index, const char *path)
 {
     const char *name = scene->remotes[index].joint;
-    const struct tied_joint found = find_joint(scene, name);
+    const struct remote_joint found = find_remote_joint(scene, name);
     const struct tact_scene_joint *joint = found.joint;
     const char *joint_path = found.path;
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     if (!joint) {
         return tact_scene_report_bad_value(check, path,
                                            "no joint \"%s\"; expected hand.link, or hand.base_x "
@@ -219,7 +221,7 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
             check, path, "inputs[%ld] leads to %s already; expected a \"coupling\" of that joint",
             input, name);
     }
-    return found.of_base ? check_vector(check, scene, index, &found) : 0;
+    return found.of_base ? check_vector_of_ties(check, scene, index, &found) : 0;
 }
 
 int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -227,7 +229,7 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->remotes_count; i++) {
         const struct tact_scene_remote *remote = &scene->remotes[i];
-        char path[TACT_SCENE_PATH], channel[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES], channel[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "remotes[%u].joint", i);
         rc = check_joint_of_remote(check, scene, i, path);
         snprintf(path, sizeof path, "remotes[%u].device", i);

@@ -88,7 +88,7 @@ static int read_table_row(const struct settings_collector *c, const struct tact_
     for (const struct tact_index_node *n = first_child_of_node(c, row); n;
          n = next_sibling_of_node(c, n)) {
         if (!tact_scene_parse_number(n->text, values) || !isfinite(*values)) {
-            char path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES];
             tact_scene_index_path(c->check->index, n, path);
             return tact_scene_report_bad_value(c->check, path,
                                                "expected a finite number, got \"%.60s\"", n->text);
@@ -116,7 +116,7 @@ static int read_number_table(const struct settings_collector *c, const struct ta
     }
     for (uint32_t i = 0; row; row = next_sibling_of_node(c, row), i++) {
         if (row->count != columns || columns == 0) {
-            char path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES];
             tact_scene_index_path(c->check->index, row, path);
             return tact_scene_report_bad_value(
                 c->check, path, "expected %u numbers in this row, as in the first row, got %u",
@@ -164,23 +164,23 @@ static int collect_device_settings(struct settings_collector *c, const struct ta
         return add_device_setting(c, node, key);
     }
     if (!node->first && key[0]) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         tact_scene_index_path(c->check->index, node, path);
         return tact_scene_report_bad_value(
             c->check, path, "expected a value of this device setting, got an empty list or map");
     }
     for (const struct tact_index_node *n = first_child_of_node(c, node); n;
          n = next_sibling_of_node(c, n)) {
-        char inner[TACT_SCENE_PATH];
+        char inner[TACT_SCENE_PATH_BYTES];
         int length = n->key
                          ? snprintf(inner, sizeof inner, "%s%s%s", key, key[0] ? "." : "", n->key)
                          : snprintf(inner, sizeof inner, "%s[%u]", key, n->index);
         if (length >= (int)sizeof inner) {
-            char path[TACT_SCENE_PATH];
+            char path[TACT_SCENE_PATH_BYTES];
             tact_scene_index_path(c->check->index, n, path);
             return tact_scene_report_bad_value(
                 c->check, path, "expected a device setting whose key has at most %d characters",
-                TACT_SCENE_PATH - 1);
+                TACT_SCENE_PATH_BYTES - 1);
         }
         int rc = collect_device_settings(c, n, inner);
         if (rc) {
@@ -193,7 +193,7 @@ static int collect_device_settings(struct settings_collector *c, const struct ta
 int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->devices_count; i++) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "devices[%u].settings", i);
         const struct tact_index_node *node = tact_scene_index_find(check->index, path);
         if (!node || (node->kind == TACT_INDEX_SCALAR && !node->text[0])) {

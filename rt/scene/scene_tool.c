@@ -7,15 +7,15 @@
 #include "contact/world/hand.h"
 #include "rt/scene/scene_internal.h"
 
-/* Greatest length of a channel vector that may count as 0. */
-#define MOST_DEAD_ZONE 0.9
+/* Largest dead zone: length of a channel vector that may count as 0. */
+#define MAX_DEAD_ZONE 0.9
 
 static bool is_rate_controlled(const struct tact_scene_tool *tool)
 {
     return !strcmp(tool->mode, "rate");
 }
 
-/* Frees with libcyaml, whose allocator is malloc. */
+/* Sets defaults of a tool; libcyaml frees them, whose allocator is malloc. */
 static int set_tool_defaults(const struct tact_scene_check *check, struct tact_scene_tool *tool,
                              const char *path)
 {
@@ -34,11 +34,11 @@ static int set_tool_defaults(const struct tact_scene_check *check, struct tact_s
     return tool->mode ? 0 : tact_error_set(check->err, -ENOMEM, "out of memory");
 }
 
-/* Refuses a list of channels that has neither none nor `count`, or for quaternions one more. */
+/* Checks that a list of channels is empty or has `count` entries or, for quaternions, one more. */
 static int check_channel_count(const struct tact_scene_check *check, const char *path,
                                const char *key, uint32_t count, bool quaternion)
 {
-    char full[TACT_SCENE_PATH];
+    char full[TACT_SCENE_PATH_BYTES];
     if (count == 0 || count == 3 || (quaternion && count == 4)) {
         return 0;
     }
@@ -53,7 +53,7 @@ static int check_channel_count(const struct tact_scene_check *check, const char 
 static int check_channel_counts(const struct tact_scene_check *check,
                                 const struct tact_scene_tool *tool, const char *path)
 {
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     int rc = check_channel_count(check, path, "position", tool->position_count, false);
     rc = rc ? rc
             : check_channel_count(check, path, "attitude", tool->attitude_count,
@@ -84,7 +84,7 @@ static int check_rate_values(const struct tact_scene_check *check,
                              const struct tact_scene_tool *tool, const char *path)
 {
     static const char *const keys[] = {"dead_zone", "speed", "turn_speed"};
-    char key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH_BYTES];
     if (!is_rate_controlled(tool)) {
         for (int i = 0; i < 3; i++) {
             if (tact_scene_has_key(check, "%s.%s", path, keys[i])) {
@@ -95,51 +95,54 @@ static int check_rate_values(const struct tact_scene_check *check,
         }
         return 0;
     }
-    int rc = tact_scene_need_between(check, tact_scene_path_of_key(key, path, "dead_zone"),
-                                     tool->dead_zone, 0.0, MOST_DEAD_ZONE, "");
+    int rc = tact_scene_require_between(check, tact_scene_path_of_key(key, path, "dead_zone"),
+                                        tool->dead_zone, 0.0, MAX_DEAD_ZONE, "");
     if (!rc && tool->position_count) {
-        rc = tact_scene_need_positive(check, path, "speed", tool->speed, "m/s");
+        rc = tact_scene_require_positive(check, path, "speed", tool->speed, "m/s");
     }
     if (!rc && tool->attitude_count) {
-        rc = tact_scene_need_positive(check, path, "turn_speed", tool->turn_speed, "rad/s");
+        rc = tact_scene_require_positive(check, path, "turn_speed", tool->turn_speed, "rad/s");
     }
     return rc;
 }
 
-/* Beyond the edge of the workspace a device of positions gives a rate too. */
-static int check_edge(const struct tact_scene_check *check, const struct tact_scene_tool *tool,
-                      const char *path)
+/* Checks the workspace edge, beyond which a position device moves the target at a rate. */
+static int check_workspace_edge(const struct tact_scene_check *check,
+                                const struct tact_scene_tool *tool, const char *path)
 {
     static const char *const keys[] = {"edge", "edge_speed", "center"};
-    char key[TACT_SCENE_PATH];
-    const bool has_edge = tact_scene_has_key(check, "%s.edge", path);
+    char key[TACT_SCENE_PATH_BYTES];
+    const bool has_workspace_edge = tact_scene_has_key(check, "%s.edge", path);
     for (int i = 0; i < 3; i++) {
         if (!tact_scene_has_key(check, "%s.%s", path, keys[i])) {
             continue;
         }
-        if (is_rate_controlled(tool) || !tool->position_count || !has_edge) {
+        if (is_rate_controlled(tool) || !tool->position_count || !has_workspace_edge) {
             return tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, keys[i]),
-                has_edge ? "is of a device whose channels are positions; expected \"position\" and "
-                           "no \"mode: rate\""
-                         : "is of the edge of a workspace; expected \"edge\" beside it");
+                has_workspace_edge
+                    ? "is of a device whose channels are positions; expected \"position\" and "
+                      "no \"mode: rate\""
+                    : "is of the edge of a workspace; expected \"edge\" beside it");
         }
     }
-    int rc = has_edge ? tact_scene_need_positive(check, path, "edge", tool->edge, "m") : 0;
-    rc = rc || !has_edge
+    int rc =
+        has_workspace_edge ? tact_scene_require_positive(check, path, "edge", tool->edge, "m") : 0;
+    rc = rc || !has_workspace_edge
              ? rc
-             : tact_scene_need_positive(check, path, "edge_speed", tool->edge_speed, "m/s");
-    return rc || !has_edge ? rc
-                           : tact_scene_need_coordinates(check, path, "center", tool->center, 3);
+             : tact_scene_require_positive(check, path, "edge_speed", tool->edge_speed, "m/s");
+    return rc || !has_workspace_edge
+               ? rc
+               : tact_scene_require_coordinates(check, path, "center", tool->center, 3);
 }
 
 static int check_tool_bounds(const struct tact_scene_check *check,
                              const struct tact_scene_tool *tool, const char *path)
 {
-    char key[TACT_SCENE_PATH];
-    int rc = tool->lower ? tact_scene_need_coordinates(check, path, "lower", tool->lower, 3) : 0;
-    rc =
-        rc || !tool->upper ? rc : tact_scene_need_coordinates(check, path, "upper", tool->upper, 3);
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tool->lower ? tact_scene_require_coordinates(check, path, "lower", tool->lower, 3) : 0;
+    rc = rc || !tool->upper ? rc
+                            : tact_scene_require_coordinates(check, path, "upper", tool->upper, 3);
     for (int i = 0; !rc && i < 3; i++) {
         if ((tool->lower && tool->lower[i] > 0.0) || (tool->upper && tool->upper[i] < 0.0)) {
             const bool low = tool->lower && tool->lower[i] > 0.0;
@@ -157,34 +160,35 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
                              const char *path)
 {
     static const char *const modes[] = {"position", "rate", NULL};
-    char key[TACT_SCENE_PATH];
-    int rc =
-        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "mode"), tool->mode, modes);
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "mode"), tool->mode,
+                                     modes);
     rc = rc ? rc : check_channel_counts(check, tool, path);
     rc = rc ? rc
             : tact_scene_check_quat(check, tool->quat_wxyz,
                                     tact_scene_path_of_key(key, path, "quat_wxyz"));
-    rc = rc ? rc : tact_scene_need_positive(check, path, "scale", tool->scale, "");
-    rc = rc ? rc : tact_scene_need_positive(check, path, "force_scale", tool->force_scale, "");
+    rc = rc ? rc : tact_scene_require_positive(check, path, "scale", tool->scale, "");
+    rc = rc ? rc : tact_scene_require_positive(check, path, "force_scale", tool->force_scale, "");
     if (!rc && (tool->fine || tact_scene_has_key(check, "%s.fine_scale", path))) {
         rc = tool->fine
-                 ? tact_scene_need_positive(check, path, "fine_scale", tool->fine_scale, "")
+                 ? tact_scene_require_positive(check, path, "fine_scale", tool->fine_scale, "")
                  : tact_scene_report_bad_value(check,
                                                tact_scene_path_of_key(key, path, "fine_scale"),
                                                "acts by a button; expected \"fine\" beside it");
     }
     rc = rc ? rc : check_rate_values(check, tool, path);
-    rc = rc ? rc : check_edge(check, tool, path);
+    rc = rc ? rc : check_workspace_edge(check, tool, path);
     rc = rc ? rc : check_tool_bounds(check, tool, path);
     if (!rc && tool->force_count) {
-        rc = tact_scene_need_positive(check, path, "limit", tool->limit, "N");
-        rc = rc ? rc : tact_scene_need_positive(check, path, "rate", tool->rate, "N/s");
+        rc = tact_scene_require_positive(check, path, "limit", tool->limit, "N");
+        rc = rc ? rc : tact_scene_require_positive(check, path, "rate", tool->rate, "N/s");
     }
     if (!rc && tool->torque_count) {
-        rc = tact_scene_need_positive(check, path, "turn_limit", tool->turn_limit, "N m");
-        rc = rc ? rc : tact_scene_need_positive(check, path, "turn_rate", tool->turn_rate, "N m/s");
+        rc = tact_scene_require_positive(check, path, "turn_limit", tool->turn_limit, "N m");
+        rc = rc ? rc
+                : tact_scene_require_positive(check, path, "turn_rate", tool->turn_rate, "N m/s");
     }
-    return rc ? rc : tact_scene_need_not_negative(check, path, "filter", tool->filter, "Hz");
+    return rc ? rc : tact_scene_require_nonnegative(check, path, "filter", tool->filter, "Hz");
 }
 
 static char *join_names_by_dot(const char *object, const char *part)
@@ -197,7 +201,7 @@ static char *join_names_by_dot(const char *object, const char *part)
     return text;
 }
 
-/* An output for each channel of the force, or of the torque (turns). */
+/* Adds an output for each channel of the tool's force, or of its torque (turns). */
 static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool turns)
 {
     static const char *const coordinates[] = {"base_x",  "base_y",  "base_z",
@@ -229,11 +233,11 @@ static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool turns
     return 0;
 }
 
-int tact_scene_expand_tools(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_complete_tools(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->tools_count; i++) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "tools[%u]", i);
         rc = set_tool_defaults(check, &scene->tools[i], path);
         rc = rc ? rc : check_tool_values(check, &scene->tools[i], path);
@@ -244,7 +248,8 @@ int tact_scene_expand_tools(const struct tact_scene_check *check, struct tact_sc
     return rc;
 }
 
-static const struct tact_scene_hand *hand_by_name(const struct tact_scene *scene, const char *name)
+static const struct tact_scene_hand *find_hand_by_name(const struct tact_scene *scene,
+                                                       const char *name)
 {
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         if (!strcmp(scene->hands[i].name, name)) {
@@ -254,11 +259,11 @@ static const struct tact_scene_hand *hand_by_name(const struct tact_scene *scene
     return NULL;
 }
 
-/* A tool alone sets the target of a base, and sends its reaction. */
+/* Checks that only a tool sets the target of its base and sends its reaction. */
 static int check_base_of_tool(const struct tact_scene_check *check, const struct tact_scene *scene,
                               uint32_t index, const struct tact_scene_hand *hand)
 {
-    char path[TACT_SCENE_PATH], joint[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES], joint[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < TACT_HAND_BASE; i++) {
         snprintf(joint, sizeof joint, "%s.%s", hand->name, hand->links[i].name);
         const long input = tact_scene_find_input(scene, scene->inputs_count, "target", joint);
@@ -282,13 +287,13 @@ static int check_base_of_tool(const struct tact_scene_check *check, const struct
     return 0;
 }
 
-/* The base of a tool's hand is coupled, and no other tool leads it. */
+/* Checks that the base of a tool's hand has a coupling, and no other tool moves it. */
 static int check_hand_of_tool(const struct tact_scene_check *check, const struct tact_scene *scene,
                               uint32_t index)
 {
     const struct tact_scene_tool *tool = &scene->tools[index];
-    const struct tact_scene_hand *hand = hand_by_name(scene, tool->hand);
-    char path[TACT_SCENE_PATH];
+    const struct tact_scene_hand *hand = find_hand_by_name(scene, tool->hand);
+    char path[TACT_SCENE_PATH_BYTES];
     snprintf(path, sizeof path, "tools[%u].hand", index);
     if (!hand || !tact_scene_base_links(hand)) {
         return tact_scene_report_bad_value(check, path,
@@ -320,7 +325,7 @@ int tact_scene_check_tools(const struct tact_scene_check *check, const struct ta
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->tools_count; i++) {
         const struct tact_scene_tool *tool = &scene->tools[i];
-        char path[TACT_SCENE_PATH], channel[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES], channel[TACT_SCENE_PATH_BYTES];
         rc = check_hand_of_tool(check, scene, i);
         snprintf(path, sizeof path, "tools[%u].device", i);
         snprintf(channel, sizeof channel, "%.60s.x", tool->device);

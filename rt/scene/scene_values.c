@@ -17,7 +17,7 @@ static const char *const kind_names[] = {"a single value", "a list", "a map of k
 static int report_bad_node(const struct tact_scene_check *check, const struct tact_index_node *node,
                            const char *expected)
 {
-    char path[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES];
     tact_scene_index_path(check->index, node, path);
     tact_error_at(check->err, tact_scene_index_file(check->index, node), node->line, node->column,
                   path);
@@ -31,7 +31,7 @@ static int report_bad_node(const struct tact_scene_check *check, const struct ta
     return tact_error_set(check->err, -EINVAL, "expected %s, got \"%.60s\"", expected, node->text);
 }
 
-/** Edit distance of a and b, up to the limit that the lengths imply. */
+/** Edit distance of the keys a and b, up to a limit that depends on their lengths. */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { MAX_LENGTH = 32 };
@@ -59,7 +59,7 @@ static int report_unknown_key(const struct tact_scene_check *check,
                               const struct tact_index_node *node,
                               const cyaml_schema_field_t *fields)
 {
-    char list[300] = "", path[TACT_SCENE_PATH];
+    char list[300] = "", path[TACT_SCENE_PATH_BYTES];
     const char *nearest = NULL;
     size_t used = 0, fewest = 3;
     for (const cyaml_schema_field_t *f = fields; f->key; f++) {
@@ -88,7 +88,7 @@ static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields
     return fields->key ? fields : NULL;
 }
 
-/** The child of a map with that key, or NULL. */
+/** Child of a map node with that key, or NULL. */
 static const struct tact_index_node *find_child_node(const struct tact_scene_index *index,
                                                      const struct tact_index_node *map,
                                                      const char *key)
@@ -146,10 +146,10 @@ static int load_map_value(const struct tact_scene_check *check, const cyaml_sche
     }
     for (const cyaml_schema_field_t *f = schema->mapping.fields; f->key; f++) {
         if (!(f->value.flags & CYAML_FLAG_OPTIONAL) && !find_child_node(index, node, f->key)) {
-            char path[TACT_SCENE_PATH], missing[TACT_SCENE_PATH + 64];
+            char path[TACT_SCENE_PATH_BYTES], missing[TACT_SCENE_PATH_BYTES + 64];
             tact_scene_index_path(index, node, path);
             snprintf(missing, sizeof missing, "%s%s%s", path, path[0] ? "." : "", f->key);
-            missing[TACT_SCENE_PATH - 1] = '\0';
+            missing[TACT_SCENE_PATH_BYTES - 1] = '\0';
             return tact_scene_report_bad_value(check, missing,
                                                "missing; expected the key \"%s\" here", f->key);
         }
@@ -157,7 +157,8 @@ static int load_map_value(const struct tact_scene_check *check, const cyaml_sche
     return 0;
 }
 
-/* Where entry `place` of a list at `to` is stored; the sizes are those that cyaml_free() takes. */
+/* Address of entry `place` of a list that starts at `to`; the sizes are those that cyaml_free()
+ * expects. */
 static char *list_entry_address(const cyaml_schema_value_t *entry, char *to, uint32_t place)
 {
     return to + place * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
@@ -180,7 +181,7 @@ static int load_list_value(const struct tact_scene_check *check, const cyaml_sch
         return report_bad_node(check, node, expected);
     }
     if (node->count < least || node->count > most) {
-        char path[TACT_SCENE_PATH];
+        char path[TACT_SCENE_PATH_BYTES];
         tact_scene_index_path(check->index, node, path);
         return tact_scene_report_bad_value(check, path, "expected %s, got %" PRIu32, expected,
                                            node->count);
@@ -216,7 +217,7 @@ static int load_integer_value(const struct tact_scene_check *check,
                                is_signed ? "an integer that fits in 32 bits"
                                          : "an integer of at least 0");
     }
-    const int32_t number = (int32_t)value; /* the same bits as of an unsigned number */
+    const int32_t number = (int32_t)value; /* as an unsigned integer it has the same bits */
     memcpy(to, &number, sizeof number);
     return 0;
 }

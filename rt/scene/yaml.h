@@ -28,7 +28,7 @@ TACT_API int tact_yaml_load(const char *file, const char *text, size_t size,
                             const struct cyaml_schema_value *schema, void **out,
                             struct tact_error *err);
 
-/** Frees a value and all it points to; NULL is allowed. */
+/** Frees a value and everything it points to; NULL is allowed. */
 TACT_API void tact_yaml_free(const struct cyaml_schema_value *schema, void *value);
 
 TACT_END_DECLS

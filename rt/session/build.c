@@ -12,7 +12,7 @@
 static int set_error_key_of_entry(const struct tact_session *s, struct tact_error *err,
                                   const char *list, int index, const char *key)
 {
-    char path[TACT_SCENE_PATH], owner[TACT_SCENE_PATH];
+    char path[TACT_SCENE_PATH_BYTES], owner[TACT_SCENE_PATH_BYTES];
     if (err) {
         snprintf(owner, sizeof owner, "%s[%d]", list, index);
         if (!strcmp(list, "bodies")) {

@@ -97,7 +97,8 @@ static int has_input_gap(const struct tact_session *s, const struct session_coup
 
 /* Sets target and target rate of a coupled joint. mapped: the target is the sum of its inputs;
  * otherwise it stays where it was. */
-static void follow(struct tact_session *s, struct session_coupling *c, double now, int mapped)
+static void set_coupled_target(struct tact_session *s, struct session_coupling *c, double now,
+                               int mapped)
 {
     struct session_coupling_state *state = &c->state;
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, c->hand));
@@ -176,7 +177,7 @@ void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int
 {
     for (int i = 0; i < s->coupling_count; i++) {
         if (!s->couplings[i].tool) {
-            follow(s, &s->couplings[i], (double)tick + 1.0, mapped);
+            set_coupled_target(s, &s->couplings[i], (double)tick + 1.0, mapped);
         }
     }
     for (int i = 0, count; i < s->coupling_count; i += count) {
@@ -188,7 +189,7 @@ void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int
     }
 }
 
-static int does_hand_touch(const struct tact_session *s, int hand)
+static int is_hand_in_contact(const struct tact_session *s, int hand)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -212,12 +213,12 @@ static int damp_generated_energy(const struct tact_session *s, struct session_co
 {
     double rate[3];
     c->state.absorbed_since_contact =
-        does_hand_touch(s, c->hand) ? c->state.absorbed_since_contact : 0.0;
+        is_hand_in_contact(s, c->hand) ? c->state.absorbed_since_contact : 0.0;
     for (int i = 0; i < n; i++) {
         rate[i] = c[i].moved / s->period;
     }
     return tact_passivity_damp(force, rate, n, c->state.absorbed_since_contact, s->period,
-                               c->port.most_damping) > 0.0;
+                               c->port.max_damping) > 0.0;
 }
 
 /* Computes the forces on the person of a group of n couplings as one vector; passivity is ensured
@@ -235,7 +236,7 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
     }
     if (c->port.bound > 0.0) {
         limited = tact_passivity_bound_axes(force, last, moved, n, bound) < 1.0;
-    } else if (c->port.most_damping > 0.0) {
+    } else if (c->port.max_damping > 0.0) {
         limited = damp_generated_energy(s, c, n, force);
     }
     for (int i = 0; i < n; i++) {

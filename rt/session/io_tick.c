@@ -144,7 +144,7 @@ static int is_output_device_lost(const struct tact_session *s, const struct sess
 
 /* Gain of an output: the force of a coupling whose device is silent fades out, and returns by the
  * same ramp. */
-static double next_gate(const struct tact_session *s, const struct session_output *out)
+static double update_output_gain(const struct tact_session *s, const struct session_output *out)
 {
     const double step = s->safety.ramp_step;
     if (is_output_device_lost(s, out)) {
@@ -237,7 +237,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     tact_session_render_forces(s);
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
-        out->gate = next_gate(s, out);
+        out->gate = update_output_gain(s, out);
         const double force = out->tool   ? -tact_session_tool_force(out)
                              : out->port ? -out->port->wanted
                                          : compute_output_value(s, out);

@@ -129,11 +129,11 @@ static void describe_meeting(const struct tact_session *s, const struct session_
 static void write_event_text(struct tact_session *s, const struct session_pair *p,
                              char out[2 * PAIR_NAME_BYTES])
 {
-    static const char says[] = " overlap inside ";
+    static const char overlap_words[] = " overlap inside ";
     tact_session_name_pair(s, p->number, out);
     size_t used = strlen(out), length = strnlen(p->meeting.within, PAIR_NAME_BYTES / 2);
-    memcpy(out + used, says, sizeof says - 1);
-    used += sizeof says - 1;
+    memcpy(out + used, overlap_words, sizeof overlap_words - 1);
+    used += sizeof overlap_words - 1;
     memcpy(out + used, p->meeting.within, length);
     out[used + length] = '\0';
 }

@@ -33,20 +33,20 @@ static int has_resistance(const struct tact_scene_joint *joint)
 }
 
 /* The joint that leads a group of joints that are tied together, for any joint of the group. */
-static const char *leader_of(const struct tact_scene_link *link)
+static const char *leading_joint_of(const struct tact_scene_link *link)
 {
     return link->joint.mimic ? link->joint.mimic->joint : link->name;
 }
 
 int tact_session_joint_has_stops(const struct tact_scene_hand *hand, uint32_t link)
 {
-    const char *leader = leader_of(&hand->links[link]);
-    int bounded = has_resistance(&hand->links[link].joint);
+    const char *leader = leading_joint_of(&hand->links[link]);
+    int has_stops = has_resistance(&hand->links[link].joint);
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        bounded |=
-            has_resistance(&hand->links[i].joint) && !strcmp(leader_of(&hand->links[i]), leader);
+        has_stops |= has_resistance(&hand->links[i].joint) &&
+                     !strcmp(leading_joint_of(&hand->links[i]), leader);
     }
-    return bounded;
+    return has_stops;
 }
 
 struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const char *name)

@@ -11,7 +11,7 @@
 #include "rt/session/session_internal.h"
 
 #define MAX_PASSIVITY_DAMPING                                                                      \
-    0.1 /* largest damping of the controller, relative to mass / period: see passivity.h */
+    0.1 /* limit of the controller's damping, relative to mass / period: see passivity.h */
 
 const struct tact_scene_haptic_axis *tact_session_find_haptic_axis(const struct tact_session *s,
                                                                    int device, int channel)
@@ -72,7 +72,7 @@ static double find_output_scale(const struct tact_session *s, const struct sessi
     return sum;
 }
 
-/* A tool has one port for three axes, in the units of the device. */
+/* Adds the axes of a tool to its port: one port for three axes, in the units of the device. */
 static void add_tool_axes_to_port(const struct tact_session *s, struct session_coupling *c)
 {
     const struct session_tool *tool = c->tool;
@@ -105,7 +105,7 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
         const struct tact_scene_port *p = &c->port.numbers;
         const double passive = tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
         c->port.bound = def->hard ? passive : 0.0;
-        c->port.most_damping = MAX_PASSIVITY_DAMPING * p->mass / s->period;
+        c->port.max_damping = MAX_PASSIVITY_DAMPING * p->mass / s->period;
     }
 }
 
@@ -113,19 +113,19 @@ void tact_session_set_ports(struct tact_session *s)
 {
     for (int i = 0, count; i < s->coupling_count; i += count) {
         struct session_coupling *c = &s->couplings[i];
-        double bound = INFINITY, most_damping = INFINITY;
+        double bound = INFINITY, max_damping = INFINITY;
         count = tact_session_group_size(s, i);
         for (int k = 0; k < count; k++) {
             set_port_of_coupling(s, &c[k]);
             bound = c[k].port.bound > 0.0 ? fmin(bound, c[k].port.bound) : bound;
-            most_damping = c[k].port.most_damping > 0.0 ? fmin(most_damping, c[k].port.most_damping)
-                                                        : most_damping;
+            max_damping = c[k].port.max_damping > 0.0 ? fmin(max_damping, c[k].port.max_damping)
+                                                      : max_damping;
         }
         for (int k = 0; k < count; k++) {
             if (s->precedes_results_38) { /* the three axes of a tool share one energy bound */
                 c[k].port.bound = isfinite(bound) ? bound : 0.0;
             }
-            c[k].port.most_damping = isfinite(most_damping) ? most_damping : 0.0;
+            c[k].port.max_damping = isfinite(max_damping) ? max_damping : 0.0;
         }
     }
 }
@@ -143,7 +143,7 @@ double tact_session_coupling_gain(const struct session_coupling *c)
 static void locate_coupling(const struct tact_session *s, const struct session_coupling *c,
                             const char *key, struct tact_error *err)
 {
-    char owner[TACT_SCENE_PATH], path[TACT_SCENE_PATH + 64];
+    char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES + 64];
     const int of_base = c->link < s->hands[c->hand].of_base;
     tact_scene_link_key(s->scene, (uint32_t)c->hand, (uint32_t)c->link, owner);
     snprintf(path, sizeof path, "%s.%s.%s", owner,

@@ -17,7 +17,7 @@ struct session_port {
     double stiffest; /* smallest stiffness of a wall that was stable in calibration; INFINITY: none
                         known */
     double bound;    /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
-    double most_damping; /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
+    double max_damping; /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
 };
 
 /* Sets the device properties of all couplings, once inputs and outputs are connected. */

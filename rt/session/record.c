@@ -31,7 +31,7 @@ static json_t *channels_json(const struct tact_device_channel *channels, int cou
     return list;
 }
 
-/* The devices' descriptions, so that a replay needs no device. Freed with free(). */
+/* Describes the devices as JSON, so that a replay needs no device. Freed with free(). */
 static char *devices_json(const struct tact_session *s)
 {
     json_t *list = json_array();
@@ -81,7 +81,7 @@ static size_t attach_calibration_file(const struct tact_scene_device *device,
     return used;
 }
 
-/* Attaches the files of a hand. */
+/* Attaches the hand files of the scene (MJCF, URDF and their meshes). */
 static size_t attach_hand_files(const struct tact_scene_hand *hand, struct tact_log_attachment *out,
                                 size_t used)
 {
@@ -99,8 +99,7 @@ static size_t attach_hand_files(const struct tact_scene_hand *hand, struct tact_
     return used;
 }
 
-/* Scene, devices, and every other file once; there is capacity for one for each device, each
- * shape and each file of a hand. */
+/* Collects the attachments: scene, devices, and every other file once. */
 static size_t collect_attachments(const struct tact_session *s, const char *devices,
                                   struct tact_log_attachment *out)
 {
@@ -126,7 +125,7 @@ static size_t collect_attachments(const struct tact_session *s, const char *devi
     return used;
 }
 
-/* Arrays for the topics of a session, and those added by its caller. */
+/* Arrays for the log topics of a session, and those added by its caller. */
 struct lists {
     struct tact_recorder_content content;
     struct tact_log_attachment *attachments;
@@ -143,7 +142,7 @@ struct lists {
 
 static const struct tact_recorder_content nothing;
 
-/* With the caller's first, whose offsets are also from the start. */
+/* The caller's entries come first; their offsets also count from the start of the record. */
 #define RESERVE_RECORDER_LIST(list, count)                                                         \
     do {                                                                                           \
         if (also->count > 0) {                                                                     \
@@ -322,7 +321,8 @@ static int list_recorder_contacts(struct tact_session *s, struct lists *l)
     return rc;
 }
 
-/* Measured wrenches, by device and sensor: "board_wrist". */
+/* Lists the measured wrenches of force-torque sensors, named by device and sensor: "board_wrist".
+ */
 static void list_recorder_sensors(const struct tact_session *s, struct lists *l)
 {
     for (int i = 0, n = 0; i < s->device_count; i++) {
@@ -350,7 +350,7 @@ static void add_recorder_facts(struct lists *l, const struct tact_log_fact *fact
     l->content.fact_count += count;
 }
 
-/* All content except attachments and facts. */
+/* Fills all content of the log except attachments and facts. */
 static int fill_content_lists(struct tact_session *s, struct lists *l)
 {
     l->content.layout = &s->layout;

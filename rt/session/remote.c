@@ -21,17 +21,19 @@
 #include <string.h>
 #include "rt/session/remote_internal.h"
 
-#define HELD_VALUE_DEADMAN 1.0      /* values of the channel `held` */
-#define HELD_VALUE_NO_DEADMAN 2.0   /* by a site that has no deadman */
-#define HELD_VALUE_SITE_LOST (-1.0) /* by a site that lost this one */
-#define FORCE_RAMP_TIME 0.2         /* of the force that a person feels [s] */
+#define HELD_VALUE_DEADMAN                                                                         \
+    1.0 /* values of the device channel `held`, which states to the other site whether this one is \
+           engaged */
+#define HELD_VALUE_NO_DEADMAN 2.0   /* `held` of a site that has no deadman */
+#define HELD_VALUE_SITE_LOST (-1.0) /* `held` of a site that lost contact with this one */
+#define FORCE_RAMP_TIME 0.2 /* time for which a force felt by a person fades in or out [s] */
 
 static struct tact_wave_tie make_wave_tie(const struct tact_scene_remote *def, double period)
 {
     return (struct tact_wave_tie){def->impedance, def->stiffness, def->damping, period, def->tank};
 }
 
-/* Drive of the joint that is of the tie. */
+/* Stiffness and damping that a tie adds to the drive of its joint. */
 static void compute_tie_drive(const struct tact_scene_remote *def, double period, double *stiffness,
                               double *damping)
 {
@@ -55,7 +57,7 @@ void tact_session_add_remote_drive(const struct tact_scene *scene, const char *j
     }
 }
 
-/* Channel `name` of the device, "_<axis>" behind it where axis is not negative. */
+/* Finds channel `name` of the device, with "_<axis>" appended if axis is not negative. */
 static int find_remote_channel(struct tact_session *s, struct session_remote *r, const char *name,
                                int axis, int output, int *channel, struct tact_error *err)
 {
@@ -89,8 +91,8 @@ static uint32_t add_to_digest(uint32_t digest, const void *data, size_t size)
     return digest;
 }
 
-/* Digest of the modes and impedances of all ties of a device, by axis: waves of two impedances are
- * no line. Not 0. */
+/* Digest of modes and impedances of all ties of a device, by axis, which must agree at both sites.
+ * Not 0. */
 static double compute_agreement_digest(const struct tact_session *s, const char *device)
 {
     uint32_t digest = 2166136261u;
@@ -108,7 +110,7 @@ static double compute_agreement_digest(const struct tact_session *s, const char 
     return digest ? digest : 1.0;
 }
 
-/* A channel that not every device of another site has, or -1. */
+/* Index of a channel that devices to another site may lack, or -1. */
 static int find_optional_channel(const struct tact_session *s, const struct session_remote *r,
                                  const char *name, int output)
 {
@@ -181,7 +183,8 @@ static int is_network_device(const struct tact_session *s, int device)
     return found;
 }
 
-/* What goes to another site is set by the ties alone, and no peer holds a deadman. */
+/* Checks that only ties write to the channels of another site, and that no other site is the
+ * deadman. */
 static int check_remote_devices(struct tact_session *s, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
@@ -332,7 +335,7 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
     }
 }
 
-/* Target rate that fades out the force of the tick before. */
+/* Target rate of the damper that fades out the force of the last tick. */
 static double rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
                                  double joint_rate)
 {
@@ -351,7 +354,7 @@ static void update_target_from_wave(const struct tact_session *s, struct session
         state->ticks > 0.0 && tact_wave_has_energy(arrived_wave) ? arrived_wave : 0.0;
     state->correction = 0.0;
     r->is_line_end_held = state->ticks <= 0.0 || r->is_missing || r->is_force_fading;
-    if (def->stiffness == 0.0) { /* a person's: the force fades, and so does the damper */
+    if (def->stiffness == 0.0) { /* a person's end: the force fades out, and so does the damper */
         state->used = state->share * wave;
         state->rate = r->is_line_end_held ? rate_to_fade_force(s, r, joint_rate)
                                           : tact_wave_end_rate(b, state->used, 0.0) +
@@ -378,7 +381,8 @@ static void update_target_from_position(const struct tact_session *s, struct ses
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
     state->correction = state->used = 0.0;
-    if (r->def->stiffness == 0.0) { /* position_force, at the person: minus the other force */
+    if (r->def->stiffness ==
+        0.0) { /* mode position_force at the person: minus the force of the other site */
         state->rate = state->ticks > 0.0 ? -state->share * in->channel[r->in.force] / r->damping +
                                                (1.0 - state->share) * joint_rate
                                          : rate_to_fade_force(s, r, joint_rate);
@@ -462,7 +466,7 @@ void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
  * then stays too. What a robot's end says is not passed on, or it would go to and fro for ever. */
 static double choose_zero_energy_wave(const struct session_remote *r)
 {
-    double largest = 0.0; /* force of the vector */
+    double largest = 0.0; /* largest force component of the vector */
     for (int k = 0; k < r->parts; k++) {
         largest = fmax(largest, fabs(r->part[k]->state.force));
     }
@@ -479,7 +483,8 @@ static void compute_outgoing_wave(struct session_remote *r, double q, double v)
     const double b = r->def->impedance, rate = tact_wave_end_rate(b, state->used, state->force);
     const int is_robot_end = r->def->stiffness > 0.0;
     state->sent = r->is_line_end_held ? 0.0 : tact_wave_outgoing(b, rate, state->force);
-    state->sent *= is_robot_end ? state->share : 1.0; /* less than all of it takes energy only */
+    state->sent *= is_robot_end ? state->share
+                                : 1.0; /* sending less than the whole wave only takes energy away */
     if (state->ticks > 0.0 && state->sent == 0.0) {
         state->sent = choose_zero_energy_wave(r);
     }
@@ -492,7 +497,7 @@ static void compute_outgoing_wave(struct session_remote *r, double q, double v)
                        r->turns ? &r->end_rotation : &state->target, &state->tank);
 }
 
-/* What the other site is to know of this one. */
+/* Sends the state of this site (held, clutch, fault) to the other site. */
 static void send_site_state(const struct tact_session *s, const struct session_remote *r,
                             double *out)
 {
@@ -518,7 +523,7 @@ void tact_session_send_remotes(struct tact_session *s)
         const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
         const double q = hand.q[r->link], v = hand.v[r->link];
         double *out = s->devices[r->device].output;
-        /* A limited drive is the tie's alone. */
+        /* With a force limit, the joint's drive is the tie's alone. */
         r->state.force = r->coupling
                              ? r->stiffness * (r->tie_target - q) + r->damping * (r->state.rate - v)
                              : hand.torque[r->link];

@@ -34,7 +34,7 @@ static const double *input_channels_of(const struct tact_session *s, const struc
     return s->devices[r->device].input.channel;
 }
 
-/* out = a b^-1, or with `back` a^-1 b, of rotation vectors. */
+/* Relative rotation of rotation vectors: out = a b^-1, or with `back` a^-1 b. */
 static void relative_rotation(double out[3], const double a[3], const double b[3], int back)
 {
     double first[4], second[4], turn[4];
@@ -83,7 +83,7 @@ int tact_session_is_other_end_stopped(const struct tact_session *s, const struct
     return is_end_stopped && !has_energy;
 }
 
-/* Attitude that the end of the line follows. */
+/* Attitude of the other site that the end of the line follows. */
 static void find_target_attitude(const struct tact_session *s, const struct session_remote *r,
                                  double target_attitude[3])
 {

@@ -6,7 +6,8 @@
 #include "contact/number.h"
 #include "rt/session/remote_internal.h"
 
-/* Force of a contact on side A, about a joint of the hand: that of a link's point [N, N m]. */
+/* Force of a contact on a link's point, converted to the joint of the tie; the contact's side A [N,
+ * N m]. */
 static double joint_force_of_contact(const struct tact_session *s, const struct session_remote *r,
                                      const struct tact_contact *c, int link)
 {
@@ -20,7 +21,7 @@ static double joint_force_of_contact(const struct tact_session *s, const struct 
     return sum / s->period;
 }
 
-/* With which the joint pushes on what its links touch [N, N m]. */
+/* Force with which the tied joint pushes on what its links touch [N, N m]. */
 static double joint_force_on_contacts(const struct tact_session *s, const struct session_remote *r)
 {
     double sum = 0.0;
@@ -50,11 +51,11 @@ void tact_session_send_wall(const struct tact_session *s, struct session_remote 
         *found = (struct tact_wall_estimate){.touching = 0.0};
     }
     out[r->out.position] =
-        found->wall.position + r->state.offset; /* as the person's joint counts */
+        found->wall.position + r->state.offset; /* in the coordinate of the person's joint */
     out[r->out.force] = found->wall.stiffness;
 }
 
-/* That is felt at a joint with the damper of the tie: passive by b > K h / 2. */
+/* Largest wall stiffness that the tie's damper renders passively at a joint: b > K h / 2. */
 static double max_passive_stiffness(const struct tact_session *s, const struct session_remote *r)
 {
     return 2.0 * r->damping / s->period;

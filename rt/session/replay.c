@@ -12,7 +12,7 @@
 #include "rt/session/session_internal.h"
 #include "rt/session/scene_log.h"
 
-#define SOURCE_WAIT_NS 1000000000 /* longest wait for a result of the source */
+#define SOURCE_WAIT_NS 1000000000 /* longest wait for a result of the moment source */
 
 /* Compares the facts on which bits depend with those of the log. The results version is the first:
  * if it differs, values may differ on the same machine too. */
@@ -140,7 +140,7 @@ struct replay_position {
     struct tact_scene_log *view;
     struct tact_log *log;
     const struct tact_replay_options *options;
-    uint64_t from, to;    /* ticks; to: the one after the last */
+    uint64_t from, to;    /* range of ticks to replay; to: the one after the last */
     uint64_t expected;    /* tick that follows the last record */
     uint64_t chosen_tick; /* tick chosen by turn(), for which it is not called again */
     int64_t start_ns;     /* time of tick 0, at the pace of the recording; 0: unknown */
@@ -198,7 +198,8 @@ static int replay_record(struct replay_position *p, struct session_playback *pla
         return 0;
     }
     if (now->tick != p->expected) {
-        /* The input of this record may be lost: it can only serve as a start. */
+        /* The inputs of this record may be lost: it can only serve as the state before the next
+         * tick. */
         restart_from_record(s, now, now->tick + 1);
         report->resyncs++;
         return 0;
@@ -251,7 +252,7 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
     return rc == -ECANCELED || rc > 0 ? 0 : rc;
 }
 
-/* Opens another source of moments than the log. */
+/* Opens a moment source that replaces that of the log. */
 static int open_other_moment_source(struct tact_scene_log *view,
                                     const struct tact_replay_options *o, struct tact_error *err)
 {
@@ -261,7 +262,7 @@ static int open_other_moment_source(struct tact_scene_log *view,
     if (o->moments != TACT_REPLAY_SOURCE) {
         return 0;
     }
-    char *kind = strdup("opencl"); /* required: no fallback to the host */
+    char *kind = strdup("opencl"); /* the source is required: no fallback to the host */
     if (!kind) {
         return -ENOMEM;
     }

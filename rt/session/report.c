@@ -96,7 +96,7 @@ static json_t *json_joints(struct tact_session *s)
     return all;
 }
 
-/* Parts of one hand that overlapped at the start, so that they do not touch. */
+/* Lists parts of one hand that overlapped at the start, so that their contacts are disabled. */
 static json_t *json_self_overlaps(const struct tact_session *s)
 {
     json_t *all = json_array();
@@ -108,7 +108,7 @@ static json_t *json_self_overlaps(const struct tact_session *s)
     return all;
 }
 
-/* Ports of coupled joints, and of those that forces move. */
+/* Lists the ports of coupled joints, and of joints that forces move. */
 static json_t *json_ports(const struct tact_session *s)
 {
     json_t *all = json_object();
@@ -129,7 +129,7 @@ static json_t *json_ports(const struct tact_session *s)
     return all;
 }
 
-/* Touch, slip and release of a body in a hand. */
+/* Lists touch, slip and release events of a body in a hand. */
 static json_t *json_hold_events(const struct tact_session *s, const struct session_hold *hold)
 {
     json_t *all = json_array();
@@ -180,7 +180,7 @@ static json_t *json_grips(const struct tact_session *s)
     return all;
 }
 
-/* What the device of such a joint says of its link: its inputs that are of no joint. */
+/* Lists the inputs by which a remote joint's device describes its network link. */
 static json_t *json_remote_link(const struct tact_session *s, const struct session_remote *r)
 {
     const struct session_device *d = &s->devices[r->device];
@@ -194,7 +194,8 @@ static json_t *json_remote_link(const struct tact_session *s, const struct sessi
     return all;
 }
 
-/* The wall that a joint has found or feels, by its tie of mode model; NULL: of another mode. */
+/* Describes the wall that a remote joint of mode model has found or renders; NULL: of another mode.
+ */
 static json_t *json_remote_wall(const struct session_remote *r)
 {
     const struct tact_wall *wall = r->stiffness > 0.0 ? &r->model.found.wall : &r->model.felt.wall;
@@ -205,7 +206,7 @@ static json_t *json_remote_wall(const struct session_remote *r)
                : NULL;
 }
 
-/* Joints that are tied to another site. */
+/* Lists the joints that are tied to another site. */
 static json_t *json_remotes(const struct tact_session *s)
 {
     json_t *all = json_object();
@@ -222,7 +223,7 @@ static json_t *json_remotes(const struct tact_session *s)
     return all;
 }
 
-/* Joints of mechanisms: load, position, error. */
+/* Lists the joints of mechanisms: load, position, error. */
 static json_t *json_mechanism(struct tact_session *s)
 {
     json_t *all = json_object();
@@ -240,7 +241,7 @@ static json_t *json_mechanism(struct tact_session *s)
     return all;
 }
 
-/* Names of the active limits of a contact. */
+/* Lists the names of the active limits of a contact. */
 static json_t *json_limits(int bits)
 {
     json_t *list = json_array();
@@ -312,7 +313,7 @@ static json_t *pair_moments_json(const struct tact_session *s, int i)
                      (json_int_t)r.unmeasured_ticks, "age_max", (json_int_t)r.age_max);
 }
 
-/* The planar pieces of a contact that is split. */
+/* Lists the planar pieces of a contact that is split. */
 static json_t *json_pieces(struct tact_session *s, int pair)
 {
     json_t *list = json_array();

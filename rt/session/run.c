@@ -9,7 +9,8 @@
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
-#define SOURCE_WAIT_NS 1000000000 /* free-wheeling: longest wait for a result of the source */
+#define SOURCE_WAIT_NS                                                                             \
+    1000000000 /* free-wheeling clock: longest wait for a result of the moment source */
 
 /* With the free-wheeling clock, waits for results that in real time would have had a period. */
 static int wait_for_source_results(void *user, uint64_t tick)
@@ -138,7 +139,7 @@ static int begin_run_once(struct tact_session *s, const struct tact_realtime_opt
     return 0;
 }
 
-static int end(struct tact_session *s, struct tact_session_report *report)
+static int end_session_run(struct tact_session *s, struct tact_session_report *report)
 {
     s->phase = SESSION_OVER;
     zero_outputs(s);
@@ -186,7 +187,7 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
         return rc;
     }
     rc = tact_loop_run(&o, &s->report.loop);
-    int log = end(s, report);
+    int log = end_session_run(s, report);
     return rc ? rc : log;
 }
 
@@ -203,7 +204,7 @@ int tact_session_begin(struct tact_session *s)
 }
 
 /* Time at which the next tick is due, where the program does not specify it. */
-static int64_t due(const struct tact_session *s, int64_t now)
+static int64_t next_planned_tick_time(const struct tact_session *s, int64_t now)
 {
     const int grid = s->options.clock == TACT_LOOP_FREE && s->next_tick > 0;
     return grid ? s->report.loop.start_ns + (int64_t)s->next_tick * s->period_ns : now;
@@ -225,7 +226,7 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
         wait_for_source_results(s, s->next_tick);
     }
     const int64_t now = tact_clock_now();
-    const int64_t planned = planned_ns ? planned_ns : due(s, now);
+    const int64_t planned = planned_ns ? planned_ns : next_planned_tick_time(s, now);
     if (s->next_tick == 0) {
         stats->start_ns = planned;
     }
@@ -246,13 +247,14 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
 
 int tact_session_end(struct tact_session *s, struct tact_session_report *report)
 {
-    return s->phase == SESSION_RUNS && s->is_stepped_by_program ? end(s, report) : -EINVAL;
+    return s->phase == SESSION_RUNS && s->is_stepped_by_program ? end_session_run(s, report)
+                                                                : -EINVAL;
 }
 
 void tact_session_abandon(struct tact_session *s)
 {
     struct tact_session_report report;
     if (s->phase == SESSION_RUNS) {
-        end(s, &report);
+        end_session_run(s, &report);
     }
 }

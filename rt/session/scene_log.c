@@ -10,7 +10,7 @@
 #include "rt/session/hold_internal.h"
 #include "rt/session/session_internal.h"
 
-static int get_file(void *user, const char *name, const void **data, uint64_t *size)
+static int find_log_attachment(void *user, const char *name, const void **data, uint64_t *size)
 {
     const struct tact_log_attachment *a = tact_log_attachment(user, name);
     if (!a) {
@@ -39,7 +39,7 @@ static int parse_channels(json_t *list, struct tact_device_channel *out)
     return count;
 }
 
-/* list: NULL in logs of earlier versions. */
+/* list: description of the wrench sensors; NULL in logs of earlier versions. */
 static int parse_wrenches(json_t *list, struct tact_device_info *info)
 {
     if (json_array_size(list) > TACT_DEVICE_WRENCHES) {
@@ -97,7 +97,7 @@ static int parse_logged_scene(const struct tact_log *log, struct tact_scene **ou
                               struct tact_error *err)
 {
     const struct tact_log_attachment *text = tact_log_attachment(log, TACT_LOG_SCENE);
-    struct tact_scene_files files = {get_file, (void *)log};
+    struct tact_scene_files files = {find_log_attachment, (void *)log};
     struct tact_error unused = {.line = 0};
     err = err ? err : &unused;
     const struct tact_error before = *err; /* names the log */
@@ -109,7 +109,7 @@ static int parse_logged_scene(const struct tact_log *log, struct tact_scene **ou
     int rc =
         tact_scene_parse(text->data, text->size, name ? name : TACT_LOG_SCENE, &files, out, err);
     if (!rc) {
-        *err = before; /* later errors are not in the scene */
+        *err = before; /* errors found after this point are not in the scene */
     }
     return rc;
 }

@@ -12,7 +12,8 @@
 #include "rt/session/session_internal.h"
 
 #define ACCEPTED_EXCESS_RATIO                                                                      \
-    0.01 /* relative to the target depth of the pair: excess that is no overlap at the start */
+    0.01 /* overlap beyond the target depth that is ignored at the start, relative to the target   \
+            depth */
 
 /* A fixed base or a link that has shapes. */
 struct hand_part {
@@ -21,7 +22,7 @@ struct hand_part {
     struct tact_pose pose;
     const struct tact_scene_shape *shapes;
     uint32_t count;
-    int first; /* its first shape in the world */
+    int first; /* index of the part's first shape in the world */
 };
 
 static uint32_t count_shapes_before_hand(const struct tact_scene *scene, int hand)
@@ -38,7 +39,7 @@ static uint32_t count_shapes_before_hand(const struct tact_scene *scene, int han
     return count;
 }
 
-/* The fixed base of a hand: a body. Returns 0 where it has none. */
+/* Finds the fixed base of a hand, a body. Returns 0 where it has none. */
 static int find_fixed_base(const struct tact_session *s, int hand, struct hand_part *out)
 {
     int first = 0;
@@ -78,7 +79,7 @@ static int list_hand_parts(const struct tact_session *s, int hand, struct hand_p
     return count;
 }
 
-/* Pose of a shape of a part. */
+/* Computes the pose of a shape of a hand part. */
 static struct tact_pose place_shape(const struct hand_part *part, uint32_t shape)
 {
     struct tact_pose own, out;
@@ -111,7 +112,7 @@ static double measure_overlap(const struct tact_session *s, const struct hand_pa
     return m.volume > (1.0 + ACCEPTED_EXCESS_RATIO) * target * area ? m.volume / area : 0.0;
 }
 
-/* Target depth of the pair of two materials, which exists. */
+/* Target overlap depth of the pair of two materials, which exists. */
 static double find_target_overlap(const struct tact_scene *scene, const char *a, const char *b)
 {
     uint32_t i = 0;
@@ -192,7 +193,7 @@ static int add_self_overlap(struct tact_session *s, const struct session_self_ov
 static int exclude_overlaps_of_hand(struct tact_session *s, int hand, struct hand_part *parts,
                                     struct tact_error *err)
 {
-    const int refuses = !strcmp(s->scene->hands[hand].start_overlap, "refuse");
+    const int must_refuse = !strcmp(s->scene->hands[hand].start_overlap, "refuse");
     const int count = list_hand_parts(s, hand, parts);
     for (int i = 0; i < count; i++) {
         for (int k = i + 1; k < count; k++) {
@@ -203,8 +204,8 @@ static int exclude_overlaps_of_hand(struct tact_session *s, int hand, struct han
             }
             snprintf(o.part[0], sizeof o.part[0], "%s", parts[i].name);
             snprintf(o.part[1], sizeof o.part[1], "%s", parts[k].name);
-            int rc = refuses ? refuse_self_overlap(s, &o, err)
-                             : add_self_overlap(s, &o, &parts[i], &parts[k]);
+            int rc = must_refuse ? refuse_self_overlap(s, &o, err)
+                                 : add_self_overlap(s, &o, &parts[i], &parts[k]);
             if (rc) {
                 return rc;
             }

@@ -11,7 +11,7 @@
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_TRIANGLE_PAIRS 262144 /* capacity for triangle pairs of a pair of meshes */
+#define MAX_TRIANGLE_PAIRS 262144 /* maximum number of triangle pairs of two meshes */
 
 struct tact_session_options tact_session_options_default(void)
 {
@@ -102,7 +102,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     rc = rc ? rc : tact_session_open_source(*out, err);
     rc = rc ? rc
             : tact_session_check_creation_stop(*out,
-                                               err); /* writes no log for a run that never began */
+                                               err); /* a session that never ran writes no log */
     rc = rc ? rc : tact_session_open_log(*out, err);
     if (rc) {
         if (err && !err->text[0]) {

@@ -23,7 +23,7 @@ struct session_device {
     int open;
     struct tact_device_input input;
     double output[TACT_DEVICE_CHANNELS];
-    uint32_t field; /* field of its input in the record: state, stamp, channels */
+    uint32_t field; /* offset of the device's input in the record: state, stamp, channels */
 };
 
 struct session_admittance;
@@ -49,42 +49,42 @@ struct session_tool;
 struct session_coupling {
     int hand, link;
     double alpha;  /* weight of the new rate in its low-pass filter */
-    double decay;  /* share of the offset that goes in a tick */
-    int outputs;   /* number of outputs that send its reaction */
+    double decay;  /* fraction of the target offset that decays in a tick */
+    int outputs;   /* number of outputs that send the reaction of this coupling */
     int turns;     /* 1: it is a coordinate of the rotation vector of a base */
-    int is_silent; /* 1: no new values for long: its force fades */
+    int is_silent; /* 1: no new values of the device for long: the coupling's force fades out */
     double moved;  /* displacement of the device since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
-    double felt;          /* force of the device by that of the joint; 1 without a tool [1] */
+    double felt;          /* ratio of the device's force to the joint's; 1 without a tool [1] */
     double remote_torque; /* share of the joint's torque that comes from another site [N m, N] */
     double wanted;        /* force on the person of each output [N m, N] */
     struct session_port port; /* its device */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
         double raw;    /* last good sum of the inputs [rad, m] */
-        double rate;   /* filtered rate of that [rad/s, m/s] */
-        double offset; /* so that the target does not jump when it engages [rad, m] */
+        double rate;   /* filtered rate of the sum of the inputs [rad/s, m/s] */
+        double offset; /* target offset that prevents a jump of the target on engagement [rad, m] */
         double ticks;  /* number of ticks up to the last good sum; 0: disengaged */
         double force;  /* force that the device exerts until the next tick [N m, N] */
         double energy; /* absorbed from the person since the start [J] */
         double least_energy;           /* the least of it so far, 0 or less: generated [J] */
-        double absorbed_since_contact; /* energy absorbed since the hand was last without contact
-                                          [J] */
+        double absorbed_since_contact; /* energy absorbed from the person since the hand was last
+                                          without contact [J] */
         double limited; /* number of ticks in which the controller or the bound acted */
     } state;
     uint32_t field; /* its field in the record */
 };
 
-/* Offset of a number of a coupling's state in its field, which has them all. */
+/* Offset of a member of a coupling's state among the doubles of its record field. */
 #define COUPLING_STATE_OFFSET(member)                                                              \
     ((uint32_t)(offsetof(struct session_coupling_state, member) / sizeof(double)))
 
-/* A channel that is pressed over 0.5. */
+/* A button of a tool: a channel that counts as pressed above 0.5. */
 struct session_tool_button {
     int device, channel; /* input channel of the button; device -1: there is none */
 };
 
-/* Leads the base of a hand by the pose of a device. */
+/* A tool: moves the base of a hand by the pose of a device. */
 struct session_tool {
     const struct tact_scene_tool *def;
     int device, hand;
@@ -95,11 +95,11 @@ struct session_tool {
     struct session_tool_button clutch, fine;
     struct session_coupling *port[2]; /* the first of three of position and attitude, or NULL */
     struct session_tool_state {
-        double position[3];  /* last good one of the device [m], world axes */
+        double position[3];  /* last valid position of the device [m], world axes */
         double quat_wxyz[4]; /* and its attitude */
-        double ticks;        /* number of ticks up to the last good value; 0: none yet */
-        double share;        /* fraction of the force that goes out [1] */
-        double away;         /* 1: the device does not lead the tool at present */
+        double ticks; /* number of ticks up to the last valid pose of the device; 0: none yet */
+        double share; /* fraction of the tool's force that is sent to the device [1] */
+        double away;  /* 1: the device does not lead the tool at present */
     } state;
     uint32_t field; /* its field in the record */
 };
@@ -112,14 +112,14 @@ struct session_output {
     int device, channel;
     enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT, OUTPUT_RATE } kind;
     struct tact_owner owner;       /* link or body */
-    const double *along;           /* axis along which the force or moment is sent, or NULL */
-    int sensor;                    /* the input that measures its joint, or -1 */
-    struct session_coupling *port; /* whose reaction it sends, or NULL */
+    const double *along;           /* world axis along which the force or moment is sent, or NULL */
+    int sensor;                    /* index of the input that measures the output's joint, or -1 */
+    struct session_coupling *port; /* coupling whose reaction the output sends, or NULL */
     struct session_admittance *admittance; /* whose rate it sends, or NULL */
-    struct session_tool *tool;             /* whose force or torque it sends, or NULL */
-    int part, axis;                        /* of that: 0 force, 1 torque; axis of the device */
-    double gain;                           /* sign of the output times the scale */
-    double gate; /* factor of the output: 0 while its device or sensor is lost, then a ramp */
+    struct session_tool *tool; /* tool whose force or torque the output sends, or NULL */
+    int part, axis; /* component of the tool's wrench: 0 force, 1 torque; and axis of the device */
+    double gain;    /* sign of the output times its scale */
+    double gate;    /* factor of the output: 0 while its device or sensor is lost, then a ramp */
 };
 
 /* Offsets of a contact's values from its first field, and their numbers. */
@@ -127,7 +127,7 @@ enum {
     CONTACT_STATUS_OFFSET = 0,  /* input: status, age */
     CONTACT_MOMENTS_OFFSET = 2, /* input: V, c, C, g */
     CONTACT_WRENCH_OFFSET = 18,
-    CONTACT_PATCH_OFFSET = 24,      /* centre, normal, depth, spin arm */
+    CONTACT_PATCH_OFFSET = 24,      /* patch: centre, normal, depth, spin arm */
     CONTACT_WARM_START_OFFSET = 32, /* impulse, point */
     CONTACT_DIRECTION_OFFSET = 41,
     CONTACT_LIMITS_OFFSET = 44,
@@ -137,11 +137,11 @@ enum {
 
 /* Optional fields of a contact: how many numbers each has; 0: it is absent. */
 struct session_optional_fields {
-    int pieces;  /* offset of the pieces of a pair that may be split */
-    int preload; /* 1: of a pair that starts deeper than its target */
-    int springs; /* offset of the springs of a pair with a tangential compliance, and of its pieces
-                  */
-    int state;   /* state variables of a pair's contact model */
+    int pieces;  /* offset of the pieces of a contact patch that may be split into planar pieces */
+    int preload; /* 1: the contact belongs to a pair that starts deeper than its target */
+    int springs; /* offset of the tangential springs of a contact with tangential compliance, and of
+                    its pieces */
+    int state;   /* number of state variables of the contact model */
 };
 
 #define SESSION_MAX_NAMED_PAIRS 16 /* more pairs with one condition are counted, not named */
@@ -149,52 +149,51 @@ struct session_optional_fields {
 
 /* Information about a pair while it is near, by the slot of its contact in the world. */
 struct session_near_pair {
-    int pair;       /* its number + 1: the slot of another pair is cleared */
-    int32_t status; /* status of this tick, as of tact_moments_pair() */
+    int pair;       /* number of the pair in the world + 1: the slot of another pair is cleared */
+    int32_t status; /* result of the overlap measurement in this tick, as of tact_moments_pair() */
     uint32_t age;   /* offset of the age in this tick [ticks], AGE_OF_HOST_MOMENTS for the host */
     struct session_last_overlap { /* the source's last overlap: a lost contact may return */
         struct tact_moments moments;
         struct tact_pose a, b;
         uint64_t frame; /* 0: none */
     } seen;
-    struct session_last_overlap
-        last;            /* last measurement, of source or host; frame: 0 where it was no overlap */
+    struct session_last_overlap last; /* last measurement of the overlap, by source or host; frame:
+                                         0 where there was no overlap */
     uint32_t unmeasured; /* ticks in a row in which it could not be measured, up to this one */
 };
 
-/* Permanent information about a pair. */
+/* Permanent information about a pair of shapes, kept after it is no longer near. */
 struct session_pair {
     int number; /* number of the pair in the world; -1: represents all pairs beyond the capacity */
-    int source; /* index of the pair among the pairs of a source */
-    char *name; /* where it was requested */
-    uint32_t place; /* offset of its first field in a replayed record + 1; 0: none */
+    int source; /* index of the pair in the moment source */
+    char *name; /* name of the pair, once it was requested */
+    uint32_t place; /* offset of the pair's first field in a replayed record + 1; 0: none */
     int same;       /* its number among the pairs of the same name, from 1; 0: not known yet */
     int met;        /* 1: its shapes were close, or touched, in some tick */
     struct tact_limit_tally tally;
     int is_preloaded; /* 1: deeper than its target at the start, by any amount */
     struct {
-        double depth; /* at the start [m], where it is to be reported, else 0 */
-        int stuck;    /* 1: no joint can open it */
+        double depth; /* overlap depth at the start [m] if it is to be reported, else 0 */
+        int stuck;    /* 1: no joint can separate the two shapes */
         int inside;   /* 1: one shape is wholly inside the other: it has no depth */
     } start;
     uint64_t stuck_ticks;     /* ticks in which it was deeper than its target but not pushed open */
     uint64_t tunnelled_ticks; /* ticks in which its shapes passed each other by more than the
                               thinner of them */
     struct {
-        const char *within; /* the body that both press on, and inside which they overlap each
+        const char *within; /* body that both shapes press on, and inside which they overlap each
                                other; NULL: none so far */
-        uint64_t tick;      /* when that was found */
-        int logged;         /* 1: the event is in the log */
+        uint64_t tick;      /* tick in which that overlap inside a body was found */
+        int logged;         /* 1: the event of that overlap inside a body is in the log */
     } meeting;
     int by_source;              /* 1: source, 0: host */
     uint64_t source_start_tick; /* first tick submitted to the source since it measures the pair */
-    double cost_ns;             /* time that the host takes or would take */
-    double
-        measured_cost_ns; /* cost_ns where it was measured since the source's last estimate, or 0 */
+    double cost_ns;          /* time that the host takes, or would take, to measure the pair [ns] */
+    double measured_cost_ns; /* measured host cost since the source's last estimate [ns], or 0 */
     double scale; /* factor of the source's estimate that makes it agree with measurements */
     int32_t why;  /* errno of the first tick in which it could not be measured; 0: there was none */
     uint64_t first; /* that tick */
-    int logged;     /* 1: the event of that tick is in the log */
+    int logged;     /* 1: the event of the first unmeasured tick is in the log */
     struct session_pair_tick_counts {
         uint64_t host, source, unmeasured; /* numbers of ticks */
         uint32_t age_max;
@@ -203,7 +202,7 @@ struct session_pair {
 
 struct session_hand {
     char (*names)[128]; /* of its joints */
-    char base[128];     /* name of a base that moves, as the owner of shapes */
+    char base[128];     /* name of a base that moves, as the owner of its shapes */
     char ports[2][128]; /* names of the ports of its position and attitude */
     int of_base;        /* number of links that are coordinates of the base */
     int has_resistance; /* 1: one of its joints has stops or dry friction */
@@ -228,7 +227,7 @@ struct session_body {
     const char *name;
     const struct tact_scene_body *def;
     struct tact_pose frame;    /* body frame relative to the centre of mass */
-    double gravity_start_time; /* gravity does not act on it until then [s] */
+    double gravity_start_time; /* gravity does not act on the body until this time [s] */
     uint32_t pose, twist, center;
 };
 
@@ -240,7 +239,7 @@ struct session_constraint {
 struct session_marker {
     const struct tact_scene_marker *def;
     int device, channel;
-    int high; /* 1: its channel was high in the last tick */
+    int high; /* 1: the marker's channel was above 0.5 in the last tick */
 };
 
 /* Reports to the user during a run: watch.c. */
@@ -251,7 +250,7 @@ struct session_watcher {
     struct tact_stop done;
     struct tact_session_status last;
     int64_t start_time_ns; /* CLOCK_MONOTONIC */
-    int logged;            /* 1: which parts of real time were granted is logged */
+    int logged;            /* 1: the granted real-time settings are already logged */
 };
 
 /* Two parts of one hand that overlapped at the start, so that they do not touch each other. */
@@ -273,8 +272,8 @@ struct tact_session {
     uint64_t ticks;
 
     struct tact_world *world;
-    struct tact_extent_store extents; /* extents of soft meshes */
-    int shape_in_preparation;         /* shape whose model data are being made */
+    struct tact_extent_store extents; /* precomputed pressure-field extents of soft meshes */
+    int shape_in_preparation; /* index of the shape whose contact-model data are being prepared */
     struct session_body *bodies;
     struct session_hand *hands;
     struct session_constraint *constraints;
@@ -282,14 +281,14 @@ struct tact_session {
     struct session_pair **pairs_in_order;
     struct tact_keys pair_index_by_number; /* their indices, by their numbers */
     int pair_count, pair_room;
-    int has_pair_overflow; /* 1: a pair exceeded the capacity */
+    int has_pair_overflow; /* 1: more pairs came near than there is capacity for */
     struct session_near_pair *live;
     struct session_self_overlap *self_overlaps;
     int self_overlap_count;
-    /* 1: of a log recorded by an earlier version */
+    /* 1: the session replays a log with results version below 35 */
     int precedes_results_35, precedes_results_36, precedes_results_37, precedes_results_38;
-    const char **owners; /* name of each shape's body or link */
-    int *group;          /* and the first shape of that owner */
+    const char **owners; /* name of the body or link that owns each shape */
+    int *group;          /* index of the first shape of the same owner, for each shape */
 
     struct session_device *devices;
     int device_count;
@@ -322,25 +321,25 @@ struct tact_session {
     struct tact_moments_scratch *scratch;
     struct tact_source source;
     int is_source_open;
-    int requires_source;            /* 1: every pair must be measured by the source */
-    int is_tick_submitted;          /* 1: the next tick was submitted to the source */
-    uint8_t *measured;              /* active pairs that the source measures */
+    int requires_source;   /* 1: every pair must be measured by the moment source */
+    int is_tick_submitted; /* 1: the poses of the next tick were submitted to the moment source */
+    uint8_t *measured;     /* for each pair of the source: 1 if it is to be measured */
     struct tact_pose *pose_history; /* poses of all shapes by tick, modulo the number of slots */
-    uint64_t *history_frame;        /* frame number of each slot */
+    uint64_t *history_frame;        /* frame number of each slot of the pose history */
     uint32_t pose_history_slot_count;
     uint64_t frames;             /* ticks whose poses are or were in history */
-    int64_t moments_duration_ns; /* time for this tick's moments */
+    int64_t moments_duration_ns; /* time spent on overlap moments in this tick [ns] */
     struct tact_shape *source_shapes;
     struct tact_source_pair *source_pairs; /* ascending, as in the world */
     int source_pair_count;
-    double *source_directions; /* 3 numbers for each pair: its last normal */
+    double *source_directions; /* last contact normal of each pair of the source, 3 numbers each */
 
     struct tact_layout layout;  /* layout of its records, or of the log that it replays */
-    struct tact_layout element; /* fields of a contact in the list */
+    struct tact_layout element; /* fields of one contact in the contact list */
     struct session_optional_fields optional_fields; /* optional fields of that */
-    double *absent;                  /* values of the fields where a contact is not in the list */
+    double *absent; /* default values of the fields of a contact that is not in the contact list */
     double *unlisted_contact_values; /* buffer for other contacts */
-    int *listed;                     /* replay: pairs with fields in the record */
+    int *listed;                     /* replay: number of pairs that have fields in the record */
     int listed_pair_count;
     int has_fields_of_every_pair; /* replay of a log without lists: all pairs, each with its own
                                    * optional fields */
@@ -348,23 +347,23 @@ struct tact_session {
     int first_unlisted_pair;      /* first pair whose contact has no fields in the last record */
     uint32_t wanted_outputs_field, sent_outputs_field, output_gate_field, safety_field,
         solver_field, tick_timing_field;
-    uint32_t counts_field, methods_field; /* fields of logs with lists */
-    uint32_t requests_field; /* offset of the requests in a record; 0: the log has none */
+    uint32_t counts_field, methods_field; /* record offset of counts, in logs with contact lists */
+    uint32_t requests_field; /* record offset of the program's requests; 0: the log has none */
     uint64_t method_counts_before[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;
-    char *log_path;                               /* path of the log that it writes, or wrote */
+    char *log_path; /* path of the log that the session writes, or wrote */
     struct tact_record *unrecorded_replay_record; /* record of a replay that is not recorded */
-    struct tact_record *last; /* the record that the last tick filled; NULL: none */
+    struct tact_record *last;                     /* record that the last tick filled; NULL: none */
     const struct tact_record *replayed_input_record; /* replay: the tick's inputs, else NULL */
-    int recompute;           /* replay: moments of a source are recomputed as well */
+    int recompute;           /* replay: 1 if moments of a source are recomputed too */
     int is_ticked_by_caller; /* replay: the caller restores and submits before every tick */
 
     struct tact_pressure *pressure; /* buffer for a map of the log; NULL: it has none */
     struct tact_pressure *requested_pressure_map; /* map requested for the next tick, or NULL */
-    struct tact_pressure *pressure_map_of_tick;   /* map of this tick, or NULL */
+    struct tact_pressure *pressure_map_of_tick;   /* pressure map of this tick, or NULL */
     uint64_t pressure_log_interval;               /* ticks between maps of the log; 0: none */
     uint64_t logged_pressure_patch_count; /* number of patches in all maps of the log so far */
-    int is_pressure_map_logged;           /* 1: this tick's map is logged */
+    int is_pressure_map_logged;           /* 1: the pressure map of this tick is logged */
 
     struct tact_triple *status;
     struct tact_solve_stats solve;
@@ -375,44 +374,44 @@ struct tact_session {
     uint32_t age_of_tick;
     int unmeasured_pair; /* the first pair that could not be measured, or -1 */
     uint64_t missed;
-    uint64_t skipped;   /* ticks skipped by the loop, up to this one */
-    uint64_t next_tick; /* the tick after the last one */
-    int64_t planned_ns; /* planned wake-up time of the last one */
+    uint64_t skipped;   /* number of ticks that the loop has skipped up to this one */
+    uint64_t next_tick; /* index of the tick after the last one */
+    int64_t planned_ns; /* planned wake-up time of the last tick */
     enum { SESSION_MADE, SESSION_RUNS, SESSION_OVER } phase;
     int is_stepped_by_program; /* 1: stepped by the program, not by the loop */
     struct session_watcher watcher;
     struct tact_session_status now; /* pressures of the last tick */
-    double *joints;                 /* for a controller: q, v, torque, target, joint_count each */
+    double *joints; /* scratch arrays for a controller: q, v, torque, target, joint_count each */
     int joint_count;
     int has_external_targets; /* 1: targets are inputs */
     uint32_t requests; /* requests from any thread, for the next tick: SESSION_CLEAR, SESSION_ARM */
-    uint32_t requests_of_tick; /* those that take effect in this tick, and SESSION_BAD_TARGET */
-    int is_fault_in_report;    /* 1: the present fault is named in the report */
+    uint32_t requests_of_tick; /* requests that take effect in this tick, and SESSION_BAD_TARGET */
+    int is_fault_in_report;    /* 1: the report already names the present fault */
     int has_fault_cause_now;   /* 1: this tick found a cause of a fault */
     int had_fault_cause;       /* 1: the last tick found a cause of a fault */
     int ended_tick_in_fault;   /* 1: the last tick ended in a fault; read by any thread */
     int meeting_count, logged_meeting_count; /* pairs that overlap inside a body, and in the log */
-    int is_fallback_logged;                  /* events already in the log */
+    int is_fallback_logged; /* 1: the first event of this kind is already in the log */
     int is_fault_logged;
 };
 
 /* session.c: -EINTR where the session's stop was requested during its creation. */
 int tact_session_check_creation_stop(const struct tact_session *s, struct tact_error *err);
 
-/* build.c: builds the world of the scene. */
+/* build.c: builds the contact world of the scene. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
 
 /* self_overlap.c: finds links of one hand that overlap each other at the start, and excludes or
  * refuses their pair. Before the world is finished. */
 int tact_session_exclude_self_overlaps(struct tact_session *s, struct tact_error *err);
-/* Reports them as "hand.a and hand.b overlap by 1.2 mm" and what follows. Returns out. */
+/* Writes "hand.a and hand.b overlap by 1.2 mm" and the consequence to out. Returns out. */
 char *tact_session_describe_self_overlap(const struct session_self_overlap *overlap, char *out,
                                          size_t size);
 
-/* pairs.c: information about pairs. */
+/* pairs.c: permanent information about pairs of shapes. */
 int tact_session_make_pairs(struct tact_session *s);
 void tact_session_free_pairs(struct tact_session *s);
-/* Allocates for more; before the first tick. -ENOMEM. */
+/* Allocates information for more pairs, before the first tick. -ENOMEM. */
 int tact_session_allocate_more_pairs(struct tact_session *s, int more);
 /* Permanent information about a pair, created on first use. Real-time safe. */
 struct session_pair *tact_session_pair(struct tact_session *s, int pair);
@@ -434,7 +433,7 @@ void tact_session_set_error_location(const struct tact_session *s, int shape,
 void tact_session_use_extents(struct tact_session *s);
 /* pairs.c: "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
 void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES]);
-/* Its number among the pairs of its name, from 1. Real-time safe. */
+/* Number of a pair among the pairs of the same name, from 1. Real-time safe. */
 int tact_session_pair_same(struct tact_session *s, int pair);
 /* io_setup.c: opens the devices, and connects their channels with joints and outputs. */
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
@@ -452,39 +451,39 @@ int tact_session_find_channel(struct tact_session *s, const char *path, int outp
 
 /* tool.c: connects the tools with their devices and couplings. */
 int tact_session_connect_tools(struct tact_session *s, struct tact_error *err);
-/* Targets and target rates of the bases that tools lead. Real-time safe, as the following. */
+/* Sets targets and target rates of the bases that tools move. Real-time safe, as the following. */
 void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped);
 /* 1 where the clutch of a tool is pressed. */
 int tact_session_is_clutched(const struct tact_session *s);
-/* Of an output of a tool: its force, positive on the person [N, N m]; and stores what was sent. */
+/* Force of a tool's output, positive on the person [N, N m]; and stores the value that was sent. */
 double tact_session_tool_force(const struct session_output *out);
 void tact_session_tool_sent(const struct session_output *out, double sent);
 
 /* coupling.c: finds the coupled joints. -ENOMEM. */
 int tact_session_connect_couplings(struct tact_session *s);
-/* The coupling of a joint, or NULL. Real-time safe. */
+/* Finds the coupling of a joint, or NULL. Real-time safe. */
 struct session_coupling *tact_session_find_coupling(struct tact_session *s, int hand, int link);
-/* Targets and target rates of coupled joints, and the energy of their ports. mapped: the targets
- * are the sums of the inputs in this tick. Real-time safe. */
+/* Sets targets and target rates of coupled joints, and adds the energy of their ports. mapped: the
+ * targets are the sums of the inputs in this tick. Real-time safe. */
 void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int mapped);
 /* Number of couplings from that one on which form a vector: three of a base, else 1; and its name.
  * Real-time safe. */
 int tact_session_group_size(const struct tact_session *s, int index);
 const char *tact_session_group_name(const struct tact_session *s, int index);
-/* Forces on the person, passive, once the world is solved. Real-time safe. */
+/* Computes the passive forces on the person, once the world is solved. Real-time safe. */
 void tact_session_render_forces(struct tact_session *s);
 
 /* calibrated.c: where there are outputs, -EINVAL for a device that was never calibrated. */
 int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err);
 
-/* contacts.c: the contacts in the record. */
+/* contacts.c: layout and values of the contacts in the record. */
 int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *log,
                                  struct tact_error *err);
 void tact_session_fill_contacts(struct tact_session *s, double *values);
 void tact_session_restore_contacts(struct tact_session *s, const double *values);
 /* Present state of a pair that is near. Real-time safe. */
 struct session_near_pair *tact_session_live_state_of_pair(struct tact_session *s, int pair);
-/* The values of a pair in a replayed record, from its first field on. */
+/* Returns the values of a pair in a replayed record, from its first field on. */
 const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,
                                                  const struct tact_record *record);
 
@@ -496,17 +495,17 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
 void tact_session_replay_inputs(struct tact_session *s, const struct tact_record *record);
 void tact_session_restore_state(struct tact_session *s, const struct tact_record *record);
 
-/* moments.c: moments of the source, or the host. */
+/* moments.c: overlap moments from the moment source or the host. */
 int tact_session_open_source(struct tact_session *s, struct tact_error *err);
 void tact_session_measure_moments(struct tact_session *s, uint64_t tick);
 void tact_session_submit_frame(struct tact_session *s, uint64_t tick);
 
-/* placing.c: which of source and host measures a pair. requires_source: always the source. */
+/* placing.c: assigns pairs to the moment source or the host. requires_source: always the source. */
 void tact_session_assign_pairs(struct tact_session *s, int requires_source);
 /* Moves a pair from the host to the source or back, at most one. Real-time safe, as those below. */
 void tact_session_reassign_costliest_pair(struct tact_session *s);
 void tact_session_init_pair_source(const struct tact_session *s, struct session_pair *p);
-/* Records the time of a pair on the host, or the source's estimate of it. */
+/* Records the host time of a pair, or the source's estimate of it. */
 void tact_session_update_host_cost(struct session_pair *p, int64_t ns);
 void tact_session_update_source_cost(struct session_pair *p, int32_t ns);
 /* Largest age of a result for the pair that is advanced [ticks]. */
@@ -518,14 +517,14 @@ int tact_session_open_logged_pressure(struct tact_session *s,
 /* Decides whether the next solve stores its pressure, and where. Real-time safe, as the following.
  */
 void tact_session_keep_pressure(struct tact_session *s, uint64_t tick);
-/* Passes the map to the recorder, if it is due. */
+/* Passes the pressure map to the recorder, if it is due. */
 void tact_session_record_pressure(struct tact_session *s, uint64_t tick, int64_t stamp_ns);
 /* After the log is closed: reports missing maps. Not real-time safe. */
 void tact_session_report_pressure(const struct tact_session *s);
 
 /* record.c: the log, with its attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);
-/* 1 where a device's setting names a file in that folder, which may be NULL. */
+/* 1 where a setting of a device names a file in that folder, which may be NULL. */
 bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const char *folder);
 
 /* Checks that the log may be written to its path, before anything is opened. */

@@ -6,7 +6,7 @@
 #include "rt/session/session_internal.h"
 
 #define REPORTED_EXCESS_RATIO                                                                      \
-    0.01 /* relative to the target depth: excess of an overlap above which it is reported */
+    0.01 /* relative to the target depth: overlap at the start above which it is reported */
 
 void tact_session_accept_start_overlaps(struct tact_session *s)
 {
@@ -22,7 +22,7 @@ void tact_session_accept_start_overlaps(struct tact_session *s)
         if (p->is_preloaded && !(c->patch.depth > 0.0)) {
             p->start.inside = 1;
         } else if (c->preload > REPORTED_EXCESS_RATIO * tact_world_law(s->world, i)->overlap) {
-            /* a cap is twice as deep in its middle as its volume over its area */
+            /* a spherical cap is twice as deep in its middle as its volume over its area */
             p->start.depth = c->patch.exponent * c->patch.depth;
             p->start.stuck = c->stuck;
         }

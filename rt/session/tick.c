@@ -21,7 +21,8 @@ static void read_device_inputs(struct tact_session *s, uint64_t tick, double t, 
         struct session_device *d = &s->devices[i];
         d->device.ops->read(d->device.self, tick, t, now, &d->input);
         if (d->input.state < TACT_DEVICE_OK || d->input.state > TACT_DEVICE_ENDED) {
-            d->input.state = TACT_DEVICE_LOST; /* without a state: nothing is sent to it */
+            d->input.state = TACT_DEVICE_LOST; /* an invalid state counts as lost: nothing is sent
+                                                  to the device */
         }
     }
 }

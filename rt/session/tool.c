@@ -13,9 +13,11 @@
 #include "contact/elementary.h"
 #include "rt/session/session_internal.h"
 
-#define MIN_QUATERNION_LENGTH 0.5 /* length below which four channels are no attitude */
+#define MIN_QUATERNION_LENGTH                                                                      \
+    0.5 /* length below which a quaternion from four channels is no attitude */
 #define ROTATION_VECTOR_FLIP_ANGLE                                                                 \
-    3.0 /* by which a rotation vector changes more than its rotation [rad] */
+    3.0 /* a rotation vector has flipped if it changes by more than its rotation plus this angle   \
+           [rad] */
 
 static const double identity_quaternion[4] = {1.0, 0.0, 0.0, 0.0};
 
@@ -45,7 +47,7 @@ static int find_tool_button(struct tact_session *s, uint32_t tool, const char *k
                 : 0;
 }
 
-/* The ports of a base that a tool leads: the position's and the attitude's, or NULL. */
+/* Finds the couplings of a base that a tool moves: the position's and the attitude's, or NULL. */
 static void attach_couplings_of_tool(struct tact_session *s, struct session_tool *tool)
 {
     const struct tact_scene_tool *def = tool->def;
@@ -159,7 +161,7 @@ static void compute_rotation_between(double out[3], const double from[4], const 
     tact_quat_to_rotvec(out, turn);
 }
 
-/* Whether the device leads the base in this tick; and the share of its force. */
+/* Returns 1 if the tool's device engages in this tick, and updates the fraction of its force. */
 static int engage_tool(const struct tact_session *s, struct session_tool *tool, double now,
                        int usable)
 {
@@ -187,7 +189,7 @@ static int engage_tool(const struct tact_session *s, struct session_tool *tool, 
     return 0;
 }
 
-/* A vector of channels with its dead zone: of length 0 to 1. */
+/* Applies a dead zone to a vector of channels: its length becomes 0 to 1. */
 static void apply_dead_zone(double v[3], double dead_zone)
 {
     const double length = tact_v3_norm(v);
@@ -195,8 +197,8 @@ static void apply_dead_zone(double v[3], double dead_zone)
     tact_v3_scale(v, v, length > 0.0 ? wanted / length : 0.0);
 }
 
-/* Motion of the target within the tick, as a displacement and a rotation vector, world axes: of
- * rates along the axes of the tool. */
+/* Computes the motion of a rate-controlled target within the tick, as displacement and rotation
+ * vector, world axes, from rates along the axes of the tool. */
 static void integrate_channel_rates(const struct tact_session *s, const struct session_tool *tool,
                                     const double target[6], double moved[3], double turned[3])
 {
@@ -214,8 +216,8 @@ static void integrate_channel_rates(const struct tact_session *s, const struct s
     tact_v3_scale(turned, turned, def->turn_speed * s->period);
 }
 
-/* Of rates, the target stays within what saturates the coupling: it does not run away from a tool
- * that is blocked. */
+/* Keeps a rate-controlled target within the distance that saturates the coupling: it does not run
+ * away from a blocked tool. */
 static void limit_target_to_reach(const struct tact_session *s, const struct session_tool *tool,
                                   const double q[6], double target[6])
 {
@@ -275,7 +277,7 @@ static void add_rate_beyond_edge(const struct tact_session *s, const struct sess
     }
 }
 
-/* Moves the target of the base, by displacement and rotation vector. */
+/* Moves the target of the base by a displacement and a rotation vector. */
 static void move_tool_target(const struct tact_session *s, const struct session_tool *tool,
                              const double moved[3], const double turned[3], double target[6])
 {
@@ -286,7 +288,8 @@ static void move_tool_target(const struct tact_session *s, const struct session_
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
         target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
     }
-    if (tool->port[1] && tact_v3_norm(turned) > 0.0) { /* else it keeps its bits */
+    if (tool->port[1] &&
+        tact_v3_norm(turned) > 0.0) { /* without a rotation the attitude keeps its bits */
         tact_quat_from_rotvec(turn, turned);
         tact_quat_from_rotvec(now, target + 3);
         tact_quat_mul(next, turn, now);

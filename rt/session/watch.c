@@ -95,7 +95,7 @@ static void check_status_once(struct session_watcher *w)
     }
 }
 
-static void *watch(void *arg)
+static void *run_status_watcher(void *arg)
 {
     struct session_watcher *w = arg;
     const struct timespec pause = {0, STATUS_PERIOD_MS * 1000000L};
@@ -113,7 +113,7 @@ void tact_session_watch_start(struct tact_session *s, const struct tact_realtime
     w->session = s;
     w->start_time_ns = tact_clock_now();
     /* Signals and priority belong to the program: this thread has none of them. */
-    w->started = !tact_realtime_thread(&w->thread, realtime, watch, w);
+    w->started = !tact_realtime_thread(&w->thread, realtime, run_status_watcher, w);
 }
 
 void tact_session_watch_stop(struct tact_session *s)
