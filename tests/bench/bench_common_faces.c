@@ -65,7 +65,7 @@ int main(void)
     int kept = scratch != NULL;
     printf("triangles   depth    aligned [ms]  shifted   ratio, bar %.0f\n", BAR);
     for (size_t i = 0; scratch && i < sizeof grid_sizes / sizeof *grid_sizes; i++) {
-        struct tact_mesh *mesh = grid_cube(grid_sizes[i]);
+        struct tact_mesh *mesh = make_grid_cube_mesh(grid_sizes[i]);
         const struct tact_shape cube = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
         for (size_t k = 0; mesh && k < sizeof overlap_depths / sizeof *overlap_depths; k++) {
             kept &= compare_poses(&cube, overlap_depths[k] * CUBE_EDGE, scratch);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "../unit/support/field_skin.h"
+#include "../unit/support/field_triangulation.h"
 
 static double cpu_seconds(void)
 {

@@ -42,7 +42,7 @@ void check_foot_scene(void)
             add_quadrature_pressure(q, UNIFORM, 16, -0.04, 0.0, 0.01, 0.01);
             add_quadrature_pressure(q, UNIFORM, 16, 0.04, 0.0, 0.01, 0.01);
         }
-        finish_quadrature(q);
+        normalize_quadrature(q);
         slide_to_rest_by_quadrature(q, 0.3 * G, 0.0003 / 0.2, &exact);
         const struct body_state *end = simulation_body_at(&p, names[i], -1);
         double x = end->position[0], y = end->position[1] - start[i];

@@ -41,7 +41,7 @@ static void press_tip(double force, struct quadrature *q)
             q->load[q->count++] = load;
         }
     }
-    finish_quadrature(q);
+    normalize_quadrature(q);
 }
 
 /* The pencil in the plane across its fingers: x, z, angle, and their rates. */

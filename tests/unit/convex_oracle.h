@@ -24,7 +24,7 @@ struct polyhedron {
 };
 
 struct answer {
-    real v, c[3], s[6], g[3], q[3]; /* q: torque about the world origin */
+    real v, c[3], s[6], g[3], q[3]; /* q: torque of the gradient about the world origin */
 };
 
 static real height(const real n[4], const real *p)
@@ -32,7 +32,8 @@ static real height(const real n[4], const real *p)
     return n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - n[3];
 }
 
-/** Adds the face that a cut makes: the points of its rim, ordered by angle about their mean. */
+/** Adds the polygon in which a plane cuts the polyhedron: the cut's corners, ordered by angle about
+ * their mean. */
 static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3], int rim_count,
                          real tolerance)
 {
@@ -83,8 +84,8 @@ static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3
     }
 }
 
-/** Removes the part of the polyhedron above the plane. */
-static void cut(struct polyhedron *h, const real plane[4], real tolerance)
+/** Clips the polyhedron: removes what is above the plane. */
+static void clip_by_plane(struct polyhedron *h, const real plane[4], real tolerance)
 {
     static real rim[2 * FACES][3];
     int rim_count = 0, kept = 0, any_above = 0, coplanar = 0;
@@ -123,7 +124,7 @@ static void cut(struct polyhedron *h, const real plane[4], real tolerance)
     }
 }
 
-static struct answer integrate(const struct polyhedron *h)
+static struct answer integrate_polyhedron(const struct polyhedron *h)
 {
     struct answer a = {0};
     real f[3] = {0}, s[6] = {0};
@@ -206,7 +207,7 @@ static void world_triangle(const struct tact_mesh *m, const struct tact_pose *po
     plane[3] = plane[0] * p[0][0] + plane[1] * p[0][1] + plane[2] * p[0][2];
 }
 
-/** Overlap of two convex meshes. */
+/** Moments of the overlap of two convex meshes, by clipping one with the faces of the other. */
 static struct answer reference_overlap_by_clipping(const struct tact_mesh *a,
                                                    const struct tact_pose *pa,
                                                    const struct tact_mesh *b,
@@ -223,9 +224,9 @@ static struct answer reference_overlap_by_clipping(const struct tact_mesh *a,
     }
     for (size_t t = 0; t < b->triangle_count; t++) {
         world_triangle(b, pb, t, p, plane);
-        cut(&h, plane, tolerance);
+        clip_by_plane(&h, plane, tolerance);
     }
-    return integrate(&h);
+    return integrate_polyhedron(&h);
 }
 
 #endif

@@ -19,7 +19,8 @@
 #include "log_session.h"
 #include "rt/log/recover.h"
 
-/* How far a child process came before it was killed; memory that it shares with the test. */
+/* Number of ticks that the child process recorded before it was killed, in memory shared with the
+ * test. */
 struct shared {
     _Atomic uint64_t ticks, events, notes;
 };
@@ -27,7 +28,7 @@ struct shared {
 static struct shared *shared;
 static char folder[64]; /* folder of the ring files, on a tmpfs */
 
-static inline int make_folder(void **state)
+static inline int make_test_folder(void **state)
 {
     (void)state;
     strcpy(folder, "/dev/shm/tact_test_XXXXXX");
@@ -35,15 +36,16 @@ static inline int make_folder(void **state)
     return mkdtemp(folder) && shared != MAP_FAILED ? 0 : -1;
 }
 
-static inline int remove_folder(void **state)
+static inline int remove_test_folder(void **state)
 {
     (void)state;
-    return rmdir(folder); /* fails where a test left a file in it */
+    return rmdir(folder); /* rmdir() fails where a test left a file in the folder */
 }
 
-/* The ring holds RING_TICKS: once more than that were committed, some of them are in the file. */
+/* The ring file has room for RING_TICKS ticks: once more ticks were committed, some of them are in
+ * the log. */
 #define RING_TICKS 512
-#define MORE_TICKS_THAN_RINGS (RING_TICKS + 100)
+#define TICKS_BEYOND_RING (RING_TICKS + 100)
 
 static inline struct tact_recorder_options recorder_options_with_small_ring(void)
 {
@@ -54,8 +56,8 @@ static inline struct tact_recorder_options recorder_options_with_small_ring(void
     return options;
 }
 
-/* Records ticks without a pause, or, where slow, one each 50 us; with every 7th tick a real-time
- * event, with every 101st an ordinary one ("note"). */
+/* Records ticks without a pause, or one each 50 us where `slow` is set; a real-time event with
+ * every 7th tick, an ordinary event ("note") with every 101st. */
 static inline void record_until_killed_by_parent(const char *path,
                                                  const struct tact_recorder_options *options,
                                                  int slow)
@@ -127,13 +129,13 @@ static inline void check_events(const struct tact_log *log, const char *name, ui
 
 static inline uint64_t check_recovered_log(const char *path)
 {
-    uint64_t committed = atomic_load(&shared->ticks);
+    uint64_t committed_ticks = atomic_load(&shared->ticks);
     struct tact_log *log;
 
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     const struct tact_log_state *found = tact_log_state(log);
     assert_true(found->complete);
-    assert_in_range(found->ticks, committed, committed + 1);
+    assert_in_range(found->ticks, committed_ticks, committed_ticks + 1);
     assert_int_equal(found->missing, 0);
     assert_int_equal(count_equal_records(log, 0), found->ticks);
     check_events(log, "event", atomic_load(&shared->events));
@@ -141,7 +143,7 @@ static inline uint64_t check_recovered_log(const char *path)
     assert_string_equal(tact_log_fact(log, "build_id"), "0123abcd");
     assert_int_equal(tact_log_attachment_count(log), 3);
     tact_log_close(log);
-    return committed;
+    return committed_ticks;
 }
 
 /* Path of the ring file in the folder; "" where there is none. */
@@ -187,7 +189,7 @@ static inline struct bytes read_file(const char *path)
     return bytes;
 }
 
-/* Overwrites the file in place: a log keeps its inode, by which its ring file is found. */
+/* Overwrites the log in place: the log keeps its inode number, by which its ring file is found. */
 static inline void write_file(const char *path, const uint8_t *data, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -33,7 +33,7 @@ static inline void add_session_fields(struct tact_layout *layout)
     tact_layout_add(layout, TACT_FIELD_OUTPUT, "rest", "1", SESSION_DOUBLE_COUNT - 11);
 }
 
-/* The record of a tick: smooth motion, and in "rest" any bits that a double can have. */
+/* Fills the record of a tick: smooth motion, and in the field "rest" doubles of random bits. */
 static inline void fill_session_record(uint64_t tick, struct tact_record *record)
 {
     uint64_t seed = tick;
@@ -86,11 +86,11 @@ static inline struct tact_recorder_options session_recorder_options(void)
 {
     struct tact_recorder_options options = tact_recorder_options_default();
     options.wall_anchor_ns = SESSION_ANCHOR_NS;
-    options.replace = 1; /* tests record again and again */
+    options.replace = 1; /* replaces the log of an earlier run of the test */
     return options;
 }
 
-/* Opens a recorder of this session, which copies the layout. */
+/* Opens a recorder of this session; the recorder makes its own copy of the layout. */
 static inline int open_session_recorder(const char *path,
                                         const struct tact_recorder_options *options,
                                         struct tact_messages messages, struct tact_recorder **out)
@@ -129,21 +129,21 @@ static inline uint64_t count_equal_records(struct tact_log *log, uint64_t tick)
 {
     struct tact_record *expected = session_new_record(), *found = session_new_record();
     size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
-    uint64_t equal = 0;
+    uint64_t equal_records = 0;
 
     memset(found, 0xA5, bytes);
-    for (; tact_log_next(log, found) == 1; equal++) {
-        fill_session_record(tick + equal, expected);
+    for (; tact_log_next(log, found) == 1; equal_records++) {
+        fill_session_record(tick + equal_records, expected);
         if (memcmp(expected, found, bytes) != 0)
             break;
     }
     free(expected);
     free(found);
-    return equal;
+    return equal_records;
 }
 
-/* The messages of a recorder or reader: their number, and the text of the last. */
-struct heard {
+/* The messages of a log recorder or reader: their number, and the text of the last one. */
+struct message_summary {
     int warnings, errors;
     char text[512];
 };
@@ -151,10 +151,10 @@ struct heard {
 static inline void count_message_and_keep_text(void *user, enum tact_message_level level,
                                                const char *text)
 {
-    struct heard *heard = user;
-    heard->warnings += level == TACT_MESSAGE_WARNING;
-    heard->errors += level == TACT_MESSAGE_ERROR;
-    snprintf(heard->text, sizeof heard->text, "%s", text);
+    struct message_summary *message_summary = user;
+    message_summary->warnings += level == TACT_MESSAGE_WARNING;
+    message_summary->errors += level == TACT_MESSAGE_ERROR;
+    snprintf(message_summary->text, sizeof message_summary->text, "%s", text);
 }
 
 /* Path of a file in the build tree for this test. */

@@ -17,18 +17,18 @@
 
 typedef long double real;
 
-/** Room for a triangle clipped by many planes. */
+/** Capacity for the corners of a triangle that many planes clip. */
 enum { ORACLE_CORNERS = 512 };
 
-/** Moments of an overlap. */
+/** Moments of an overlap, as the oracle computes them. */
 struct oracle_answer {
     real volume, centroid[3], second[6];
-    real gradient[3], torque[3]; /* torque about the centroid */
-    real surface;                /* surface of the overlap, A's part and B's */
-    int coplanar;                /* triangles of A that lie in a face of B */
+    real gradient[3], torque[3]; /* torque of the gradient about the centroid */
+    real surface;                /* area of the overlap's surface: A's part and B's part */
+    int coplanar_triangle_count; /* number of triangles of A that lie in a face of B */
 };
 
-/** A mesh in the world. */
+/** A convex mesh at its pose, in the world, with the planes of its triangles. */
 struct oracle_body {
     size_t count;
     real (*corner)[3][3], (*plane)[4]; /* plane: unit normal n outward, n . r = d on it */
@@ -37,7 +37,7 @@ struct oracle_body {
 struct oracle_sums {
     real o[3], v, f[3], s[6], g[3], q[3], area;
     real corners[3]; /* their sum */
-    int count, coplanar;
+    int count, coplanar_triangle_count;
 };
 
 static inline real oracle_height(const real n[4], const real *p)
@@ -53,7 +53,8 @@ static inline void oracle_cross(const real *a, const real *b, real *r)
     }
 }
 
-/** r = q v q*, with the quaternion not normalised: a norm off by rounding only scales the body. */
+/** Rotates by r = q v q*; the quaternion is not normalised, as rounding of its norm only scales the
+ * body. */
 static inline void oracle_to_world(const struct tact_pose *pose, const double *v, real *r)
 {
     const double *q = pose->quat_wxyz;
@@ -158,7 +159,7 @@ static inline void add_oracle_triangle(struct oracle_sums *s, const real *p0, co
     }
 }
 
-/** Adds the surface of one body inside the other. */
+/** Adds the surface integrals of the part of one body's surface that is inside the other body. */
 static inline void add_oracle_surface_inside(const struct oracle_body *of,
                                              const struct oracle_body *in, int of_a, real near,
                                              struct oracle_sums *s)
@@ -178,7 +179,7 @@ static inline void add_oracle_surface_inside(const struct oracle_body *of,
                 n = clip_oracle_polygon(p, n, in->plane[u]);
             }
         }
-        s->coplanar += n >= 3 && tied && of_a;
+        s->coplanar_triangle_count += n >= 3 && tied && of_a;
         for (int j = 0; n >= 3 && j < 3 * n; j++) {
             s->corners[j % 3] += p[j / 3][j % 3];
             s->count += j % 3 == 0;
@@ -195,7 +196,7 @@ static inline void finish_oracle_answer(const struct oracle_sums *s, struct orac
     real c[3], shift[3];
     out->volume = s->v;
     out->surface = s->area;
-    out->coplanar = s->coplanar;
+    out->coplanar_triangle_count = s->coplanar_triangle_count;
     for (int k = 0; k < 3; k++) {
         c[k] = s->v > 0 ? s->f[k] / s->v : 0;
         out->centroid[k] = s->o[k] + c[k];
@@ -210,8 +211,9 @@ static inline void finish_oracle_answer(const struct oracle_sums *s, struct orac
     }
 }
 
-/** Overlap of two convex meshes. near [m]: distance within which a triangle lies in a plane. The
- *  integrals are taken about the middle of the corners that a first round finds. */
+/** Moments of the overlap of two convex meshes. near [m]: distance within which a triangle counts
+ * as lying in a plane. The integrals are taken about the mean of the overlap's corners, which a
+ * first pass finds. */
 static inline struct oracle_answer oracle_overlap(const struct tact_mesh *a,
                                                   const struct tact_pose *pa,
                                                   const struct tact_mesh *b,

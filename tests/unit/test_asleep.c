@@ -8,8 +8,10 @@
 #include <cmocka.h>
 #include "devices/guard/serve_internal.h"
 
-static int64_t monotonic_clock_ns, suspended_time_ns; /* since the system was started */
-static int64_t step_ns; /* time by which both simulated clocks advance after each reading */
+static int64_t monotonic_clock_ns,
+    suspended_time_ns;  /* simulated time since the system's start without suspends, and total time
+                           suspended [ns] */
+static int64_t step_ns; /* time by which the simulated clocks advance after each reading [ns] */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 
@@ -35,7 +37,7 @@ static void outputs_are_zeroed_once_after_a_suspend(void **state)
         monotonic_clock_ns += 1000000;
         assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
     }
-    suspended_time_ns += 50000000; /* the shortest suspend that is detected */
+    suspended_time_ns += 50000000; /* 2 s is the shortest suspend that the guard detects */
     assert_int_equal(tact_guard_zero_requested(&guard_requests), 1);
     assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
     suspended_time_ns += 7200000000000;
@@ -68,13 +70,13 @@ static void outputs_are_zeroed_on_request(void **state)
     step_ns = 0;
     int64_t slept = tact_guard_suspended_time_bound();
     const struct tact_guard_requests both = {.zero_outputs = &reported, .slept = &slept};
-    const struct tact_guard_requests requests_of_guard_alone = {.zero_outputs = &reported};
+    const struct tact_guard_requests zero_request_only = {.zero_outputs = &reported};
     assert_int_equal(tact_guard_zero_requested(&both), 1);
     assert_int_equal(tact_guard_zero_requested(&both), 0);
     reported = 1;
-    assert_int_equal(tact_guard_zero_requested(&requests_of_guard_alone), 1);
+    assert_int_equal(tact_guard_zero_requested(&zero_request_only), 1);
     suspended_time_ns += 1000000000;
-    assert_int_equal(tact_guard_zero_requested(&requests_of_guard_alone), 0);
+    assert_int_equal(tact_guard_zero_requested(&zero_request_only), 0);
 }
 
 int main(void)

@@ -21,9 +21,9 @@
 #endif
 
 static struct tact_attached attached;
-static const char *missing; /* why there is no umockdev here */
+static const char *umockdev_absence; /* reason for which umockdev is not usable; NULL: it is */
 
-static void survey(void)
+static void survey_devices(void)
 {
     struct tact_error err = {.line = 0};
     assert_int_equal(tact_attached_survey(&attached, &err), 0);
@@ -31,9 +31,9 @@ static void survey(void)
 
 static struct mock_pad *plug_in_pad(const char *device)
 {
-    struct mock_pad *pad = missing ? NULL : mock_pad_new(device, &missing);
+    struct mock_pad *pad = umockdev_absence ? NULL : mock_pad_new(device, &umockdev_absence);
     if (!pad) {
-        print_message("skipped: %s\n", missing);
+        print_message("skipped: %s\n", umockdev_absence);
         skip();
     }
     return pad;
@@ -43,7 +43,7 @@ static void a_pad_is_described(void **state)
 {
     (void)state;
     struct mock_pad *pad = plug_in_pad("Xbox 360 wired USB controller");
-    survey();
+    survey_devices();
     assert_int_equal(attached.input_count, 1);
     const struct tact_attached_input *input = &attached.input[0];
     assert_string_equal(input->path, mock_pad_node(pad));
@@ -68,7 +68,7 @@ static void a_pad_is_described(void **state)
                         "pad\"}}");
     mock_pad_unplug(pad, true);
     tact_attached_free(&attached);
-    survey();
+    survey_devices();
     assert_int_equal(attached.input_count, 0);
     tact_attached_free(&attached);
     mock_pad_plug(pad);
@@ -79,7 +79,7 @@ static void a_puck_is_described(void **state)
 {
     (void)state;
     struct mock_pad *pad = plug_in_pad(MOCK_PUCK);
-    survey();
+    survey_devices();
     assert_int_equal(attached.input_count, 1);
     assert_string_equal(attached.input[0].kind, "puck");
     assert_string_equal(attached.input[0].channel[5].name, "rel_rz");
@@ -102,17 +102,18 @@ static void other_inputs_are_listed_by_kind(void **state)
          "- {name: keyboard, type: evdev, settings: {match: \"" MOCK_RECEIVER "\"}}"},
         {MOCK_HEADSET, "other",
          "- {name: other, type: evdev, settings: {match: \"" MOCK_HEADSET "\"}}"},
-        {MOCK_LID, "other", ""},
+        {MOCK_LID_SWITCH, "other", ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct mock_pad *pad = plug_in_pad(cases[i].device);
-        survey();
+        survey_devices();
         assert_int_equal(attached.input_count, 1);
         const struct tact_attached_input *input = &attached.input[0];
         assert_string_equal(input->kind, cases[i].kind);
         assert_string_equal(input->scene, cases[i].scene);
-        if (input->scene[0]) { /* with the settings of the suggested line */
+        if (input->scene[0]) { /* opens with the settings of the scene line that the survey suggests
+                                */
             struct device_config c;
             struct tact_device device = {0};
             const struct tact_device_setting s[] = {SETTING("match", cases[i].device),
@@ -136,8 +137,8 @@ static void every_listed_device_opens(void **state)
     size_t i;
     json_t *entry;
     (void)state;
-    if (missing) {
-        print_message("skipped: %s\n", missing);
+    if (umockdev_absence) {
+        print_message("skipped: %s\n", umockdev_absence);
         skip();
     }
     json_t *devices = mock_pad_devices();
@@ -146,7 +147,7 @@ static void every_listed_device_opens(void **state)
         struct mock_pad *pad = plug_in_pad(json_string_value(json_object_get(entry, "name")));
         struct device_config c;
         struct tact_device device = {0};
-        survey();
+        survey_devices();
         assert_int_equal(attached.input_count, 1);
         const struct tact_attached_input *input = &attached.input[0];
         print_message("%-9s %2d channels  %s\n", input->kind, input->channel_count, input->scene);
@@ -176,7 +177,8 @@ static void a_wheel_without_access_is_described_from_sys(void **state)
 #ifndef TACT_UMOCKDEV
     skip();
 #else
-    /* Buttons 0x120 to 0x12f, abs_x abs_y abs_z abs_rz, constant spring friction damper. */
+    /* Capability bits in /sys of a wheel: buttons 0x120 to 0x12f, abs_x abs_y abs_z abs_rz; effects
+     * constant, spring, friction, damper. */
     static const char *const text =
         "P: /devices/virtual/input/input9\nE: SUBSYSTEM=input\n"
         "A: name=Logitech G923 Racing Wheel\nA: phys=usb-0000:00:14.0-1/input0\nA: uniq=\n"
@@ -187,12 +189,12 @@ static void a_wheel_without_access_is_described_from_sys(void **state)
         "S: input/by-path/pci-0-event-joystick\nS: input/by-id/usb-G923-event-joystick\n"
         "E: DEVNAME=/dev/input/event9\nE: SUBSYSTEM=input\nE: MAJOR=13\nE: MINOR=73\n"
         "A: dev=13:73\n";
-    if (missing) {
+    if (umockdev_absence) {
         skip();
     }
     UMockdevTestbed *testbed = umockdev_testbed_new();
     assert_true(umockdev_testbed_add_from_string(testbed, text, NULL));
-    survey();
+    survey_devices();
     assert_int_equal(attached.input_count, 1);
     const struct tact_attached_input *input = &attached.input[0];
     assert_string_equal(input->name, "Logitech G923 Racing Wheel");
@@ -217,8 +219,8 @@ static void a_wheel_without_access_is_described_from_sys(void **state)
 #endif
 }
 
-static struct tact_attached_input named(const char *name, const char *serial, const char *phys,
-                                        const char *path)
+static struct tact_attached_input make_attached_input(const char *name, const char *serial,
+                                                      const char *phys, const char *path)
 {
     struct tact_attached_input input = {.kind = "pad"};
     snprintf(input.name, sizeof input.name, "%s", name);
@@ -232,14 +234,16 @@ static void selectors_distinguish_equal_devices(void **state)
 {
     (void)state;
     struct tact_attached_input all[] = {
-        named("Pad", "", "", "/dev/input/event0"),          /* an exact name is tried first */
-        named("Pad \"2\" \\", "", "", "/dev/input/event1"), /* quoted */
-        named("Twin", "a1", "usb-1", "/dev/input/event2"),
-        named("Twin", "a2", "usb-2", "/dev/input/event3"),
-        named("Twin", "a2", "usb-3", "/dev/input/event4"),
-        named("Same", "", "", "/dev/input/event5"),
-        named("Same", "", "", "/dev/input/event6"),
-        named("", "", "", "/dev/input/event7"),
+        make_attached_input("Pad", "", "",
+                            "/dev/input/event0"), /* a device of exactly the selected name is found
+                                                     before one whose name contains it */
+        make_attached_input("Pad \"2\" \\", "", "", "/dev/input/event1"), /* quoted */
+        make_attached_input("Twin", "a1", "usb-1", "/dev/input/event2"),
+        make_attached_input("Twin", "a2", "usb-2", "/dev/input/event3"),
+        make_attached_input("Twin", "a2", "usb-3", "/dev/input/event4"),
+        make_attached_input("Same", "", "", "/dev/input/event5"),
+        make_attached_input("Same", "", "", "/dev/input/event6"),
+        make_attached_input("", "", "", "/dev/input/event7"),
     };
     static const char *const expected[] = {
         "- {name: pad, type: evdev, settings: {match: \"Pad\"}}",
@@ -258,7 +262,7 @@ static void selectors_distinguish_equal_devices(void **state)
     }
 }
 
-/* A file stands for the device node; changing its group and mode needs root. */
+/* A file takes the place of the device node: changing its group and mode needs root. */
 static void denied_access_is_explained(void **state)
 {
     char path[] = "/tmp/tact-attached-XXXXXX";

@@ -30,8 +30,9 @@ static void measure_spinning_box_errors(double wx, double wy, double wz, double 
     *momentum_error = worst_l;
 }
 
-/* About each axis, the intermediate one unstable: it tumbles. */
-static void keeps_energy_and_momentum(void **state)
+/* A box spins about each of its axes; about the intermediate axis the spin is unstable, and the box
+ * tumbles. */
+static void spinning_box_keeps_energy(void **state)
 {
     (void)state;
     for (int axis = 0; axis < 3; axis++) {
@@ -49,7 +50,7 @@ static void keeps_energy_and_momentum(void **state)
     }
 }
 
-/* A symmetric top precesses at L / I1 about its angular momentum: exact. */
+/* A free symmetric top precesses about its angular momentum at the exact rate L / I1. */
 static void a_symmetric_top_precesses_exactly(void **state)
 {
     (void)state;
@@ -78,7 +79,7 @@ static void a_symmetric_top_precesses_exactly(void **state)
     assert_true(tact_v3_norm(got) < 1e-6);
 }
 
-static void refuses_bad_mass(void **state)
+static void bad_mass_is_refused(void **state)
 {
     (void)state;
     struct tact_body body;
@@ -101,9 +102,9 @@ static void refuses_bad_mass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_energy_and_momentum),
+        cmocka_unit_test(spinning_box_keeps_energy),
         cmocka_unit_test(a_symmetric_top_precesses_exactly),
-        cmocka_unit_test(refuses_bad_mass),
+        cmocka_unit_test(bad_mass_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 
 static char folder[64];
 static char scene_path[96];
-static char file_path[96];
+static char calibration_path[96];
 
 static void write_text(const char *path, const char *text)
 {
@@ -54,7 +54,8 @@ static void calibration_is_merged_with_settings(void **state)
     struct tact_error err = {.line = 0};
     (void)state;
     write_text(scene_path, scene_text);
-    write_text(file_path, "# measured\ncalibrated_for: stick\naxis:\n  abs_x: [-5, 1, 7, 2]\n");
+    write_text(calibration_path,
+               "# measured\ncalibrated_for: stick\naxis:\n  abs_x: [-5, 1, 7, 2]\n");
     if (tact_scene_load(scene_path, &scene, &err)) {
         fail_msg("%s: %s", err.key, err.text);
     }
@@ -73,7 +74,7 @@ static void calibration_is_merged_with_settings(void **state)
     tact_scene_free(scene);
 }
 
-static void wrong_files_are_refused(void **state)
+static void wrong_calibration_files_are_refused(void **state)
 {
     const struct {
         const char *text, *file;
@@ -88,7 +89,7 @@ static void wrong_files_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_scene *scene = NULL;
         struct tact_error err = {.line = 0};
-        write_text(file_path, cases[i].text);
+        write_text(calibration_path, cases[i].text);
         assert_int_equal(tact_scene_load(scene_path, &scene, &err), -EINVAL);
         assert_null(scene);
         if (strcmp(err.file, cases[i].file) != 0 || err.line != cases[i].line) {
@@ -97,9 +98,9 @@ static void wrong_files_are_refused(void **state)
     }
 }
 
-/* A device whose reading is a value of its calibration. */
-static void read_stated_device(void *self, uint64_t tick, double t, int64_t now,
-                               struct tact_device_input *in)
+/* A device whose reading is a number of its calibration file. */
+static void read_calibrated_value(void *self, uint64_t tick, double t, int64_t now,
+                                  struct tact_device_input *in)
 {
     (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -107,16 +108,16 @@ static void read_stated_device(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = *(double *)self;
 }
 
-static void close_stated_device(void *self)
+static void close_calibrated_device(void *self)
 {
     free(self);
 }
 
-static int open_stated_device(const struct tact_device_config *config, struct tact_device *out,
-                              struct tact_error *err)
+static int open_calibrated_device(const struct tact_device_config *config, struct tact_device *out,
+                                  struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_stated_device,
-                                               NULL, close_stated_device};
+    static const struct tact_device_ops ops = {
+        TACT_ABI(struct tact_device_ops), read_calibrated_value, NULL, close_calibrated_device};
     double *self = malloc(sizeof *self);
     *self = 0.0;
     tact_settings_number(config, "gain", self, err);
@@ -127,11 +128,11 @@ static int open_stated_device(const struct tact_device_config *config, struct ta
     return 0;
 }
 
-/* The log contains the calibration: a replay does not need the file. */
+/* The log contains the calibration, so that a replay does not need the calibration file. */
 static void calibration_is_logged_and_replayed(void **state)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stated",
-                                                 "as stated", open_stated_device, NULL};
+                                                 "as stated", open_calibrated_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static struct tact_session_report report;
     const struct tact_messages silent = {NULL, NULL};
@@ -144,7 +145,7 @@ static void calibration_is_logged_and_replayed(void **state)
     (void)state;
     snprintf(log, sizeof log, "%s/log.mcap", folder);
     write_text(scene_path, scene_text);
-    write_text(file_path, "gain: 0.25\n");
+    write_text(calibration_path, "gain: 0.25\n");
     assert_int_equal(tact_scene_load(scene_path, &scene, &err), 0);
     options.types = types;
     options.type_count = 1;
@@ -156,7 +157,7 @@ static void calibration_is_logged_and_replayed(void **state)
     assert_int_equal(tact_session_run(session, &report), 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    unlink(file_path);
+    unlink(calibration_path);
     int rc = tact_replay_run(log, silent, &replayed, &err);
     unlink(log);
     if (rc) {
@@ -186,7 +187,7 @@ static void assert_near(double value, double expected)
     }
 }
 
-static void measured_axes_are_scaled(void **state)
+static void calibrated_axes_are_scaled(void **state)
 {
     const double x[] = {-800, 40, 900, 10};
     const double throttle_range[] = {12, 12, 1001, 3};
@@ -206,21 +207,23 @@ static void measured_axes_are_scaled(void **state)
     const struct {
         int channel, raw;
         double value;
-    } cases[] = {{0, 40, 0.0},
-                 {0, 50, 0.0},
-                 {0, 30, 0.0},
-                 {0, 900, 1.0},
-                 {0, 1000, 1.0},
-                 {0, -800, -1.0},
-                 {0, 475, 425.0 / 850.0},
-                 {0, -380, -410.0 / 830.0},
-                 {1, 550, 450.0 / 900.0}, /* the driver's range */
-                 {2, 15, 0.0},
-                 {2, 1001, 1.0},
-                 {2, 508, 493.0 / 986.0}, /* one-sided, as it rests at an end */
-                 {3, 1000, 0.0},
-                 {3, 30, 1.0},
-                 {3, 1010, 0.0}};
+    } cases[] = {
+        {0, 40, 0.0},
+        {0, 50, 0.0},
+        {0, 30, 0.0},
+        {0, 900, 1.0},
+        {0, 1000, 1.0},
+        {0, -800, -1.0},
+        {0, 475, 425.0 / 850.0},
+        {0, -380, -410.0 / 830.0},
+        {1, 550, 450.0 / 900.0}, /* the driver's range */
+        {2, 15, 0.0},
+        {2, 1001, 1.0},
+        {2, 508,
+         493.0 / 986.0}, /* a throttle axis is one-sided, as it rests at an end of its range */
+        {3, 1000, 0.0},
+        {3, 30, 1.0},
+        {3, 1010, 0.0}};
     assert_string_equal(layout.channel[2].name, "abs_throttle");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int k = cases[i].channel;
@@ -235,7 +238,7 @@ static void measured_axes_are_scaled(void **state)
     libevdev_free(dev);
 }
 
-static void wrong_axes_are_refused(void **state)
+static void wrong_axis_calibrations_are_refused(void **state)
 {
     const double good[] = {-800, 40, 900, 10};
     const double turned[] = {900, 40, -800, 10};
@@ -284,7 +287,7 @@ static void bias_of_a_sensor_is_applied(void **state)
     assert_non_null(strstr(c.err.text, "given twice"));
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/tact-calibration-XXXXXX");
@@ -292,15 +295,15 @@ static int make_folder(void **state)
         return -1;
     }
     snprintf(scene_path, sizeof scene_path, "%s/scene.yaml", folder);
-    snprintf(file_path, sizeof file_path, "%s/pad.yaml", folder);
+    snprintf(calibration_path, sizeof calibration_path, "%s/pad.yaml", folder);
     return 0;
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     (void)state;
     unlink(scene_path);
-    unlink(file_path);
+    unlink(calibration_path);
     return rmdir(folder);
 }
 
@@ -308,11 +311,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calibration_is_merged_with_settings),
-        cmocka_unit_test(wrong_files_are_refused),
+        cmocka_unit_test(wrong_calibration_files_are_refused),
         cmocka_unit_test(calibration_is_logged_and_replayed),
-        cmocka_unit_test(measured_axes_are_scaled),
-        cmocka_unit_test(wrong_axes_are_refused),
+        cmocka_unit_test(calibrated_axes_are_scaled),
+        cmocka_unit_test(wrong_axis_calibrations_are_refused),
         cmocka_unit_test(bias_of_a_sensor_is_applied),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

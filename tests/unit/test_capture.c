@@ -18,7 +18,7 @@
 static const double period = 1e-3;
 
 /* A puck with a stick, a button and a relative axis, read by a loop of 1 ms. */
-#define RECORDING_HEAD                                                                             \
+#define RECORDING_FILE_HEAD                                                                        \
     "# EVEMU 1.3\n"                                                                                \
     "N: Test puck\n"                                                                               \
     "I: 0003 046d c626 0110\n"                                                                     \
@@ -36,30 +36,30 @@ static const double period = 1e-3;
 #define TACT_RECORDING_HEADER "# tact device puck, period 0.001, clock monotonic\n"
 
 static const char tact_format_recording[] =
-    RECORDING_HEAD TACT_RECORDING_HEADER "E: 50.000000 0003 0001 0150\t# start\n"
-                                         "E: 50.000000 0001 0130 0001\t# start\n"
-                                         "# tick 0 at 50.500000250\n"
-                                         "E: 50.509100 0003 0000 0050\t# tick 10\n"
-                                         "E: 50.519000 0002 0003 0175\t# tick 20\n"
-                                         "E: 50.519000 0002 0000 0007\t# tick 20\n"
-                                         "E: 50.519000 0002 0000 -0002\t# tick 20\n"
-                                         "# lost tick 30\n"
-                                         "# back tick 40\n"
-                                         "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
-                                         "E: 50.548000 0001 0130 0001\t# tick 50\n"
-                                         "# end tick 60\n";
+    RECORDING_FILE_HEAD TACT_RECORDING_HEADER "E: 50.000000 0003 0001 0150\t# start\n"
+                                              "E: 50.000000 0001 0130 0001\t# start\n"
+                                              "# tick 0 at 50.500000250\n"
+                                              "E: 50.509100 0003 0000 0050\t# tick 10\n"
+                                              "E: 50.519000 0002 0003 0175\t# tick 20\n"
+                                              "E: 50.519000 0002 0000 0007\t# tick 20\n"
+                                              "E: 50.519000 0002 0000 -0002\t# tick 20\n"
+                                              "# lost tick 30\n"
+                                              "# back tick 40\n"
+                                              "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
+                                              "E: 50.548000 0001 0130 0001\t# tick 50\n"
+                                              "# end tick 60\n";
 
-/* As evemu-record writes it: stamps without ticks. */
+/* A recording as evemu-record writes it: with time stamps, without tick numbers. */
 static const char evemu_recording[] =
-    RECORDING_HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / ABS_X 100\n"
-                   "E: 1234.500000 0000 0000 0000\t# ------ SYN_REPORT (0)\n"
-                   "E: 1234.510400 0001 0130 0001\n"
-                   "E: 1234.510400 0000 0000 0000\n"
-                   "E: 1234.530000 0003 0000 -0050\n";
+    RECORDING_FILE_HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / ABS_X 100\n"
+                        "E: 1234.500000 0000 0000 0000\t# ------ SYN_REPORT (0)\n"
+                        "E: 1234.510400 0001 0130 0001\n"
+                        "E: 1234.510400 0000 0000 0000\n"
+                        "E: 1234.530000 0003 0000 -0050\n";
 
 static char path[] = "/tmp/tact_capture_XXXXXX";
 
-static void write_capture(const char *text, size_t size)
+static void write_recording_file(const char *text, size_t size)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -67,13 +67,13 @@ static void write_capture(const char *text, size_t size)
     fclose(file);
 }
 
-static struct tact_device open_capture(const char *text, const struct tact_device_setting *more,
-                                       int count)
+static struct tact_device open_recording(const char *text, const struct tact_device_setting *more,
+                                         int count)
 {
     struct device_config c;
     struct tact_device device = {0};
     struct tact_device_setting s[8] = {SETTING("recording", path)};
-    write_capture(text, strlen(text));
+    write_recording_file(text, strlen(text));
     for (int i = 0; i < count; i++) {
         s[1 + i] = more[i];
     }
@@ -86,7 +86,7 @@ static struct tact_device open_capture(const char *text, const struct tact_devic
 
 static const int64_t start_ns = 7000000000;
 
-static struct tact_device_input reading_at(struct tact_device *device, uint64_t tick)
+static struct tact_device_input read_device_at_tick(struct tact_device *device, uint64_t tick)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, tick, (double)tick * period, start_ns + 1000000 * (int64_t)tick,
@@ -105,25 +105,26 @@ static int channel_index(const struct tact_device *device, const char *name)
     return -1;
 }
 
-/* Ticks, stamps, increments, an unplugged device, and the end. */
-static void own_recording_is_played(void **state)
+/* The played recording has the ticks, stamps, increments, loss of the device and end that were
+ * recorded. */
+static void a_recording_of_tact_is_played(void **state)
 {
     (void)state;
-    struct tact_device device = open_capture(tact_format_recording, NULL, 0);
+    struct tact_device device = open_recording(tact_format_recording, NULL, 0);
     const int x = channel_index(&device, "abs_x"), y = channel_index(&device, "abs_y");
     const int rx = channel_index(&device, "rel_rx"), south = channel_index(&device, "btn_south");
     assert_string_equal(device.info.type, "evdev");
     for (uint64_t tick = 0; tick < 80; tick++) {
-        struct tact_device_input in = reading_at(&device, tick);
+        struct tact_device_input in = read_device_at_tick(&device, tick);
         assert_int_equal(in.state, tick >= 30 && tick < 40 ? TACT_DEVICE_LOST
                                    : tick > 60             ? TACT_DEVICE_ENDED
                                                            : TACT_DEVICE_OK);
         assert_true(in.channel[x] == (tick < 10 ? 0.0 : tick < 40 ? 0.5 : -1.0));
         assert_true(in.channel[y] == 0.5);
-        /* rel_rx is a displacement, 175 of 350, which is zero once the device is unplugged. */
+        /* rel_rx is a displacement: 175 of 350 is 0.5, and 0 once the device is unplugged. */
         assert_true(in.channel[rx] == (tick >= 20 && tick < 30 ? 0.5 : 0.0));
         assert_true(in.channel[south] == (tick < 30 || tick >= 50 ? 1.0 : 0.0));
-        if (tick >= 10 && tick < 20) { /* as recorded, 0.9 ms before tick 10 */
+        if (tick >= 10 && tick < 20) { /* the event's stamp is as recorded, 0.9 ms before tick 10 */
             assert_int_equal(in.stamp_ns, start_ns + 9099750);
         } else if (tick >= 40 && tick < 50) {
             assert_int_equal(in.stamp_ns, start_ns + 40000000);
@@ -132,20 +133,20 @@ static void own_recording_is_played(void **state)
     device.ops->close(device.self);
 }
 
-/* A device without axes that is plugged in again with no button pressed: its state is recorded
- * without an event, and its stamp is that of its return. */
+/* A device without axes returns with no button pressed: the recording has no event of its state,
+ * and the played stamp is that of the return. */
 static void a_returning_device_has_a_new_stamp(void **state)
 {
     (void)state;
-    struct tact_device device =
-        open_capture(RECORDING_HEAD TACT_RECORDING_HEADER "# tick 0 at 50.500000000\n"
-                                                          "E: 50.509100 0002 0000 0050\t# tick 10\n"
-                                                          "# lost tick 30\n"
-                                                          "# back tick 40\n"
-                                                          "# end tick 60\n",
-                     NULL, 0);
+    struct tact_device device = open_recording(RECORDING_FILE_HEAD TACT_RECORDING_HEADER
+                                               "# tick 0 at 50.500000000\n"
+                                               "E: 50.509100 0002 0000 0050\t# tick 10\n"
+                                               "# lost tick 30\n"
+                                               "# back tick 40\n"
+                                               "# end tick 60\n",
+                                               NULL, 0);
     for (uint64_t tick = 0; tick < 60; tick++) {
-        struct tact_device_input in = reading_at(&device, tick);
+        struct tact_device_input in = read_device_at_tick(&device, tick);
         if (tick >= 10) {
             assert_int_equal(in.stamp_ns, start_ns + (tick < 40 ? 9100000 : 40000000));
         }
@@ -153,7 +154,7 @@ static void a_returning_device_has_a_new_stamp(void **state)
     device.ops->close(device.self);
 }
 
-/* The same recording with other settings. */
+/* The same recording is played with other settings of channels, scales and timeout. */
 static void a_recording_takes_other_settings(void **state)
 {
     (void)state;
@@ -161,11 +162,11 @@ static void a_recording_takes_other_settings(void **state)
         SETTING("inverted", "abs_x"),        SETTING("unsigned", "abs_y"),
         SETTING("relative", "increment"),    SETTING("channels", "abs_x abs_y rel_x rel_rx"),
         SETTING("forces", "force_x strong"), SETTING("deadzone", "0.25")};
-    struct tact_device device = open_capture(tact_format_recording, more, 6);
+    struct tact_device device = open_recording(tact_format_recording, more, 6);
     const int y = channel_index(&device, "abs_y"), rel = channel_index(&device, "rel_x");
     assert_int_equal(device.info.output_count, 2);
     assert_string_equal(device.info.output[1].name, "strong");
-    struct tact_device_input in = reading_at(&device, 25);
+    struct tact_device_input in = read_device_at_tick(&device, 25);
     assert_null(device.ops->write);
     assert_true(fabs(in.channel[0] + 1.0 / 3.0) < 1e-15);
     assert_true(fabs(in.channel[y] - 2.0 / 3.0) < 1e-15);
@@ -178,10 +179,10 @@ static void a_recording_takes_other_settings(void **state)
 static void recording_of_evemu_is_played(void **state)
 {
     (void)state;
-    struct tact_device device = open_capture(evemu_recording, NULL, 0);
+    struct tact_device device = open_recording(evemu_recording, NULL, 0);
     const int x = channel_index(&device, "abs_x"), south = channel_index(&device, "btn_south");
     for (uint64_t tick = 0; tick < 50; tick++) {
-        struct tact_device_input in = reading_at(&device, tick);
+        struct tact_device_input in = read_device_at_tick(&device, tick);
         assert_true(in.channel[x] == (tick < 30 ? 1.0 : -0.5));
         assert_true(in.channel[south] == (tick < 11 ? 0.0 : 1.0)); /* at 10.4 ms */
         assert_int_equal(in.state, tick > 30 ? TACT_DEVICE_ENDED : TACT_DEVICE_OK);
@@ -195,7 +196,7 @@ static void expect_refused(const char *text, int line, const char *word)
     struct device_config c;
     struct tact_device device = {0};
     const struct tact_device_setting s[] = {SETTING("recording", path)};
-    write_capture(text, strlen(text));
+    write_recording_file(text, strlen(text));
     device_config_init(&c, s, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -22);
     assert_string_equal(c.err.file, path);
@@ -208,7 +209,7 @@ static void expect_refused(const char *text, int line, const char *word)
 static void expect_long_line_refused(void)
 {
     char text[4000];
-    snprintf(text, sizeof text, "%sN: %*s\n", RECORDING_HEAD, 2000, "name");
+    snprintf(text, sizeof text, "%sN: %*s\n", RECORDING_FILE_HEAD, 2000, "name");
     expect_refused(text, 15, "recording of evemu");
 }
 
@@ -219,17 +220,19 @@ static void files_that_are_no_recording_are_refused(void **state)
     struct tact_device device = {0};
     const struct tact_device_setting absent[] = {SETTING("recording", "/nowhere/at/all.evemu")};
     expect_refused("", 0, "no event");
-    expect_refused(RECORDING_HEAD, 0, "no event");
+    expect_refused(RECORDING_FILE_HEAD, 0, "no event");
     expect_refused("name: scene\n", 1, "recording of evemu");
-    expect_refused(RECORDING_HEAD "E: 1.0 0003\n", 15, "recording of evemu");
-    expect_refused(RECORDING_HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15,
+    expect_refused(RECORDING_FILE_HEAD "E: 1.0 0003\n", 15, "recording of evemu");
+    expect_refused(RECORDING_FILE_HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15,
                    "recording of evemu");
     expect_refused("# tact device puck, period -1, clock real\n", 1, "recording of evemu");
-    /* Numbers over 32 bits, a stamp without six decimals, a line without an end. */
-    expect_refused(RECORDING_HEAD "E: 1.000000 0003 0000 4294967297\n", 15, "recording of evemu");
-    expect_refused(RECORDING_HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
-    expect_refused(RECORDING_HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
-    expect_refused(RECORDING_HEAD "A: 02 0 4294967551 0 0 0\n", 15, "recording of evemu");
+    /* Refused lines of a recording: numbers over 32 bits, a stamp without six decimals, a line
+     * without an end. */
+    expect_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 4294967297\n", 15,
+                   "recording of evemu");
+    expect_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
+    expect_refused(RECORDING_FILE_HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
+    expect_refused(RECORDING_FILE_HEAD "A: 02 0 4294967551 0 0 0\n", 15, "recording of evemu");
     expect_refused("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
                    "#       Value 99999999999\n",
                    4, "recording of evemu");
@@ -239,8 +242,9 @@ static void files_that_are_no_recording_are_refused(void **state)
     assert_string_equal(c.err.file, "/nowhere/at/all.evemu");
 }
 
-/* What evemu-record writes before the events: the device and the state it was in. */
-#define DEVICE_STATE                                                                               \
+/* The header that evemu-record writes before the events: the device's capabilities, and its axes
+ * and buttons at the start. */
+#define EVEMU_DEVICE_STATE                                                                         \
     "# EVEMU 1.3\n# Kernel: 4.8.6-1-ARCH\n# Supported events:\n"                                   \
     "#   Event type 1 (EV_KEY)\n#     Event code 304 (BTN_SOUTH)\n"                                \
     "#   Event type 3 (EV_ABS)\n"                                                                  \
@@ -252,22 +256,22 @@ static void files_that_are_no_recording_are_refused(void **state)
     "#     Event code 5 (ABS_RZ)\n#       Value    255\n#       Min        0\n#       Max      "   \
     "255\n"                                                                                        \
     "#   Event type 21 (EV_FF)\n#     Event code 1 (FF_?)\n#       Value     77\n# Properties:\n"
-#define DEVICE_LINES                                                                               \
+#define EVEMU_DEVICE_LINES                                                                         \
     "N: Test stick\nI: 0003 046d c626 0110\n"                                                      \
     "B: 03 27 00 00 00 00 00 00 00\n"                                                              \
     "A: 00 -100 100 0 0 0\nA: 01 0 200 0 0\nA: 02 0 255 0 0 0\nA: 05 0 255 0 0 0\n"                \
     "E: 0.000001 0003 0000 0050\n"
 
-/* Axes begin at the values of the recorded state, and an axis that rests at an end of its range is
- * one-sided. A message names the axes whose value is absent and therefore guessed. */
+/* Axes of a played recording begin at the recorded state, and an axis that rests at an end of its
+ * range is one-sided. A message names axes whose start value is absent and therefore guessed. */
 static void axes_begin_at_the_recorded_values(void **state)
 {
     (void)state;
     struct device_config c;
     struct tact_device device = {0};
     const struct tact_device_setting s[] = {SETTING("recording", path), SETTING("raw", "true")};
-    const char text[] = DEVICE_STATE DEVICE_LINES;
-    write_capture(text, strlen(text));
+    const char text[] = EVEMU_DEVICE_STATE EVEMU_DEVICE_LINES;
+    write_recording_file(text, strlen(text));
     for (int raw = 0; raw < 2; raw++) {
         device_config_init(&c, s, 1 + raw);
         if (tact_evdev_type.open(&c.config, &device, &c.err)) {
@@ -278,13 +282,14 @@ static void axes_begin_at_the_recorded_values(void **state)
             fail_msg("%s", c.messages);
         }
         struct tact_device_input in = {.state = -1};
-        device.ops->read(device.self, 0, -1e-3, start_ns, &in); /* before the first event */
+        device.ops->read(device.self, 0, -1e-3, start_ns,
+                         &in); /* read before the first event of the recording */
         const double *v = in.channel;
         const int x = channel_index(&device, "abs_x"), y = channel_index(&device, "abs_y");
         const int z = channel_index(&device, "abs_z"), rz = channel_index(&device, "abs_rz");
         assert_true(v[x] == (raw ? -42.0 : -0.42));
         assert_true(v[y] == (raw ? 100.0 : 0.0));
-        assert_true(v[z] == 0.0); /* at its end, not in the middle of its range */
+        assert_true(v[z] == 0.0); /* the axis begins at the end of its range, not in the middle */
         assert_true(v[rz] == (raw ? 255.0 : 0.0));
         device.ops->read(device.self, 1, 1e-3, start_ns, &in);
         assert_true(v[x] == (raw ? 50.0 : 0.5));
@@ -297,15 +302,15 @@ static void byte_order_mark_and_long_comments_are_read(void **state)
 {
     (void)state;
     char *text = malloc(1 << 20);
-    snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", RECORDING_HEAD, 70000, "long",
-             DEVICE_LINES, 1021, "");
-    struct tact_device device = open_capture(text, NULL, 0);
-    assert_true(reading_at(&device, 0).channel[channel_index(&device, "abs_x")] == 0.5);
+    snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", RECORDING_FILE_HEAD, 70000, "long",
+             EVEMU_DEVICE_LINES, 1021, "");
+    struct tact_device device = open_recording(text, NULL, 0);
+    assert_true(read_device_at_tick(&device, 0).channel[channel_index(&device, "abs_x")] == 0.5);
     device.ops->close(device.self);
     free(text);
 }
 
-static uint64_t next_random(uint64_t *s)
+static uint64_t next_random_bits(uint64_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 7;
@@ -318,7 +323,7 @@ static void damaged_recordings_are_played_or_refused(void **state)
 {
     (void)state;
     uint64_t random = 20261121;
-    int recordings_played = 0;
+    int played_file_count = 0;
     for (int i = 0; i < 3000; i++) {
         char text[sizeof tact_format_recording + sizeof evemu_recording];
         struct device_config c;
@@ -326,16 +331,17 @@ static void damaged_recordings_are_played_or_refused(void **state)
         const struct tact_device_setting s[] = {SETTING("recording", path)};
         const size_t size = i % 2 ? sizeof tact_format_recording - 1 : sizeof evemu_recording - 1;
         memcpy(text, i % 2 ? tact_format_recording : evemu_recording, size);
-        for (uint64_t k = next_random(&random) % 4 + 1; k > 0; k--) {
+        for (uint64_t k = next_random_bits(&random) % 4 + 1; k > 0; k--) {
             static const char bytes[] = "0123456789-ABENPIS:# .tf\n\xff";
-            text[next_random(&random) % size] = bytes[next_random(&random) % (sizeof bytes - 1)];
+            text[next_random_bits(&random) % size] =
+                bytes[next_random_bits(&random) % (sizeof bytes - 1)];
         }
-        write_capture(text, size);
+        write_recording_file(text, size);
         device_config_init(&c, s, 1);
         if (tact_evdev_type.open(&c.config, &device, &c.err) == 0) {
-            recordings_played++;
+            played_file_count++;
             for (uint64_t tick = 0; tick < 100; tick += 3) {
-                struct tact_device_input in = reading_at(&device, tick);
+                struct tact_device_input in = read_device_at_tick(&device, tick);
                 for (int k = 0; k < device.info.input_count; k++) {
                     assert_true(isfinite(in.channel[k]));
                 }
@@ -343,11 +349,11 @@ static void damaged_recordings_are_played_or_refused(void **state)
             device.ops->close(device.self);
         }
     }
-    print_message("3000 damaged files: %d played\n", recordings_played);
-    assert_true(recordings_played > 500 && recordings_played < 2900);
+    print_message("3000 damaged files: %d played\n", played_file_count);
+    assert_true(played_file_count > 500 && played_file_count < 2900);
 }
 
-static int make_file(void **state)
+static int make_recording_file(void **state)
 {
     (void)state;
     int file = mkstemp(path);
@@ -367,8 +373,8 @@ static int start_capture_of_device(struct tact_capture *capture, const struct de
     return tact_capture_open(capture, &c->config, ending, "events", 4, sizeof(int), err);
 }
 
-/* The file can be read by its owner alone, as it contains keys that were pressed, and no existing
- * file is overwritten unasked. */
+/* A recording can be read by its owner alone, as it may contain typed keys, and no existing file is
+ * overwritten unless that is asked for. */
 static void a_recording_is_private_and_not_overwritten(void **state)
 {
     (void)state;
@@ -401,7 +407,8 @@ static void a_recording_is_private_and_not_overwritten(void **state)
         assert_int_equal(start_capture_of_device(&capture, &c, "csv", &err), -EEXIST);
         assert_int_equal(access(other, F_OK), -1);
     }
-    /* Replaced where that is asked for, but not while another recording writes it. */
+    /* A recording replaces an existing file where that is asked for, but not while another
+     * recording writes the file. */
     assert_int_equal(start_capture_of_device(&capture, &c, "evemu", &err), 0);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_size, 0);
@@ -425,8 +432,8 @@ static void keep_last_message(void *user, enum tact_message_level level, const c
     snprintf(user, 256, "%s", text);
 }
 
-/* Events without room in the ring are counted, and reported once. */
-static void lost_events_are_counted(void **state)
+/* Events for which the recording's ring has no room are counted, and reported once. */
+static void dropped_events_are_counted(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tact_capture_dir_XXXXXX", text[256] = "", name[64], line[32] = "";
@@ -468,7 +475,7 @@ static void lost_events_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_recording_is_played),
+        cmocka_unit_test(a_recording_of_tact_is_played),
         cmocka_unit_test(a_returning_device_has_a_new_stamp),
         cmocka_unit_test(a_recording_takes_other_settings),
         cmocka_unit_test(recording_of_evemu_is_played),
@@ -477,7 +484,7 @@ int main(void)
         cmocka_unit_test(byte_order_mark_and_long_comments_are_read),
         cmocka_unit_test(damaged_recordings_are_played_or_refused),
         cmocka_unit_test(a_recording_is_private_and_not_overwritten),
-        cmocka_unit_test(lost_events_are_counted),
+        cmocka_unit_test(dropped_events_are_counted),
     };
-    return cmocka_run_group_tests(tests, make_file, remove_capture_file);
+    return cmocka_run_group_tests(tests, make_recording_file, remove_capture_file);
 }

@@ -29,7 +29,7 @@ static void numbers_are_aligned_to_their_size(void **state)
     static const uint8_t expected[] = {
         0, 1, 0, 0,                       /* plain CDR, little-endian */
         3, 0, 0, 0, 'a', 'b', 0,          /* "ab" */
-        0, 4, 3, 2, 1,                    /* one byte of padding, then u32 */
+        0, 4, 3, 2, 1,                    /* one byte of padding, then a u32 */
         0, 0, 0, 0,                       /* padding to 16 */
         8, 7, 6, 5, 4,   3,   2,    1,    /* u64 */
         1, 0, 0, 0, 0,                    /* "" */
@@ -39,7 +39,8 @@ static void numbers_are_aligned_to_their_size(void **state)
     struct tact_bytes out = {0};
     double value = -1.5;
 
-    /* Alignment counts from the start of the message, wherever that is in the buffer. */
+    /* CDR aligns numbers from the start of the message, wherever the message begins in the buffer.
+     */
     for (int shift = 0; shift < 3; shift++) {
         out.size = 0;
         tact_put_bytes(&out, "xyz", (size_t)shift);

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include "devices/comedi/comedi_internal.h"
 
-/* An output of 16 bits over -10 to 10 V, 2 V a unit and 1 V at zero; and an input of the same
- * range. */
+/* A simulated comedi channel of 16 bits over -10 to 10 V: an output of 2 V a unit and 1 V at zero,
+ * or an input of that range. */
 static struct tact_comedi_channel make_channel(bool output)
 {
     struct tact_comedi_channel c = {.maxdata = 65535, .low = -INFINITY, .high = INFINITY};
@@ -105,7 +105,7 @@ static void faults_need_their_number_of_ticks(void **unused)
     assert_true(usable);
 }
 
-/* Digital channels of a block share an instruction; everything else has its own. */
+/* All digital channels of a block share one comedi instruction; each other channel has its own. */
 static void digital_channels_share_an_instruction(void **unused)
 {
     (void)unused;

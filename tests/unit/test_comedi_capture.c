@@ -14,7 +14,7 @@
 #include "support/campaign.h"
 #include "support/device_config.h"
 
-enum { TICKS = 60, SATURATED = 20, GONE = 30, BACK = 40 };
+enum { TICKS = 60, SATURATED = 20, UNPLUG_TICK = 30, REPLUG_TICK = 40 };
 
 /* A card of 12 bits, 8 V above and below zero: a step of 1/256 V. */
 #define RECORDING_HEADER                                                                           \
@@ -42,13 +42,13 @@ static void write_file(const char *text, size_t size)
     fclose(file);
 }
 
-/* The angle rises by one raw step a tick, the pedal is pressed from tick 10 on, the counter
- * increases by 2. */
+/* Text of a card's recording: the angle rises by one raw step a tick, the pedal is pressed from
+ * tick 10 on, the counter increases by 2 a tick. */
 static size_t make_recording_text(char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "%s", RECORDING_HEADER);
     for (int tick = 0; tick < TICKS; tick++) {
-        const int is_unplugged_at_tick = tick >= GONE && tick < BACK;
+        const int is_unplugged_at_tick = tick >= UNPLUG_TICK && tick < REPLUG_TICK;
         const int load = tick >= SATURATED && tick < SATURATED + 5 ? 4096 : 2048 + 256;
         n += (size_t)snprintf(text + n, size - n, "%d,%d,0,0,0,0,1,%d,%d,%d,%d\n", tick,
                               is_unplugged_at_tick ? 19 : 0, 2048 + tick, load, tick >= 10,
@@ -70,8 +70,8 @@ static int open_device_with_settings(const struct tact_device_setting *settings,
     return tact_comedi_type.open(&config.config, device, &config.err);
 }
 
-static struct tact_device open_recorded_card(const struct tact_device_setting *settings, int count,
-                                             double period)
+static struct tact_device open_recording_of_card(const struct tact_device_setting *settings,
+                                                 int count, double period)
 {
     struct tact_device device = {0};
     if (open_device_with_settings(settings, count, period, &device)) {
@@ -82,7 +82,8 @@ static struct tact_device open_recorded_card(const struct tact_device_setting *s
 
 static const int64_t start_ns = 7000000000;
 
-static struct tact_device_input reading_at(struct tact_device *device, uint64_t tick, double period)
+static struct tact_device_input read_card_at_tick(struct tact_device *device, uint64_t tick,
+                                                  double period)
 {
     struct tact_device_input in = {.state = -1};
     const double t = (double)tick * period;
@@ -96,18 +97,20 @@ static void recorded_readings_are_played(void **state)
         SETTING("inputs", "angle=ai4 load=ai5 pedal=di2 turn=counter0"),
         SETTING("outputs", "motor=ao0 on=do1"), SETTING("recover", "0.003")};
     (void)state;
-    struct tact_device device = open_recorded_card(settings, 3, 1e-3);
+    struct tact_device device = open_recording_of_card(settings, 3, 1e-3);
     assert_null(device.ops->write);
     assert_string_equal(device.info.model, "a board");
     assert_int_equal(device.info.output_count, 2);
     for (uint64_t tick = 0; tick < TICKS + 5; tick++) {
-        struct tact_device_input in = reading_at(&device, tick, 1e-3);
-        const int is_unplugged_at_tick = tick >= GONE && tick < BACK;
+        struct tact_device_input in = read_card_at_tick(&device, tick, 1e-3);
+        const int is_unplugged_at_tick = tick >= UNPLUG_TICK && tick < REPLUG_TICK;
         const int ended = tick >= TICKS;
-        const double last = (double)(is_unplugged_at_tick ? GONE - 1 : ended ? TICKS - 1 : tick);
-        /* three ticks of saturation are a fault, and three without it end one, or a loss */
-        const int is_stale =
-            (tick >= SATURATED + 2 && tick < SATURATED + 7) || (tick >= BACK && tick < BACK + 2);
+        const double last = (double)(is_unplugged_at_tick ? UNPLUG_TICK - 1
+                                     : ended              ? TICKS - 1
+                                                          : tick);
+        /* three ticks of saturation make a fault; three ticks without it end a fault or a loss */
+        const int is_stale = (tick >= SATURATED + 2 && tick < SATURATED + 7) ||
+                             (tick >= REPLUG_TICK && tick < REPLUG_TICK + 2);
         assert_int_equal(in.state, is_unplugged_at_tick ? TACT_DEVICE_LOST
                                    : ended              ? TACT_DEVICE_ENDED
                                    : is_stale           ? TACT_DEVICE_STALE
@@ -116,15 +119,16 @@ static void recorded_readings_are_played(void **state)
         assert_true(in.channel[1] == (tick >= SATURATED && tick < SATURATED + 2 ? 8.0 : 1.0) ||
                     (tick >= SATURATED + 2 && tick < SATURATED + 5 && in.channel[1] == 8.0));
         assert_true(in.channel[2] == (tick >= 10 && !is_unplugged_at_tick ? 1.0 : 0.0));
-        /* counts while the board was unplugged are unknown */
-        assert_true(in.channel[3] == 2.0 * (last - (tick >= BACK ? BACK - GONE + 1 : 0)));
+        /* counter increments while the board was unplugged are unknown */
+        assert_true(in.channel[3] ==
+                    2.0 * (last - (tick >= REPLUG_TICK ? REPLUG_TICK - UNPLUG_TICK + 1 : 0)));
         assert_int_equal(in.stamp_ns, start_ns + 1000000 * (int64_t)last);
     }
     device.ops->close(device.self);
     assert_non_null(strstr(config.messages, "input load is saturated"));
 }
 
-/* The same recording with other settings, in a loop of another period. */
+/* A card's recording is played with other settings, in a loop of another period. */
 static void a_recording_takes_other_settings(void **state)
 {
     static const double map[] = {10, 2}, range[] = {-8, 8};
@@ -134,10 +138,10 @@ static void a_recording_takes_other_settings(void **state)
     (void)state;
     for (int halves = 1; halves < 5; halves += 3) {
         const double period = 0.5e-3 * halves;
-        struct tact_device device = open_recorded_card(settings, 4, period);
+        struct tact_device device = open_recording_of_card(settings, 4, period);
         assert_string_equal(device.info.input[1].unit, "mm");
         for (uint64_t tick = 0; (double)tick * period < 0.0295; tick++) {
-            struct tact_device_input in = reading_at(&device, tick, period);
+            struct tact_device_input in = read_card_at_tick(&device, tick, period);
             const double then = floor((double)tick * halves / 2.0);
             assert_int_equal(in.state, TACT_DEVICE_OK);
             assert_true(in.channel[0] == (then >= 10.0 ? 0.0 : 1.0));
@@ -174,8 +178,8 @@ static void tare_is_computed_from_the_recording(void **state)
              "-1,0,0,0,0,0,1,2304,2560,2048,2048,2048,2048\n"
              "0,0,0,0,0,0,1,2304,3072,2048,2048,2048,2048\n");
     write_file(text, strlen(text));
-    struct tact_device device = open_recorded_card(settings, 5, 1e-3);
-    struct tact_device_input in = reading_at(&device, 0, 1e-3);
+    struct tact_device device = open_recording_of_card(settings, 5, 1e-3);
+    struct tact_device_input in = read_card_at_tick(&device, 0, 1e-3);
     assert_true(in.channel[6] == 0.0 && in.channel[7] == 6.0 && in.channel[8] == 0.0);
     device.ops->close(device.self);
 }
@@ -222,12 +226,12 @@ static void files_that_are_no_recording_are_refused(void **state)
     assert_non_null(strstr(config.err.text, "angle was recorded in [-8, 8]"));
     assert_int_equal(open_device_with_settings(settings_of_other_card, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "made for another, the board is a board"));
-    device =
-        open_recorded_card(wide, 1, 1e-3); /* the process that wrote it was killed within a row */
+    device = open_recording_of_card(
+        wide, 1, 1e-3); /* the recording ends within a row, as its writer was killed */
     device.ops->close(device.self);
 }
 
-static uint32_t next_random(uint32_t *seed)
+static uint32_t next_random_bits(uint32_t *seed)
 {
     *seed = *seed * 1664525U + 1013904223U;
     return *seed >> 8;
@@ -240,21 +244,21 @@ static void damaged_recordings_are_played_or_refused(void **state)
     const struct tact_device_setting settings[] = {
         SETTING("inputs", "angle=ai4 load=ai5 pedal=di2 turn=counter0")};
     uint32_t seed = 20261122 ^ (uint32_t)(campaign_seed_offset() >> 32);
-    int played = 0;
+    int played_file_count = 0;
     (void)state;
     for (int i = 0; i < 2000; i++) {
         static const char bytes[] = "0123456789-,ace#@ .\n\xff";
         struct tact_device device = {0};
         const size_t size = make_recording_text(text, sizeof text);
-        for (uint32_t k = next_random(&seed) % 4 + 1; k > 0; k--) {
-            text[next_random(&seed) % (k % 2 ? size : sizeof RECORDING_HEADER)] =
-                bytes[next_random(&seed) % (sizeof bytes - 1)];
+        for (uint32_t k = next_random_bits(&seed) % 4 + 1; k > 0; k--) {
+            text[next_random_bits(&seed) % (k % 2 ? size : sizeof RECORDING_HEADER)] =
+                bytes[next_random_bits(&seed) % (sizeof bytes - 1)];
         }
         write_file(text, size);
         if (open_device_with_settings(settings, 1, 1e-3, &device) == 0) {
-            played++;
+            played_file_count++;
             for (uint64_t tick = 0; tick < TICKS; tick += 7) {
-                struct tact_device_input in = reading_at(&device, tick, 1e-3);
+                struct tact_device_input in = read_card_at_tick(&device, tick, 1e-3);
                 for (int k = 0; k < device.info.input_count; k++) {
                     assert_true(isfinite(in.channel[k]));
                 }
@@ -262,11 +266,11 @@ static void damaged_recordings_are_played_or_refused(void **state)
             device.ops->close(device.self);
         }
     }
-    print_message("2000 damaged files: %d played\n", played);
-    assert_true(played > 200 && played < 1900);
+    print_message("2000 damaged files: %d played\n", played_file_count);
+    assert_true(played_file_count > 200 && played_file_count < 1900);
 }
 
-static int make_file(void **state)
+static int make_recording_file(void **state)
 {
     static char text[8192];
     (void)state;
@@ -278,7 +282,7 @@ static int make_file(void **state)
     return 0;
 }
 
-static int remove_file(void **state)
+static int remove_recording_file(void **state)
 {
     (void)state;
     return unlink(path);
@@ -293,5 +297,5 @@ int main(void)
         cmocka_unit_test(files_that_are_no_recording_are_refused),
         cmocka_unit_test(damaged_recordings_are_played_or_refused),
     };
-    return cmocka_run_group_tests(tests, make_file, remove_file);
+    return cmocka_run_group_tests(tests, make_recording_file, remove_recording_file);
 }

@@ -19,7 +19,8 @@ static const char ground[] = "bodies:\n"
                              "     shapes: [{type: halfspace, material: m}]}\n";
 static const char box[] = "shapes: [{type: box, size: [0.02, 0.02, 0.02], material: m}]}\n";
 
-static void run_counted(const char *contact, const char *bodies, struct tact_session_report *report)
+static void run_scene_for_counts(const char *contact, const char *bodies,
+                                 struct tact_session_report *report)
 {
     struct tact_session_options options = tact_session_options_default();
     char text[4096];
@@ -44,15 +45,16 @@ static void a_ball_at_rest_sticks(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
-    run_counted("",
-                "  - {name: b, mass: 0.1, position: [0, 0, 0.00999],\n"
-                "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n",
-                &r);
+    run_scene_for_counts("",
+                         "  - {name: b, mass: 0.1, position: [0, 0, 0.00999],\n"
+                         "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n",
+                         &r);
     assert_true(r.counts[TACT_COUNT_STICK] >= TICKS);
     for (int i = TACT_COUNT_NEWTON; i < TACT_SOLVE_COUNTS; i++) {
         assert_true(r.counts[i] == 0 || i == TACT_COUNT_ANDERSON);
     }
-    assert_int_equal(r.methods[TACT_COUNT_CLOSED_FORM], TICKS + 1); /* once at the start */
+    assert_int_equal(r.methods[TACT_COUNT_CLOSED_FORM],
+                     TICKS + 1); /* one count more than ticks: from the session's start */
     assert_int_equal(r.methods[TACT_COUNT_CONVEX], 0);
 }
 
@@ -64,14 +66,15 @@ static void a_sliding_box_uses_the_active_set(void **unused)
     snprintf(text, sizeof text,
              "  - {name: b, mass: 0.1, position: [0, 0, 0.00998], velocity: [0.5, 0, 0],\n     %s",
              box);
-    run_counted("", text, &r);
+    run_scene_for_counts("", text, &r);
     assert_true(r.counts[TACT_COUNT_ACTIVE_SET] >= TICKS - 1);
     assert_int_equal(r.counts[TACT_COUNT_UNSOLVED], 0);
     assert_int_equal(r.methods[TACT_COUNT_CONVEX], TICKS + 1);
     assert_int_equal(r.methods[TACT_COUNT_CLOSED_FORM], 0);
 }
 
-/* A box by features turns as it slides: the second-order term is at most what it reverses. */
+/* A box, measured by features, turns as it slides: the second-order term of its contact is limited
+ * to what reverses it. */
 static void a_second_order_term_is_limited(void **unused)
 {
     (void)unused;
@@ -81,14 +84,15 @@ static void a_second_order_term_is_limited(void **unused)
              "  - {name: b, mass: 0.1, position: [0, 0, 0.01], velocity: [0.02, 0, 0],\n"
              "     angular_velocity: [0, 0, 5],\n     %s",
              box);
-    run_counted("contact: {model: features}\n", text, &r);
+    run_scene_for_counts("contact: {model: features}\n", text, &r);
     assert_true(r.counts[TACT_COUNT_TERM_LIMITED] > 0);
-    run_counted("", text, &r);
+    run_scene_for_counts("", text, &r);
     assert_int_equal(r.counts[TACT_COUNT_TERM_LIMITED], 0);
 }
 
-/* Six boxes; the upper three thrown, so that sweeps alone do not solve the first ticks. */
-static void stack(char *text, size_t room)
+/* YAML of a stack of six boxes, the upper three thrown sideways, so that sweeps alone do not solve
+ * the first ticks. */
+static void write_box_stack_yaml(char *text, size_t room)
 {
     size_t used = 0;
     for (int i = 0; i < 6; i++) {
@@ -104,21 +108,21 @@ static void a_thrown_stack_uses_newton(void **unused)
     (void)unused;
     struct tact_session_report r;
     char text[2048];
-    stack(text, sizeof text);
-    run_counted("", text, &r);
+    write_box_stack_yaml(text, sizeof text);
+    run_scene_for_counts("", text, &r);
     assert_true(r.counts[TACT_COUNT_NEWTON] > 0);
     assert_int_equal(r.counts[TACT_COUNT_UNSOLVED], 0);
     assert_true(r.methods[TACT_COUNT_CONVEX] > 6 * TICKS);
 }
 
-/* A tick stopped after one sweep is reported as unsolved. */
+/* A tick whose solve is stopped after one sweep is counted as unsolved. */
 static void one_sweep_is_counted_as_unsolved(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
     char text[2048];
-    stack(text, sizeof text);
-    run_counted("contact: {iterations: 1}\n", text, &r);
+    write_box_stack_yaml(text, sizeof text);
+    run_scene_for_counts("contact: {iterations: 1}\n", text, &r);
     assert_true(r.counts[TACT_COUNT_UNSOLVED] > 0 && r.unconverged > 0);
     assert_true(r.counts[TACT_COUNT_UNSOLVED] >= r.unconverged);
     assert_int_equal(r.counts[TACT_COUNT_NEWTON], 0);

@@ -33,7 +33,7 @@ static const char *const expected[] = {
     "cstates",     "hypervisor",    "input",        "comedi",     "disk",
 };
 
-/* Returns the number of checks that are incomplete. */
+/* Returns the number of doctor checks that lack a text, or a fix where they are not ok. */
 static int count_incomplete_checks(void)
 {
     int bad = 0;
@@ -52,7 +52,8 @@ static void test_every_check(void **state)
     assert_true(tact_clock_now() - t0 < 5000000000);
     for (int i = 0; i < report.count; i++) {
         const struct tact_doctor_check *c = &report.check[i];
-        assert_null(strstr(c->fix, "0666")); /* no device node is made accessible to everybody */
+        assert_null(strstr(
+            c->fix, "0666")); /* no suggested fix makes a device node accessible to everybody */
         assert_null(strstr(c->fix, "chmod"));
         print_message("%-14s %-4s %s%s%s\n", c->name, tact_doctor_status_name(c->status), c->found,
                       c->fix[0] ? "; " : "", c->fix);
@@ -62,7 +63,7 @@ static void test_every_check(void **state)
     assert_true(report.wake_latency.count > 0);
 }
 
-static void test_adding_checks(void **state)
+static void test_check_list_grows(void **state)
 {
     (void)state;
     memset(&report, 0, sizeof report);
@@ -79,7 +80,7 @@ static void test_adding_checks(void **state)
     assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_FAIL);
 }
 
-/* The text for a node without access, whatever devices this machine has. */
+/* The text of the check for a device node without access, whatever devices this machine has. */
 static void test_nothing_is_opened_to_all(void **state)
 {
     (void)state;
@@ -113,7 +114,7 @@ static void test_folder_that_is_not_there(void **state)
     }
 }
 
-static void test_without_privileges(void **state)
+static void test_reports_without_privileges(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
@@ -140,10 +141,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_check),
-        cmocka_unit_test(test_adding_checks),
+        cmocka_unit_test(test_check_list_grows),
         cmocka_unit_test(test_nothing_is_opened_to_all),
         cmocka_unit_test(test_folder_that_is_not_there),
-        cmocka_unit_test(test_without_privileges),
+        cmocka_unit_test(test_reports_without_privileges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

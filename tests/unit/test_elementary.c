@@ -14,12 +14,12 @@
 #include "contact/elementary.h"
 #include "support/campaign.h"
 
-#define QUICK_SAMPLES 50000
-#define LONG_SAMPLES 5000000
+#define SAMPLES_IN_CI 50000
+#define SAMPLES_IN_LONG_CI 5000000
 
 static uint64_t state;
 
-static uint64_t next(void)
+static uint64_t next_random_bits(void)
 {
     uint64_t z = (state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -31,14 +31,15 @@ static uint64_t next(void)
  * without any library function. */
 static double random_double(int low, int high)
 {
-    uint64_t bits = next(), exponent = (uint64_t)(1023 + low) + next() % (uint64_t)(high - low);
+    uint64_t bits = next_random_bits(),
+             exponent = (uint64_t)(1023 + low) + next_random_bits() % (uint64_t)(high - low);
     double x;
     bits = (bits & 0x800fffffffffffffu) | exponent << 52;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-/* Distance in units of the last place of `exact`. */
+/* Distance of a double from the exact value, in units of the exact value's last place. */
 static double distance_in_ulps(double got, long double exact)
 {
     int exponent;
@@ -46,80 +47,80 @@ static double distance_in_ulps(double got, long double exact)
     return (double)(fabsl((long double)got - exact) / ldexpl(1.0L, exponent - DBL_MANT_DIG));
 }
 
-static double tact_sin_of_first(double x, double y)
+static double call_tact_sin(double x, double y)
 {
     (void)y;
     return tact_sin(x);
 }
 
-static double tact_cos_of_first(double x, double y)
+static double call_tact_cos(double x, double y)
 {
     (void)y;
     return tact_cos(x);
 }
 
-static double tact_cbrt_of_first(double x, double y)
+static double call_tact_cbrt(double x, double y)
 {
     (void)y;
     return tact_cbrt(x);
 }
 
-static double tact_expm1_of_first(double x, double y)
+static double call_tact_expm1(double x, double y)
 {
     (void)y;
     return tact_expm1(x);
 }
 
-static double tact_pow_of_both(double x, double y)
+static double call_tact_pow(double x, double y)
 {
     return tact_pow(fabs(x), y);
 }
 
-static long double sin_exact(long double x, long double y)
+static long double reference_sin(long double x, long double y)
 {
     (void)y;
     return sinl(x);
 }
 
-static long double cos_exact(long double x, long double y)
+static long double reference_cos(long double x, long double y)
 {
     (void)y;
     return cosl(x);
 }
 
-static long double cbrt_exact(long double x, long double y)
+static long double reference_cbrt(long double x, long double y)
 {
     (void)y;
     return cbrtl(x);
 }
 
-static long double expm1_exact(long double x, long double y)
+static long double reference_expm1(long double x, long double y)
 {
     (void)y;
     return expm1l(x);
 }
 
-static long double pow_exact(long double x, long double y)
+static long double reference_pow(long double x, long double y)
 {
     return powl(fabsl(x), y);
 }
 
-/* Exponents of the arguments; the error bound that the header states [ulp]; a hash of the results'
- * bits. */
+/* An elementary function to test: range of the arguments' exponents, error bound that the header
+ * states [ulp], hash of the results' bits. */
 static const struct {
     const char *name;
     double (*function)(double, double);
     long double (*exact)(long double, long double);
     int x[2], y[2];
-    double ulps;
+    double error_bound_ulp;
     uint64_t bits;
 } functions[] = {
-    {"sin", tact_sin_of_first, sin_exact, {-40, 30}, {0, 1}, 0.88, 0x9687df134e05c021u},
-    {"cos", tact_cos_of_first, cos_exact, {-40, 30}, {0, 1}, 0.83, 0xf0f3a2d3c1bafba8u},
+    {"sin", call_tact_sin, reference_sin, {-40, 30}, {0, 1}, 0.88, 0x9687df134e05c021u},
+    {"cos", call_tact_cos, reference_cos, {-40, 30}, {0, 1}, 0.83, 0xf0f3a2d3c1bafba8u},
     {"atan2", tact_atan2, atan2l, {-40, 40}, {-40, 40}, 0.85, 0x8b239507a9c10158u},
-    {"cbrt", tact_cbrt_of_first, cbrt_exact, {-300, 300}, {0, 1}, 0.54, 0x9eb99a8c04fc3ae7u},
-    {"expm1", tact_expm1_of_first, expm1_exact, {-60, 8}, {0, 1}, 1.0, 0xd256bd558e17bb3cu},
-    {"pow", tact_pow_of_both, pow_exact, {-20, 20}, {-5, 5}, 0.66, 0x5e73bc034e53cc3bu},
+    {"cbrt", call_tact_cbrt, reference_cbrt, {-300, 300}, {0, 1}, 0.54, 0x9eb99a8c04fc3ae7u},
+    {"expm1", call_tact_expm1, reference_expm1, {-60, 8}, {0, 1}, 1.0, 0xd256bd558e17bb3cu},
+    {"pow", call_tact_pow, reference_pow, {-20, 20}, {-5, 5}, 0.66, 0x5e73bc034e53cc3bu},
     {"hypot", tact_hypot, hypotl, {-200, 200}, {-200, 200}, 2.0, 0xde4ab7ecaf1e8592u},
 };
 
@@ -129,7 +130,7 @@ static void results_are_near_extended_precision(void **unused)
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
         double worst = 0.0;
         state = 17 + f + campaign_seed_offset();
-        for (int i = 0; i < campaign_trial_count(QUICK_SAMPLES, LONG_SAMPLES); i++) {
+        for (int i = 0; i < campaign_trial_count(SAMPLES_IN_CI, SAMPLES_IN_LONG_CI); i++) {
             double x = random_double(functions[f].x[0], functions[f].x[1]);
             double y =
                 i % 2 || f > 5 ? random_double(functions[f].y[0], functions[f].y[1]) : x * 0.75;
@@ -138,10 +139,11 @@ static void results_are_near_extended_precision(void **unused)
                 worst = fmax(worst, distance_in_ulps(functions[f].function(x, y), exact));
             }
         }
-        printf("%-6s %.3f ulp, stated %.2f\n", functions[f].name, worst, functions[f].ulps);
-        assert_true(worst <= functions[f].ulps + 0.01);
-        assert_true(worst >
-                    0.4); /* a smaller value would mean that the reference is not independent */
+        printf("%-6s %.3f ulp, stated %.2f\n", functions[f].name, worst,
+               functions[f].error_bound_ulp);
+        assert_true(worst <= functions[f].error_bound_ulp + 0.01);
+        assert_true(worst > 0.4); /* a smaller error would mean that the reference is not
+                                     independent of the tested function */
     }
 }
 

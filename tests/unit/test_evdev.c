@@ -134,14 +134,15 @@ static void a_still_stick_keeps_its_value(void **state)
     assert_true(first.stamp_ns >= before - 1000 && first.stamp_ns <= after);
     for (int i = 0; i < 50; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        send_single_event(EV_ABS, ABS_RY, 20000); /* unchanged, so the kernel drops it */
+        send_single_event(EV_ABS, ABS_RY,
+                          20000); /* the value is unchanged, so that the kernel drops the event */
         struct tact_device_input in = read_device_at_present(&device);
         assert_int_equal(in.state, TACT_DEVICE_OK);
         assert_memory_equal(in.channel, first.channel, 19 * sizeof *in.channel);
         assert_int_equal(in.stamp_ns, first.stamp_ns);
     }
     device.ops->close(device.self);
-    /* A second reader starts from the state that the device is in. */
+    /* A device that is opened while axes are deflected starts from their present values. */
     device = open_pad(&c, s, 2);
     assert_true(read_channel_by_name(&device, "abs_ry") > 0.6);
     send_single_event(EV_ABS, ABS_RY, 0);
@@ -165,7 +166,8 @@ static void settings_choose_and_scale_channels(void **state)
     send_single_event(EV_ABS, ABS_RZ, 0);
     assert_true(read_channel_by_name(&device, "abs_rz") == 1.0);
     assert_true(read_channel_by_name(&device, "abs_x") < 1e-4);
-    send_single_event(EV_ABS, ABS_X, 16384); /* the dead zone is 0.5: (0.75 - 0.5) / 0.5 */
+    send_single_event(EV_ABS, ABS_X,
+                      16384); /* a deflection of 0.75 with a dead zone of 0.5: (0.75 - 0.5) / 0.5 */
     assert_true(fabs(read_channel_by_name(&device, "abs_x") - 0.5) < 1e-4);
     send_single_event(EV_ABS, ABS_X, 0);
     device.ops->close(device.self);
@@ -182,7 +184,7 @@ static void catches_up_after_lost_events(void **state)
         {EV_ABS, ABS_X, -32768}, {EV_ABS, ABS_RZ, 255}, {EV_KEY, BTN_TL, 0}};
     mock_pad_send(pad, seen, 2);
     assert_true(read_channel_by_name(&device, "btn_tl") == 1.0);
-    mock_pad_lose_events(pad, lost_events, 3);
+    mock_pad_drop_events(pad, lost_events, 3);
     assert_true(read_channel_by_name(&device, "btn_tl") == 0.0);
     assert_true(read_channel_by_name(&device, "abs_x") == -1.0);
     assert_true(read_channel_by_name(&device, "abs_rz") == 1.0);
@@ -190,7 +192,7 @@ static void catches_up_after_lost_events(void **state)
     assert_true(read_channel_by_name(&device, "abs_x") == 0.0);
     send_single_event(EV_ABS, ABS_RZ, 0);
     nanosleep(&(struct timespec){.tv_nsec = 500000000},
-              NULL); /* time for the monitor thread to report the loss */
+              NULL); /* waits for the monitor thread to report the lost events */
     device.ops->close(device.self);
     assert_non_null(strstr(c.messages, "lost events 1 times"));
 }
@@ -208,7 +210,8 @@ static void is_lost_and_comes_back(void **state)
         mock_pad_unplug(pad, error);
         struct tact_device_input in = read_device_at_present(&device);
         if (error) {
-            assert_int_equal(in.state, TACT_DEVICE_LOST); /* in the same tick */
+            assert_int_equal(in.state, TACT_DEVICE_LOST); /* the loss is read in the tick in which
+                                                             the device is unplugged */
         }
         for (int i = 0; i < 500 && in.state != TACT_DEVICE_LOST; i++) {
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -249,19 +252,21 @@ static void expect_refused(const struct tact_device_setting *settings, int count
 static void refuses_bad_settings(void **state)
 {
     (void)state;
-#define PAD_SETTINGS(...)                                                                          \
+#define WITH_PAD_SETTINGS(...)                                                                     \
     (const struct tact_device_setting[]){SETTING("match", "X-Box 360"), __VA_ARGS__}
-    expect_refused(PAD_SETTINGS(SETTING("deadzon", "0")), 2, -22, "deadzon", "unknown key");
-    expect_refused(PAD_SETTINGS(SETTING("deadzone", "1")), 2, -22, "deadzone", "0 .. 0.9");
-    expect_refused(PAD_SETTINGS(SETTING("deadzone", "nan")), 2, -22, "deadzone", "finite");
-    expect_refused(PAD_SETTINGS(SETTING("timeout", "0")), 2, -22, "timeout", "above 0");
-    expect_refused(PAD_SETTINGS(SETTING("relative", "absolute")), 2, -22, "relative",
+    expect_refused(WITH_PAD_SETTINGS(SETTING("deadzon", "0")), 2, -22, "deadzon", "unknown key");
+    expect_refused(WITH_PAD_SETTINGS(SETTING("deadzone", "1")), 2, -22, "deadzone", "0 .. 0.9");
+    expect_refused(WITH_PAD_SETTINGS(SETTING("deadzone", "nan")), 2, -22, "deadzone", "finite");
+    expect_refused(WITH_PAD_SETTINGS(SETTING("timeout", "0")), 2, -22, "timeout", "above 0");
+    expect_refused(WITH_PAD_SETTINGS(SETTING("relative", "absolute")), 2, -22, "relative",
                    "displacement");
-    expect_refused(PAD_SETTINGS(SETTING("channels", "abs_x abs_w")), 2, -22, "channels", "abs_w");
-    expect_refused(PAD_SETTINGS(SETTING("channels", "btn_a btn_south")), 2, -22, "channels",
+    expect_refused(WITH_PAD_SETTINGS(SETTING("channels", "abs_x abs_w")), 2, -22, "channels",
+                   "abs_w");
+    expect_refused(WITH_PAD_SETTINGS(SETTING("channels", "btn_a btn_south")), 2, -22, "channels",
                    "twice");
-    expect_refused(PAD_SETTINGS(SETTING("unsigned", "btn_south")), 2, -22, "unsigned", "btn_south");
-    expect_refused(PAD_SETTINGS(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
+    expect_refused(WITH_PAD_SETTINGS(SETTING("unsigned", "btn_south")), 2, -22, "unsigned",
+                   "btn_south");
+    expect_refused(WITH_PAD_SETTINGS(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
     const struct tact_device_setting absent[] = {SETTING("match", "No Such Pad")};
     expect_refused(absent, 1, -ENODEV, "match", "among 1 that can be read");
     const struct tact_device_setting node[] = {SETTING("path", "/dev/input/event99")};
@@ -271,8 +276,8 @@ static void refuses_bad_settings(void **state)
     expect_refused(NULL, 0, -22, "device", "no device is selected");
 }
 
-/* An axis is at rest when no event has come for `timeout` since the kernel's stamp; the test passes
- * the reader's time. */
+/* A relative axis is at rest when no event has come for `timeout` since the kernel's stamp of the
+ * last; the test sets the time of reading. */
 static void a_silent_puck_is_at_rest_after_the_timeout(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator"),

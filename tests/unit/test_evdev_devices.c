@@ -52,8 +52,8 @@ static const struct {
     {0x222, "btn_dpad_left"}, {0x223, "btn_dpad_right"},
 };
 
-/* A range of a device whose name begins like this; one-sided ones rest at `low`, or, where `low`
- * is above `high`, at their maximum. */
+/* Axis range of devices whose name begins with `device`; one-sided axes rest at `low`, or, where
+ * `low` is above `high`, at their maximum. */
 static const struct {
     const char *device;
     int first, last; /* codes */
@@ -84,8 +84,8 @@ static const struct {
     {"Wiimote", ABS_HAT0X, ABS_HAT1Y, 0, 65535, 4, true},
 };
 
-/* An axis or button of the device at hand. */
-struct part {
+/* An axis or button of the tested device. */
+struct axis_or_button {
     int type, code;
     int low, high, flat; /* ends and dead zone of an axis; a one-sided axis rests at `low` */
     bool is_one_sided_axis;
@@ -93,39 +93,41 @@ struct part {
 
 static json_t *devices;
 static struct mock_pad *pad;
-static struct part part[TACT_DEVICE_CHANNELS];
-static int parts;
-static int axes_seen, buttons_seen; /* axes seen and buttons seen of all devices */
+static struct axis_or_button axis_or_button[TACT_DEVICE_CHANNELS];
+static int part_count;
+static int axis_total, button_total; /* number of axes and of buttons of all devices */
 
-static void print_axis_of_device(const char *device, int code)
+static void add_axis_of_device(const char *device, int code)
 {
-    struct part p = {EV_ABS, code, 0, 255, 0, true};
+    struct axis_or_button p = {EV_ABS, code, 0, 255, 0, true};
     if (code == ABS_X || code == ABS_Y || code == ABS_RX || code == ABS_RY) {
-        p = (struct part){EV_ABS, code, -32768, 32767, 128, false};
+        p = (struct axis_or_button){EV_ABS, code, -32768, 32767, 128, false};
     } else if (code >= ABS_HAT0X && code <= ABS_HAT3Y) {
-        p = (struct part){EV_ABS, code, -1, 1, 0, false};
+        p = (struct axis_or_button){EV_ABS, code, -1, 1, 0, false};
     } else if (code != ABS_Z && code != ABS_RZ && code != ABS_THROTTLE) {
-        p.is_one_sided_axis = false; /* its kind is unknown without the driver's range */
+        p.is_one_sided_axis =
+            false; /* whether the axis is one-sided is unknown without the driver's range */
     }
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (strncmp(device, ranges[i].device, strlen(ranges[i].device)) == 0 &&
             code >= ranges[i].first && code <= ranges[i].last) {
-            p = (struct part){EV_ABS,         code,           ranges[i].low,
-                              ranges[i].high, ranges[i].flat, ranges[i].is_one_sided_axis};
+            p = (struct axis_or_button){EV_ABS,         code,
+                                        ranges[i].low,  ranges[i].high,
+                                        ranges[i].flat, ranges[i].is_one_sided_axis};
         }
     }
-    part[parts++] = p;
+    axis_or_button[part_count++] = p;
 }
 
-static int expected_value_at_rest(const struct part *p)
+static int expected_value_at_rest(const struct axis_or_button *p)
 {
     return p->type == EV_KEY || p->low == -p->high - 1 ? 0
            : p->is_one_sided_axis                      ? p->low
                                                        : (p->low + p->high) / 2;
 }
 
-/* The channel's value for a raw value. */
-static double expected(const struct part *p, int raw)
+/* The channel value that is expected for a raw value of the axis or button. */
+static double expected_channel_value(const struct axis_or_button *p, int raw)
 {
     double middle = p->low == -p->high - 1 ? 0.0 : 0.5 * ((double)p->low + p->high);
     double rest = p->is_one_sided_axis ? p->low : middle;
@@ -143,7 +145,7 @@ static bool is_channel_code(int type, int code)
     return type == EV_ABS ? code < ABS_MT_SLOT : code >= BTN_MISC;
 }
 
-static void plug_in(const json_t *entry)
+static void plug_in_device(const json_t *entry)
 {
     const char *device = json_string_value(json_object_get(entry, "name"));
     const char *why;
@@ -154,22 +156,24 @@ static void plug_in(const json_t *entry)
         printf("skipped: %s\n", why);
         exit(77);
     }
-    parts = 0;
+    part_count = 0;
     json_array_foreach(json_object_get(entry, "abs"), i, code)
     {
         if (is_channel_code(EV_ABS, (int)json_integer_value(code))) {
-            print_axis_of_device(device, (int)json_integer_value(code));
-            struct part *p = &part[parts - 1];
-            mock_pad_axis(pad, p->code, p->low < p->high ? p->low : p->high,
-                          p->low < p->high ? p->high : p->low, p->flat, expected_value_at_rest(p));
-            axes_seen++;
+            add_axis_of_device(device, (int)json_integer_value(code));
+            struct axis_or_button *p = &axis_or_button[part_count - 1];
+            mock_pad_set_axis(pad, p->code, p->low < p->high ? p->low : p->high,
+                              p->low < p->high ? p->high : p->low, p->flat,
+                              expected_value_at_rest(p));
+            axis_total++;
         }
     }
     json_array_foreach(json_object_get(entry, "keys"), i, code)
     {
         if (is_channel_code(EV_KEY, (int)json_integer_value(code))) {
-            part[parts++] = (struct part){EV_KEY, (int)json_integer_value(code), 0, 1, 0, true};
-            buttons_seen++;
+            axis_or_button[part_count++] =
+                (struct axis_or_button){EV_KEY, (int)json_integer_value(code), 0, 1, 0, true};
+            button_total++;
         }
     }
 }
@@ -184,7 +188,7 @@ static struct tact_device_input read_device_at_present_time(struct tact_device *
     return in;
 }
 
-static void assert_near(double value, double wanted, const struct part *p, int raw)
+static void assert_near(double value, double wanted, const struct axis_or_button *p, int raw)
 {
     if (!(fabs(value - wanted) < 1e-12)) {
         fail_msg("code 0x%x at %d is %.17g, expected %.17g", (unsigned int)p->code, raw, value,
@@ -192,7 +196,7 @@ static void assert_near(double value, double wanted, const struct part *p, int r
     }
 }
 
-/* The name of a code, of the buttons without one of their own too. */
+/* The channel name of an event code, also of buttons that have no name of their own. */
 static const char *name_of_event_code(int code)
 {
     static char made[64];
@@ -214,43 +218,44 @@ static void check_description(const struct tact_device *device, const struct dev
     assert_non_null(strstr(c->messages, text));
     assert_null(strstr(c->messages, "left out"));
     assert_string_equal(device->info.type, "evdev");
-    assert_int_equal(device->info.input_count, parts);
+    assert_int_equal(device->info.input_count, part_count);
     assert_int_equal(device->info.output_count, 0);
-    for (int i = 0; i < parts; i++) {
-        assert_string_equal(device->info.input[i].name, name_of_event_code(part[i].code));
+    for (int i = 0; i < part_count; i++) {
+        assert_string_equal(device->info.input[i].name, name_of_event_code(axis_or_button[i].code));
         assert_string_equal(device->info.input[i].unit, "1");
         snprintf(text, sizeof text, "%s %s", device->info.input[i].name,
-                 part[i].is_one_sided_axis ? "0..1" : "-1..1");
-        assert_true(part[i].type == EV_KEY || strstr(c->messages, text));
+                 axis_or_button[i].is_one_sided_axis ? "0..1" : "-1..1");
+        assert_true(axis_or_button[i].type == EV_KEY || strstr(c->messages, text));
     }
 }
 
 /* Moves one axis or button after the other, and checks that no other channel changes. */
-static void check_motion(struct tact_device *device)
+static void check_channels_follow_events(struct tact_device *device)
 {
     struct tact_device_input in = read_device_at_present_time(device);
-    for (int i = 0; i < parts; i++) {
-        const struct part *p = &part[i];
+    for (int i = 0; i < part_count; i++) {
+        const struct axis_or_button *p = &axis_or_button[i];
         const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high,
                            expected_value_at_rest(p)};
         double before[TACT_DEVICE_CHANNELS];
-        assert_near(in.channel[i], expected(p, expected_value_at_rest(p)), p,
+        assert_near(in.channel[i], expected_channel_value(p, expected_value_at_rest(p)), p,
                     expected_value_at_rest(p));
         memcpy(before, in.channel, sizeof before);
         for (int k = p->type == EV_KEY ? 2 : 0; k < 4; k++) {
             mock_pad_send(pad, (const int[1][3]){{p->type, p->code, raw[k]}}, 1);
             in = read_device_at_present_time(device);
-            assert_near(in.channel[i], expected(p, raw[k]), p, raw[k]);
+            assert_near(in.channel[i], expected_channel_value(p, raw[k]), p, raw[k]);
             before[i] = in.channel[i];
-            assert_memory_equal(before, in.channel, (size_t)parts * sizeof *before);
+            assert_memory_equal(before, in.channel, (size_t)part_count * sizeof *before);
         }
-        double there = expected(p, p->high);
-        assert_true(there == 1.0 && (p->is_one_sided_axis || expected(p, p->low) == -1.0));
+        double there = expected_channel_value(p, p->high);
+        assert_true(there == 1.0 &&
+                    (p->is_one_sided_axis || expected_channel_value(p, p->low) == -1.0));
     }
 }
 
 /* Opens a session in which all channels of the device are mapped to one joint. */
-static void check_mapping(const char *name)
+static void check_mapping_to_joint(const char *name)
 {
     char scene_text[8192];
     int used = snprintf(scene_text, sizeof scene_text,
@@ -268,14 +273,14 @@ static void check_mapping(const char *name)
                         "    settings: {match: \"%s\"}\n"
                         "inputs:\n",
                         name);
-    for (int i = 0; i < parts; i++) {
+    for (int i = 0; i < part_count; i++) {
         used += snprintf(scene_text + used, sizeof scene_text - (size_t)used,
                          "  - {from: pad.%s, to: hand.finger, scale: 0.01}\n",
-                         name_of_event_code(part[i].code));
+                         name_of_event_code(axis_or_button[i].code));
     }
-    if (part[parts - 1].type == EV_KEY) {
+    if (axis_or_button[part_count - 1].type == EV_KEY) {
         used += snprintf(scene_text + used, sizeof scene_text - (size_t)used, "deadman: pad.%s\n",
-                         name_of_event_code(part[parts - 1].code));
+                         name_of_event_code(axis_or_button[part_count - 1].code));
     }
     struct tact_scene *scene;
     struct tact_session *session = NULL;
@@ -303,20 +308,20 @@ static void opens_describes_and_maps(void **state)
         const struct tact_device_setting settings[] = {SETTING("match", name)};
         struct device_config c;
         struct tact_device device = {0};
-        plug_in(entry);
+        plug_in_device(entry);
         device_config_init(&c, settings, 1);
         if (tact_evdev_type.open(&c.config, &device, &c.err)) {
             fail_msg("%s: %s: %s", name, c.err.key, c.err.text);
         }
         print_message("%s", strchr(c.messages, '\''));
         check_description(&device, &c, name);
-        check_motion(&device);
+        check_channels_follow_events(&device);
         device.ops->close(device.self);
-        check_mapping(name);
+        check_mapping_to_joint(name);
         mock_pad_free(pad);
     }
-    print_message("%zu devices: %d axes, %d buttons\n", json_array_size(devices), axes_seen,
-                  buttons_seen);
+    print_message("%zu devices: %d axes, %d buttons\n", json_array_size(devices), axis_total,
+                  button_total);
     assert_true(json_array_size(devices) >= 4);
 }
 
@@ -334,8 +339,8 @@ static const json_t *device_named(const char *name)
     return NULL;
 }
 
-/* What is no channel by default can be asked for: keys, and the axes of the first finger on a
- * touchpad. */
+/* Inputs that are no channels by default can be asked for: keys, and the axes of the first finger
+ * on a touchpad. */
 static void opens_what_is_asked_for(void **state)
 {
     static const struct {
@@ -348,7 +353,7 @@ static void opens_what_is_asked_for(void **state)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         struct device_config c;
         struct tact_device device = {0};
-        plug_in(device_named(asked[i].device));
+        plug_in_device(device_named(asked[i].device));
         const struct tact_device_setting settings[] = {SETTING("path", mock_pad_node(pad)),
                                                        SETTING("channels", asked[i].channels)};
         device_config_init(&c, settings, 2);

@@ -18,7 +18,7 @@ struct solid {
     struct tact_pose pose;
 };
 
-static struct solid solid(enum tact_shape_kind kind, double x, double y, double z)
+static struct solid make_solid(enum tact_shape_kind kind, double x, double y, double z)
 {
     struct solid s = {.shape = {.kind = kind, .size = {x, y, z}}, .pose = tact_pose_identity()};
     if (kind == TACT_SHAPE_BOX) {
@@ -55,7 +55,7 @@ static double support_distance(const struct tact_shape *s, const double n[3])
 
 /* Lower bound of the distance by which a point (shape frame) is outside of a shape; to first order
  * for an ellipsoid [m]. */
-static double distance_outside(const struct tact_shape *s, const double p[3])
+static double distance_outside_shape(const struct tact_shape *s, const double p[3])
 {
     const double *a = s->size;
     switch (s->kind) {
@@ -94,19 +94,19 @@ static double gap_of_solids_along(const struct solid *a, const struct solid *b, 
     return gap - support_distance(&b->shape, in);
 }
 
-static double outside_of_support(const struct solid *s, const struct tact_separation *sep,
-                                 const double *point)
+static double point_error_of_separation(const struct solid *s, const struct tact_separation *sep,
+                                        const double *point)
 {
     double turn[9], rel[3], in[3];
     tact_v3_add(rel, sep->origin, point);
     tact_v3_sub(rel, rel, s->pose.position);
     tact_quat_to_m3(turn, s->pose.quat_wxyz);
     tact_m3_tmul_v3(in, turn, rel);
-    return distance_outside(&s->shape, in);
+    return distance_outside_shape(&s->shape, in);
 }
 
-/* The greatest gap along any direction: by a grid over the sphere, then finer ones around its
- * maxima. */
+/* The greatest gap of two solids along any direction, by a grid over the unit sphere, then finer
+ * grids around its maxima. */
 static double best_gap_over_directions(const struct solid *a, const struct solid *b)
 {
     double best = -INFINITY;
@@ -147,15 +147,15 @@ static double best_gap_over_directions(const struct solid *a, const struct solid
 static struct solid random_solid(int kind, double size)
 {
     double x = size * uniform(0.3, 1.0), y = size * uniform(0.3, 1.0), z = size * uniform(0.3, 1.0);
-    static const enum tact_shape_kind kinds[] = {TACT_SHAPE_CYLINDER, TACT_SHAPE_ELLIPSOID,
-                                                 TACT_SHAPE_BOX, TACT_SHAPE_CAPSULE,
-                                                 TACT_SHAPE_SPHERE};
-    return solid(kinds[kind], x, y, z);
+    static const enum tact_shape_kind shape_kinds[] = {TACT_SHAPE_CYLINDER, TACT_SHAPE_ELLIPSOID,
+                                                       TACT_SHAPE_BOX, TACT_SHAPE_CAPSULE,
+                                                       TACT_SHAPE_SPHERE};
+    return make_solid(shape_kinds[kind], x, y, z);
 }
 
-/* A random pose, or, one time in three, an axis-aligned one in which faces, lines and ends
- * coincide. */
-static void place_solid(struct solid *s, double reach, int square)
+/* Places a solid at random, or, one time in three, aligned with the axes, so that faces, lines and
+ * ends coincide. */
+static void place_solid_at_random(struct solid *s, double reach, int is_axis_aligned)
 {
     static const double half = 0.70710678118654752;
     const double turns[4][4] = {{1.0, 0.0, 0.0, 0.0},
@@ -163,22 +163,24 @@ static void place_solid(struct solid *s, double reach, int square)
                                 {half, 0.0, half, 0.0},
                                 {half, 0.0, 0.0, half}};
     s->pose = random_pose(reach);
-    if (square) {
+    if (is_axis_aligned) {
         memcpy(s->pose.quat_wxyz, turns[(int)uniform(0.0, 4.0)], sizeof s->pose.quat_wxyz);
     }
 }
 
-struct deviation {
-    double width, points, depth;   /* deviations of width, points and depth, relative to the size */
-    int results_with_loose_points; /* results whose points are off by more than rounding: where the
-                  rim of an end decides within 1e-4 rad of the end, where Newton's method fails */
+struct separation_deviation {
+    double width, points, depth; /* largest deviations of a result, relative to the size: of the gap
+                                    along its normal, of its points, of its depth */
+    int results_with_inexact_points; /* results whose points are off by more than rounding: where
+                  the rim of an end decides within 1e-4 rad of the end, where Newton's method fails
+                */
 };
 
 /* Adds a result's deviations from the conditions of the optimum to *worst. thorough: whether a
  * direction with less depth is searched for. */
-static void check_optimum(const struct solid *a, const struct solid *b,
-                          const struct tact_separation *s, double size, int is_exhaustive_search,
-                          struct deviation *worst)
+static void check_optimality(const struct solid *a, const struct solid *b,
+                             const struct tact_separation *s, double size,
+                             int searches_all_directions, struct separation_deviation *worst)
 {
     double apart[3];
     assert_true(s->exact);
@@ -187,11 +189,11 @@ static void check_optimum(const struct solid *a, const struct solid *b,
     worst->width = fmax(worst->width, fabs(s->distance - s->bound) / size);
     tact_v3_sub(apart, s->point_a, s->point_b);
     double off = fabs(tact_v3_norm(apart) - fabs(s->distance)) / size;
-    off = fmax(off, outside_of_support(a, s, s->point_a) / size);
-    off = fmax(off, outside_of_support(b, s, s->point_b) / size);
+    off = fmax(off, point_error_of_separation(a, s, s->point_a) / size);
+    off = fmax(off, point_error_of_separation(b, s, s->point_b) / size);
     worst->points = fmax(worst->points, off);
-    worst->results_with_loose_points += off > 4e-15;
-    if (is_exhaustive_search && s->distance < 0.0) {
+    worst->results_with_inexact_points += off > 4e-15;
+    if (searches_all_directions && s->distance < 0.0) {
         worst->depth = fmax(worst->depth, (best_gap_over_directions(a, b) - s->distance) / size);
     }
 }
@@ -204,11 +206,11 @@ static void find_separation(const struct solid *a, const struct solid *b, double
                      0);
 }
 
-/* Moves A to gaps of +-1e-9 and +-1e-13 of the size. At 1e-13 rounding errors affect the direction
- * between the points, but not the gap. */
+/* Checks results at gaps of +-1e-9 and +-1e-13 of the size. At 1e-13 rounding errors affect the
+ * direction between the points, but not the gap. */
 static void check_touching_solids(const struct solid *a, const struct solid *b,
                                   const struct tact_separation *s, double size,
-                                  struct deviation *worst)
+                                  struct separation_deviation *worst)
 {
     static const double gaps[4] = {1e-9, 1e-13, -1e-13, -1e-9};
     for (int i = 0; i < 4; i++) {
@@ -216,7 +218,7 @@ static void check_touching_solids(const struct solid *a, const struct solid *b,
         struct tact_separation now;
         tact_v3_axpy(near.pose.position, gaps[i] * size - s->distance, s->normal);
         find_separation(&near, b, NULL, &now);
-        check_optimum(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
+        check_optimality(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
     }
 }
 
@@ -228,18 +230,18 @@ static void random_pairs_are_exact(void **state)
     for (int i = 0; i < 10; i++) {
         int first = i % 2, second = i / 2, deep = 0, supports = 0;
         int trials = campaign_trial_count(40, 1000);
-        struct deviation worst = {.results_with_loose_points = 0},
-                         touch[2] = {{.results_with_loose_points = 0}};
+        struct separation_deviation worst = {.results_with_inexact_points = 0},
+                                    touch[2] = {{.results_with_inexact_points = 0}};
         for (int k = 0; k < trials; k++) {
             double size = scale[k % 3];
             struct solid a = random_solid(first, size), b = random_solid(second, size);
             struct tact_separation s;
-            place_solid(&a, 0.0, k % 3 == 0);
-            place_solid(&b, size * (k & 1 ? 0.8 : 1.6), k % 3 == 0);
+            place_solid_at_random(&a, 0.0, k % 3 == 0);
+            place_solid_at_random(&b, size * (k & 1 ? 0.8 : 1.6), k % 3 == 0);
             find_separation(&a, &b, NULL, &s);
             deep += s.distance < 0.0;
             supports += s.supports;
-            check_optimum(&a, &b, &s, size, k % 20 == 1, &worst);
+            check_optimality(&a, &b, &s, size, k % 20 == 1, &worst);
             if (s.distance > 0.1 * size) {
                 check_touching_solids(&a, &b, &s, size, touch);
             }
@@ -251,20 +253,20 @@ static void random_pairs_are_exact(void **state)
                names[first], names[second], deep, trials, worst.width, worst.points, worst.depth,
                fmax(touch[0].width, touch[1].width), touch[0].points, (double)supports / trials);
         assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 5e-8);
-        assert_true(1000 * worst.results_with_loose_points <= trials);
+        assert_true(1000 * worst.results_with_inexact_points <= trials);
         assert_true(touch[0].width < 4e-15 && touch[1].width < 4e-15);
         assert_true(touch[0].points < 5e-8 && touch[1].points < 5e-8);
     }
 }
 
-/* Over small motions, searches from the last result and from nothing agree. */
+/* Over small motions, distance searches from the last result and from no start state agree. */
 static void warm_and_cold_searches_agree(void **state)
 {
     (void)state;
-    struct solid a = solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
-    struct solid b[3] = {solid(TACT_SHAPE_BOX, 0.04, 0.05, 0.02),
-                         solid(TACT_SHAPE_ELLIPSOID, 0.03, 0.05, 0.04),
-                         solid(TACT_SHAPE_CYLINDER, 0.05, 0.01, 0.0)};
+    struct solid a = make_solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
+    struct solid b[3] = {make_solid(TACT_SHAPE_BOX, 0.04, 0.05, 0.02),
+                         make_solid(TACT_SHAPE_ELLIPSOID, 0.03, 0.05, 0.04),
+                         make_solid(TACT_SHAPE_CYLINDER, 0.05, 0.01, 0.0)};
     double kept[3][TACT_NEAREST_STATE] = {{0.0}}, worst = 0.0;
     int warm = 0, cold = 0, ticks = campaign_trial_count(3000, 100000);
     for (int i = 0; i < ticks; i++) {
@@ -288,39 +290,41 @@ static void warm_and_cold_searches_agree(void **state)
     }
 }
 
-static void touch(const struct solid *a, const struct solid *b, struct tact_separation *s,
-                  struct tact_manifold *m)
+static void find_contact_of_solids(const struct solid *a, const struct solid *b,
+                                   struct tact_separation *s, struct tact_manifold *m)
 {
     find_separation(a, b, NULL, s);
     tact_manifold_find(a->core, &a->pose, b->core, &b->pose, s, m);
 }
 
-/* A can of 30 mm by 100 mm on its end, its side and its rim, on a half-space and on a box. */
+/* Contact polygons of a can of 30 mm by 100 mm that rests on its end, side or rim, on a half-space
+ * and on a box. */
 static void manifolds_of_a_resting_can(void **state)
 {
     (void)state;
     const double r = 0.03, l = 0.05, h = 0.02, g = 1e-5, quarter = 1.5707963267948966;
-    struct solid can = solid(TACT_SHAPE_CYLINDER, r, l, 0.0);
-    struct solid floor[2] = {solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0, 0.0),
-                             solid(TACT_SHAPE_BOX, 0.2, 0.2, h)};
+    struct solid can = make_solid(TACT_SHAPE_CYLINDER, r, l, 0.0);
+    struct solid floor[2] = {make_solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0, 0.0),
+                             make_solid(TACT_SHAPE_BOX, 0.2, 0.2, h)};
     floor[1].pose.position[2] = -h;
     for (int i = 0; i < 2; i++) {
         struct tact_separation s;
         struct tact_manifold m;
-        double lean_axis_angle[3] = {0.0, 0.05, 0.0}, lowest = INFINITY;
+        double lean_rotation_vector[3] = {0.0, 0.05, 0.0}, lowest = INFINITY;
         tact_quat_from_rotvec(can.pose.quat_wxyz, (const double[3]){0.0, 0.0, 0.3});
         tact_v3_set(can.pose.position, 0.01, 0.02, l + g); /* on its end */
-        touch(&can, &floor[i], &s, &m);
+        find_contact_of_solids(&can, &floor[i], &s, &m);
         NEAR(s.distance, g, 1e-16);
         NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_FACE && m.corners == 64);
         NEAR(area_of_manifold(&m), 32.0 * r * r * sin(2.0 * quarter / 32.0), 1e-15);
         NEAR(gap_of_manifold_at(&m, m.corner[5]), g, 1e-16);
 
-        tact_quat_from_rotvec(can.pose.quat_wxyz,
-                              lean_axis_angle); /* tilted: the lowest point is on the rim */
+        tact_quat_from_rotvec(
+            can.pose.quat_wxyz,
+            lean_rotation_vector); /* of a tilted can the lowest point is on the rim */
         can.pose.position[2] = l * cos(0.05) + r * sin(0.05) + g;
-        touch(&can, &floor[i], &s, &m);
+        find_contact_of_solids(&can, &floor[i], &s, &m);
         NEAR(s.distance, g, 1e-16);
         for (int k = 0; k < m.corners; k++) {
             lowest = fmin(lowest, gap_of_manifold_at(&m, m.corner[k]));
@@ -328,18 +332,18 @@ static void manifolds_of_a_resting_can(void **state)
         NEAR(lowest, g, 2e-17);
         NEAR(s.point_a[0], r * cos(0.05) - l * sin(0.05), 1e-16);
 
-        lean_axis_angle[1] = 0.7; /* on its rim */
-        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_axis_angle);
+        lean_rotation_vector[1] = 0.7; /* on its rim */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
         can.pose.position[2] = l * cos(0.7) + r * sin(0.7) - g;
-        touch(&can, &floor[i], &s, &m);
+        find_contact_of_solids(&can, &floor[i], &s, &m);
         NEAR(s.distance, -g, 1e-16);
         NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_VERTEX && m.corners == 1);
 
-        lean_axis_angle[1] = quarter; /* on its side */
-        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_axis_angle);
+        lean_rotation_vector[1] = quarter; /* on its side */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
         can.pose.position[2] = r + g;
-        touch(&can, &floor[i], &s, &m);
+        find_contact_of_solids(&can, &floor[i], &s, &m);
         NEAR(s.distance, g, 1e-16);
         NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.corners == 2);
@@ -347,19 +351,19 @@ static void manifolds_of_a_resting_can(void **state)
              1e-15);
         NEAR(gap_of_manifold_at(&m, m.corner[0]), g, 1e-16);
     }
-    struct solid other = can; /* two that lie side by side, and crossed */
+    struct solid other = can; /* two cans that lie side by side, then crossed */
     struct tact_separation s;
     struct tact_manifold m;
     other.pose.position[1] += 2.0 * r + g;
     other.pose.position[0] += 0.03;
-    touch(&other, &can, &s, &m);
+    find_contact_of_solids(&other, &can, &s, &m);
     NEAR(s.distance, g, 1e-16);
     NEAR(s.normal[1], 1.0, 1e-15);
     NEAR(fabs(m.corner[1][0] - m.corner[0][0]) + fabs(m.corner[1][1] - m.corner[0][1]), 0.07,
          1e-12);
     tact_v3_set(other.pose.position, 0.0, 0.01, can.pose.position[2] + 2.0 * r - g);
     tact_quat_from_rotvec(other.pose.quat_wxyz, (const double[3]){quarter, 0.0, 0.0});
-    touch(&other, &can, &s, &m);
+    find_contact_of_solids(&other, &can, &s, &m);
     NEAR(s.distance, -g, 1e-16);
     NEAR(s.normal[2], 1.0, 1e-15);
     assert_true(m.corners == 1 && m.feature[1] == TACT_FEATURE_EDGE);
@@ -372,8 +376,8 @@ static void manifolds_of_a_resting_can(void **state)
 static void any_warm_start_state_is_accepted(void **state)
 {
     (void)state;
-    struct solid a = solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
-    struct solid b = solid(TACT_SHAPE_ELLIPSOID, 0.05, 0.02, 0.03);
+    struct solid a = make_solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
+    struct solid b = make_solid(TACT_SHAPE_ELLIPSOID, 0.05, 0.02, 0.03);
     for (int i = 0; i < campaign_trial_count(1000, 10000); i++) {
         double random_state[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 20.0));
         struct tact_separation one, other;

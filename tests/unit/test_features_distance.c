@@ -14,15 +14,15 @@
 #include "support/convex_solid.h"
 #include "support/manifold_check.h"
 
-static struct tact_manifold find_manifold(const struct solid *a, const struct solid *b)
+static struct tact_manifold find_contact_polygon(const struct solid *a, const struct solid *b)
 {
-    struct tact_separation sep = query(a, b, NULL);
+    struct tact_separation sep = find_separation_of_solids(a, b, NULL);
     struct tact_manifold m;
     tact_manifold_find(a->core, &a->pose, b->core, &b->pose, &sep, &m);
     return m;
 }
 
-/* Extent along an axis of the world. */
+/* Extent of a contact polygon along an axis of the world. */
 static double manifold_extent_along(const struct tact_manifold *m, int axis)
 {
     double low = INFINITY, high = -INFINITY;
@@ -61,7 +61,8 @@ static double distance_outside(const struct solid *s, const double *origin, cons
         tact_v3_sub(v, m->vertices + 3 * c[2], m->vertices + 3 * c[0]);
         tact_v3_cross(n, u, v);
         double sides = tact_v3_norm(u) * tact_v3_norm(v);
-        if (tact_v3_normalize(n, n) > 1e-3 * sides) { /* a sliver has no reliable plane */
+        if (tact_v3_normalize(n, n) >
+            1e-3 * sides) { /* a very thin triangle has no reliable plane */
             tact_v3_sub(u, in, m->vertices + 3 * c[0]);
             most = fmax(most, tact_v3_dot(n, u));
         }
@@ -96,16 +97,16 @@ static double check_separation(const struct solid *a, const struct solid *b,
 
 /* ---- the tests ---- */
 
-/* Cubes of edge 1, faces parallel. */
+/* Distances of two cubes of edge 1 with parallel faces. */
 static void distance_of_cubes_face_to_face(void **state)
 {
     (void)state;
-    struct solid a = box(1, 1, 1), b = box(1, 1, 1);
+    struct solid a = make_box_solid(1, 1, 1), b = make_box_solid(1, 1, 1);
     for (int i = 0; i < 3; i++) {
         const double s[3] = {1.5, 1.0 + 1e-9, 0.9};
         tact_v3_set(a.pose.position, s[i], 0.3, 0.0);
-        struct tact_separation sep = query(&a, &b, NULL);
-        struct tact_manifold m = find_manifold(&a, &b);
+        struct tact_separation sep = find_separation_of_solids(&a, &b, NULL);
+        struct tact_manifold m = find_contact_polygon(&a, &b);
         NEAR(sep.distance, s[i] - 1.0, 1e-15);
         NEAR(sep.normal[0], 1.0, 1e-15);
         NEAR(manifold_extent_along(&m, 1), 0.7, 1e-12);
@@ -117,15 +118,17 @@ static void distance_of_cubes_face_to_face(void **state)
         }
     }
     tact_v3_set(a.pose.position, 0.0, 0.0, 1.2);
-    turn(&a, 0.0, 0.0, atan(1.0)); /* the same about the normal */
-    struct tact_manifold m = find_manifold(&a, &b);
+    rotate_solid(&a, 0.0, 0.0,
+                 atan(1.0)); /* turned about the contact normal, the cubes have the same distance */
+    struct tact_manifold m = find_contact_polygon(&a, &b);
     assert_int_equal(m.corners, 8);
     NEAR(area_of_manifold(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
     assert_true(m.feature[0] == TACT_FEATURE_FACE && m.feature[1] == TACT_FEATURE_FACE);
     tact_v3_set(a.pose.position, 0.0, 0.0,
                 0.0); /* coincident cubes: any of six normals, but always the same one */
-    turn(&a, 0.0, 0.0, 0.0);
-    struct tact_separation one = query(&a, &b, NULL), two = query(&a, &b, NULL);
+    rotate_solid(&a, 0.0, 0.0, 0.0);
+    struct tact_separation one = find_separation_of_solids(&a, &b, NULL),
+                           two = find_separation_of_solids(&a, &b, NULL);
     NEAR(one.distance, -1.0, 1e-15);
     NEAR(fmax(fabs(one.normal[0]), fmax(fabs(one.normal[1]), fabs(one.normal[2]))), 1.0, 1e-15);
     assert_memory_equal(&one, &two, sizeof one);
@@ -134,29 +137,31 @@ static void distance_of_cubes_face_to_face(void **state)
 }
 
 /* Places a plate so that the edge along y of its local x and z is at a point, turned about y. */
-static void place_by_edge(struct solid *plate, double angle, double x, double z, const double at[3])
+static void place_plate_by_edge(struct solid *plate, double angle, double x, double z,
+                                const double at[3])
 {
     double c = cos(angle), s = sin(angle);
-    turn(plate, 0.0, angle, 0.0);
+    rotate_solid(plate, 0.0, angle, 0.0);
     tact_v3_set(plate->pose.position, at[0] - (c * x + s * z), at[1], at[2] - (c * z - s * x));
 }
 
-/* Two plates that lean together: edge on edge, with a face of one of them nearly in the contact
- * plane, of whose rim the edge is a part. It is kept whole. */
+/* Two plates lean against each other, edge on edge; a face of one is nearly in the contact plane.
+ * The contact polygon keeps the whole edge, which is a part of that face's rim. */
 static void edges_on_the_rim_of_a_face_are_kept(void **state)
 {
     (void)state;
-    const double lean = 0.35, x = 0.0015, z = 0.44;
-    struct solid a = box(2.0 * x, 0.63, 2.0 * z), b = box(2.0 * x, 0.63, 2.0 * z);
+    const double lean_angle = 0.35, x = 0.0015, z = 0.44;
+    struct solid a = make_box_solid(2.0 * x, 0.63, 2.0 * z),
+                 b = make_box_solid(2.0 * x, 0.63, 2.0 * z);
     for (int i = 0; i < 300; i++) {
         double all = uniform(-0.5, 0.5), gap = pow(10.0, uniform(-9.0, -4.0));
-        double along = (i % 2 ? 1.0 : -1.0) * (lean - uniform(0.0, 0.05)) + all;
+        double along = (i % 2 ? 1.0 : -1.0) * (lean_angle - uniform(0.0, 0.05)) + all;
         const double n[3] = {-cos(along), 0.0, sin(along)}, origin[3] = {0.1, -0.06, 0.2};
         double at[3] = {origin[0], origin[1], origin[2]};
-        place_by_edge(&b, all - lean, -x, z, origin);
+        place_plate_by_edge(&b, all - lean_angle, -x, z, origin);
         tact_v3_axpy(at, gap, n);
-        place_by_edge(&a, all + lean, x, z, at);
-        struct tact_manifold m = find_manifold(&a, &b);
+        place_plate_by_edge(&a, all + lean_angle, x, z, at);
+        struct tact_manifold m = find_contact_polygon(&a, &b);
         assert_int_equal(m.corners, 2);
         NEAR(manifold_extent_along(&m, 1), 0.63, 1e-12);
         assert_true(m.feature[0] != m.feature[1]);
@@ -171,14 +176,15 @@ static void points_along_a_normal_are_on_a_face_or_not(void **state)
 {
     (void)state;
     static const double up[3] = {0.0, 0.0, 1.0}, down[3] = {0.0, 0.0, -1.0};
-    struct solid ball = make_round_solid(TACT_SHAPE_SPHERE, 0.1, 0.0), plate = box(2.0, 1.0, 0.2);
-    int on_face = 0;
+    struct solid ball = make_round_solid(TACT_SHAPE_SPHERE, 0.1, 0.0),
+                 plate = make_box_solid(2.0, 1.0, 0.2);
+    int points_on_face_count = 0;
     for (int i = 0; i < 200; i++) {
         struct tact_separation sep;
         struct tact_manifold m;
         double rotation[9], centre[3], n[3], at[3];
         tact_v3_set(ball.pose.position, uniform(-1.5, 1.5), uniform(-0.75, 0.75), 1.0);
-        turn(&plate, uniform(-0.05, 0.05), uniform(-0.05, 0.05), uniform(-3.0, 3.0));
+        rotate_solid(&plate, uniform(-0.05, 0.05), uniform(-0.05, 0.05), uniform(-3.0, 3.0));
         const struct solid *a = i % 2 ? &ball : &plate, *b = i % 2 ? &plate : &ball;
         tact_nearest_points_along_normal(a->core, &a->pose, b->core, &b->pose, i % 2 ? up : down,
                                          &sep);
@@ -198,9 +204,9 @@ static void points_along_a_normal_are_on_a_face_or_not(void **state)
         }
         assert_true(m.feature[i % 2] == TACT_FEATURE_FACE &&
                     m.feature[!(i % 2)] == TACT_FEATURE_VERTEX);
-        on_face += inside;
+        points_on_face_count += inside;
     }
-    assert_true(on_face > 50 && on_face < 150);
+    assert_true(points_on_face_count > 50 && points_on_face_count < 150);
     free_convex_solid(&ball);
     free_convex_solid(&plate);
 }
@@ -211,14 +217,14 @@ static void distance_of_cubes_edge_on_edge(void **state)
 {
     (void)state;
     const double quarter = atan(1.0);
-    struct solid a = box(1, 1, 1), b = box(1, 1, 1);
-    turn(&b, 0.0, quarter, 0.0);
-    turn(&a, quarter, 0.0, 0.0);
+    struct solid a = make_box_solid(1, 1, 1), b = make_box_solid(1, 1, 1);
+    rotate_solid(&b, 0.0, quarter, 0.0);
+    rotate_solid(&a, quarter, 0.0, 0.0);
     for (int i = 0; i < 6; i++) {
         static const double gaps[6] = {0.5, 1e-3, 1e-9, -1e-9, -1e-3, -0.1};
         tact_v3_set(a.pose.position, 0.0, 0.0, sqrt(2.0) + gaps[i]);
-        struct tact_separation sep = query(&a, &b, NULL);
-        struct tact_manifold m = find_manifold(&a, &b);
+        struct tact_separation sep = find_separation_of_solids(&a, &b, NULL);
+        struct tact_manifold m = find_contact_polygon(&a, &b);
         NEAR(sep.distance, gaps[i], 1e-15);
         NEAR(sep.normal[2], 1.0, 1e-12);
         assert_int_equal(m.corners, 1);
@@ -226,7 +232,8 @@ static void distance_of_cubes_edge_on_edge(void **state)
         NEAR(sep.point_a[0], 0.0, 1e-12);
         NEAR(sep.point_a[1], 0.0, 1e-12);
         NEAR(gap_of_manifold_at(&m, m.corner[0]), gaps[i], 1e-15);
-        for (int f = 0; f < a.core->faces; f++) { /* no face is within 40 degrees of the plane */
+        for (int f = 0; f < a.core->faces;
+             f++) { /* no face is within 40 degrees of the contact plane */
             double n[3];
             tact_quat_rotate(n, a.pose.quat_wxyz, a.core->normal[f]);
             assert_true(fabs(n[2]) < 0.77);
@@ -236,53 +243,58 @@ static void distance_of_cubes_edge_on_edge(void **state)
     free_convex_solid(&b);
 }
 
-/* Half-spaces, and cores with a radius. */
+/* Distances of half-spaces, and of cores with a radius (spheres, capsules). */
 static void distances_of_planes_and_round_solids(void **state)
 {
     (void)state;
-    struct solid floor = make_round_solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0), cube = box(1, 1, 1);
+    struct solid floor = make_round_solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0),
+                 cube = make_box_solid(1, 1, 1);
     struct solid ball = make_round_solid(TACT_SHAPE_SPHERE, 0.3, 0.0);
     struct solid rod = make_round_solid(TACT_SHAPE_CAPSULE, 0.1, 0.4);
     const double corner[3] = {1.0 / sqrt(3.0), 1.0 / sqrt(3.0), 1.0 / sqrt(3.0)};
     double axis[3] = {corner[1], -corner[0], 0.0};
     double angle = acos(corner[2]), size = tact_v3_norm(axis);
     tact_v3_scale(axis, axis, angle / size);
-    turn(&cube, axis[0], axis[1], axis[2]); /* a corner is below, or above */
+    rotate_solid(
+        &cube, axis[0], axis[1],
+        axis[2]); /* the cube's lowest corner is below the half-space's plane, or above it */
     cube.pose.position[2] = 0.9;
-    struct tact_separation sep = query(&cube, &floor, NULL);
+    struct tact_separation sep = find_separation_of_solids(&cube, &floor, NULL);
     NEAR(sep.distance, 0.9 - 0.5 * sqrt(3.0), 1e-15);
     NEAR(sep.normal[2], 1.0, 1e-15);
-    struct tact_manifold m = find_manifold(&cube, &floor);
+    struct tact_manifold m = find_contact_polygon(&cube, &floor);
     assert_true(m.corners == 1 && m.feature[0] == TACT_FEATURE_VERTEX &&
                 m.feature[1] == TACT_FEATURE_FACE);
     NEAR(gap_of_manifold_at(&m, m.corner[0]), sep.distance, 1e-15);
-    NEAR(query(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
+    NEAR(find_separation_of_solids(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
 
-    tact_v3_set(ball.pose.position, 0.1, 0.05, 0.9); /* on a face, an edge, inside */
-    turn(&cube, 0.0, 0.0, 0.0);
+    tact_v3_set(ball.pose.position, 0.1, 0.05,
+                0.9); /* point nearest to a face, nearest to an edge, and inside the cube */
+    rotate_solid(&cube, 0.0, 0.0, 0.0);
     cube.pose.position[2] = 0.0;
-    NEAR(query(&ball, &cube, NULL).distance, 0.1, 1e-15);
+    NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, 0.1, 1e-15);
     tact_v3_set(ball.pose.position, 0.7, 0.0, 0.8);
-    NEAR(query(&ball, &cube, NULL).distance, sqrt(0.13) - 0.3, 1e-15);
+    NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, sqrt(0.13) - 0.3, 1e-15);
     tact_v3_set(ball.pose.position, 0.0, 0.0, 0.4);
-    NEAR(query(&ball, &cube, NULL).distance, -0.4, 1e-15);
-    NEAR(query(&ball, &ball, NULL).distance, -0.6, 1e-15);
-    NEAR(query(&rod, &rod, NULL).distance, -0.2, 1e-15);
+    NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, -0.4, 1e-15);
+    NEAR(find_separation_of_solids(&ball, &ball, NULL).distance, -0.6, 1e-15);
+    NEAR(find_separation_of_solids(&rod, &rod, NULL).distance, -0.2, 1e-15);
 
-    turn(&rod, 2.0 * atan(1.0), 0.0, 0.0); /* along y on the cube, whose face is longer */
+    rotate_solid(&rod, 2.0 * atan(1.0), 0.0,
+                 0.0); /* a capsule along y on the cube, whose face is longer */
     tact_v3_set(rod.pose.position, 0.2, 0.0, 0.62);
-    m = find_manifold(&rod, &cube);
-    sep = query(&rod, &cube, NULL);
+    m = find_contact_polygon(&rod, &cube);
+    sep = find_separation_of_solids(&rod, &cube, NULL);
     NEAR(sep.distance, 0.02, 1e-15);
     assert_true(m.corners == 2 && m.feature[0] == TACT_FEATURE_EDGE);
     NEAR(manifold_extent_along(&m, 1), 0.8, 1e-12);
-    turn(&ball, 0.0, 0.0, 0.0);
+    rotate_solid(&ball, 0.0, 0.0, 0.0);
     struct solid other = rod; /* crossed axes separate along their common normal */
-    turn(&other, 0.0, 0.0, 0.0);
+    rotate_solid(&other, 0.0, 0.0, 0.0);
     other.pose.position[0] = 0.5;
-    NEAR(query(&rod, &other, NULL).distance, 0.1, 1e-15);
+    NEAR(find_separation_of_solids(&rod, &other, NULL).distance, 0.1, 1e-15);
     tact_v3_set(other.pose.position, 0.2, 0.1, 0.62);
-    sep = query(&rod, &other, NULL);
+    sep = find_separation_of_solids(&rod, &other, NULL);
     NEAR(sep.distance, -0.2, 1e-15);
     NEAR(fabs(sep.normal[0]), 1.0, 1e-12);
     free_convex_solid(&floor);
@@ -303,10 +315,10 @@ static double check_continuity_across_touch(const struct solid *a, const struct 
     for (int sign = -1; sign <= 1; sign += 2) {
         struct solid near = *a;
         double state[TACT_NEAREST_STATE] = {0.0};
-        query(a, b, state);
+        find_separation_of_solids(a, b, state);
         int flat = fabs(state[0]) == 3.0;
         tact_v3_axpy(near.pose.position, -s->distance * (1.0 + sign * share), s->normal);
-        struct tact_separation now = query(&near, b, NULL);
+        struct tact_separation now = find_separation_of_solids(&near, b, NULL);
         worst = fmax(worst, check_separation(&near, b, &now));
         double off = now.distance + sign * share * s->distance;
         assert_true(sign < 0 ? now.distance > 0.0 : off < 4e-15 * size + 2.0 * share * s->distance);
@@ -317,8 +329,8 @@ static double check_continuity_across_touch(const struct solid *a, const struct 
     return worst;
 }
 
-/* Moves both solids by a kilometre: the same bits where the sum of the positions is exact;
- * elsewhere what it is rounded by. Returns the deviation there [m]. */
+/* Moves both solids by a kilometre: the distance has the same bits where the sums of positions are
+ * exact; elsewhere returns its deviation, due to rounding of the positions [m]. */
 static double far_from_origin_deviation(const struct solid *a, const struct solid *b,
                                         double distance)
 {
@@ -327,14 +339,14 @@ static double far_from_origin_deviation(const struct solid *a, const struct soli
         c.pose.position[m] += 1024.0;
         d.pose.position[m] += 1024.0;
     }
-    assert_true(query(&c, &d, NULL).distance == distance);
+    assert_true(find_separation_of_solids(&c, &d, NULL).distance == distance);
     tact_v3_scale(d.pose.position, b->pose.position, 1.0 + 1e-9);
-    double near = query(a, &d, NULL).distance;
+    double near = find_separation_of_solids(a, &d, NULL).distance;
     for (int m = 0; m < 3; m++) {
         c.pose.position[m] = a->pose.position[m] + 1000.1;
         d.pose.position[m] += 1000.1;
     }
-    return fabs(query(&c, &d, NULL).distance - near);
+    return fabs(find_separation_of_solids(&c, &d, NULL).distance - near);
 }
 
 /* Worst deviations after a turn of both solids and an exchange, over the size of the pair; of the
@@ -357,7 +369,8 @@ static void check_rigid_motion(const struct solid *a, const struct solid *b,
     tact_quat_mul(c.pose.quat_wxyz, turn, a->pose.quat_wxyz);
     tact_quat_mul(d.pose.quat_wxyz, turn, b->pose.quat_wxyz);
     tact_quat_rotate(normal, turn, s->normal);
-    const struct tact_separation turned = query(&c, &d, NULL), exchanged = query(b, a, NULL);
+    const struct tact_separation turned = find_separation_of_solids(&c, &d, NULL),
+                                 exchanged = find_separation_of_solids(b, a, NULL);
     worst->turned = fmax(worst->turned, fabs(turned.distance - s->distance) / size);
     worst->exchanged = fmax(worst->exchanged, fabs(exchanged.distance - s->distance) / size);
     const double seen_from = fabs(s->distance) / size;
@@ -370,8 +383,8 @@ static void check_rigid_motion(const struct solid *a, const struct solid *b,
     }
 }
 
-/* Random pairs of random hulls, of any size and place, against all axes and by their own points;
- * turned and moved together, and exchanged. */
+/* Distances of random hulls of any size and place, compared with all candidate normals and with the
+ * result's own points; also with both hulls turned and moved together, and exchanged. */
 static void random_pairs_are_exact(void **state)
 {
     (void)state;
@@ -390,7 +403,7 @@ static void random_pairs_are_exact(void **state)
                 b.pose.position[m] = ldexp(round(ldexp(b.pose.position[m], 40)), -40);
             }
             random_unit_quaternion(a.pose.quat_wxyz);
-            struct tact_separation s = query(&a, &b, NULL);
+            struct tact_separation s = find_separation_of_solids(&a, &b, NULL);
             deep += s.distance < 0.0;
             worst[0] = fmax(worst[0], check_separation(&a, &b, &s));
             assert_true(s.exact);
@@ -409,14 +422,15 @@ static void random_pairs_are_exact(void **state)
         10 * trials, deep, worst[0], worst[1], moved.turned, moved.exchanged, moved.normal,
         moved.duality, far);
     assert_true(deep > trials && deep < 9 * trials);
-    /* a depth ends at 2e-15 of the size of the pair, to which the distance of its centres adds */
+    /* the depth's rounding error is 2e-15 of the size of the pair and of the distance of its
+     * centres */
     assert_true(worst[0] < 2e-15 && worst[1] < 4e-15 && far < 1e-13);
     assert_true(moved.duality < 1e-15 && moved.exchanged < 2e-15 && moved.turned < 2e-15);
     assert_true(moved.normal < 4e-15);
 }
 
-/* Searches from the last result and from nothing agree: bit for bit where they end at the same
- * vertices, else within rounding errors. */
+/* Distance searches from the last result and from no start state agree: bit for bit where they end
+ * at the same vertices, else within rounding errors. */
 static void warm_and_cold_searches_agree(void **state)
 {
     (void)state;
@@ -427,10 +441,10 @@ static void warm_and_cold_searches_agree(void **state)
     for (int i = 0; i < ticks; i++) {
         int k = i % 2;
         double s = 1e-3 * i, way = 0.08 + 0.04 * sin(0.37 * s), fresh[TACT_NEAREST_STATE] = {0.0};
-        turn(&a[k], sin(s), 0.3 * cos(1.3 * s), 0.2 * s);
+        rotate_solid(&a[k], sin(s), 0.3 * cos(1.3 * s), 0.2 * s);
         tact_v3_set(a[k].pose.position, way * cos(0.1 * s), way * sin(0.1 * s), 0.01);
-        struct tact_separation now = query(&a[k], &b[k], kept[k]);
-        struct tact_separation then = query(&a[k], &b[k], fresh);
+        struct tact_separation now = find_separation_of_solids(&a[k], &b[k], kept[k]);
+        struct tact_separation then = find_separation_of_solids(&a[k], &b[k], fresh);
         worst = fmax(worst, fabs(now.distance - then.distance));
         warm += now.supports;
         cold += then.supports;
@@ -453,13 +467,13 @@ static void warm_and_cold_searches_agree(void **state)
     }
 }
 
-/* Stacks of boxes with coincident faces, exactly or within rounding errors, for 100,000 ticks from
- * the last result; at times they are separate, or shifted. */
+/* Two boxes with coincident faces, exactly or within rounding errors, for 100,000 searches that
+ * start from the last result; at times the boxes are separate, or shifted. */
 static void distance_of_aligned_stacks_is_exact(void **state)
 {
     (void)state;
     enum { STACK = 4, TICKS = 100000 };
-    struct solid of = box(0.1, 0.1, 0.1);
+    struct solid of = make_box_solid(0.1, 0.1, 0.1);
     double kept[STACK][TACT_NEAREST_STATE] = {{0.0}};
     for (int i = 0; i < TICKS; i++) {
         for (int k = 1; k < STACK; k++) {
@@ -469,7 +483,7 @@ static void distance_of_aligned_stacks_is_exact(void **state)
             tact_v3_set(below.pose.position, 0.0, 0.0, 0.1 * (k - 1));
             tact_v3_set(above.pose.position, 0.0, aside, 0.1 * (k - 1) + 0.1 + up);
             double apart = above.pose.position[2] - below.pose.position[2] - 0.1;
-            struct tact_separation s = query(&above, &below, kept[k]);
+            struct tact_separation s = find_separation_of_solids(&above, &below, kept[k]);
             assert_true(s.exact);
             NEAR(s.distance, apart, 3e-17);
             NEAR(s.normal[2], 1.0, 1e-15);
@@ -478,20 +492,24 @@ static void distance_of_aligned_stacks_is_exact(void **state)
     free_convex_solid(&of);
 }
 
-/* A warm-start state of another scene, or of a damaged log, changes only the time of the search. */
+/* A warm-start state of another scene, or of a damaged log, changes only the duration of the
+ * distance search. */
 static void any_warm_start_state_is_accepted(void **state)
 {
     (void)state;
     struct solid a = make_random_hull(40, 0.05, 1), b = make_random_hull(50, 0.05, 1);
     for (int i = 0; i < 2000; i++) {
-        double arbitrary_start_state[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 12.0));
+        double arbitrary_warm_start_state[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 12.0));
         b.pose = random_pose(0.07);
         for (int k = 0; k < TACT_NEAREST_STATE; k++) {
-            arbitrary_start_state[k] = i % 3 ? floor(uniform(-60.0, 60.0)) : uniform(-size, size);
-            arbitrary_start_state[k] = i % 50 ? arbitrary_start_state[k] : NAN;
+            arbitrary_warm_start_state[k] =
+                i % 3 ? floor(uniform(-60.0, 60.0)) : uniform(-size, size);
+            arbitrary_warm_start_state[k] = i % 50 ? arbitrary_warm_start_state[k] : NAN;
         }
-        arbitrary_start_state[0] = i % 2 ? floor(uniform(-4.0, 4.0)) : arbitrary_start_state[0];
-        NEAR(query(&a, &b, arbitrary_start_state).distance, query(&a, &b, NULL).distance, 1e-16);
+        arbitrary_warm_start_state[0] =
+            i % 2 ? floor(uniform(-4.0, 4.0)) : arbitrary_warm_start_state[0];
+        NEAR(find_separation_of_solids(&a, &b, arbitrary_warm_start_state).distance,
+             find_separation_of_solids(&a, &b, NULL).distance, 1e-16);
     }
     free_convex_solid(&a);
     free_convex_solid(&b);

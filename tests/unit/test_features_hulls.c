@@ -37,7 +37,8 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-/* A hull twice: as the library has it, and plain, in its frame and at a pose. */
+/* The convex hull of a real object: as the library's solid, and as a plain list of faces in its
+ * frame and at its pose. */
 struct object {
     const char *name;
     struct solid solid;
@@ -61,7 +62,7 @@ static int read_soup(const char *name, struct tact_soup *out)
     return 1;
 }
 
-static int open_object(const char *name, struct object *o)
+static int load_hull_object(const char *name, struct object *o)
 {
     struct tact_soup soup;
     if (!read_soup(name, &soup)) {
@@ -71,7 +72,8 @@ static int open_object(const char *name, struct object *o)
     o->solid = make_hull_solid(soup.vertices, soup.vertex_count);
     o->own = make_plain_hull(o->solid.mesh);
     o->placed = make_plain_hull(o->solid.mesh);
-    for (int i = 0; i < 50; i++) { /* it reaches as far as the points of the file */
+    for (int i = 0; i < 50; i++) { /* checks that the hull reaches as far as the points of the file,
+                                      in random directions */
         double to[4], most = -INFINITY, hull = -INFINITY, reach = 0.0;
         random_unit_quaternion(to);
         for (size_t k = 0; k < soup.vertex_count; k++) {
@@ -81,32 +83,33 @@ static int open_object(const char *name, struct object *o)
         for (int k = 0; k < o->own.vertices; k++) {
             hull = fmax(hull, tact_v3_dot(to, o->own.vertex[k]));
         }
-        assert_true(most - hull <= 1e-15 * reach); /* two vertices alike by rounding */
+        assert_true(most - hull <=
+                    1e-15 * reach); /* hull vertices may be merged within rounding errors */
     }
     tact_soup_free(&soup);
     return 1;
 }
 
-static void close_object(struct object *o)
+static void free_hull_object(struct object *o)
 {
     free_convex_solid(&o->solid);
     free_plain_hull(&o->own);
     free_plain_hull(&o->placed);
 }
 
-/* Deviations over the size of the pair. */
-struct deviations {
+/* Largest deviations of distance results, relative to the size of the pair. */
+struct hull_deviations {
     int apart, overlapping;
-    double distance; /* beyond the program's bounds */
-    double bounds;   /* between them */
-    double width;    /* of the least translation from the width along its normal */
-    double depth;    /* of it from the least over all faces */
+    double distance; /* of a distance, beyond the bounds that the quadratic program gives */
+    double bounds;   /* width between the two bounds of a distance */
+    double width;    /* of the least translation, from the gap along its normal */
+    double depth;    /* of the least translation, from the least over all faces of A - B */
 };
 
-static void check_pair(struct object *a, struct object *b, struct deviations *worst)
+static void check_hull_pair(struct object *a, struct object *b, struct hull_deviations *worst)
 {
     const double size = a->solid.mesh->radius + b->solid.mesh->radius;
-    const struct tact_separation s = query(&a->solid, &b->solid, NULL);
+    const struct tact_separation s = find_separation_of_solids(&a->solid, &b->solid, NULL);
     assert_true(s.exact);
     place_plain_hull(&a->own, &a->solid.pose, a->solid.pose.position, &a->placed);
     place_plain_hull(&b->own, &b->solid.pose, a->solid.pose.position, &b->placed);
@@ -127,7 +130,7 @@ static void check_pair(struct object *a, struct object *b, struct deviations *wo
 
 /* Places B at random, its centre within reach of A's; every other pair is then moved along its
  * normal to a thousandth of the size before or beyond touch, where contacts are. */
-static void place_pair(struct object *a, struct object *b, int near)
+static void place_hull_pair(struct object *a, struct object *b, int near)
 {
     const double size = a->solid.mesh->radius + b->solid.mesh->radius;
     double to[4], centre[2][3];
@@ -139,19 +142,20 @@ static void place_pair(struct object *a, struct object *b, int near)
     tact_v3_sub(b->solid.pose.position, centre[0], centre[1]);
     tact_v3_axpy(b->solid.pose.position, uniform(0.0, 1.0) * size / tact_v3_norm(to), to);
     if (near) {
-        const struct tact_separation s = query(&a->solid, &b->solid, NULL);
+        const struct tact_separation s = find_separation_of_solids(&a->solid, &b->solid, NULL);
         tact_v3_axpy(b->solid.pose.position, s.distance + uniform(-1e-3, 1e-3) * size, s.normal);
     }
 }
 
-/* Pairs of object i with another one, drawn at random. */
-static struct deviations check_pairs_of(struct object *object, int i, int count, int pairs)
+/* Checks pairs of object i with other objects, chosen at random. */
+static struct hull_deviations check_pairs_of_object(struct object *object, int i, int count,
+                                                    int pairs)
 {
-    struct deviations worst = {0};
+    struct hull_deviations worst = {0};
     for (int k = 0; k < pairs; k++) {
         const int other = (i + 1 + (int)uniform(0.0, count - 1)) % count;
-        place_pair(&object[i], &object[other], k & 1);
-        check_pair(&object[i], &object[other], &worst);
+        place_hull_pair(&object[i], &object[other], k & 1);
+        check_hull_pair(&object[i], &object[other], &worst);
     }
     printf(
         "%s (%d vertices): %d apart, beyond the bounds by %.0e, which differ by %.0e; %d overlap, "
@@ -168,19 +172,19 @@ static void distances_of_real_hulls_are_exact(void **state)
     int count = 0, apart = 0, overlapping = 0;
     const int pairs = campaign_trial_count(4, 1000);
     for (int i = 0; i < NAMES; i++) {
-        count += open_object(names[i], &object[count]);
+        count += load_hull_object(names[i], &object[count]);
     }
     for (int i = 0; i < count; i++) {
-        const struct deviations worst = check_pairs_of(object, i, count, pairs);
+        const struct hull_deviations worst = check_pairs_of_object(object, i, count, pairs);
         assert_true(worst.distance < 4e-15 && worst.bounds < 1e-12);
-        /* most are 1e-15; of a sliver beside a body of 200 times its size 2e-13 */
+        /* most deviations are 1e-15; those of a thin body beside one of 200 times its size 2e-13 */
         assert_true(worst.depth < 1e-12 && worst.width < 1e-12);
         apart += worst.apart;
         overlapping += worst.overlapping;
     }
     assert_true(apart > 0 && overlapping > 0);
     for (int i = 0; i < count; i++) {
-        close_object(&object[i]);
+        free_hull_object(&object[i]);
     }
 }
 

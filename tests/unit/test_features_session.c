@@ -9,9 +9,10 @@
 #include "support/replays.h"
 #include "support/world_scene.h"
 
-/* Solids of every kind that features take fall on a plate, some fast and turning by a large angle
- * in a tick; an egg is measured by smooth, two crates by volumes, all in one island. */
-static const char heap_scene_text[] =
+/* Scene in which solids of every kind that the model `features` accepts fall on a plate, some fast
+ * and turning by a large angle in a tick; an egg has the model `smooth`, two crates `volume`, all
+ * in one island. */
+static const char falling_solids_scene_text[] =
     "name: heap\nduration: 0.6\ncontact: {model: features}\n"
     "materials: [{name: hard}, {name: crate}, {name: egg}, {name: ground}]\n"
     "pairs:\n"
@@ -49,7 +50,7 @@ static const char heap_scene_text[] =
 static void replays_from_any_tick(void **state)
 {
     (void)state;
-    struct tact_session_report report = check_replays_from_any_tick(heap_scene_text);
+    struct tact_session_report report = check_replays_from_any_tick(falling_solids_scene_text);
     printf("%llu pairs of fast bodies moved apart after the drift\n",
            (unsigned long long)report.counts[TACT_COUNT_OVERSHOT]);
     assert_true(report.counts[TACT_COUNT_OVERSHOT] > 0);
@@ -178,8 +179,8 @@ static void an_island_of_three_models_replays_from_any_tick(void **state)
     check_replays_from_any_tick(text);
 }
 
-/* A ball that is not fast is stopped by a small plate where it is measured ahead of it, its
- * bounding sphere within the plate's; where it passes from one side to the other in a tick, that is
+/* A slow ball is stopped by a small plate if the contact is measured before touch, its bounding
+ * sphere within the plate's; if the ball passes from one side to the other in one tick, that is
  * counted. */
 static void bodies_that_pass_are_counted(void **state)
 {
@@ -188,14 +189,14 @@ static void bodies_that_pass_are_counted(void **state)
     for (int speed = 5; speed <= 100; speed += 5) {
         const struct tact_shape plate = box_of_sides(0.03, 0.03, 1e-3), ball = make_sphere(0.003);
         const double place[3] = {0.0, 0.0, 0.3};
-        const struct tact_pose centred = tact_pose_identity();
+        const struct tact_pose origin_pose = tact_pose_identity();
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = make_rigid_law(0.3);
         struct world_scene s;
         int outrun = 0, count;
         o.model = tact_contact_model_find("features");
         open_empty_scene(&s, &o);
-        add_scene_shape(&s, -1, &plate, &centred, 0);
+        add_scene_shape(&s, -1, &plate, &origin_pose, 0);
         const int body = add_scene_solid(&s, &ball, 0.001, place, 0.0);
         set_scene_law(&s, 0, 1, &law);
         finish_scene_building(&s);

@@ -15,9 +15,10 @@
 #include "contact/pair/features/layer_internal.h"
 #include "support/random.h"
 
-/* Distance of a at `position`, not turned, from b about the origin; normal: NULL, or gets it. */
-static double distance_at(const struct tact_shape *a, const double position[3],
-                          const struct tact_shape *b, double normal[3])
+/* Distance of shape a at `position`, not turned, from shape b at the origin; normal gets the
+ * contact normal, or is NULL. */
+static double distance_to_body_at_origin(const struct tact_shape *a, const double position[3],
+                                         const struct tact_shape *b, double normal[3])
 {
     static struct tact_distance d;
     struct tact_pose at = tact_pose_identity(), origin = tact_pose_identity();
@@ -29,7 +30,7 @@ static double distance_at(const struct tact_shape *a, const double position[3],
     return d.distance;
 }
 
-static struct tact_shape make_box(double x, double y, double z)
+static struct tact_shape make_box_shape(double x, double y, double z)
 {
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.5 * x, 0.5 * y, 0.5 * z}};
     assert_int_equal(tact_shape_tessellate(&box), 0);
@@ -53,33 +54,36 @@ static void centres_give_no_normal(void **state)
     assert_int_equal(tact_mesh_hull(corner, 4, &mesh, &err), 0);
     tetrahedron.mesh = mesh;
     for (int i = 0; i < 2; i++) {
-        /* from the nearest side, which leans by the base's inner radius, 0.5, over the height */
+        /* exact depth below the nearest side, whose slope is the base's inner radius, 0.5, over the
+         * height */
         const double exact = 0.5 * (10.0 - heights[i]) / sqrt(100.25);
         const double at[3] = {0.0, 0.0, heights[i]};
-        depth[i] = -distance_at(&ball, at, &tetrahedron, normal) - radius;
+        depth[i] = -distance_to_body_at_origin(&ball, at, &tetrahedron, normal) - radius;
         print_message("at %.1f: %.6f deep, exact %.6f\n", heights[i], depth[i], exact);
         assert_true(fabs(depth[i] - exact) < 1e-14);
     }
     assert_true(heights[1] < heights[0] && heights[0] < 2.5 && depth[1] > depth[0] + 0.03);
-    for (int i = 1; i <= 4; i++) { /* along tact's normal it gets out by as much as it moves */
+    for (int i = 1; i <= 4;
+         i++) { /* a move along tact's normal reduces the depth by its own length */
         double at[3] = {0.0, 0.0, heights[0]};
         const double move = 0.25 * i * depth[0];
-        distance_at(&ball, at, &tetrahedron, normal);
+        distance_to_body_at_origin(&ball, at, &tetrahedron, normal);
         tact_v3_axpy(at, move, normal);
-        double left = -distance_at(&ball, at, &tetrahedron, NULL) - radius;
+        double left = -distance_to_body_at_origin(&ball, at, &tetrahedron, NULL) - radius;
         assert_true(fabs(left - (depth[0] - move)) < 1e-14);
     }
     tact_mesh_free(mesh);
 }
 
-/* It is true where A - B is symmetric about a point: of two boxes, never deeper. */
+/* The vector between centres is a valid normal where A - B is symmetric about a point: a move along
+ * it never takes one of two boxes deeper into the other. */
 static void centres_give_a_normal_for_boxes(void **state)
 {
     (void)state;
     int deep = 0;
     for (int i = 0; i < 300; i++) {
-        struct tact_shape a = make_box(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
-        struct tact_shape b = make_box(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
+        struct tact_shape a = make_box_shape(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
+        struct tact_shape b = make_box_shape(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
         struct tact_pose pose = random_pose(0.4), origin = tact_pose_identity();
         static struct tact_distance before, after;
         assert_int_equal(tact_distance_find(&a, &pose, &b, &origin, &before), 0);
@@ -93,24 +97,25 @@ static void centres_give_a_normal_for_boxes(void **state)
     assert_true(deep > 100);
 }
 
-/* III-A: bodies that are disjoint "should be translated apart" by delta as well to be kissing: they
- * go together by it, against the normal. */
+/* III-A: disjoint bodies "should be translated apart" by delta to touch. They must be moved
+ * together by delta, against the normal. */
 static void translation_of_disjoint_bodies_has_the_other_sign(void **state)
 {
     (void)state;
-    struct tact_shape a = make_box(0.3, 0.2, 0.1), b = make_box(0.5, 0.4, 0.2);
+    struct tact_shape a = make_box_shape(0.3, 0.2, 0.1), b = make_box_shape(0.5, 0.4, 0.2);
     for (int i = 0; i < 2; i++) {
         const double place[3] = {0.1, -0.05, i ? 0.4 : 0.1};
-        double normal[3], kissing[3], force_by_printed_formula[3];
-        double d = distance_at(&a, place, &b, normal);
+        double normal[3], kissing[3], printed_position[3];
+        double d = distance_to_body_at_origin(&a, place, &b, normal);
         tact_v3_copy(kissing, place);
-        tact_v3_copy(force_by_printed_formula, place);
+        tact_v3_copy(printed_position, place);
         tact_v3_axpy(kissing, -d, normal);
-        tact_v3_axpy(force_by_printed_formula, fabs(d), normal);
-        double distance_by_printed_formula = distance_at(&a, force_by_printed_formula, &b, NULL);
-        assert_true(fabs(distance_at(&a, kissing, &b, NULL)) < 1e-15);
-        assert_true(i ? fabs(distance_by_printed_formula - 2.0 * d) < 1e-15
-                      : fabs(distance_by_printed_formula) < 1e-15);
+        tact_v3_axpy(printed_position, fabs(d), normal);
+        double distance_after_printed_move =
+            distance_to_body_at_origin(&a, printed_position, &b, NULL);
+        assert_true(fabs(distance_to_body_at_origin(&a, kissing, &b, NULL)) < 1e-15);
+        assert_true(i ? fabs(distance_after_printed_move - 2.0 * d) < 1e-15
+                      : fabs(distance_after_printed_move) < 1e-15);
     }
     tact_shape_release(&a);
     tact_shape_release(&b);
@@ -139,7 +144,8 @@ static void ends_of_an_edge_are_too_stiff(void **state)
     p.gap[1] = -(tail - head) / length * p.frame[4];
     p.gap[2] = -(tail - head) / length * p.frame[7];
     tact_layer_set_wrench(&p, stiffness);
-    for (int i = 0; i < POINTS; i++) { /* by the definition, summed over points */
+    for (int i = 0; i < POINTS;
+         i++) { /* force and torque by their definition, summed over points of the edge */
         double x = length * ((i + 0.5) / POINTS - 0.5);
         double f = stiffness / POINTS * (0.5 * (tail + head) + (tail - head) * x / length);
         force += f;
@@ -166,7 +172,7 @@ static void the_printed_sums_of_the_appendix_are_wrong(void **state)
         const double w = uniform(0.5, 1), h[2] = {uniform(-1, 1), uniform(0.5, 1)};
         const double t[2] = {h[0] + uniform(0.5, 1), h[1] + uniform(0.5, 1)};
         double sum = 0.0, y = 0.0, x = 0.0;
-        for (int k = 0; k < POINTS; k++) { /* turning about z: (omega x r)_y = omega r_x */
+        for (int k = 0; k < POINTS; k++) { /* rotation about z: (omega x r)_y = omega r_x */
             double s = k / (POINTS - 1.0);
             double p[2] = {h[0] + (t[0] - h[0]) * s, h[1] + (t[1] - h[1]) * s};
             sum += kp * (a * p[1] + b) + kv * (rise + w * (p[0] - o[0]));
@@ -180,13 +186,13 @@ static void the_printed_sums_of_the_appendix_are_wrong(void **state)
         wrong += fabs(force_by_printed_formula - sum / n) > 1e-3;
         double ends = 0.5 * (a * kp * (h[1] + t[1]) + kv * w * (h[0] + t[0]));
         assert_true(fabs(ends + kp * b + kv * rise - turned - sum / n) < 1e-13); /* (9) */
-        double angle_by_printed_formula = a * h[1] + (t[1] - h[1]) * 1.0 + b, phi = a * t[1] + b;
-        assert_true(fabs(a - 1.0) < 1e-2 || fabs(angle_by_printed_formula - phi) > 1e-3);
+        double depth_by_printed_formula = a * h[1] + (t[1] - h[1]) * 1.0 + b, phi = a * t[1] + b;
+        assert_true(fabs(a - 1.0) < 1e-2 || fabs(depth_by_printed_formula - phi) > 1e-3);
     }
-    assert_true(wrong >= 90); /* a few are right by chance */
+    assert_true(wrong >= 90); /* a few results of the printed formula are right by chance */
 }
 
-/* The planes n.r <= d of a box at a place, 6 rows of n and d. */
+/* The planes n.r <= d of a box at a position, as 6 rows of n and d. */
 static void world_planes_of_box(const double half[3], const double place[3], double plane[6][4])
 {
     memset(plane, 0, 6 * sizeof *plane);
@@ -212,8 +218,11 @@ static void duals_are_about_the_deepest_point(void **state)
         world_planes_of_box(half[k], place[k], plane);
         for (int i = 0; i < 6; i++) {
             double shift = tact_v3_dot(plane[i], inside), d = plane[i][3] - shift;
-            least[0] = fmin(least[0], d);                   /* moved by -p */
-            least[1] = fmin(least[1], plane[i][3] + shift); /* moved by p, as printed */
+            least[0] = fmin(least[0], d); /* moved by -p */
+            least[1] =
+                fmin(least[1],
+                     plane[i][3] +
+                         shift); /* half-spaces moved by p, as printed: the origin is outside */
             tact_v3_scale(dual[6 * k + i], plane[i], 1.0 / d);
         }
     }
@@ -223,7 +232,8 @@ static void duals_are_about_the_deepest_point(void **state)
     double corner[32][3];
     assert_int_equal(tact_mesh_hull(dual[0], 12, &hull, &err), 0);
     assert_true(hull->triangle_count <= 32);
-    for (size_t i = 0; i < hull->triangle_count; i++) { /* the plane u.m = 1 of a facet: u */
+    for (size_t i = 0; i < hull->triangle_count;
+         i++) { /* each facet of the dual lies in a plane u.m = 1: u is a corner of the overlap */
         const uint32_t *c = hull->triangles + 3 * i;
         const double *o = hull->vertices + 3 * c[0];
         double p[3], q[3], m[3];
@@ -234,7 +244,7 @@ static void duals_are_about_the_deepest_point(void **state)
         tact_v3_add(corner[i], m, inside);
     }
     assert_int_equal(tact_mesh_hull(corner[0], hull->triangle_count, &overlap, &err), 0);
-    struct tact_shape a = make_box(0.6, 0.4, 0.2), b = make_box(0.4, 0.6, 0.3);
+    struct tact_shape a = make_box_shape(0.6, 0.4, 0.2), b = make_box_shape(0.4, 0.6, 0.3);
     struct tact_pose at[2] = {tact_pose_identity(), tact_pose_identity()};
     struct tact_moments moments;
     tact_v3_copy(at[0].position, place[0]);

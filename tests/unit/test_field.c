@@ -39,7 +39,7 @@ static void a_box_in_a_soft_halfspace_floats(void **state)
     struct tact_field_contact c, other;
     struct tact_moments m;
     double w[6], zero[3] = {0.0};
-    assert_int_equal(touch_pressure_fields(box, &pose, plane, &floor, &c), 1);
+    assert_int_equal(find_field_contact(box, &pose, plane, &floor, &c), 1);
     field_wrench_about(&c, zero, w);
     assert_close(w[2], 33.31348957497, 1e-12);
     assert_close(w[3], 0.52542853, 1e-7);
@@ -50,8 +50,7 @@ static void a_box_in_a_soft_halfspace_floats(void **state)
     assert_close(w[3], 1e6 * m.volume * m.centroid[1], 1e-13);
     assert_close(tact_field_energy(box, &pose, plane, &floor), -1e6 * m.volume * m.centroid[2],
                  1e-12);
-    assert_int_equal(touch_pressure_fields(plane, &floor, box, &pose, &other),
-                     1); /* either order */
+    assert_int_equal(find_field_contact(plane, &floor, box, &pose, &other), 1); /* either order */
     for (int k = 0; k < 6; k++) {
         assert_true(fabs(other.wrench[k] + c.wrench[k]) < 1e-12 * w[2]);
     }
@@ -60,7 +59,8 @@ static void a_box_in_a_soft_halfspace_floats(void **state)
     tact_mesh_free(mesh);
 }
 
-/* The exact force of two balls p = E (1 - r / R), as polynomials of the pressure: section 6. */
+/* The exact force between two balls with pressure p = E (1 - r / R), as an integral over
+ * polynomials of the pressure: section 6 of the paper. */
 static double ball_force(double r1, double r2, double e1, double e2, double distance)
 {
     const int n = 20000; /* Simpson's rule: rho^2 is a polynomial of degree 4 */
@@ -73,7 +73,8 @@ static double ball_force(double r1, double r2, double e1, double e2, double dist
     return PI * sum * most / (3.0 * n);
 }
 
-/* Polyhedra in balls: their error falls with the square of their edges. */
+/* Polyhedra inscribed in balls: the error of their force falls with the square of their edge
+ * length. */
 static void polyhedra_converge_to_balls(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void polyhedra_converge_to_balls(void **state)
                                        *b = make_ball_field(radius[i], modulus[i], level);
             struct tact_pose place = pose_of(0.0, 0.0, apart[i], 0.31, 0.17, 0.05);
             struct tact_field_contact c;
-            assert_int_equal(touch_pressure_fields(a, &at, b, &place, &c), 1);
+            assert_int_equal(find_field_contact(a, &at, b, &place, &c), 1);
             off[level - 2] = 1.0 + c.wrench[2] / exact[i];
             printf("balls %d, level %d: %zu polygons, force %.2f %% off\n", i, level, c.polygons,
                    100.0 * off[level - 2]);
@@ -99,7 +100,7 @@ static void polyhedra_converge_to_balls(void **state)
     }
 }
 
-/* Slabs face to face, a box on its edge, a flat punch: force and stiffness in closed form. */
+/* Force and stiffness in closed form: slabs face to face, a box on its edge, a flat punch. */
 static void flat_contacts_agree_with_closed_forms(void **state)
 {
     (void)state;
@@ -111,35 +112,37 @@ static void flat_contacts_agree_with_closed_forms(void **state)
     struct tact_field_contact c;
     double k1 = 1e5 / 0.03, k2 = 2e6, d = 1e-3, s = 0.02;
     struct tact_pose above = pose_of(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
-    assert_int_equal(touch_pressure_fields(cube, &above, plane, &at, &c), 1);
-    /* Springs in series, except near the rim, where the cube's sides are nearer than its face. */
-    double series_stiffness = k1 * k2 / (k1 + k2), rim = 0.06 - 2.0 * d * series_stiffness / k1;
-    assert_close(c.wrench[2], k1 / 6.0 * (pow(0.06, 3) - pow(rim, 3)), 1e-12);
-    assert_close(c.stiffness[14], rim * rim * series_stiffness, 1e-12);
+    assert_int_equal(find_field_contact(cube, &above, plane, &at, &c), 1);
+    /* The two layers are springs in series, except near the rim, where the cube's sides are nearer
+     * than its face. */
+    double series_stiffness = k1 * k2 / (k1 + k2),
+           rimless_width = 0.06 - 2.0 * d * series_stiffness / k1;
+    assert_close(c.wrench[2], k1 / 6.0 * (pow(0.06, 3) - pow(rimless_width, 3)), 1e-12);
+    assert_close(c.stiffness[14], rimless_width * rimless_width * series_stiffness, 1e-12);
     assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series_stiffness);
     above = pose_of(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
-    assert_int_equal(touch_pressure_fields(rigid_punch_field, &above, plane, &at, &c), 1);
-    const double bottom[3] = {0.0, 0.0, -d};
+    assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
+    const double bottom_centre[3] = {0.0, 0.0, -d};
     double w[6];
-    field_wrench_about(&c, bottom, w);
+    field_wrench_about(&c, bottom_centre, w);
     assert_close(c.wrench[2], 0.8, 1e-13);
     assert_close(c.stiffness[14], 800.0, 1e-13);
     assert_close(c.peak, k2 * d, 1e-13);
-    /* Rolling about the bottom's centre, its sides included. */
-    double z = c.centre[2] - bottom[2];
+    /* Rolling stiffness about the centre of the punch's bottom, its sides included. */
+    double z = c.centre[2] - bottom_centre[2];
     assert_close(c.stiffness[21] - 2.0 * z * c.stiffness[19] + z * z * c.stiffness[7],
                  k2 * pow(s, 4) / 12.0 + w[2] * d / 2.0, 1e-12);
     assert_true(fabs(c.stiffness[35]) < 1e-16);
-    const double theta = 1e-3;
-    above = pose_of(0.0, 0.0, 0.02 - d, 0.0, theta, 0.0);
-    assert_int_equal(touch_pressure_fields(rigid_punch_field, &above, plane, &at, &c), 1);
-    /* On its edge: a wedge of depth t. */
+    const double tilt_angle = 1e-3;
+    above = pose_of(0.0, 0.0, 0.02 - d, 0.0, tilt_angle, 0.0);
+    assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
+    /* A box on its edge is a wedge of depth t. */
     double t = 2e-3, half = 0.01;
     tact_field_free(rigid_punch_field);
     tact_mesh_free(mesh);
     rigid_punch_field = make_rigid_box_field(half, 0.03, half, &mesh);
     above = pose_of(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
-    assert_int_equal(touch_pressure_fields(rigid_punch_field, &above, plane, &at, &c), 1);
+    assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
     assert_close(c.wrench[2], k2 * t * t * 0.06, 1e-12);
     assert_close(c.stiffness[14], 2.0 * k2 * t * 0.06, 1e-12);
     tact_field_free(cube);
@@ -163,7 +166,7 @@ static void equal_gradients_make_a_known_jump(void **state)
     assert_close(exact_force_jump, 0.782222, 1e-6);
     for (int s = -1; s <= 1; s++) {
         struct tact_pose above = pose_of(s * 1e-7, 0.0, 2.0 * h - 2.0 * delta, 0.0, 0.0, 0.0);
-        assert_int_equal(touch_pressure_fields(a, &at, b, &above, &c), 1);
+        assert_int_equal(find_field_contact(a, &at, b, &above, &c), 1);
         printf("shifted by %+.0e m: side force %.9f N of %.9f, %zu pairs alike\n", s * 1e-7,
                c.wrench[0], exact_force_jump, c.alike);
         assert_close(c.wrench[2], -normal, 1e-4);
@@ -189,10 +192,11 @@ static void a_face_within_a_field_is_counted_once(void **state)
     for (int n = 0; n < 200; n++) {
         struct tact_pose pa = n ? random_pose(0.5) : tact_pose_identity(), pb, local;
         struct tact_field_contact c;
-        /* A face of the rigid one in the plane x = 0, edges in the planes between the sides. */
+        /* A face of the rigid box in the plane x = 0, edges in the planes between the soft box's
+         * tetrahedra. */
         local = pose_of(0.02, 0.0, n % 2 ? 0.02 : 0.0, 0.0, 0.0, 0.0);
         tact_pose_mul(&pb, &pa, &local);
-        assert_int_equal(touch_pressure_fields(cube, &pa, hard, &pb, &c), 1);
+        assert_int_equal(find_field_contact(cube, &pa, hard, &pb, &c), 1);
         double energy = tact_field_energy(cube, &pa, hard, &pb), exact = 0.0;
         const double step = 1e-5;
         for (int s = -1; s < 2; s += 2) {
@@ -212,7 +216,8 @@ static void a_face_within_a_field_is_counted_once(void **state)
     tact_mesh_free(mesh);
 }
 
-/* Invalid data is refused with a message that says where it is wrong. */
+/* Invalid data of a pressure field is refused with a message that says what is wrong and where.
+ */
 static void invalid_fields_are_refused(void **state)
 {
     (void)state;

@@ -62,15 +62,15 @@ static struct tact_pressure_field *field_of_mesh_extent(const struct tact_mesh *
     return field;
 }
 
-static struct tact_mesh *sphere_mesh(void)
+static struct tact_mesh *make_sphere_mesh(void)
 {
     struct tact_mesh *mesh;
     assert_int_equal(tact_mesh_capsule(R, 0.0, 10000, &mesh), 0);
     return mesh;
 }
 
-/* A mesh turned and moved as a pose says. */
-static struct tact_mesh *turned_mesh(const struct tact_mesh *mesh, const struct tact_pose *pose)
+/* A copy of a mesh with its vertices moved by a pose. */
+static struct tact_mesh *make_moved_mesh(const struct tact_mesh *mesh, const struct tact_pose *pose)
 {
     struct tact_mesh *out;
     double *x = malloc(3 * mesh->vertex_count * sizeof *x);
@@ -85,8 +85,9 @@ static struct tact_mesh *turned_mesh(const struct tact_mesh *mesh, const struct 
     return out;
 }
 
-/* w = R sinh(r / T) / (r sinh(R / T)); a shell of Laplace's equation; the distance. */
-static double exact_extent(enum tact_extent_kind kind, double r)
+/* Exact extent of a ball at radius r, for each kind: w = R sinh(r / T) / (r sinh(R / T)); Laplace's
+ * equation in a shell; the distance from the surface. */
+static double exact_extent_of_ball(enum tact_extent_kind kind, double r)
 {
     switch (kind) {
     case TACT_EXTENT_LAPLACE:
@@ -98,17 +99,17 @@ static double exact_extent(enum tact_extent_kind kind, double r)
     }
 }
 
-static void sphere_is_exact(void **state)
+static void extent_of_sphere_is_exact(void **state)
 {
     (void)state;
-    struct tact_mesh *mesh = sphere_mesh();
+    struct tact_mesh *mesh = make_sphere_mesh();
     for (enum tact_extent_kind kind = TACT_EXTENT_SCREENED; tact_extent_kind_names[kind]; kind++) {
         struct tact_extent *extent = compute_extent_of_mesh(mesh, kind, T, R / 16.0);
         double worst = 0.0;
         for (size_t i = 0; i < extent->vertex_count; i++) {
             double r = tact_v3_norm(extent->vertices + 3 * i);
             if (r > 1e-4 && r < R - 1e-4) {
-                worst = tact_max(worst, fabs(extent->extent[i] - exact_extent(kind, r)));
+                worst = tact_max(worst, fabs(extent->extent[i] - exact_extent_of_ball(kind, r)));
             }
         }
         printf("%s: %zu tetrahedra, nodes within %.1e m\n", tact_extent_kind_names[kind],
@@ -126,7 +127,7 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
     (void)state;
     const double exact = 6.279405e-7 * PRESSURE_SLOPE, cell[2] = {0.0, R / 48.0};
     struct tact_pressure_field *flat = make_halfspace_field(INFINITY);
-    struct tact_mesh *mesh = sphere_mesh();
+    struct tact_mesh *mesh = make_sphere_mesh();
     double last = 0.03;
     for (int i = 0; i < campaign_trial_count(2, 2); i++) {
         struct tact_pressure_field *ball =
@@ -137,7 +138,7 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
         struct tact_field_contact c;
         for (int n = 0; n < 100; n++) {
             random_unit_quaternion(at.quat_wxyz);
-            assert_int_equal(touch_pressure_fields(ball, &at, flat, &floor, &c), 1);
+            assert_int_equal(find_field_contact(ball, &at, flat, &floor, &c), 1);
             sum += c.wrench[2] / 100.0;
             square += c.wrench[2] * c.wrench[2] / 100.0;
         }
@@ -155,7 +156,7 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
 }
 
 /* A plate of half thickness t: T ln(cosh(t / T) / cosh((t - d) / T)) at depth d in its middle.
- * The last, of two cells, is small, as a larger one that is turned against the lattice would have
+ * The last plate, two cells thick, is small, as a larger one turned against the lattice would have
  * too many nodes. */
 static void plate_pressure_is_exact(void **state)
 {
@@ -170,16 +171,17 @@ static void plate_pressure_is_exact(void **state)
         const double side = i < 5 ? 0.03 : 0.012, half[3] = {side, side, 0.5 * width[i]};
         double worst = 0.0;
         assert_int_equal(tact_mesh_box(half, &aligned), 0);
-        mesh = turned_mesh(aligned, &at);
+        mesh = make_moved_mesh(aligned, &at);
         struct tact_pressure_field *plate =
             field_of_mesh_extent(mesh, TACT_EXTENT_SCREENED, thickness, 0.0);
-        for (int n = 0; n < 5; n++) { /* the last in the middle, in a plane of the lattice */
+        for (int n = 0; n < 5;
+             n++) { /* the last point is in the plate's middle, in a plane of the lattice */
             double d = (0.1 + 0.1 * n) * width[i], t = 0.5 * width[i];
             const double up[3] = {0.0, 0.0, t - d + 0.02};
             struct tact_field_contact c;
             struct tact_pose above = at;
             tact_pose_point(above.position, &at, up);
-            assert_int_equal(touch_pressure_fields(hard, &above, plate, &identity, &c), 1);
+            assert_int_equal(find_field_contact(hard, &above, plate, &identity, &c), 1);
             double exact = 1e-4 * PRESSURE_SLOPE * thickness *
                            log(cosh(t / thickness) / cosh((t - d) / thickness));
             worst = tact_max(worst, fabs(tact_v3_norm(c.wrench) / exact - 1.0));
@@ -223,7 +225,7 @@ static void zero_set_is_near_a_real_mesh(void **state)
     tact_mesh_free(mesh);
 }
 
-/* The field of a box aligned with the lattice is exact: its faces and its volume. */
+/* The field of a box aligned with the lattice has exactly the box's faces and volume. */
 static void a_box_is_represented_exactly(void **state)
 {
     (void)state;
@@ -244,7 +246,7 @@ static void a_box_is_represented_exactly(void **state)
 static void extents_have_the_same_bits(void **state)
 {
     (void)state;
-    struct tact_mesh *mesh = sphere_mesh();
+    struct tact_mesh *mesh = make_sphere_mesh();
     struct tact_extent *a = compute_extent_of_mesh(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
     struct tact_extent *b = compute_extent_of_mesh(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
     assert_int_equal(a->vertex_count, b->vertex_count);
@@ -257,8 +259,8 @@ static void extents_have_the_same_bits(void **state)
     tact_mesh_free(mesh);
 }
 
-static void expect_refusal(const struct tact_mesh *mesh, enum tact_extent_kind kind,
-                           double thickness, double cell, int code, const char *words)
+static void expect_mesh_refused(const struct tact_mesh *mesh, enum tact_extent_kind kind,
+                                double thickness, double cell, int code, const char *words)
 {
     const struct tact_extent_recipe recipe = {kind, thickness, cell};
     struct tact_error err = {.line = 0};
@@ -274,19 +276,19 @@ static void invalid_meshes_are_refused(void **state)
     (void)state;
     const double half[3] = {0.03, 0.03, 0.5e-3};
     struct tact_pose at = pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2);
-    struct tact_mesh *ball = sphere_mesh(), *plate, *mesh;
+    struct tact_mesh *ball = make_sphere_mesh(), *plate, *mesh;
     assert_int_equal(tact_mesh_box(half, &plate), 0);
-    mesh = turned_mesh(plate, &at);
-    expect_refusal(ball, TACT_EXTENT_SCREENED, 0.0, 0.0, -EINVAL, "must be positive");
-    expect_refusal(ball, TACT_EXTENT_SCREENED, NAN, 0.0, -EINVAL, "must be positive");
-    expect_refusal(ball, TACT_EXTENT_SCREENED, T, -1.0, -EINVAL, "must be positive");
-    expect_refusal(ball, TACT_EXTENT_SCREENED, 1e-3, 3e-3, -EDOM,
-                   "expected a field cell of at most 0.002");
-    expect_refusal(ball, TACT_EXTENT_SCREENED, 1e-4, 0.0, -EDOM, "thickness over");
-    expect_refusal(ball, TACT_EXTENT_LAPLACE, 2.0 * R, 0.0, -EDOM, "deep");
-    expect_refusal(mesh, TACT_EXTENT_SCREENED, T, 1e-3, -EDOM, "0.001 m thin at");
-    expect_refusal(mesh, TACT_EXTENT_SCREENED, 5.0 * half[2], 0.0, -EDOM,
-                   "do not resolve; expected a field cell of at most 0.0005 m");
+    mesh = make_moved_mesh(plate, &at);
+    expect_mesh_refused(ball, TACT_EXTENT_SCREENED, 0.0, 0.0, -EINVAL, "must be positive");
+    expect_mesh_refused(ball, TACT_EXTENT_SCREENED, NAN, 0.0, -EINVAL, "must be positive");
+    expect_mesh_refused(ball, TACT_EXTENT_SCREENED, T, -1.0, -EINVAL, "must be positive");
+    expect_mesh_refused(ball, TACT_EXTENT_SCREENED, 1e-3, 3e-3, -EDOM,
+                        "expected a field cell of at most 0.002");
+    expect_mesh_refused(ball, TACT_EXTENT_SCREENED, 1e-4, 0.0, -EDOM, "thickness over");
+    expect_mesh_refused(ball, TACT_EXTENT_LAPLACE, 2.0 * R, 0.0, -EDOM, "deep");
+    expect_mesh_refused(mesh, TACT_EXTENT_SCREENED, T, 1e-3, -EDOM, "0.001 m thin at");
+    expect_mesh_refused(mesh, TACT_EXTENT_SCREENED, 5.0 * half[2], 0.0, -EDOM,
+                        "do not resolve; expected a field cell of at most 0.0005 m");
     tact_mesh_free(mesh);
     tact_mesh_free(plate);
     tact_mesh_free(ball);
@@ -295,7 +297,7 @@ static void invalid_meshes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sphere_is_exact),
+        cmocka_unit_test(extent_of_sphere_is_exact),
         cmocka_unit_test(force_of_a_ball_is_independent_of_the_lattice),
         cmocka_unit_test(plate_pressure_is_exact),
         cmocka_unit_test(zero_set_is_near_a_real_mesh),

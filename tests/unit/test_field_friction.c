@@ -11,15 +11,15 @@
 #include <string.h>
 #include <cmocka.h>
 #include "support/field_patch.h"
-#include "support/field_skin.h"
+#include "support/field_triangulation.h"
 #include "support/friction_parts.h"
 #include "support/quadrature.h"
 
 #define G 9.81
 #define PI 3.14159265358979323846
 
-/* The parts against the quadrature at 64 slips; t1, t2: axes of the patch in those of the
- * quadrature. */
+/* Compares the friction limit of a patch's parts with the quadrature at 64 slip directions; t1, t2:
+ * axes of the patch in those of the quadrature. */
 static void compare_limit_with_quadrature(const char *name, const struct tact_patch *patch,
                                           const struct quadrature *q, const double *t1,
                                           const double *t2)
@@ -32,9 +32,9 @@ static void compare_limit_with_quadrature(const char *name, const struct tact_pa
         const double v[2] = {cos(mix) * cos(way), cos(mix) * sin(way)}, w = sin(mix) / arm;
         const double turned[2] = {t1[0] * v[0] + t1[1] * v[1], t2[0] * v[0] + t2[1] * v[1]};
         double exact[3], is[3];
-        double should = compute_quadrature_friction(q, v, w, exact);
+        double reference_power = compute_quadrature_friction(q, v, w, exact);
         double given = friction_of_parts(&patch->points, turned, w, is);
-        power = fmax(power, fabs(given / should - 1.0));
+        power = fmax(power, fabs(given / reference_power - 1.0));
         force = fmax(force, hypot(t1[0] * is[0] + t2[0] * is[1] - exact[0],
                                   t1[1] * is[0] + t2[1] * is[1] - exact[1]));
         torque = fmax(torque, fabs(is[2] - exact[2]) / arm);
@@ -72,9 +72,9 @@ static void friction_limits_of_flat_punches(void **state)
     open_empty_scene(&s, NULL);
     q->count = 0;
     add_quadrature_pressure(q, DISC, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
-    finish_quadrature(q);
+    normalize_quadrature(q);
     for (int i = 0; i < 3; i++) {
-        double half = PI / sides[i]; /* of the same area */
+        double half = PI / sides[i]; /* a mesh disc with the area of the exact disc */
         double radius = 0.02 * sqrt(half / (sin(half) * cos(half)));
         const struct tact_shape disc = make_cylinder_mesh_shape(&s, radius, 0.02, sides[i]);
         char name[40];
@@ -88,22 +88,22 @@ static void friction_limits_of_flat_punches(void **state)
                                         make_shape_of_boxes(&s, feet, 2)};
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
-    finish_quadrature(q);
+    normalize_quadrature(q);
     compare_punch_friction_limit("square", &punch[0], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
-    finish_quadrature(
-        q); /* 1e-5 deep at its middle, tilted about y by as much over its half side */
+    normalize_quadrature(
+        q); /* punch 1e-5 deep at its middle, tilted about y so that one edge has no pressure */
     compare_punch_friction_limit("square, one edge lifting", &punch[0], INFINITY, 0.01 - 1e-5,
                                  0.5e-3, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.04, 0.01);
-    finish_quadrature(q);
+    normalize_quadrature(q);
     compare_punch_friction_limit("rectangle 4:1", &punch[1], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, -0.02, 0.0, 0.005, 0.005);
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.02, 0.0, 0.005, 0.005);
-    finish_quadrature(q);
+    normalize_quadrature(q);
     compare_punch_friction_limit("two feet", &punch[2], INFINITY, 0.01 - 1e-5, 0.0, q);
     close_scene(&s);
     free(q);
@@ -115,28 +115,29 @@ static void friction_limits_of_soft_balls(void **state)
     (void)state;
     struct quadrature *q = malloc(sizeof *q);
     q->count = 0;
-    double semi = sqrt(CAP_DEPTH * (2.0 * CAP_RADIUS - CAP_DEPTH));
+    double semi = sqrt(CAP_DEPTH_M * (2.0 * CAP_BALL_RADIUS_M - CAP_DEPTH_M));
     add_quadrature_pressure(q, CAP, QUADRATURE_FINE, 0.0, 0.0, semi, semi);
-    finish_quadrature(q);
+    normalize_quadrature(q);
     for (int level = 5; level <= 6; level++) {
-        struct skin skin = make_ball_skin(level);
+        struct surface_mesh surface = make_ball_surface(level);
         struct tact_shape ball = {.kind = TACT_SHAPE_MESH};
         struct tact_mesh *mesh;
         char name[40];
-        scale_skin(&skin, CAP_RADIUS, CAP_RADIUS, CAP_RADIUS);
-        assert_int_equal(tact_mesh_create(skin.vertices, skin.vertex_count, skin.triangles,
-                                          skin.triangle_count, &mesh, NULL),
+        scale_surface_mesh(&surface, CAP_BALL_RADIUS_M, CAP_BALL_RADIUS_M, CAP_BALL_RADIUS_M);
+        assert_int_equal(tact_mesh_create(surface.vertices, surface.vertex_count, surface.triangles,
+                                          surface.triangle_count, &mesh, NULL),
                          0);
         ball.mesh = mesh;
-        snprintf(name, sizeof name, "ball of %zu triangles", skin.triangle_count);
-        compare_punch_friction_limit(name, &ball, INFINITY, CAP_RADIUS - CAP_DEPTH, 0.0, q);
+        snprintf(name, sizeof name, "ball of %zu triangles", surface.triangle_count);
+        compare_punch_friction_limit(name, &ball, INFINITY, CAP_BALL_RADIUS_M - CAP_DEPTH_M, 0.0,
+                                     q);
         tact_mesh_free(mesh);
-        free_skin(&skin);
+        free_surface_mesh(&surface);
     }
     free(q);
 }
 
-/* Hertz's pressure, as points of a grid. */
+/* Friction limit of Hertz's pressure, given as points of a grid. */
 static void friction_limit_of_hertz_patch(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static void friction_limit_of_hertz_patch(void **state)
         memset(&patch, 0, sizeof patch);
         q->count = 0;
         add_quadrature_pressure(q, HERTZ, fine[i], 0.0, 0.0, 0.002, 0.002);
-        finish_quadrature(q);
+        normalize_quadrature(q);
         points->count = q->count;
         memcpy(points->x, q->x, (size_t)q->count * sizeof *q->x);
         memcpy(points->y, q->y, (size_t)q->count * sizeof *q->y);
@@ -161,7 +162,7 @@ static void friction_limit_of_hertz_patch(void **state)
         tact_field_friction_limit(points, 1.0, &patch);
         q->count = 0;
         add_quadrature_pressure(q, HERTZ, QUADRATURE_FINE, 0.0, 0.0, 0.002, 0.002);
-        finish_quadrature(q);
+        normalize_quadrature(q);
         snprintf(name, sizeof name, "Hertz on %d cells", points->count);
         compare_limit_with_quadrature(name, &patch, q, t1, t2);
     }
@@ -169,8 +170,8 @@ static void friction_limit_of_hertz_patch(void **state)
     free(q);
 }
 
-/* Twist of the ground, shape A of the pair, relative to the body at a point. */
-static void twist_at(const struct tact_body *body, const double *point, double out[6])
+/* Twist, at a point, of the ground (shape A of the pair) relative to the body. */
+static void ground_twist_at_point(const struct tact_body *body, const double *point, double out[6])
 {
     double arm[3], turn[3];
     tact_v3_sub(arm, point, body->pose.position);
@@ -180,15 +181,15 @@ static void twist_at(const struct tact_body *body, const double *point, double o
     tact_v3_scale(out + 3, body->twist + 3, -1.0);
 }
 
-/* How far the contact's friction is from that of its parts at the velocity that it leaves, over
- * mu N; the work of its impulse [J] is added to *work. */
-static double check_friction(struct world_scene *s, const struct tact_body *start, double mu,
-                             double *work)
+/* Deviation of the contact's friction from that of its parts at the slip velocity after the solve,
+ * over mu N; the work of the contact's impulse [J] is added to *work. */
+static double friction_deviation(struct world_scene *s, const struct tact_body *start, double mu,
+                                 double *work)
 {
     const struct tact_contact *c = tact_world_contact(s->world, 0);
     double before[6], after[6], at[6], f[3];
-    twist_at(start, c->patch.center, before);
-    twist_at(tact_world_body(s->world, 0), c->patch.center, after);
+    ground_twist_at_point(start, c->patch.center, before);
+    ground_twist_at_point(tact_world_body(s->world, 0), c->patch.center, after);
     for (int i = 0; i < 6; i++) {
         *work += 0.5 * s->options.period * c->wrench[i] * (before[i] + after[i]);
     }
@@ -202,9 +203,11 @@ static double check_friction(struct world_scene *s, const struct tact_body *star
                         : hypot(c->impulse[1] - force * f[0], c->impulse[2] - force * f[1]) / force;
 }
 
-/* Slides a body of the shape, whose face is at the origin; returns where it rests. */
-static struct slide slide_field(struct world_scene *s, const struct tact_shape *shape, double area,
-                                double height, double mu, double inertia, const double *v)
+/* Slides a body of the shape, whose contact face is at the origin; returns the state in which it
+ * comes to rest. */
+static struct slide slide_body_to_rest(struct world_scene *s, const struct tact_shape *shape,
+                                       double area, double height, double mu, double inertia,
+                                       const double *v)
 {
     const double mass = 0.1, k = 1e9,
                  kinetic = 0.5 * mass * (v[0] * v[0] + v[1] * v[1] + inertia * v[2] * v[2]);
@@ -233,7 +236,7 @@ static struct slide slide_field(struct world_scene *s, const struct tact_shape *
         double spin = b->twist[5];
         const struct tact_body start = *b;
         solve_scene_velocities(s);
-        worst = fmax(worst, check_friction(s, &start, mu, &work));
+        worst = fmax(worst, friction_deviation(s, &start, mu, &work));
         tact_world_integrate(s->world);
         end.x[2] += 0.5 * s->options.period * (spin + b->twist[5]);
     }
@@ -270,13 +273,13 @@ static void slides_and_spins_to_rest(void **state)
             add_quadrature_pressure(q, UNIFORM, 12, -0.02, 0.0, 0.005, 0.005);
             add_quadrature_pressure(q, UNIFORM, 12, 0.02, 0.0, 0.005, 0.005);
         }
-        finish_quadrature(q);
+        normalize_quadrature(q);
         struct tact_shape shape =
             disc ? make_cylinder_mesh_shape(&s, 0.02, 0.02, 96) : make_shape_of_boxes(&s, feet, 2);
         memcpy(exact.v, starts[i / 2], sizeof exact.v);
         slide_to_rest_by_quadrature(q, mu * G, inertia, &exact);
-        struct slide is =
-            slide_field(&s, &shape, disc ? PI * 4e-4 : 2e-4, 0.01, mu, inertia, starts[i / 2]);
+        struct slide is = slide_body_to_rest(&s, &shape, disc ? PI * 4e-4 : 2e-4, 0.01, mu, inertia,
+                                             starts[i / 2]);
         double far = hypot(exact.x[0], exact.x[1]);
         double off = hypot(is.x[0] - exact.x[0], is.x[1] - exact.x[1]) / far;
         print_message("%s %d: rests at (%.3f, %.3f) mm turned %.4f, exact (%.3f, %.3f) mm %.4f: "
@@ -296,27 +299,28 @@ static void slides_and_spins_to_rest(void **state)
 static void small_patches_slide_and_spin_to_rest(void **state)
 {
     (void)state;
-    const double moduli[3] = {5e6, 5e9, 5e12}, r = 0.008, mass = 0.01, mu = 0.3, inertia = 1e-6;
+    const double elastic_moduli_pa[3] = {5e6, 5e9, 5e12}, r = 0.008, mass = 0.01, mu = 0.3,
+                 inertia = 1e-6;
     const double of[6] = {inertia, inertia, inertia, 0.0, 0.0, 0.0};
     for (int i = 0; i < 6; i++) {
         struct world_scene s;
         struct tact_world_options o = tact_world_options_default();
         struct tact_shape ball = make_sphere(r), block = box_of_sides(1.0, 1.0, 0.02);
-        struct tact_pose under = tact_pose_identity(), above = under;
+        struct tact_pose ball_below = tact_pose_identity(), ball_above = ball_below;
         struct tact_body body = {.pose = tact_pose_identity()};
         const struct tact_contact_law law = make_friction_law(mu, 0.003, 0.0);
-        double depth = sqrt(mass * G / (PI * moduli[i / 2])),
+        double depth = sqrt(mass * G / (PI * elastic_moduli_pa[i / 2])),
                arm = 8.0 / 15.0 * sqrt(2.0 * r * depth);
         double spin = i % 2 ? sqrt(2.0 * mu * mass * G * arm / inertia) : 0.0, turned = 0.0;
         open_empty_scene(&s, &o);
-        set_pressure_field_material(&s, 1, moduli[i / 2], r);
-        under.position[2] = -0.01;
-        add_scene_shape(&s, -1, &block, &under, 0);
+        set_pressure_field_material(&s, 1, elastic_moduli_pa[i / 2], r);
+        ball_below.position[2] = -0.01;
+        add_scene_shape(&s, -1, &block, &ball_below, 0);
         assert_int_equal(tact_body_set_mass(&body, mass, of), 0);
-        body.pose.position[2] = -depth; /* the centre of mass is at the sole */
+        body.pose.position[2] = -depth; /* the body's centre of mass is in its contact face */
         assert_int_equal(tact_world_add_body(s.world, &body), 0);
-        above.position[2] = r;
-        add_scene_shape(&s, 0, &ball, &above, 1);
+        ball_above.position[2] = r;
+        add_scene_shape(&s, 0, &ball, &ball_above, 1);
         set_scene_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         struct tact_body *b = tact_world_body(s.world, 0);

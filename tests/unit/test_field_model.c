@@ -13,15 +13,15 @@
 #include <cmocka.h>
 #include "contact/pair/field/field_model_internal.h"
 #include "support/field_patch.h"
-#include "support/field_skin.h"
+#include "support/field_triangulation.h"
 #include "support/random.h"
 #include "support/world_scene.h"
 
 #define G 9.81
 #define PI 3.14159265358979323846
 
-/* A soft box, or a rigid one on a soft half-space, sinks by its weight over the layer's
- * stiffness. */
+/* A soft box on a rigid half-space, or a rigid box on a soft one, sinks by its weight over the
+ * layer's stiffness. */
 static void a_box_rests_at_its_exact_depth(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void dropped_boxes_gain_no_energy(void **state)
 {
     (void)state;
     static const double periods[] = {5e-4, 1e-3, 2e-3, 5e-3};
-    int drop_count = campaign_trial_count(16, 16000), rose = 0, runs = 0;
+    int drop_count = campaign_trial_count(16, 16000), runs_with_energy_gain = 0, runs = 0;
     double worst = 0.0;
     for (int e = 4; e < 10; e++) {
         for (int n = 0; n < drop_count; n++) {
@@ -89,7 +89,7 @@ static void dropped_boxes_gain_no_energy(void **state)
                 step_scene(&s);
                 most = fmax(most, compute_phase_corrected_energy(&s) / start - 1.0);
             }
-            rose += most > 1e-6;
+            runs_with_energy_gain += most > 1e-6;
             runs++;
             if (most > worst) {
                 printf("E 1e%d, drop %d: %.2e over the start\n", e, n, most);
@@ -98,12 +98,12 @@ static void dropped_boxes_gain_no_energy(void **state)
             close_scene(&s);
         }
     }
-    printf("%d drops: %d rose, at most by %.1e of the start\n", runs, rose, worst);
-    assert_int_equal(rose, 0);
+    printf("%d drops: %d rose, at most by %.1e of the start\n", runs, runs_with_energy_gain, worst);
+    assert_int_equal(runs_with_energy_gain, 0);
 }
 
-/* Spinning flat on the ground: it stops after the angle that friction's work at the exact torsion
- * arm gives. */
+/* A box that spins flat on the ground stops after the angle at which friction with the exact
+ * torsion arm has done work equal to its energy. */
 static void a_spinning_box_stops_at_the_exact_angle(void **state)
 {
     (void)state;
@@ -138,9 +138,9 @@ static void a_spinning_box_stops_at_the_exact_angle(void **state)
     }
 }
 
-/* Two soft tips pinch a ruler off its centre of mass: it stays level where the torsion arm of the
- * tips' pressure exceeds what the weight needs, and turns where it does not. */
-static double pinch(double margin, double seconds, double *creep)
+/* Two soft fingertips pinch a ruler beside its centre of mass: the ruler stays level where the
+ * torsion arm of the tips' pressure exceeds what its weight needs, and pitches otherwise. */
+static double ruler_pitch_in_soft_pinch(double margin, double seconds, double *creep)
 {
     const double r = 0.008, mass = 0.03, mu = 0.8, grip = 4.0, slope = 5e5 / 0.008;
     struct tact_world_options o = tact_world_options_default();
@@ -149,7 +149,8 @@ static double pinch(double margin, double seconds, double *creep)
     struct world_scene s;
     struct tact_pose local = tact_pose_identity();
     double arm = 0.0;
-    /* Two walls of soft tips at a fixed depth: the grip is the tips' at that depth. */
+    /* The tips are two fixed soft balls: bisection for the depth at which each exerts the grip
+     * force. */
     double low = 0.0, high = r, depth = 0.0;
     for (int i = 0; i < 60; i++) {
         depth = 0.5 * (low + high);
@@ -157,7 +158,8 @@ static double pinch(double margin, double seconds, double *creep)
         low = force < grip ? depth : low;
         high = force < grip ? high : depth;
     }
-    for (int pass = 0; pass < 2; pass++) { /* first the arm, then the offset for the margin */
+    for (int pass = 0; pass < 2;
+         pass++) { /* pass 0 measures the torsion arm; pass 1 places the ruler for the margin */
         const double place[3] = {pass ? 2.0 * mu * arm / (margin * mass * G) : 0.01, 0.0, 0.0};
         open_empty_scene(&s, &o);
         set_pressure_field_material(&s, 0, 5e5, 0.008);
@@ -170,7 +172,7 @@ static double pinch(double margin, double seconds, double *creep)
         finish_scene_building(&s);
         step_scene(&s);
         arm = 0.0;
-        for (int i = 0; i < 2; i++) { /* times the grip force, mean of the two tips */
+        for (int i = 0; i < 2; i++) { /* torsion arm times grip force, mean of the two tips */
             const struct tact_contact *c = tact_world_contact(s.world, i);
             arm += 0.5 * c->patch.wrench[0] * c->patch.spin_arm;
         }
@@ -197,8 +199,8 @@ static void torsion_of_soft_tips_holds_a_ruler(void **state)
 {
     (void)state;
     double creep;
-    assert_true(pinch(1.01, 4.0, &creep) < 0.1 && creep < 1e-12);
-    assert_true(pinch(0.99, 1.5, &creep) > 2.0);
+    assert_true(ruler_pitch_in_soft_pinch(1.01, 4.0, &creep) < 0.1 && creep < 1e-12);
+    assert_true(ruler_pitch_in_soft_pinch(0.99, 1.5, &creep) > 2.0);
 }
 
 /* A soft box between two walls of one rigid body: the contact surface has two opposite parts whose
@@ -206,7 +208,7 @@ static void torsion_of_soft_tips_holds_a_ruler(void **state)
 static void friction_of_opposite_surfaces_carries_a_box(void **state)
 {
     (void)state;
-    const double walls[12] = {-0.0299, 0, 0, 0.02, 0.1, 0.1, 0.0299, 0, 0, 0.02, 0.1, 0.1};
+    const double wall_boxes[12] = {-0.0299, 0, 0, 0.02, 0.1, 0.1, 0.0299, 0, 0, 0.02, 0.1, 0.1};
     for (int i = 0; i < 2; i++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = make_friction_law(i ? 0.0 : 0.5, 0.003, 0.0);
@@ -214,7 +216,7 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
         struct tact_pose local = tact_pose_identity();
         const double place[3] = {0.0, 0.0, 0.0};
         open_empty_scene(&s, &o);
-        struct tact_shape pair = make_shape_of_boxes(&s, walls, 2),
+        struct tact_shape pair = make_shape_of_boxes(&s, wall_boxes, 2),
                           box = box_of_sides(0.04, 0.03, 0.02);
         set_pressure_field_material(&s, 1, 1e6, 0.01);
         add_scene_solid(&s, &box, 0.1, place, 0.0);
@@ -235,9 +237,9 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
     }
 }
 
-/* A soft box, turned about z between two walls and pressed on a floor, as one patch: the walls'
- * torque comes with the floor's force. Where it is over that times the patch's size it is cut, and
- * counted. */
+/* A soft box, turned about z between two walls and pressed on a floor, makes one patch with torques
+ * of the walls and the normal force of the floor. A torque over that force times the patch's size
+ * is limited, and counted. */
 static void pitches_over_the_size_of_the_patch_are_counted(void **state)
 {
     (void)state;
@@ -251,11 +253,11 @@ static void pitches_over_the_size_of_the_patch_are_counted(void **state)
         int counts[TACT_SOLVE_COUNTS] = {0};
         struct tact_patch p;
         open_empty_scene(&s, NULL);
-        struct tact_shape fork = make_shape_of_boxes(&s, boxes, 3),
+        struct tact_shape fork_shape = make_shape_of_boxes(&s, boxes, 3),
                           box = box_of_sides(0.04, 0.04, 0.04);
         assert_int_equal(tact_shape_tessellate(&box), 0);
         tact_quat_from_rotvec(turned.quat_wxyz, turn);
-        measure_counted_field_patch(&box, &turned, 1e8, &fork, &at, INFINITY, counts, &p);
+        measure_field_patch_with_counts(&box, &turned, 1e8, &fork_shape, &at, INFINITY, counts, &p);
         double most = fmax(p.semi[0], p.semi[1]) * p.wrench[0];
         printf("pressed by %g m: torque %.3g N m of at most %.3g, %d cut\n", down, p.wrench[3],
                most, counts[TACT_COUNT_OPPOSED]);
@@ -274,8 +276,8 @@ static void assert_close(double is, double expected, double relative)
     }
 }
 
-/* Balls against balls and half-spaces, soft and rigid: numbers of section 6, Drake's law of a ball
- * on a rigid floor, and the same from polygons of many tetrahedra. */
+/* Force of balls on balls and half-spaces, soft and rigid: numbers of the paper's section 6,
+ * Drake's law of a ball on a rigid floor, and sums over polygons of many tetrahedra. */
 static void ball_fields_match_closed_form(void **state)
 {
     (void)state;
@@ -304,20 +306,20 @@ static void ball_fields_match_closed_form(void **state)
         assert_close(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
         assert_close(p.semi[0], sqrt(d * (0.1 - d)), 1e-12);
     }
-    /* Each pair of slopes, against polygons about a ball of 32768 tetrahedra. */
+    /* Forces for each pair of pressure slopes, against polygons of a ball of 32768 tetrahedra. */
     struct tact_field_scratch *scratch = tact_field_scratch_create(20000);
     for (int i = 0; i < 3; i++) {
         double ka = i == 1 ? INFINITY : k, kb = i == 0 ? INFINITY : 2.0 * k;
-        struct skin skin = make_ball_skin(6);
+        struct surface_mesh surface = make_ball_surface(6);
         struct tact_pressure_field *plane, *round;
         struct tact_mesh *mesh;
         struct tact_field_contact c;
-        scale_skin(&skin, 0.03, 0.03, 0.03);
+        scale_surface_mesh(&surface, 0.03, 0.03, 0.03);
         assert_int_equal(tact_field_halfspace(kb, &plane), 0);
-        assert_int_equal(tact_mesh_create(skin.vertices, skin.vertex_count, skin.triangles,
-                                          skin.triangle_count, &mesh, NULL),
+        assert_int_equal(tact_mesh_create(surface.vertices, surface.vertex_count, surface.triangles,
+                                          surface.triangle_count, &mesh, NULL),
                          0);
-        round = i == 1 ? NULL : field_of_skin(&skin, 1e5);
+        round = i == 1 ? NULL : field_of_surface_mesh(&surface, 1e5);
         assert_true(i != 1 || !tact_field_rigid(mesh, &round));
         up.position[2] = 0.026;
         measure_field_patch(&ball, &up, ka, &floor, &at, kb, &p);
@@ -339,13 +341,14 @@ static void ball_fields_match_closed_form(void **state)
         tact_field_free(plane);
         tact_field_free(round);
         tact_mesh_free(mesh);
-        free_skin(&skin);
+        free_surface_mesh(&surface);
     }
     tact_field_scratch_destroy(scratch);
 }
 
-/* Distance of the centre of pressure over that of the outline in its direction. */
-static double share_of_edge(const struct tact_contact *c)
+/* Distance of the centre of pressure from the patch's centre, over that of the patch's outline in
+ * the same direction. */
+static double pressure_centre_over_outline(const struct tact_contact *c)
 {
     const double *r = c->impulse, d[2] = {-r[5] / r[0], r[4] / r[0]};
     double share = 0.0;
@@ -384,7 +387,7 @@ static void modulus_share_at_the_edge(void **state)
             if (!c->touching || !(c->impulse[0] > 0.0) || !c->patch.corners) {
                 continue;
             }
-            double share = share_of_edge(c);
+            double share = pressure_centre_over_outline(c);
             assert_true(c->margins.edge >= 0.0 && c->margins.edge <= 1.0);
             worst = fmax(worst, fabs(1.0 - c->margins.edge - share));
             most = fmax(most, share);

@@ -19,39 +19,41 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-static const double powers[] = {0.5, 0.75, 1.5, 2.0, 5.0};
-enum { POWERS = sizeof powers / sizeof *powers };
+static const double pressure_exponents[] = {0.5, 0.75, 1.5, 2.0, 5.0};
+enum { POWERS = sizeof pressure_exponents / sizeof *pressure_exponents };
 
-static void assert_relatively_close(double is, double should, double relative)
+static void assert_relatively_close(double is, double expected, double relative)
 {
-    if (!(fabs(is - should) <= relative * fabs(should))) {
-        fail_msg("%.12g in place of %.12g: off by %.2e of it", is, should, is / should - 1.0);
+    if (!(fabs(is - expected) <= relative * fabs(expected))) {
+        fail_msg("%.12g in place of %.12g: off by %.2e of it", is, expected, is / expected - 1.0);
     }
 }
 
-/* Layer of a power: E d^m at T = 1. */
-static struct tact_field_material layer(double modulus, double power)
+/* Field material with the pressure E d^m of a layer of thickness T = 1. */
+static struct tact_field_material make_layer_material(double modulus, double power)
 {
     return (struct tact_field_material){.modulus = modulus, .thickness = 1.0, .power = power};
 }
 
-/* The nodes integrate powers of u exactly; limit surfaces of the library have the parameters that
- * other quadratures gave for a uniform, Hertz's and a paraboloid's pressure. */
+/* The quadrature nodes integrate powers of u exactly; the library's limit surfaces have the
+ * parameters that other quadratures gave for uniform, Hertz's and paraboloidal pressure. */
 static void quadrature_rules_are_exact(void **state)
 {
     (void)state;
     struct field_quadrature_rule rule;
     for (int i = 0; i < POWERS; i++) {
-        tact_field_make_quadrature_rule(powers[i], &rule);
+        tact_field_make_quadrature_rule(pressure_exponents[i], &rule);
         for (int k = 0; k < 2 * TACT_FIELD_NODES; k++) {
             double sum = 0.0, root = 0.0;
             for (int n = 0; n < TACT_FIELD_NODES; n++) {
                 sum += rule.weight[n] * pow(rule.node[n], k);
                 root += rule.root_weight[n] * pow(1.0 - rule.root[n] * rule.root[n], k / 4.0);
             }
-            assert_relatively_close(sum, powers[i] / (powers[i] + k), 1e-12);
+            assert_relatively_close(sum, pressure_exponents[i] / (pressure_exponents[i] + k),
+                                    1e-12);
             if (k % 4 == 0) {
-                assert_relatively_close(root, powers[i] / (powers[i] + k / 4.0), 1e-6);
+                assert_relatively_close(
+                    root, pressure_exponents[i] / (pressure_exponents[i] + k / 4.0), 1e-6);
             }
         }
     }
@@ -68,8 +70,8 @@ static void quadrature_rules_are_exact(void **state)
     }
 }
 
-/* Integral over a triangle of q^e by halving it, and of q^e times a coordinate; levels at its
- * corners, the last one the coordinate's. */
+/* Integrals over a triangle of q^e, and of q^e times a coordinate x, by repeated halving; q and x
+ * are linear, given at the corners. */
 static void integrate_by_brute_force(double e, const double *q, const double *x, int depth,
                                      double area, double *sum, double *first)
 {
@@ -90,8 +92,9 @@ static void integrate_by_brute_force(double e, const double *q, const double *x,
     }
 }
 
-/* Loads and levers of random polygons against halving; power 1 against the closed form. */
-static void polygons(void **state)
+/* Load and first moment of random polygons against integration by halving; exponent 1 against the
+ * closed form. */
+static void polygon_integrals_are_exact(void **state)
 {
     (void)state;
     double worst = 0.0, linear = 0.0;
@@ -107,8 +110,8 @@ static void polygons(void **state)
             q[k] = tact_v3_dot(p.slope_a, p.corner[k]);
             least = fmin(least, q[k]);
         }
-        p.base =
-            -least + (n % 3 ? uniform(0, n % 3 == 1 ? 1 : 30) : 0.0); /* from 0, or well over */
+        p.base = -least + (n % 3 ? uniform(0, n % 3 == 1 ? 1 : 30)
+                                 : 0.0); /* pressures from 0 on, or well above 0 */
         for (int k = 0; k < 3; k++) {
             q[k] += p.base;
             at[k] = p.corner[k][0] - p.corner[0][0];
@@ -125,7 +128,7 @@ static void polygons(void **state)
             linear = fmax(linear, fabs(same.springs.second[k] - p.area_moments.second[k]) /
                                       p.area_moments.area);
         }
-        p.power = powers[n % POWERS];
+        p.power = pressure_exponents[n % POWERS];
         tact_field_integrate(&p);
         integrate_by_brute_force(p.power, q, at, 6, p.area_moments.area, &load, &lever);
         worst = fmax(worst, fabs(p.load / load - 1.0));
@@ -150,20 +153,21 @@ static void pressure_powers_under_flat_punches(void **state)
     const double s = 0.01, kappa = 1e6, d = 1e-3;
     for (int i = 0; i < POWERS; i++) {
         for (int tilted = 0; tilted < 3; tilted++) {
-            double m = powers[i], tilt = tilted == 2 ? 0.15 : 0.02 * tilted;
+            double m = pressure_exponents[i], tilt = tilted == 2 ? 0.15 : 0.02 * tilted;
             struct tact_pose at = tact_pose_identity(), up = at;
             struct tact_pressure_field *soft, *hard;
             struct tact_mesh *mesh;
             struct tact_field_contact c;
             const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
-            const struct tact_field_material of = layer(kappa, m);
+            const struct tact_field_material of = make_layer_material(kappa, m);
             assert_int_equal(tact_field_of_shape(&floor, &of, &soft, NULL), 0);
             hard = make_rigid_box_field(s, s, s, &mesh);
-            up = pose_of(0, 0, 0, 0, tilt, 0); /* its corner at x = s goes down */
+            up = pose_of(0, 0, 0, 0, tilt, 0); /* the tilt lowers the punch's edge at x = s */
             up.position[0] = -s * sin(tilt);
             up.position[2] = s * cos(tilt) - d;
-            assert_int_equal(touch_pressure_fields(hard, &up, soft, &at, &c), 1);
-            /* Along the bottom the depth is d + l sin(tilt); its sides add to a horizontal force.
+            assert_int_equal(find_field_contact(hard, &up, soft, &at, &c), 1);
+            /* Along the punch's bottom the depth is d + l sin(tilt); its sides add a horizontal
+             * force.
              */
             double slope = sin(tilt), lowest = fmax(0.0, d - s * slope), deepest = d + s * slope;
             double force = tilted
@@ -177,8 +181,8 @@ static void pressure_powers_under_flat_punches(void **state)
                                             (pow(deepest, m) - pow(lowest, m))
                                       : 4.0 * s * s * kappa * m * pow(d, m - 1);
             assert_relatively_close(c.wrench[2], force, 1e-11);
-            /* Rounding of the rim by 1e-17 m leaves out (1e-17 / d)^m of it, which counts on the
-             * sides. */
+            /* Rounding of the rim by 1e-17 m leaves out the part (1e-17 / d)^m of the force, which
+             * matters on the sides. */
             assert_relatively_close(c.stiffness[14], stiffness, m < 1.0 ? 1e-7 : 1e-10);
             assert_true(fabs(c.wrench[0]) < 1e-11 * force && fabs(c.wrench[1]) < 1e-11 * force);
             assert_relatively_close(c.peak, kappa * pow(deepest, m), 1e-11);
@@ -195,7 +199,7 @@ static void stiffness_and_work_are_consistent(void **state)
 {
     (void)state;
     for (int i = 0; i < POWERS; i++) {
-        const struct tact_field_material of = layer(1e5, powers[i]);
+        const struct tact_field_material of = make_layer_material(1e5, pressure_exponents[i]);
         struct tact_shape a = box_of_sides(0.04, 0.06, 0.02), b = box_of_sides(0.03, 0.03, 0.03);
         struct tact_pressure_field *fa, *fb;
         struct tact_pose pa = tact_pose_identity();
@@ -209,11 +213,11 @@ static void stiffness_and_work_are_consistent(void **state)
             struct tact_pose pb = pose_of(0.003, 0.002, 0.021, 0.3, 0.2, 0.4);
             struct tact_field_contact up, down;
             const double h = 1e-7;
-            assert_int_equal(touch_pressure_fields(fb, &pb, fa, &pa, &c), 1);
+            assert_int_equal(find_field_contact(fb, &pb, fa, &pa, &c), 1);
             pb.position[k] += h;
-            touch_pressure_fields(fb, &pb, fa, &pa, &up);
+            find_field_contact(fb, &pb, fa, &pa, &up);
             pb.position[k] -= 2.0 * h;
-            touch_pressure_fields(fb, &pb, fa, &pa, &down);
+            find_field_contact(fb, &pb, fa, &pa, &down);
             for (int r = 0; r < 3; r++) {
                 double is = -(up.wrench[r] - down.wrench[r]) / (2.0 * h);
                 worst = fmax(worst, fabs(is - c.stiffness[6 * r + k]) / fabs(c.stiffness[14]));
@@ -224,7 +228,7 @@ static void stiffness_and_work_are_consistent(void **state)
             double t = 2.0 * PI * n / steps;
             struct tact_pose pb =
                 pose_of(0.004 * cos(t), 0.003 * sin(t), 0.0225 + 0.002 * sin(t), 0.3, 0.2, 0.4);
-            assert_int_equal(touch_pressure_fields(fb, &pb, fa, &pa, &c), 1);
+            assert_int_equal(find_field_contact(fb, &pb, fa, &pa, &c), 1);
             for (int k = 0; n && k < 3; k++) {
                 double work = 0.5 * (c.wrench[k] + last[k]) * (pb.position[k] - before[k]);
                 net += work;
@@ -234,9 +238,10 @@ static void stiffness_and_work_are_consistent(void **state)
             memcpy(before, pb.position, sizeof before);
         }
         printf("power %g: stiffness %.1e off differences, net work %.1e of the work moved\n",
-               powers[i], worst, fabs(net) / moved);
-        /* Of the spring of a power below 1 much is within rounding of the rim. */
-        assert_true(worst < (powers[i] < 1.0 ? 1e-5 : 1e-6) && fabs(net) < 1e-7 * moved);
+               pressure_exponents[i], worst, fabs(net) / moved);
+        /* For an exponent below 1, much of the stiffness is within rounding distance of the rim. */
+        assert_true(worst < (pressure_exponents[i] < 1.0 ? 1e-5 : 1e-6) &&
+                    fabs(net) < 1e-7 * moved);
         tact_field_free(fa);
         tact_field_free(fb);
         tact_shape_release(&a);
@@ -244,8 +249,8 @@ static void stiffness_and_work_are_consistent(void **state)
     }
 }
 
-/* The patch that the model makes of a ball and a half-space. */
-static void measure_patch_of_soft_ball(const struct tact_material *of_ball, double radius,
+/* Measures the patch that the model makes of a ball and a half-space. */
+static void measure_patch_of_soft_ball(const struct tact_material *ball_material, double radius,
                                        double depth, const struct tact_material *floor_material,
                                        struct tact_patch *patch)
 {
@@ -257,7 +262,7 @@ static void measure_patch_of_soft_ball(const struct tact_material *of_ball, doub
     struct tact_pair_piece piece[TACT_PIECES];
     void *a = NULL, *b = NULL;
     up.position[2] = radius - depth;
-    assert_int_equal(model->prepare(model, &ball, of_ball, &a, NULL), 0);
+    assert_int_equal(model->prepare(model, &ball, ball_material, &a, NULL), 0);
     assert_int_equal(model->prepare(model, &floor, floor_material, &b, NULL), 0);
     struct tact_pair_query q = {.model = model,
                                 .a = &ball,
@@ -277,25 +282,28 @@ static void measure_patch_of_soft_ball(const struct tact_material *of_ball, doub
 /* A rigid ball in a soft half-space: F = 2 pi kappa (d^(m + 2) / (m + 2) + (R - d) d^(m + 1) / (m +
  * 1)), K its derivative, arm by quadrature. A modulus alone: Hertz's force, patch and torsion arm.
  */
-static void balls(void **state)
+static void balls_have_exact_force(void **state)
 {
     (void)state;
     const double r = 0.02, kappa = 1e6;
     static const struct tact_material rigid;
     struct tact_patch p;
     for (int i = 0; i < POWERS; i++) {
-        double m = powers[i];
-        const struct tact_material soft = {.field = layer(kappa, m)};
+        double m = pressure_exponents[i];
+        const struct tact_material soft = {.field = make_layer_material(kappa, m)};
         for (double d = 0.001; d < 0.02; d *= 3.0) {
             double arm = 0.0;
             measure_patch_of_soft_ball(&rigid, r, d, &soft, &p);
             double force = 2.0 * PI * kappa * pow(d, m + 1) * (d / (m + 2) + (r - d) / (m + 1));
-            double slope = 2.0 * PI * kappa * pow(d, m) *
-                           (d + (r - d) - d / (m + 1)); /* d/dd, as the ball moves with d */
+            double slope =
+                2.0 * PI * kappa * pow(d, m) *
+                (d + (r - d) -
+                 d / (m + 1)); /* derivative of the force by d; the ball's centre moves with d */
             assert_relatively_close(p.wrench[0], force, 1e-12);
             assert_relatively_close(p.stiffness[0], slope, 1e-12);
             enum { FINE = 20000 };
-            for (int k = 0; k < FINE; k++) { /* p rho 2 pi rho d rho */
+            for (int k = 0; k < FINE;
+                 k++) { /* integrand of the torsion moment: p rho 2 pi rho d rho */
                 double rho = p.semi[0] * (k + 0.5) / FINE,
                        depth = sqrt(r * r - rho * rho) - (r - d);
                 arm += 2.0 * PI * rho * rho * kappa * pow(fmax(depth, 0.0), m) * p.semi[0] / FINE;
@@ -312,7 +320,7 @@ static void balls(void **state)
     assert_relatively_close(p.semi[0], a, approach / r);
     assert_relatively_close(p.spin_arm, 3.0 * PI / 16.0 * a, approach / r);
     assert_relatively_close(p.stiffness[0], 4.0 * effective_modulus * a,
-                            approach / r); /* by half of the approach */
+                            approach / r); /* the ball is deformed by half of the approach */
 }
 
 /* A cylinder on its side with a modulus alone: half width of Hertz's line contact under its weight,
@@ -354,7 +362,7 @@ static void drops_gain_no_energy(void **state)
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = make_rigid_law(n % 2 ? 0.5 : 0.0);
         struct tact_shape box = box_of_sides(0.04, 0.03, 0.02), ball = make_sphere(0.015);
-        double power = powers[n / 4 % POWERS];
+        double power = pressure_exponents[n / 4 % POWERS];
         const struct tact_material soft = {
             .field = {.modulus = pow(10.0, uniform(4, 8)), .thickness = 0.01, .power = power}};
         const double place[3] = {0.0, 0.0, 0.075};
@@ -397,7 +405,8 @@ static void invalid_powers_are_refused(void **state)
     (void)state;
     const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape box = box_of_sides(0.04, 0.04, 0.04);
-    const struct tact_field_material of[2] = {layer(1e5, 1.0), layer(1e5, 0.5)};
+    const struct tact_field_material of[2] = {make_layer_material(1e5, 1.0),
+                                              make_layer_material(1e5, 0.5)};
     struct tact_pressure_field *a, *b;
     struct tact_field_contact c;
     struct tact_pose at = tact_pose_identity();
@@ -414,7 +423,7 @@ static void invalid_powers_are_refused(void **state)
     assert_int_equal(tact_world_create(&o, &world), 0);
     static const double bad[] = {-1.0, 0.49, 6.0, NAN, INFINITY};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        const struct tact_material soft = {.field = layer(1e5, bad[i])};
+        const struct tact_material soft = {.field = make_layer_material(1e5, bad[i])};
         assert_int_equal(tact_world_set_material(world, 0, &soft), -EINVAL);
     }
     tact_world_destroy(world);
@@ -424,10 +433,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quadrature_rules_are_exact),
-        cmocka_unit_test(polygons),
+        cmocka_unit_test(polygon_integrals_are_exact),
         cmocka_unit_test(pressure_powers_under_flat_punches),
         cmocka_unit_test(stiffness_and_work_are_consistent),
-        cmocka_unit_test(balls),
+        cmocka_unit_test(balls_have_exact_force),
         cmocka_unit_test(resting_depth_is_hertz),
         cmocka_unit_test(drops_gain_no_energy),
         cmocka_unit_test(invalid_powers_are_refused),

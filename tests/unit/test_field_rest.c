@@ -18,7 +18,7 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-static struct tact_contact_law soft_law(double friction)
+static struct tact_contact_law make_soft_contact_law(double friction)
 {
     struct tact_contact_law law = make_rigid_law(friction);
     law.model = tact_contact_model_find("field");
@@ -26,26 +26,26 @@ static struct tact_contact_law soft_law(double friction)
     return law;
 }
 
-static void set_soft(struct world_scene *s, int material, double modulus, double thickness)
+static void set_soft_material(struct world_scene *s, int material, double modulus, double thickness)
 {
     const struct tact_material of = {.field = {.modulus = modulus, .thickness = thickness}};
     assert_int_equal(tact_world_set_material(s->world, material, &of), 0);
 }
 
-/* Five cubes on a soft floor, friction 0.5, in line or each shifted in a direction of its own: how
- * far they move once they are at rest, in so many seconds. Ten times softer they sway for longer
- * than that. */
+/* Largest motion of a stack of five soft cubes on a soft floor, friction 0.5, in `seconds` after it
+ * has come to rest; the cubes are aligned, or each is shifted in another direction. Ten times
+ * softer cubes would sway for longer. */
 static double largest_motion_of_soft_stack(double shift, double seconds)
 {
     enum { CUBES = 5 };
     const double edge = 0.06;
     struct world_scene s;
     struct tact_shape cube = box_of_sides(edge, edge, edge);
-    struct tact_contact_law law = soft_law(0.5);
+    struct tact_contact_law law = make_soft_contact_law(0.5);
     double from[CUBES][3], worst = 0.0;
     open_empty_scene(&s, NULL);
-    set_soft(&s, 0, 1e7, 0.03);
-    set_soft(&s, 1, 1e7, 0.03);
+    set_soft_material(&s, 0, 1e7, 0.03);
+    set_soft_material(&s, 1, 1e7, 0.03);
     add_scene_ground(&s);
     for (int i = 0; i < CUBES; i++) {
         const double place[3] = {shift * cos(2.1 * i), shift * sin(2.1 * i), (i + 0.49) * edge};
@@ -55,7 +55,8 @@ static double largest_motion_of_soft_stack(double shift, double seconds)
     set_scene_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     run_scene_for_seconds(
-        &s, fmax(2.0, campaign_trial_count(2, 5))); /* to rest, under a sanitizer too */
+        &s,
+        fmax(2.0, campaign_trial_count(2, 5))); /* time to come to rest, under a sanitizer too */
     for (int i = 0; i < CUBES; i++) {
         tact_v3_copy(from[i], tact_world_body(s.world, i)->pose.position);
     }
@@ -65,14 +66,14 @@ static double largest_motion_of_soft_stack(double shift, double seconds)
         tact_v3_sub(moved, tact_world_body(s.world, i)->pose.position, from[i]);
         worst = fmax(worst, tact_v3_norm(moved));
     }
-    double lean = 0.0;
+    double largest_tilt_rad = 0.0;
     for (int i = 0; i < CUBES; i++) {
-        lean = fmax(lean, body_tilt_from_vertical(&s, i));
+        largest_tilt_rad = fmax(largest_tilt_rad, body_tilt_from_vertical(&s, i));
     }
     printf(
         "shifted by %g m: moved %.1e m in %g s, tilt %.1e rad, unsolved %ld, at most %d sweeps\n",
-        shift, worst, seconds, lean, s.unsolved, s.max_tick_iterations);
-    assert_true(lean < 0.1);
+        shift, worst, seconds, largest_tilt_rad, s.unsolved, s.max_tick_iterations);
+    assert_true(largest_tilt_rad < 0.1);
     close_scene(&s);
     return worst;
 }
@@ -80,25 +81,26 @@ static double largest_motion_of_soft_stack(double shift, double seconds)
 static void stacks_do_not_creep(void **state)
 {
     (void)state;
-    static const double shifts[] = {1e-6, 0.0, 1e-3};
+    static const double cube_offsets_m[] = {1e-6, 0.0, 1e-3};
     for (int i = 0; i < campaign_trial_count(3, 3); i++) {
-        assert_true(largest_motion_of_soft_stack(shifts[i], campaign_trial_count(1, 60)) < 1e-9);
+        assert_true(largest_motion_of_soft_stack(cube_offsets_m[i], campaign_trial_count(1, 60)) <
+                    1e-9);
     }
 }
 
-/* A ruler between two soft tips at a fixed depth, its centre of mass beside them by the distance
- * at which friction holds `margin` times its weight. */
+/* Scene of a ruler between two soft fingertips at a fixed depth; its centre of mass is beside them
+ * by the distance at which friction can hold `margin` times its weight. */
 static void open_soft_pinch_scene(struct world_scene *s, double margin, double tolerance)
 {
     struct tact_world_options o = tact_world_options_default();
     const double r = 0.008, mass = 0.03, mu = 0.8, depth = 1.2e-3, place[3] = {0.0, 0.0, 0.0};
-    struct tact_contact_law law = soft_law(mu);
+    struct tact_contact_law law = make_soft_contact_law(mu);
     struct tact_shape ball = make_sphere(r), ruler = box_of_sides(0.3, 0.002, 0.03);
     struct tact_pose local = tact_pose_identity();
     double torque = 0.0;
     o.tolerance = tolerance;
     open_empty_scene(s, &o);
-    set_soft(s, 0, 5e5, r);
+    set_soft_material(s, 0, 5e5, r);
     add_scene_solid(s, &ruler, mass, place, 0.0);
     for (int side = -1; side < 2; side += 2) {
         local.position[1] = side * (0.001 + r - depth);
@@ -115,9 +117,9 @@ static void open_soft_pinch_scene(struct world_scene *s, double margin, double t
     tact_world_refresh(s->world);
 }
 
-/* Gravity oscillates by 0.1 g at 5 Hz, with a tolerance of 1e-14: at the default of 1e-10 the tips'
- * slip by up to 1e-12 m/s, 4e-11 m in 30 s, in as many sweeps. Checked is the largest distance of
- * the ruler from where it was at the same phase at the beginning of the second half. */
+/* A pinched ruler under gravity that oscillates by 0.1 g at 5 Hz, solved to a residual of 1e-14: at
+ * the default of 1e-10 the tips slip by up to 1e-12 m/s, 4e-11 m in 30 s. Checks the largest
+ * distance of the ruler from its place at the same phase at the beginning of the second half. */
 static void shaken_pinches_return(void **state)
 {
     (void)state;

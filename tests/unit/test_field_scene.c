@@ -16,7 +16,7 @@
 #include "support/replays.h"
 
 /* All kinds of shape, soft and rigid, that fall on a soft floor beside each other. */
-static const char all_kinds[] =
+static const char scene_of_all_shapes[] =
     "name: soft\nduration: 0.25\nrecorder: {pressure_rate: 100}\n"
     "materials:\n"
     "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01, power: %s}}\n"
@@ -55,7 +55,7 @@ static void check_run_and_replay_of_power(const char *power)
     assert_non_null(mkdtemp(log));
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
-    snprintf(text, sizeof text, all_kinds, power, power);
+    snprintf(text, sizeof text, scene_of_all_shapes, power, power);
     run_session_of_scene_text(text, &options, &report);
     printf("power %s: %llu polygons in %llu ticks, unsolved %llu\n", power,
            (unsigned long long)report.counts[TACT_COUNT_POLYGONS],
@@ -78,8 +78,8 @@ static void scenes_of_fields_run_and_replay(void **state)
     check_run_and_replay_of_power("0.5");
 }
 
-/* Five fingertips by fields close on a mesh that lies on a table by volume, all in one island, and
- * lift it; the replays are equal. */
+/* Five fingertips with the model `field` close on a mesh that rests on a table by the model
+ * `volume`, and lift it, all in one island; replays are equal. */
 static void a_hand_of_fields_lifts_a_mesh_and_replays(void **state)
 {
     (void)state;

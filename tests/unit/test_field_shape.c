@@ -16,8 +16,8 @@
 
 #define PI 3.14159265358979323846
 
-static struct tact_pressure_field *field_of(enum tact_shape_kind kind, double x, double y, double z,
-                                            double slope)
+static struct tact_pressure_field *make_shape_field(enum tact_shape_kind kind, double x, double y,
+                                                    double z, double slope)
 {
     struct tact_shape shape = {.kind = kind, .size = {x, y, z}};
     struct tact_pressure_field *field;
@@ -66,7 +66,7 @@ static void nearly_equal_sizes_make_a_field(void **state)
         for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
             const double *size = of[k].size, inside[3] = {0.6 * size[0], 0.01 * s, 0.005 * s};
             struct tact_pressure_field *field =
-                field_of(of[k].kind, size[0], size[1], size[2], 1e6);
+                make_shape_field(of[k].kind, size[0], size[1], size[2], 1e6);
             double depth = pressure_at(field, inside) / 1e6, exact = 0.4 * size[0];
             if (!(fabs(depth - exact) < 0.03 * exact)) {
                 fail_msg("solid %zu, %g: %g m in place of %g", k, more / s - 1.0, depth, exact);
@@ -76,7 +76,7 @@ static void nearly_equal_sizes_make_a_field(void **state)
     }
 }
 
-/* The distance of the nearest face. */
+/* Distance of a point in a box from the nearest face. */
 static void the_field_of_a_box_is_the_distance_to_its_faces(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void the_field_of_a_box_is_the_distance_to_its_faces(void **state)
         {0.03, 0.03, 0.03}, {0.01, 0.03, 0.02}, {0.02, 0.01, 0.02}, {0.05, 0.05, 0.001}};
     for (int i = 0; i < 4; i++) {
         const double *s = size[i];
-        struct tact_pressure_field *box = field_of(TACT_SHAPE_BOX, s[0], s[1], s[2], 1e6);
+        struct tact_pressure_field *box = make_shape_field(TACT_SHAPE_BOX, s[0], s[1], s[2], 1e6);
         double worst = 0.0;
         for (int n = 0; n < 2000; n++) {
             double x[3], d = INFINITY;
@@ -112,7 +112,7 @@ static void field_forces_of_round_shapes(void **state)
     struct tact_pose at = tact_pose_identity();
     struct tact_field_contact c;
     for (int i = 0; i < 3; i++) {
-        struct tact_pressure_field *ball = field_of(kind[i], r, i == 1 ? l : r, r, slope);
+        struct tact_pressure_field *ball = make_shape_field(kind[i], r, i == 1 ? l : r, r, slope);
         for (double d = 0.005; d < 0.03; d += 0.005) {
             double exact = PI / 3.0 * slope * r * d * d * (3.0 - 2.0 * d / r), worst = 0.0;
             for (int n = 0; n < 20; n++) {
@@ -121,7 +121,7 @@ static void field_forces_of_round_shapes(void **state)
                     random_unit_quaternion(place.quat_wxyz);
                 }
                 place.position[2] = r - d + (i == 1 ? l : 0.0);
-                assert_int_equal(touch_pressure_fields(ball, &place, floor, &at, &c), 1);
+                assert_int_equal(find_field_contact(ball, &place, floor, &at, &c), 1);
                 worst = tact_max(worst, fabs(c.wrench[2] / exact - 1.0));
                 worst = tact_max(worst, tact_hypot(c.wrench[0], c.wrench[1]) / exact);
             }
@@ -142,12 +142,13 @@ static void field_forces_of_cylinders(void **state)
     const double slope = 1e6, d = 1e-3;
     for (int i = 0; i < 2; i++) {
         double r = 0.02, l = i ? 0.005 : 0.03;
-        struct tact_pressure_field *rod = field_of(TACT_SHAPE_CYLINDER, r, l, 0.0, slope);
+        struct tact_pressure_field *rod = make_shape_field(TACT_SHAPE_CYLINDER, r, l, 0.0, slope);
         struct tact_pose place = tact_pose_identity();
         struct tact_field_contact c;
         place.position[2] = l - d;
-        assert_int_equal(touch_pressure_fields(rod, &place, floor, &at, &c), 1);
-        /* depth d over the disc, except near its rim, where the side is nearer */
+        assert_int_equal(find_field_contact(rod, &place, floor, &at, &c), 1);
+        /* force of depth d over the end's disc, less near its rim, where the cylinder's side is
+         * nearer */
         double exact = slope * PI * (r * r * d - r * d * d + d * d * d / 3.0);
         printf("cylinder %g x %g: %zu tetrahedra, force %.3e of exact\n", r, l,
                tact_field_cells(rod), c.wrench[2] / exact - 1.0);
@@ -171,12 +172,12 @@ static void fields_of_convex_solids_are_exact(void **state)
     struct tact_pressure_field *field, *hard;
     struct tact_error err;
     assert_int_equal(field_of_shape(&shape, 1e6, &field, NULL), 0);
-    double steepest = 0.0;
+    double steepest_gradient = 0.0;
     for (size_t i = 0; i < field->cell_count; i++) {
-        steepest = tact_max(steepest, tact_v3_norm(field->cells[i].gradient));
+        steepest_gradient = tact_max(steepest_gradient, tact_v3_norm(field->cells[i].gradient));
     }
-    printf("convex: %zu tetrahedra, steepest %.12g Pa/m\n", field->cell_count, steepest);
-    assert_true(fabs(steepest / 1e6 - 1.0) < 1e-9);
+    printf("convex: %zu tetrahedra, steepest %.12g Pa/m\n", field->cell_count, steepest_gradient);
+    assert_true(fabs(steepest_gradient / 1e6 - 1.0) < 1e-9);
     tact_field_free(field);
     shape.kind = TACT_SHAPE_MESH;
     assert_int_equal(field_of_shape(&shape, INFINITY, &hard, &err), 0);

@@ -16,7 +16,7 @@
 
 #define PI 3.14159265358979323846
 
-/* A ball of few tetrahedra, b, on a soft block, a. */
+/* A ball b of few tetrahedra, pressed on a soft block a. */
 struct pressed {
     struct tact_pressure_field *block, *ball;
     struct tact_pose at, up;
@@ -29,13 +29,14 @@ static struct pressed press_ball_on_block(void)
     return p;
 }
 
-static void release_pressed(struct pressed *p)
+static void free_pressed_ball(struct pressed *p)
 {
     tact_field_free(p->block);
     tact_field_free(p->ball);
 }
 
-static struct field_surface surface_of(const struct pressed *p, const struct tact_pose *up)
+static struct field_surface contact_surface_at_pose(const struct pressed *p,
+                                                    const struct tact_pose *up)
 {
     struct field_surface of;
     assert_int_equal(
@@ -44,12 +45,13 @@ static struct field_surface surface_of(const struct pressed *p, const struct tac
     return of;
 }
 
-/* The torque on the ball about its frame's origin: minus the slope of the energy. */
+/* The torque on the ball about its frame's origin is minus the derivative of the elastic energy,
+ * not that of one point a polygon. */
 static void torque_is_not_that_of_one_point_a_polygon(void **state)
 {
     (void)state;
     struct pressed p = press_ball_on_block();
-    const struct field_surface of = surface_of(&p, &p.up);
+    const struct field_surface of = contact_surface_at_pose(&p, &p.up);
     double exact[3], printed[3] = {0.0}, summed[3] = {0.0}, size, off = 0.0, miss = 0.0;
     for (size_t i = 0; i < of.count; i++) {
         const struct field_polygon *q = &of.polygon[i];
@@ -85,12 +87,12 @@ static void torque_is_not_that_of_one_point_a_polygon(void **state)
     printf("torque %.3e N m: integral within %.1e, one point a polygon off by %.1e of it\n", size,
            off, miss);
     assert_true(off < 1e-6 && miss > 1e-3);
-    release_pressed(&p);
+    free_pressed_ball(&p);
 }
 
 /* The mean of the gradients of the tetrahedra about each vertex, at a point of cell i. */
-static void averaged_gradient(const struct tact_pressure_field *field, uint32_t i, const double *at,
-                              double out[3])
+static void vertex_averaged_gradient(const struct tact_pressure_field *field, uint32_t i,
+                                     const double *at, double out[3])
 {
     const struct field_cell *cell = &field->cells[i];
     const double *last = field->vertices + 3 * (size_t)cell->corner[3];
@@ -131,13 +133,13 @@ static void stiffness_is_not_that_of_averaged_gradients(void **state)
     for (int side = 0; side < 2; side++) {
         struct tact_pose up = p.up;
         up.position[2] += side ? step : -step;
-        const struct field_surface of = surface_of(&p, &up);
+        const struct field_surface of = contact_surface_at_pose(&p, &up);
         for (size_t i = 0; i < of.count; i++) {
             force[side] += of.polygon[i].load * of.polygon[i].normal[2];
         }
     }
     double exact = (force[0] - force[1]) / (2.0 * step);
-    const struct field_surface of = surface_of(&p, &p.up);
+    const struct field_surface of = contact_surface_at_pose(&p, &p.up);
     for (size_t i = 0; i < of.count; i++) {
         const struct field_polygon *q = &of.polygon[i];
         double middle[3], inside[3], a[3], b[3], turned[3], differ[3];
@@ -145,8 +147,8 @@ static void stiffness_is_not_that_of_averaged_gradients(void **state)
         tact_v3_axpy(middle, 1.0 / q->area_moments.area, q->area_moments.first);
         tact_v3_sub(inside, middle, of.pair.shift);
         tact_m3_tmul_v3(turned, of.pair.turn, inside);
-        averaged_gradient(of.pair.a, q->a, middle, a);
-        averaged_gradient(of.pair.b, q->b, turned, inside);
+        vertex_averaged_gradient(of.pair.a, q->a, middle, a);
+        vertex_averaged_gradient(of.pair.b, q->b, turned, inside);
         tact_m3_mul_v3(b, of.pair.turn, inside);
         tact_v3_sub(differ, b, a);
         averaged -= q->area_moments.area * a[2] * b[2] / tact_v3_norm(differ);
@@ -155,14 +157,14 @@ static void stiffness_is_not_that_of_averaged_gradients(void **state)
     printf("stiffness %.1f N/m: own gradients within %.1e, averaged ones off by %.1e of it\n",
            exact, fabs(own / exact - 1.0), fabs(averaged / exact - 1.0));
     assert_true(fabs(own / exact - 1.0) < 1e-6 && fabs(averaged / exact - 1.0) > 1e-2);
-    release_pressed(&p);
+    free_pressed_ball(&p);
 }
 
-/* Force on a box that moves over the edge of another, of all polygons or without those whose normal
- * is over 112.5 degrees from the gradients (Drake). */
+/* Force on a box that moves over the edge of another, summed over all polygons, or, as in Drake,
+ * without polygons whose normal is over 112.5 degrees from the pressure gradients. */
 static void force_over_edge(const struct tact_pressure_field *a,
                             const struct tact_pressure_field *b, const struct tact_pose *up,
-                            int is_culled, double force[3])
+                            int culls_by_angle, double force[3])
 {
     const struct tact_pose at = tact_pose_identity();
     const double least = cos(5.0 * PI / 8.0);
@@ -171,16 +173,17 @@ static void force_over_edge(const struct tact_pressure_field *a,
     assert_true(tact_field_find_contact_surface(a, &at, b, up, field_scratch(), &of) >= 0);
     for (size_t i = 0; i < of.count; i++) {
         const struct field_polygon *q = &of.polygon[i];
-        double along_a = -tact_v3_dot(q->normal, q->slope_a) / tact_v3_norm(q->slope_a);
-        double along_b = tact_v3_dot(q->normal, q->slope_b) / tact_v3_norm(q->slope_b);
-        if (!is_culled || (along_a >= least && along_b >= least)) {
+        double cosine_a = -tact_v3_dot(q->normal, q->slope_a) / tact_v3_norm(q->slope_a);
+        double cosine_b = tact_v3_dot(q->normal, q->slope_b) / tact_v3_norm(q->slope_b);
+        if (!culls_by_angle || (cosine_a >= least && cosine_b >= least)) {
             tact_v3_axpy(force, q->load, q->normal);
         }
     }
 }
 
-/* Net work of the force round a closed path over the edges of a box, of the work moved. */
-static double net_work_round_edges(int is_culled)
+/* Net work of the force around a closed path over the edges of a box, relative to the sum of the
+ * magnitudes of its work. */
+static double net_work_round_edges(int culls_by_angle)
 {
     enum { POINTS = 1600 };
     struct tact_pressure_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
@@ -190,7 +193,7 @@ static double net_work_round_edges(int is_culled)
         double s = 2.0 * PI * k / POINTS, work = 0.0;
         struct tact_pose up = pose_of(0.03 * cos(s) + 0.003, 0.021 * sin(s),
                                       0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
-        force_over_edge(a, b, &up, is_culled, force);
+        force_over_edge(a, b, &up, culls_by_angle, force);
         for (int j = 0; j < 3 && k; j++) {
             work += 0.5 * (last[j] + force[j]) * (up.position[j] - place[j]);
         }

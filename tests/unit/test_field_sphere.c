@@ -16,36 +16,40 @@
 #include "support/random.h"
 
 #define PI 3.14159265358979323846
-#define RADIUS 0.02
+#define BALL_RADIUS_M 0.02
 
-static const double half_sides[3] = {0.02, 0.03, 0.01};
+static const double box_half_sides_m[3] = {0.02, 0.03, 0.01};
 
-/* The surface of a ball at a place, on a rigid box at the origin, summed about the place. */
-struct ball_on_soft_box {
+/* A soft ball and a rigid box at the origin: their pressure fields, and the sphere of the exact
+ * integrals. */
+struct soft_ball_on_box {
     struct tact_pressure_field *ball, *box;
     struct tact_mesh *mesh;
     struct field_sphere sphere;
 };
 
-static struct ball_on_soft_box make_ball_on_soft_box(double power)
+static struct soft_ball_on_box make_soft_ball_on_box(double power)
 {
-    struct ball_on_soft_box o = {.sphere = {RADIUS, 1e6, power}};
-    const struct tact_shape shape = make_sphere(RADIUS);
+    struct soft_ball_on_box o = {.sphere = {BALL_RADIUS_M, 1e6, power}};
+    const struct tact_shape shape = make_sphere(BALL_RADIUS_M);
     const struct tact_field_material soft = {.modulus = 1e6, .thickness = 1.0};
     assert_int_equal(tact_field_of_shape(&shape, &soft, &o.ball, NULL), 0);
-    o.box = make_rigid_box_field(half_sides[0], half_sides[1], half_sides[2], &o.mesh);
+    o.box = make_rigid_box_field(box_half_sides_m[0], box_half_sides_m[1], box_half_sides_m[2],
+                                 &o.mesh);
     return o;
 }
 
-static void free_ball_on_soft_box(struct ball_on_soft_box *o)
+static void free_soft_ball_on_box(struct soft_ball_on_box *o)
 {
     tact_field_free(o->ball);
     tact_field_free(o->box);
     tact_mesh_free(o->mesh);
 }
 
-/* Force on the box and stiffness about the ball's centre. Returns the number of polygons. */
-static size_t press(const struct ball_on_soft_box *o, const double *place, struct field_part *out)
+/* Sums force on the box and stiffness about the ball's centre. Returns the number of contact
+ * polygons. */
+static size_t sum_ball_contact(const struct soft_ball_on_box *o, const double *place,
+                               struct field_part *out)
 {
     struct tact_pose at = tact_pose_identity(), origin = at;
     struct field_surface of;
@@ -60,9 +64,9 @@ static size_t press(const struct ball_on_soft_box *o, const double *place, struc
     return of.count;
 }
 
-/* By quadrature: force, its moment, and the stiffness about the centre, of the box's face whose
- * outward normal is `sign` times axis k. */
-static void integrate_face_by_quadrature(const struct ball_on_soft_box *o, const double *place,
+/* Integrates by quadrature over the box face whose outward normal is `sign` times axis k: force,
+ * its moment, and stiffness about the ball's centre. */
+static void integrate_face_by_quadrature(const struct soft_ball_on_box *o, const double *place,
                                          int k, double sign, double *force, double *moment,
                                          double *stiffness)
 {
@@ -70,21 +74,21 @@ static void integrate_face_by_quadrature(const struct ball_on_soft_box *o, const
     int i = (k + 1) % 3, j = (k + 2) % 3;
     double x[3], n[3] = {0.0};
     n[k] = -sign;
-    x[k] = sign * half_sides[k] - place[k];
-    double low[2] = {fmax(-half_sides[i] - place[i], -RADIUS),
-                     fmax(-half_sides[j] - place[j], -RADIUS)};
-    double high[2] = {fmin(half_sides[i] - place[i], RADIUS),
-                      fmin(half_sides[j] - place[j], RADIUS)};
+    x[k] = sign * box_half_sides_m[k] - place[k];
+    double low[2] = {fmax(-box_half_sides_m[i] - place[i], -BALL_RADIUS_M),
+                     fmax(-box_half_sides_m[j] - place[j], -BALL_RADIUS_M)};
+    double high[2] = {fmin(box_half_sides_m[i] - place[i], BALL_RADIUS_M),
+                      fmin(box_half_sides_m[j] - place[j], BALL_RADIUS_M)};
     double m = o->sphere.power, s = o->sphere.slope;
     for (int a = 0; a < POINTS * POINTS; a++) {
         const int column = a % POINTS, row = a / POINTS;
         x[i] = low[0] + (high[0] - low[0]) * (column + 0.5) / POINTS;
         x[j] = low[1] + (high[1] - low[1]) * (row + 0.5) / POINTS;
         double r = tact_v3_norm(x), area = (high[0] - low[0]) * (high[1] - low[1]);
-        if (r >= RADIUS || high[0] <= low[0] || high[1] <= low[1]) {
+        if (r >= BALL_RADIUS_M || high[0] <= low[0] || high[1] <= low[1]) {
             continue;
         }
-        double q = s * (RADIUS - r), p = pow(q, m) * area / POINTS / POINTS;
+        double q = s * (BALL_RADIUS_M - r), p = pow(q, m) * area / POINTS / POINTS;
         double steep = m * s * pow(q, m - 1.0) / r * area / POINTS / POINTS, across[3];
         tact_v3_axpy(force, p, n);
         tact_v3_axpy(moment, p, x);
@@ -100,14 +104,14 @@ static void integrate_face_by_quadrature(const struct ball_on_soft_box *o, const
 static void integrals_against_quadrature(void **state)
 {
     (void)state;
-    static const double powers[3] = {1.0, 2.0, 1.5};
+    static const double pressure_exponents[3] = {1.0, 2.0, 1.5};
     static const double places[3][3] = {
         {0.015, 0.02, 0.021}, {0.031, 0.012, 0.0215}, {0.012, 0.024, -0.006}};
     for (int n = 0; n < 3; n++) {
-        struct ball_on_soft_box o = make_ball_on_soft_box(powers[n]);
+        struct soft_ball_on_box o = make_soft_ball_on_box(pressure_exponents[n]);
         struct field_part part;
         double force[3] = {0.0}, moment[3] = {0.0}, stiffness[36] = {0.0}, back[3], most = 0.0;
-        assert_true(press(&o, places[n], &part) > 2);
+        assert_true(sum_ball_contact(&o, places[n], &part) > 2);
         for (int k = 0; k < 3; k++) {
             integrate_face_by_quadrature(&o, places[n], k, 1.0, force, moment, stiffness);
             integrate_face_by_quadrature(&o, places[n], k, -1.0, force, moment, stiffness);
@@ -115,18 +119,19 @@ static void integrals_against_quadrature(void **state)
         double load = part.sums.load;
         for (int k = 0; k < 3; k++) {
             assert_true(fabs(part.sums.force[k] - force[k]) < 2e-5 * load);
-            assert_true(fabs(part.sums.origin[k] * load - moment[k]) < 2e-5 * load * RADIUS);
+            assert_true(fabs(part.sums.origin[k] * load - moment[k]) < 2e-5 * load * BALL_RADIUS_M);
         }
         tact_v3_scale(back, part.sums.origin, -1.0);
         tact_field_shift_stiffness(part.sums.stiffness, back);
         for (int k = 0; k < 36; k++) {
-            double unit = (k / 6 < 3 ? 1.0 : RADIUS) * (k % 6 < 3 ? 1.0 : RADIUS);
-            most = fmax(most, fabs(part.sums.stiffness[k] - stiffness[k]) * RADIUS / (load * unit));
+            double unit = (k / 6 < 3 ? 1.0 : BALL_RADIUS_M) * (k % 6 < 3 ? 1.0 : BALL_RADIUS_M);
+            most = fmax(most, fabs(part.sums.stiffness[k] - stiffness[k]) * BALL_RADIUS_M /
+                                  (load * unit));
         }
-        print_message("power %.1f: %.3f N, stiffness within %.1e of quadrature\n", powers[n], load,
-                      most);
+        print_message("power %.1f: %.3f N, stiffness within %.1e of quadrature\n",
+                      pressure_exponents[n], load, most);
         assert_true(most < 1e-3);
-        free_ball_on_soft_box(&o);
+        free_soft_ball_on_box(&o);
     }
 }
 
@@ -135,31 +140,31 @@ static void integrals_against_quadrature(void **state)
 static void ball_force_has_its_closed_form(void **state)
 {
     (void)state;
-    static const double powers[4] = {1.0, 0.5, 2.0, 0.7};
+    static const double pressure_exponents[4] = {1.0, 0.5, 2.0, 0.7};
     static const double close[4] = {1e-13, 1e-9, 1e-9, 1e-7};
     for (int i = 0; i < 4; i++) {
-        struct ball_on_soft_box o = make_ball_on_soft_box(powers[i]);
-        const double place[3] = {0.003, -0.004, half_sides[2] + 0.9 * RADIUS};
+        struct soft_ball_on_box o = make_soft_ball_on_box(pressure_exponents[i]);
+        const double place[3] = {0.003, -0.004, box_half_sides_m[2] + 0.9 * BALL_RADIUS_M};
         struct field_part part;
-        assert_int_equal(press(&o, place, &part), 2);
-        /* s int_0^d 2 pi (R - u) q^m du about the depth u: m = 1: pi/3 s d^2 (3 R - d) */
-        double d = 0.1 * RADIUS, m = powers[i], s = pow(1e6, m);
-        double force =
-            2.0 * PI * s * (RADIUS * pow(d, m + 1.0) / (m + 1.0) - pow(d, m + 2.0) / (m + 2.0));
-        double exact_stiffness_of_ball = 2.0 * PI * s * (RADIUS - d) * pow(d, m);
+        assert_int_equal(sum_ball_contact(&o, place, &part), 2);
+        /* s int_0^d 2 pi (R - u) q^m du over the depth u; for m = 1: pi/3 s d^2 (3 R - d) */
+        double d = 0.1 * BALL_RADIUS_M, m = pressure_exponents[i], s = pow(1e6, m);
+        double force = 2.0 * PI * s *
+                       (BALL_RADIUS_M * pow(d, m + 1.0) / (m + 1.0) - pow(d, m + 2.0) / (m + 2.0));
+        double exact_stiffness_of_ball = 2.0 * PI * s * (BALL_RADIUS_M - d) * pow(d, m);
         print_message("power %.1f: force %.1e, stiffness %.1e off\n", m,
                       part.sums.load / force - 1.0,
                       part.sums.stiffness[14] / exact_stiffness_of_ball - 1.0);
         assert_true(fabs(part.sums.load / force - 1.0) < close[i]);
         assert_true(fabs(part.sums.stiffness[14] / exact_stiffness_of_ball - 1.0) < close[i]);
         if (m == 1.0) {
-            assert_int_equal(press(&o, half_sides, &part), 6);
+            assert_int_equal(sum_ball_contact(&o, box_half_sides_m, &part), 6);
             for (int k = 0; k < 3; k++) {
-                double quarter = PI * 1e6 * RADIUS * RADIUS * RADIUS / 12.0;
+                double quarter = PI * 1e6 * BALL_RADIUS_M * BALL_RADIUS_M * BALL_RADIUS_M / 12.0;
                 assert_true(fabs(part.sums.force[k] / -quarter - 1.0) < 1e-13);
             }
         }
-        free_ball_on_soft_box(&o);
+        free_soft_ball_on_box(&o);
     }
 }
 
@@ -169,24 +174,24 @@ static void ball_force_has_its_closed_form(void **state)
 static void stiffness_is_the_derivative(void **state)
 {
     (void)state;
-    struct ball_on_soft_box o = make_ball_on_soft_box(1.0);
+    struct soft_ball_on_box o = make_soft_ball_on_box(1.0);
     double worst = 0.0;
     for (int n = 0; n < 200; n++) {
         struct field_part part, moved[2];
         double place[3], step = 1e-6;
         for (int k = 0; k < 3; k++) {
-            place[k] = uniform(-1.0, 1.0) * (half_sides[k] + 0.9 * RADIUS);
+            place[k] = uniform(-1.0, 1.0) * (box_half_sides_m[k] + 0.9 * BALL_RADIUS_M);
         }
-        if (!press(&o, place, &part)) {
+        if (!sum_ball_contact(&o, place, &part)) {
             continue;
         }
-        double scale = 1e6 * RADIUS * RADIUS;
+        double scale = 1e6 * BALL_RADIUS_M * BALL_RADIUS_M;
         for (int c = 0; c < 3; c++) {
             for (int side = 0; side < 2; side++) {
                 double at[3];
                 tact_v3_copy(at, place);
                 at[c] += side ? step : -step;
-                press(&o, at, &moved[side]);
+                sum_ball_contact(&o, at, &moved[side]);
             }
             for (int r = 0; r < 3; r++) {
                 double slope = (moved[1].sums.force[r] - moved[0].sums.force[r]) / (2.0 * step);
@@ -196,15 +201,15 @@ static void stiffness_is_the_derivative(void **state)
     }
     print_message("stiffness against differences: %.1e\n", worst);
     assert_true(worst < 2e-4);
-    free_ball_on_soft_box(&o);
+    free_soft_ball_on_box(&o);
 }
 
-/* Round a closed path over faces, edges and a corner the force has no net work, and no jump that
- * does not fall with the step. */
+/* Around a closed path over faces, edges and a corner the force of the ball does no net work, and
+ * its changes from step to step vanish with the step. */
 static void closed_paths_have_no_net_work(void **state)
 {
     (void)state;
-    struct ball_on_soft_box o = make_ball_on_soft_box(1.0);
+    struct soft_ball_on_box o = make_soft_ball_on_box(1.0);
     double net[3], most[3];
     for (int i = 0; i < 3; i++) {
         int points = 400 << 2 * i;
@@ -215,7 +220,7 @@ static void closed_paths_have_no_net_work(void **state)
             const double place[3] = {0.018 + 0.016 * cos(t), 0.028 + 0.017 * sin(t + 0.3),
                                      0.024 + 0.012 * sin(2.0 * t)};
             struct field_part part;
-            press(&o, place, &part);
+            sum_ball_contact(&o, place, &part);
             tact_v3_sub(jump, part.sums.force, last);
             tact_v3_sub(way, place, at);
             tact_v3_add(mean, part.sums.force, last);
@@ -233,7 +238,7 @@ static void closed_paths_have_no_net_work(void **state)
     }
     assert_true(net[2] < 1e-6 && net[2] < 0.1 * net[1]);
     assert_true(most[2] < 0.27 * most[1] && most[1] < 0.27 * most[0]);
-    free_ball_on_soft_box(&o);
+    free_soft_ball_on_box(&o);
 }
 
 /* Power of friction in a spin of 1 about the force of a ball over an edge along y, 0.1 R beside and
@@ -245,11 +250,12 @@ static double torsion_arm_over_edge(void)
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < 2000000; i++) {
             const int side = i % 2, column = i / 2 % 1000, row = i / 2000;
-            double from = -RADIUS * (column + 0.5) / 1000.0, y = RADIUS * (row - 499.5) / 500.0;
+            double from = -BALL_RADIUS_M * (column + 0.5) / 1000.0,
+                   y = BALL_RADIUS_M * (row - 499.5) / 500.0;
             const double at[3] = {side ? 0.0 : from, y, side ? from : 0.0};
             const double normal[3] = {side, 0.0, !side};
-            const double away[3] = {at[0] - 0.1 * RADIUS, y, at[2] - 0.9 * RADIUS};
-            double pressure = fmax(RADIUS - tact_v3_norm(away), 0.0), arm[3], slip[3];
+            const double away[3] = {at[0] - 0.1 * BALL_RADIUS_M, y, at[2] - 0.9 * BALL_RADIUS_M};
+            double pressure = fmax(BALL_RADIUS_M - tact_v3_norm(away), 0.0), arm[3], slip[3];
             if (pass == 0) {
                 load += pressure;
                 tact_v3_axpy(force, pressure, normal);
@@ -267,31 +273,34 @@ static double torsion_arm_over_edge(void)
     return power / tact_v3_norm(force);
 }
 
-/* In the middle of a face the patch is that of a half-space; over an edge its friction is that of
- * the pressure. */
-static void patches(void **state)
+/* In the middle of a face the ball's patch is that of a half-space; over an edge its friction is
+ * that of the pressure on both faces. */
+static void patches_on_faces_and_edges(void **state)
 {
     (void)state;
-    const struct tact_shape ball = make_sphere(RADIUS), floor = {.kind = TACT_SHAPE_HALFSPACE};
+    const struct tact_shape ball = make_sphere(BALL_RADIUS_M),
+                            floor = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape box = box_of_sides(0.04, 0.06, 0.02);
     struct tact_pose at = tact_pose_identity(), up = at, down = at;
     struct tact_patch is, exact;
     assert_int_equal(tact_shape_tessellate(&box), 0);
-    up.position[2] = half_sides[2] + 0.9 * RADIUS;
-    down.position[2] = half_sides[2];
+    up.position[2] = box_half_sides_m[2] + 0.9 * BALL_RADIUS_M;
+    down.position[2] = box_half_sides_m[2];
     measure_field_patch(&ball, &up, 1e6, &box, &at, INFINITY, &is);
     measure_field_patch(&ball, &up, 1e6, &floor, &down, INFINITY, &exact);
     assert_true(fabs(is.wrench[0] / exact.wrench[0] - 1.0) < 1e-13);
     assert_true(fabs(is.spin_arm / exact.spin_arm - 1.0) < 1e-13);
     assert_int_equal(is.surface, TACT_SURFACE_FITTED);
 
-    up.position[0] = half_sides[0] + 0.1 * RADIUS; /* most of the disc is beyond the edge */
+    up.position[0] = box_half_sides_m[0] +
+                     0.1 * BALL_RADIUS_M; /* most of the contact disc is beyond the box's edge */
     measure_field_patch(&box, &at, INFINITY, &ball, &up, 1e6, &is);
     const double arm = torsion_arm_over_edge();
     print_message("over an edge: arm %.4f of exact in %d parts\n", is.spin_arm / arm,
                   is.points.count);
     assert_int_equal(is.surface, TACT_SURFACE_POINTS);
-    assert_true(fabs(is.spin_arm / arm - 1.0) < 0.015); /* parts on both faces have a mean plane */
+    assert_true(fabs(is.spin_arm / arm - 1.0) <
+                0.015); /* the patch's plane is the mean of both faces' parts */
     tact_shape_release(&box);
 }
 
@@ -300,10 +309,10 @@ static void patches(void **state)
 static void a_face_of_a_box_is_that_of_its_mesh(void **state)
 {
     (void)state;
-    int by_face = 0, by_triangles = 0;
+    int patches_by_face = 0, patches_by_triangles = 0;
     for (int i = 0; i < 40; i++) {
-        const double sides[3] = {0.06, 0.08, i % 2 ? 0.02 : 0.002}; /* half of them thin */
-        const struct tact_shape ball = make_sphere(RADIUS);
+        const double sides[3] = {0.06, 0.08, i % 2 ? 0.02 : 0.002}; /* half of the boxes are thin */
+        const struct tact_shape ball = make_sphere(BALL_RADIUS_M);
         struct tact_shape box = box_of_sides(sides[0], sides[1], sides[2]), mesh;
         struct tact_pose at = tact_pose_identity(), over = at;
         struct tact_patch is, exact;
@@ -312,16 +321,16 @@ static void a_face_of_a_box_is_that_of_its_mesh(void **state)
         mesh.kind = TACT_SHAPE_MESH;
         random_unit_quaternion(at.quat_wxyz);
         const double from[3] = {uniform(-0.5, 0.5) * sides[0], uniform(-0.5, 0.5) * sides[1],
-                                0.5 * sides[2] + uniform(0.7, 0.999) * RADIUS};
+                                0.5 * sides[2] + uniform(0.7, 0.999) * BALL_RADIUS_M};
         tact_pose_point(over.position, &at, from);
         measure_field_patch(&ball, &over, 1e6, &box, &at, INFINITY, &is);
         measure_field_patch(&ball, &over, 1e6, &mesh, &at, INFINITY, &exact);
         assert_int_equal(is.surface, exact.surface);
-        by_face += is.surface == TACT_SURFACE_FITTED;
-        by_triangles += is.surface == TACT_SURFACE_POINTS;
+        patches_by_face += is.surface == TACT_SURFACE_FITTED;
+        patches_by_triangles += is.surface == TACT_SURFACE_POINTS;
         double size = exact.wrench[0], off = fabs(is.spin_arm / exact.spin_arm - 1.0);
         for (int k = 0; k < 3; k++) {
-            off = fmax(off, fabs(is.center[k] - exact.center[k]) / RADIUS);
+            off = fmax(off, fabs(is.center[k] - exact.center[k]) / BALL_RADIUS_M);
             off = fmax(off, fabs(is.frame[k] - exact.frame[k]));
         }
         off = fmax(off, fabs(is.wrench[0] / size - 1.0));
@@ -332,12 +341,13 @@ static void a_face_of_a_box_is_that_of_its_mesh(void **state)
         }
         tact_shape_release(&box);
     }
-    print_message("%d on a face, %d over edges\n", by_face, by_triangles);
-    assert_true(by_face > 8 && by_triangles > 8);
+    print_message("%d on a face, %d over edges\n", patches_by_face, patches_by_triangles);
+    assert_true(patches_by_face > 8 && patches_by_triangles > 8);
 }
 
-/* Area of the outline of a triangle's part in a ball, of which *part is the exact area; -1 where
- * none is in it. The ball of radius 5 is 3 above the plane: its disc has the radius 4. */
+/* Area of the outline that is made for the part of a triangle in a ball; *part gets that part's
+ * exact area; -1 where no part is in the ball. The centre of the ball of radius 5 is 3 above the
+ * triangle's plane, in which its disc has the radius 4. */
 static double outline_area(const double corner[3][2], double *part)
 {
     const struct field_sphere sphere = {5.0, 1e6, 1.0};
@@ -376,7 +386,8 @@ static double outline_area(const double corner[3][2], double *part)
 static void corners_on_the_circle_have_no_arcs(void **state)
 {
     (void)state;
-    const double segment = 8.0 * (PI / 6.0 - 0.5); /* area between an arc and its chord */
+    const double segment =
+        8.0 * (PI / 6.0 - 0.5); /* area between an arc of the circle and its chord */
     int cut = 0;
     for (int i = 0; i < 20000; i++) {
         double corner[3][2], part = 0.0, start = uniform(-PI, PI), whole = i % 2 ? 4.0 : 0.0;
@@ -388,7 +399,7 @@ static void corners_on_the_circle_have_no_arcs(void **state)
         }
         double turn = (corner[1][0] - corner[0][0]) * (corner[2][1] - corner[0][1]) -
                       (corner[1][1] - corner[0][1]) * (corner[2][0] - corner[0][0]);
-        if (turn < 0.0) { /* the corners go counterclockwise */
+        if (turn < 0.0) { /* the outline's corners go counterclockwise */
             for (int k = 0; k < 2; k++) {
                 double x = corner[1][k];
                 corner[1][k] = corner[2][k];
@@ -413,7 +424,7 @@ int main(void)
         cmocka_unit_test(ball_force_has_its_closed_form),
         cmocka_unit_test(stiffness_is_the_derivative),
         cmocka_unit_test(closed_paths_have_no_net_work),
-        cmocka_unit_test(patches),
+        cmocka_unit_test(patches_on_faces_and_edges),
         cmocka_unit_test(a_face_of_a_box_is_that_of_its_mesh),
         cmocka_unit_test(corners_on_the_circle_have_no_arcs),
     };

@@ -20,7 +20,7 @@
 
 static char folder[] = "/tmp/tact-extent-XXXXXX";
 
-/* A soft mesh and a soft torus on a rigid floor, a rigid ball on a soft bumpy cube. */
+/* Scene of a soft mesh and a soft torus on a rigid floor, and a rigid ball on a soft bumpy cube. */
 static const char scene[] =
     "name: soft_meshes\nduration: 0.1\n"
     "materials:\n"
@@ -45,14 +45,14 @@ static const char scene[] =
     "     shapes: [{type: sphere, radius: 0.02, material: foam}]}\n";
 
 /* The bits of a scene's final state, and the messages of the run. */
-static char message_text[4096];
+static char message_log[4096];
 
 static void append_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     (void)level;
-    size_t used = strlen(message_text);
-    snprintf(message_text + used, sizeof message_text - used, "%s\n", text);
+    size_t used = strlen(message_log);
+    snprintf(message_log + used, sizeof message_log - used, "%s\n", text);
 }
 
 static void record_scene(const char *text, const char *name, char *path, size_t size)
@@ -62,7 +62,7 @@ static void record_scene(const char *text, const char *name, char *path, size_t 
     struct tact_session_report report;
     snprintf(path, size, "%s/%s.mcap", folder, name);
     options.record = path;
-    message_text[0] = '\0';
+    message_log[0] = '\0';
     run_session_of_scene_text(text, &options, &report);
     assert_true(report.counts[TACT_COUNT_POLYGONS] > 10 * report.loop.ticks);
     assert_true(report.counts[TACT_COUNT_UNSOLVED] == 0);
@@ -78,7 +78,7 @@ static void check_replay(const char *path)
     assert_true(replayed.differing == 0 && replayed.ticks == 100);
 }
 
-/* Number of stored files; *path: the last one. */
+/* Number of files in the extent cache; *path gets the path of the last one. */
 static int count_stored_files(char *path, size_t size)
 {
     char cache[256];
@@ -102,7 +102,7 @@ static int count_stored_files(char *path, size_t size)
     return count;
 }
 
-/* The inode of a file, which differs once the file is stored again. */
+/* The inode number of a cache file, which changes when the file is stored again. */
 static ino_t inode_of(const char *path)
 {
     struct stat st;
@@ -132,10 +132,10 @@ static void stored_equals_computed(void **state)
     record_scene(scene, "computed", log, sizeof log);
     assert_int_equal(count_stored_files(file, sizeof file), 3);
     assert_int_equal(stat(file, &st), 0);
-    printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, message_text);
+    printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, message_log);
     ino_t first = inode_of(file);
     check_replay(log);
-    assert_true(inode_of(file) == first); /* read from the cache */
+    assert_true(inode_of(file) == first); /* the extent is read from the cache */
     for (int i = 0; i < 4; i++) {
         static const long at[3] = {0, 300, -20};
         if (i < 3) {
@@ -145,12 +145,12 @@ static void stored_equals_computed(void **state)
         }
         first = inode_of(file);
         check_replay(log);
-        assert_true(inode_of(file) != first); /* computed and stored again */
+        assert_true(inode_of(file) != first); /* the extent is computed and stored again */
         assert_int_equal(count_stored_files(file, sizeof file), 3);
     }
 }
 
-/* A sparse file in the cache folder, last used at `time` [s]. */
+/* Creates a sparse file in the cache folder, last used at `time` [s]. */
 static void make_sparse_cache_file(const char *name, off_t megabytes, time_t time)
 {
     char path[512];
@@ -171,8 +171,8 @@ static int is_in_cache_folder(const char *name)
     return !lstat(path, &st);
 }
 
-/* Beyond 512 MB the extents that were not used for longest are removed when another is stored, and
- * nothing else. */
+/* When an extent is stored and the cache exceeds 512 MB, the least recently used extents are
+ * removed, and no other file. */
 static void oldest_extents_are_removed(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void oldest_extents_are_removed(void **state)
     snprintf(link, sizeof link, "%s/cache/tact/field-5123456789abcdef0123456789abcdef-25", folder);
     assert_int_equal(symlink("photo", link), 0);
     snprintf(log, sizeof log, "%s/computed.mcap", folder);
-    check_replay(log); /* loads all, and stores nothing */
+    check_replay(log); /* loads all extents from the cache, and stores nothing */
     assert_true(is_in_cache_folder(name[0]) && is_in_cache_folder(name[1]));
     for (int i = 0; i < 2; i++) {
         char text[4096];
@@ -203,7 +203,7 @@ static void oldest_extents_are_removed(void **state)
             make_sparse_cache_file(name[2], 300, 3000);
         }
         record_scene(text, i ? "finer" : "coarser", file, sizeof file);
-        assert_false(is_in_cache_folder(name[1])); /* then the next older one */
+        assert_false(is_in_cache_folder(name[1])); /* then the next older extent is removed */
         assert_true(is_in_cache_folder(name[0]) == !i);
         for (int k = 0; k < 5; k++) {
             assert_true(is_in_cache_folder(other[k]));
@@ -214,7 +214,7 @@ static void oldest_extents_are_removed(void **state)
     check_replay(log);
 }
 
-/* Without a private cache folder: the same bits, and a message. */
+/* Without a private cache folder the results have the same bits, and a message is reported. */
 static void without_a_cache_folder(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void without_a_cache_folder(void **state)
             assert_int_equal(tact_cache_folder(file, sizeof file), -ENOENT);
             snprintf(file, sizeof file, "without%d", i);
             record_scene(scene, file, log, sizeof log);
-            assert_non_null(strstr(message_text, "was not stored"));
+            assert_non_null(strstr(message_log, "was not stored"));
         } else {
             assert_int_equal(chmod(cache, 0700), 0);
             check_replay(log);
@@ -256,20 +256,20 @@ static void thin_meshes_are_refused_or_warned_of(void **state)
     const char *from = strstr(scene, "thickness: 0.006, cell: 0.003");
     snprintf(text, sizeof text, "%.*sthickness: 0.0015, cell: 0.003%s", (int)(from - scene), scene,
              from + strlen("thickness: 0.006, cell: 0.003"));
-    message_text[0] = '\0';
+    message_log[0] = '\0';
     run_session_of_scene_text(text, &options, &report);
-    printf("%s", message_text);
-    assert_non_null(strstr(message_text, "a shape of gear: the pressure field of its mesh"));
-    assert_non_null(strstr(message_text, "off the surface at ("));
+    printf("%s", message_log);
+    assert_non_null(strstr(message_log, "a shape of gear: the pressure field of its mesh"));
+    assert_non_null(strstr(message_log, "off the surface at ("));
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     return mkdtemp(folder) == NULL;
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     (void)state;
     char command[256];
@@ -285,5 +285,5 @@ int main(void)
         cmocka_unit_test(without_a_cache_folder),
         cmocka_unit_test(thin_meshes_are_refused_or_warned_of),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

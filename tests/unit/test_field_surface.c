@@ -17,9 +17,9 @@
 
 #define PI 3.14159265358979323846
 
-/* Displaces a pose by a twist about a centre. */
-static struct tact_pose moved(const struct tact_pose *from, const double *centre,
-                              const double *twist, double by)
+/* Pose displaced by `by` times a twist about a centre. */
+static struct tact_pose pose_displaced_by_twist(const struct tact_pose *from, const double *centre,
+                                                const double *twist, double by)
 {
     struct tact_pose out = *from;
     double turn[3], q[4], arm[3], after[3];
@@ -51,7 +51,7 @@ static void polygons_against_volumes(void **state)
         struct tact_pose pa = random_pose(0.02), pb = random_pose(0.02);
         struct tact_field_contact c;
         double force[3] = {0.0}, torque[3] = {0.0}, w[6], energy = 0.0;
-        int rc = touch_pressure_fields(ball, &pa, rigid, &pb, &c);
+        int rc = find_field_contact(ball, &pa, rigid, &pb, &c);
         for (uint32_t i = 0; rc && i < ball->cell_count; i++) {
             const struct field_cell *cell = &ball->cells[i];
             struct tact_mesh *tet;
@@ -78,7 +78,8 @@ static void polygons_against_volumes(void **state)
         if (rc) {
             const double zero[3] = {0.0};
             field_wrench_about(&c, zero, w);
-            for (int k = 0; k < 3; k++) { /* minus dU / d(pose of a) */
+            for (int k = 0; k < 3;
+                 k++) { /* the wrench is minus dU / d(pose of a), U: elastic energy */
                 worst = tact_max(worst, fabs(w[k] - force[k]) / c.load);
                 worst = tact_max(worst, fabs(w[3 + k] - torque[k]) / (0.03 * c.load));
             }
@@ -101,12 +102,12 @@ static void polygons_against_volumes(void **state)
 static void check_derivatives(const struct tact_pressure_field *a,
                               const struct tact_pressure_field *b, const char *name, double reach)
 {
-    double worst_w = 0.0, worst_k = 0.0;
+    double worst_wrench_error = 0.0, worst_stiffness_error = 0.0;
     int touching = 0, bends = 0;
     for (int n = 0; n < 200 && touching < 12; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
         struct tact_field_contact c, side[2];
-        if (!touch_pressure_fields(a, &pa, b, &pb, &c) || c.area < 1e-5) {
+        if (!find_field_contact(a, &pa, b, &pb, &c) || c.area < 1e-5) {
             continue;
         }
         double of[36], scale[6];
@@ -118,31 +119,34 @@ static void check_derivatives(const struct tact_pressure_field *a,
             scale[k] = k < 3 ? 1.0 : 0.02;
             twist[k] = 1.0;
             for (int s = 0; s < 2; s++) {
-                struct tact_pose p = moved(&pa, c.centre, twist, s ? step : -step);
-                smooth = touch_pressure_fields(a, &p, b, &pb, &side[s]) &&
+                struct tact_pose p =
+                    pose_displaced_by_twist(&pa, c.centre, twist, s ? step : -step);
+                smooth = find_field_contact(a, &p, b, &pb, &side[s]) &&
                          side[s].polygons == c.polygons && smooth;
                 field_wrench_about(&side[s], c.centre, w[s]);
-                p = moved(&pa, c.centre, twist, s ? 50.0 * step : -50.0 * step);
+                p = pose_displaced_by_twist(&pa, c.centre, twist, s ? 50.0 * step : -50.0 * step);
                 u[s] = tact_field_energy(a, &p, b, &pb);
             }
             for (int i = 0; i < 6; i++) {
                 of[6 * i + k] = -(w[1][i] - w[0][i]) / (2.0 * step);
             }
             double power = -(u[1] - u[0]) / (100.0 * step);
-            worst_w = tact_max(worst_w, fabs(power - c.wrench[k]) / (scale[k] * c.load));
+            worst_wrench_error =
+                tact_max(worst_wrench_error, fabs(power - c.wrench[k]) / (scale[k] * c.load));
         }
         double off = 0.0;
         for (int i = 0; smooth && i < 36; i++) { /* d(torque) includes f x (displacement) */
             double even = 0.5 * (of[i] + of[6 * (i % 6) + i / 6]);
             off = tact_max(off, fabs(even - c.stiffness[i]) / (size * scale[i / 6] * scale[i % 6]));
         }
-        worst_k = tact_max(worst_k, off);
+        worst_stiffness_error = tact_max(worst_stiffness_error, off);
         bends += off > 1e-8;
     }
     printf("%s, %d poses: force against energy %.1e, stiffness against differences %.1e, over 1e-8 "
            "in %d\n",
-           name, touching, worst_w, worst_k, bends);
-    assert_true(touching == 12 && worst_w < 2e-5 && bends <= 3 && worst_k < 1e-6);
+           name, touching, worst_wrench_error, worst_stiffness_error, bends);
+    assert_true(touching == 12 && worst_wrench_error < 2e-5 && bends <= 3 &&
+                worst_stiffness_error < 1e-6);
 }
 
 static void wrench_and_stiffness_are_derivatives(void **state)
@@ -168,7 +172,7 @@ static void wrench_and_stiffness_are_derivatives(void **state)
     tact_mesh_free(mesh);
 }
 
-/* All pairs of cells, one by one. */
+/* Contact found without the tree search: tests all pairs of cells, one by one. */
 static void touch_all_cell_pairs(const struct tact_pressure_field *a, const struct tact_pose *pa,
                                  const struct tact_pressure_field *b, const struct tact_pose *pb,
                                  struct field_sums *sums, size_t *polygons)
@@ -199,17 +203,17 @@ static void check_tree_search(const struct tact_pressure_field *a,
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
         struct field_surface c;
         struct field_sums all, found = {.area = 0.0};
-        size_t pairs_found_by_tree = 0, should;
+        size_t pairs_found_by_tree = 0, expected_pair_count;
         assert_true(tact_field_find_contact_surface(a, &pa, b, &pb, field_scratch(), &c) >= 0);
         for (size_t i = 0; i < c.count; i++) {
             tact_field_add_polygon(&found, &c.polygon[i]);
             pairs_found_by_tree += c.polygon[i].area_moments.area > 1e-18;
         }
-        touch_all_cell_pairs(a, &pa, b, &pb, &all, &should);
-        if (pairs_found_by_tree != should ||
+        touch_all_cell_pairs(a, &pa, b, &pb, &all, &expected_pair_count);
+        if (pairs_found_by_tree != expected_pair_count ||
             fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
             fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n,
-                     pairs_found_by_tree, should, found.area, all.area);
+                     pairs_found_by_tree, expected_pair_count, found.area, all.area);
         }
         most = pairs_found_by_tree > most ? pairs_found_by_tree : most;
         pieces = c.pieces > pieces ? c.pieces : pieces;
@@ -220,21 +224,21 @@ static void check_tree_search(const struct tact_pressure_field *a,
 }
 
 /* Bars of different heights on one side of a slab: a field with many separate contact regions. */
-static struct tact_pressure_field *make_comb(int teeth)
+static struct tact_pressure_field *make_comb_field(int tooth_count)
 {
-    double *vertices = malloc((size_t)teeth * 9 * 3 * sizeof(double)), *pressure;
-    uint32_t *tets = malloc((size_t)teeth * 24 * 4 * sizeof *tets);
-    struct skin cube = make_cube_skin(2);
+    double *vertices = malloc((size_t)tooth_count * 9 * 3 * sizeof(double)), *pressure;
+    uint32_t *tets = malloc((size_t)tooth_count * 24 * 4 * sizeof *tets);
+    struct surface_mesh cube = make_cube_surface(2);
     struct tact_pressure_field *field;
     size_t n = 0, m = 0;
-    pressure = calloc((size_t)teeth * 9, sizeof(double));
-    for (int t = 0; t < teeth; t++) {
+    pressure = calloc((size_t)tooth_count * 9, sizeof(double));
+    for (int t = 0; t < tooth_count; t++) {
         for (size_t i = 0; i < cube.vertex_count; i++) {
             const double *x = cube.vertices + 3 * i;
-            tact_v3_set(vertices + 3 * (n + i), 0.004 * (2.2 * t - teeth + x[0]), 0.02 * x[1],
+            tact_v3_set(vertices + 3 * (n + i), 0.004 * (2.2 * t - tooth_count + x[0]), 0.02 * x[1],
                         0.01 * x[2] + 0.0005 * t);
         }
-        tact_v3_set(vertices + 3 * (n + 8), 0.004 * (2.2 * t - teeth), 0.0, 0.0005 * t);
+        tact_v3_set(vertices + 3 * (n + 8), 0.004 * (2.2 * t - tooth_count), 0.0, 0.0005 * t);
         pressure[n + 8] = 1e5;
         for (size_t i = 0; i < cube.triangle_count; i++, m++) {
             tets[4 * m] = (uint32_t)n + 8;
@@ -248,30 +252,30 @@ static struct tact_pressure_field *make_comb(int teeth)
     free(vertices);
     free(pressure);
     free(tets);
-    free_skin(&cube);
+    free_surface_mesh(&cube);
     return field;
 }
 
 /* Pairs of leaves that a search found, in order. */
-struct found_leaves {
+struct leaf_pair_list {
     struct field_cell_pair leaves[8192];
     size_t count;
 };
 
-static int append_leaves(void *user, uint32_t a, uint32_t b)
+static int append_leaf_pair(void *user, uint32_t a, uint32_t b)
 {
-    struct found_leaves *found = user;
+    struct leaf_pair_list *found = user;
     assert_true(found->count < 8192);
     found->leaves[found->count++] = (struct field_cell_pair){a, b};
     return 0;
 }
 
-/* Checks that of a list, made at another pose, the tests of its pairs leave what a search finds, in
- * the same order. */
+/* Checks that the pairs of a list made at another pose, once tested, are those that a new tree
+ * search finds, in the same order. */
 static void check_pairs_of_list(const struct field_seed_list *list, const struct field_pair *pair)
 {
-    static struct found_leaves found;
-    const struct field_search search = {.pair = pair, .found = append_leaves, .user = &found};
+    static struct leaf_pair_list found;
+    const struct field_search search = {.pair = pair, .found = append_leaf_pair, .user = &found};
     size_t left = 0;
     found.count = 0;
     tact_field_search_cells(&search);
@@ -295,7 +299,7 @@ static void check_queries_in_sequence(const struct tact_pressure_field *a,
 {
     enum { QUERIES = 8 };
     struct field_seeds seeds;
-    int with_list = 0, touching = 0;
+    int query_count_with_list = 0, touching = 0;
     assert_int_equal(tact_field_seeds_init(&seeds, 8192), 0);
     for (int n = 0; n < paths; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
@@ -304,26 +308,26 @@ static void check_queries_in_sequence(const struct tact_pressure_field *a,
             double twist[6];
             struct field_pair pair;
             struct tact_field_contact warm, cold;
-            struct tact_field_scratch *empty = tact_field_scratch_create(1000);
+            struct tact_field_scratch *scratch_without_lists = tact_field_scratch_create(1000);
             for (int k = 0; k < 6; k++) {
                 twist[k] = uniform(-1.0, 1.0) / (k < 3 ? 1.0 : 0.02);
             }
-            pa = moved(&pa, pa.position, twist, step);
+            pa = pose_displaced_by_twist(&pa, pa.position, twist, step);
             tact_field_place_pair(&pair, a, &pa, b, &pb);
             const struct field_seed_list *list = tact_field_find_seed_list(&seeds, &pair);
             if (list) {
                 check_pairs_of_list(list, &pair);
-                with_list++;
+                query_count_with_list++;
             }
-            assert_true(tact_field_touch(a, &pa, b, &pb, empty, &cold) >= 0);
-            touching += touch_pressure_fields(a, &pa, b, &pb, &warm);
+            assert_true(tact_field_touch(a, &pa, b, &pb, scratch_without_lists, &cold) >= 0);
+            touching += find_field_contact(a, &pa, b, &pb, &warm);
             assert_memory_equal(&warm, &cold, sizeof warm);
-            tact_field_scratch_destroy(empty);
+            tact_field_scratch_destroy(scratch_without_lists);
         }
     }
     printf("%s: %d queries, %d touch, %d with a list\n", name, paths * QUERIES, touching,
-           with_list);
-    assert_true(with_list > paths && touching > paths);
+           query_count_with_list);
+    assert_true(query_count_with_list > paths && touching > paths);
     tact_field_seeds_free(&seeds);
 }
 
@@ -332,15 +336,17 @@ static void queries_in_sequence_have_the_bits_of_single_ones(void **state)
     (void)state;
     struct tact_mesh *mesh;
     struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
-                               *other = make_ball_field(0.02, 3e5, 1), *teeth = make_comb(6);
+                               *other = make_ball_field(0.02, 3e5, 1),
+                               *tooth_count = make_comb_field(6);
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     check_queries_in_sequence(ball, other, "ball, ball", 0.015, campaign_trial_count(20, 1250));
     check_queries_in_sequence(ball, ball, "ball, the same", 0.02, campaign_trial_count(20, 1250));
-    check_queries_in_sequence(teeth, teeth, "comb, comb", 0.015, campaign_trial_count(20, 1250));
+    check_queries_in_sequence(tooth_count, tooth_count, "comb, comb", 0.015,
+                              campaign_trial_count(20, 1250));
     check_queries_in_sequence(ball, hard, "ball, rigid box", 0.015, campaign_trial_count(20, 1250));
     tact_field_free(ball);
     tact_field_free(other);
-    tact_field_free(teeth);
+    tact_field_free(tooth_count);
     tact_field_free(hard);
     tact_mesh_free(mesh);
 }
@@ -351,27 +357,30 @@ static void the_tree_search_finds_all_pairs(void **state)
     struct tact_mesh *mesh;
     struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
                                *other = make_ball_field(0.02, 3e5, 1);
-    struct tact_pressure_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2), *teeth = make_comb(6);
+    struct tact_pressure_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2),
+                               *tooth_count = make_comb_field(6);
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     struct tact_pressure_field *small = make_ball_field(0.006, 2e6, 1);
     check_tree_search(ball, other, "ball, ball", 0.025, campaign_trial_count(300, 10000));
     check_tree_search(ball, small, "ball, a small one in it", 0.012,
                       campaign_trial_count(300, 10000));
     check_tree_search(box, other, "box, ball", 0.02, campaign_trial_count(1000, 10000));
-    check_tree_search(teeth, box, "comb, box", 0.02, campaign_trial_count(1000, 10000));
-    check_tree_search(teeth, teeth, "comb, comb", 0.02, campaign_trial_count(500, 10000));
+    check_tree_search(tooth_count, box, "comb, box", 0.02, campaign_trial_count(1000, 10000));
+    check_tree_search(tooth_count, tooth_count, "comb, comb", 0.02,
+                      campaign_trial_count(500, 10000));
     check_tree_search(ball, hard, "ball, rigid box", 0.02, campaign_trial_count(500, 10000));
-    check_tree_search(teeth, hard, "comb, rigid box", 0.02, campaign_trial_count(1000, 10000));
+    check_tree_search(tooth_count, hard, "comb, rigid box", 0.02,
+                      campaign_trial_count(1000, 10000));
     tact_field_free(ball);
     tact_field_free(other);
     tact_field_free(box);
-    tact_field_free(teeth);
+    tact_field_free(tooth_count);
     tact_field_free(hard);
     tact_field_free(small);
     tact_mesh_free(mesh);
 }
 
-/* The work of the force on closed paths across edges and tetrahedra is zero. */
+/* The net work of the contact force around closed paths across edges and tetrahedra is zero. */
 static void elastic_forces_are_conservative(void **state)
 {
     (void)state;
@@ -388,7 +397,7 @@ static void elastic_forces_are_conservative(void **state)
             struct tact_pose p = pose_of(0.03 * cos(s) + 0.003, 0.021 * sin(s),
                                          0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
             struct tact_field_contact c;
-            touch_pressure_fields(b, &p, a, &at, &c);
+            find_field_contact(b, &p, a, &at, &c);
             for (int j = 0; j < 3 && k; j++) {
                 double work = 0.5 * (c.wrench[j] + force[j]) * (p.position[j] - place[j]);
                 last[j] = work;
@@ -409,22 +418,23 @@ static void elastic_forces_are_conservative(void **state)
     tact_field_free(b);
 }
 
-/* Two solids on a closed path: centre + across cos + along sin, b fixed. */
+/* Two solids: a moves around the ellipse centre + across cos + along sin, b is fixed. */
 struct path {
     const struct tact_pressure_field *a, *b;
     struct tact_pose centre;
     double across[3], along[3];
-    size_t alike; /* pairs of cells with equal pressures on it, trap 1 */
+    size_t alike; /* number of pairs of cells on the path with equal pressure gradients, which make
+                     no contact surface */
 };
 
-/* The force on a at an angle of the path, and the place of a. */
+/* The force on a, and the position of a, at an angle of the path. */
 static void force_at_path_angle(struct path *p, double angle, double *force, double *place)
 {
     struct tact_pose at = p->centre, origin = tact_pose_identity();
     struct tact_field_contact c;
     tact_v3_axpy(at.position, cos(angle), p->across);
     tact_v3_axpy(at.position, sin(angle), p->along);
-    touch_pressure_fields(p->a, &at, p->b, &origin, &c);
+    find_field_contact(p->a, &at, p->b, &origin, &c);
     p->alike += c.alike;
     tact_v3_copy(force, c.wrench);
     tact_v3_copy(place, at.position);
@@ -437,9 +447,9 @@ static double distance_of_points(const double *a, const double *b)
     return tact_v3_norm(d);
 }
 
-/* Halves an interval, twenty times, each time the half in which the force changes more. Returns by
- * how much it changes in the last. */
-static double largest_jump(struct path *p, double from, double to)
+/* Halves an interval of the path twenty times, keeping the half in which the force changes more.
+ * Returns the change of the force in the last interval. */
+static double largest_force_jump(struct path *p, double from, double to)
 {
     double low[3], high[3], middle[3], place[3];
     force_at_path_angle(p, from, low, place);
@@ -454,9 +464,9 @@ static double largest_jump(struct path *p, double from, double to)
     return distance_of_points(low, high);
 }
 
-/* Round a path in `points` steps: net work over the work moved; the largest force, and where the
- * second difference of the force is largest. */
-static double work_around_path(struct path *p, int points, double *most, double *bend)
+/* Goes around a path in `points` steps; returns the magnitude of the net work over the sum of
+ * magnitudes; *most: largest force, *bend: angle of the largest second difference of the force. */
+static double work_around_path(struct path *p, int points, double *most, double *bend_angle)
 {
     double last[3] = {0.0}, before[3] = {0.0}, at[3] = {0.0}, net = 0.0, gross = 0.0, worst = -1.0;
     for (int k = 0; k <= points; k++) {
@@ -473,7 +483,7 @@ static double work_around_path(struct path *p, int points, double *most, double 
         }
         if (k > 1 && tact_v3_norm(second) > worst) {
             worst = tact_v3_norm(second);
-            *bend = 2.0 * PI * (k - 1) / points;
+            *bend_angle = 2.0 * PI * (k - 1) / points;
         }
         tact_v3_copy(before, last);
         tact_v3_copy(last, force);
@@ -492,46 +502,49 @@ static void forces_have_no_jumps(void **state)
     struct tact_mesh *mesh;
     struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
                                *box = field_box(0.02, 0.03, 0.01, 4e4, 2);
-    struct tact_pressure_field *teeth = make_comb(4), *small = make_ball_field(0.012, 2e6, 1);
+    struct tact_pressure_field *tooth_count = make_comb_field(4),
+                               *small = make_ball_field(0.012, 2e6, 1);
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
-    const struct tact_pressure_field *a[KINDS] = {ball, box, teeth, small, teeth};
+    const struct tact_pressure_field *a[KINDS] = {ball, box, tooth_count, small, tooth_count};
     const struct tact_pressure_field *b[KINDS] = {box, box, box, hard, hard};
     int paths = campaign_trial_count(30, 10000), touching = 0, alike = 0, jumps = 0;
-    double coarse = 0.0, fine = 0.0, worst = 0.0, worst_work = 0.0;
+    double coarse_net_work = 0.0, fine_net_work = 0.0, worst = 0.0, worst_work = 0.0;
     for (int i = 0; i < paths; i++) {
         struct path p = {.a = a[i % KINDS], .b = b[i % KINDS], .centre = random_pose(0.02)};
-        double most = 0.0, bend = 0.0, step = 2.0 * PI / POINTS;
+        double most = 0.0, bend_angle = 0.0, step = 2.0 * PI / POINTS;
         for (int k = 0; k < 3; k++) {
             p.across[k] = uniform(-0.02, 0.02);
             p.along[k] = uniform(-0.02, 0.02);
         }
-        double first = work_around_path(&p, POINTS, &most, &bend);
-        double second = work_around_path(&p, 4 * POINTS, &most, &bend);
+        double first = work_around_path(&p, POINTS, &most, &bend_angle);
+        double second = work_around_path(&p, 4 * POINTS, &most, &bend_angle);
         step *= 0.25;
-        double jump = most > 0.0 ? fmax(largest_jump(&p, bend - step, bend),
-                                        largest_jump(&p, bend, bend + step)) /
-                                       most
-                                 : 0.0;
+        double force_jump = most > 0.0
+                                ? fmax(largest_force_jump(&p, bend_angle - step, bend_angle),
+                                       largest_force_jump(&p, bend_angle, bend_angle + step)) /
+                                      most
+                                : 0.0;
         touching += most > 0.0;
         if (p.alike) {
             alike++;
             continue;
         }
-        coarse += first;
-        fine += second;
-        worst = fmax(worst, jump);
+        coarse_net_work += first;
+        fine_net_work += second;
+        worst = fmax(worst, force_jump);
         worst_work = fmax(worst_work, second);
-        jumps += jump > 1e-5;
+        jumps += force_jump > 1e-5;
     }
     print_message("%d paths, %d touch, %d with equal pressures: largest change in 1e-6 of a step "
                   "%.1e of the largest force, %d over 1e-5; net work, mean of 100 and 400 points "
                   "%.1e, %.1e, worst %.1e of that moved\n",
-                  paths, touching, alike, worst, jumps, coarse / paths, fine / paths, worst_work);
+                  paths, touching, alike, worst, jumps, coarse_net_work / paths,
+                  fine_net_work / paths, worst_work);
     assert_int_equal(jumps, 0);
-    assert_true(fine < 0.15 * coarse);
+    assert_true(fine_net_work < 0.15 * coarse_net_work);
     tact_field_free(ball);
     tact_field_free(box);
-    tact_field_free(teeth);
+    tact_field_free(tooth_count);
     tact_field_free(small);
     tact_field_free(hard);
     tact_mesh_free(mesh);

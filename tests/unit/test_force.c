@@ -15,8 +15,8 @@ static bool silent[TACT_FORCE_SLOTS];
 
 #define BIT(channel) (1U << TACT_FORCE_##channel)
 
-/* Chooses effects for the wanted channels on a device that has `types` (ended by 0). Returns the
- * first channel that it cannot render. */
+/* Chooses effects for the wanted force channels on a device that has the effect types `types`
+ * (ended by 0). Returns the first channel that the device cannot render. */
 static int choose_effects(const int *types, uint32_t wanted)
 {
     unsigned char bits[FF_CNT / 8] = {0};
@@ -38,7 +38,7 @@ static void a_push_is_a_constant_force_with_direction(void **unused)
     static const int types[] = {FF_CONSTANT, FF_SPRING, FF_RUMBLE, 0};
     static const struct {
         double x, y;
-        int direction; /* in the kernel's convention: 0 is down, 0x4000 left */
+        int direction; /* direction in the kernel's convention: 0 is down, 0x4000 left */
     } cases[] = {{0, 1, 0x0000}, {-1, 0, 0x4000}, {0, -1, 0x8000}, {1, 0, 0xc000}, {-1, 1, 0x2000}};
     (void)unused;
     assert_int_equal(choose_effects(types, BIT(X) | BIT(Y)), -1);
@@ -56,7 +56,8 @@ static void a_push_is_a_constant_force_with_direction(void **unused)
     assert_true(silent[TACT_FORCE_CONSTANT_SLOT]);
 }
 
-/* A device with one axis: the direction is constant and the level has the sign. */
+/* On a device with one axis the effect's direction is constant and the level has the force's sign.
+ */
 static void a_wheel_has_one_axis_and_a_signed_level(void **unused)
 {
     static const int types[] = {FF_CONSTANT, 0};
@@ -86,18 +87,19 @@ static void levels_that_are_not_finite_are_zero(void **unused)
             assert_true(silent[k]);
         }
     }
-    double too_large[TACT_FORCE_CHANNELS] = {
+    double levels_beyond_range[TACT_FORCE_CHANNELS] = {
         [TACT_FORCE_X] = 7, [TACT_FORCE_DAMPER] = 7, [TACT_FORCE_STRONG] = -7};
-    render_levels(too_large);
+    render_levels(levels_beyond_range);
     assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].u.constant.level, -0x7fff);
     assert_int_equal(effect[TACT_FORCE_DAMPER_SLOT].u.condition[0].left_coeff, 0x7fff);
     assert_int_equal(effect[TACT_FORCE_RUMBLE_SLOT].u.rumble.strong_magnitude, 0xffff);
-    too_large[TACT_FORCE_DAMPER] = -1;
-    render_levels(too_large);
+    levels_beyond_range[TACT_FORCE_DAMPER] = -1;
+    render_levels(levels_beyond_range);
     assert_true(silent[TACT_FORCE_DAMPER_SLOT]);
 }
 
-/* The best effect that the device has, and never two effects in one slot. */
+/* Missing effect types are replaced by the best one that the device has, and no two channels share
+ * an effect. */
 static void missing_effects_are_replaced(void **unused)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* The limit surface of a pressure given by its parts, and the local law with it. */
+/* The limit surface of a pressure given as point loads (parts), and the contact law with it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include "support/local_problem.h"
 #include "support/random.h"
 
-/* Tilts the parts' surfaces by angles at random. */
-static void tilt_parts(struct tact_friction_points *p)
+/* Tilts the surface normals of the parts by random angles. */
+static void tilt_friction_points(struct tact_friction_points *p)
 {
     double pressed = uniform(1.0, 1.5);
     p->tilted = 1;
@@ -28,8 +28,8 @@ static void tilt_parts(struct tact_friction_points *p)
     }
 }
 
-/* Parts at random: in a disc, in two groups, or almost in a line, in a third of the cases tilted.
- * Returns their torsion arm. */
+/* Makes random friction parts: in a disc, in two groups, or almost in a line; in a third of the
+ * cases tilted. Returns their torsion arm. */
 static double make_random_parts(struct tact_friction_points *p, double size)
 {
     double load = 0.0, x = 0.0, y = 0.0;
@@ -52,14 +52,15 @@ static double make_random_parts(struct tact_friction_points *p, double size)
         p->y[i] -= y / load;
     }
     if (uniform(0, 3) < 1.0) {
-        tilt_parts(p);
+        tilt_friction_points(p);
     }
     const double still[2] = {0.0, 0.0};
     double friction[3];
     return friction_of_parts(p, still, 1.0, friction);
 }
 
-/* Gauge, its gradient and its Hessian against the sum over the parts and differences. */
+/* The limit surface's gauge function, gradient and Hessian, against sums over the parts and finite
+ * differences. */
 static void surface_is_the_sum_of_its_parts(void **state)
 {
     (void)state;
@@ -99,12 +100,13 @@ static void surface_is_the_sum_of_its_parts(void **state)
     assert_true(worst < 1e-11 && bent < 1e-4 && symmetric < 1e-12);
 }
 
-/* How far r is from the law: friction is that of the parts at its own slip, or it sticks within
- * what they can bear; no approach, and no normal velocity at the centre of pressure. */
+/* Deviation of the impulse r from the contact law: friction is that of the parts at the resulting
+ * slip, or the contact sticks within their limit; no approach, and no normal velocity at the centre
+ * of pressure. */
 static double deviation_from_law(const struct tact_local_problem *p, const double *r, int *slips)
 {
     double u[6], f[3], speed = 0.0, worst = 0.0;
-    velocity(p, r, u);
+    velocity_after_impulse(p, r, u);
     for (int i = 0; i < 3; i++) {
         speed = fmax(speed, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));
     }
@@ -125,7 +127,8 @@ static double deviation_from_law(const struct tact_local_problem *p, const doubl
         worst = fmax(worst, slip / speed * hypot(r[1] - force * f[0], r[2] - force * f[1]) / force);
         worst = fmax(worst, slip / speed * fabs(torsion - force * f[2]) / (force * k));
     }
-    for (int i = 0; i < 40; i++) { /* within every tangent plane */
+    for (int i = 0; i < 40;
+         i++) { /* sticking: r is within every tangent plane of the limit surface */
         double way[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
         double most = force * friction_of_parts(p->points, way, way[2] / k, f);
         double is = r[1] * way[0] + r[2] * way[1] + torsion * way[2] / k;
@@ -139,13 +142,13 @@ static void cone_solves_points(void **state)
     (void)state;
     static const char *const kinds[] = {"points", "ellipses", "polygons"};
     for (int kind = POINT; kind <= POLYGON; kind++) {
-        int failures = 0, slips = 0, by[3] = {0};
+        int unsolved_count = 0, slips = 0, count_per_kind[3] = {0};
         double worst = 0.0;
         for (int n = 0; n < 3000; n++) {
             struct tact_local_problem p;
             struct tact_friction_points parts;
             double r[6] = {0};
-            random_problem(&p, (enum kind)kind);
+            make_random_local_problem(&p, (enum kind)kind);
             p.surface = TACT_SURFACE_POINTS;
             p.points = &parts;
             p.spin_arm = make_random_parts(&parts, p.spin_arm);
@@ -153,7 +156,7 @@ static void cone_solves_points(void **state)
             for (int pass = 0; pass < 50; pass++) {
                 int stage;
                 tact_local_cone_by(&p, r, &stage);
-                by[stage - TACT_COUNT_STICK]++;
+                count_per_kind[stage - TACT_COUNT_STICK]++;
                 if (tact_local_residual(&p, r) < 1e-12) {
                     break;
                 }
@@ -161,7 +164,7 @@ static void cone_solves_points(void **state)
             double miss = deviation_from_law(&p, r, &slips);
             assert_true(isfinite(miss));
             if (miss > 1e-8) {
-                failures++;
+                unsolved_count++;
                 assert_true(tact_local_residual(&p, r) > 1e-10);
             } else {
                 worst = fmax(worst, miss);
@@ -169,13 +172,15 @@ static void cone_solves_points(void **state)
         }
         print_message("%s: %d of 3000 unsolved, the others within %.1e, %d slip; stick %d, active "
                       "set %d, search %d\n",
-                      kinds[kind], failures, worst, slips, by[0], by[1], by[2]);
-        assert_in_range(failures, 0, 2);
+                      kinds[kind], unsolved_count, worst, slips, count_per_kind[0],
+                      count_per_kind[1], count_per_kind[2]);
+        assert_in_range(unsolved_count, 0, 2);
         assert_true(slips > 300);
     }
 }
 
-/* From a near solution by Newton's method, and the derivative against differences of solutions. */
+/* Solves a problem by Newton's method from the solution of a similar one; compares the solution's
+ * derivative with differences of solutions. */
 static void derivative_is_that_of_solutions(void **state)
 {
     (void)state;
@@ -184,7 +189,7 @@ static void derivative_is_that_of_solutions(void **state)
         struct tact_local_problem p;
         struct tact_friction_points parts;
         double r[6] = {0}, slope[36];
-        random_problem(&p, (enum kind)(n % 3));
+        make_random_local_problem(&p, (enum kind)(n % 3));
         p.surface = TACT_SURFACE_POINTS;
         p.points = &parts;
         p.spin_arm = make_random_parts(&parts, p.spin_arm);

@@ -1,4 +1,4 @@
-/* The fuzz target of the local solvers (tests/fuzz) with random bytes from a seed. */
+/* Runs the fuzz target of the local contact solvers (tests/fuzz) with random bytes from a seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

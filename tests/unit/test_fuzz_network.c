@@ -1,4 +1,4 @@
-/* The fuzz target of what a link reads (tests/fuzz) with random bytes from a seed. */
+/* Runs the fuzz target of received network packets (tests/fuzz) with random bytes from a seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,30 +9,31 @@
 #include <cmocka.h>
 #include "contact/mesh/generate.h"
 
-static struct tact_mesh *generate_mesh(const struct tact_generate *what)
+static struct tact_mesh *generate_mesh(const struct tact_generate *parameters)
 {
     struct tact_soup soup;
     struct tact_mesh *mesh = NULL;
     struct tact_error err = {.line = 0};
-    assert_int_equal(tact_soup_generate(what, &soup, NULL), 0);
+    assert_int_equal(tact_soup_generate(parameters, &soup, NULL), 0);
     if (tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
                          &mesh, &err)) {
-        fail_msg("%s: %s", tact_generate_names[what->kind], err.text);
+        fail_msg("%s: %s", tact_generate_names[parameters->kind], err.text);
     }
     tact_soup_free(&soup);
     return mesh;
 }
 
-/* Makes it, and compares its volume with the exact one. */
-static void check_volume(const struct tact_generate *what, double volume, double relative)
+/* Generates a solid, and compares its volume with the exact one. */
+static void check_mesh_volume(const struct tact_generate *parameters, double volume,
+                              double relative)
 {
-    struct tact_mesh *mesh = generate_mesh(what);
+    struct tact_mesh *mesh = generate_mesh(parameters);
     print_message("%-10s %6zu triangles, volume %.6e m^3, exact %.6e: off by %.4f %%\n",
-                  tact_generate_names[what->kind], mesh->triangle_count, mesh->volume, volume,
+                  tact_generate_names[parameters->kind], mesh->triangle_count, mesh->volume, volume,
                   100 * (mesh->volume / volume - 1));
     assert_true(fabs(mesh->volume / volume - 1) < relative);
-    if (what->kind != TACT_GENERATE_PRISM) {
-        assert_true(fabs((double)mesh->triangle_count / what->triangles - 1) < 0.1);
+    if (parameters->kind != TACT_GENERATE_PRISM) {
+        assert_true(fabs((double)mesh->triangle_count / parameters->triangles - 1) < 0.1);
     }
     tact_mesh_free(mesh);
 }
@@ -43,22 +44,23 @@ static void sizes_are_exact(void **state)
     struct tact_generate g = {
         .kind = TACT_GENERATE_PRISM, .radius = 0.1, .height = 0.02, .count = 8};
     double exact_volume_of_octagon_prism = 4 * sin(M_PI / 4) * 0.01;
-    check_volume(&g, exact_volume_of_octagon_prism * 0.02, 1e-12);
+    check_mesh_volume(&g, exact_volume_of_octagon_prism * 0.02, 1e-12);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_TORUS, .radius = 0.03, .tube = 0.01, .triangles = 20000};
-    check_volume(&g, 2 * M_PI * M_PI * 0.03 * 1e-4, 5e-3);
+    check_mesh_volume(&g, 2 * M_PI * M_PI * 0.03 * 1e-4, 5e-3);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_BLOB, .radius = 0.03, .count = 4, .triangles = 30000};
-    check_volume(&g, 4.0 / 3 * M_PI * 0.03 * 0.03 * 0.03, 2e-3);
+    check_mesh_volume(&g, 4.0 / 3 * M_PI * 0.03 * 0.03 * 0.03, 2e-3);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_BUMPY_CUBE, .edge = 0.1, .count = 8, .triangles = 12 * 128 * 128};
-    check_volume(&g, 1e-3, 1e-12); /* no bumps: the cube itself, of 196608 triangles */
+    check_mesh_volume(
+        &g, 1e-3, 1e-12); /* without bumps, the generated solid is a cube, of 196608 triangles */
     g = (struct tact_generate){
         .kind = TACT_GENERATE_GEAR, .radius = 0.03, .height = 0.01, .count = 12, .triangles = 5000};
     /* in each 48th part of the turn three triangles of 1/8 part at the tip, three at the root, two
      * between */
     double part = 0.5 * 9e-4 * sin(M_PI / 48), root = 0.75;
-    check_volume(&g, 12 * part * (3 + 3 * root * root + 2 * root) * 0.01, 1e-9);
+    check_mesh_volume(&g, 12 * part * (3 + 3 * root * root + 2 * root) * 0.01, 1e-9);
 }
 
 /* A tube's volume is its section by the length of its middle line (Pappus), however it winds. */
@@ -72,10 +74,11 @@ static void a_knot_has_its_exact_volume(void **state)
         double v = 6 * M_PI * i / 100000.0, r = 2 + cos(v);
         length += 2 * M_PI * 0.01 * sqrt(9 + 4 * r * r) / 100000.0;
     }
-    check_volume(&g, M_PI * 0.004 * 0.004 * length, 1e-2);
+    check_mesh_volume(&g, M_PI * 0.004 * 0.004 * length, 1e-2);
 }
 
-/* Every seed and number of bumps gives a closed solid between the smooth one and that one grown. */
+/* Every seed and number of bumps gives a closed solid whose volume is between that of the smooth
+ * solid and that of the solid enlarged by the bump height. */
 static void every_bumpy_solid_is_closed(void **state)
 {
     (void)state;
@@ -97,7 +100,8 @@ static void every_bumpy_solid_is_closed(void **state)
         tact_mesh_free(two);
         g.seed += 1000;
         two = generate_mesh(&g);
-        assert_true(fabs(one->volume - two->volume) > 1e-9 * low); /* another seed, another solid */
+        assert_true(fabs(one->volume - two->volume) >
+                    1e-9 * low); /* another seed gives another solid */
         tact_mesh_free(one);
         tact_mesh_free(two);
     }

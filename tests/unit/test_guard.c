@@ -31,15 +31,16 @@
 
 enum {
     TIMEOUT_MS = 40,
-    MAX_TIMEOUTS = 5 /* upper bound of the measured timeout, on a busy machine */,
+    MEASURED_TIMEOUTS_MAX =
+        5 /* upper bound of the measured timeout in configured timeouts, on a busy machine */,
     TRIES = 6
 };
 
 static const int64_t ms = 1000000;
 static const struct tact_force_plan empty_force_plan;
 
-/* A simulated board in place of comedi's library: counts the instruction lists that set the outputs
- * to their safe value. */
+/* Functions in place of comedi's library, of a simulated board: they count the instruction lists
+ * that set the outputs to their safe values. */
 static struct {
     atomic_int lists, safe;
 } board;
@@ -89,11 +90,11 @@ static void sleep_1_ms(void)
     tact_clock_sleep_until(tact_clock_now() + ms);
 }
 
-static const struct tact_guard_force_options short_timeout = {
+static const struct tact_guard_force_options short_timeout_options = {
     .path = "", .plan = &empty_force_plan, .timeout_ns = TIMEOUT_MS * ms, .period_ns = 4 * ms};
 
 /* Time from the last heartbeat until the guard inhibits the outputs [ns]: the least of several
- * tries, as this process may be delayed. Checks that it is never less than the timeout. */
+ * measurements, as this process may be delayed. Checks that none is less than the timeout. */
 static int64_t measure_timeout(struct tact_guard *guard, void (*beat)(struct tact_guard *, int64_t))
 {
     int64_t least = INT64_MAX;
@@ -135,7 +136,7 @@ static void forces_stop_after_the_timeout(void **state)
 {
     (void)state;
     for (int thread = 0; thread < 2; thread++) {
-        struct tact_guard_force_options options = short_timeout;
+        struct tact_guard_force_options options = short_timeout_options;
         struct tact_guard *guard = NULL;
         struct tact_error err = {0};
         options.thread = thread;
@@ -144,7 +145,7 @@ static void forces_stop_after_the_timeout(void **state)
         }
         int64_t measured_timeout_ns = measure_timeout(guard, send_force_heartbeat);
         assert_int_equal(tact_guard_stop(guard), 0);
-        assert_true(measured_timeout_ns < MAX_TIMEOUTS * TIMEOUT_MS * ms);
+        assert_true(measured_timeout_ns < MEASURED_TIMEOUTS_MAX * TIMEOUT_MS * ms);
     }
 }
 
@@ -182,11 +183,11 @@ static void a_board_is_zeroed_after_the_timeout(void **state)
     assert_int_equal(atomic_load(&board.safe), 1);
     atomic_store(&page.head.must_guard_quit, 1);
     pthread_join(thread, NULL);
-    assert_true(measured_timeout_ns < MAX_TIMEOUTS * TIMEOUT_MS * ms);
+    assert_true(measured_timeout_ns < MEASURED_TIMEOUTS_MAX * TIMEOUT_MS * ms);
     assert_true(atomic_load(&board.lists) > 20);
 }
 
-/* The default: four periods, but at least 3 ms. */
+/* The guard's default timeout: four tick periods, but at least 3 ms. */
 static void the_default_timeout_is_four_periods(void **state)
 {
     (void)state;
@@ -210,18 +211,18 @@ static void the_default_timeout_is_four_periods(void **state)
     libevdev_free(source.dev);
 }
 
-/* A host program that calls waitpid(-1) may reap the guard: that is detected, and no other process
- * is ended in its place. */
+/* A host program that calls waitpid(-1) may reap the guard process: that is detected, and no other
+ * process of that id is killed in its place. */
 static void a_reaped_guard_is_not_confused_with_another_process(void **state)
 {
     (void)state;
     struct tact_guard *guard = NULL;
-    assert_int_equal(tact_guard_start_force(&short_timeout, &guard, NULL), 0);
+    assert_int_equal(tact_guard_start_force(&short_timeout_options, &guard, NULL), 0);
     assert_int_equal(kill(tact_guard_pid(guard), SIGKILL), 0);
     assert_int_equal(waitpid(-1, NULL, 0), tact_guard_pid(guard));
     tact_guard_check_process(guard);
     assert_int_equal(tact_guard_state(guard, tact_clock_now()), TACT_GUARD_ENDED);
-    /* A process that has the guard's process id now is not signalled. */
+    /* A process to which the system has given the guard's former process id is not signalled. */
     pid_t other = fork();
     if (other == 0) {
         pause();
@@ -241,12 +242,13 @@ static void a_guard_ends_with_its_controller(void **state)
     (void)state;
     int ends[2];
     char byte;
-    assert_int_equal(pipe2(ends, 0),
-                     0); /* not inherited by the guard, which closes inherited descriptors */
+    assert_int_equal(
+        pipe2(ends, 0),
+        0); /* the pipe's end is not held open by the guard, which closes inherited descriptors */
     pid_t controller = fork();
     if (controller == 0) {
         struct tact_guard *guard = NULL;
-        int rc = tact_guard_start_force(&short_timeout, &guard, NULL);
+        int rc = tact_guard_start_force(&short_timeout_options, &guard, NULL);
         int pid = rc ? 0 : tact_guard_pid(guard);
         _exit(write(ends[1], &pid, sizeof pid) == sizeof pid ? 0 : 1);
     }
@@ -254,7 +256,7 @@ static void a_guard_ends_with_its_controller(void **state)
     assert_int_equal(read(ends[0], &pid, sizeof pid), sizeof pid);
     assert_true(pid > 0);
     close(ends[1]);
-    int process = pidfd_open(pid, 0); /* -1: the guard has ended already */
+    int process = pidfd_open(pid, 0); /* -1: the guard process has ended already */
     struct pollfd fd = {.fd = process, .events = POLLIN};
     assert_int_equal(waitpid(controller, NULL, 0), controller);
     assert_true(process < 0 || poll(&fd, 1, 5000) == 1);
@@ -265,7 +267,7 @@ static void a_guard_ends_with_its_controller(void **state)
     }
 }
 
-/* The path of the guard that a copy of this program would start. */
+/* The path of the guard program that a copy of this test program in another folder would start. */
 static void find_guard_path_of_copy(const char *copy, const char *given, char *answer, size_t size)
 {
     int ends[2];
@@ -315,7 +317,9 @@ static void only_the_installed_guard_is_run(void **state)
     assert_int_equal(system(command), 0);
     make_fake_guard_program(fake);
     find_guard_path_of_copy("/proc/self/exe", NULL, text, sizeof text);
-    assert_non_null(strstr(text, TACT_BINARY_DIR)); /* the guard of the build tree */
+    assert_non_null(strstr(
+        text,
+        TACT_BINARY_DIR)); /* a program of the build tree starts the guard of the build tree */
     find_guard_path_of_copy(copy, NULL, text, sizeof text);
     print_message("a copy elsewhere: %s\n", text);
     assert_null(strstr(text, folder));

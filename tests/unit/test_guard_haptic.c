@@ -20,30 +20,30 @@
 
 enum { TICK_NS = 1000000 };
 
-static const struct tact_device_type *find_type(const char *name)
+static const struct tact_device_type *find_device_type(const char *name)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
     return tact_device_type_find(types, count, name);
 }
 
-static void reset_stand_in(void)
+static void reset_simulated_haptic(void)
 {
-    memset(stand_in, 0, sizeof *stand_in);
-    atomic_store(&stand_in->present, 1);
+    memset(simulated_haptic, 0, sizeof *simulated_haptic);
+    atomic_store(&simulated_haptic->present, 1);
 }
 
 static void open_device(const char *type, struct device_config *c, struct tact_device *device)
 {
     device_config_init(c, NULL, 0);
     memset(device, 0, sizeof *device);
-    if (find_type(type)->open(&c->config, device, &c->err)) {
+    if (find_device_type(type)->open(&c->config, device, &c->err)) {
         fail_msg("%s", c->err.text);
     }
     assert_int_equal(tact_device_check(device, &c->err), 0);
 }
 
-/* Ticks of 1 ms. Returns the longest time that read() and write() took [ns]. */
+/* Runs ticks of 1 ms. Returns the longest duration of a read() and write() [ns]. */
 static int64_t run_ticks(const struct tact_device *device, int ticks, const double *out,
                          struct tact_device_input *in, int *stale)
 {
@@ -74,11 +74,11 @@ static void poses_come_and_forces_go(void **state)
         struct tact_device_input in = {.state = TACT_DEVICE_OK};
         int stale = 0;
         unsigned int count;
-        reset_stand_in();
-        atomic_store(&stand_in->x, 0.03);
-        atomic_store(&stand_in->z, -0.02);
-        atomic_store(&stand_in->turn, 2.5);
-        atomic_store(&stand_in->buttons, 2U);
+        reset_simulated_haptic();
+        atomic_store(&simulated_haptic->x, 0.03);
+        atomic_store(&simulated_haptic->z, -0.02);
+        atomic_store(&simulated_haptic->turn, 2.5);
+        atomic_store(&simulated_haptic->buttons, 2U);
         open_device(types[k], &c, &device);
         assert_int_equal(device.info.input_count, 13);
         assert_int_equal(device.info.output_count, 6);
@@ -89,24 +89,25 @@ static void poses_come_and_forces_go(void **state)
         for (int i = 0; i < 9; i++) {
             assert_true(fabs(in.channel[i] - wanted[i]) < 1e-12);
         }
-        last_force(&count);
+        last_sent_force_x(&count);
         for (int i = 0; i < 6; i++) {
-            assert_true(fabs(atomic_load(&stand_in->sent[(count - 1) % STAND_IN_SENT].wrench[i]) -
-                             out[i]) < 1e-12);
+            assert_true(
+                fabs(atomic_load(&simulated_haptic->sent[(count - 1) % STAND_IN_SENT].wrench[i]) -
+                     out[i]) < 1e-12);
         }
         print_message("%s: pose %.2f ms old, sensor to force %.2f ms\n", types[k],
                       in.channel[11] * 1e3, in.channel[12] * 1e3);
         assert_true(in.channel[11] >= 0.0 && in.channel[12] > 0.0);
         device.ops->close(device.self);
-        assert_true(last_force(&count) == 0.0);
-        assert_int_equal(atomic_load(&stand_in->enabled), 0);
-        assert_int_equal(atomic_load(&stand_in->open), 0);
+        assert_true(last_sent_force_x(&count) == 0.0);
+        assert_int_equal(atomic_load(&simulated_haptic->enabled), 0);
+        assert_int_equal(atomic_load(&simulated_haptic->open), 0);
         assert_non_null(strstr(c.messages, "from sensor to force"));
     }
 }
 
-/* Calls of 0.3 ms, and each 100th of 50 ms: no tick waits for one; the pose is then old, which the
- * state says, and the delay is measured. */
+/* Library calls take 0.3 ms, each 100th takes 50 ms: no tick waits for a call; the pose is then
+ * old, which the device's state reports, and the delay is measured. */
 static void calls_that_block_delay_no_tick(void **state)
 {
     struct device_config c;
@@ -116,10 +117,10 @@ static void calls_that_block_delay_no_tick(void **state)
     int stale = 0;
     double longest, mean;
     (void)state;
-    reset_stand_in();
-    atomic_store(&stand_in->call_us, 300);
-    atomic_store(&stand_in->long_call_us, 50000);
-    atomic_store(&stand_in->call_every, 100);
+    reset_simulated_haptic();
+    atomic_store(&simulated_haptic->call_us, 300);
+    atomic_store(&simulated_haptic->long_call_us, 50000);
+    atomic_store(&simulated_haptic->call_every, 100);
     open_device("force_dimension", &c, &device);
     const int64_t took = run_ticks(&device, 700, out, &in, &stale);
     device.ops->close(device.self);
@@ -132,12 +133,12 @@ static void calls_that_block_delay_no_tick(void **state)
     print_message("a tick took %.3f ms at most; %d of 700 ticks stale; sensor to force %.2f ms, "
                   "%.2f ms at most\n",
                   (double)took * 1e-6, stale, mean, longest);
-    assert_true(took < 40 * TICK_NS); /* far from 50 ms, on a busy machine too */
+    assert_true(took < 40 * TICK_NS); /* a tick takes far less than 50 ms, on a busy machine too */
     assert_true(stale > 30);
     assert_true(mean > 0.6 && longest > 50.0);
 }
 
-/* A call that takes 0.8 s: the device is lost meanwhile, which is reported. */
+/* While a library call takes 0.8 s the device is lost, which is reported. */
 static void a_hanging_library_is_reported(void **state)
 {
     struct device_config c;
@@ -146,21 +147,22 @@ static void a_hanging_library_is_reported(void **state)
     const double out[6] = {1.0};
     int stale = 0;
     (void)state;
-    reset_stand_in();
+    reset_simulated_haptic();
     open_device("force_dimension", &c, &device);
     run_ticks(&device, 20, out, &in, &stale);
     assert_int_equal(in.state, TACT_DEVICE_OK);
-    atomic_store(&stand_in->call_us, 800000);
+    atomic_store(&simulated_haptic->call_us, 800000);
     run_ticks(&device, 700, out, &in, &stale);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
-    atomic_store(&stand_in->call_us, 0);
+    atomic_store(&simulated_haptic->call_us, 0);
     run_ticks(&device, 300, out, &in, &stale);
     device.ops->close(device.self);
     assert_non_null(strstr(c.messages, "no pose for 0.5 s"));
 }
 
-/* A coupling that states less delay than the device was measured to have is as stiff as that device
- * renders, or refused with the figure: calls of 2 ms, two of them in each cycle. */
+/* Library calls of 2 ms, two in each cycle: a coupling that states less delay than was measured is
+ * limited to the stiffness that the device can render stably, or refused with the measured delay.
+ */
 static void a_slow_device_limits_stiffness(void **state)
 {
     static const char scene[] =
@@ -184,8 +186,8 @@ static void a_slow_device_limits_stiffness(void **state)
         int rc;
     } cases[] = {{500, "", -EINVAL}, {20, "", 0}, {20, ", hard: true", -EINVAL}};
     (void)state;
-    reset_stand_in();
-    atomic_store(&stand_in->call_us, 2000);
+    reset_simulated_haptic();
+    atomic_store(&simulated_haptic->call_us, 2000);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[2048];
         struct tact_session_options options = tact_session_options_default();
@@ -222,12 +224,12 @@ static void bad_devices_are_refused(void **state)
         {"openhaptics", SETTING("guard_timeout", "0"), -EINVAL, "0"},
     };
     (void)state;
-    reset_stand_in();
+    reset_simulated_haptic();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct device_config c;
         struct tact_device device = {.ops = NULL};
         device_config_init(&c, &bad[i].setting, 1);
-        const int rc = find_type(bad[i].type)->open(&c.config, &device, &c.err);
+        const int rc = find_device_type(bad[i].type)->open(&c.config, &device, &c.err);
         print_message("%s\n", c.err.text);
         assert_int_equal(rc, bad[i].rc);
         assert_true(strstr(c.err.text, bad[i].says) || strstr(c.err.key, bad[i].says));
@@ -236,7 +238,7 @@ static void bad_devices_are_refused(void **state)
     struct device_config c;
     struct tact_device device = {.ops = NULL};
     device_config_init(&c, NULL, 0);
-    assert_int_equal(find_type("openhaptics")->open(&c.config, &device, &c.err), -ENOENT);
+    assert_int_equal(find_device_type("openhaptics")->open(&c.config, &device, &c.err), -ENOENT);
     assert_non_null(strstr(c.err.text, "libHD.so"));
     assert_int_equal(setenv("LD_LIBRARY_PATH", haptic_folder, 1), 0);
 }

@@ -22,48 +22,49 @@ static struct tact_link_def rod_link(int parent, double length, double height_dr
 }
 
 /* Kinetic energy computed link by link from the twists, independently of the mass matrix. */
-static double kinetic_energy(struct tact_hand *hand, const struct tact_link_def *defs)
+static double kinetic_energy(struct tact_hand *hand, const struct tact_link_def *link_definitions)
 {
     double sum = 0;
     for (int i = 0; i < tact_hand_count(hand); i++) {
         const struct tact_pose *pose = tact_hand_link_pose(hand, i);
         double c[3], t[6], r[9], w[3];
-        tact_pose_point(c, pose, defs[i].center);
+        tact_pose_point(c, pose, link_definitions[i].center);
         tact_hand_link_twist(hand, i, c, t);
         tact_quat_to_m3(r, pose->quat_wxyz);
         tact_m3_tmul_v3(w, r, t + 3);
-        const double *in = defs[i].inertia;
-        sum += 0.5 * defs[i].mass * tact_v3_dot(t, t) +
+        const double *in = link_definitions[i].inertia;
+        sum += 0.5 * link_definitions[i].mass * tact_v3_dot(t, t) +
                0.5 * (in[0] * w[0] * w[0] + in[1] * w[1] * w[1] + in[2] * w[2] * w[2]);
     }
     return sum;
 }
 
-static double potential_energy(struct tact_hand *hand, const struct tact_link_def *defs)
+static double potential_energy(struct tact_hand *hand, const struct tact_link_def *link_definitions)
 {
     double sum = 0;
     for (int i = 0; i < tact_hand_count(hand); i++) {
         double c[3];
-        tact_pose_point(c, tact_hand_link_pose(hand, i), defs[i].center);
-        sum += 9.81 * defs[i].mass * c[2];
+        tact_pose_point(c, tact_hand_link_pose(hand, i), link_definitions[i].center);
+        sum += 9.81 * link_definitions[i].mass * c[2];
     }
     return sum;
 }
 
 static const double gravity[3] = {0, 0, -9.81};
 
-/* The tip's velocity is the Jacobian times the rates, and equals a finite difference. */
+/* The velocity of a hand's tip is the Jacobian times the joint rates, and equals a finite
+ * difference of positions. */
 static void jacobian_is_a_derivative(void **state)
 {
     (void)state;
-    struct tact_link_def defs[3] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
-                                    rod_link(1, 0.04, 0.05)};
-    defs[1].axis[0] = 0;
-    defs[1].axis[1] = 1;
-    defs[2].joint = TACT_JOINT_SLIDE;
+    struct tact_link_def link_definitions[3] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
+                                                rod_link(1, 0.04, 0.05)};
+    link_definitions[1].axis[0] = 0;
+    link_definitions[1].axis[1] = 1;
+    link_definitions[2].joint = TACT_JOINT_SLIDE;
     struct tact_pose base = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
     struct tact_hand *hand;
-    assert_int_equal(tact_hand_create(defs, 3, &base, &hand), 0);
+    assert_int_equal(tact_hand_create(link_definitions, 3, &base, &hand), 0);
     struct tact_hand_state s = tact_hand_state(hand);
     const double q[3] = {0.3, -0.7, 0.01}, v[3] = {1.1, -0.6, 0.2}, tip[3] = {0.01, 0.02, -0.04};
     double p0[3], p1[3], jac[18], dt = 1e-7, speed[3] = {0};
@@ -90,20 +91,20 @@ static void jacobian_is_a_derivative(void **state)
 static void rate_is_the_twists_derivative(void **state)
 {
     (void)state;
-    struct tact_link_def defs[4] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
-                                    rod_link(1, 0.04, 0.05), rod_link(2, 0.03, 0.04)};
+    struct tact_link_def link_definitions[4] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
+                                                rod_link(1, 0.04, 0.05), rod_link(2, 0.03, 0.04)};
     const double q[4] = {0.3, -0.7, 0.01, 0.5}, v[4] = {3.0, -5.0, 0.2, 4.0}, e = 1e-6;
     const double tip[3] = {0.01, -0.004, -0.03};
     const struct tact_pose base = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
     struct tact_hand *hand;
-    defs[1].axis[0] = 0;
-    defs[1].axis[1] = 1;
-    defs[2].joint = TACT_JOINT_SLIDE;
-    assert_int_equal(tact_hand_create(defs, 4, &base, &hand), 0);
+    link_definitions[1].axis[0] = 0;
+    link_definitions[1].axis[1] = 1;
+    link_definitions[2].joint = TACT_JOINT_SLIDE;
+    assert_int_equal(tact_hand_create(link_definitions, 4, &base, &hand), 0);
     struct tact_hand_state s = tact_hand_state(hand);
     for (int link = 0; link < 4; link++) {
         double twist[2][6], point[3], rate[6];
-        for (int k = 0; k < 3; k++) { /* before, after, and now */
+        for (int k = 0; k < 3; k++) { /* state before, after, and at the time of the difference */
             for (int i = 0; i < 4; i++) {
                 s.q[i] = q[i] + (k == 0 ? -e : k == 1 ? e : 0.0) * v[i];
                 s.v[i] = v[i];
@@ -129,23 +130,25 @@ static void a_free_swing_conserves_energy(void **state)
     (void)state;
     double error[2];
     for (int run = 0; run < 2; run++) {
-        struct tact_link_def defs[3] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
-                                        rod_link(1, 0.05, 0.05)};
-        defs[1].axis[0] = 0.6;
-        defs[1].axis[1] = 0.8;
+        struct tact_link_def link_definitions[3] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
+                                                    rod_link(1, 0.05, 0.05)};
+        link_definitions[1].axis[0] = 0.6;
+        link_definitions[1].axis[1] = 0.8;
         for (int i = 0; i < 3; i++) {
-            defs[i].start = 0.7 - 0.9 * i;
+            link_definitions[i].start = 0.7 - 0.9 * i;
         }
         struct tact_pose base = tact_pose_identity();
         struct tact_hand *hand;
-        assert_int_equal(tact_hand_create(defs, 3, &base, &hand), 0);
+        assert_int_equal(tact_hand_create(link_definitions, 3, &base, &hand), 0);
         double h = run ? 2.5e-6 : 5e-6;
-        double e0 = kinetic_energy(hand, defs) + potential_energy(hand, defs), worst = 0;
+        double e0 = kinetic_energy(hand, link_definitions) +
+                    potential_energy(hand, link_definitions),
+               worst = 0;
         for (int k = 0; k * h < 0.5; k++) {
             assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
             tact_hand_integrate(hand, h);
-            worst =
-                fmax(worst, fabs(kinetic_energy(hand, defs) + potential_energy(hand, defs) - e0));
+            worst = fmax(worst, fabs(kinetic_energy(hand, link_definitions) +
+                                     potential_energy(hand, link_definitions) - e0));
         }
         error[run] = worst;
         tact_hand_destroy(hand);
@@ -155,9 +158,9 @@ static void a_free_swing_conserves_energy(void **state)
     assert_true(error[1] < 0.6 * error[0]);
 }
 
-/* Accelerations of two rods of rod_link(), one below the other, by their angles from the vertical
- * and the rates of these (Lagrange's equations). y: angles, then rates; rate: of y. */
-static void double_pendulum(const double y[4], double rate[4])
+/* Derivative of the state of a double pendulum of two rods of rod_link(), by Lagrange's equations.
+ * y: angles from the vertical, then their rates; rate: dy/dt. */
+static void double_pendulum_derivative(const double y[4], double rate[4])
 {
     const double m = 0.03, l = 0.05, own = 6.7e-6 + m * l * l / 4, g = 9.81;
     const double both = 0.5 * m * l * l, c = both * cos(y[0] - y[1]), s = both * sin(y[0] - y[1]);
@@ -170,8 +173,8 @@ static void double_pendulum(const double y[4], double rate[4])
     rate[3] = (m00 * right[1] - c * right[0]) / det;
 }
 
-/* Its motion for a time, by Runge and Kutta's method. */
-static void move_double_pendulum(double y[4], double time)
+/* Integrates the double pendulum's motion for a time, by Runge and Kutta's method. */
+static void integrate_double_pendulum(double y[4], double time)
 {
     enum { STEPS = 4000 };
     const double h = time / STEPS;
@@ -183,7 +186,7 @@ static void move_double_pendulum(double y[4], double time)
                 x[j] = y[j] + at[i] * h * k[j];
             }
             double next[4];
-            double_pendulum(x, next);
+            double_pendulum_derivative(x, next);
             memcpy(k, next, sizeof k);
             for (int j = 0; j < 4; j++) {
                 sum[j] += weight[i] * k[j];
@@ -203,15 +206,15 @@ static void a_double_swing_is_of_the_second_order(void **state)
     double off[3];
     for (int k = 0; k < 3; k++) {
         const double h = 2e-3 / (1 << k), time = 0.6;
-        struct tact_link_def defs[2] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05)};
+        struct tact_link_def link_definitions[2] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05)};
         double y[4] = {1.2, -0.5, 0.0, 0.0}, rate[4];
         struct tact_pose base = tact_pose_identity();
         struct tact_hand *hand;
-        defs[0].start = y[0];
-        defs[1].start = y[1] - y[0];
-        assert_int_equal(tact_hand_create(defs, 2, &base, &hand), 0);
+        link_definitions[0].start = y[0];
+        link_definitions[1].start = y[1] - y[0];
+        assert_int_equal(tact_hand_create(link_definitions, 2, &base, &hand), 0);
         struct tact_hand_state s = tact_hand_state(hand);
-        double_pendulum(y, rate);
+        double_pendulum_derivative(y, rate);
         s.v[0] = -0.5 * h * rate[2];
         s.v[1] = -0.5 * h * (rate[3] - rate[2]);
         tact_hand_refresh(hand);
@@ -219,7 +222,7 @@ static void a_double_swing_is_of_the_second_order(void **state)
             assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
             tact_hand_integrate(hand, h);
         }
-        move_double_pendulum(y, time);
+        integrate_double_pendulum(y, time);
         off[k] = fmax(fabs(s.q[0] - y[0]), fabs(s.q[0] + s.q[1] - y[1]));
         tact_hand_destroy(hand);
     }
@@ -228,7 +231,7 @@ static void a_double_swing_is_of_the_second_order(void **state)
     assert_true(off[0] < 2e-2 && off[1] < 0.27 * off[0] && off[2] < 0.27 * off[1]);
 }
 
-/* Small swings of a physical pendulum: period 2 pi sqrt(I / (m g l)). */
+/* Small swings of a physical pendulum have the period 2 pi sqrt(I / (m g l)). */
 static void a_pendulum_has_its_exact_period(void **state)
 {
     (void)state;
@@ -256,18 +259,18 @@ static void a_pendulum_has_its_exact_period(void **state)
     tact_hand_destroy(hand);
 }
 
-/* With a million times the useful gain the joint reaches its target and stays there. */
+/* With a drive gain a million times the useful one the joint reaches its target and stays there. */
 static void any_drive_gain_is_stable(void **state)
 {
     (void)state;
-    struct tact_link_def defs[2] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05)};
-    defs[0].stiffness = 2e6;
-    defs[0].damping = 2e4;
-    defs[1].stiffness = 1e6;
-    defs[1].damping = 0;
+    struct tact_link_def link_definitions[2] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05)};
+    link_definitions[0].stiffness = 2e6;
+    link_definitions[0].damping = 2e4;
+    link_definitions[1].stiffness = 1e6;
+    link_definitions[1].damping = 0;
     struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand;
-    assert_int_equal(tact_hand_create(defs, 2, &base, &hand), 0);
+    assert_int_equal(tact_hand_create(link_definitions, 2, &base, &hand), 0);
     struct tact_hand_state s = tact_hand_state(hand);
     s.target[0] = 0.5;
     s.target[1] = -0.8;
@@ -284,7 +287,7 @@ static void any_drive_gain_is_stable(void **state)
     tact_hand_destroy(hand);
 }
 
-/* A saturated drive exerts exactly its limit. */
+/* A saturated drive exerts exactly its torque limit. */
 static void a_saturated_drive_pushes_with_its_limit(void **state)
 {
     (void)state;

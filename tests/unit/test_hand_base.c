@@ -22,7 +22,7 @@ static const struct tact_pose start = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
 static const struct tact_link_def palm_definition = {
     .mass = 0.2, .center = {0.01, -0.02, 0.03}, .inertia = {3e-4, 2e-4, 4e-4, 2e-5, -3e-5, 1e-5}};
 
-static void tree(struct tact_link_def defs[LINKS])
+static void make_tree_links(struct tact_link_def defs[LINKS])
 {
     tact_hand_base_links(&palm_definition, &undriven_base, &undriven_base, defs);
     for (int i = BASE; i < LINKS; i++) {
@@ -77,7 +77,7 @@ static double compute_momentum_and_energy(struct tact_hand *hand, const struct t
     return energy;
 }
 
-static void random_state_of(struct tact_hand *hand)
+static void set_random_state(struct tact_hand *hand)
 {
     struct tact_hand_state s = tact_hand_state(hand);
     for (int i = 0; i < tact_hand_count(hand); i++) {
@@ -87,19 +87,20 @@ static void random_state_of(struct tact_hand *hand)
     tact_hand_refresh(hand);
 }
 
-/* Without forces a tree keeps its momentum and its energy: what they change by in a step falls with
- * its square. That needs inertia and velocity terms of base and links to agree. */
-static void momentum_is_kept(void **state)
+/* Without forces a tree of links keeps its momentum and energy: their error in a step falls with
+ * the square of the step. That requires inertia and velocity terms of base and links to be
+ * consistent. */
+static void free_tree_keeps_momentum(void **state)
 {
     (void)state;
     struct tact_link_def defs[LINKS];
-    tree(defs);
+    make_tree_links(defs);
     for (int trial = 0; trial < 50; trial++) {
         struct tact_hand *hand = make_hand(defs, trial % 2 ? LINKS : BASE);
         const int count = tact_hand_count(hand);
         struct tact_hand_state s = tact_hand_state(hand);
         double q[LINKS], v[LINKS], change[2] = {0.0, 0.0}, p[2][6];
-        random_state_of(hand);
+        set_random_state(hand);
         memcpy(q, s.q, sizeof *q * (size_t)count);
         memcpy(v, s.v, sizeof *v * (size_t)count);
         for (int k = 0; k < 2; k++) {
@@ -122,19 +123,19 @@ static void momentum_is_kept(void **state)
     }
 }
 
-/* Twist of a link's point is the Jacobian times the rates, and the derivative of the point; its
- * rate at constant joint rates is the derivative of the twist. */
+/* The twist of a link's point is the Jacobian times the joint rates, and the derivative of its
+ * position; the Jacobian's rate term is the derivative of the twist at constant joint rates. */
 static void jacobian_is_a_derivative(void **state)
 {
     (void)state;
     struct tact_link_def defs[LINKS];
     const double tip[3] = {0.01, 0.02, -0.04}, e = 1e-6;
-    tree(defs);
+    make_tree_links(defs);
     for (int trial = 0; trial < 20; trial++) {
         struct tact_hand *hand = make_hand(defs, LINKS), *moved = make_hand(defs, LINKS);
         struct tact_hand_state s = tact_hand_state(hand), m = tact_hand_state(moved);
         double p[2][3], point[3], jacobian[6 * LINKS], twist[6], next[2][6], rate[6];
-        random_state_of(hand);
+        set_random_state(hand);
         for (int k = 0; k < 2; k++) {
             memcpy(m.q, s.q, sizeof *s.q * LINKS);
             memcpy(m.v, s.v, sizeof *s.v * LINKS);
@@ -172,8 +173,9 @@ static struct tact_hand *make_coupled_base(double mass, double inertia,
     return make_hand(defs, BASE);
 }
 
-/* A target that jumps by nearly half a turn is reached at any stiffness, without overspeed. */
-static void turns_to_any_attitude(void **state)
+/* A coupled base reaches a target that jumps by nearly half a turn, at any coupling stiffness,
+ * without overshooting speed. */
+static void coupling_turns_to_any_attitude(void **state)
 {
     (void)state;
     for (double k = 0.1; k < 2e6; k *= 10.0) {
@@ -201,9 +203,9 @@ static void turns_to_any_attitude(void **state)
     }
 }
 
-/* Follows a target that moves and turns steadily, one tick behind, with no force but that of its
- * own inertia; a damper against the base lags by D v / K. */
-static void follows_without_lag(void **state)
+/* A coupled base follows a target that moves and turns steadily, one tick behind, with no force but
+ * that of its own inertia; with damping against the world it lags by D v / K. */
+static void coupling_follows_without_lag(void **state)
 {
     (void)state;
     const double h = 1e-3, v = 0.2, w = 1.5;
@@ -229,8 +231,8 @@ static void follows_without_lag(void **state)
     }
 }
 
-/* Limits are of the length of force and torque, which keep their directions. */
-static void saturates_by_length(void **state)
+/* The coupling's limits apply to the magnitudes of force and torque, whose directions are kept. */
+static void coupling_saturates_by_length(void **state)
 {
     (void)state;
     struct tact_hand *hand = make_coupled_base(0.05, 1e-5, (struct tact_base_drive){1000, 5, 3.0},
@@ -257,22 +259,22 @@ static void saturates_by_length(void **state)
     tact_hand_destroy(hand);
 }
 
-static void refuses_half_a_base(void **state)
+static void half_a_base_is_refused(void **state)
 {
     (void)state;
     struct tact_link_def defs[LINKS];
     struct tact_hand *hand;
-    tree(defs);
+    make_tree_links(defs);
     assert_int_equal(tact_hand_create(defs, BASE - 1, &start, &hand), -22);
     defs[2].parent = 0;
     assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
-    tree(defs);
+    make_tree_links(defs);
     defs[BASE].joint = TACT_JOINT_BASE;
     assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
-    tree(defs);
+    make_tree_links(defs);
     defs[BASE - 1].mass = 0.0;
     assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
-    tree(defs);
+    make_tree_links(defs);
     defs[1].start = 0.1;
     assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
 }
@@ -280,9 +282,12 @@ static void refuses_half_a_base(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(momentum_is_kept),      cmocka_unit_test(jacobian_is_a_derivative),
-        cmocka_unit_test(turns_to_any_attitude), cmocka_unit_test(follows_without_lag),
-        cmocka_unit_test(saturates_by_length),   cmocka_unit_test(refuses_half_a_base),
+        cmocka_unit_test(free_tree_keeps_momentum),
+        cmocka_unit_test(jacobian_is_a_derivative),
+        cmocka_unit_test(coupling_turns_to_any_attitude),
+        cmocka_unit_test(coupling_follows_without_lag),
+        cmocka_unit_test(coupling_saturates_by_length),
+        cmocka_unit_test(half_a_base_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

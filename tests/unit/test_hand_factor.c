@@ -1,4 +1,5 @@
-/* The factor of a hand's matrix, of random trees, against LAPACK on the full matrix. */
+/* The sparse factorisation of a hand's matrix, of random trees, against LAPACK on the full matrix.
+ */
 #include <errno.h>
 #include <lapacke.h>
 #include <math.h>
@@ -13,14 +14,13 @@
 
 enum { JOINTS = 24, TREES = 200 };
 
-#define MAX_RELATIVE_ERROR                                                                         \
-    1e-10 /* relative to the largest entry; the worst condition number is about 1e6                \
-           */
+/* Error relative to the largest entry; the worst condition number is about 1e6. */
+#define MAX_RELATIVE_ERROR 1e-10
 
 static double matrix[JOINTS * JOINTS]; /* M + diagonal, full */
 
-/* A tree in which about every third link starts a branch, so that chains have 1 to more than
- * TACT_NODE_UNKNOWNS links. */
+/* A random tree of links in which about every third link starts a branch, so that chains have 1 to
+ * more than TACT_NODE_UNKNOWNS links. */
 static struct tact_hand *random_branching_hand(int n)
 {
     struct tact_link_def defs[JOINTS] = {{0}};
@@ -54,7 +54,8 @@ static struct tact_hand *random_branching_hand(int n)
     return hand;
 }
 
-/* Solutions of `columns` right sides, n x columns, row-major. */
+/* Solves for `columns` right sides by dense elimination; x: n x columns, row-major, holds the right
+ * sides, then the solutions. */
 static void solve_by_dense_elimination(int n, double *x, int columns)
 {
     double copy[JOINTS * JOINTS];
@@ -72,7 +73,7 @@ static double worst_difference(const double *a, const double *b, int n)
     return worst / size;
 }
 
-static void solves_as_lapack(void **state)
+static void factor_solves_as_lapack(void **state)
 {
     (void)state;
     double worst = 0, x[JOINTS], y[JOINTS];
@@ -91,7 +92,8 @@ static void solves_as_lapack(void **state)
     assert_true(worst <= MAX_RELATIVE_ERROR);
 }
 
-/* Z^T Z = J M^-1 J^T, of a contact between two links, where Z has rows for their ancestors only. */
+/* Z^T Z = J M^-1 J^T for the Jacobian J of a contact between two links, where Z has rows for their
+ * ancestors only. */
 static void factor_reduces_contact_jacobians(void **state)
 {
     (void)state;
@@ -124,7 +126,8 @@ static void factor_reduces_contact_jacobians(void **state)
     assert_true(worst <= MAX_RELATIVE_ERROR);
 }
 
-/* w = L v: half its square is the energy, and back to the rates. */
+/* The scaled rates w = L v have the kinetic energy |w|^2 / 2, and convert back to the joint rates
+ * v. */
 static void rates_convert_to_scaled_and_back(void **state)
 {
     (void)state;
@@ -150,7 +153,7 @@ static void rates_convert_to_scaled_and_back(void **state)
     }
 }
 
-static void refuses_what_is_not_positive(void **state)
+static void indefinite_matrices_are_refused(void **state)
 {
     (void)state;
     static const double bad[3] = {-1, NAN, INFINITY};
@@ -166,10 +169,10 @@ static void refuses_what_is_not_positive(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_as_lapack),
+        cmocka_unit_test(factor_solves_as_lapack),
         cmocka_unit_test(factor_reduces_contact_jacobians),
         cmocka_unit_test(rates_convert_to_scaled_and_back),
-        cmocka_unit_test(refuses_what_is_not_positive),
+        cmocka_unit_test(indefinite_matrices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include "rt/scene/scene_internal.h"
 #include "support/campaign.h"
 
-#define FOLDER TACT_SOURCE_DIR "/examples/hands/"
+#define HAND_FILES_FOLDER TACT_SOURCE_DIR "/examples/hands/"
 #define MODEL_COUNT 7
 
 static const char *const models[MODEL_COUNT] = {
@@ -25,14 +25,14 @@ static int read_beside(void *user, const char *path, char **data, uint64_t *size
 {
     char whole[1024];
     (void)user;
-    snprintf(whole, sizeof whole, FOLDER "%s", path);
+    snprintf(whole, sizeof whole, HAND_FILES_FOLDER "%s", path);
     return tact_file_read(whole, 1 << 24, data, size);
 }
 
 static const struct tact_hand_file_reader files = {read_beside, NULL};
 
-static int load(const char *text, size_t size, bool scene, struct tact_hand_file *out,
-                struct tact_error *err)
+static int load_hand_file(const char *text, size_t size, bool scene, struct tact_hand_file *out,
+                          struct tact_error *err)
 {
     const struct tact_hand_file_options options = {
         .material = "hand", .folder = "", .scene = scene};
@@ -40,36 +40,37 @@ static int load(const char *text, size_t size, bool scene, struct tact_hand_file
     return tact_hand_file_load(text, size, "hand.xml", &files, &options, out, err);
 }
 
-#define LINK "<geom size=\"0.01\"/>"
-#define JOINT "<joint/>" LINK
-#define ONE "<mujoco><worldbody><body name=\"a\">\n" JOINT "</body></worldbody>\n"
+#define GEOM_XML "<geom size=\"0.01\"/>"
+#define JOINT_XML "<joint/>" GEOM_XML
+#define ONE "<mujoco><worldbody><body name=\"a\">\n" JOINT_XML "</body></worldbody>\n"
 
-#define TURNING                                                                                    \
+#define REVOLUTE_JOINT_URDF                                                                        \
     "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"revolute\">"              \
     "<parent link=\"a\"/><child link=\"b\"/>"
 
-#define FIXED                                                                                      \
+#define FIXED_JOINT_URDF                                                                           \
     "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"fixed\">"                 \
     "<parent link=\"a\"/><child link=\"b\"/>"
 
-/* Two joints p and d, what comes before a bad element in line 2. */
+/* MJCF text with two joints p and d, before the invalid element in line 2. */
 #define TWO                                                                                        \
     "<mujoco><worldbody><body name=\"a\"><joint name=\"p\"/><geom size=\"1\"/><body name=\"b\">"   \
     "<joint name=\"d\" ref=\"10\"/><geom size=\"1\"/></body></body></worldbody>"
-#define TIED TWO "<equality>\n"
-#define TENDON                                                                                     \
+#define EQUALITY_XML TWO "<equality>\n"
+#define TENDON_ACTUATOR_XML                                                                        \
     TWO "<tendon><fixed name=\"t\"><joint joint=\"p\" coef=\"1\"/><joint joint=\"d\" "             \
         "coef=\"0.8\"/></fixed></tendon><actuator>\n"
-#define PULL "<position tendon=\"t\" kp=\"3\" gear=\"2\" ctrlrange=\"0 4\" forcerange=\"-5 5\"/>"
-#define PULLED                                                                                     \
+#define TENDON_DRIVE_XML                                                                           \
+    "<position tendon=\"t\" kp=\"3\" gear=\"2\" ctrlrange=\"0 4\" forcerange=\"-5 5\"/>"
+#define DRIVEN_TENDON_XML                                                                          \
     TWO "<tendon><fixed name=\"t\"><joint joint=\"p\" coef=\"1\"/><joint joint=\"d\" "             \
-        "coef=\"0.8\"/></fixed></tendon><actuator>" PULL "\n"
+        "coef=\"0.8\"/></fixed></tendon><actuator>" TENDON_DRIVE_XML "\n"
 
 #define URDF_LINK(name)                                                                            \
     "<link name=\"" name "\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" "           \
     "izz=\"1\"/></inertial></link>"
 
-/* What is wrong is in the line `line`; the message has `part`. */
+/* An invalid hand file: line of the error, text that the message must contain, and the file. */
 static const struct {
     int line;
     const char *part, *text;
@@ -137,33 +138,37 @@ static const struct {
     {3, "of a fixed tendon", ONE "<actuator><position tendon=\"x\"/></actuator></mujoco>"},
     {3, "joint1=\"x\": expected the name",
      ONE "<equality><joint joint1=\"x\" joint2=\"b\"/></equality></mujoco>"},
-    {2, "with joint2", TIED "<joint joint1=\"p\"/></equality></mujoco>"},
+    {2, "with joint2", EQUALITY_XML "<joint joint1=\"p\"/></equality></mujoco>"},
     {2, "two numbers",
-     TIED "<joint joint1=\"p\" joint2=\"d\" polycoef=\"0 1 2\"/></equality></mujoco>"},
+     EQUALITY_XML "<joint joint1=\"p\" joint2=\"d\" polycoef=\"0 1 2\"/></equality></mujoco>"},
     {2, "factor other than 0",
-     TIED "<joint joint1=\"p\" joint2=\"d\" polycoef=\"1 0\"/></equality></mujoco>"},
-    {2, "factor other than 0", TIED "<joint joint1=\"p\" joint2=\"p\"/></equality></mujoco>"},
+     EQUALITY_XML "<joint joint1=\"p\" joint2=\"d\" polycoef=\"1 0\"/></equality></mujoco>"},
+    {2, "factor other than 0",
+     EQUALITY_XML "<joint joint1=\"p\" joint2=\"p\"/></equality></mujoco>"},
     {3, "by line 2 already",
-     TIED "<joint joint1=\"p\" joint2=\"d\"/>\n<joint joint1=\"p\" joint2=\"d\"/>"
-          "</equality></mujoco>"},
+     EQUALITY_XML "<joint joint1=\"p\" joint2=\"d\"/>\n<joint joint1=\"p\" joint2=\"d\"/>"
+                  "</equality></mujoco>"},
     {2, "follows itself",
-     TIED "<joint joint1=\"p\" joint2=\"d\"/><joint joint1=\"d\" joint2=\"p\"/>"
-          "</equality></mujoco>"},
+     EQUALITY_XML "<joint joint1=\"p\" joint2=\"d\"/><joint joint1=\"d\" joint2=\"p\"/>"
+                  "</equality></mujoco>"},
     {2, "a second drive of the tendon",
-     PULLED "<position tendon=\"t\" kp=\"2\"/></actuator></mujoco>"},
-    {2, "is that of a tendon", PULLED "<position joint=\"p\" kp=\"2\"/></actuator></mujoco>"},
+     DRIVEN_TENDON_XML "<position tendon=\"t\" kp=\"2\"/></actuator></mujoco>"},
+    {2, "is that of a tendon",
+     DRIVEN_TENDON_XML "<position joint=\"p\" kp=\"2\"/></actuator></mujoco>"},
     {2, "inheritrange",
-     TENDON "<position tendon=\"t\" kp=\"1\" inheritrange=\"1\"/></actuator></mujoco>"},
+     TENDON_ACTUATOR_XML
+     "<position tendon=\"t\" kp=\"1\" inheritrange=\"1\"/></actuator></mujoco>"},
     {2, "drives of their own",
-     TENDON "<position joint=\"p\" kp=\"1\"/><position joint=\"d\" kp=\"1\"/>"
-            "<position tendon=\"t\" kp=\"1\"/></actuator></mujoco>"},
+     TENDON_ACTUATOR_XML "<position joint=\"p\" kp=\"1\"/><position joint=\"d\" kp=\"1\"/>"
+                         "<position tendon=\"t\" kp=\"1\"/></actuator></mujoco>"},
     {3, "expected a coef", TWO "\n\n<tendon><fixed><joint joint=\"p\"/></fixed></tendon></mujoco>"},
     {2, "two joints that move",
-     TURNING "\n<limit lower=\"0\" upper=\"1\"/><mimic joint=\"k\"/></joint></robot>"},
+     REVOLUTE_JOINT_URDF "\n<limit lower=\"0\" upper=\"1\"/><mimic joint=\"k\"/></joint></robot>"},
     {2, "another joint",
-     TURNING "<limit lower=\"0\" upper=\"1\"/>\n<mimic joint=\"j\"/></joint></robot>"},
+     REVOLUTE_JOINT_URDF "<limit lower=\"0\" upper=\"1\"/>\n<mimic joint=\"j\"/></joint></robot>"},
     {2, "\"wobble\"",
-     TURNING "<limit lower=\"0\" upper=\"1\"/>\n<mimic joint=\"j\" wobble=\"1\"/></joint></robot>"},
+     REVOLUTE_JOINT_URDF
+     "<limit lower=\"0\" upper=\"1\"/>\n<mimic joint=\"j\" wobble=\"1\"/></joint></robot>"},
     {1, "names a body of several",
      "<mujoco><worldbody><body name=\"a\"><joint/><geom size=\"1\"/></body><body "
      "name=\"b\"><joint/>"
@@ -197,10 +202,10 @@ static const struct {
      "<parent link=\"a\"/><child link=\"b\"/></joint></robot>"},
     {2, "\"childclass\"", "<mujoco>\n<worldbody childclass=\"c\"/></mujoco>"},
     {2, "balanceinertia", "<mujoco>\n<compiler balanceinertia=\"true\"/></mujoco>"},
-    {2, "wobble", FIXED "\n<limit wobble=\"1\"/></joint></robot>"},
-    {2, "lower", FIXED "\n<limit lower=\"low\"/></joint></robot>"},
-    {2, "damping", FIXED "\n<dynamics damping=\"1 2\"/></joint></robot>"},
-    {2, "two joints that move", FIXED "\n<mimic joint=\"j\"/></joint></robot>"},
+    {2, "wobble", FIXED_JOINT_URDF "\n<limit wobble=\"1\"/></joint></robot>"},
+    {2, "lower", FIXED_JOINT_URDF "\n<limit lower=\"low\"/></joint></robot>"},
+    {2, "damping", FIXED_JOINT_URDF "\n<dynamics damping=\"1 2\"/></joint></robot>"},
+    {2, "two joints that move", FIXED_JOINT_URDF "\n<mimic joint=\"j\"/></joint></robot>"},
     {2, "maxhullvert",
      "<mujoco><asset>\n<mesh file=\"a.stl\" maxhullvert=\"8\"/></asset></mujoco>"},
     {3, "\"wobble\"",
@@ -219,16 +224,18 @@ static const struct {
     {2, "\"wobble\"",
      "<robot><link name=\"a\"><collision><geometry>\n<sphere radius=\"1\" "
      "wobble=\"1\"/></geometry></collision></link></robot>"},
-    {2, "\"wobble\"", TURNING "\n<limit lower=\"0\" upper=\"1\" wobble=\"1\"/></joint></robot>"},
-    {2, "\"wobble\"", TURNING "\n<dynamics wobble=\"1\"/></joint></robot>"},
-    {2, "\"wobble\"", TURNING "\n<axis xyz=\"1 0 0\" wobble=\"1\"/></joint></robot>"},
+    {2, "\"wobble\"",
+     REVOLUTE_JOINT_URDF "\n<limit lower=\"0\" upper=\"1\" wobble=\"1\"/></joint></robot>"},
+    {2, "\"wobble\"", REVOLUTE_JOINT_URDF "\n<dynamics wobble=\"1\"/></joint></robot>"},
+    {2, "\"wobble\"", REVOLUTE_JOINT_URDF "\n<axis xyz=\"1 0 0\" wobble=\"1\"/></joint></robot>"},
 };
 
-/* What is written of a hand, and what is not. */
+/* Parts of the YAML that is written for a hand file, and texts that it must not contain. */
 static const struct {
     const char *text, *has, *has_not;
 } written[] = {
-    /* masses of the shapes in place of the body's, which stays where there is no shape */
+    /* inertiafromgeom: masses of the shapes replace that of the body, which stays where it has no
+       shape */
     {"<mujoco><compiler inertiafromgeom=\"true\"/><worldbody><body><inertial pos=\"0 0 0\" "
      "mass=\"5\" diaginertia=\"1 1 1\"/><joint/><geom type=\"box\" mass=\"2\" size=\"1 1 1\"/>"
      "</body></worldbody></mujoco>",
@@ -236,34 +243,36 @@ static const struct {
     {"<mujoco><compiler inertiafromgeom=\"true\"/><worldbody><body><inertial pos=\"0 0 0\" "
      "mass=\"5\" diaginertia=\"1 1 1\"/><joint/></body></worldbody></mujoco>",
      "mass: 5\n", "shapes"},
-    /* a body with two joints and its parent do not touch */
+    /* a body with two joints and its parent are excluded from contact */
     {"<mujoco model=\"m\"><worldbody><body name=\"a\"><joint/><geom size=\"1\"/><body name=\"b\">"
      "<joint/><joint axis=\"1 0 0\"/><geom size=\"1\"/></body></body></worldbody></mujoco>",
      "{objects: [m.a, m.b]}", "m.link"},
     {"<mujoco model=\"m\"><worldbody><body name=\"a\"><joint/><geom size=\"1\"/><body name=\"b\">"
      "<joint/><geom size=\"1\"/></body></body></worldbody></mujoco>",
      "name: b", "exclude"},
-    /* a name cannot end a line of the YAML */
+    /* a name with a line break cannot end a line of the YAML that is written */
     {"<mujoco><worldbody><body><joint name=\"j\xe2\x80\xa8viscous: 7\xc2\x85\"/><geom size=\"1\"/>"
      "</body></worldbody></mujoco>",
      "# joint j???viscous: 7??", "\xe2\x80\xa8"},
     {"<mujoco><worldbody><body name=\"-\"><joint/><geom size=\"1\"/></body></worldbody></mujoco>",
      "name: _\n", "name: -"},
-    /* of 1000 kg/m^3 an L of 10 / 128^3 m^3, which MuJoCo's default makes heavier */
+    /* mass of an L-shaped mesh of 10 / 128^3 m^3 at 1000 kg/m^3, by exact volume; MuJoCo's default
+       makes it heavier */
     {"<mujoco><compiler exactmeshinertia=\"true\"/><asset><mesh name=\"l\" "
      "file=\"assets/bracket.obj\"/>"
      "</asset><worldbody><body><joint/><geom type=\"mesh\" "
      "mesh=\"l\"/></body></worldbody></mujoco>",
      "mass: 0.00476837158203125\n", "mass: 0.005"},
-    /* what may be exerted on a joint without an actuator */
+    /* force limit of a joint without an actuator */
     {"<mujoco><worldbody><body><joint actuatorfrcrange=\"-2 2\"/><geom size=\"1\"/></body>"
      "</worldbody></mujoco>",
      "limit: 2\n", "stiffness"},
-    /* laws relative to `ref`, of one that follows another one that follows, and not where it starts
+    /* coupling laws are relative to `ref`, also for a joint that follows a joint that itself
+     * follows another, and do not depend on the start position
      */
-    {TIED "<joint joint1=\"d\" joint2=\"p\" polycoef=\"0.25 2\"/></equality></mujoco>",
+    {EQUALITY_XML "<joint joint1=\"d\" joint2=\"p\" polycoef=\"0.25 2\"/></equality></mujoco>",
      "mimic: {joint: a, multiplier: 2, offset: 0.424532925199433}\n", "start"},
-    {TIED
+    {EQUALITY_XML
      "<joint joint1=\"d\" joint2=\"p\" polycoef=\"0.25 2\" active=\"false\"/></equality></mujoco>",
      "start", "mimic"},
     {"<robot>" URDF_LINK("a") URDF_LINK("b") URDF_LINK(
@@ -272,23 +281,23 @@ static const struct {
               "offset=\"1\"/></joint><joint name=\"j\" type=\"revolute\"><parent link=\"a\"/>"
               "<child link=\"b\"/><limit lower=\"0\" upper=\"1\"/></joint></robot>",
      "mimic: {joint: b, multiplier: -0.5, offset: 1}\n", "tendon"},
-    /* a drive on a tendon is that of its first joint */
-    {TENDON PULL "</actuator></mujoco>",
+    /* the drive on a tendon is written at the tendon's first joint */
+    {TENDON_ACTUATOR_XML TENDON_DRIVE_XML "</actuator></mujoco>",
      "          stiffness: 12\n          damping: 0\n          limit: 10\n"
      "          target_lower: 0\n          target_upper: 2\n          tendon:\n"
      "            - {joint: a, coefficient: 1}\n            - {joint: b, coefficient: 0.8}\n",
      "mimic"},
-    {TENDON "</actuator></mujoco>", "name: b", "tendon"},
+    {TENDON_ACTUATOR_XML "</actuator></mujoco>", "name: b", "tendon"},
 };
 
-static void what_is_written(void **state)
+static void written_yaml_is_as_expected(void **state)
 {
     (void)state;
     int wrong = 0;
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         struct tact_hand_file out;
         struct tact_error err;
-        int rc = load(written[i].text, strlen(written[i].text), true, &out, &err);
+        int rc = load_hand_file(written[i].text, strlen(written[i].text), true, &out, &err);
         if (rc || !strstr(out.yaml, written[i].has) || strstr(out.yaml, written[i].has_not)) {
             print_error("%s\n  got %d %s\n%s", written[i].text, rc, err.text, rc ? "" : out.yaml);
             wrong++;
@@ -306,7 +315,7 @@ static void what_is_not_known_is_refused_by_line(void **state)
         struct tact_hand_file out;
         struct tact_error err;
         char message[1024];
-        int rc = load(bad[i].text, strlen(bad[i].text), true, &out, &err);
+        int rc = load_hand_file(bad[i].text, strlen(bad[i].text), true, &out, &err);
         tact_error_format(&err, message, sizeof message);
         const bool line = err.line == bad[i].line || (bad[i].line == 1 && err.line <= 2);
         if (rc >= 0 || !line || !strstr(err.text, bad[i].part) || strchr(message, '\n')) {
@@ -332,7 +341,7 @@ static void deep_nesting_is_refused(void **state)
         strcat(text, "</body>");
     }
     strcat(text, "</worldbody></mujoco>");
-    assert_int_equal(load(text, strlen(text), true, &out, &err), -EINVAL);
+    assert_int_equal(load_hand_file(text, strlen(text), true, &out, &err), -EINVAL);
     assert_non_null(strstr(err.text, "nested"));
 }
 
@@ -387,13 +396,15 @@ static void a_file_and_its_yaml_are_one_hand(void **state)
                          "name: s\nmaterials: [{name: hand}]\npairs: [{materials: [hand, hand], "
                          "friction: 1}]\nhands: [{name: h, file: %s, material: hand}]\n",
                          models[i]);
-        int rc = tact_scene_parse(text, (uint64_t)n, FOLDER "s.yaml", NULL, &by_file, &err);
+        int rc =
+            tact_scene_parse(text, (uint64_t)n, HAND_FILES_FOLDER "s.yaml", NULL, &by_file, &err);
         print_message("%s: %s:%d %s %s\n", models[i], err.file, err.line, err.key, err.text);
         assert_int_equal(rc, 0);
         assert_int_equal(read_beside(NULL, models[i], &data, &size), 0);
-        assert_int_equal(load(data, size, true, &out, &err), 0);
+        assert_int_equal(load_hand_file(data, size, true, &out, &err), 0);
         assert_int_equal(
-            tact_scene_parse(out.yaml, out.size, FOLDER "s.yaml", NULL, &by_yaml, &err), 0);
+            tact_scene_parse(out.yaml, out.size, HAND_FILES_FOLDER "s.yaml", NULL, &by_yaml, &err),
+            0);
         assert_same_links(&by_file->hands[0], &by_yaml->hands[0]);
         assert_int_equal(by_file->exclude_count, by_yaml->exclude_count);
         assert_int_equal(by_file->bodies_count, by_yaml->bodies_count);
@@ -406,7 +417,7 @@ static void a_file_and_its_yaml_are_one_hand(void **state)
     }
 }
 
-/* An error within the hand has the line of its file. */
+/* An error in a hand's file is reported with the line of that file. */
 static void an_error_has_the_line_of_the_file(void **state)
 {
     (void)state;
@@ -416,7 +427,7 @@ static void an_error_has_the_line_of_the_file(void **state)
     struct tact_hand_file out;
     struct tact_error err;
     struct tact_scene *scene = NULL;
-    assert_int_equal(load(text, sizeof text - 1, true, &out, &err), 0);
+    assert_int_equal(load_hand_file(text, sizeof text - 1, true, &out, &err), 0);
     assert_int_equal(tact_scene_parse(out.yaml, out.size, "s.yaml", NULL, &scene, &err), -EINVAL);
     assert_int_equal(out.lines[err.line - 1], 1);
     assert_non_null(strstr(err.text, "no solid has this inertia"));
@@ -429,9 +440,10 @@ static uint32_t next_random(uint64_t *bits)
     return (uint32_t)(*bits >> 33);
 }
 
-/* The value in quotes at or after a place: its first byte, and its length; 0 where there is none.
+/* Finds the next quoted value at or after a position: returns the index of its first byte, *length
+ * gets its length; 0 where there is none.
  */
-static size_t find_value(const char *text, size_t size, size_t at, size_t *length)
+static size_t find_quoted_value(const char *text, size_t size, size_t at, size_t *length)
 {
     const char *first = memchr(text + at, '"', size - at);
     const char *last = first ? memchr(first + 1, '"', size - (size_t)(first + 1 - text)) : NULL;
@@ -439,27 +451,26 @@ static size_t find_value(const char *text, size_t size, size_t at, size_t *lengt
     return last ? (size_t)(first + 1 - text) : 0;
 }
 
-/* Puts one value of the text in the place of another, or another digit in a number. */
-static size_t swap_values(char *text, size_t size, uint64_t *bits)
+/* Replaces one quoted value of the text by another one, or a digit of a number by another digit. */
+static size_t swap_two_values(char *text, size_t size, uint64_t *bits)
 {
-    size_t from_length, to_length;
+    size_t source_length, target_length;
     char value[64];
-    size_t from = find_value(text, size, next_random(bits) % size, &from_length);
-    size_t to = find_value(text, size, next_random(bits) % size, &to_length);
-    if (!from || !to || from_length >= sizeof value) {
+    size_t from = find_quoted_value(text, size, next_random(bits) % size, &source_length);
+    size_t to = find_quoted_value(text, size, next_random(bits) % size, &target_length);
+    if (!from || !to || source_length >= sizeof value) {
         return size;
     }
-    memcpy(value, text + from, from_length);
-    memmove(text + to + from_length, text + to + to_length, size - to - to_length);
-    memcpy(text + to, value, from_length);
-    return size + from_length - to_length;
+    memcpy(value, text + from, source_length);
+    memmove(text + to + source_length, text + to + target_length, size - to - target_length);
+    memcpy(text + to, value, source_length);
+    return size + source_length - target_length;
 }
 
-/* Changes some places of a text, which has room for MUTATION_ROOM more bytes: a byte, a digit, a
- * value, a part that is cut, doubled, or replaced by what XML and numbers are made of. Returns the
- * new size. */
-#define MUTATION_ROOM 512
-static size_t mutate(const char *text, size_t size, uint64_t *bits, char *out)
+/* Applies random mutations to a text, which has room for MUTATION_EXTRA_BYTES more: changes a byte,
+ * a digit or a value, or cuts, doubles or replaces a part. Returns the new size. */
+#define MUTATION_EXTRA_BYTES 512
+static size_t mutate_text(const char *text, size_t size, uint64_t *bits, char *out)
 {
     static const char *const parts[] = {"\"",
                                         "<",
@@ -514,19 +525,20 @@ static size_t mutate(const char *text, size_t size, uint64_t *bits, char *out)
                 out[at] >= '0' && out[at] <= '9' ? (char)('0' + next_random(bits) % 10) : out[at];
             break;
         default:
-            size = swap_values(out, size, bits);
+            size = swap_two_values(out, size, bits);
         }
     }
     return size;
 }
 
-/* Each is refused in one line with file and line, or is a hand whose YAML is read again. */
+/* Checks a mutated hand file: it is refused with a message of one line that names file and line, or
+ * it yields a hand whose YAML can be read again. */
 static void check_mutation(const char *text, size_t size, int counts[2])
 {
     struct tact_hand_file out;
     struct tact_error err;
     struct tact_scene_index *index = NULL;
-    int rc = load(text, size, true, &out, &err);
+    int rc = load_hand_file(text, size, true, &out, &err);
     counts[rc == 0]++;
     if (rc) {
         char message[1024];
@@ -550,10 +562,10 @@ static void mutations_are_refused_or_read(void **state)
         char *data = NULL;
         uint64_t size = 0;
         assert_int_equal(read_beside(NULL, models[i], &data, &size), 0);
-        char *changed = malloc(size + MUTATION_ROOM);
+        char *changed = malloc(size + MUTATION_EXTRA_BYTES);
         assert_non_null(changed);
         for (long n = 0; n < (count + MODEL_COUNT - 1) / MODEL_COUNT; n++) {
-            check_mutation(changed, mutate(data, size, &bits, changed), counts);
+            check_mutation(changed, mutate_text(data, size, &bits, changed), counts);
         }
         free(changed);
         free(data);
@@ -566,7 +578,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_known_is_refused_by_line),
-        cmocka_unit_test(what_is_written),
+        cmocka_unit_test(written_yaml_is_as_expected),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(a_file_and_its_yaml_are_one_hand),
         cmocka_unit_test(an_error_has_the_line_of_the_file),

@@ -17,19 +17,23 @@
 
 enum { POSES = 54, ALL_POSES = 6012, HANDS = 6, PERIODS = 3 };
 
-#define PART_SECONDS 0.1  /* an overlap of the random pose parts at 0.5 m/s */
-#define POSE_SECONDS 0.25 /* and the energy is watched until then */
-#define TARGET_DEPTH 2e-5 /* overlap of a contact, to which a deeper one returns [m] */
-#define DEPTH_LEFT 2e-7   /* mean depth by which it may be deeper where energy is compared [m] */
-#define LARGEST_WAY                                                                                \
-    2e-6 /* way of a contact while it returns by that, with an edge or a corner [m] */
+/* Overlaps of the random pose separate within this time, at 0.5 m/s. */
+#define SEPARATION_SECONDS 0.1
+/* End of a run; energy is checked from SEPARATION_SECONDS on. */
+#define SIMULATED_SECONDS 0.25
+/* Target overlap of a contact, to which a deeper overlap returns [m]. */
+#define TARGET_DEPTH_M 2e-5
+/* Excess of the mean depth over the target up to which energies are compared [m]. */
+#define EXCESS_DEPTH_M 2e-7
+/* Largest travel of a contact at an edge or corner while it returns by that excess depth [m]. */
+#define MAX_CONTACT_TRAVEL_M 2e-6
 
 static const char *const files[HANDS] = {"allegro_like.xml", "leap_like.xml",
                                          "shadow_like.xml",  "shadow_tendons.xml",
                                          "inspire_like.xml", "inspire_like.urdf"};
 static const double periods[PERIODS] = {1e-3, 5e-4, 2e-3};
 
-static struct tact_session *open_hand(int file, double period, struct tact_scene **scene)
+static struct tact_session *open_hand_session(int file, double period, struct tact_scene **scene)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session;
@@ -49,21 +53,21 @@ static struct tact_session *open_hand(int file, double period, struct tact_scene
     return session;
 }
 
-/* A random pose within the ranges, at rest, and random targets. */
-static void draw_pose(struct tact_hand *hand)
+/* Sets a random pose within the joint ranges, at rest, and random drive targets. */
+static void set_random_pose_and_targets(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
-        const int ranged = def->lower < def->upper;
-        hand->state.q[i] =
-            uniform(ranged ? def->lower : def->start - 0.5, ranged ? def->upper : def->start + 0.5);
+        const int has_range = def->lower < def->upper;
+        hand->state.q[i] = uniform(has_range ? def->lower : def->start - 0.5,
+                                   has_range ? def->upper : def->start + 0.5);
         hand->state.v[i] = 0.0;
         hand->state.target[i] = hand->state.q[i] + uniform(-1.5, 1.5);
     }
     tact_hand_apply_mimic_laws(hand);
 }
 
-/* Kinetic energy, with armatures. */
+/* Kinetic energy of the hand, including armature inertia. */
 static double kinetic_energy(struct tact_hand *hand, double *mass)
 {
     double sum = 0.0;
@@ -74,7 +78,7 @@ static double kinetic_energy(struct tact_hand *hand, double *mass)
     return sum;
 }
 
-/* Energy of the drives' springs, which at their limits are constant torques, and of the weight. */
+/* Potential energy of weight and drive springs, which are constant torques at their limits. */
 static double potential_energy(const struct tact_hand *hand)
 {
     double sum = 0.0;
@@ -90,8 +94,8 @@ static double potential_energy(const struct tact_hand *hand)
     return sum;
 }
 
-/* How far a joint is beyond its range, or from its law. */
-static double range_error(const struct tact_hand *hand, const struct tact_scene_hand *scene)
+/* Largest violation of joint ranges and of the laws of joints that follow others [rad, m]. */
+static double joint_range_error(const struct tact_hand *hand, const struct tact_scene_hand *scene)
 {
     double worst = 0.0;
     for (int i = 0; i < hand->count; i++) {
@@ -110,8 +114,8 @@ static double range_error(const struct tact_hand *hand, const struct tact_scene_
     return worst;
 }
 
-/* Sum of the normal forces of all contacts [N]; *deepest [m]. */
-static double pressing_force(struct tact_world *world, double period, double *deepest)
+/* Sum of the normal forces of all contacts [N]; *deepest gets the largest depth [m]. */
+static double total_normal_force(struct tact_world *world, double period, double *deepest)
 {
     double sum = 0.0;
     int count;
@@ -125,34 +129,34 @@ static double pressing_force(struct tact_world *world, double period, double *de
     return sum;
 }
 
-struct outcome {
-    double rise;  /* of energy while no contact returns from the overlap of a random pose [J] */
-    double range; /* error of ranges and laws [rad, m] */
+struct pose_outcome {
+    double rise;  /* largest rise of energy while no contact returns from an initial overlap [J] */
+    double range; /* largest violation of joint ranges and joint laws [rad, m] */
     long ticks;
 };
 
-static void run_pose(struct tact_session *session, const struct tact_scene *scene, double *mass,
-                     struct outcome *out)
+static void simulate_random_pose(struct tact_session *session, const struct tact_scene *scene,
+                                 double *mass, struct pose_outcome *out)
 {
     struct tact_world *world = tact_session_world(session);
     struct tact_hand *hand = tact_world_hand(world, 0);
     double least = DBL_MAX, deepest;
-    draw_pose(hand);
+    set_random_pose_and_targets(hand);
     tact_world_refresh(world);
     tact_world_begin(world);
-    const int part = (int)(PART_SECONDS / scene->period);
-    for (int tick = 0; tick < (int)(POSE_SECONDS / scene->period); tick++) {
+    const int part = (int)(SEPARATION_SECONDS / scene->period);
+    for (int tick = 0; tick < (int)(SIMULATED_SECONDS / scene->period); tick++) {
         assert_int_equal(tact_session_step(session, 0, NULL), 0);
         const double kinetic = kinetic_energy(hand, mass),
                      energy = kinetic + potential_energy(hand);
         assert_true(isfinite(energy));
-        out->range = fmax(out->range, range_error(hand, &scene->hands[0]));
-        const double force = pressing_force(world, scene->period, &deepest);
-        if (tick < part || deepest > TARGET_DEPTH + DEPTH_LEFT) {
+        out->range = fmax(out->range, joint_range_error(hand, &scene->hands[0]));
+        const double force = total_normal_force(world, scene->period, &deepest);
+        if (tick < part || deepest > TARGET_DEPTH_M + EXCESS_DEPTH_M) {
             least = DBL_MAX;
         } else {
             least = fmin(least, energy);
-            out->rise = fmax(out->rise, energy - least - force * LARGEST_WAY);
+            out->rise = fmax(out->rise, energy - least - force * MAX_CONTACT_TRAVEL_M);
         }
         out->ticks++;
     }
@@ -161,18 +165,18 @@ static void run_pose(struct tact_session *session, const struct tact_scene *scen
 static void random_poses_keep_ranges_and_lose_energy(void **state)
 {
     (void)state;
-    long all_ticks = 0, all_unsolved = 0;
+    long tick_total = 0, unsolved_tick_total = 0;
     const int poses = campaign_trial_count(POSES, ALL_POSES) / (HANDS * PERIODS);
     for (int file = 0; file < HANDS; file++) {
         for (int k = 0; k < PERIODS; k++) {
             struct tact_scene *scene;
-            struct tact_session *session = open_hand(file, periods[k], &scene);
+            struct tact_session *session = open_hand_session(file, periods[k], &scene);
             const int n = tact_hand_count(tact_world_hand(tact_session_world(session), 0));
             double mass[64 * 64];
-            struct outcome out = {0};
+            struct pose_outcome out = {0};
             assert_true(n <= 64);
             for (int i = 0; i < poses; i++) {
-                run_pose(session, scene, mass, &out);
+                simulate_random_pose(session, scene, mass, &out);
             }
             struct tact_session_report report;
             assert_int_equal(tact_session_end(session, &report), 0);
@@ -183,13 +187,13 @@ static void random_poses_keep_ranges_and_lose_energy(void **state)
                           unsolved, out.ticks);
             assert_true(out.rise <= 1e-9);
             assert_true(out.range <= 1e-9);
-            all_ticks += out.ticks;
-            all_unsolved += (long)unsolved;
+            tick_total += out.ticks;
+            unsolved_tick_total += (long)unsolved;
             tact_session_destroy(session);
             tact_scene_free(scene);
         }
     }
-    assert_true(100 * all_unsolved <= all_ticks);
+    assert_true(100 * unsolved_tick_total <= tick_total);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /*
- * Joints that are tied together and drives on tendons: against the equation of their one
- * coordinate, LAPACK on the reduced matrix of random trees, and the laws at the end of every tick.
+ * Joints that follow others (mimic joints) and drives on tendons: compared with the equation of
+ * their common coordinate, with LAPACK on the reduced matrix of random trees; the joint laws hold
+ * at the end of every tick.
  */
 #include <errno.h>
 #include <lapacke.h>
@@ -17,7 +18,7 @@
 
 enum { JOINTS = 20, TREES = 120 };
 
-static struct tact_link_def link_on(int parent, enum tact_joint_kind joint)
+static struct tact_link_def make_child_link(int parent, enum tact_joint_kind joint)
 {
     return (struct tact_link_def){.parent = parent,
                                   .joint = joint,
@@ -37,7 +38,9 @@ struct tied_rods {
 static struct tied_rods make_tied_rods(double multiplier, double offset)
 {
     struct tied_rods r = {
-        multiplier, offset, {link_on(-1, TACT_JOINT_HINGE), link_on(0, TACT_JOINT_HINGE)}};
+        multiplier,
+        offset,
+        {make_child_link(-1, TACT_JOINT_HINGE), make_child_link(0, TACT_JOINT_HINGE)}};
     r.defs[0].center[2] = -0.03;
     r.defs[1].center[2] = -0.025;
     r.defs[1].origin.position[2] = -0.06;
@@ -48,8 +51,8 @@ static struct tied_rods make_tied_rods(double multiplier, double offset)
     return r;
 }
 
-/* Angular acceleration of the first rod, by Lagrange's equation of its angle. */
-static double rods_acceleration(const struct tied_rods *r, double q, double v)
+/* Angular acceleration of the first of two tied rods, by Lagrange's equation of its angle. */
+static double tied_rods_acceleration(const struct tied_rods *r, double q, double v)
 {
     const double m1 = r->defs[0].mass, m2 = r->defs[1].mass, a = 0.06, c1 = 0.03, c2 = 0.025;
     const double turn = 1.0 + r->multiplier, bend = r->multiplier * q + r->offset;
@@ -62,15 +65,16 @@ static double rods_acceleration(const struct tied_rods *r, double q, double v)
     return -(0.5 * slope * v * v + weight) / inertia;
 }
 
-/* Runge and Kutta's method of fourth order, with steps of 0.1 ms. */
+/* Integrates the motion of the tied rods by Runge and Kutta's method of order 4, with steps of 0.1
+ * ms. */
 static void swing_rods_exactly(const struct tied_rods *r, double seconds, double *q, double *v)
 {
     const double s = 1e-4;
     for (int k = 0; k < (int)lround(seconds / s); k++) {
-        const double v1 = *v, a1 = rods_acceleration(r, *q, v1);
-        const double v2 = *v + 0.5 * s * a1, a2 = rods_acceleration(r, *q + 0.5 * s * v1, v2);
-        const double v3 = *v + 0.5 * s * a2, a3 = rods_acceleration(r, *q + 0.5 * s * v2, v3);
-        const double v4 = *v + s * a3, a4 = rods_acceleration(r, *q + s * v3, v4);
+        const double v1 = *v, a1 = tied_rods_acceleration(r, *q, v1);
+        const double v2 = *v + 0.5 * s * a1, a2 = tied_rods_acceleration(r, *q + 0.5 * s * v1, v2);
+        const double v3 = *v + 0.5 * s * a2, a3 = tied_rods_acceleration(r, *q + 0.5 * s * v2, v3);
+        const double v4 = *v + s * a3, a4 = tied_rods_acceleration(r, *q + s * v3, v4);
         *q += s / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4);
         *v += s / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4);
     }
@@ -93,8 +97,8 @@ static struct tact_hand *open_hand(struct world_scene *s, double h, const double
 
 static const double weight[3] = {0, 0, -9.81}, no_weight[3] = {0, 0, 0};
 
-/* One tick has the acceleration at the mean of the rates before and after it, to the second order
- * in h, as has half a second that starts with the rate of half a tick before. */
+/* A tick applies the acceleration at the mean of the rates before and after it, to second order in
+ * h; so does a swing of half a second that starts with the rate of half a tick before. */
 static void tied_rods_swing_as_one_coordinate(void **state)
 {
     (void)state;
@@ -108,7 +112,7 @@ static void tied_rods_swing_as_one_coordinate(void **state)
             struct world_scene s;
             struct tact_hand *hand = open_hand(&s, h, weight, r.defs, 2);
             const struct tact_hand_state now = tact_hand_state(hand);
-            const double before = v0 - 0.5 * h * rods_acceleration(&r, q0, v0);
+            const double before = v0 - 0.5 * h * tied_rods_acceleration(&r, q0, v0);
             now.q[0] = q0;
             now.v[0] = before;
             now.q[1] = r.multiplier * q0 + r.offset;
@@ -116,8 +120,8 @@ static void tied_rods_swing_as_one_coordinate(void **state)
             tact_hand_refresh(hand);
             step_scene(&s);
             const double mean = 0.5 * (before + now.v[0]);
-            worst[k] =
-                fmax(worst[k], fabs((now.v[0] - before) / h - rods_acceleration(&r, q0, mean)));
+            worst[k] = fmax(worst[k],
+                            fabs((now.v[0] - before) / h - tied_rods_acceleration(&r, q0, mean)));
             for (int tick = 1; tick < (int)lround(0.5 / h); tick++) {
                 step_scene(&s);
                 assert_true(fabs(now.q[1] - r.offset - r.multiplier * now.q[0]) < 1e-14);
@@ -135,16 +139,16 @@ static void tied_rods_swing_as_one_coordinate(void **state)
     assert_true(worst[2] < 1e-2 && worst[1] < 0.27 * worst[2] && worst[0] < 0.27 * worst[1]);
 }
 
-/* Whichever of the two is nearer to the base follows the other: the mass that moves, the drives of
- * both and their armatures act on one coordinate, and the implicit step of it is known. */
+/* Of two slides either one follows the other: masses, drives and armatures of both act on one
+ * coordinate, whose implicit step is known exactly. */
 static void two_slides_move_as_one_coordinate(void **state)
 {
     (void)state;
     for (int variant = 0; variant < 6; variant++) {
         const double h = 1e-3, c = variant % 3 - 1.5, offset = 0.01;
         const int lead = variant / 3, follower = 1 - lead;
-        struct tact_link_def defs[2] = {link_on(-1, TACT_JOINT_SLIDE),
-                                        link_on(0, TACT_JOINT_SLIDE)};
+        struct tact_link_def defs[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
+                                        make_child_link(0, TACT_JOINT_SLIDE)};
         struct world_scene s;
         defs[lead].stiffness = 300.0;
         defs[lead].damping = 2.0;
@@ -155,7 +159,8 @@ static void two_slides_move_as_one_coordinate(void **state)
         defs[follower].offset = defs[follower].start = offset;
         struct tact_hand *hand = open_hand(&s, h, no_weight, defs, 2);
         const struct tact_hand_state q = tact_hand_state(hand);
-        const double first = lead ? c : 1.0; /* displacement of the first mass by the coordinate */
+        const double first =
+            lead ? c : 1.0; /* displacement of the first mass for a unit of the common coordinate */
         const double mass =
             0.1 * first * first + 0.1 * (1.0 + c) * (1.0 + c) + defs[follower].armature * c * c;
         double x = 0.0, v = 0.0;
@@ -174,13 +179,14 @@ static void two_slides_move_as_one_coordinate(void **state)
     }
 }
 
-/* Two slides side by side, whose drive acts on 2 q_0 - 3 q_1: one force, and what is left of the
- * masses' freedom keeps its momentum. */
+/* Two slides side by side, whose tendon drive acts on 2 q_0 - 3 q_1: it exerts one force, and the
+ * motion perpendicular to that keeps its momentum. */
 static void a_drive_pulls_a_tendon(void **state)
 {
     (void)state;
     const struct tact_tendon_term terms[2] = {{0, 2.0}, {1, -3.0}};
-    struct tact_link_def defs[2] = {link_on(-1, TACT_JOINT_SLIDE), link_on(-1, TACT_JOINT_SLIDE)};
+    struct tact_link_def defs[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
+                                    make_child_link(-1, TACT_JOINT_SLIDE)};
     struct world_scene s;
     const double h = 1e-3, inverse_mass = (4.0 + 9.0) / 0.1;
     double length = 0.02, rate = 0.0;
@@ -194,12 +200,12 @@ static void a_drive_pulls_a_tendon(void **state)
     const struct tact_hand_state q = tact_hand_state(hand);
     assert_true(q.target[0] == 2.0 * 0.01);
     q.target[0] = 0.08;
-    int at_limit = 0;
+    int drive_at_limit = 0;
     for (int k = 0; k < 300; k++) {
         const double spring = 40.0 * (0.08 - length);
         double force =
             (spring - (h * 40.0 + 0.5) * rate) / (1.0 + h * inverse_mass * (h * 40.0 + 0.5));
-        at_limit += force > 1.0;
+        drive_at_limit += force > 1.0;
         force = fmin(force, 1.0);
         rate += h * inverse_mass * force;
         length += h * rate;
@@ -214,23 +220,25 @@ static void a_drive_pulls_a_tendon(void **state)
         assert_true(held[0] == (fabs(force) == 1.0) && held[1] == held[0]);
         assert_true((left < 0.0) == held[0]);
     }
-    assert_true(at_limit > 3 && at_limit < 290);
+    assert_true(drive_at_limit > 3 && drive_at_limit < 290);
     close_scene(&s);
 }
 
-/* A finger that follows another one is moved by the drive of that: so is its margin. */
+/* A finger that follows another is moved by the other's drive, so its grip margin is that drive's.
+ */
 static void a_follower_has_the_margin_of_its_leader(void **state)
 {
     (void)state;
-    struct tact_link_def defs[3] = {link_on(-1, TACT_JOINT_SLIDE), link_on(-1, TACT_JOINT_SLIDE),
-                                    link_on(-1, TACT_JOINT_SLIDE)};
+    struct tact_link_def defs[3] = {make_child_link(-1, TACT_JOINT_SLIDE),
+                                    make_child_link(-1, TACT_JOINT_SLIDE),
+                                    make_child_link(-1, TACT_JOINT_SLIDE)};
     struct world_scene s;
     defs[0].stiffness = 300.0;
     defs[0].limit = 1.0;
     defs[1].mimic = 1;
     defs[1].multiplier = -0.5;
     struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, defs, 3);
-    for (int k = 0; k < 2; k++) { /* 3 N are asked for, then 0.3 */
+    for (int k = 0; k < 2; k++) { /* the required force is 3 N, then 0.3 N */
         int held[3];
         double left[3];
         tact_hand_state(hand).target[0] = tact_hand_state(hand).q[0] + (k ? 1e-3 : 1e-2);
@@ -254,11 +262,11 @@ static struct tact_hand *random_tied_hand(int n, double transform[JOINTS][JOINTS
     struct tact_hand *hand;
     memset(transform, 0, sizeof(double[JOINTS][JOINTS]));
     for (int i = 0; i < n; i++) {
-        int branches = uniform(0, 1) < 0.3;
-        defs[i] = link_on(i == 0     ? -1
-                          : branches ? (int)uniform(-1, i)
-                                     : i - 1,
-                          uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE);
+        int starts_branch = uniform(0, 1) < 0.3;
+        defs[i] = make_child_link(i == 0          ? -1
+                                  : starts_branch ? (int)uniform(-1, i)
+                                                  : i - 1,
+                                  uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE);
         defs[i].origin = random_pose(0.05);
         defs[i].stiffness = uniform(0, 1);
         defs[i].damping = uniform(0, 0.1);
@@ -290,9 +298,9 @@ static struct tact_hand *random_tied_hand(int n, double transform[JOINTS][JOINTS
     return hand;
 }
 
-/* The matrix of the joints with their drives, row-major. */
-static void full_matrix(struct tact_hand *hand, const struct tact_link_def *defs, double h,
-                        double full[JOINTS][JOINTS])
+/* The joint-space mass matrix with drive terms, unreduced, row-major. */
+static void joint_matrix_with_drives(struct tact_hand *hand, const struct tact_link_def *defs,
+                                     double h, double full[JOINTS][JOINTS])
 {
     const int n = hand->count;
     double mass[JOINTS * JOINTS];
@@ -314,9 +322,10 @@ static void full_matrix(struct tact_hand *hand, const struct tact_link_def *defs
     }
 }
 
-/* x of the joints as T (T^T F T)^-1 T^T x, by LAPACK. */
-static void solve_densely(int n, double full[JOINTS][JOINTS], double transform[JOINTS][JOINTS],
-                          double *x)
+/* Solves for all joints by x = T (T^T F T)^-1 T^T x with LAPACK; T: from free coordinates to
+ * joints, F: full matrix. */
+static void solve_reduced_densely(int n, double full[JOINTS][JOINTS],
+                                  double transform[JOINTS][JOINTS], double *x)
 {
     double reduced[JOINTS * JOINTS] = {0}, right[JOINTS] = {0};
     for (int a = 0; a < n; a++) {
@@ -329,7 +338,7 @@ static void solve_densely(int n, double full[JOINTS][JOINTS], double transform[J
             right[a] += transform[b][a] * x[b];
         }
     }
-    for (int a = 0; a < n; a++) { /* joints that follow are no coordinates */
+    for (int a = 0; a < n; a++) { /* joints that follow others are no coordinates of their own */
         reduced[a * n + a] += transform[a][a] == 0.0 ? 1.0 : 0.0;
     }
     assert_int_equal(LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, 1, reduced, n, right, 1), 0);
@@ -345,7 +354,7 @@ static void solves_as_lapack_on_the_reduced_matrix(void **state)
 {
     (void)state;
     double worst = 0.0;
-    int ties = 0, tendons = 0;
+    int tied_joint_count = 0, tendon_drive_count = 0;
     for (int tree = 0; tree < TREES; tree++) {
         const int n = 1 + tree % JOINTS;
         double full[JOINTS][JOINTS], transform[JOINTS][JOINTS], x[JOINTS], y[JOINTS], size = 0.0;
@@ -353,13 +362,13 @@ static void solves_as_lapack_on_the_reduced_matrix(void **state)
         struct tact_tendon_term terms[JOINTS][3];
         struct tact_hand *hand = random_tied_hand(n, transform, defs, terms);
         assert_int_equal(tact_hand_free_velocity(hand, 1e-2, weight, NULL), 0);
-        full_matrix(hand, defs, 1e-2, full);
+        joint_matrix_with_drives(hand, defs, 1e-2, full);
         for (int i = 0; i < n; i++) {
             x[i] = y[i] = uniform(-1, 1);
-            ties += defs[i].mimic > 0;
-            tendons += defs[i].tendon_count > 1;
+            tied_joint_count += defs[i].mimic > 0;
+            tendon_drive_count += defs[i].tendon_count > 1;
         }
-        solve_densely(n, full, transform, y);
+        solve_reduced_densely(n, full, transform, y);
         tact_hand_solve(hand, x, 1);
         for (int i = 0; i < n; i++) {
             size = fmax(size, fabs(y[i]));
@@ -369,12 +378,13 @@ static void solves_as_lapack_on_the_reduced_matrix(void **state)
         }
         tact_hand_destroy(hand);
     }
-    print_message("%d ties, %d tendons, worst difference %.1e\n", ties, tendons, worst);
+    print_message("%d ties, %d tendons, worst difference %.1e\n", tied_joint_count,
+                  tendon_drive_count, worst);
     assert_true(worst < 1e-9);
-    assert_true(ties > 200 && tendons > 50);
+    assert_true(tied_joint_count > 200 && tendon_drive_count > 50);
 }
 
-/* Chains of five hinges, two of which follow, thrown into the stops of both. */
+/* Chains of five hinges, two of which follow others, thrown into the stops of both. */
 static void thrown_chains_follow_to_rounding(void **state)
 {
     (void)state;
@@ -383,7 +393,7 @@ static void thrown_chains_follow_to_rounding(void **state)
         struct tact_link_def defs[5];
         struct world_scene s;
         for (int i = 0; i < 5; i++) {
-            defs[i] = link_on(i - 1, TACT_JOINT_HINGE);
+            defs[i] = make_child_link(i - 1, TACT_JOINT_HINGE);
             defs[i].origin.position[2] = i ? 0.04 : 0.0;
             defs[i].lower = i ? -0.5 : 0.0;
             defs[i].upper = i ? 0.7 : 0.0;
@@ -415,13 +425,14 @@ static void thrown_chains_follow_to_rounding(void **state)
     assert_true(stops > 0);
 }
 
-static void refuses_links(void **state)
+static void invalid_ties_are_refused(void **state)
 {
     (void)state;
     const struct tact_pose base = tact_pose_identity();
     for (int fault = 0; fault < 13; fault++) {
-        struct tact_link_def defs[3] = {link_on(-1, TACT_JOINT_HINGE), link_on(0, TACT_JOINT_HINGE),
-                                        link_on(0, TACT_JOINT_HINGE)};
+        struct tact_link_def defs[3] = {make_child_link(-1, TACT_JOINT_HINGE),
+                                        make_child_link(0, TACT_JOINT_HINGE),
+                                        make_child_link(0, TACT_JOINT_HINGE)};
         struct tact_tendon_term terms[2] = {{1, 1.0}, {2, 1.0}};
         struct tact_hand *hand = NULL;
         defs[1].mimic = fault == 1 ? 2 : fault == 2 ? 4 : fault == 3 ? -1 : 1;
@@ -451,7 +462,7 @@ int main(void)
         cmocka_unit_test(a_follower_has_the_margin_of_its_leader),
         cmocka_unit_test(solves_as_lapack_on_the_reduced_matrix),
         cmocka_unit_test(thrown_chains_follow_to_rounding),
-        cmocka_unit_test(refuses_links),
+        cmocka_unit_test(invalid_ties_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* A haptic axis that is driven to find its numbers: reversed signs, pauses of the loop that trip a
- * guard, signals, and walls that have no limit. */
+/* Identification of a haptic axis, which is driven to measure its parameters: reversed signs,
+ * pauses of the loop that trip the guard, signals, and virtual walls without a stability limit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,19 +13,21 @@
 
 enum { GUARD_NS = 20000000, GUARD_ZEROS = 50 };
 
-/* A mass with a damper, whose force or reading may be reversed, behind a guard. */
+/* A simulated device with a guard: a damped mass whose force or reading may have the wrong sign. */
 struct guarded_mass {
     double sign, period, x, v, force;
-    double farthest_driven; /* where a force other than 0 was written */
+    double
+        farthest_forced_position; /* farthest position at which a force other than 0 was written */
     int64_t written_ns;
     int zeros, trips, is_tripped;
 };
 
 static const double mass = 0.1, damping = 1.0, travel = 0.03, limit = 8.0;
 
-/* What was slept, without sleeping, and in one test the processor's time, which a fit takes. */
+/* Simulated clock: the time that was slept, without sleeping, and in one test plus the processor
+ * time that a fit takes. */
 static int64_t slept_ns;
-static int is_processor_timed;
+static int adds_processor_time;
 
 int64_t __wrap_tact_clock_now(void);
 void __wrap_tact_clock_sleep_until(int64_t time_ns);
@@ -33,7 +35,7 @@ void __wrap_tact_clock_sleep_until(int64_t time_ns);
 int64_t __wrap_tact_clock_now(void)
 {
     struct timespec t = {.tv_sec = 0};
-    if (is_processor_timed) {
+    if (adds_processor_time) {
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     }
     return slept_ns + (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -51,10 +53,10 @@ static void read_mass(void *self, uint64_t tick, double t, int64_t now_ns,
     struct guarded_mass *m = self;
     (void)tick;
     (void)t;
-    const int trips_now = !m->is_tripped && now_ns - m->written_ns > GUARD_NS;
-    m->trips += trips_now;
-    m->zeros = trips_now ? 0 : m->zeros;
-    m->is_tripped = (m->is_tripped || trips_now) && m->zeros < GUARD_ZEROS;
+    const int guard_trips = !m->is_tripped && now_ns - m->written_ns > GUARD_NS;
+    m->trips += guard_trips;
+    m->zeros = guard_trips ? 0 : m->zeros;
+    m->is_tripped = (m->is_tripped || guard_trips) && m->zeros < GUARD_ZEROS;
     const double force = m->is_tripped ? 0.0 : m->sign * m->force;
     const double decay = exp(-damping * m->period / mass), final_speed = force / damping;
     m->x += final_speed * m->period + (m->v - final_speed) * (1.0 - decay) * mass / damping;
@@ -70,7 +72,7 @@ static void write_mass(void *self, const double *out, int64_t now_ns)
     m->written_ns = now_ns;
     m->zeros = out[0] == 0.0 ? m->zeros + 1 : 0;
     if (out[0] != 0.0) {
-        m->farthest_driven = fmax(m->farthest_driven, fabs(m->x));
+        m->farthest_forced_position = fmax(m->farthest_forced_position, fabs(m->x));
     }
 }
 
@@ -78,7 +80,7 @@ static const struct tact_device_ops ops = {.read = read_mass, .write = write_mas
 static struct guarded_mass m;
 static const struct tact_device device = {.ops = &ops, .self = &m};
 
-static struct haptic_axis start_axis(double sign, double x)
+static struct haptic_axis open_haptic_axis(double sign, double x)
 {
     m = (struct guarded_mass){.sign = sign, .period = 1e-3, .x = x};
     m.written_ns = tact_clock_now();
@@ -97,10 +99,10 @@ static void settling_stops_an_axis_that_its_force_leads_away(void **state)
         const double first = beyond ? 2.0 * travel : 0.5 * travel;
         const double bound = 1.2 * fmax(first, travel);
         for (int sign = -1; sign <= 1; sign += 2) {
-            struct haptic_axis axis = start_axis(sign, first);
+            struct haptic_axis axis = open_haptic_axis(sign, first);
             const int code = settle_haptic_axis(&axis, 2.0 * limit / travel, 0.0);
             assert_int_equal(code, sign > 0 ? EXIT_GOOD : EXIT_BAD);
-            assert_true(m.farthest_driven <= bound);
+            assert_true(m.farthest_forced_position <= bound);
             assert_true(m.force == 0.0);
         }
     }
@@ -110,26 +112,27 @@ static void a_reversed_axis_is_not_identified(void **state)
 {
     (void)state;
     struct identified_haptic_axis found;
-    struct haptic_axis axis = start_axis(-1.0, 0.0);
+    struct haptic_axis axis = open_haptic_axis(-1.0, 0.0);
     assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_BAD);
-    assert_true(m.farthest_driven <= 1.2 * travel);
+    assert_true(m.farthest_forced_position <= 1.2 * travel);
     assert_true(m.force == 0.0);
 }
 
-/* Before it the loop waits for a person, and after it a fit takes longer than the guard waits. */
+/* Before this test the loop waits for a person, and after it the fit takes longer than the guard's
+ * timeout: both trip the guard. */
 static void a_guard_that_trips_in_a_pause_is_armed_again(void **state)
 {
     (void)state;
     struct identified_haptic_axis found;
     double position;
-    is_processor_timed = 1;
-    struct haptic_axis axis = start_axis(1.0, 0.0);
+    adds_processor_time = 1;
+    struct haptic_axis axis = open_haptic_axis(1.0, 0.0);
     slept_ns += 1000000000;
     assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_GOOD);
     assert_int_equal(m.trips, 2);
     assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
     assert_true(axis.late < 3);
-    is_processor_timed = 0;
+    adds_processor_time = 0;
     assert_true(fabs(found.mass - mass) < 1e-3 * mass);
     assert_true(fabs(found.damping - damping) < 1e-2 * damping);
 }
@@ -139,26 +142,30 @@ static void walls_without_a_limit_are_marked(void **state)
     (void)state;
     struct identified_haptic_axis found = {.mass = mass};
     struct stable_wall_stiffness width;
-    struct haptic_axis axis = start_axis(1.0, 0.0);
+    struct haptic_axis axis = open_haptic_axis(1.0, 0.0);
     assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
         assert_true(isnan(width.stiffness[i]) && isnan(width.unstable[i]));
     }
     assert_int_equal(axis.tick, 0);
-    found.damping = 100.0 * damping; /* the first wall is 25 times as stiff as is stable */
+    found.damping =
+        100.0 * damping; /* the first virtual wall is 25 times as stiff as the stability limit */
     assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
     assert_true(isnan(width.stiffness[0]));
     assert_true(fabs(width.unstable[0] - 0.25 * width.line[0]) < 1e-9 * width.line[0]);
-    found.damping = 0.01 * damping; /* the last wall is a fifth as stiff as is stable */
+    found.damping =
+        0.01 *
+        damping; /* the last virtual wall has a fifth of the stiffness at the stability limit */
     assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
     assert_true(isnan(width.unstable[0]) && width.stiffness[0] > 19.0 * width.line[0]);
 }
 
-static void a_signal_ends_the_force(void **state) /* the last test: a stop cannot be taken back */
+static void
+a_signal_ends_the_force(void **state) /* the last test, as a requested stop cannot be revoked */
 {
     (void)state;
     double position;
-    struct haptic_axis axis = start_axis(1.0, 0.0);
+    struct haptic_axis axis = open_haptic_axis(1.0, 0.0);
     assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
     set_haptic_force(&axis, 1.0);
     assert_true(m.force == 1.0);

@@ -1,6 +1,7 @@
 /*
- * A guard of a haptic device that is not run for a time, or whose library does not return, in a
- * time of its own: while the force rises it continues without a step, and what falls falls at once.
+ * In simulated time, a haptic device's guard that is not scheduled for a while, or whose library
+ * call does not return: afterwards a rising force continues without a step, and a falling force
+ * falls at once.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -17,30 +18,33 @@
 #include "support/random.h"
 
 enum {
-    TICK_NS = 1000000,
-    CALL_NS = 300000,
+    CONTROLLER_PERIOD_NS = 1000000,
+    DEVICE_CALL_NS = 300000,
     TIMEOUT_NS = 4000000,
-    ZEROS = 50,     /* ticks of them after which the guard is armed again */
-    RAMP = 200,     /* ticks in which the force rises */
-    PRESSED = 1000, /* ticks after which it falls to 0 and begins again */
+    ZERO_TICKS_TO_ARM =
+        50,           /* number of ticks with zero force after which the guard is armed again */
+    RAMP_TICKS = 200, /* number of ticks in which the force rises to its full value */
+    TICKS_PER_PRESS = 1000, /* number of ticks after which the force falls to 0 and rises again */
     SECONDS = 60
 };
 
-static const double full = 4.8;  /* [N] of a coupling of 400 N/m, 12 mm into a wall */
-static const double bound = 0.4; /* [N] of 1 mm */
+static const double full = 4.8;  /* full force: coupling of 400 N/m, 12 mm into a wall [N] */
+static const double bound = 0.4; /* bound of a force step: that of 1 mm [N] */
 
-static int64_t now_ns, stopped_until_ns; /* of the controller: it does not run before */
+static int64_t now_ns,
+    stopped_until_ns; /* simulated time, and time until which the controller is stopped */
 static struct tact_haptic_page page;
 static struct tact_guard controller = {.head = &page.head};
 static struct {
-    int64_t due_ns; /* its next tick */
-    uint32_t armed; /* the last trip that it has ended */
+    int64_t due_ns; /* time of the controller's next tick */
+    uint32_t armed; /* number of the last guard trip after which the controller armed the guard */
     int zeros, pressed;
 } loop;
 static struct {
-    double force, step;    /* the last one, and the largest rise [N] */
-    int sent, falls, full; /* wrenches; falls to 0; wrenches of the full force */
-    int stalls;
+    double force, step; /* force last sent to the device, and largest rise between two [N] */
+    int sent, falls,
+        full; /* counts of sent wrenches, of falls to 0, and of wrenches with the full force */
+    int stall_count;
 } device;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -54,9 +58,9 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-/* A tick of the controller: the force rises with its ramp, and begins again after a trip, as
- * arming_internal.h says. */
-static void run_tick(void)
+/* Runs a tick of the controller: the force follows its ramp, and after a guard trip begins again
+ * from 0, as arming_internal.h describes. */
+static void run_controller_tick(void)
 {
     double wrench[TACT_HAPTIC_WRENCH] = {0.0};
     const uint32_t trips = atomic_load(&page.head.trips);
@@ -68,20 +72,21 @@ static void run_tick(void)
         tact_guard_arm(&controller);
     } else if (atomic_load(&page.head.state) == TACT_GUARD_INHIBITED && trips != loop.armed) {
         loop.pressed = 0;
-        if (loop.zeros >= ZEROS) {
+        if (loop.zeros >= ZERO_TICKS_TO_ARM) {
             loop.armed = trips;
             tact_guard_arm(&controller);
         }
     } else {
-        loop.pressed = (loop.pressed + 1) % PRESSED;
-        wrench[0] = full * fmin(1.0, (double)loop.pressed / RAMP);
+        loop.pressed = (loop.pressed + 1) % TICKS_PER_PRESS;
+        wrench[0] = full * fmin(1.0, (double)loop.pressed / RAMP_TICKS);
     }
     loop.zeros = wrench[0] == 0.0 ? loop.zeros + 1 : 0;
     tact_guard_send_haptic(&controller, wrench, now_ns);
 }
 
-/* Time passes. Ticks that are due while the controller is stopped run together afterwards. */
-static void pass(int64_t ns)
+/* Advances the simulated time. Ticks that are due while the controller is stopped run in a burst
+ * afterwards. */
+static void advance_time(int64_t ns)
 {
     const int64_t until = now_ns + ns;
     for (;;) {
@@ -90,25 +95,25 @@ static void pass(int64_t ns)
             break;
         }
         now_ns = next > now_ns ? next : now_ns;
-        run_tick();
-        loop.due_ns += TICK_NS;
+        run_controller_tick();
+        loop.due_ns += CONTROLLER_PERIOD_NS;
     }
     now_ns = until;
 }
 
-/* One call or sleep in 100 takes up to 80 ms more, in every third of which the controller is not
- * run either. */
-static void pass_with_stalls(int64_t ns)
+/* Advances the time by a call or sleep, of which one in 100 takes up to 80 ms longer; in every
+ * third of these the controller is stopped, too. */
+static void advance_time_with_stall(int64_t ns)
 {
     int64_t more = 0;
     if (atomic_load(&page.head.ready) && uniform(0.0, 1.0) < 0.01) {
         more = (int64_t)uniform(0.0, 80e6);
-        device.stalls++;
-        if (device.stalls % 3 == 0) {
+        device.stall_count++;
+        if (device.stall_count % 3 == 0) {
             stopped_until_ns = now_ns + (int64_t)(uniform(0.0, 1.0) * (double)more);
         }
     }
-    pass(ns + more);
+    advance_time(ns + more);
 }
 
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
@@ -118,7 +123,7 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
     (void)flags;
     (void)left;
     const int64_t until_ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec;
-    pass_with_stalls(until_ns > now_ns ? until_ns - now_ns : 0);
+    advance_time_with_stall(until_ns > now_ns ? until_ns - now_ns : 0);
     return 0;
 }
 
@@ -136,18 +141,18 @@ static int read_device(struct tact_haptic_device *self)
 {
     static bool is_opened;
     (void)self;
-    now_ns += is_opened ? 0 : 2000000000; /* the first call of all */
+    now_ns += is_opened ? 0 : 2000000000; /* the very first call of the device */
     is_opened = true;
-    pass_with_stalls(CALL_NS);
+    advance_time_with_stall(DEVICE_CALL_NS);
     return 0;
 }
 
-/* The device has the force when the call returns. */
+/* Simulates the device's write: the device exerts the force once the call returns. */
 static int write_device(struct tact_haptic_device *self, const double wrench[TACT_HAPTIC_WRENCH])
 {
     (void)self;
     const double force = wrench[0];
-    pass_with_stalls(CALL_NS);
+    advance_time_with_stall(DEVICE_CALL_NS);
     const double rise = force - device.force;
     device.step = fmax(device.step, rise);
     device.falls += force == 0.0 && rise < 0.0;
@@ -187,17 +192,19 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
     tact_guard_serve_haptic(&page, &requests);
     print_message("%d forces, %d stalls, %d falls to 0, %d forces of %.1f N; rises by %.3f N at "
                   "most\n",
-                  device.sent, device.stalls, device.falls, device.full, full, device.step);
-    assert_true(device.stalls > 200 && device.falls > 2);
+                  device.sent, device.stall_count, device.falls, device.full, full, device.step);
+    assert_true(device.stall_count > 200 && device.falls > 2);
     assert_true(device.full > device.sent / 5);
     assert_true(device.step < bound);
     assert_true(atomic_load(&page.gaps) > 10 && atomic_load(&page.longest_gap_ns) > 2 * TIMEOUT_NS);
     assert_true(atomic_load(&page.longest_gap_ns) < 500000000);
-    assert_true(page.opening_delay_ns == 4 * CALL_NS); /* in spite of a call of 2 s */
+    assert_true(page.opening_delay_ns ==
+                4 * DEVICE_CALL_NS); /* the guard survives a library call of 2 s */
 }
 
-/* The way after a gap of 20 ms: first as after the shortest gap, then in proportion, and at its end
- * after as long as the gap; less and zero at once, a force the other way from 0. */
+/* Force after a gap of 20 ms: it approaches the requested force, at first as after the shortest
+ * gap, then in proportion to time, and reaches it after as long as the gap. A smaller force or zero
+ * is sent at once; a reversed force rises from 0. */
 static void the_way_after_a_gap(void **state)
 {
     struct tact_guard_gap gap = {.chosen_ns = 0};
@@ -226,7 +233,8 @@ static void the_way_after_a_gap(void **state)
         tact_guard_bridge_gap(&gap, later, now += TIMEOUT_NS, TIMEOUT_NS);
     }
     assert_memory_equal(gap.sent, later, sizeof later);
-    for (int i = 0; i < 200; i++) { /* cycles that always take long: it lags, and arrives */
+    for (int i = 0; i < 200;
+         i++) { /* all cycles take long: the force lags, but reaches the requested value */
         tact_guard_bridge_gap(&gap, first, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
         tact_guard_bridge_gap(&gap, later, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
         tact_guard_bridge_gap(&gap, later, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
@@ -234,8 +242,9 @@ static void the_way_after_a_gap(void **state)
     assert_true(gap.sent[0] > 1.7 && gap.sent[0] < 3.0);
 }
 
-/* Late on the way after a gap of 20 cycles from 0 to 2 N along x, a force the other way, or across
- * and shorter, rises from 0 by no more a cycle than the way did; and the other way again. */
+/* Late in the rise from 0 to 2 N along x after a gap of 20 cycles, a reversed force, or a smaller
+ * one across, rises from 0 by no more in a cycle than the first rise did; so does a second
+ * reversal. */
 static void a_force_that_turns_late_on_the_way(void **state)
 {
     const double turned[][6] = {{-2.0}, {0.0, 1.5}, {0.0, 0.0, -1.9}}, pressed[6] = {2.0};

@@ -14,7 +14,7 @@
 
 static uint64_t seed;
 
-static double uniform(void)
+static double random_unit_number(void)
 {
     seed = seed ? seed : 1 ^ campaign_seed_offset();
     seed ^= seed << 13;
@@ -23,7 +23,7 @@ static double uniform(void)
     return (double)(seed >> 11) * 0x1p-53;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_integers(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -50,7 +50,8 @@ static void an_empty_histogram_summary_is_zero(void **state)
     assert_int_equal(tact_histogram_quantile(&h, 0.5), 0);
 }
 
-/* One value alone: every quantile is that value; two values: the bin's width shows. */
+/* Of a single value every quantile is that value; of two values quantiles are exact to the width of
+ * a bin. */
 static void test_every_magnitude(void **state)
 {
     (void)state;
@@ -92,12 +93,12 @@ static void test_against_sorted_samples(void **state)
     tact_histogram_reset(&half);
     double sum = 0.0;
     for (int i = 0; i < N; i++) {
-        v[i] = (int64_t)(10.0 * pow(1e9, uniform()));
+        v[i] = (int64_t)(10.0 * pow(1e9, random_unit_number()));
         tact_histogram_add(i % 2 ? &h : &half, v[i]);
         sum += (double)v[i];
     }
     tact_histogram_merge(&h, &half);
-    qsort(v, N, sizeof v[0], ascending);
+    qsort(v, N, sizeof v[0], compare_integers);
     for (int i = 1; i < 1000; i++) {
         const double q = i / 1000.0;
         const int64_t exact = v[(int)ceil(q * N) - 1];
@@ -112,7 +113,7 @@ static void test_against_sorted_samples(void **state)
 }
 
 /* Many values within one bin: a quantile is known far better than the bin is wide. */
-static void test_within_a_bin(void **state)
+static void test_quantile_within_a_bin(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -146,7 +147,7 @@ int main(void)
         cmocka_unit_test(test_every_magnitude),
         cmocka_unit_test(test_out_of_range),
         cmocka_unit_test(test_against_sorted_samples),
-        cmocka_unit_test(test_within_a_bin),
+        cmocka_unit_test(test_quantile_within_a_bin),
         cmocka_unit_test(adding_a_value_is_cheap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static struct tact_link_def make_pendulum_link(void)
                                   .inertia = {INERTIA, INERTIA, 1e-5, 0, 0, 0}};
 }
 
-/* A world of one hand. */
+/* Creates a world of one hand. */
 static struct tact_hand *open_hand(struct world_scene *s, double h,
                                    const struct tact_link_def *defs, int count, int weightless)
 {
@@ -74,7 +74,8 @@ static void a_pendulum_rests_on_its_stop(void **state)
             step_scene(&s);
         }
         const double j = INERTIA + MASS * LENGTH * LENGTH, weight = MASS * G * LENGTH;
-        /* of the height it has lost; the integrator's error is of first order */
+        /* speed from the height that the pendulum has lost; the integrator's error is of first
+         * order */
         assert_near(fastest, sqrt(2.0 * weight * (cos(stop) - cos(1.5)) / j), 40.0 * h);
         step_scene(&s);
         for (int k = 0; k < 200; k++) {
@@ -101,7 +102,7 @@ static void friction_stops_and_holds_a_rotor(void **state)
         struct world_scene s;
         def.friction = friction;
         def.armature = armature;
-        def.stiffness = 1e-3; /* so weak that its target is a torque */
+        def.stiffness = 1e-3; /* the drive's gain is so small that its target acts as a torque */
         struct tact_hand *hand = open_hand(&s, h, &def, 1, 1);
         const struct tact_hand_state q = tact_hand_state(hand);
         q.v[0] = rate;
@@ -207,7 +208,7 @@ static void random_tree(struct tact_link_def defs[JOINTS])
     }
 }
 
-/* v M v / 2 with the mass matrix of the last tick. */
+/* Kinetic energy v M v / 2 with the mass matrix of the last tick. */
 static double kinetic_energy_by_mass_matrix(const struct tact_hand *hand, const double *v)
 {
     double sum = 0.0;
@@ -219,8 +220,8 @@ static double kinetic_energy_by_mass_matrix(const struct tact_hand *hand, const 
     return sum;
 }
 
-/* Stops and friction of the ticks of one tree: no joint beyond its stop, friction within its
- * limit, and never more energy than the same tick without them has. */
+/* Simulates a tree of links with joint stops and friction: no joint passes its stop, friction is
+ * within its limit, and energy never exceeds that of the same tick without stops and friction. */
 static void simulate_thrown_tree(const struct tact_link_def *defs, double h, int trial,
                                  struct worst worst[3])
 {
@@ -232,7 +233,8 @@ static void simulate_thrown_tree(const struct tact_link_def *defs, double h, int
     }
     tact_hand_refresh(hand);
     for (int tick = 0; tick < TICKS; tick++) {
-        double rates_without_stops[JOINTS], expected[JOINTS]; /* as in the step: of the last tick */
+        double rates_without_stops[JOINTS],
+            expected[JOINTS]; /* as in the tick, with the mass matrix of the tick before */
         static const double none[3] = {0.0, 0.0, 0.0};
         const double *gravity = trial % 2 ? none : s.options.gravity;
         for (int i = 0; i < JOINTS; i++) {

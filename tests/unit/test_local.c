@@ -1,4 +1,5 @@
-/* The local solver: the complementarity of the cone law on random contacts. */
+/* The solver of a single contact: the complementarity conditions of the friction cone law on random
+ * contacts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,17 +19,17 @@
  * 400000. */
 enum { UNSOLVED = 3 };
 
-static void solve_random_cone_problems(enum kind kind, double *worst_residual, int *failures)
+static void solve_random_cone_problems(enum kind kind, double *worst_residual, int *unsolved_count)
 {
-    *failures = 0;
+    *unsolved_count = 0;
     *worst_residual = 0;
     for (int n = 0; n < 10000; n++) {
         struct tact_local_problem p;
         double r[6] = {0};
-        random_problem(&p, kind);
+        make_random_local_problem(&p, kind);
         tact_local_prepare(&p);
         for (int pass = 0; pass < 200;
-             pass++) { /* the centre of pressure is that of the pass before */
+             pass++) { /* the centre of pressure is that of the previous pass */
             tact_local_cone(&p, r);
             if (tact_local_residual(&p, r) < 1e-12) {
                 break;
@@ -37,7 +38,7 @@ static void solve_random_cone_problems(enum kind kind, double *worst_residual, i
         double residual = check_contact_law_holds(&p, r);
         assert_true(isfinite(residual));
         if (residual > 1e-8) {
-            (*failures)++;
+            (*unsolved_count)++;
         } else {
             *worst_residual = fmax(*worst_residual, residual);
         }
@@ -48,14 +49,16 @@ static void cone_solves_random_points(void **state)
 {
     (void)state;
     double worst;
-    int failures;
-    solve_random_cone_problems(POINT, &worst, &failures);
-    print_message("point patches: %d of 10000 unsolved, the others within %.1e\n", failures, worst);
-    assert_int_equal(failures, 0);
+    int unsolved_count;
+    solve_random_cone_problems(POINT, &worst, &unsolved_count);
+    print_message("point patches: %d of 10000 unsolved, the others within %.1e\n", unsolved_count,
+                  worst);
+    assert_int_equal(unsolved_count, 0);
 }
 
-/* Friction and torsion of a disc whose points all slip, by quadrature of Coulomb's law over its
- * pressure (Contensou 1963), over mu N and mu N k: by the angle of the motion, from slip to spin.
+/* Curve of friction over mu N and torsion over mu N k of a disc that slips and spins, by quadrature
+ * of Coulomb's law over its pressure (Contensou 1963); parameter: angle of the motion, from pure
+ * slip to pure spin.
  */
 enum { CURVE = 180 };
 
@@ -63,7 +66,7 @@ struct curve {
     double f[CURVE + 1], m[CURVE + 1];
 };
 
-static void limit_curve(enum tact_surface surface, struct curve *out)
+static void compute_limit_curve(enum tact_surface surface, struct curve *out)
 {
     enum { RINGS = 100, SECTORS = 128 };
     int hertz = surface == TACT_SURFACE_HERTZ;
@@ -94,7 +97,7 @@ static double distance_from_limit_curve(const struct tact_local_problem *p,
                                         double *largest_deviation)
 {
     double u[6], worst = 0;
-    velocity(p, r, u);
+    velocity_after_impulse(p, r, u);
     double force = p->mu * r[0], k = p->spin_arm;
     if (!(force > 0)) {
         return 0;
@@ -105,8 +108,8 @@ static double distance_from_limit_curve(const struct tact_local_problem *p,
     double friction = hypot(r[1], r[2]) / force, speed = hypot(slip, k * u[3]);
     if (speed < 1e-7 * (fabs(p->b[1]) + fabs(p->b[2]) + k * fabs(p->b[3]))) {
         double beyond = 0;
-        for (int i = 0; i <= CURVE;
-             i++) { /* the curve is convex: outside it is outside one of its tangents */
+        for (int i = 0; i <= CURVE; i++) { /* the curve is convex: a point is outside it where it is
+                                              outside one of its tangents */
             double a = 0.5 * M_PI * i / CURVE, n[2] = {cos(a), sin(a)};
             double reach = curve->f[i] * n[0] + curve->m[i] * n[1];
             beyond = fmax(beyond, friction * n[0] + fabs(spin) * n[1] - reach);
@@ -136,19 +139,19 @@ static void cone_follows_pressures(void **state)
     static struct curve curve;
     for (int surface = TACT_SURFACE_UNIFORM; surface <= TACT_SURFACE_HERTZ; surface++) {
         double worst = 0, largest_deviation = 0, normal = 0, sum = 0;
-        int failures = 0, slips = 0;
-        limit_curve((enum tact_surface)surface, &curve);
+        int unsolved_count = 0, slips = 0;
+        compute_limit_curve((enum tact_surface)surface, &curve);
         for (int n = 0; n < 6000; n++) {
             struct tact_local_problem p;
             double r[6] = {0}, u[6];
-            random_problem(&p, (enum kind)(n % 3));
+            make_random_local_problem(&p, (enum kind)(n % 3));
             p.surface = (enum tact_surface)surface;
             tact_local_prepare(&p);
             for (int pass = 0; pass < 200 && (!pass || tact_local_residual(&p, r) > 1e-12);
                  pass++) {
                 tact_local_cone(&p, r);
             }
-            velocity(&p, r, u);
+            velocity_after_impulse(&p, r, u);
             double speed = 0, turned = 0, miss = distance_from_limit_curve(&p, &curve, r, &turned);
             for (int i = 0; i < 3; i++) {
                 speed = fmax(speed, fabs(p.b[i]) + p.spin_arm * fabs(p.b[3 + i]));
@@ -160,7 +163,7 @@ static void cone_follows_pressures(void **state)
             }
             assert_true(isfinite(open) && isfinite(miss));
             if (tact_local_residual(&p, r) > 1e-8) {
-                failures++;
+                unsolved_count++;
                 continue;
             }
             largest_deviation = fmax(largest_deviation, turned);
@@ -172,12 +175,13 @@ static void cone_follows_pressures(void **state)
         print_message("%s: %d of 6000 unsolved, the others within %.1e; friction and torsion "
                       "within %.2f %% of mu N of Coulomb's law, %.2f %% in the mean, direction "
                       "within %.1e\n",
-                      names[surface], failures, normal, 100 * worst, 100 * sum / 6000,
+                      names[surface], unsolved_count, normal, 100 * worst, 100 * sum / 6000,
                       largest_deviation);
-        assert_in_range(failures, 0, UNSOLVED);
+        assert_in_range(unsolved_count, 0, UNSOLVED);
         assert_true(slips > 1000);
         assert_true(largest_deviation <= 1e-9 && normal <= 1e-8);
-        assert_true(worst <= 0.021); /* three times the error of the fitted surface */
+        assert_true(worst <=
+                    0.021); /* the bound is three times the error of the fitted limit surface */
     }
 }
 
@@ -185,20 +189,22 @@ static void cone_solves_random_ellipses(void **state)
 {
     (void)state;
     double worst;
-    int failures;
-    solve_random_cone_problems(ELLIPSE, &worst, &failures);
-    print_message("ellipses: %d of 10000 unsolved, the others within %.1e\n", failures, worst);
-    assert_in_range(failures, 0, UNSOLVED);
+    int unsolved_count;
+    solve_random_cone_problems(ELLIPSE, &worst, &unsolved_count);
+    print_message("ellipses: %d of 10000 unsolved, the others within %.1e\n", unsolved_count,
+                  worst);
+    assert_in_range(unsolved_count, 0, UNSOLVED);
 }
 
 static void cone_solves_random_polygons(void **state)
 {
     (void)state;
     double worst;
-    int failures;
-    solve_random_cone_problems(POLYGON, &worst, &failures);
-    print_message("polygons: %d of 10000 unsolved, the others within %.1e\n", failures, worst);
-    assert_in_range(failures, 0, UNSOLVED);
+    int unsolved_count;
+    solve_random_cone_problems(POLYGON, &worst, &unsolved_count);
+    print_message("polygons: %d of 10000 unsolved, the others within %.1e\n", unsolved_count,
+                  worst);
+    assert_in_range(unsolved_count, 0, UNSOLVED);
 }
 
 /* Patches that become ever narrower, as below an edge that lands on a floor: little torque is
@@ -208,11 +214,11 @@ static void cone_solves_thin_patches(void **state)
     (void)state;
     int all = 0;
     for (double width = 1.0; width > 1e-8; width *= 0.1) {
-        int failures = 0, edges = 0;
+        int unsolved_count = 0, edges = 0;
         for (int n = 0; n < 1000; n++) {
             struct tact_local_problem p;
             double r[6] = {0};
-            random_problem(&p, POLYGON);
+            make_random_local_problem(&p, POLYGON);
             p.semi[1] = width * p.semi[0];
             make_random_contact_polygon(&p);
             tact_local_prepare(&p);
@@ -220,25 +226,25 @@ static void cone_solves_thin_patches(void **state)
                  pass++) {
                 tact_local_cone(&p, r);
             }
-            failures += !(tact_local_residual(&p, r) <= 1e-8);
+            unsolved_count += !(tact_local_residual(&p, r) <= 1e-8);
             edges += r[4] != 0 && fabs(r[4]) > 0.3 * p.semi[1] * r[0];
         }
         print_message("patches %.0e of their length wide: %d of 1000 unsolved, %d lean over\n",
-                      width, failures, edges);
-        all += failures;
-        assert_true(edges > 50); /* 106 at least, at 114 seeds */
+                      width, unsolved_count, edges);
+        all += unsolved_count;
+        assert_true(edges > 50); /* expected: at least 106 solved problems, at each of 114 seeds */
     }
     assert_in_range(all, 0, UNSOLVED);
 }
 
-/* Never a number that is not finite or outside the limits, whatever the sizes; singular S too. */
+/* For contacts of extreme sizes, and singular S, impulses are finite and within their limits. */
 static void degenerate_problems_stay_finite(void **state)
 {
     (void)state;
     for (int n = 0; n < 20000; n++) {
         struct tact_local_problem p;
-        random_problem(&p, (enum kind)(n % 3));
-        if (n % 2) { /* few degrees of freedom: rank 1 to 3 */
+        make_random_local_problem(&p, (enum kind)(n % 3));
+        if (n % 2) { /* S of a body with few degrees of freedom: rank 1 to 3 */
             int rank = 1 + n % 3;
             double j[3][6];
             memset(p.s, 0, sizeof p.s);
@@ -288,7 +294,7 @@ static void impulses_without_capacity_are_a_residual(void **state)
     for (int n = 0; n < 3000; n++) {
         struct tact_local_problem p;
         double r[6] = {0};
-        random_problem(&p, (enum kind)(n % 3));
+        make_random_local_problem(&p, (enum kind)(n % 3));
         int smooth = n % 3 != POINT || n % 2;
         p.mu = smooth ? 0 : p.mu;
         p.spin_arm = smooth ? p.spin_arm : 0;
@@ -332,16 +338,17 @@ static double derivative_error(const struct tact_local_problem *p, const double 
             return -1;
         }
         for (int i = 0; i < p->rows; i++) {
-            double by_difference = (both[1][i] - both[0][i]) / 2;
-            worst = fmax(worst, fabs(by_difference - slope[6 * i + k] * unit) / fabs(r[0]));
-            size = fmax(size, fabs(by_difference) / fabs(r[0]));
+            double derivative_by_difference = (both[1][i] - both[0][i]) / 2;
+            worst =
+                fmax(worst, fabs(derivative_by_difference - slope[6 * i + k] * unit) / fabs(r[0]));
+            size = fmax(size, fabs(derivative_by_difference) / fabs(r[0]));
         }
     }
     return size > 0 ? worst / size : 0;
 }
 
-/* From the solution of one problem, the active set solves another whose b differs by up to 1 %;
- * its derivative is compared with differences. */
+/* The active-set method, started from the solution of one problem, solves another whose b differs
+ * by up to 1 %; its derivative is compared with differences. */
 static void active_set_solves_a_nearby_problem(void **state)
 {
     (void)state;
@@ -349,7 +356,7 @@ static void active_set_solves_a_nearby_problem(void **state)
     for (int n = 0; n < 3000; n++) {
         struct tact_local_problem p;
         double r[6] = {0}, next[6], slope[36];
-        random_problem(&p, (enum kind)(n % 3));
+        make_random_local_problem(&p, (enum kind)(n % 3));
         p.surface = n % 2 ? TACT_SURFACE_UNIFORM : TACT_SURFACE_ELLIPSOID;
         tact_local_prepare(&p);
         tact_local_cone(&p, r);

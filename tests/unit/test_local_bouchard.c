@@ -10,11 +10,14 @@
 #include "support/local_problem.h"
 #include "support/random.h"
 
-/* A cube of 1 kg and 0.1 m on the floor, frame n = z: Algorithm 1, branch by branch. */
-static void cube(double vx, double vz, double wy, double mu, struct tact_local_problem *p)
+/* Contact problem of a cube of 1 kg and 0.1 m on the floor, with velocity (vx, vz) and angular
+ * velocity wy; contact normal n = z. */
+static void make_cube_on_floor(double vx, double vz, double wy, double mu,
+                               struct tact_local_problem *p)
 {
     const double in[3] = {1.0 / 600, 1.0 / 600, 1.0 / 600}, arm[3] = {-0.05, 0, 0};
-    /* axes (n, t1, t2) = (z, x, y) of the world; the contact is 0.05 below the centre along n */
+    /* contact axes (n, t1, t2) are the world's (z, x, y); the contact is 0.05 m below the centre
+     * along n */
     const double t[6] = {vz, vx, 0, 0, 0, wy};
     make_free_body_problem(1.0, in, arm, t, p);
     p->mu = mu;
@@ -23,7 +26,7 @@ static void cube(double vx, double vz, double wy, double mu, struct tact_local_p
     p->spin_arm = 0.038;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -34,31 +37,36 @@ static void each_bouchard_case_is_solved(void **state)
     (void)state;
     struct tact_local_problem p;
     double r[6], u[6];
-    cube(0.001, -0.01, 0, 0.8, &p); /* sticks: everything stops */
+    make_cube_on_floor(0.001, -0.01, 0, 0.8, &p); /* sticks: everything stops */
     assert_int_equal(tact_local_bouchard(&p, r), 0);
-    velocity(&p, r, u);
+    velocity_after_impulse(&p, r, u);
     for (int i = 0; i < 6; i++) {
         assert_true(fabs(u[i]) < 1e-15);
     }
-    cube(0, 0.01, 0, 0.8, &p); /* separates */
+    make_cube_on_floor(0, 0.01, 0, 0.8, &p); /* separates */
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_OPEN);
     assert_true(r[0] == 0 && r[3] == 0);
-    cube(0.5, -0.01, 0, 0.1, &p); /* slides: friction mu f_n against the slip, no rotation */
+    make_cube_on_floor(0.5, -0.01, 0, 0.1,
+                       &p); /* the cube slides: friction mu f_n against the slip, no rotation */
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
-    velocity(&p, r, u);
+    velocity_after_impulse(&p, r, u);
     assert_true(fabs(r[0] - 0.01) < 1e-12 && fabs(r[1] + 0.001) < 1e-12);
     assert_true(fabs(u[0]) < 1e-15 && fabs(u[5]) < 1e-13);
-    cube(0, -0.01, 3.0, 0.8, &p); /* tips about an edge of the patch, which stays in contact */
+    make_cube_on_floor(0, -0.01, 3.0, 0.8,
+                       &p); /* the cube tips about an edge of the patch, which stays in contact */
     assert_true(tact_local_bouchard(&p, r) & TACT_LIMIT_EDGE);
-    velocity(&p, r, u);
+    velocity_after_impulse(&p, r, u);
     double d[2] = {-r[5] / r[0], r[4] / r[0]};
     assert_true(fabs(hypot(d[0], d[1]) - 0.05) < 1e-12);
     assert_true(fabs(u[0] + d[1] * u[4] - d[0] * u[5]) < 1e-13);
-    cube(0, -0.01, 0, 0.3, &p); /* spins: clamped to four corners, mu f_n sqrt(2) 0.05 */
+    make_cube_on_floor(
+        0, -0.01, 0, 0.3,
+        &p); /* the cube spins: torsion limited to that of four corners, mu f_n sqrt(2) 0.05 */
     p.b[3] = 50.0;
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_SPIN);
     assert_true(fabs(r[3] / (-0.3 * 0.01 * 0.05 * sqrt(2)) - 1) < 1e-12);
-    cube(0.5, -0.01, 0, 0.0, &p); /* frictionless: only a normal force */
+    make_cube_on_floor(0.5, -0.01, 0, 0.0,
+                       &p); /* without friction the impulse is a normal one only */
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
     assert_true(r[1] == 0 && r[2] == 0 && fabs(r[0] - 0.01) < 1e-12);
 }
@@ -75,7 +83,7 @@ static void metric_of_the_masses(void **state)
         for (int n = 0; n < COUNT; n++) {
             struct tact_local_problem p;
             double r[6];
-            random_problem(&p, ELLIPSE);
+            make_random_local_problem(&p, ELLIPSE);
             p.mu = has_friction ? p.mu : 0.0;
             tact_local_prepare(&p);
             for (p.by_mass = 0; p.by_mass < 2; p.by_mass++) {
@@ -85,7 +93,7 @@ static void metric_of_the_masses(void **state)
             worst = has_friction ? worst : fmax(worst, residual[0][1][n]);
         }
         for (int k = 0; k < 2; k++) {
-            qsort(residual[has_friction][k], COUNT, sizeof(double), ascending);
+            qsort(residual[has_friction][k], COUNT, sizeof(double), compare_doubles);
             median[has_friction][k] = residual[has_friction][k][COUNT / 2];
             print_message(
                 "%s, %s metric: residual %.1e in the median, %.1e at nine tenths, %.1e at "
@@ -96,7 +104,7 @@ static void metric_of_the_masses(void **state)
         }
     }
     assert_true(worst < 1e-9);
-    assert_true(median[0][0] > 1e-4); /* the Euclidean one is not exact */
+    assert_true(median[0][0] > 1e-4); /* with the Euclidean metric Algorithm 1 is not exact */
     assert_true(median[1][1] < 0.9 * median[1][0]);
 }
 
@@ -116,7 +124,7 @@ static void frictionless_sphere_does_not_roll(void **state)
         } else {
             tact_local_bouchard(&p, r);
         }
-        velocity(&p, r, u);
+        velocity_after_impulse(&p, r, u);
         assert_true(fabs(r[0] - 0.5) < 1e-12);
         for (int i = 1; i < 6; i++) {
             assert_true(fabs(r[i]) < 1e-15);

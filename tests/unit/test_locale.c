@@ -19,15 +19,15 @@
 #include "rt/session/report.h"
 #include "rt/session/session.h"
 
-#define FOLDER TACT_BINARY_DIR "/locale"
+#define LOCALE_FOLDER TACT_BINARY_DIR "/locale"
 
 /* Sets the locale de_DE.UTF-8: the system's, or one compiled here from its sources. */
 static int set_comma_locale(void **state)
 {
     (void)state;
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) {
-        setenv("LOCPATH", FOLDER, 1);
-        if (system("mkdir -p " FOLDER " && localedef -i de_DE -f UTF-8 " FOLDER
+        setenv("LOCPATH", LOCALE_FOLDER, 1);
+        if (system("mkdir -p " LOCALE_FOLDER " && localedef -i de_DE -f UTF-8 " LOCALE_FOLDER
                    "/de_DE.UTF-8 2>&1") ||
             !setlocale(LC_ALL, "de_DE.UTF-8")) {
             return -1;
@@ -57,11 +57,11 @@ static void numbers_have_a_point(void **state)
     assert_true(x[0] == 1.5 && x[1] == -2.5e-3);
     assert_int_equal(tact_number_print(text, sizeof text, "%.17g", 0.1), 19);
     assert_string_equal(text, "0.10000000000000001");
-    void *outer_locale = tact_number_begin(), *inner = tact_number_begin();
+    void *outer_locale_guard = tact_number_begin(), *inner = tact_number_begin();
     assert_false(is_decimal_comma_active());
     tact_number_end(inner);
     assert_false(is_decimal_comma_active());
-    tact_number_end(outer_locale);
+    tact_number_end(outer_locale_guard);
     assert_true(is_decimal_comma_active());
 }
 
@@ -114,7 +114,7 @@ static void numbers_in_messages_have_a_point(void **state)
     assert_non_null(strstr(err.text, "got 1.5"));
 }
 
-/* The values of all records of a run of the ruler, and the report as JSON. */
+/* Runs the scene ruler.yaml; returns the values of all its log records, and the report as JSON. */
 static double *run_ruler_session(const char *path, size_t *count, char **json)
 {
     struct tact_session_options options = tact_session_options_default();

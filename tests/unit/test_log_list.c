@@ -10,7 +10,7 @@
 #include "rt/log/recover.h"
 
 #define SHAPE_COUNT 6
-#define ELEMENT_DOUBLES 4 /* number of doubles of the fields of a list element */
+#define ELEMENT_DOUBLES 4 /* number of doubles in the fields of a list element */
 #define TICKS 600
 #define MOST 8
 
@@ -18,7 +18,7 @@ static const char *const owners[SHAPE_COUNT] = {"floor", "finger tip",        "f
                                                 "a/b#9", "\xc3\xa9t\xc3\xa9", "9"};
 static const struct tact_messages silent = {NULL, NULL};
 
-static void make_layout(struct tact_layout *layout)
+static void make_list_layout(struct tact_layout *layout)
 {
     tact_layout_add(layout, TACT_FIELD_INPUT, "device", "", 3);
     assert_int_equal(tact_layout_add_list(layout, MOST), 0);
@@ -28,8 +28,8 @@ static void make_layout(struct tact_layout *layout)
     layout->element->fields[1].absent = 1.0;
 }
 
-/* The pairs of a tick, ascending: each in about one tick of three, the last but one in ticks over
- * 550 only, the last one never. */
+/* The shape pairs that are in contact in a tick, ascending: each in about one tick of three, the
+ * last but one only in ticks over 550, the last one never. */
 static uint32_t shape_pairs_of_tick(uint64_t tick, uint32_t pairs[MOST][2])
 {
     uint64_t seed = tick;
@@ -80,11 +80,11 @@ static void record_log(const char *path, uint64_t split_bytes)
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct tact_error err = {0};
-    make_layout(&layout);
+    make_list_layout(&layout);
     struct tact_recorder_content content = {
         .layout = &layout, .owners = owners, .owner_count = SHAPE_COUNT};
     options.split_bytes = split_bytes;
-    if (split_bytes) { /* so that the next file is opened before the last ticks */
+    if (split_bytes) { /* the split size is such that the next file begins before the last ticks */
         options.ring_ticks = 16;
         options.chunk_bytes = 4096;
     }
@@ -100,7 +100,7 @@ static void record_log(const char *path, uint64_t split_bytes)
     tact_layout_free(&layout);
 }
 
-static void expect_tick(const struct tact_log *log, const struct tact_record *r)
+static void expect_record_of_tick(const struct tact_log *log, const struct tact_record *r)
 {
     uint32_t pairs[MOST][2], count = shape_pairs_of_tick(r->tick, pairs), at = 0;
     const struct tact_log_pair *p;
@@ -116,7 +116,7 @@ static void expect_tick(const struct tact_log *log, const struct tact_record *r)
     assert_int_equal(at, count);
 }
 
-static void expect_log(const char *path, unsigned parts)
+static void expect_log_as_recorded(const char *path, unsigned parts)
 {
     struct tact_log *log;
     struct tact_error err = {0};
@@ -142,13 +142,13 @@ static void expect_log(const char *path, unsigned parts)
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         assert_int_equal(tact_log_next(log, r), 1);
         assert_int_equal(r->tick, tick);
-        expect_tick(log, r);
+        expect_record_of_tick(log, r);
     }
     assert_int_equal(tact_log_next(log, r), 0);
     assert_int_equal(tact_log_seek(log, 333), 0);
     assert_int_equal(tact_log_next(log, r), 1);
     assert_int_equal(r->tick, 333);
-    expect_tick(log, r);
+    expect_record_of_tick(log, r);
     free(r);
     tact_log_close(log);
 }
@@ -159,11 +159,11 @@ static void lists_are_read_as_recorded(void **unused)
     char path[] = "/tmp/tact_list_XXXXXX";
     close(mkstemp(path));
     record_log(path, 0);
-    expect_log(path, 1);
+    expect_log_as_recorded(path, 1);
     unlink(path);
 }
 
-/* A pair that appears only in a later file has fields in the layout too. */
+/* A pair that is first in contact in a later file of a split log has fields in the layout, too. */
 static void lists_continue_in_further_files(void **unused)
 {
     (void)unused;
@@ -171,7 +171,7 @@ static void lists_continue_in_further_files(void **unused)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.mcap", folder);
     record_log(path, 65536);
-    expect_log(path, 2);
+    expect_log_as_recorded(path, 2);
     for (unsigned i = 1; i < 10; i++) {
         char *name = tact_log_part_path(path, i);
         snprintf(part, sizeof part, "%s", name);
@@ -203,7 +203,7 @@ static void a_damaged_chunk_alone_is_lost(void **unused)
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     uint64_t ticks = 0;
     while (tact_log_next(log, r) > 0) {
-        expect_tick(log, r);
+        expect_record_of_tick(log, r);
         ticks++;
     }
     assert_int_equal(ticks, state->ticks);
@@ -212,7 +212,7 @@ static void a_damaged_chunk_alone_is_lost(void **unused)
     unlink(path);
 }
 
-/* A list of capacity 0 or without fields, and invalid names. */
+/* Refused list layouts: capacity 0, no fields, invalid names. */
 static void invalid_lists_are_refused(void **unused)
 {
     (void)unused;

@@ -23,7 +23,8 @@ struct tick_copies {
     struct tact_record *record;
     struct tact_topic_message message[TICKS][TOPICS_MOST]; /* size 0: none */
     struct tact_record *records[TICKS];
-    uint8_t *output; /* 1 for each double before the list that follows from state and inputs */
+    uint8_t *output; /* 1 for each double of a record, before the list of contacts, that state and
+                        inputs determine (no clock reading) */
     uint32_t size;
     size_t record_bytes[TICKS];
 };
@@ -110,7 +111,7 @@ struct file {
     struct tick_copies *tick_copies;
     char *schema_name[32], *schema_text[32];
     int topic[32]; /* index of a channel's topic; -1: /tact/events */
-    int known[32]; /* 1: the channel record was read; files contain it more than once */
+    int known[32]; /* 1: the channel's record was read before; files contain it more than once */
     size_t channels, compared[TOPICS_MOST];
     uint64_t tick;
 };
@@ -219,7 +220,8 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
     for (size_t i = 0; i < count; i++) {
         struct tact_topic t = tact_topics_get(f.tick_copies->topics, i);
         size_t all = !strcmp(t.name, "/tact/tick") ? TICKS : TICKS / EVERY;
-        int touch = !strncmp(t.name, "/contacts/", 10); /* only while the pair touches */
+        int touch = !strncmp(t.name, "/contacts/",
+                             10); /* this topic has a message only while the pair touches */
         all = !strcmp(t.name, "/scene") ? 1 : all;
         printf("%s: %zu messages\n", t.name, f.compared[i]);
         assert_true(touch ? f.compared[i] > 0 && f.compared[i] <= all : f.compared[i] == all);
@@ -231,30 +233,34 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
     free_tick_copies(f.tick_copies);
 }
 
-/* A session without a log has the same records but for the values read from clocks. */
+/* A session without a log has the same records as one with a log, except for values read from
+ * clocks. */
 static void records_are_equal_without_a_log(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_topics_XXXXXX";
-    struct tick_copies *copies_with_log = calloc(1, sizeof *copies_with_log),
+    struct tick_copies *tick_copies_with_log = calloc(1, sizeof *tick_copies_with_log),
                        *copies_without_log = calloc(1, sizeof *copies_without_log);
     close(mkstemp(path));
-    run_session(copies_with_log, path);
+    run_session(tick_copies_with_log, path);
     run_session(copies_without_log, NULL);
     unlink(path);
     for (size_t i = 0; i < TICKS; i++) {
-        struct tact_record *a = copies_with_log->records[i], *b = copies_without_log->records[i];
-        assert_int_equal(copies_with_log->record_bytes[i], copies_without_log->record_bytes[i]);
+        struct tact_record *a = tick_copies_with_log->records[i],
+                           *b = copies_without_log->records[i];
+        assert_int_equal(tick_copies_with_log->record_bytes[i],
+                         copies_without_log->record_bytes[i]);
         assert_int_equal(a->tick, b->tick);
-        for (uint32_t n = 0; n < copies_with_log->size; n++) {
-            assert_true(!copies_with_log->output[n] ||
+        for (uint32_t n = 0; n < tick_copies_with_log->size; n++) {
+            assert_true(!tick_copies_with_log->output[n] ||
                         !memcmp(&a->values[n], &b->values[n], sizeof(double)));
         }
-        assert_memory_equal(a->values + copies_with_log->size, b->values + copies_with_log->size,
-                            copies_with_log->record_bytes[i] - sizeof *a -
-                                copies_with_log->size * sizeof(double));
+        assert_memory_equal(a->values + tick_copies_with_log->size,
+                            b->values + tick_copies_with_log->size,
+                            tick_copies_with_log->record_bytes[i] - sizeof *a -
+                                tick_copies_with_log->size * sizeof(double));
     }
-    free_tick_copies(copies_with_log);
+    free_tick_copies(tick_copies_with_log);
     free_tick_copies(copies_without_log);
 }
 

@@ -21,8 +21,8 @@
 
 enum { MOST = 20000 };
 
-/* Orders to the tick callback, and what it recorded. */
-static struct seen {
+/* What the tick callback is to do (stall, busy-wait, stop), and what it has recorded. */
+static struct tick_recorder {
     uint64_t count;
     uint64_t tick[MOST];
     int64_t planned[MOST];
@@ -30,16 +30,18 @@ static struct seen {
     pthread_t thread;
     int policy;
     uint64_t stall_at_tick;
-    int64_t stall_ns;     /* slept at tick stall_at_tick */
-    int64_t busy_wait_ns; /* run at tick stall_at_tick, or at every tick where always */
-    int does_spin_always;
+    int64_t stall_ns;     /* time that the callback sleeps at tick stall_at_tick [ns] */
+    int64_t busy_wait_ns; /* time that the callback busy-waits at tick stall_at_tick, or at every
+                             tick where busy_waits_every_tick [ns] */
+    int busy_waits_every_tick;
     struct tact_stop stop;
     uint64_t stop_at_tick;
-    uint64_t between;
-    long first_faults, last_faults; /* page faults of the thread at the first and the last tick */
-} seen;
+    uint64_t between_call_count;
+    long first_faults,
+        last_faults; /* page faults of the loop's thread up to the first and up to the last tick */
+} tick_recorder;
 
-static void spin(int64_t ns)
+static void busy_wait(int64_t ns)
 {
     const int64_t end = tact_clock_now() + ns;
     while (tact_clock_now() < end) {
@@ -48,7 +50,7 @@ static void spin(int64_t ns)
 
 static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
 {
-    struct seen *s = user;
+    struct tick_recorder *s = user;
     if (s->count < MOST) {
         s->tick[s->count] = tick;
         s->planned[s->count] = planned_ns;
@@ -66,26 +68,26 @@ static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_
     if (s->stall_ns && tick == s->stall_at_tick) {
         tact_clock_sleep_until(tact_clock_now() + s->stall_ns);
     }
-    if (s->busy_wait_ns && (s->does_spin_always || tick == s->stall_at_tick)) {
-        spin(s->busy_wait_ns);
+    if (s->busy_wait_ns && (s->busy_waits_every_tick || tick == s->stall_at_tick)) {
+        busy_wait(s->busy_wait_ns);
     }
     if (s->stop_at_tick && tick == s->stop_at_tick) {
         tact_stop_request(&s->stop);
     }
 }
 
-static struct tact_loop_options options(uint64_t ticks)
+static struct tact_loop_options make_loop_options(uint64_t ticks)
 {
     struct tact_loop_options o = tact_loop_default();
-    seen = (struct seen){0};
+    tick_recorder = (struct tick_recorder){0};
     o.ticks = ticks;
     o.tick = on_tick;
-    o.user = &seen;
-    o.stop = &seen.stop;
+    o.user = &tick_recorder;
+    o.stop = &tick_recorder.stop;
     return o;
 }
 
-static int granted(const struct tact_loop_stats *stats, const char *name)
+static int was_setting_granted(const struct tact_loop_stats *stats, const char *name)
 {
     for (int i = 0; i < stats->realtime.count; i++) {
         if (strcmp(stats->realtime.item[i].name, name) == 0) {
@@ -97,21 +99,21 @@ static int granted(const struct tact_loop_stats *stats, const char *name)
 
 static int was_fifo_granted(const struct tact_loop_stats *stats)
 {
-    return granted(stats, "scheduler");
+    return was_setting_granted(stats, "scheduler");
 }
 
 static void assert_ticks_on_period_grid(const struct tact_loop_options *o,
                                         const struct tact_loop_stats *stats)
 {
     assert_int_equal(stats->ticks, stats->executed + stats->skipped);
-    assert_int_equal(stats->executed, seen.count);
+    assert_int_equal(stats->executed, tick_recorder.count);
     assert_int_equal(stats->compute.count, stats->executed);
     assert_true(stats->missed >= stats->skipped);
-    for (uint64_t i = 0; i < seen.count; i++) {
-        const int64_t t = stats->start_ns + (int64_t)seen.tick[i] * o->period_ns;
-        assert_int_equal(seen.planned[i], t);
-        assert_true(seen.woke[i] >= t);
-        assert_true(i == 0 || seen.tick[i] > seen.tick[i - 1]);
+    for (uint64_t i = 0; i < tick_recorder.count; i++) {
+        const int64_t t = stats->start_ns + (int64_t)tick_recorder.tick[i] * o->period_ns;
+        assert_int_equal(tick_recorder.planned[i], t);
+        assert_true(tick_recorder.woke[i] >= t);
+        assert_true(i == 0 || tick_recorder.tick[i] > tick_recorder.tick[i - 1]);
     }
 }
 
@@ -120,37 +122,37 @@ static struct tact_loop_stats stats;
 static void test_refuses_bad_options(void **state)
 {
     (void)state;
-    struct tact_loop_options o = options(1);
+    struct tact_loop_options o = make_loop_options(1);
     o.tick = NULL;
     assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
-    o = options(1);
+    o = make_loop_options(1);
     o.period_ns = 0;
     assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
-    o = options(1);
+    o = make_loop_options(1);
     o.clock = 7;
     assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
-    o = options(1);
+    o = make_loop_options(1);
     o.realtime.priority = 100;
     assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
-    o = options(1);
+    o = make_loop_options(1);
     o.realtime.stack_size = 16;
     assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
-    assert_int_equal(seen.count, 0);
+    assert_int_equal(tick_recorder.count, 0);
 }
 
 static void test_every_tick_is_accounted_for(void **state)
 {
     (void)state;
-    const struct tact_loop_options o = options(3000);
+    const struct tact_loop_options o = make_loop_options(3000);
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 3000);
     assert_ticks_on_period_grid(&o, &stats);
     assert_int_equal(stats.wake_latency.count, stats.executed);
-    assert_false(pthread_equal(seen.thread, pthread_self()));
-    assert_int_equal(seen.policy, was_fifo_granted(&stats) ? SCHED_FIFO : SCHED_OTHER);
+    assert_false(pthread_equal(tick_recorder.thread, pthread_self()));
+    assert_int_equal(tick_recorder.policy, was_fifo_granted(&stats) ? SCHED_FIFO : SCHED_OTHER);
     uint64_t late = 0;
-    for (uint64_t i = 0; i < seen.count; i++) {
-        late += seen.woke[i] - seen.planned[i] > 100000;
+    for (uint64_t i = 0; i < tick_recorder.count; i++) {
+        late += tick_recorder.woke[i] - tick_recorder.planned[i] > 100000;
     }
     assert_int_equal(stats.late, late);
     const struct tact_histogram_summary s = tact_histogram_summarise(&stats.wake_latency);
@@ -163,8 +165,8 @@ static void test_every_tick_is_accounted_for(void **state)
     }
     assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
     /* A sanitizer's runtime replaces mlockall() by nothing. */
-    if (!SANITIZED && granted(&stats, "memory")) {
-        assert_int_equal(seen.last_faults, seen.first_faults);
+    if (!RUNS_UNDER_SANITIZER && was_setting_granted(&stats, "memory")) {
+        assert_int_equal(tick_recorder.last_faults, tick_recorder.first_faults);
     }
 }
 
@@ -173,10 +175,10 @@ static void test_every_tick_is_accounted_for(void **state)
 static void test_short_stall_is_caught_up(void **state)
 {
     (void)state;
-    struct tact_loop_options o = options(300);
-    o.max_backlog_ns = 1000000000; /* however busy the machine is */
-    seen.stall_at_tick = 100;
-    seen.stall_ns = 20000000;
+    struct tact_loop_options o = make_loop_options(300);
+    o.max_backlog_ns = 1000000000; /* holds however busy the machine is */
+    tick_recorder.stall_at_tick = 100;
+    tick_recorder.stall_ns = 20000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 300);
     assert_int_equal(stats.executed, 300);
@@ -191,28 +193,28 @@ static void test_short_stall_is_caught_up(void **state)
 static void test_long_stall_is_skipped_on_the_grid(void **state)
 {
     (void)state;
-    struct tact_loop_options o = options(600);
-    seen.stall_at_tick = 100;
-    seen.stall_ns = 250000000;
+    struct tact_loop_options o = make_loop_options(600);
+    tick_recorder.stall_at_tick = 100;
+    tick_recorder.stall_ns = 250000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 600);
     assert_true(stats.skipped >= 249);
     assert_true(stats.missed >= stats.skipped + 1);
     assert_ticks_on_period_grid(&o, &stats);
     uint64_t gap = 0;
-    for (uint64_t i = 1; i < seen.count; i++) {
-        gap += seen.tick[i] - seen.tick[i - 1] - 1;
+    for (uint64_t i = 1; i < tick_recorder.count; i++) {
+        gap += tick_recorder.tick[i] - tick_recorder.tick[i - 1] - 1;
     }
     assert_int_equal(gap, stats.skipped);
-    assert_int_equal(seen.tick[seen.count - 1], 599);
+    assert_int_equal(tick_recorder.tick[tick_recorder.count - 1], 599);
 }
 
 static void test_stall_past_the_end(void **state)
 {
     (void)state;
-    struct tact_loop_options o = options(200);
-    seen.stall_at_tick = 100;
-    seen.stall_ns = 400000000;
+    struct tact_loop_options o = make_loop_options(200);
+    tick_recorder.stall_at_tick = 100;
+    tick_recorder.stall_ns = 400000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 200);
     assert_int_equal(stats.executed + stats.skipped, 200);
@@ -224,9 +226,9 @@ static void test_stall_past_the_end(void **state)
 static void test_overload_does_not_blow_the_fuse(void **state)
 {
     (void)state;
-    struct tact_loop_options o = options(700);
-    seen.busy_wait_ns = 1300000;
-    seen.does_spin_always = 1;
+    struct tact_loop_options o = make_loop_options(700);
+    tick_recorder.busy_wait_ns = 1300000;
+    tick_recorder.busy_waits_every_tick = 1;
     o.realtime.fuse_us = 100000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.fuse_blown, 0);
@@ -247,14 +249,14 @@ static void on_xcpu_signal(int number)
 static void test_runaway_blows_the_fuse(void **state)
 {
     (void)state;
-    struct sigaction own_action = {.sa_handler = on_xcpu_signal}, now;
+    struct sigaction caller_action = {.sa_handler = on_xcpu_signal}, now;
     struct rlimit before, after;
-    sigaction(SIGXCPU, &own_action, NULL);
+    sigaction(SIGXCPU, &caller_action, NULL);
     getrlimit(RLIMIT_RTTIME, &before);
-    struct tact_loop_options o = options(1000);
+    struct tact_loop_options o = make_loop_options(1000);
     o.realtime.fuse_us = 100000;
-    seen.stall_at_tick = 20;
-    seen.busy_wait_ns = 600000000;
+    tick_recorder.stall_at_tick = 20;
+    tick_recorder.busy_wait_ns = 600000000;
     const int rc = tact_loop_run(&o, &stats);
     if (!was_fifo_granted(&stats)) {
         print_message("SCHED_FIFO refused: the fuse is not tested\n");
@@ -263,16 +265,16 @@ static void test_runaway_blows_the_fuse(void **state)
     assert_int_equal(rc, -ETIME);
     assert_int_equal(stats.fuse_blown, 1);
     assert_int_equal(stats.ticks, 21);
-    assert_int_equal(seen.count, 21);
+    assert_int_equal(tick_recorder.count, 21);
     assert_int_equal(xcpu_seen, 0);
-    /* Handler and limit are the caller's again. */
+    /* After the run, signal handler and CPU time limit are the caller's again. */
     sigaction(SIGXCPU, NULL, &now);
     assert_ptr_equal(now.sa_handler, on_xcpu_signal);
     getrlimit(RLIMIT_RTTIME, &after);
     assert_int_equal(after.rlim_cur, before.rlim_cur);
     signal(SIGXCPU, SIG_DFL);
-    /* And the next run has a new fuse. */
-    o = options(20);
+    /* The next run of the loop has a new fuse. */
+    o = make_loop_options(20);
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.fuse_blown, 0);
 }
@@ -280,13 +282,14 @@ static void test_runaway_blows_the_fuse(void **state)
 static void on_alarm_signal(int number)
 {
     (void)number;
-    tact_stop_request(&seen.stop); /* NOLINT(bugprone-signal-handler): made for it */
+    tact_stop_request(
+        &tick_recorder.stop); /* NOLINT(bugprone-signal-handler): is async-signal-safe */
 }
 
 static void test_stop_from_a_signal_handler(void **state)
 {
     (void)state;
-    struct tact_loop_options o = options(0);
+    struct tact_loop_options o = make_loop_options(0);
     signal(SIGALRM, on_alarm_signal);
     const struct itimerspec in = {.it_value = {.tv_nsec = 200000000}};
     timer_t timer;
@@ -300,22 +303,22 @@ static void test_stop_from_a_signal_handler(void **state)
     assert_ticks_on_period_grid(&o, &stats);
 }
 
-static int between(void *user, uint64_t tick)
+static int check_between_ticks(void *user, uint64_t tick)
 {
-    struct seen *s = user;
+    struct tick_recorder *s = user;
     assert_int_equal(s->count, tick);
-    assert_int_equal(s->between, tick);
-    s->between++;
+    assert_int_equal(s->between_call_count, tick);
+    s->between_call_count++;
     return s->stop_at_tick && tick == s->stop_at_tick ? -ECANCELED : 0;
 }
 
 static void test_free_wheeling(void **state)
 {
     (void)state;
-    struct tact_loop_options o = options(10000);
+    struct tact_loop_options o = make_loop_options(10000);
     o.clock = TACT_LOOP_FREE;
     o.start_ns = 5000000000;
-    o.between = between;
+    o.between = check_between_ticks;
     const int64_t t0 = tact_clock_now();
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_true(tact_clock_now() - t0 < 5000000000);
@@ -324,28 +327,28 @@ static void test_free_wheeling(void **state)
     assert_int_equal(stats.late + stats.missed + stats.skipped, 0);
     assert_int_equal(stats.wake_latency.count, 0);
     assert_int_equal(stats.realtime.count, 0);
-    assert_int_equal(seen.between, 10000);
-    assert_int_equal(seen.policy, SCHED_OTHER);
+    assert_int_equal(tick_recorder.between_call_count, 10000);
+    assert_int_equal(tick_recorder.policy, SCHED_OTHER);
     for (uint64_t i = 0; i < 10000; i++) {
-        assert_int_equal(seen.tick[i], i);
-        assert_int_equal(seen.planned[i], 5000000000 + (int64_t)i * 1000000);
-        assert_int_equal(seen.woke[i], seen.planned[i]);
+        assert_int_equal(tick_recorder.tick[i], i);
+        assert_int_equal(tick_recorder.planned[i], 5000000000 + (int64_t)i * 1000000);
+        assert_int_equal(tick_recorder.woke[i], tick_recorder.planned[i]);
     }
 }
 
 static void test_free_wheeling_ends_early(void **state)
 {
     (void)state;
-    struct tact_loop_options o = options(1000);
+    struct tact_loop_options o = make_loop_options(1000);
     o.clock = TACT_LOOP_FREE;
-    o.between = between;
+    o.between = check_between_ticks;
     o.stop = NULL;
-    seen.stop_at_tick = 17;
+    tick_recorder.stop_at_tick = 17;
     assert_int_equal(tact_loop_run(&o, &stats), -ECANCELED);
     assert_int_equal(stats.ticks, 17);
-    o = options(1000);
+    o = make_loop_options(1000);
     o.clock = TACT_LOOP_FREE;
-    seen.stop_at_tick = 17;
+    tick_recorder.stop_at_tick = 17;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.stopped, 1);
     assert_int_equal(stats.ticks, 18);

@@ -20,9 +20,9 @@
 
 /* A finished log, read into memory. */
 static uint8_t *whole;
-static size_t intact_size;
+static size_t intact_log_size;
 
-/* The many damaged files are written to memory, not to a disk. */
+/* Path for damaged log files: many are written, so they go to memory (/dev/shm), not to a disk. */
 static int memory = -1;
 static char path[64];
 
@@ -56,9 +56,9 @@ static int record_log_in_memory(void **state)
     int fd = open(file, O_RDONLY);
     if (fd < 0 || fstat(fd, &status) != 0)
         return -1;
-    intact_size = (size_t)status.st_size;
-    whole = malloc(intact_size);
-    if (!whole || read(fd, whole, intact_size) != status.st_size)
+    intact_log_size = (size_t)status.st_size;
+    whole = malloc(intact_log_size);
+    if (!whole || read(fd, whole, intact_log_size) != status.st_size)
         return -1;
     close(fd);
     unlink(file);
@@ -75,13 +75,14 @@ static int free_recorded_log(void **state)
 
 /* Reads all ticks and checks that each equals the recorded one and that they are in order; returns
  * their number. */
-static uint64_t compare_ticks(struct tact_log *log)
+static uint64_t count_equal_ticks(struct tact_log *log)
 {
     struct tact_record *expected = session_new_record(), *found = session_new_record();
     size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
-    uint64_t equal = 0, next = 0;
+    uint64_t equal_ticks = 0, next = 0;
 
-    for (; tact_log_next(log, found) == 1 && found->tick >= next && found->tick < TICKS; equal++) {
+    for (; tact_log_next(log, found) == 1 && found->tick >= next && found->tick < TICKS;
+         equal_ticks++) {
         fill_session_record(found->tick, expected);
         if (memcmp(expected, found, bytes) != 0)
             break;
@@ -89,16 +90,16 @@ static uint64_t compare_ticks(struct tact_log *log)
     }
     free(expected);
     free(found);
-    return equal;
+    return equal_ticks;
 }
 
-/* Checks that everything that can be read equals what was recorded; returns whether the log is
- * complete. */
+/* Checks that all ticks that can be read from a damaged log equal the recorded ones; returns
+ * whether the reader reports the log as complete. */
 static bool check_readable_ticks(struct tact_log *log)
 {
     const struct tact_log_state *state = tact_log_state(log);
 
-    assert_int_equal(compare_ticks(log), state->ticks);
+    assert_int_equal(count_equal_ticks(log), state->ticks);
     for (size_t i = 0; i < state->events; i++) {
         const struct tact_log_event *event = tact_log_event(log, i);
         assert_true(i == 0 ? event->tick < EVENT_COUNT
@@ -126,13 +127,14 @@ static bool check_readable_ticks(struct tact_log *log)
            tact_log_attachment_count(log) == 3 && tact_log_fact_count(log) == 7;
 }
 
-/* Where the chunks end and how many ticks were recorded up to there, by the file's own index. */
+/* Finds, by the log's own index, where each chunk ends and how many ticks were recorded up to
+ * there. */
 struct extent {
     size_t end;
     uint64_t ticks;
 };
 
-static size_t find_chunk_extents(struct extent *chunks, size_t most)
+static size_t find_chunks(struct extent *chunks, size_t most)
 {
     uint64_t ticks = 0, length;
     size_t count = 0, end = 0;
@@ -156,22 +158,23 @@ static void a_truncated_log_returns_its_whole_chunks(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
-    size_t count = find_chunk_extents(chunks, TICKS);
+    size_t count = find_chunks(chunks, TICKS);
     uint64_t seed = 1 ^ campaign_seed_offset();
 
     assert_in_range(count, 5, 50);
     assert_int_equal(chunks[count - 1].ticks, TICKS);
     for (int i = 0; i < 300; i++) {
-        size_t cut = next_session_random(&seed) % intact_size;
+        size_t cut = next_session_random(&seed) % intact_log_size;
         uint64_t expected = 0;
         struct tact_log *log;
         if (i < (int)count)
-            cut = chunks[i].end; /* also exactly at the end of a chunk */
+            cut = chunks[i].end; /* the log is also truncated exactly at the end of a chunk */
         for (size_t c = 0; c < count && chunks[c].end <= cut; c++)
             expected = chunks[c].ticks;
         write_file(whole, cut);
         int rc = tact_log_open(path, &log, NULL);
-        if (expected == 0 && rc != 0) { /* an event may have a chunk before the first tick's */
+        if (expected == 0 &&
+            rc != 0) { /* an event may be in a chunk before that of the first tick */
             assert_true(rc == -ENODATA || rc == -EINVAL);
             continue;
         }
@@ -194,17 +197,18 @@ static void a_changed_byte_is_detected(void **state)
     uint64_t seed = 2 ^ campaign_seed_offset();
     int refused = 0, short_of = 0;
 
-    /* Every byte at the front and the back; a sample of the bytes of chunks. */
+    /* Changes every byte at the front and at the end of the log, and a sample of the bytes of
+     * chunks. */
     for (size_t i = 0; i < 1500; i++) {
         size_t at = i < 450   ? i
-                    : i < 900 ? intact_size - 1 - (i - 450)
+                    : i < 900 ? intact_log_size - 1 - (i - 450)
                               : next_session_random(&seed);
         uint8_t flip = (uint8_t)(i % 3 == 0 ? 1U << next_session_random(&seed) % 8
                                             : 1 + next_session_random(&seed) % 255);
         struct tact_log *log;
-        at %= intact_size;
+        at %= intact_log_size;
         whole[at] ^= flip;
-        write_file(whole, intact_size);
+        write_file(whole, intact_log_size);
         whole[at] ^= flip;
         if (tact_log_open(path, &log, NULL) != 0) {
             refused++;
@@ -220,13 +224,13 @@ static void a_changed_byte_is_detected(void **state)
            refused, short_of, 1500 - refused - short_of);
 }
 
-/* A log without its end has no checksum over all of it: a change is detected, or changes no
- * value. */
+/* The log of a killed session has no checksum of the whole file: a changed byte is detected, or
+ * changes no value. */
 static void a_changed_byte_of_a_killed_log_is_detected(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
-    size_t count = find_chunk_extents(chunks, TICKS), size = chunks[count - 1].end;
+    size_t count = find_chunks(chunks, TICKS), size = chunks[count - 1].end;
     uint64_t seed = 3 ^ campaign_seed_offset();
 
     for (size_t i = 0; i < 1000; i++) {
@@ -247,8 +251,8 @@ static void a_changed_byte_of_a_killed_log_is_detected(void **state)
     }
 }
 
-/* Reads everything, whatever it is. */
-static void read_all(void)
+/* Reads a damaged log to its end; only crashes fail. */
+static void read_whole_log(void)
 {
     struct tact_error err = {0};
     struct tact_log *log;
@@ -274,24 +278,25 @@ static void read_all(void)
 static void damage_of_many_bytes(void **state)
 {
     (void)state;
-    uint8_t *bytes = malloc(intact_size);
+    uint8_t *bytes = malloc(intact_log_size);
     uint64_t seed = 4 ^ campaign_seed_offset();
 
     for (int i = 0; i < 400; i++) {
-        memcpy(bytes, whole, intact_size);
-        size_t burst_count = 1 + next_session_random(&seed) % 4;
-        for (size_t b = 0; b < burst_count; b++) {
+        memcpy(bytes, whole, intact_log_size);
+        size_t changed_byte_count = 1 + next_session_random(&seed) % 4;
+        for (size_t b = 0; b < changed_byte_count; b++) {
             size_t length = 1 + next_session_random(&seed) % 64;
-            size_t from = next_session_random(&seed) % (intact_size - length);
-            size_t to = next_session_random(&seed) % (intact_size - length);
+            size_t from = next_session_random(&seed) % (intact_log_size - length);
+            size_t to = next_session_random(&seed) % (intact_log_size - length);
             uint64_t kind = next_session_random(&seed) % 3;
             if (kind == 0)
                 memmove(bytes + to, bytes + from, length);
             else
                 memset(bytes + to, kind == 1 ? 0 : 0xFF, length);
         }
-        write_file(bytes, intact_size - (i % 2 ? next_session_random(&seed) % intact_size : 0));
-        read_all();
+        write_file(bytes,
+                   intact_log_size - (i % 2 ? next_session_random(&seed) % intact_log_size : 0));
+        read_whole_log();
     }
     free(bytes);
 }
@@ -303,8 +308,8 @@ static void put_record(struct tact_bytes *out, uint8_t opcode, const void *data,
     tact_put_bytes(out, data, size);
 }
 
-/* A chunk of these bytes with a correct checksum. */
-static void put_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
+/* Appends to a forged log a chunk of these bytes with a correct checksum. */
+static void append_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
 {
     struct tact_bytes content = {0};
 
@@ -319,7 +324,7 @@ static void put_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
     tact_bytes_free(&content);
 }
 
-/* Damage with correct checksums: only the parsers can detect it. */
+/* Damaged chunks whose checksums are correct: only the parsers of records can detect the damage. */
 static void forged_chunks_are_detected(void **state)
 {
     (void)state;
@@ -328,7 +333,7 @@ static void forged_chunks_are_detected(void **state)
     uint64_t seed = 5 ^ campaign_seed_offset();
 
     int fd = open(base, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    assert_int_equal(write(fd, whole, intact_size), intact_size);
+    assert_int_equal(write(fd, whole, intact_log_size), intact_log_size);
     close(fd);
     for (int i = 0; i < 300; i++) {
         struct tact_mcap_reader reader;
@@ -345,18 +350,18 @@ static void forged_chunks_are_detected(void **state)
             assert_int_equal(tact_mcap_parse_chunk(record.content, &chunk), 0);
             size_t change_count = next_session_random(&seed) % 3;
             for (size_t c = 0; c < change_count; c++) {
-                /* Most of the structure is at the front. */
+                /* Most structure of a chunk is at its front, so most changes are made there. */
                 size_t span = next_session_random(&seed) % 2 ? 2000 : chunk.size;
                 size_t at = next_session_random(&seed) % (span < chunk.size ? span : chunk.size);
                 chunk.data[at] = (uint8_t)next_session_random(&seed);
             }
             if (next_session_random(&seed) % 20 == 0)
                 chunk.size = next_session_random(&seed) % chunk.size;
-            put_chunk(&forged_log, &chunk);
+            append_chunk(&forged_log, &chunk);
         }
         tact_mcap_reader_close(&reader);
         write_file(forged_log.data, forged_log.size);
-        read_all();
+        read_whole_log();
     }
     tact_bytes_free(&forged_log);
     tact_bytes_free(&chunk);
@@ -383,7 +388,7 @@ static void false_lengths_are_refused(void **state)
                 tact_put_u64(&file, i % 2 ? lengths[i] : content.size);
                 tact_put_bytes(&file, content.data, content.size);
                 write_file(file.data, file.size);
-                read_all();
+                read_whole_log();
             }
         }
     }
@@ -421,7 +426,7 @@ static void files_that_are_no_log_are_refused(void **state)
     assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
     assert_non_null(strstr(err.text, "MCAP"));
 
-    /* A valid MCAP file of another program. */
+    /* A valid MCAP file of another program is refused. */
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     assert_int_equal(tact_mcap_writer_open(fd, "ros2", "other", 1, &writer), 0);
     int schema = tact_mcap_writer_schema(writer, "std_msgs/msg/String", "string data\n", 12);

@@ -26,7 +26,7 @@ static void assert_near(double value, double exact, double tolerance)
 static const double TETRAHEDRON_CORNERS[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 static const uint32_t TETRAHEDRON_FACES[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
-static void tetrahedron(void **unused)
+static void tetrahedron_integrals_are_exact(void **unused)
 {
     (void)unused;
     struct tact_mesh *mesh;
@@ -35,7 +35,8 @@ static void tetrahedron(void **unused)
     assert_near(mesh->volume, 1.0 / 6.0, 1e-16);
     for (int k = 0; k < 3; k++) {
         assert_near(mesh->centroid[k], 0.25, 1e-16);
-        /* Integral of x^2 is 1/60, of x y 1/120; less V / 16. */
+        /* Tetrahedron: integral of x^2 is 1/60, of x y 1/120; minus V / 16 for moments about the
+         * centroid. */
         assert_near(mesh->second[4 * k], 1.0 / 60.0 - 1.0 / 96.0, 1e-17);
     }
     assert_near(mesh->second[1], 1.0 / 120.0 - 1.0 / 96.0, 1e-17);
@@ -43,7 +44,7 @@ static void tetrahedron(void **unused)
     tact_mesh_free(mesh);
 }
 
-/** Invalid meshes, as edits of a valid tetrahedron, and a word of the message expected. */
+/** Invalid meshes, made by edits of a valid tetrahedron, and a word of the expected message. */
 static void invalid_meshes_are_refused(void **unused)
 {
     (void)unused;
@@ -98,7 +99,7 @@ static void invalid_meshes_are_refused(void **unused)
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 0, &mesh, NULL), -EINVAL);
 }
 
-/** Equal vertices are merged, unused ones are removed, components are counted. */
+/** The mesh reader merges equal vertices, removes unused ones and counts components. */
 static void equal_vertices_are_merged(void **unused)
 {
     (void)unused;
@@ -106,7 +107,7 @@ static void equal_vertices_are_merged(void **unused)
     uint32_t t[8][3];
     for (uint32_t i = 0; i < 24; i++) {
         for (int k = 0; k < 3; k++) {
-            /* Negative zeros equal positive ones. */
+            /* Vertices that differ only in negative and positive zeros are merged. */
             double x = TETRAHEDRON_CORNERS[TETRAHEDRON_FACES[i % 12 / 3][i % 3]][k];
             v[i][k] = i < 12 ? (x == 0.0 && i % 2 ? -0.0 : x) : x + 5.0;
         }
@@ -126,7 +127,8 @@ static void equal_vertices_are_merged(void **unused)
     tact_mesh_free(mesh);
 }
 
-/** Every triangle is in one leaf of at most four, inside the boxes above it. */
+/** Checks the bounding-box tree: each triangle is in one leaf of at most four, inside the boxes of
+ * all nodes above. */
 static void check_bounding_box_tree(const struct tact_mesh *mesh)
 {
     uint32_t stack[64] = {0}, covered = 0;
@@ -135,7 +137,8 @@ static void check_bounding_box_tree(const struct tact_mesh *mesh)
         const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
         assert_true(node->count <= 4);
         if (node->count) {
-            assert_int_equal(node->first, covered); /* the leaves cover the triangles in order */
+            assert_int_equal(node->first,
+                             covered); /* the leaves list the triangles in ascending order */
             covered += node->count;
             for (uint32_t i = 3 * node->first; i < 3 * (node->first + node->count); i++) {
                 for (int k = 0; k < 3; k++) {
@@ -189,7 +192,7 @@ static int read_text(const char *text, struct tact_soup *soup, struct tact_error
     return tact_soup_read(text, strlen(text), "part", 2.0, soup, err);
 }
 
-static void assert_reads_badly(const char *text, const char *message)
+static void assert_mesh_refused(const char *text, const char *message)
 {
     struct tact_soup soup;
     struct tact_error err;
@@ -217,14 +220,14 @@ static void obj_files_are_read(void **unused)
     assert_memory_equal(soup.triangles, expected, sizeof expected);
     assert_true(soup.vertices[3] == 2.0);
     tact_soup_free(&soup);
-    assert_reads_badly("v 0 0 0\nv 1 0\n", "part:2: expected three numbers");
-    assert_reads_badly("v 0 0 0\nv 1 0 nan\n", "part:2: a coordinate is not finite");
-    assert_reads_badly("v 0 0 0\n\nf 1 2 3\n", "part:3: vertex 2 does not exist: 1 are defined");
-    assert_reads_badly("v 0 0 0\nf 0 1 1\n", "part:2: vertex 0 does not exist");
-    assert_reads_badly("v 0 0 0\nf 1 1\n", "part:2: a face needs three corners");
-    assert_reads_badly("v 0 0 0\nf a b c\n", "part:2: a face needs vertex numbers");
-    assert_reads_badly("hello\n", "part: no triangles");
-    assert_reads_badly("", "part: no triangles");
+    assert_mesh_refused("v 0 0 0\nv 1 0\n", "part:2: expected three numbers");
+    assert_mesh_refused("v 0 0 0\nv 1 0 nan\n", "part:2: a coordinate is not finite");
+    assert_mesh_refused("v 0 0 0\n\nf 1 2 3\n", "part:3: vertex 2 does not exist: 1 are defined");
+    assert_mesh_refused("v 0 0 0\nf 0 1 1\n", "part:2: vertex 0 does not exist");
+    assert_mesh_refused("v 0 0 0\nf 1 1\n", "part:2: a face needs three corners");
+    assert_mesh_refused("v 0 0 0\nf a b c\n", "part:2: a face needs vertex numbers");
+    assert_mesh_refused("hello\n", "part: no triangles");
+    assert_mesh_refused("", "part: no triangles");
 }
 
 static void an_ascii_stl_is_read(void **unused)
@@ -242,13 +245,14 @@ static void an_ascii_stl_is_read(void **unused)
     assert_int_equal(soup.triangle_count, 2);
     assert_int_equal(soup.vertex_count, 4);
     tact_soup_free(&soup);
-    assert_reads_badly("solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0\n",
-                       "part:4: expected three numbers");
-    assert_reads_badly("solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nendloop\nendfacet\n",
-                       "part:6: a facet has three vertices");
-    assert_reads_badly("solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n",
-                       "the file ends before endsolid");
-    assert_reads_badly("solid x\nbanana\n", "part:2: not a line of an STL file");
+    assert_mesh_refused("solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0\n",
+                        "part:4: expected three numbers");
+    assert_mesh_refused(
+        "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nendloop\nendfacet\n",
+        "part:6: a facet has three vertices");
+    assert_mesh_refused("solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n",
+                        "the file ends before endsolid");
+    assert_mesh_refused("solid x\nbanana\n", "part:2: not a line of an STL file");
 }
 
 static void a_binary_stl_is_read(void **unused)
@@ -305,8 +309,8 @@ static void random_bytes_do_not_crash_readers(void **unused)
     }
 }
 
-static void hull_holds_its_points(const struct tact_mesh *mesh, const double *points, size_t n,
-                                  double tolerance)
+static void check_hull_contains_points(const struct tact_mesh *mesh, const double *points, size_t n,
+                                       double tolerance)
 {
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const double *p[3];
@@ -328,7 +332,7 @@ static void hull_holds_its_points(const struct tact_mesh *mesh, const double *po
     }
 }
 
-static void hulls_of_points(void **unused)
+static void hulls_contain_their_points(void **unused)
 {
     (void)unused;
     static double p[500][3];
@@ -341,20 +345,21 @@ static void hulls_of_points(void **unused)
             }
         }
         assert_int_equal(tact_mesh_hull(p[0], n, &mesh, NULL), 0);
-        hull_holds_its_points(mesh, p[0], n, 1e-12);
+        check_hull_contains_points(mesh, p[0], n, 1e-12);
         assert_int_equal(mesh->triangle_count, 2 * mesh->vertex_count - 4);
         check_bounding_box_tree(mesh);
         tact_mesh_free(mesh);
     }
-    /* A lattice: almost every point lies in a face or an edge of the hull. */
+    /* Points of a lattice: almost every one lies in a face or an edge of the hull. */
     for (int i = 0; i < 343; i++) {
         tact_v3_set(p[i], i % 7, i / 7 % 7, i / 49);
     }
     assert_int_equal(tact_mesh_hull(p[0], 343, &mesh, NULL), 0);
     assert_near(mesh->volume, 216.0, 1e-10);
-    hull_holds_its_points(mesh, p[0], 343, 1e-12);
+    check_hull_contains_points(mesh, p[0], 343, 1e-12);
     tact_mesh_free(mesh);
-    /* A prism over a regular polygon: two faces of many points in one plane. */
+    /* Points of a prism over a regular polygon: two faces of the hull have many points in one
+     * plane. */
     for (int i = 0; i < 200; i++) {
         double angle = 2.0 * 3.14159265358979323846 * (i / 2) / 100.0;
         tact_v3_set(p[i], cos(angle), sin(angle), i % 2);
@@ -375,7 +380,8 @@ static void hulls_of_points(void **unused)
 
 struct known_mesh {
     const char *name;
-    size_t boundary_edge_count; /* edges of one triangle only, as counted by another program */
+    size_t boundary_edge_count; /* number of edges with one triangle only, as counted by another
+                                   program */
 };
 
 static const struct known_mesh KNOWN_MESH_FILES[] = {
@@ -394,7 +400,7 @@ static const struct known_mesh KNOWN_MESH_FILES[] = {
     {"allegro/base_link.stl", 36},
 };
 
-static void inspect_file(const struct known_mesh *known, const void *data, size_t size)
+static void check_known_mesh(const struct known_mesh *known, const void *data, size_t size)
 {
     struct tact_soup soup;
     struct tact_mesh *mesh, *hull;
@@ -409,7 +415,7 @@ static void inspect_file(const struct known_mesh *known, const void *data, size_
                               &mesh, &err);
     assert_int_equal(rc, known->boundary_edge_count ? -EINVAL : 0);
     assert_int_equal(tact_mesh_hull(soup.vertices, soup.vertex_count, &hull, NULL), 0);
-    hull_holds_its_points(hull, soup.vertices, soup.vertex_count, 1e-6 * hull->radius);
+    check_hull_contains_points(hull, soup.vertices, soup.vertex_count, 1e-6 * hull->radius);
     assert_int_equal(hull->triangle_count, 2 * hull->vertex_count - 4);
     if (rc) {
         char count[32];
@@ -437,7 +443,7 @@ static void real_files_have_known_defects(void **unused)
         if (file) {
             size_t size = fread(data, 1, sizeof data, file);
             fclose(file);
-            inspect_file(&KNOWN_MESH_FILES[i], data, size);
+            check_known_mesh(&KNOWN_MESH_FILES[i], data, size);
             read++;
         }
     }
@@ -447,7 +453,7 @@ static void real_files_have_known_defects(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tetrahedron),
+        cmocka_unit_test(tetrahedron_integrals_are_exact),
         cmocka_unit_test(invalid_meshes_are_refused),
         cmocka_unit_test(equal_vertices_are_merged),
         cmocka_unit_test(primitive_meshes_have_exact_volume),
@@ -455,7 +461,7 @@ int main(void)
         cmocka_unit_test(an_ascii_stl_is_read),
         cmocka_unit_test(a_binary_stl_is_read),
         cmocka_unit_test(random_bytes_do_not_crash_readers),
-        cmocka_unit_test(hulls_of_points),
+        cmocka_unit_test(hulls_contain_their_points),
         cmocka_unit_test(real_files_have_known_defects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

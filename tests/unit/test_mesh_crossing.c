@@ -13,7 +13,7 @@
 #include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
-/** A mesh assembled from several. */
+/** A mesh assembled from several meshes. */
 struct build {
     double vertices[60000];
     uint32_t triangles[60000];
@@ -22,9 +22,10 @@ struct build {
 
 static struct build build;
 
-/** Adds a mesh displaced by (x, y, z), with its triangles reversed where `is_inside_out`; frees it.
+/** Adds a mesh to the assembled mesh, displaced by (x, y, z) and with reversed triangles where
+ * `reverses_triangles`; frees it.
  */
-static void add_mesh(struct tact_mesh *m, double x, double y, double z, int is_inside_out)
+static void add_mesh(struct tact_mesh *m, double x, double y, double z, int reverses_triangles)
 {
     const double by[3] = {x, y, z};
     size_t first = build.vertex_count;
@@ -33,7 +34,7 @@ static void add_mesh(struct tact_mesh *m, double x, double y, double z, int is_i
     }
     for (size_t t = 0; t < m->triangle_count; t++) {
         for (size_t k = 0; k < 3; k++) {
-            size_t from = is_inside_out ? 2 - k : k;
+            size_t from = reverses_triangles ? 2 - k : k;
             build.triangles[3 * (build.triangle_count + t) + k] =
                 m->triangles[3 * t + from] + (uint32_t)first;
         }
@@ -43,22 +44,22 @@ static void add_mesh(struct tact_mesh *m, double x, double y, double z, int is_i
     tact_mesh_free(m);
 }
 
-static struct tact_mesh *box(double x, double y, double z)
+static struct tact_mesh *make_box_mesh(double x, double y, double z)
 {
     struct tact_mesh *m;
     assert_int_equal(tact_mesh_box((double[]){x, y, z}, &m), 0);
     return m;
 }
 
-static struct tact_mesh *ball(double radius, size_t triangles)
+static struct tact_mesh *make_ball_mesh(double radius, size_t triangles)
 {
     struct tact_mesh *m;
     assert_int_equal(tact_mesh_capsule(radius, 0.0, triangles, &m), 0);
     return m;
 }
 
-/** Checks the result of tact_mesh_create() and tact_mesh_inspect() for the assembled mesh, and
- * clears that. */
+/** Checks the results of tact_mesh_create() and tact_mesh_inspect() for the assembled mesh, then
+ * clears it. */
 static struct tact_mesh_defects expect_mesh_check_result(int rc, const char *reason, double volume)
 {
     struct tact_mesh_defects d;
@@ -84,14 +85,14 @@ static struct tact_mesh_defects expect_mesh_check_result(int rc, const char *rea
 static void overlapping_components_are_refused(void **unused)
 {
     (void)unused;
-    add_mesh(ball(1.0, 500), 0, 0, 0, 0);
-    add_mesh(ball(1.0, 500), 1.2, 0.1, 0.2, 0);
+    add_mesh(make_ball_mesh(1.0, 500), 0, 0, 0, 0);
+    add_mesh(make_ball_mesh(1.0, 500), 1.2, 0.1, 0.2, 0);
     struct tact_mesh_defects d =
         expect_mesh_check_result(-EINVAL, "pairs of triangles that cross", 0);
     assert_true(d.crossings > 20 && d.components == 2);
     /* A corner of a box goes through the face of another: three edges cross it. */
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(1, 1, 1), 1.7, 1.5, 1.9, 0);
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(1, 1, 1), 1.7, 1.5, 1.9, 0);
     d = expect_mesh_check_result(-EINVAL, "overlaps itself", 0);
     assert_true(d.crossings >= 3);
 }
@@ -101,69 +102,69 @@ static void overlapping_components_are_refused(void **unused)
 static void bars_with_common_planes_cross(void **unused)
 {
     (void)unused;
-    add_mesh(box(1, 0.1, 0.1), 0, 0, 0, 0);
-    add_mesh(box(0.1, 1, 0.1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(1, 0.1, 0.1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(0.1, 1, 0.1), 0, 0, 0, 0);
     struct tact_mesh_defects d = expect_mesh_check_result(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(1, 1, 1), 1, 0, 0, 0);
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(1, 1, 1), 1, 0, 0, 0);
     d = expect_mesh_check_result(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
 }
 
-static void touching(void **unused)
+static void touching_meshes_are_accepted(void **unused)
 {
     (void)unused;
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
     expect_mesh_check_result(0, NULL, 8.0 + 0.5);
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
     expect_mesh_check_result(0, NULL, 8.0 + 1.0);
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(1, 1, 1), 2.5, 0, 0, 0);
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(1, 1, 1), 2.5, 0, 0, 0);
     expect_mesh_check_result(0, NULL, 16.0);
 }
 
 static void nested_components_alternate(void **unused)
 {
     (void)unused;
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
     expect_mesh_check_result(0, NULL, 8.0 - 1.0);
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 1);
-    add_mesh(box(0.2, 0.2, 0.2), 0.1, 0, 0, 0); /* a body in the cavity */
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 1);
+    add_mesh(make_box_mesh(0.2, 0.2, 0.2), 0.1, 0, 0, 0); /* a body in the cavity of another */
     expect_mesh_check_result(0, NULL, 8.0 - 1.0 + 0.064);
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
     assert_int_equal(expect_mesh_check_result(-EINVAL, "1 components", 0).misplaced, 1);
-    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(box(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
+    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
     assert_int_equal(expect_mesh_check_result(-EINVAL, "1 components", 0).misplaced, 1);
 }
 
-/** One component, a corner of which is pulled out through the far side. */
+/** A mesh of one component with a corner pulled through the opposite side. */
 static void a_corner_pulled_through_is_refused(void **unused)
 {
     (void)unused;
-    for (int pulled_through_count = 0; pulled_through_count < 2; pulled_through_count++) {
-        struct tact_mesh *m = ball(1.0, 2000);
+    for (int corner_pulled_through = 0; corner_pulled_through < 2; corner_pulled_through++) {
+        struct tact_mesh *m = make_ball_mesh(1.0, 2000);
         size_t top = 0;
         for (size_t i = 0; i < m->vertex_count; i++) {
             top = m->vertices[3 * i + 2] > m->vertices[3 * top + 2] ? i : top;
         }
         m->vertices[3 * top] = 0.03;
         m->vertices[3 * top + 1] = 0.02;
-        m->vertices[3 * top + 2] = pulled_through_count ? -1.5 : -0.5;
+        m->vertices[3 * top + 2] = corner_pulled_through ? -1.5 : -0.5;
         add_mesh(m, 0, 0, 0, 0);
         struct tact_mesh_defects d;
         assert_int_equal(tact_mesh_inspect(build.vertices, build.vertex_count, build.triangles,
                                            build.triangle_count, &d),
                          0);
-        print_message("pulled %s: %zu crossings\n", pulled_through_count ? "through" : "in",
+        print_message("pulled %s: %zu crossings\n", corner_pulled_through ? "through" : "in",
                       d.crossings);
-        assert_int_equal(d.crossings > 0, pulled_through_count);
+        assert_int_equal(d.crossings > 0, corner_pulled_through);
         assert_int_equal(d.components, 1);
         build.vertex_count = build.triangle_count = 0;
     }
@@ -174,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overlapping_components_are_refused),
         cmocka_unit_test(bars_with_common_planes_cross),
-        cmocka_unit_test(touching),
+        cmocka_unit_test(touching_meshes_are_accepted),
         cmocka_unit_test(nested_components_alternate),
         cmocka_unit_test(a_corner_pulled_through_is_refused),
     };

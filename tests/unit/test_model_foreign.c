@@ -21,25 +21,26 @@
 /* Parameters of the model. */
 struct layer {
     enum tact_normal_law law;
-    double stiffness;   /* WRENCH: of each square metre [Pa/m]; */
-    double tangential;  /* the same along the face, of bristles whose deflection the model stores
-                           [Pa/m] */
-    double aside;       /* distance from the middle of the face to the patch's centre [m] */
+    double stiffness;  /* for TACT_LAW_WRENCH: stiffness of each square metre of the layer [Pa/m] */
+    double tangential; /* tangential stiffness of each square metre, of bristles whose deflection
+                          the model stores [Pa/m] */
+    double aside;      /* distance from the middle of the box's face to the patch's centre [m] */
     double floor_speed; /* speed of the floor along x [m/s] */
-    int halves;         /* 1: each half of the face is a piece */
-    int uniform;        /* 1: the limit surface by name, not by its fit */
+    int halves;         /* 1: each half of the face is a separate piece of the patch */
+    int uniform; /* 1: the model names the limit surface; 0: it gives its fitted coefficients */
     int *prepared_shape_counter; /* NULL, or the number of prepared shapes not yet released */
 };
 
 /* Data that the model derives from a shape at load. */
 struct derived {
-    double half[3]; /* half of the box [m] */
-    double modulus; /* modulus of its material [Pa] */
+    double half[3]; /* half sides of the box [m] */
+    double modulus; /* modulus of the box's material [Pa] */
     int *prepared_shape_counter;
 };
 
-static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
-                   const struct tact_material *material, void **data, struct tact_error *err)
+static int prepare_box_data(const struct tact_contact_model *model, const struct tact_shape *shape,
+                            const struct tact_material *material, void **data,
+                            struct tact_error *err)
 {
     const struct layer *layer = model->user;
     if (shape->size[2] > 1.0) {
@@ -56,21 +57,21 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
     return 0;
 }
 
-static void release(void *data)
+static void release_box_data(void *data)
 {
     struct derived *made = data;
     *made->prepared_shape_counter -= 1;
     free(made);
 }
 
-static int patches(const struct tact_shape *a, const struct tact_shape *b,
-                   const struct tact_world_options *options)
+static int count_patches_of_pair(const struct tact_shape *a, const struct tact_shape *b,
+                                 const struct tact_world_options *options)
 {
     (void)options;
     return a->kind == TACT_SHAPE_HALFSPACE && b->kind == TACT_SHAPE_BOX ? 2 : 0;
 }
 
-/* The elastic wrench of the layer over the patch, and its stiffness: integrals over a rectangle. */
+/* Computes the elastic wrench of the layer over the rectangular patch, and its stiffness. */
 static void compute_layer_wrench(const struct layer *layer, const double *size, double low,
                                  struct tact_patch *p)
 {
@@ -90,8 +91,8 @@ static void compute_layer_wrench(const struct layer *layer, const double *size, 
     p->stiffness[7] = p->stiffness[14] = t;
 }
 
-static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
-                   struct tact_pair_piece *piece)
+static int measure_standing_box(const struct tact_pair_query *q, struct tact_patch *patch,
+                                struct tact_pair_piece *piece)
 {
     static const double frame[9] = {0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0};
     const struct layer *layer = q->model->user;
@@ -99,7 +100,8 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     const double *size = of_b ? of_b->half : q->b->size, *at = q->pose_b->position;
     double turn[9], bottom[3], low = 0.0;
     tact_quat_to_m3(turn, q->pose_b->quat_wxyz);
-    for (int i = 0; i < 3; i++) { /* A is the floor, and is pushed down */
+    for (int i = 0; i < 3;
+         i++) { /* body A of the pair is the floor, which the contact pushes down */
         bottom[i] = at[i] - turn[3 * i + 2] * size[2] + turn[3 * i] * layer->aside;
     }
     *patch =
@@ -128,7 +130,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     if (layer->law == TACT_LAW_WRENCH) {
         compute_layer_wrench(layer, size, low, patch);
         for (int i = 0; i < 2 && layer->tangential > 0.0;
-             i++) { /* bristles, deflected since the contact began */
+             i++) { /* deflection of the bristles since the contact began */
             q->state[i] = q->state[2] > 0.0 ? q->state[i] : bottom[i];
             patch->wrench[1 + i] = (i ? -1.0 : 1.0) * 4.0 * size[0] * size[1] * layer->tangential *
                                    (bottom[i] - q->state[i]);
@@ -155,8 +157,8 @@ static struct tact_contact_model make_layer_model(struct layer *layer)
                                        .name = "layer",
                                        .user = layer,
                                        .state = 3,
-                                       .patches = patches,
-                                       .measure = measure};
+                                       .patches = count_patches_of_pair,
+                                       .measure = measure_standing_box};
     return model;
 }
 
@@ -166,7 +168,7 @@ struct standing_box_scene {
     struct world_scene scene;
 };
 
-/* A body above the floor: one box, or several feet in a row along x. */
+/* Scene of a body above the floor: one box, or several box feet in a row along x. */
 static void start_standing_boxes(struct standing_box_scene *s, struct layer layer,
                                  struct tact_world_options o, double mu, double restitution,
                                  int feet)
@@ -195,7 +197,7 @@ static struct tact_body *body_of_standing_scene(struct standing_box_scene *s)
     return tact_world_body(s->scene.world, 0);
 }
 
-/* Height of the lowest corner of the box. */
+/* Height of the lowest corner of the standing box [m]. */
 static double lowest_corner(struct standing_box_scene *s)
 {
     const struct tact_pose *pose = &body_of_standing_scene(s)->pose;
@@ -280,8 +282,8 @@ static void displacement_is_force_over_stiffness(void **state)
         double depth = weight / (k * area), way = pull / (t * area);
         /* The weight acts at the centre of mass, which the tilt displaces, and friction at the
          * patch's centre, which sinks. */
-        double turning = k * area * 0.05 * 0.05 / 3.0 - weight * 0.02 - pull * layer.aside;
-        double tilt = pull * 0.02 / turning;
+        double restoring_moment = k * area * 0.05 * 0.05 / 3.0 - weight * 0.02 - pull * layer.aside;
+        double tilt = pull * 0.02 / restoring_moment;
         double of[3] = {(0.02 * turn[8] - pose->position[2]) / depth, turn[2] / tilt,
                         (pose->position[0] - layer.aside * (1.0 - turn[0])) / (way + 0.02 * tilt)};
         printf("h %.2f ms, centre %2.0f mm aside: depth %.6f, tilt %.6f, way %.6f of exact\n",
@@ -324,7 +326,7 @@ static void feet_on_springs_share_a_load(void **state)
     close_scene(&s.scene);
 }
 
-/* A target velocity of a patch: a moving floor carries the box along. */
+/* A target velocity of the patch: a moving floor (belt) carries the box along. */
 static void belt_carries_a_box(void **state)
 {
     (void)state;
@@ -332,7 +334,8 @@ static void belt_carries_a_box(void **state)
     struct standing_box_scene s;
     start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS, .floor_speed = 0.2}, o, 0.5, 0.0,
                          1);
-    run_scene_for_seconds(&s.scene, 0.02); /* it slips for 41 ms */
+    run_scene_for_seconds(&s.scene,
+                          0.02); /* the box slips for 41 ms before it moves with the belt */
     assert_true(fabs(body_of_standing_scene(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
     run_scene_for_seconds(&s.scene, 0.1);
     printf("on a belt of 0.2 m/s: %.12f m/s\n", body_of_standing_scene(&s)->twist[0]);
@@ -340,7 +343,7 @@ static void belt_carries_a_box(void **state)
     close_scene(&s.scene);
 }
 
-/* Several patches of one pair, and a limit surface fitted by the model. */
+/* A model may return several patches for one pair, and a fitted limit surface. */
 static void pieces_and_a_fitted_limit_surface(void **state)
 {
     (void)state;
@@ -427,8 +430,8 @@ static void data_of_equal_shapes_is_prepared_once(void **state)
     struct tact_contact_model model = make_layer_model(&layer);
     struct tact_contact_law law = make_rigid_law(0.5);
     struct world_scene s;
-    model.prepare = prepare;
-    model.release = release;
+    model.prepare = prepare_box_data;
+    model.release = release_box_data;
     law.model = &model;
     open_empty_scene(&s, NULL);
     add_scene_ground(&s);
@@ -440,8 +443,9 @@ static void data_of_equal_shapes_is_prepared_once(void **state)
     assert_int_equal(tact_world_set_material(s.world, 1, &soft), 0);
     assert_int_equal(tact_world_set_material(s.world, -1, &soft), -EINVAL);
     finish_scene_building(&s);
-    assert_int_equal(prepared_shape_counter,
-                     3); /* the floor, one for four equal boxes, and one for a higher box */
+    assert_int_equal(
+        prepared_shape_counter,
+        3); /* prepared data: one for the floor, one for four equal boxes, one for a higher box */
     const struct derived *made = tact_prepared_data(s.world, &model, 3);
     assert_true(made == tact_prepared_data(s.world, &model, 1));
     assert_true(made->modulus == 3e4 && made->half[2] == 0.02);
@@ -456,7 +460,8 @@ static void data_of_equal_shapes_is_prepared_once(void **state)
     assert_int_equal(prepared_shape_counter, 0);
 }
 
-/* Creates a session of the scene's text; returns the error, and writes its message. */
+/* Creates a session of the scene's text with the added model; returns the error code and writes the
+ * error message. */
 static int create_session_of(const char *text, char message[512])
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
@@ -536,9 +541,9 @@ static void a_refused_shape_is_named(void **state)
     char message[512];
     model = make_layer_model(&layer);
     model.name = "prepared";
-    model.prepare = prepare;
+    model.prepare = prepare_box_data;
     assert_int_equal(tact_contact_model_add(&model), -EINVAL); /* prepare without release */
-    model.release = release;
+    model.release = release_box_data;
     assert_int_equal(tact_contact_model_add(&model), 0);
     if (tact_scene_parse(text, strlen(text), "tower.yaml", NULL, &scene, &err)) {
         fail_msg("%d: %s: %s", err.line, err.key, err.text);

@@ -11,8 +11,8 @@
 #include "contact/moments/moments.h"
 
 /** Pose moved by a twist whose linear part is the velocity of the material point at c. */
-static struct tact_pose moved(const struct tact_pose *p, const double twist[6], const double c[3],
-                              double dt)
+static struct tact_pose pose_after_twist(const struct tact_pose *p, const double twist[6],
+                                         const double c[3], double dt)
 {
     struct tact_pose r = *p;
     double spin[3], q[4], arm[3], turned[3];
@@ -26,24 +26,24 @@ static struct tact_pose moved(const struct tact_pose *p, const double twist[6], 
     return r;
 }
 
-struct errors {
+struct prediction_errors {
     double v, c, s, g;
 };
 
 /** Extrapolates the overlap of a with b by 1 ms and compares it with a measurement. */
-static struct errors extrapolation_errors(const struct tact_shape *a, struct tact_pose pa,
-                                          const struct tact_shape *b, struct tact_pose pb,
-                                          const double ta[6], const double tb[6], double exponent)
+static struct prediction_errors
+extrapolation_errors(const struct tact_shape *a, struct tact_pose pa, const struct tact_shape *b,
+                     struct tact_pose pb, const double ta[6], const double tb[6], double exponent)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(10000);
     struct tact_moments now, later, guess;
     assert_int_equal(tact_moments_pair(a, &pa, b, &pb, NULL, scratch, &now), 1);
-    struct tact_pose qa = moved(&pa, ta, now.centroid, 1e-3);
-    struct tact_pose qb = moved(&pb, tb, now.centroid, 1e-3);
+    struct tact_pose qa = pose_after_twist(&pa, ta, now.centroid, 1e-3);
+    struct tact_pose qb = pose_after_twist(&pb, tb, now.centroid, 1e-3);
     assert_int_equal(tact_moments_pair(a, &qa, b, &qb, NULL, scratch, &later), 1);
     tact_moments_advance(&now, ta, tb, 1e-3, exponent, &guess);
     double trace = later.second[0] + later.second[1] + later.second[2], d[3];
-    struct errors e = {.v = fabs(guess.volume / later.volume - 1.0)};
+    struct prediction_errors e = {.v = fabs(guess.volume / later.volume - 1.0)};
     tact_v3_sub(d, guess.centroid, later.centroid);
     e.c = tact_v3_norm(d) / sqrt(trace / later.volume);
     for (int k = 0; k < 6; k++) {
@@ -57,7 +57,8 @@ static struct errors extrapolation_errors(const struct tact_shape *a, struct tac
 
 static const double ZERO_TWIST[6] = {0};
 
-/** A ball pressed into a plane: V ~ depth^2 but for depth / 3R. */
+/** A ball pressed into a plane: V is proportional to depth^2, up to a relative error of depth / 3R.
+ */
 static void a_ball_pressed_into_a_plane(void **unused)
 {
     (void)unused;
@@ -67,7 +68,7 @@ static void a_ball_pressed_into_a_plane(void **unused)
     pa.position[2] = 0.008 - 2e-4;
     for (int sign = -1; sign <= 1; sign += 2) {
         const double twist[6] = {0.0, 0.0, sign * 0.1};
-        struct errors e = extrapolation_errors(&a, pa, &b, pb, twist, ZERO_TWIST, 2.0);
+        struct prediction_errors e = extrapolation_errors(&a, pa, &b, pb, twist, ZERO_TWIST, 2.0);
         print_message("ball, 0.2 mm deep, %+.1f m/s: V %.1e c %.1e C %.1e g %.1e\n", sign * 0.1,
                       e.v, e.c, e.s, e.g);
         assert_true(e.v < 5e-3 && e.c < 0.06 && e.s < 5e-3 && e.g < 1e-2);
@@ -79,7 +80,8 @@ static void a_ball_pressed_into_a_plane(void **unused)
     assert_true(m.volume == 0.0 && m.gradient[2] == 0.0);
 }
 
-/** A block pressed into a plate: V ~ depth; then both turn together, which only turns the axes. */
+/** A block pressed into a plate: V is proportional to depth; then both bodies turn together, which
+ * only turns the moments' axes. */
 static void a_block_pressed_into_a_plate(void **unused)
 {
     (void)unused;
@@ -90,14 +92,14 @@ static void a_block_pressed_into_a_plate(void **unused)
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     tact_v3_set(pa.position, 0.01, 0.0, 0.0198);
     const double press[6] = {0.0, 0.0, -0.1};
-    struct errors e = extrapolation_errors(&a, pa, &b, pb, press, ZERO_TWIST, 1.0);
+    struct prediction_errors e = extrapolation_errors(&a, pa, &b, pb, press, ZERO_TWIST, 1.0);
     print_message("block pressed: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-10 && e.s < 1e-4 && e.g < 1e-10);
     const double swing[6] = {0.1, -0.2, 0.3, 5.0, 3.0, -4.0};
     e = extrapolation_errors(&a, pa, &b, pb, swing, swing, 1.0);
     print_message("both swung: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-9 && e.c < 1e-9 && e.s < 1e-9 && e.g < 1e-9);
-    /* Rotation about a point off the normal through the centroid: the torque part of the
+    /* A rotation about a point beside the normal through the centroid tests the torque part of the
      * gradient. */
     const double rocking_twist[6] = {0.0, 0.0, 0.0, 0.0, 0.5, 0.0};
     e = extrapolation_errors(&a, pa, &b, pb, rocking_twist, ZERO_TWIST, 1.0);
@@ -106,7 +108,8 @@ static void a_block_pressed_into_a_plate(void **unused)
     tact_shape_release(&b);
 }
 
-/** The exponent of volume growth that the shape of an overlap implies, against closed forms. */
+/** The exponent with which an overlap's volume grows with depth, estimated from the overlap's
+ * shape, against closed forms. */
 static void exponent_of_volume_growth(void **unused)
 {
     (void)unused;
@@ -121,16 +124,16 @@ static void exponent_of_volume_growth(void **unused)
     double cap = tact_moments_exponent(&m);
     beside.position[0] = 0.02 - 1e-5;
     assert_int_equal(tact_moments_pair(&ball, &beside, &ball, &here, NULL, NULL, &m), 1);
-    double exponent_of_lens = tact_moments_exponent(&m);
+    double lens_growth_exponent = tact_moments_exponent(&m);
     above.position[2] = 0.005 - 1e-4;
     assert_int_equal(tact_moments_pair(&block, &above, &plane, &here, NULL, NULL, &m), 1);
     double layer = tact_moments_exponent(&m);
-    print_message("exponent: cap %.4f, lens %.4f, layer %.9f\n", cap, exponent_of_lens, layer);
+    print_message("exponent: cap %.4f, lens %.4f, layer %.9f\n", cap, lens_growth_exponent, layer);
     assert_true(fabs(cap - (1.0 + (sqrt(2.0) / 3.0 - sqrt(1.0 / 12.0)) /
                                       (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
-    assert_true(fabs(exponent_of_lens - (1.0 + (sqrt(1.0 / 6.0) - sqrt(1.0 / 12.0)) /
-                                                   (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
-    assert_true(cap < 2.3 && exponent_of_lens > 1.7 && fabs(layer - 1.0) < 1e-9);
+    assert_true(fabs(lens_growth_exponent - (1.0 + (sqrt(1.0 / 6.0) - sqrt(1.0 / 12.0)) /
+                                                       (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
+    assert_true(cap < 2.3 && lens_growth_exponent > 1.7 && fabs(layer - 1.0) < 1e-9);
     memset(&m, 0, sizeof m);
     assert_true(tact_moments_exponent(&m) == 1.0);
     tact_shape_release(&block);

@@ -43,7 +43,7 @@ static int count_ready_lists(const struct tact_moments_scratch *scratch)
     return n;
 }
 
-/** One moving contact: pose of a, and the normal that is passed to the next query. */
+/** A moving contact: pose of body a, and the contact normal that is passed to the next query. */
 struct moving_contact {
     struct tact_pose pose;
     double normal[3];
@@ -62,7 +62,8 @@ static void move_contact(struct moving_contact *w, double shift, double turn)
     tact_quat_normalize(w->pose.quat_wxyz);
 }
 
-static struct tact_moments_scratch *fresh; /* its cache is freed before every query */
+static struct tact_moments_scratch
+    *fresh; /* scratch whose cached lists are freed before every query */
 
 /** Measures a pair with and without cached lists and compares the bits; returns whether the bodies
  * overlap. */
@@ -71,7 +72,7 @@ static int are_cached_moments_identical(const struct tact_shape *a, struct movin
                                         struct tact_moments_scratch *kept)
 {
     struct tact_moments moments_with_list, moments_without_list;
-    free(fresh->cache); /* the only state between two queries */
+    free(fresh->cache); /* the normal is the only state that the test keeps between two queries */
     fresh->cache = tact_prism_cache_create();
     int rc = tact_moments_pair(a, &w->pose, b, pb, w->normal, kept, &moments_with_list);
     assert_int_equal(
@@ -89,11 +90,11 @@ struct motion {
     const char *name;
     double shift, turn; /* largest displacement [m] and turn [rad] between two queries */
     double jump;        /* additional displacement in every 40th tick [m] */
-    int ticks;          /* after which the fingers are put back into contact */
+    int ticks;          /* number of ticks after which the fingers are put back into contact */
     int usual;          /* whether most queries are expected to use a list */
 };
 
-/** Five fingertips on one body. */
+/** Five fingertips in contact with one body. */
 static void lists_of_five_fingertips_change_no_bit(void **unused)
 {
     (void)unused;
@@ -137,7 +138,7 @@ static void lists_of_five_fingertips_change_no_bit(void **unused)
     tact_shape_release(&body);
 }
 
-/** Large overlaps exceed the capacity of a list and of a cut. */
+/** Overlaps so large that they exceed the capacity of a cached list and of a cut by planes. */
 static void lists_of_large_overlaps_change_no_bit(void **unused)
 {
     (void)unused;
@@ -157,7 +158,8 @@ static void lists_of_large_overlaps_change_no_bit(void **unused)
     tact_shape_release(&b);
 }
 
-/** More pairs than lists; and a new mesh that may have the address of a freed one. */
+/** More pairs of bodies than cached lists; and a new mesh that may be allocated at the address of a
+ * freed one. */
 static void more_pairs_than_lists_change_no_bit(void **unused)
 {
     (void)unused;

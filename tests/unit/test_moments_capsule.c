@@ -17,7 +17,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-static struct tact_shape make_shape(enum tact_shape_kind kind, double x, double y, double z)
+static struct tact_shape make_solid_shape(enum tact_shape_kind kind, double x, double y, double z)
 {
     struct tact_shape s = {.kind = kind, .size = {x, y, z}};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -30,7 +30,8 @@ static struct tact_shape capsule_without_mesh(double radius, double half)
     return (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {radius, half}};
 }
 
-/** Adds moments about a point: V, first, second, gradient, torque. */
+/** Adds the moments of an overlap about a point to sum: V, first and second moment, gradient,
+ * torque. */
 static void add_moments_about_point(double sum[16], const struct tact_moments *m,
                                     const double about[3])
 {
@@ -67,7 +68,7 @@ static void add_whole_capsule(const struct tact_shape *capsule, const struct tac
     }
 }
 
-/** Power of length that the k-th of the 16 moments is proportional to. */
+/** Exponent of length of the k-th of the 16 moments (3 for V, 5 for second moments). */
 static int length_exponent_of_moment(int k)
 {
     return k == 0 ? 3 : k < 4 ? 4 : k < 10 ? 5 : k < 13 ? 2 : 3;
@@ -76,11 +77,11 @@ static int length_exponent_of_moment(int k)
 /** Sums the overlaps with eight boxes that meet in `corner`, inside the capsule; returns the worst
  * difference from the whole capsule, relative to its size. Where an end of the axis lies in a face,
  * the library measures a slightly displaced capsule. */
-static double sum_over_octants(struct tact_shape *capsule, const struct tact_pose *at,
+static double octant_sum_error(struct tact_shape *capsule, const struct tact_pose *at,
                                double turned, const double corner[3])
 {
     double size = capsule->size[0], half = 4.0 * (size + capsule->size[1]), worst = 0.0;
-    struct tact_shape octant_box = make_shape(TACT_SHAPE_BOX, half, half, half);
+    struct tact_shape octant_box_shape = make_solid_shape(TACT_SHAPE_BOX, half, half, half);
     struct tact_pose frame = *at;
     double sum[16] = {0.0}, exact[16];
     if (turned > 0.0) {
@@ -93,7 +94,7 @@ static double sum_over_octants(struct tact_shape *capsule, const struct tact_pos
         }
         struct tact_moments m;
         tact_pose_mul(&pose, &frame, &local);
-        assert_true(tact_moments_pair(capsule, at, &octant_box, &pose, NULL, NULL, &m) >= 0);
+        assert_true(tact_moments_pair(capsule, at, &octant_box_shape, &pose, NULL, NULL, &m) >= 0);
         add_moments_about_point(sum, &m, at->position);
     }
     add_whole_capsule(capsule, at, exact);
@@ -101,7 +102,7 @@ static double sum_over_octants(struct tact_shape *capsule, const struct tact_pos
         worst = fmax(worst, fabs(sum[k] - exact[k]) /
                                 pow(size + capsule->size[1], length_exponent_of_moment(k)));
     }
-    tact_shape_release(&octant_box);
+    tact_shape_release(&octant_box_shape);
     return worst;
 }
 
@@ -119,8 +120,8 @@ static void boxes_share_the_capsule(void **unused)
             corner[k] = scale * (i % 7 == 2 ? uniform(-1e-3, 1e-3) : uniform(-1.0, 1.0));
         }
         corner[2] = end ? scale * half : corner[2] * (1.0 + half);
-        double off = sum_over_octants(&capsule, &at, aligned ? 0.0 : 1.0, corner);
-        /* Both ends of a short capsule's axis may lie in faces of aligned boxes. */
+        double off = octant_sum_error(&capsule, &at, aligned ? 0.0 : 1.0, corner);
+        /* A short capsule, both ends of whose axis may lie in faces of aligned boxes. */
         int kind = aligned && end ? 2 : aligned;
         worst[kind] = fmax(worst[kind], off);
         if (!(off < (kind == 2 ? 1e-5 : 1e-11))) {
@@ -146,7 +147,7 @@ static struct lying_capsule_case add_lying_slices(long double r, long double l, 
     enum { STEPS = 400 };
     for (int i = 0; i < STEPS; i++) {
         for (int g = -1; g <= 1;
-             g += 1) { /* Gauss-Legendre with three points a step, over the angle */
+             g += 1) { /* Gauss-Legendre quadrature with three points a step, over the angle */
             long double end = acosl(1 - depth / r), h = end / STEPS;
             long double weight = (g == 0 ? 8.0L : 5.0L) / 18;
             long double t = ((long double)i + 0.5L + (long double)g * sqrtl(0.15L)) * h;
@@ -182,12 +183,12 @@ static void capsule_lies_on_a_plane(void **unused)
     const double r = 0.01, l = 0.03;
     struct tact_shape capsule = capsule_without_mesh(r, l);
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape box = make_shape(TACT_SHAPE_BOX, 0.1, 0.2, 0.05);
+    struct tact_shape box = make_solid_shape(TACT_SHAPE_BOX, 0.1, 0.2, 0.05);
     for (size_t i = 0; i < 2 * sizeof depths / sizeof *depths; i++) {
         double depth = r * depths[i / 2], ratio = r / depth;
         struct lying_capsule_case e = add_lying_slices(r, l, depth);
         struct tact_pose at = tact_pose_identity(), ground = at;
-        /* The plane's z up, the capsule's axis along its x. */
+        /* Pose in which the plane's normal is z and the capsule's axis is along the plane's x. */
         at.quat_wxyz[0] = at.quat_wxyz[2] = sqrt(0.5);
         at.position[2] = r - depth;
         ground.position[2] = i % 2 ? -0.05 : 0.0;
@@ -195,7 +196,7 @@ static void capsule_lies_on_a_plane(void **unused)
         assert_int_equal(
             tact_moments_pair(&capsule, &at, i % 2 ? &box : &plane, &ground, NULL, NULL, &m), 1);
         long double v = e.v, c = e.x / e.v, loss = 2e-15L * (1 + (long double)pow(ratio, 1.5));
-        loss += depth == r ? 1e-7L : 0.0L; /* an end of the axis is in the plane */
+        loss += depth == r ? 1e-7L : 0.0L; /* one end of the capsule's axis is in the plane */
         assert_near(m.volume, v, loss * v, "volume");
         assert_near(m.centroid[2], -depth + (double)c, loss * r, "centroid");
         assert_near(m.gradient[2], -e.area, 1e-14 * fmax(ratio, r / (2.0 * r - depth)) * e.area,
@@ -208,7 +209,7 @@ static void capsule_lies_on_a_plane(void **unused)
     tact_shape_release(&box);
 }
 
-/** A capsule that stands on its end, or is cut across its axis by a tilted plane. */
+/** Moments of a capsule that stands on its end, or is cut across its axis by a tilted plane. */
 static void capsule_cut_across_axis(void **unused)
 {
     (void)unused;
@@ -221,14 +222,14 @@ static void capsule_cut_across_axis(void **unused)
         local.quat_wxyz[0] = cos(0.5 * tilt);
         local.quat_wxyz[1] = sin(0.5 * tilt);
         local.position[2] =
-            height; /* where the axis meets the plane, so that only the cylinder is cut */
+            height; /* height at which the axis meets the plane, so that only the cylinder is cut */
         tact_pose_mul(&ground, &at, &local);
         struct tact_moments m;
         assert_int_equal(tact_moments_pair(&plane, &ground, &capsule, &at, NULL, NULL, &m), 1);
         assert_near(m.volume, ball + PI * r * r * (l + height), 1e-14, "volume");
         assert_near(tact_v3_norm(m.gradient), PI * r * r / cos(tilt), 1e-14, "area");
     }
-    for (int i = 0; i < 100; i++) { /* standing: a cap of the ball */
+    for (int i = 0; i < 100; i++) { /* the overlap of a standing capsule is a cap of a ball */
         double depth = r * pow(10.0, uniform(-4.0, 0.0));
         struct tact_pose at = tact_pose_identity(), ground = at;
         at.position[2] = l + r - depth;
@@ -240,7 +241,7 @@ static void capsule_cut_across_axis(void **unused)
     }
 }
 
-/** A hull of points around the origin. */
+/** Makes the hull of random points around the origin. */
 static struct tact_shape make_hull(int points, double reach)
 {
     double p[3 * 64];
@@ -265,7 +266,8 @@ static double relative_difference(const struct tact_moments *a, const struct tac
     return worst;
 }
 
-/** A capsule without length is a ball, which has closed forms of its own. */
+/** A capsule of length 0 has the moments of a ball, which the library computes by other closed
+ * forms. */
 static void short_capsules_equal_balls(void **unused)
 {
     (void)unused;
@@ -330,8 +332,8 @@ static void triangulations_converge_to_capsule(void **unused)
     tact_moments_scratch_destroy(scratch);
 }
 
-/** The gradient is that of the volume, at every scale. */
-static void gradient_is_the_slope(void **unused)
+/** The gradient is the derivative of the volume, at every scale. */
+static void gradient_is_the_volume_slope(void **unused)
 {
     (void)unused;
     double worst = 0.0;
@@ -360,8 +362,8 @@ static void gradient_is_the_slope(void **unused)
     assert_true(touching > 50 && worst < 3e-7);
 }
 
-/** Change of V in a displacement by dx and then dw about c, by the mean of the gradients before and
- * after. */
+/** Change of V that the mean of the gradients before and after predicts for a translation by dx and
+ * a rotation by dw about c. */
 static double predicted_change(const struct tact_moments *a, const struct tact_moments *b,
                                const double dx[3], const double dw[3], const double origin[3])
 {
@@ -384,10 +386,10 @@ static void moments_are_smooth_along_a_path(void **unused)
 {
     (void)unused;
     struct tact_shape capsule = capsule_without_mesh(0.008, 0.012);
-    struct tact_shape plate = make_shape(TACT_SHAPE_BOX, 0.15, 0.001, 0.015);
+    struct tact_shape plate = make_solid_shape(TACT_SHAPE_BOX, 0.15, 0.001, 0.015);
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments last = {0}, m;
-    double worst_v = 0.0, worst_s = 0.0, most = 0.0, most_s = 0.0, tilt[4];
+    double worst_volume_error = 0.0, worst_s = 0.0, most = 0.0, most_s = 0.0, tilt[4];
     const int steps = campaign_trial_count(60000, 600000);
     const double step = 0.03 / steps, dw[3] = {0.0, 60.0 * step, 0.0}, dx[3] = {0.0, 0.0, step};
     tact_quat_from_rotvec(tilt, (double[3]){0.1, 0.0, 0.0});
@@ -400,8 +402,9 @@ static void moments_are_smooth_along_a_path(void **unused)
         int rc = tact_moments_pair(&capsule, &pa, &plate, &pb, NULL, NULL, &m);
         if (i && rc == 1 && last.volume > 0.0) {
             double change = m.volume - last.volume;
-            worst_v =
-                fmax(worst_v, fabs(change - predicted_change(&last, &m, dx, dw, pa.position)));
+            worst_volume_error =
+                fmax(worst_volume_error,
+                     fabs(change - predicted_change(&last, &m, dx, dw, pa.position)));
             worst_s = fmax(worst_s, fabs(m.second[0] - last.second[0]));
             most = fmax(most, m.volume);
             most_s = fmax(most_s, m.second[0]);
@@ -411,13 +414,13 @@ static void moments_are_smooth_along_a_path(void **unused)
     }
     print_message("along a path, %d of %d touching: V leaves its gradient by %.1e of V, C steps by "
                   "%.1e of C\n",
-                  touching, steps, worst_v / most, worst_s / most_s);
+                  touching, steps, worst_volume_error / most, worst_s / most_s);
     assert_true(touching > steps / 3);
-    assert_true(worst_v < 1e-8 * most * 60000 / steps && worst_s < 1e-3 * most_s);
+    assert_true(worst_volume_error < 1e-8 * most * 60000 / steps && worst_s < 1e-3 * most_s);
     tact_shape_release(&plate);
 }
 
-/** Inside a mesh, with both ends or one, and beside it. */
+/** A capsule with both ends or one end inside a mesh, and a capsule beside the mesh. */
 static void capsule_inside_and_beside_a_mesh(void **unused)
 {
     (void)unused;
@@ -466,7 +469,7 @@ static void capsule_inside_and_beside_a_mesh(void **unused)
 static void capsules_with_capsules(void **unused)
 {
     (void)unused;
-    struct tact_shape round = make_shape(TACT_SHAPE_CAPSULE, 0.01, 0.0, 0.0);
+    struct tact_shape round = make_solid_shape(TACT_SHAPE_CAPSULE, 0.01, 0.0, 0.0);
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.01}};
     double worst = 0.0;
     for (int i = 0; i < 200; i++) {
@@ -484,10 +487,10 @@ static void capsules_with_capsules(void **unused)
     print_message("two capsules without length and the lens of two balls: V within %.1e\n", worst);
     assert_true(worst < 0.03);
     tact_shape_release(&round);
-    /* No overlap where the distance of the axes exceeds the sum of the radii, and always one where
-     * it is less. */
-    struct tact_shape a = make_shape(TACT_SHAPE_CAPSULE, 0.2, 0.5, 0.0);
-    struct tact_shape b = make_shape(TACT_SHAPE_CAPSULE, 0.3, 0.7, 0.0);
+    /* Two capsules overlap exactly where the distance of their axes is less than the sum of the
+     * radii. */
+    struct tact_shape a = make_solid_shape(TACT_SHAPE_CAPSULE, 0.2, 0.5, 0.0);
+    struct tact_shape b = make_solid_shape(TACT_SHAPE_CAPSULE, 0.3, 0.7, 0.0);
     for (int i = 0; i < campaign_trial_count(2000, 20000); i++) {
         struct tact_pose pa = random_pose(0.8), pb = random_pose(0.8);
         double nearest = INFINITY;
@@ -520,7 +523,7 @@ int main(void)
         cmocka_unit_test(capsule_cut_across_axis),
         cmocka_unit_test(short_capsules_equal_balls),
         cmocka_unit_test(triangulations_converge_to_capsule),
-        cmocka_unit_test(gradient_is_the_slope),
+        cmocka_unit_test(gradient_is_the_volume_slope),
         cmocka_unit_test(moments_are_smooth_along_a_path),
         cmocka_unit_test(capsule_inside_and_beside_a_mesh),
         cmocka_unit_test(capsules_with_capsules),

@@ -1,6 +1,6 @@
-/* A mesh of thousands of triangles cut by a small convex solid, whose planes each leave out what
- * cannot matter: a ring, as the wall of a mug, in a finger that reaches over it. Its moments are
- * the sums over the ring's convex segments, each against a clip in long double (surface_oracle.h).
+/* A mesh of thousands of triangles cut by the planes of a small convex solid: a ring, such as the
+ * wall of a mug, in a finger that reaches over its rim. Expected moments are sums over the ring's
+ * convex segments, each clipped in long double (surface_oracle.h).
  */
 #include <float.h>
 #include <setjmp.h>
@@ -21,14 +21,16 @@
 
 enum { SEGMENTS = 24, ROWS = 48, SOLIDS = 240, ALL_SOLIDS = 20000 };
 
-static const double INNER = 0.9, OUTER = 1.0, HALF = 1.2;
+static const double INNER_RADIUS = 0.9, OUTER_RADIUS = 1.0, HALF_HEIGHT = 1.2;
 
-/* The corner of the ring's section (0 inner, 1 outer) at the angle of a segment and a height. */
+/* Index of the ring's vertex on its inner (0) or outer (1) wall, at the angle of a segment and the
+ * height of a row. */
 static void ring_point(int side, int segment, int row, double out[3])
 {
     const double angle = 6.283185307179586 * (segment % SEGMENTS) / SEGMENTS;
-    const double radius = side ? OUTER : INNER;
-    tact_v3_set(out, radius * cos(angle), radius * sin(angle), HALF * (2.0 * row / ROWS - 1.0));
+    const double radius = side ? OUTER_RADIUS : INNER_RADIUS;
+    tact_v3_set(out, radius * cos(angle), radius * sin(angle),
+                HALF_HEIGHT * (2.0 * row / ROWS - 1.0));
 }
 
 static void add_square(uint32_t **next, const uint32_t corner[4])
@@ -44,7 +46,7 @@ static uint32_t ring_vertex(int side, int segment, int row)
     return (uint32_t)((side * SEGMENTS + segment % SEGMENTS) * (ROWS + 1) + row);
 }
 
-/* Walls in rows of squares, and the two rims. */
+/* Makes the ring's mesh: two walls of rows of squares, and two rims. */
 static struct tact_mesh *make_ring(void)
 {
     static double vertices[2 * SEGMENTS * (ROWS + 1)][3];
@@ -88,7 +90,7 @@ static struct tact_mesh *make_segment(int segment)
     return mesh;
 }
 
-/* A box, a prism or a hull, with up to some 30 faces. */
+/* Makes a box, a prism or a random hull, of up to about 30 faces. */
 static struct tact_mesh *make_solid(int i)
 {
     const double half[3] = {uniform(0.02, 0.5), uniform(0.02, 0.5), uniform(0.02, 0.5)};
@@ -113,16 +115,18 @@ static struct tact_mesh *make_solid(int i)
     return mesh;
 }
 
-/* Raw moments about a point: 1, r, r r^T; area vector and torque of the ring's surface. */
+/* Sums of moments about a point: integrals of 1, r, r r^T; area vector and torque of the ring's
+ * surface. */
 struct sums {
     real v, first[3], second[6], gradient[3], torque[3], surface;
 };
 
-static const int row_of[6] = {0, 1, 2, 0, 0, 1}, column_of[6] = {0, 1, 2, 1, 2, 2};
+static const int tensor_row[6] = {0, 1, 2, 0, 0, 1}, tensor_column[6] = {0, 1, 2, 1, 2, 2};
 
-static void add_part(const struct oracle_answer *part, const double about[3], struct sums *sums)
+static void add_segment_overlap(const struct oracle_answer *part, const double about[3],
+                                struct sums *sums)
 {
-    /* Rounding alone, about a point that may be far. */
+    /* the error is that of rounding alone, about a point that may be far away */
     const real volume = part->volume > 16 * LDBL_EPSILON ? part->volume : 0;
     real r[3], turn[3];
     for (int k = 0; k < 3; k++) {
@@ -138,44 +142,52 @@ static void add_part(const struct oracle_answer *part, const double about[3], st
     }
     for (int k = 0; k < 6; k++) {
         sums->second[k] +=
-            volume > 0 ? part->second[k] + volume * r[row_of[k]] * r[column_of[k]] : 0;
+            volume > 0 ? part->second[k] + volume * r[tensor_row[k]] * r[tensor_column[k]] : 0;
     }
 }
 
-static double worst_over_bound; /* largest error, over its bound */
+static double worst_over_bound; /* largest error of a moment, relative to its bound */
 
-static void check(double error, double bound)
+static void record_error_over_bound(double error, double bound)
 {
     worst_over_bound = fmax(worst_over_bound, fabs(error) / bound);
 }
 
-/* Compares about the library's centroid. */
-static void compare(const struct tact_moments *m, const struct sums *want)
+/* Compares the library's moments with the sums over the segments, both about the library's
+ * centroid. */
+static void compare_with_segment_sums(const struct tact_moments *m,
+                                      const struct sums *expected_sums)
 {
-    const double area = 0.5 * (double)want->surface, v = (double)want->v;
+    const double area = 0.5 * (double)expected_sums->surface, v = (double)expected_sums->v;
     const double slack =
-        1e-10 * v + 768.0 * DBL_EPSILON * area * OUTER + 16.0 * (double)LDBL_EPSILON;
-    const double size =
-        v > 0.0 ? sqrt((double)(want->second[0] + want->second[1] + want->second[2]) / v) : 0.0;
-    check(m->volume - v, slack);
+        1e-10 * v + 768.0 * DBL_EPSILON * area * OUTER_RADIUS + 16.0 * (double)LDBL_EPSILON;
+    const double size = v > 0.0
+                            ? sqrt((double)(expected_sums->second[0] + expected_sums->second[1] +
+                                            expected_sums->second[2]) /
+                                   v)
+                            : 0.0;
+    record_error_over_bound(m->volume - v, slack);
     for (int k = 0; k < 3 && v > 1e3 * slack; k++) {
-        check((double)want->first[k], slack * size + 768.0 * DBL_EPSILON * v);
-        check(m->gradient[k] - (double)want->gradient[k],
-              1e-10 * area + 1536.0 * DBL_EPSILON * size);
-        check(m->gradient[3 + k] - (double)want->torque[k],
-              (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
+        record_error_over_bound((double)expected_sums->first[k],
+                                slack * size + 768.0 * DBL_EPSILON * v);
+        record_error_over_bound(m->gradient[k] - (double)expected_sums->gradient[k],
+                                1e-10 * area + 1536.0 * DBL_EPSILON * size);
+        record_error_over_bound(m->gradient[3 + k] - (double)expected_sums->torque[k],
+                                (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
     }
-    const double reach = 10.0 * size; /* of a tip of an overlap that tapers */
+    const double reach = 10.0 * size; /* distance of the farthest tip of an overlap that tapers */
     for (int k = 0; k < 6 && v > 1e3 * slack; k++) {
-        check(m->second[k] - (double)want->second[k], slack * reach * reach);
+        record_error_over_bound(m->second[k] - (double)expected_sums->second[k],
+                                slack * reach * reach);
     }
 }
 
-/* Solids in the wall, across its rims, and in the middle of the ring, where they touch nothing. */
+/* Small solids in the ring's wall, across its rims, and in the middle of the ring, where there is
+ * no overlap. */
 static void a_ring_is_cut_by_small_solids(void **state)
 {
     (void)state;
-    const int solids = campaign_trial_count(SOLIDS, ALL_SOLIDS);
+    const int solid_count = campaign_trial_count(SOLIDS, ALL_SOLIDS);
     struct tact_shape ring = {.kind = TACT_SHAPE_MESH, .mesh = make_ring()};
     struct tact_mesh *segment[SEGMENTS];
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1 << 16);
@@ -186,16 +198,17 @@ static void a_ring_is_cut_by_small_solids(void **state)
     for (int i = 0; i < SEGMENTS; i++) {
         segment[i] = make_segment(i);
     }
-    for (int i = 0; i < solids; i++) {
+    for (int i = 0; i < solid_count; i++) {
         struct tact_mesh *solid = make_solid(i);
         const struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = solid};
         const double angle = uniform(0.0, 6.283185307179586), radius = uniform(0.7, 1.2);
         struct tact_pose pa = random_pose(0.2), at = random_pose(0.0), pb;
         struct tact_moments m;
-        struct sums want = {.v = 0};
+        struct sums expected_sums = {.v = 0};
         assert_non_null(solid->facets);
-        tact_v3_set(at.position, radius * cos(angle), radius * sin(angle), uniform(-HALF, HALF));
-        if (i % 4 == 0) { /* faces along the wall, as a finger's */
+        tact_v3_set(at.position, radius * cos(angle), radius * sin(angle),
+                    uniform(-HALF_HEIGHT, HALF_HEIGHT));
+        if (i % 4 == 0) { /* the solid's faces are along the ring's wall, as a finger's */
             tact_v3_set(at.quat_wxyz + 1, 0.0, 0.0, sin(0.5 * angle));
             at.quat_wxyz[0] = cos(0.5 * angle);
         }
@@ -204,22 +217,22 @@ static void a_ring_is_cut_by_small_solids(void **state)
         const int rc = tact_moments_pair(&ring, &pa, &b, &pb, NULL, scratch, &m);
         for (int k = 0; k < SEGMENTS; k++) {
             const struct oracle_answer part =
-                oracle_overlap(segment[k], &pa, solid, &pb, 20.0 * DBL_EPSILON * OUTER);
-            add_part(&part, m.centroid, &want);
+                oracle_overlap(segment[k], &pa, solid, &pb, 20.0 * DBL_EPSILON * OUTER_RADIUS);
+            add_segment_overlap(&part, m.centroid, &expected_sums);
         }
         assert_true(rc == 0 || rc == 1);
         if (counts[TACT_COUNT_CONVEX] > cut) {
-            compare(&m, &want);
+            compare_with_segment_sums(&m, &expected_sums);
         }
         touching += rc;
         tact_mesh_free(solid);
     }
     print_message("%d of %d solids touch the ring; of %lu it is cut, of %lu measured by the rim: "
                   "worst error %.2g of its bound\n",
-                  touching, solids, (unsigned long)counts[TACT_COUNT_CONVEX],
+                  touching, solid_count, (unsigned long)counts[TACT_COUNT_CONVEX],
                   (unsigned long)counts[TACT_COUNT_RIM], worst_over_bound);
-    assert_true(touching > solids / 3);
-    assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)solids / 2);
+    assert_true(touching > solid_count / 3);
+    assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)solid_count / 2);
     assert_true(worst_over_bound <= 1.0);
     for (int i = 0; i < SEGMENTS; i++) {
         tact_mesh_free(segment[i]);

@@ -27,21 +27,21 @@ static const char *const names[] = {"knot.obj",
                                     "allegro/link_0.0.stl",
                                     "allegro/link_12.0_right.stl"};
 
-/* Under a sanitizer every fifth pair: each mesh comes first and second in some of them. */
-enum { PAIR_STRIDE = SANITIZED ? 12 : 1 };
+/* Under a sanitizer only every 12th pair is measured. */
+enum { PAIR_STRIDE = RUNS_UNDER_SANITIZER ? 12 : 1 };
 
 static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[sizeof names / sizeof *names];
-static int count; /* number of meshes that were found */
+static int count; /* number of data meshes that were found */
 
 /** Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
-static struct tact_mesh *read_mesh(const char *name)
+static struct tact_mesh *read_mesh_of_unit_radius(const char *name)
 {
-    struct tact_mesh *unscaled = load_test_data_mesh(name, 1.0), *scaled = NULL;
-    if (unscaled) {
-        scaled = load_test_data_mesh(name, 1.0 / unscaled->radius);
+    struct tact_mesh *mesh_of_file_size = load_test_data_mesh(name, 1.0), *scaled = NULL;
+    if (mesh_of_file_size) {
+        scaled = load_test_data_mesh(name, 1.0 / mesh_of_file_size->radius);
     }
-    tact_mesh_free(unscaled);
+    tact_mesh_free(mesh_of_file_size);
     return scaled;
 }
 
@@ -70,8 +70,8 @@ static double largest_difference(const double *a, const double *b, int n)
     return sqrt(d);
 }
 
-/** Scale of a gradient's rounding error: the surface that the gradient is summed over. Of a body
- * within another, or through it, the gradient itself is nearly zero. */
+/** Scale of a gradient's rounding error: the area that the gradient is summed over. The gradient
+ * itself is nearly zero for a body inside another or pierced by it. */
 static double area_of_manifold(const struct tact_moments *m)
 {
     return fmax(tact_v3_norm(m->gradient), pow(m->volume, 2.0 / 3.0));
@@ -167,7 +167,7 @@ int main(void)
         cmocka_unit_test(gradient_is_derivative),
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct tact_mesh *mesh = read_mesh(names[i]);
+        struct tact_mesh *mesh = read_mesh_of_unit_radius(names[i]);
         if (mesh) {
             meshes[count++] = mesh;
         }

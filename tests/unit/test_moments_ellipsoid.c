@@ -24,15 +24,15 @@ static struct tact_shape make_shape(enum tact_shape_kind kind, double x, double 
     return s;
 }
 
-/* An ellipsoid with the triangles of another one, which no pair here uses. */
+/* Makes an ellipsoid that shares the triangles of another; no pair of this test measures these. */
 static struct tact_shape make_ellipsoid(const struct tact_shape *other, const double size[3])
 {
     return (struct tact_shape){
         .kind = TACT_SHAPE_ELLIPSOID, .size = {size[0], size[1], size[2]}, .mesh = other->mesh};
 }
 
-/* Largest difference of two overlaps, of a size and volume near 1. */
-static double difference(const struct tact_moments *a, const struct tact_moments *b)
+/* Largest difference of the moments of two overlaps whose size and volume are near 1. */
+static double largest_moments_difference(const struct tact_moments *a, const struct tact_moments *b)
 {
     double worst = fabs(a->volume - b->volume);
     for (int k = 0; k < 6; k++) {
@@ -60,7 +60,7 @@ static void equal_half_axes_are_a_ball(void **state)
         struct tact_moments a, b;
         const int ra = tact_moments_pair(&ball, &pa, other, &pb, NULL, NULL, &a);
         assert_int_equal(tact_moments_pair(&round, &pa, other, &pb, NULL, NULL, &b), ra);
-        worst = fmax(worst, difference(&a, &b));
+        worst = fmax(worst, largest_moments_difference(&a, &b));
         touching += ra;
     }
     print_message("as a ball: %d touch, largest difference %.1e\n", touching, worst);
@@ -91,7 +91,7 @@ static void add_raw_moments(double sum[16], const struct tact_moments *m)
 static void boxes_share_the_ellipsoid(void **state)
 {
     (void)state;
-    struct tact_shape octant = make_shape(TACT_SHAPE_BOX, 4.0, 4.0, 4.0);
+    struct tact_shape octant_box = make_shape(TACT_SHAPE_BOX, 4.0, 4.0, 4.0);
     double worst[2] = {0.0, 0.0};
     for (int i = 0; i < 300; i++) {
         double s[3], corner[3], sum[16] = {0};
@@ -100,7 +100,7 @@ static void boxes_share_the_ellipsoid(void **state)
             corner[k] =
                 i < 200 ? s[k] * uniform(-0.57, 0.57) : (i >> k & 1) * uniform(-1e-16, 1e-16);
         }
-        struct tact_shape egg = make_ellipsoid(&octant, s);
+        struct tact_shape egg = make_ellipsoid(&octant_box, s);
         struct tact_pose at = tact_pose_identity(), frame = i < 100 ? random_pose(0.0) : at;
         tact_v3_copy(frame.position, corner);
         for (int j = 0; j < 8; j++) {
@@ -110,7 +110,7 @@ static void boxes_share_the_ellipsoid(void **state)
                 local.position[k] = j >> k & 1 ? 4.0 : -4.0;
             }
             tact_pose_mul(&pose, &frame, &local);
-            tact_moments_pair(&egg, &at, &octant, &pose, NULL, NULL, &m);
+            tact_moments_pair(&egg, &at, &octant_box, &pose, NULL, NULL, &m);
             add_raw_moments(sum, &m);
         }
         const double v = 4.0 / 3.0 * PI * s[0] * s[1] * s[2];
@@ -124,10 +124,11 @@ static void boxes_share_the_ellipsoid(void **state)
         "eight boxes share it: worst error of any moment %.1e, with the centre on faces %.1e\n",
         worst[0], worst[1]);
     assert_true(worst[0] < 1e-11 && worst[1] < 2e-7);
-    tact_shape_release(&octant);
+    tact_shape_release(&octant_box);
 }
 
-/* Central difference of V along axis k of the world, or about it through the centroid. */
+/* Central difference of V for a translation along axis k of the world (0 to 2), or a rotation about
+ * axis k - 3 through the centroid. */
 static double volume_derivative(const struct tact_shape *egg, const struct tact_pose *pa,
                                 const struct tact_shape *other, const struct tact_pose *pb,
                                 const struct tact_moments *m, int k, double e)
@@ -157,7 +158,8 @@ static void gradient_is_derivative(void **state)
         assert_int_equal(tact_moments_pair(other, &pb, &egg, &pa, NULL, NULL, &swapped), rc);
         for (int k = 0; k < 6 && rc == 1; k++) {
             double off[2];
-            for (int j = 0; j < 2; j++) { /* where it reaches an edge the larger step is worse */
+            for (int j = 0; j < 2; j++) { /* the smaller error of two steps: where the motion
+                                             reaches an edge, the larger step is less accurate */
                 const double e = j ? 1e-5 : 1e-6;
                 off[j] = fabs(volume_derivative(&egg, &pa, other, &pb, &m, k, e) - m.gradient[k]);
             }
@@ -171,7 +173,8 @@ static void gradient_is_derivative(void **state)
     tact_shape_release(&box);
 }
 
-/* The ellipsoid's own triangles, as a mesh, and a plane as the face of a large box. */
+/* The ellipsoid's triangles, measured as a mesh, and a plane, measured as the face of a large box,
+ * give nearly the same moments. */
 static void a_triangulation_comes_near(void **state)
 {
     (void)state;
@@ -179,7 +182,7 @@ static void a_triangulation_comes_near(void **state)
     struct tact_shape egg = make_shape(TACT_SHAPE_ELLIPSOID, 0.6, 0.9, 0.4);
     struct tact_shape mesh = {.kind = TACT_SHAPE_MESH, .mesh = egg.mesh};
     struct tact_shape box = make_shape(TACT_SHAPE_BOX, 0.5, 0.3, 0.8);
-    struct tact_shape slab = make_shape(TACT_SHAPE_BOX, 8.0, 8.0, 8.0),
+    struct tact_shape slab_box = make_shape(TACT_SHAPE_BOX, 8.0, 8.0, 8.0),
                       plane = {.kind = TACT_SHAPE_HALFSPACE};
     double worst = 0.0, worst_plane = 0.0;
     assert_non_null(scratch);
@@ -189,19 +192,19 @@ static void a_triangulation_comes_near(void **state)
         struct tact_moments a, b;
         tact_moments_pair(&egg, &pa, &box, &pb, NULL, scratch, &a);
         tact_moments_pair(&mesh, &pa, &box, &pb, NULL, scratch, &b);
-        worst = fmax(worst, difference(&a, &b));
+        worst = fmax(worst, largest_moments_difference(&a, &b));
         tact_moments_pair(&egg, &pa, &plane, &pb, NULL, scratch, &a);
         below.position[2] = -8.0;
         tact_pose_mul(&slab_pose, &pb, &below);
-        tact_moments_pair(&egg, &pa, &slab, &slab_pose, NULL, scratch, &b);
-        worst_plane = fmax(worst_plane, difference(&a, &b));
+        tact_moments_pair(&egg, &pa, &slab_box, &slab_pose, NULL, scratch, &b);
+        worst_plane = fmax(worst_plane, largest_moments_difference(&a, &b));
     }
     print_message("against its triangles %.1e, a plane against a box's face %.1e\n", worst,
                   worst_plane);
     assert_true(worst < 2e-2 && worst_plane < 1e-11);
     tact_shape_release(&egg);
     tact_shape_release(&box);
-    tact_shape_release(&slab);
+    tact_shape_release(&slab_box);
     tact_moments_scratch_destroy(scratch);
 }
 

@@ -100,18 +100,19 @@ static void random_convex_pairs(void **unused)
     assert_true(overlaps > 200);
     assert_true(worst[0].v < 1e-9 && worst[0].c < 1e-9 && worst[0].s < 1e-9);
     assert_true(worst[0].g < 1e-9 && worst[0].q < 1e-9);
-    /* For a direction of projection across a small overlap, large terms cancel. */
+    /* Bounds are wider for some projection directions: across a small overlap large terms cancel.
+     */
     assert_true(worst[1].v < 1e-9 && worst[1].c < 1e-7 && worst[1].s < 1e-6);
     assert_true(worst[1].g < 1e-9 && worst[1].q < 1e-7);
 }
 
 struct relative_placement {
     const char *name;
-    double a[3], b[3], at[3]; /* half extents, position of a against b */
-    int gradient; /* whether the gradient is defined, which it is where no side faces coincide */
+    double a[3], b[3], at[3]; /* half sides of both boxes, position of a relative to b */
+    int gradient;             /* whether the gradient is defined: no side faces coincide */
 };
 
-/** Boxes whose faces and edges coincide, in the frame of the world and of a turned one. */
+/** Boxes whose faces and edges coincide, aligned with the world's axes and turned. */
 static void boxes_with_common_faces_are_exact(void **unused)
 {
     (void)unused;
@@ -266,7 +267,8 @@ static void gradient_is_derivative(void **unused)
     assert_true(worst_linear < 1e-6 && worst_angular < 1e-6 && worst_swap < 1e-11);
 }
 
-/** Any direction gives the same moments: no convexity, no oracle needed. */
+/** Any direction of projection gives the same moments: a check that needs neither convexity nor a
+ * reference. */
 static void compare_directions_of_projection(const char *name, double scale)
 {
     struct tact_mesh *mesh = load_test_data_mesh(name, scale);
@@ -315,8 +317,8 @@ static void directions_agree_on_spot(void **unused)
     compare_directions_of_projection("spot.obj", 0.1);
 }
 
-/** A half-space compared with a box so large that it acts as one; the body wholly inside and
- * outside. */
+/** A half-space gives the same moments as a box so large that it acts as one; also with the body
+ * wholly inside or outside. */
 static void a_half_space_acts_like_a_large_box(void **unused)
 {
     (void)unused;

@@ -25,7 +25,7 @@ static struct tact_moments_scratch *scratch;
 /** Largest errors of a family of pairs, in units of their bounds; the gradient's direction in
  * degrees. */
 struct tally {
-    int overlaps, coplanar, refused;
+    int overlaps, coplanar_pairs, refused;
     double v, c, s, g, degrees;
 };
 
@@ -67,7 +67,7 @@ struct pair {
     struct tact_pose pa, pb;
 };
 
-/** Places a against b at `at` (in b's frame) and turns the two together. */
+/** Places body a at `at` in b's frame, then turns both bodies by one random rotation. */
 static void place_pair_and_turn_both(struct pair *p, const double at[3])
 {
     struct tact_pose offset = tact_pose_identity();
@@ -93,7 +93,7 @@ static void make_thin_sheet_pair(struct pair *p, int i)
     p->pb = random_pose(0.3);
 }
 
-/** A shallow dent: the face, edge or corner of a box just inside another's face. */
+/** A shallow overlap: the face, edge or corner of a box just inside the face of another. */
 static void make_shallow_pair(struct pair *p, int i)
 {
     double depth = pow(10.0, uniform(-6.0, -2.0)), lean = i % 3 ? uniform(0.05, 0.8) : 0.0;
@@ -109,7 +109,7 @@ static void make_shallow_pair(struct pair *p, int i)
     tact_pose_mul(&p->pa, &p->pb, &at);
 }
 
-/** Boxes and prisms whose faces, edges and corners lie in each other. */
+/** Pairs of boxes and prisms whose faces, edges and corners coincide. */
 static void make_coincident_pair(struct pair *p, int i)
 {
     const double sizes[4] = {0.25, 0.5, 1.0, 1.5};
@@ -120,7 +120,8 @@ static void make_coincident_pair(struct pair *p, int i)
         double side = uniform(0.0, 1.0) < 0.5 ? -1.0 : 1.0;
         switch ((int)uniform(0.0, 3.0)) {
         case 0:
-            at[k] = side * (b[k] - a[k]); /* two faces in one plane, both outward */
+            at[k] =
+                side * (b[k] - a[k]); /* two faces lie in one plane, with equal outward normals */
             break;
         case 1:
             at[k] = side * (b[k] + a[k] - 0.125);
@@ -190,7 +191,7 @@ static double largest_coordinate(const struct pair *p)
     return size;
 }
 
-static double degrees_between(const double *got, const real *want)
+static double angle_between_deg(const double *got, const real *want)
 {
     real cross[3], dot = 0, size = 0;
     for (int k = 0; k < 3; k++) {
@@ -212,22 +213,22 @@ static void check_error_within_bound(const char *name, int i, double error, doub
     *worst = fmax(*worst, ratio);
 }
 
-/** Checks the moments of one overlap against their bounds. far: rounding errors of the second
- * moment from terms at the bodies' whole size, which summation over columns has. */
-static void compare_moments(const char *name, int i, const struct pair *p,
-                            const struct oracle_answer *exact, const struct tact_moments *m,
-                            double far, struct tally *tally)
+/** Checks the errors of one overlap's moments against their bounds. far: additional bound for the
+ * second moment by prisms, whose terms have the bodies' whole size. */
+static void check_moments_of_pair(const char *name, int i, const struct pair *p,
+                                  const struct oracle_answer *exact, const struct tact_moments *m,
+                                  double far, struct tally *tally)
 {
     const struct oracle_answer want = *exact;
     double l = largest_coordinate(p), dc = 0.0, ds = 0.0, dg = 0.0, dq = 0.0, g = 0.0;
     double area = 0.5 * (double)want.surface, v = (double)want.volume;
-    /* About three times the worst of many seeds, which thin sheets of prisms have; plus the
-     * oracle's own rounding, which is the whole error where corners only touch. */
+    /* The bound is about three times the worst error of many seeds, that of thin sheets, plus the
+     * oracle's own rounding error, which is all where only corners touch. */
     double rounding_error_bound = 768.0 * DBL_EPSILON * l,
            slack = 1e-9 * v + rounding_error_bound * area;
     slack += (double)LDBL_EPSILON * l * l * l;
     tally->overlaps += v > slack;
-    tally->coplanar += want.coplanar > 0;
+    tally->coplanar_pairs += want.coplanar_triangle_count > 0;
     check_error_within_bound(name, i, fabs(m->volume - v), slack, &tally->v);
     if (!(v > 1e3 * slack)) {
         return;
@@ -250,13 +251,14 @@ static void compare_moments(const char *name, int i, const struct pair *p,
     check_error_within_bound(name, i, fmax(sqrt(dg), sqrt(dq) / size),
                              1e-9 * area + 2.0 * rounding_error_bound * size, &tally->g);
     if (sqrt(g) > 1e-3 * area) {
-        double degrees = degrees_between(m->gradient, want.gradient);
+        double degrees = angle_between_deg(m->gradient, want.gradient);
         check_error_within_bound(name, i, degrees, 1e-6, &(double){0.0});
         tally->degrees = fmax(tally->degrees, degrees);
     }
 }
 
-/** The moments by signed prism pairs, which the library does not use for small convex meshes. */
+/** Computes moments by sums over signed prism pairs, a method that the library does not use for
+ * small convex meshes. */
 static void compute_moments_by_prisms(const struct pair *p, struct tact_moments *m)
 {
     struct tact_prism_frame frame;
@@ -269,7 +271,8 @@ static void compute_moments_by_prisms(const struct pair *p, struct tact_moments 
     }
 }
 
-/** The moments by the rim of the overlap; 0 where that is refused. */
+/** Computes moments by the method of the overlap's rim; returns 0 where the method refuses the
+ * pair. */
 static int compute_moments_by_rim(const struct pair *p, struct tact_moments *m)
 {
     struct tact_prism_frame frame;
@@ -295,11 +298,11 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
         struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = p.b};
         int rc = tact_moments_pair(&a, &p.pa, &b, &p.pb, NULL, scratch, &m);
         assert_true(rc == 0 || rc == 1);
-        compare_moments(name, i, &p, &want, &m, 0.0, &tally[0]);
+        check_moments_of_pair(name, i, &p, &want, &m, 0.0, &tally[0]);
         compute_moments_by_prisms(&p, &m);
-        compare_moments(name, i, &p, &want, &m, 8.0, &tally[1]);
+        check_moments_of_pair(name, i, &p, &want, &m, 8.0, &tally[1]);
         if (compute_moments_by_rim(&p, &m)) {
-            compare_moments(name, i, &p, &want, &m, 0.0, &tally[2]);
+            check_moments_of_pair(name, i, &p, &want, &m, 0.0, &tally[2]);
         } else {
             tally[2].refused++;
         }
@@ -307,7 +310,7 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
         tact_mesh_free(p.b);
     }
     print_message("%s: %d pairs, %d overlap, %d with faces in one plane; errors/bounds:\n", name,
-                  pairs, tally[0].overlaps, tally[0].coplanar);
+                  pairs, tally[0].overlaps, tally[0].coplanar_pairs);
     for (int k = 0; k < 3; k++) {
         static const char *const methods[3] = {"pair", "prisms", "rim"};
         const struct tally *t = &tally[k];

@@ -1,5 +1,5 @@
-/* The broad phase of triangles compared with all triangles of one mesh paired with all of the
- * other. */
+/* The search for near triangles of two meshes (broad phase) compared with all pairs of their
+ * triangles. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,8 @@
 
 static struct tact_moments_scratch *scratch;
 
-/** A bent and dented ball, closed but not convex, scaled and moved in its own frame. */
+/** Makes the mesh of a bent and dented ball, closed but not convex, scaled and displaced from its
+ * origin. */
 static struct tact_mesh *dented_ball(size_t triangles, double size, double offset)
 {
     struct tact_mesh *ball, *mesh;
@@ -71,7 +72,8 @@ static void record_errors(const struct tact_moments *got, const struct tact_mome
     worst = fmax(worst, off * fmin(1.0, pow(want->volume / (1e-5 * smaller_volume), 5.0 / 3.0)));
 }
 
-/** Measures a pair both ways; returns whether they overlap. */
+/** Measures a pair with the broad phase and with all pairs of triangles; returns whether the bodies
+ * overlap. */
 static int compare_broad_phase(const struct tact_mesh *a, const struct tact_pose *pa,
                                const struct tact_mesh *b, const struct tact_pose *pb,
                                const double *direction)
@@ -134,7 +136,8 @@ static void meshes_of_different_sizes_agree(void **unused)
     measure_random_pairs("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05, 0.0, 40);
 }
 
-/** Vertices far from their own origin, as files that keep the coordinates of a machine have them.
+/** Meshes whose vertices are far from their origin, as in files with the coordinates of a whole
+ * machine.
  */
 static void pairs_far_from_origin_agree(void **unused)
 {
@@ -142,8 +145,8 @@ static void pairs_far_from_origin_agree(void **unused)
     measure_random_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
 }
 
-/** More near leaves than the broad phase stores at once. */
-static void deep(void **unused)
+/** Meshes with more pairs of near leaves of their trees than the broad phase stores at once. */
+static void many_near_leaves_agree(void **unused)
 {
     (void)unused;
     worst = 0.0;
@@ -158,7 +161,8 @@ static void deep(void **unused)
     tact_mesh_free(b);
 }
 
-/** Sizes at which single precision would have no correct digit; a mesh is at most 1e9 m large. */
+/** Mesh sizes at which single precision would have no correct digit; the largest size of a mesh is
+ * 1e9 m. */
 static void sizes_beyond_floats_are_measured(void **unused)
 {
     (void)unused;
@@ -180,8 +184,9 @@ static void sizes_beyond_floats_are_measured(void **unused)
     }
 }
 
-/** Any mesh against a convex one of few faces is cut by planes: against prism pairs. A few hulls
- * have no facets, as a corner is out of the plane of its own triangle by some roundings. */
+/** A mesh with a convex one of few faces is measured by cuts with planes, compared here with prism
+ * pairs. A few hulls have no facets, as rounding puts a corner out of the plane of its own
+ * triangle. */
 static void meshes_cut_by_planes_agree(void **unused)
 {
     (void)unused;
@@ -233,7 +238,7 @@ int main(void)
         cmocka_unit_test(meshes_of_similar_size_agree),
         cmocka_unit_test(meshes_of_different_sizes_agree),
         cmocka_unit_test(pairs_far_from_origin_agree),
-        cmocka_unit_test(deep),
+        cmocka_unit_test(many_near_leaves_agree),
         cmocka_unit_test(sizes_beyond_floats_are_measured),
         cmocka_unit_test(meshes_cut_by_planes_agree),
     };

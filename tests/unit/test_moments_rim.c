@@ -394,7 +394,7 @@ static void cubes_with_gridded_faces_are_exact(void **unused)
     static const double shifts[] = {0.0,  1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11,
                                     1e-9, 1e-7,  1e-6,  1e-5,  1e-4,  1e-3};
     for (int g = 0; g < 2; g++) {
-        struct tact_mesh *cube = grid_cube(face_grid_sizes[g]);
+        struct tact_mesh *cube = make_grid_cube_mesh(face_grid_sizes[g]);
         assert_non_null(cube);
         double worst = 0.0, worst_ratio = 0.0;
         for (int i = 0; i < 6 * (int)(sizeof shifts / sizeof *shifts); i++) {
@@ -430,7 +430,7 @@ static void stale_normals_are_handled(void **unused)
     (void)unused;
     static const double directions[][3] = {
         {0, 0, -1}, {0, 0, 1}, {1, 0, 0}, {0.6, 0, 0.8}, {0, 0, 0}};
-    struct tact_mesh *cube = grid_cube(160);
+    struct tact_mesh *cube = make_grid_cube_mesh(160);
     assert_non_null(cube);
     const struct tact_shape s = {.kind = TACT_SHAPE_MESH, .mesh = cube};
     const struct tact_pose pa = tact_pose_identity();

@@ -183,13 +183,13 @@ static void a_folder_others_can_write_to_is_not_used(void **state)
     }
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     return mkdtemp(folder) && !mkdir(path_in_test_folder("tmp"), 0700) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     char command[64];
     (void)state;
@@ -220,5 +220,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(cache_variables_are_respected),
         cmocka_unit_test(a_folder_others_can_write_to_is_not_used),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -290,7 +290,7 @@ static void check_object_is_held(struct pinch *p, enum tip tip, double seconds, 
 static double run_duration(double usual)
 {
     const char *asked = getenv("TACT_PINCH_SECONDS");
-    return asked ? atof(asked) : SANITIZED ? fmin(usual, 1) : usual;
+    return asked ? atof(asked) : RUNS_UNDER_SANITIZER ? fmin(usual, 1) : usual;
 }
 
 static void no_creep_with_host_moments(void **state)

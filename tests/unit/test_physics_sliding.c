@@ -65,7 +65,7 @@ static void frictionless_block_keeps_going(void **state)
 }
 
 /* S = J M^-1 J^T and b = J t of a free body in contact with a fixed one at a random arm. */
-static void random_problem(struct tact_local_problem *p)
+static void make_random_local_problem(struct tact_local_problem *p)
 {
     double m = exp(uniform(-5, 2)), size = exp(uniform(-4, 0)), arm[3], weight[6], t[6];
     memset(p, 0, sizeof *p);
@@ -125,7 +125,7 @@ static void friction_opposes_slip(void **state)
         struct tact_local_problem p;
         double r[6] = {0}, speed;
         int limits = 0;
-        random_problem(&p);
+        make_random_local_problem(&p);
         tried++;
         for (int pass = 0; pass < 500; pass++) {
             limits = tact_local_cone(&p, r);

@@ -24,11 +24,11 @@
 #define OTHER_USER 65534
 
 #if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
+#define RUNS_UNDER_SANITIZER 1
 #elif defined(__has_feature)
-#define SANITIZED __has_feature(address_sanitizer)
+#define RUNS_UNDER_SANITIZER __has_feature(address_sanitizer)
 #else
-#define SANITIZED 0
+#define RUNS_UNDER_SANITIZER 0
 #endif
 
 static char root[] = "/tmp/tact_plugins_XXXXXX";
@@ -389,7 +389,7 @@ static void a_set_user_id_program_ignores_the_variable(void **state)
     (void)state;
     char self[4096], program[160];
     struct stat s;
-    if (SANITIZED) {
+    if (RUNS_UNDER_SANITIZER) {
         print_message("skipped: the leak check does not work in a set-user-id program\n");
         skip();
     }

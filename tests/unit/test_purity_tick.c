@@ -215,7 +215,7 @@ static pid_t start_daemon(const char *path)
 static int load_scene(struct tact_scene **scene, struct tact_error *err)
 {
     char devices[512];
-    const int port = free_port();
+    const int port = find_free_udp_port();
     snprintf(
         devices, sizeof devices,
         "  - {name: one, type: network, settings: {listen: \"127.0.0.1:%d\", axes: 6}}\n"

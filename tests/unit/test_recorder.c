@@ -195,14 +195,15 @@ static void overruns_are_counted(void **state)
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
-    struct heard heard = {0};
+    struct message_summary message_summary = {0};
     struct tact_log *log;
     uint64_t lost = 0, last = 0;
 
     options.ring_ticks = 16;
     assert_int_equal(
-        open_session_recorder(
-            path, &options, (struct tact_messages){count_message_and_keep_text, &heard}, &recorder),
+        open_session_recorder(path, &options,
+                              (struct tact_messages){count_message_and_keep_text, &message_summary},
+                              &recorder),
         0);
     for (uint64_t tick = 0; tick < ticks; tick++) {
         struct tact_record *record = tact_recorder_begin(recorder);
@@ -222,7 +223,7 @@ static void overruns_are_counted(void **state)
     assert_int_equal(report.records, ticks - lost);
     assert_int_equal(report.occupancy_max, 16);
     assert_in_range(lost, 1, ticks - 16);
-    assert_int_equal(heard.warnings, 1);
+    assert_int_equal(message_summary.warnings, 1);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_int_equal(tact_log_state(log)->ticks, ticks - lost);
     assert_int_equal(tact_log_state(log)->last_tick, last);
@@ -462,7 +463,7 @@ static void a_full_disk_ends_the_recording_only(void **state)
     struct rlimit old, limit;
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
-    struct heard heard = {0};
+    struct message_summary message_summary = {0};
     struct tact_log *log;
 
     signal(SIGXFSZ, SIG_IGN);
@@ -470,15 +471,16 @@ static void a_full_disk_ends_the_recording_only(void **state)
     limit = (struct rlimit){1000000, old.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_int_equal(
-        open_session_recorder(
-            path, &options, (struct tact_messages){count_message_and_keep_text, &heard}, &recorder),
+        open_session_recorder(path, &options,
+                              (struct tact_messages){count_message_and_keep_text, &message_summary},
+                              &recorder),
         0);
     record_session_ticks(recorder, 0, 20000);
     int rc = tact_recorder_close(recorder, &report);
     setrlimit(RLIMIT_FSIZE, &old);
     assert_int_equal(rc, -EFBIG);
     assert_int_equal(report.error, -EFBIG);
-    assert_int_equal(heard.errors, 1);
+    assert_int_equal(message_summary.errors, 1);
     assert_in_range(report.records, 250, 3000);
     assert_int_equal(report.records + report.discarded, 20000);
 

@@ -166,7 +166,7 @@ static void without_rings_the_file_is_completed(void **state)
     struct tact_recover_report report;
     struct tact_log *log;
 
-    record_and_kill(path, &options, 1, MORE_TICKS_THAN_RINGS, 0);
+    record_and_kill(path, &options, 1, TICKS_BEYOND_RING, 0);
     unlink(find_ring_file_path());
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     assert_false(report.rings || report.was_complete);
@@ -181,16 +181,16 @@ static void without_rings_the_file_is_completed(void **state)
      * that. */
     const char *const elsewhere[] = {TACT_BINARY_DIR, "/nonexistent"};
     for (int i = 0; i < 2; i++) {
-        struct heard heard = {0};
+        struct message_summary message_summary = {0};
         struct tact_recorder *recorder;
         options.ring_folder = elsewhere[i];
-        assert_int_equal(
-            open_session_recorder(path, &options,
-                                  (struct tact_messages){count_message_and_keep_text, &heard},
-                                  &recorder),
-            0);
-        assert_int_equal(heard.warnings, 1);
-        assert_non_null(strstr(heard.text, "if this process is killed"));
+        assert_int_equal(open_session_recorder(
+                             path, &options,
+                             (struct tact_messages){count_message_and_keep_text, &message_summary},
+                             &recorder),
+                         0);
+        assert_int_equal(message_summary.warnings, 1);
+        assert_non_null(strstr(message_summary.text, "if this process is killed"));
         record_session_ticks(recorder, 0, 100);
         assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     }
@@ -203,7 +203,7 @@ static void a_log_in_use_is_not_recovered(void **state)
     const char *path = session_log_path("used");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recorder *recorder;
-    struct heard heard = {0};
+    struct message_summary message_summary = {0};
     struct tact_log *log;
 
     assert_int_equal(
@@ -216,17 +216,18 @@ static void a_log_in_use_is_not_recovered(void **state)
     /* The reader's message names the command that recovers the log, and that of a new recording
      * what it overwrites. */
     options.ring_folder = NULL;
-    record_and_kill(path, &options, 1, MORE_TICKS_THAN_RINGS, 0);
+    record_and_kill(path, &options, 1, TICKS_BEYOND_RING, 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_non_null(strstr(tact_log_state(log)->why, "run `tact recover "));
     assert_int_equal(tact_log_recover(path, NULL, NULL, NULL), -EBUSY);
     tact_log_close(log);
     assert_int_equal(
-        open_session_recorder(
-            path, &options, (struct tact_messages){count_message_and_keep_text, &heard}, &recorder),
+        open_session_recorder(path, &options,
+                              (struct tact_messages){count_message_and_keep_text, &message_summary},
+                              &recorder),
         0);
-    assert_int_equal(heard.warnings, 1);
-    assert_non_null(strstr(heard.text, "not recovered"));
+    assert_int_equal(message_summary.warnings, 1);
+    assert_non_null(strstr(message_summary.text, "not recovered"));
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     unlink(path);
 }
@@ -238,19 +239,20 @@ static void a_deleted_log_is_reported(void **state)
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
-    struct heard heard = {0};
+    struct message_summary message_summary = {0};
 
     assert_int_equal(
-        open_session_recorder(
-            path, &options, (struct tact_messages){count_message_and_keep_text, &heard}, &recorder),
+        open_session_recorder(path, &options,
+                              (struct tact_messages){count_message_and_keep_text, &message_summary},
+                              &recorder),
         0);
     record_session_ticks(recorder, 0, 100);
     unlink(path);
     record_session_ticks(recorder, 100, 100);
     assert_int_equal(tact_recorder_close(recorder, &report), -ENOENT);
     assert_int_equal(report.records, 200);
-    assert_int_equal(heard.errors, 1);
-    assert_non_null(strstr(heard.text, "was deleted"));
+    assert_int_equal(message_summary.errors, 1);
+    assert_non_null(strstr(message_summary.text, "was deleted"));
 }
 
 int main(void)
@@ -263,5 +265,5 @@ int main(void)
         cmocka_unit_test(a_log_in_use_is_not_recovered),
         cmocka_unit_test(a_deleted_log_is_reported),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -260,5 +260,5 @@ int main(void)
         cmocka_unit_test(damage_without_rings_is_reported),
         cmocka_unit_test(cut_logs_are_completed_or_refused),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

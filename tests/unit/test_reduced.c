@@ -218,12 +218,12 @@ static void patches_do_not_matter(void **state)
         for (int k = 0; k < 3; k++) {
             struct tact_charts *charts = k ? load_torus_patches(k == 1 ? 4 : 8) : NULL;
             struct tact_reduced *r;
-            s.fixed =
-                k ? (struct tact_shape){.kind = TACT_SHAPE_PATCHES, .charts = charts}
-                  : (struct tact_shape){.kind = TACT_SHAPE_TORUS, .size = {TORUS_RING, TORUS_TUBE}};
-            s.pose.position[0] = TORUS_RING * cos(0.3);
-            s.pose.position[1] = TORUS_RING * sin(0.3);
-            s.pose.position[2] = TORUS_TUBE + 0.009;
+            s.fixed = k ? (struct tact_shape){.kind = TACT_SHAPE_PATCHES, .charts = charts}
+                        : (struct tact_shape){.kind = TACT_SHAPE_TORUS,
+                                              .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
+            s.pose.position[0] = TORUS_RING_RADIUS_M * cos(0.3);
+            s.pose.position[1] = TORUS_RING_RADIUS_M * sin(0.3);
+            s.pose.position[2] = TORUS_TUBE_RADIUS_M + 0.009;
             r = open_reduced(&s, &o);
             assert_int_not_equal(tact_reduced_report(r)->mode, TACT_REDUCED_FLIGHT);
             assert_int_equal(tact_reduced_advance(r, 0.05), 0);

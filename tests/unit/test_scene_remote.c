@@ -32,9 +32,9 @@ static void bad_remotes_are_refused(void **state)
     };
     char good[4096];
     (void)state;
-    tact_number_print(good, sizeof good, person_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
+    tact_number_print(good, sizeof good, person_scene_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
                       "impedance: 10");
-    tact_scene_free(load(good));
+    tact_scene_free(parse_remote_scene(good));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[8192];
         struct tact_scene *scene = NULL;
@@ -118,8 +118,8 @@ static void range_of_targets_is_refused(void **state)
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
     (void)state;
-    snprintf(good, sizeof good, robot_text, "impedance: 10, stiffness: 1000, damping: 30");
-    tact_scene_free(load(good));
+    snprintf(good, sizeof good, robot_scene_text, "impedance: 10, stiffness: 1000, damping: 30");
+    tact_scene_free(parse_remote_scene(good));
     const char *at = strstr(good, from);
     snprintf(text, sizeof text, "%.*sviscous: 2, target_lower: 0, target_upper: 0.1%s",
              (int)(at - good), good, at + strlen(from));

@@ -532,7 +532,7 @@ static void a_twin_without_a_servo_measures_no_force(void **state)
     }
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     char path[64];
@@ -544,11 +544,11 @@ static int make_folder(void **state)
     return fclose(file);
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"press.csv", "press.mcap"};
-    return remove_folder_with(folder, files, sizeof files / sizeof *files);
+    return remove_folder_with_files(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)
@@ -565,5 +565,5 @@ int main(void)
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(a_twin_without_a_servo_measures_no_force),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

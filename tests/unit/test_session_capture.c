@@ -48,7 +48,7 @@ static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
 {
     for (size_t i = 0; i < sizeof script / sizeof *script; i++) {
         if (script[i].tick == tick) {
-            (script[i].dropped ? mock_pad_lose_events : mock_pad_send)(pad, script[i].events,
+            (script[i].dropped ? mock_pad_drop_events : mock_pad_send)(pad, script[i].events,
                                                                        script[i].count);
         }
     }
@@ -185,13 +185,13 @@ static void a_played_recording_has_the_same_bits(void **state)
     }
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     char path[64];
     (void)state;
@@ -209,7 +209,7 @@ int main(void)
         printf("skipped: %s\n", why);
         return 77;
     }
-    int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+    int failed = cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
     mock_pad_free(pad);
     return failed;
 }

@@ -563,7 +563,7 @@ static int write_motion(const char *name, const char *rows)
     return fclose(file);
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     assert_non_null(mkdtemp(folder));
@@ -571,11 +571,11 @@ static int make_folder(void **state)
            write_motion("lead.csv", "time,x\n0,0\n0.5,0.01\n1.5,0.01\n1.8,0.04\n10,0.04\n");
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"press.csv", "lead.csv", "press.mcap"};
-    return remove_folder_with(folder, files, sizeof files / sizeof *files);
+    return remove_folder_with_files(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)
@@ -591,5 +591,5 @@ int main(void)
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(refuses_without_an_input),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -167,22 +167,22 @@ static void a_stylus_is_pressed(void **state)
     }
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"press.mcap", "way.csv"};
-    return remove_folder_with(folder, files, sizeof files / sizeof *files);
+    return remove_folder_with_files(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_held_ruler_is_pressed),
                                        cmocka_unit_test(a_stylus_is_pressed)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -212,7 +212,7 @@ static char *ball_scene_text(int count, int spheres_each)
 static void memory_depends_on_near_pairs_only(void **state)
 {
     (void)state;
-    SKIP_IF_THREAD_CHECKED();
+    SKIP_UNDER_TSAN();
     char *text = ball_scene_text(1000, 3);
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
@@ -230,7 +230,7 @@ static void memory_depends_on_near_pairs_only(void **state)
     getrusage(RUSAGE_SELF, &after);
     double used = (double)(after.ru_maxrss - before.ru_maxrss) / 1024;
     print_message("%.2f s, %.0f MB more\n", cpu_seconds() - began, used);
-    assert_true(used < 200 || SANITIZED); /* a sanitizer keeps freed memory */
+    assert_true(used < 200 || RUNS_UNDER_SANITIZER); /* a sanitizer keeps freed memory */
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);

@@ -22,16 +22,16 @@ static void wall_is_met_without_delay(void **state)
                               .robot = "mode: model, stiffness: 1000, damping: 30",
                               .seconds = 5.0,
                               .back = 4.5};
-            struct track t = run_sites(&run);
-            const double felt = -mean_of(&t, PERSON_FORCE, 4.0, 4.5);
-            const double ideal = ideal_press(&hands[h]);
-            const double drag = peak_of(&t, PERSON_FORCE, 0.5, 1.0);
-            const double peak = peak_of(&t, ROBOT_FORCE, 0.5, 4.5);
-            const double rest = speed_of(&t, PERSON_Q, 4.0, 4.5);
+            struct remote_log t = run_sites(&run);
+            const double felt = -mean_of_column(&t, PERSON_FORCE, 4.0, 4.5);
+            const double ideal = series_spring_force(&hands[h]);
+            const double drag = peak_of_column(&t, PERSON_FORCE, 0.5, 1.0);
+            const double peak = peak_of_column(&t, ROBOT_FORCE, 0.5, 4.5);
+            const double rest = rms_speed_of_column(&t, PERSON_Q, 4.0, 4.5);
             print_message("%3d ms %s: press %.3f N, ideal %.3f; robot %.3f N; drag %.3f N; robot's "
                           "peak %.2f N; rest %.2g mm/s\n",
                           (int)delays[i], hands[h].name, felt, ideal,
-                          mean_of(&t, ROBOT_FORCE, 4.0, 4.5), drag, peak, 1e3 * rest);
+                          mean_of_column(&t, ROBOT_FORCE, 4.0, 4.5), drag, peak, 1e3 * rest);
             assert_true(fabs(felt - ideal) < 1e-3 * ideal);
             assert_true(drag < 0.01 && rest < 2e-3);
             assert_true(h != 1 || peak < 1.1 * peaks[i]);
@@ -53,15 +53,15 @@ static void known_wall_is_felt_at_once(void **state)
                       .seconds = 7.0,
                       .back = 3.0,
                       .again = ", [5, 0, 0, 0], [6, 1, 0, 0]"};
-    struct track t = run_sites(&run);
+    struct remote_log t = run_sites(&run);
     double late = 0.0;
     for (uint64_t k = 5000; k < 7000; k++) {
         late = fmax(late, t.at[k][PERSON_Q] > wall + 1e-3 ? -t.at[k][PERSON_FORCE] < 0.5 : 0.0);
     }
-    print_message("first peak %.2f N, second %.2f N\n", peak_of(&t, ROBOT_FORCE, 0.5, 3.0),
-                  peak_of(&t, ROBOT_FORCE, 5.0, 7.0));
-    assert_true(peak_of(&t, PERSON_FORCE, 4.2, 5.0) < 0.01 && late == 0.0);
-    assert_true(peak_of(&t, ROBOT_FORCE, 5.0, 7.0) < 1.1 * ideal_press(&hands[1]));
+    print_message("first peak %.2f N, second %.2f N\n", peak_of_column(&t, ROBOT_FORCE, 0.5, 3.0),
+                  peak_of_column(&t, ROBOT_FORCE, 5.0, 7.0));
+    assert_true(peak_of_column(&t, PERSON_FORCE, 4.2, 5.0) < 0.01 && late == 0.0);
+    assert_true(peak_of_column(&t, ROBOT_FORCE, 5.0, 7.0) < 1.1 * series_spring_force(&hands[1]));
     free(t.at);
 }
 

@@ -59,10 +59,10 @@ static void open_sites(int port, const char *link, double until, int record)
                  "type: network, settings: {%s: \"127.0.0.1:%d\", jitter: 0.02, repeats: 20%s}",
                  i ? "listen" : "connect", port, link);
         if (i) {
-            snprintf(text, sizeof text, robot_text, robot_tie);
+            snprintf(text, sizeof text, robot_scene_text, robot_tie);
         } else {
             char button[128];
-            tact_number_print(text, sizeof text, person_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
+            tact_number_print(text, sizeof text, person_scene_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
                               "impedance: 10");
             tact_number_print(button, sizeof button,
                               "type: operator, settings: {script: [[0, 0, 0, 0]], deadman_from: "
@@ -73,9 +73,9 @@ static void open_sites(int port, const char *link, double until, int record)
             replace_text(text, sizeof text, person_top, person_with);
         }
         replace_text(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
-        scenes[i] = load(text);
+        scenes[i] = parse_remote_scene(text);
         log_path(i, path);
-        open_site(i, record ? path : NULL);
+        open_session_of_site(i, record ? path : NULL);
     }
 }
 
@@ -84,7 +84,7 @@ static double link_input(int site, const char *name)
     const struct tact_device_info *info = &sessions[site]->devices[0].device.info;
     for (int i = 0; i < info->input_count; i++) {
         if (!strcmp(info->input[i].name, name)) {
-            return input_at(site)->channel[i];
+            return link_input_of_site(site)->channel[i];
         }
     }
     fail_msg("no input %s", name);
@@ -101,10 +101,10 @@ static const struct session_remote_state *tie_at(int site)
 static double press_wall(const char *link, double *least, int ticks)
 {
     double felt = 0.0, peak = 0.0;
-    open_sites(free_port(), link, 100.0, 1);
-    int k = wait_for_both();
+    open_sites(find_free_udp_port(), link, 100.0, 1);
+    int k = wait_for_both_links();
     for (*least = 0.0; k < ticks; k++) {
-        step_both();
+        step_both_sessions();
         *least = fmin(*least, fmin(link_input(PERSON, "channel_energy"),
                                    link_input(ROBOT, "channel_energy")));
         felt -= k >= ticks - 1000 ? tie_at(PERSON)->force / 1000.0 : 0.0;
@@ -121,7 +121,7 @@ static double press_wall(const char *link, double *least, int ticks)
     assert_true(link_input(PERSON, "repeated") > 0.8 * link_input(PERSON, "lost"));
     assert_true(link_input(PERSON, "sessions") == 1.0 && link_input(PERSON, "unsent") == 0.0);
     assert_true(link_input(PERSON, "one_way") > 0.05 && link_input(PERSON, "one_way") < 0.06);
-    close_sites();
+    close_sessions_of_sites();
     return felt;
 }
 
@@ -134,7 +134,7 @@ static double press_wall(const char *link, double *least, int ticks)
 static void press_over_a_poor_link(void **state)
 {
     (void)state;
-    SKIP_IF_THREAD_CHECKED();
+    SKIP_UNDER_TSAN();
     double least;
     const int end = 7500;
     const double passive = press_wall(POOR, &least, end);
@@ -179,12 +179,12 @@ static void hour_has_no_growth(void **state)
     const int minutes = campaign_trial_count(0, 60);
     struct minute now[SITES] = {0}, first[SITES];
     long before = 0;
-    open_sites(free_port(), POOR, 1e6, 0);
-    wait_for_both();
+    open_sites(find_free_udp_port(), POOR, 1e6, 0);
+    wait_for_both_links();
     for (int m = 0; m < minutes; m++) {
         struct rusage use;
         for (int k = 0; k < 60000; k++) {
-            step_both();
+            step_both_sessions();
         }
         assert_int_equal(getrusage(RUSAGE_SELF, &use), 0);
         before = m == 1 ? use.ru_maxrss : before;
@@ -204,10 +204,10 @@ static void hour_has_no_growth(void **state)
             for (int c = 0; c < COUNTERS && m > 1; c++) {
                 assert_true(now[i].counted[c] <= 1.5 * first[i].counted[c] + 30.0);
             }
-            assert_int_equal(input_at(i)->state, TACT_DEVICE_OK);
+            assert_int_equal(link_input_of_site(i)->state, TACT_DEVICE_OK);
         }
     }
-    close_sites();
+    close_sessions_of_sites();
 }
 
 /* The robot's end stops for 0.7 s of the scene, as a process that is stopped: what the person feels
@@ -216,30 +216,30 @@ static void silent_end_lets_go(void **state)
 {
     (void)state;
     double after = 0.0;
-    open_sites(free_port(), "", 100.0, 0);
-    int k = wait_for_both();
+    open_sites(find_free_udp_port(), "", 100.0, 0);
+    int k = wait_for_both_links();
     for (; k < 3000; k++) {
-        step_both();
+        step_both_sessions();
     }
     const double before = -tie_at(PERSON)->force;
     for (k = 0; k < 700; k++) {
         assert_int_equal(tact_session_step(sessions[PERSON], 0, NULL), 0);
         after = k >= 350 ? fmax(after, fabs(tie_at(PERSON)->force)) : after;
-        assert_true(k < 505 || input_at(PERSON)->state == TACT_DEVICE_LOST);
+        assert_true(k < 505 || link_input_of_site(PERSON)->state == TACT_DEVICE_LOST);
     }
     print_message("felt %.2f N, at most %.4f N after 0.35 s of silence\n", before, after);
     assert_true(fabs(before / ideal_press - 1.0) < 0.1 && after < 0.01);
     for (k = 0; k < 700; k++) { /* it has heard nothing either */
         assert_int_equal(tact_session_step(sessions[ROBOT], 0, NULL), 0);
     }
-    assert_int_equal(input_at(ROBOT)->state, TACT_DEVICE_LOST);
-    wait_for_both();
+    assert_int_equal(link_input_of_site(ROBOT)->state, TACT_DEVICE_LOST);
+    wait_for_both_links();
     for (k = 0; k < 500; k++) {
-        step_both();
+        step_both_sessions();
     }
-    assert_int_equal(input_at(PERSON)->state, TACT_DEVICE_OK);
+    assert_int_equal(link_input_of_site(PERSON)->state, TACT_DEVICE_OK);
     assert_true(tie_at(PERSON)->must_reengage > 0.0 && fabs(tie_at(PERSON)->force) < 0.01);
-    close_sites();
+    close_sessions_of_sites();
 }
 
 /* Waves of two impedances would be no line, and give energy. */
@@ -248,13 +248,13 @@ static void other_impedance_does_not_engage(void **state)
     (void)state;
     const char *good = robot_tie;
     robot_tie = "impedance: 20, stiffness: 1000, damping: 30, tank: 1";
-    open_sites(free_port(), "", 100.0, 0);
-    wait_for_both();
+    open_sites(find_free_udp_port(), "", 100.0, 0);
+    wait_for_both_links();
     for (int k = 0; k < 1000; k++) {
-        step_both();
+        step_both_sessions();
         assert_true(tie_at(PERSON)->ticks <= 0.0 && tie_at(ROBOT)->ticks <= 0.0);
     }
-    close_sites();
+    close_sessions_of_sites();
     robot_tie = good;
 }
 
@@ -285,10 +285,10 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
                   "  - {name: palm, weightless: true, base: {mass: 0.1, inertia: [1e-4, 1e-4, "
                   "1e-4, 0, 0, 0], coupling: {stiffness: 100, "
                   "damping: 1}, turn_coupling: {stiffness: 1, damping: 0.01}}}\n";
-    open_sites(free_port(), "", 100.0, 1);
+    open_sites(find_free_udp_port(), "", 100.0, 1);
     person_with = person_top;
-    for (int k = wait_for_both(); k < 2500; k++) {
-        step_both();
+    for (int k = wait_for_both_links(); k < 2500; k++) {
+        step_both_sessions();
     }
     assert_true(link_input(ROBOT, "other_fault") == 1.0);
     assert_true(link_input(ROBOT, "other_clutched") == 1.0);
@@ -300,10 +300,10 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
     free(text);
     assert_int_equal(tact_session_clear_fault(sessions[PERSON]), 0);
     for (int k = 0; k < 1500; k++) {
-        step_both();
+        step_both_sessions();
     }
     assert_true(link_input(ROBOT, "other_fault") == 0.0);
-    close_sites();
+    close_sessions_of_sites();
     assert_int_equal(count_events(ROBOT, "at fault"), 1);
     assert_int_equal(count_events(ROBOT, "fault was cleared"), 1);
     assert_int_equal(count_events(ROBOT, "clutch is pressed"), 1);
@@ -314,29 +314,29 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
 static void flood_of_a_stranger_has_no_effect(void **state)
 {
     (void)state;
-    const int port = free_port();
+    const int port = find_free_udp_port();
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
     const struct sockaddr_in to = {.sin_family = AF_INET,
                                    .sin_port = htons((uint16_t)port),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     unsigned char datagram[600] = "TACT";
     open_sites(port, "", 100.0, 0);
-    wait_for_both();
+    wait_for_both_links();
     for (int k = 0; k < 500; k++) {
         for (int i = 0; i < 12; i++) {
             datagram[4] = TACT_NETWORK_VERSION;
             datagram[5] = (unsigned char)(1 + i % 3); /* hello, answer, packet */
             sendto(fd, datagram, i % 3 < 2 ? 88 : 600, 0, (const struct sockaddr *)&to, sizeof to);
         }
-        step_both();
-        assert_int_equal(input_at(ROBOT)->state, TACT_DEVICE_OK);
+        step_both_sessions();
+        assert_int_equal(link_input_of_site(ROBOT)->state, TACT_DEVICE_OK);
     }
     print_message("%g refused, %g missing\n", link_input(ROBOT, "refused"),
                   link_input(ROBOT, "missing"));
     assert_true(link_input(ROBOT, "refused") >= 5500.0 && link_input(ROBOT, "missing") == 0.0);
     assert_true(link_input(ROBOT, "sessions") == 1.0);
     close(fd);
-    close_sites();
+    close_sessions_of_sites();
 }
 
 static const struct tact_device_type *network_type(void)
@@ -398,7 +398,7 @@ static void other_site_is_no_deadman(void **state)
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session = NULL;
     struct tact_error err = {.line = 0};
-    struct tact_scene *scene = load(text);
+    struct tact_scene *scene = parse_remote_scene(text);
     options.types = tact_devices_builtin(&options.type_count);
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);
     assert_string_equal(err.key, "deadman");

@@ -23,7 +23,7 @@
 
 enum { AXES = 6, TOUCHES = 4490, PRESSED = 19900, TURNED = 30900 }; /* ticks */
 /* Under a sanitizer it ends as the peg touches. */
-enum { END = SANITIZED ? 7000 : 31000 };
+enum { END = RUNS_UNDER_SANITIZER ? 7000 : 31000 };
 
 static char folder[] = "/tmp/tact_peg_XXXXXX";
 
@@ -46,7 +46,7 @@ static void open_ends(const struct ties *ties, const char *link)
 {
     static const char *const names[] = {"teleop_peg_local.yaml", "teleop_peg_remote.yaml"};
     char address[64];
-    snprintf(address, sizeof address, "\"127.0.0.1:%d\"", free_port());
+    snprintf(address, sizeof address, "\"127.0.0.1:%d\"", find_free_udp_port());
     for (int i = 0; i < SITES; i++) {
         struct tact_error err = {.line = 0};
         char path[64], file[512];
@@ -63,7 +63,7 @@ static void open_ends(const struct ties *ties, const char *link)
         }
         free(text);
         log_path(i, path);
-        open_site(i, path);
+        open_session_of_site(i, path);
     }
 }
 
@@ -91,8 +91,8 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
                  exact[] = {0.01 * along, (0.2 - play) * about};
     double ends[2][AXES], pressed = 0.0, turned = 0.0, most = 0.0, slip = 0.0;
     open_ends(&waves, NULL);
-    for (int k = wait_for_both(); k < END; k++) {
-        step_both();
+    for (int k = wait_for_both_links(); k < END; k++) {
+        step_both_sessions();
         const struct tact_hand_state peg =
             tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0));
         find_forces(ROBOT, ends[ROBOT]);
@@ -117,11 +117,11 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
     }
     print_message("at most %.2f N on the peg\n", most);
     /* under a sanitizer it ends before */
-    assert_true(SANITIZED || fabs(pressed - exact[0]) < 0.005 * exact[0]);
-    assert_true(SANITIZED ||
+    assert_true(RUNS_UNDER_SANITIZER || fabs(pressed - exact[0]) < 0.005 * exact[0]);
+    assert_true(RUNS_UNDER_SANITIZER ||
                 (fabs(slip - play) < 1e-3 && fabs(turned - exact[1]) < 0.01 * exact[1]));
     assert_true(most < 1.5 * exact[0]);
-    close_sites();
+    close_sessions_of_sites();
 }
 
 /* out = exp(a) exp(b) [rad]. */
@@ -183,7 +183,7 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
     }
     print_message("turns differ by at most %.1e rad, rates by %.1e\n", worst, worst_rate);
     assert_true(worst < 1e-12 && worst_rate < 1e-5);
-    close_sites();
+    close_sessions_of_sites();
 }
 
 /* In the other modes, without delay, the peg goes where the handle goes, in free air. */
@@ -201,8 +201,8 @@ static void other_modes_follow_along_all_axes(void **state)
                    "mode: position_force, stiffness: 3, damping: 0.03}"}}};
     for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
         open_ends(&ties[i], "jitter: 0, repeats: 0");
-        for (int k = wait_for_both(); k < TOUCHES; k++) {
-            step_both();
+        for (int k = wait_for_both_links(); k < TOUCHES; k++) {
+            step_both_sessions();
         }
         const double *person = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).q;
         const double *robot = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q;
@@ -213,7 +213,7 @@ static void other_modes_follow_along_all_axes(void **state)
         assert_true(tact_v3_norm(person) > 0.008 && tact_v3_norm(person + 3) > 0.05);
         assert_true(distance_between(person, robot) < 1e-5 &&
                     distance_between(person + 3, robot + 3) < 1e-4);
-        close_sites();
+        close_sessions_of_sites();
         for (int site = 0; site < SITES; site++) {
             char path[64];
             log_path(site, path);
@@ -228,7 +228,8 @@ static void both_logs_replay(void **state)
     for (int i = 0; i < SITES; i++) {
         char path[64];
         log_path(i, path);
-        check_replays_of_log(path, END, SANITIZED ? END : campaign_trial_count(END, 3001), 1);
+        check_replays_of_log(path, END,
+                             RUNS_UNDER_SANITIZER ? END : campaign_trial_count(END, 3001), 1);
     }
 }
 

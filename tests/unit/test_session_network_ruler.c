@@ -20,7 +20,7 @@
 
 static void open_ends(const char *settings)
 {
-    const int port = free_port();
+    const int port = find_free_udp_port();
     char address[64];
     snprintf(address, sizeof address, "\"127.0.0.1:%d\"", port);
     const struct edit edits[] = {
@@ -36,7 +36,7 @@ static void open_ends(const char *settings)
             fail_msg("%d: %s: %s", err.line, err.key, err.text);
         }
         free(text);
-        open_site(i, NULL);
+        open_session_of_site(i, NULL);
     }
 }
 
@@ -67,8 +67,8 @@ static void ruler_is_held(void **state)
     for (size_t n = begin; n < sizeof links / sizeof *links; n++) {
         double first[3] = {0.0}, now[3] = {0.0}, most = 0.0;
         open_ends(links[n].settings);
-        for (int k = wait_for_both(); k < end; k++) {
-            step_both();
+        for (int k = wait_for_both_links(); k < end; k++) {
+            step_both_sessions();
             find_ruler(k > LIFTED ? now : first);
             for (int i = 0; i < 3 && k > LIFTED; i++) {
                 most = fmax(most, fabs(now[i] - first[i]));
@@ -77,9 +77,10 @@ static void ruler_is_held(void **state)
         const double height = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q[0];
         print_message("%s: lifted by %.2f mm; the ruler moved in the fingers by %.4f mm\n",
                       links[n].name, 1e3 * height, 1e3 * most);
-        assert_true(SANITIZED || (height > 0.04 && height < 0.055)); /* there it ends before */
+        assert_true(RUNS_UNDER_SANITIZER ||
+                    (height > 0.04 && height < 0.055)); /* there it ends before */
         assert_true(most < 1e-4); /* that the ruler moves in the fingers [m] */
-        close_sites();
+        close_sessions_of_sites();
     }
 }
 

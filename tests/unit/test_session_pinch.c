@@ -87,7 +87,7 @@ static void torsion_holds_below_its_limit(void **state)
     (void)state;
     assert_true(fabs(ruler_pitch_after(0.97, 61, "host")) < 0.5);
     skip_test_without_opencl();
-    assert_true(fabs(ruler_pitch_after(0.97, SANITIZED ? 10 : 61, "opencl")) < 0.5);
+    assert_true(fabs(ruler_pitch_after(0.97, RUNS_UNDER_SANITIZER ? 10 : 61, "opencl")) < 0.5);
 }
 
 static void the_ruler_turns_above_the_limit(void **state)

@@ -148,7 +148,7 @@ static void every_joint_has_its_coupling(void **state)
     check_replays_of_log(path, TICKS, TICKS / 2 + 1, 1);
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     char path[64];
     (void)state;
@@ -162,15 +162,15 @@ static int make_folder(void **state)
     return fclose(file);
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"close.csv", "glove.mcap"};
-    return remove_folder_with(folder, files, sizeof files / sizeof *files);
+    return remove_folder_with_files(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_joint_has_its_coupling)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

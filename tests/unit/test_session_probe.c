@@ -214,21 +214,21 @@ static void recorded_commands_are_reproduced(void **state)
     fclose(file);
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"probe.mcap", "part.csv"};
-    return remove_folder_with(folder, files, sizeof files / sizeof *files);
+    return remove_folder_with_files(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(recorded_commands_are_reproduced)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -28,12 +28,12 @@ static void press_is_that_of_springs_in_series(void **state)
                               .robot = "impedance: 10, stiffness: 1000, damping: 30, tank: 10",
                               .seconds = 9.0,
                               .back = 8.0};
-            struct track t = run_sites(&run);
-            const double felt = -mean_of(&t, PERSON_FORCE, 7.0, 8.0);
-            const double ideal = ideal_press(&hands[h]);
-            const double drag = peak_of(&t, PERSON_FORCE, 0.5, 1.0);
-            const double peak = peak_of(&t, ROBOT_FORCE, 0.5, 8.0);
-            const double rest = speed_of(&t, PERSON_Q, 7.5, 8.0);
+            struct remote_log t = run_sites(&run);
+            const double felt = -mean_of_column(&t, PERSON_FORCE, 7.0, 8.0);
+            const double ideal = series_spring_force(&hands[h]);
+            const double drag = peak_of_column(&t, PERSON_FORCE, 0.5, 1.0);
+            const double peak = peak_of_column(&t, ROBOT_FORCE, 0.5, 8.0);
+            const double rest = rms_speed_of_column(&t, PERSON_Q, 7.5, 8.0);
             print_message("%3d ms %s: press %.3f N, ideal %.3f; drag %.2f N; robot's peak %.2f N; "
                           "rest %.2g mm/s\n",
                           (int)table[i].delay, hands[h].name, felt, ideal, drag, peak, 1e3 * rest);
@@ -60,21 +60,22 @@ static void missing_waves_are_passive(void **state)
         struct run run = {.line = {.delay = 50,
                                    .gap = h % 2 ? 200 : 0,
                                    .gap_length = 10,
-                                   .cut_from = 800,
-                                   .cut_to = 1100},
+                                   .blackout_from = 800,
+                                   .blackout_to = 1100},
                           .hand = hands[h / 2],
                           .seconds = 9.0,
                           .back = 8.0};
-        struct track t = run_sites(&run);
-        const double felt = -mean_of(&t, PERSON_FORCE, 7.0, 8.0), ideal = ideal_press(&run.hand);
+        struct remote_log t = run_sites(&run);
+        const double felt = -mean_of_column(&t, PERSON_FORCE, 7.0, 8.0),
+                     ideal = series_spring_force(&run.hand);
         print_message("%s, %d waves of 200 missing: press %.3f N, ideal %.3f; robot's peak %.2f N; "
                       "channel's energy at least %.2g J\n",
                       run.hand.name, h % 2 ? 10 : 0, felt, ideal,
-                      peak_of(&t, ROBOT_FORCE, 0.5, 8.0), run.line.least);
+                      peak_of_column(&t, ROBOT_FORCE, 0.5, 8.0), run.line.least);
         assert_true(run.line.least >= -1e-12);
         assert_true(h % 2 || fabs(felt - ideal) < 0.05 * ideal);
-        assert_true(peak_of(&t, ROBOT_FORCE, 0.5, 8.0) <= 1.5 * ideal);
-        assert_true(peak_of(&t, TANK, 0.5, 8.0) <= 0.1);
+        assert_true(peak_of_column(&t, ROBOT_FORCE, 0.5, 8.0) <= 1.5 * ideal);
+        assert_true(peak_of_column(&t, TANK, 0.5, 8.0) <= 0.1);
         free(t.at);
     }
 }
@@ -85,13 +86,13 @@ static void push_lasts_in_a_gap(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
-    struct run run = {.line = {.delay = 20, .cut_from = 4000, .cut_to = 4090},
+    struct run run = {.line = {.delay = 20, .blackout_from = 4000, .blackout_to = 4090},
                       .hand = hands[1],
                       .seconds = 4.5,
                       .back = 4.4};
-    struct track t = run_sites(&run);
-    const double before = mean_of(&t, ROBOT_FORCE, 3.9, 4.0);
-    const double after = mean_of(&t, ROBOT_FORCE, 4.085, 4.09);
+    struct remote_log t = run_sites(&run);
+    const double before = mean_of_column(&t, ROBOT_FORCE, 3.9, 4.0);
+    const double after = mean_of_column(&t, ROBOT_FORCE, 4.085, 4.09);
     print_message("pushes with %.3f N, after 90 ms without a wave %.3f N\n", before, after);
     assert_true(before > 4.0 && fabs(after / before - 1.0) < 0.01);
     free(t.at);
@@ -103,11 +104,11 @@ static void lost_site_returns_by_hand(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 5.5, 6.0};
-    struct run run = {.line = {.delay = 20, .cut_from = 3000, .cut_to = 4000},
+    struct run run = {.line = {.delay = 20, .blackout_from = 3000, .blackout_to = 4000},
                       .hand = hands[1],
                       .seconds = 11.0,
                       .back = 10.0};
-    struct track t = run_sites(&run);
+    struct remote_log t = run_sites(&run);
     double jump = 0.0, robot_jump = 0.0;
     for (uint64_t i = 2900; i < 7000; i++) { /* with the silence, from 3 s on */
         jump = fmax(jump, fabs(t.at[i][PERSON_FORCE] - t.at[i - 1][PERSON_FORCE]));
@@ -115,14 +116,15 @@ static void lost_site_returns_by_hand(void **state)
     }
     print_message("felt before %.2f N, in the silence %.3f N, after %.2f N, again %.2f N; largest "
                   "step of a tick %.3f N, of the robot %.3f N\n",
-                  mean_of(&t, PERSON_FORCE, 2.8, 3.0), peak_of(&t, PERSON_FORCE, 3.9, 4.0),
-                  peak_of(&t, PERSON_FORCE, 4.5, 5.5), mean_of(&t, PERSON_FORCE, 9.0, 10.0), jump,
-                  robot_jump);
-    assert_true(peak_of(&t, PERSON_FORCE, 3.9, 5.5) < 0.01);
-    assert_true(peak_of(&t, PERSON_HELD, 4.1, 6.0) == 0.0);
-    assert_true(peak_of(&t, ROBOT_HELD, 4.1, 6.0) == 0.0);
-    assert_true(mean_of(&t, PERSON_HELD, 6.1, 10.0) == 1.0);
-    assert_true(mean_of(&t, ROBOT_HELD, 6.1, 10.0) == 1.0);
+                  mean_of_column(&t, PERSON_FORCE, 2.8, 3.0),
+                  peak_of_column(&t, PERSON_FORCE, 3.9, 4.0),
+                  peak_of_column(&t, PERSON_FORCE, 4.5, 5.5),
+                  mean_of_column(&t, PERSON_FORCE, 9.0, 10.0), jump, robot_jump);
+    assert_true(peak_of_column(&t, PERSON_FORCE, 3.9, 5.5) < 0.01);
+    assert_true(peak_of_column(&t, PERSON_HELD, 4.1, 6.0) == 0.0);
+    assert_true(peak_of_column(&t, ROBOT_HELD, 4.1, 6.0) == 0.0);
+    assert_true(mean_of_column(&t, PERSON_HELD, 6.1, 10.0) == 1.0);
+    assert_true(mean_of_column(&t, ROBOT_HELD, 6.1, 10.0) == 1.0);
     assert_true(jump < 0.05 && robot_jump < 0.2); /* of 4.4 N */
     free(t.at);
 }
@@ -142,18 +144,18 @@ static void short_release_fades(void **state)
                               i < 3 ? NULL : "mode: position_force, stiffness: 1000, damping: 30",
                           .seconds = 6.0,
                           .back = 5.5};
-        struct track t = run_sites(&run);
+        struct remote_log t = run_sites(&run);
         double jump = 0.0;
         for (uint64_t k = 3900; k < 5500; k++) {
             jump = fmax(jump, fabs(t.at[k][PERSON_FORCE] - t.at[k - 1][PERSON_FORCE]));
         }
         print_message("%g s off: felt before %.2f N, least %.2f N, again %.2f N; largest step of a "
                       "tick %.4f N\n",
-                      releases[i % 3], mean_of(&t, PERSON_FORCE, 3.8, 4.0),
-                      mean_of(&t, PERSON_FORCE, 4.195, 4.2), mean_of(&t, PERSON_FORCE, 5.3, 5.5),
-                      jump);
-        assert_true(fabs(mean_of(&t, PERSON_FORCE, 4.195, 4.2)) < 0.3);
-        assert_true(mean_of(&t, PERSON_HELD, 4.5, 5.5) == 1.0);
+                      releases[i % 3], mean_of_column(&t, PERSON_FORCE, 3.8, 4.0),
+                      mean_of_column(&t, PERSON_FORCE, 4.195, 4.2),
+                      mean_of_column(&t, PERSON_FORCE, 5.3, 5.5), jump);
+        assert_true(fabs(mean_of_column(&t, PERSON_FORCE, 4.195, 4.2)) < 0.3);
+        assert_true(mean_of_column(&t, PERSON_HELD, 4.5, 5.5) == 1.0);
         assert_true(jump < 0.05);
         free(t.at);
     }
@@ -170,11 +172,11 @@ static void cleared_fault_needs_the_deadman(void **state)
                       .seconds = 4.0,
                       .back = 3.9,
                       .clear = 2.5};
-    struct track t = run_sites(&run);
-    assert_true(mean_of(&t, PERSON_HELD, 0.4, 0.5) == 1.0);
-    assert_true(peak_of(&t, PERSON_HELD, 2.0, 3.19) == 0.0);
-    assert_true(peak_of(&t, ROBOT_HELD, 2.0, 3.19) == 0.0);
-    assert_true(mean_of(&t, PERSON_HELD, 3.3, 3.8) == 1.0);
+    struct remote_log t = run_sites(&run);
+    assert_true(mean_of_column(&t, PERSON_HELD, 0.4, 0.5) == 1.0);
+    assert_true(peak_of_column(&t, PERSON_HELD, 2.0, 3.19) == 0.0);
+    assert_true(peak_of_column(&t, ROBOT_HELD, 2.0, 3.19) == 0.0);
+    assert_true(mean_of_column(&t, PERSON_HELD, 3.3, 3.8) == 1.0);
     free(t.at);
 }
 
@@ -183,12 +185,14 @@ static void claim_of_a_peer_arms_nothing(void **state)
 {
     (void)state;
     button = (struct button){100.0, 100.0, 100.0, 100.0};
-    struct run run = {
-        .line = {.delay = 20, .claims = 1}, .hand = hands[1], .seconds = 3.0, .back = 2.5};
-    struct track t = run_sites(&run);
-    assert_true(peak_of(&t, PERSON_HELD, 0.0, 3.0) == 0.0);
-    assert_true(peak_of(&t, PERSON_FORCE, 0.0, 3.0) < 1e-9);
-    assert_true(peak_of(&t, ROBOT_Q, 0.0, 3.0) <
+    struct run run = {.line = {.delay = 20, .claims_deadman_held = 1},
+                      .hand = hands[1],
+                      .seconds = 3.0,
+                      .back = 2.5};
+    struct remote_log t = run_sites(&run);
+    assert_true(peak_of_column(&t, PERSON_HELD, 0.0, 3.0) == 0.0);
+    assert_true(peak_of_column(&t, PERSON_FORCE, 0.0, 3.0) < 1e-9);
+    assert_true(peak_of_column(&t, ROBOT_Q, 0.0, 3.0) <
                 1e-9); /* it is engaged, with nothing that moves it */
     free(t.at);
 }
@@ -214,9 +218,10 @@ static void other_modes_need_a_link_without_delay(void **state)
                           .robot = ties[i].robot,
                           .seconds = 7.0,
                           .back = 6.0};
-        struct track t = run_sites(&run);
-        const double felt = -mean_of(&t, PERSON_FORCE, 5.0, 6.0), ideal = ideal_press(&hands[1]);
-        const double peak = peak_of(&t, ROBOT_FORCE, 0.5, 6.0);
+        struct remote_log t = run_sites(&run);
+        const double felt = -mean_of_column(&t, PERSON_FORCE, 5.0, 6.0),
+                     ideal = series_spring_force(&hands[1]);
+        const double peak = peak_of_column(&t, ROBOT_FORCE, 0.5, 6.0);
         print_message("%s, %d ms: press %.3f N; robot's peak %.1f N\n", ties[i].person,
                       (int)ties[i].delay, felt, peak);
         assert_true(ties[i].delay ? peak > 2.0 * ideal : fabs(felt - ideal) < 1e-3 * ideal);
@@ -229,15 +234,18 @@ static void both_logs_replay_bit_for_bit(void **state)
     (void)state;
     button = (struct button){0.3, 100.0, 2.5, 2.8};
     for (int i = 0; i < 4; i++) {
-        struct run run = {
-            .line = {.delay = 20, .gap = 200, .gap_length = 10, .cut_from = 1400, .cut_to = 2200},
-            .hand = hands[1],
-            .person = i < 2 ? NULL : "mode: model, damping: 2",
-            .robot = i < 2 ? NULL : "mode: model, stiffness: 1000, damping: 30",
-            .seconds = 4.0,
-            .back = 3.5};
+        struct run run = {.line = {.delay = 20,
+                                   .gap = 200,
+                                   .gap_length = 10,
+                                   .blackout_from = 1400,
+                                   .blackout_to = 2200},
+                          .hand = hands[1],
+                          .person = i < 2 ? NULL : "mode: model, damping: 2",
+                          .robot = i < 2 ? NULL : "mode: model, stiffness: 1000, damping: 30",
+                          .seconds = 4.0,
+                          .back = 3.5};
         if (i % 2 == 0) {
-            struct track t = run_sites(&run);
+            struct remote_log t = run_sites(&run);
             free(t.at);
         }
         char path[64];
@@ -259,7 +267,7 @@ static void bad_channels_are_refused(void **state)
     struct line line = {.delay = 1};
     char good[4096];
     (void)state;
-    tact_number_print(good, sizeof good, person_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
+    tact_number_print(good, sizeof good, person_scene_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
                       "impedance: 10");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct end end = {&line, 0, 0};
@@ -268,7 +276,7 @@ static void bad_channels_are_refused(void **state)
         assert_non_null(at);
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, bad[i].to,
                  at + strlen(bad[i].from));
-        struct tact_scene *scene = load(text);
+        struct tact_scene *scene = parse_remote_scene(text);
         struct tact_error err = {.line = 0};
         struct tact_session *session = NULL;
         assert_int_equal(create_session(scene, &end, NULL, &session, &err), -EINVAL);

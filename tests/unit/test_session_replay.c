@@ -140,7 +140,7 @@ static void a_replay_restarts_after_a_gap(void **state)
 static void joints_pieces_and_springs_are_restored_after_a_gap(void **state)
 {
     (void)state;
-    SKIP_IF_THREAD_CHECKED();
+    SKIP_UNDER_TSAN();
     static const struct edit whole[] = {
         {"duration: 10", "contact: {compliance: 1e-4, tangential_compliance: 2e-4}\nduration: 10"},
         {NULL, NULL}};
@@ -219,14 +219,14 @@ static void check_guided_run(const struct edit *edits)
 static void a_guided_run_replays(void **state)
 {
     (void)state;
-    SKIP_IF_THREAD_CHECKED();
+    SKIP_UNDER_TSAN();
     check_guided_run(NULL);
 }
 
 static void a_run_guided_by_real_data_replays(void **state)
 {
     (void)state;
-    SKIP_IF_THREAD_CHECKED();
+    SKIP_UNDER_TSAN();
     char csv[DATA_PATH];
     FILE *file = open_test_data_file("franka_guiding/rec0.csv", csv);
     if (!file) {

@@ -27,7 +27,7 @@ static char folder[] = "/tmp/tact_tool_XXXXXX";
 static void presses_as_springs_in_series(void **state)
 {
     (void)state;
-    SKIP_IF_THREAD_CHECKED();
+    SKIP_UNDER_TSAN();
     char path[64];
     struct run_result result;
     struct tact_log *log;
@@ -306,17 +306,17 @@ static void bad_settings_are_refused(void **state)
     }
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"tool.mcap", "way.csv"};
-    return remove_folder_with(folder, files, sizeof files / sizeof *files);
+    return remove_folder_with_files(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)
@@ -328,5 +328,5 @@ int main(void)
         cmocka_unit_test(half_a_turn_is_passed_gently),
         cmocka_unit_test(bad_settings_are_refused),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

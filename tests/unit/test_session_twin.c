@@ -298,7 +298,7 @@ static double motion_at_wall(double stiffness, int sensor_delay, int motor_delay
 static void wall_is_stable_up_to_its_limit(void **state)
 {
     (void)state;
-    SKIP_IF_THREAD_CHECKED();
+    SKIP_UNDER_TSAN();
     static const int delays[][2] = {{0, 0}, {1, 0}, {1, 1}};
     for (int i = 0; i < 3; i++) {
         const int *d = delays[i];

@@ -29,7 +29,8 @@
 static void patches_are_a_torus(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {TORUS_RING, TORUS_TUBE}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
+                                     .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     struct tact_charts *charts = load_torus_patches(4);
     struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
     struct tact_shape_mass mass, exact;
@@ -47,9 +48,9 @@ static void patches_are_a_torus(void **state)
             assert_int_equal(tact_charts_point(charts, place, &p), 0);
             assert_int_equal(tact_shape_surface(&torus, p.at, &q), 0);
             for (int m = 0; m < 9; m++) {
-                worst[0] = fmax(worst[0], fabs(p.at[m % 3] - q.at[m % 3]) / TORUS_RING);
+                worst[0] = fmax(worst[0], fabs(p.at[m % 3] - q.at[m % 3]) / TORUS_RING_RADIUS_M);
                 worst[1] = fmax(worst[1], fabs(p.normal[m % 3] - q.normal[m % 3]));
-                worst[2] = fmax(worst[2], fabs(p.bend[m] - q.bend[m]) * TORUS_TUBE);
+                worst[2] = fmax(worst[2], fabs(p.bend[m] - q.bend[m]) * TORUS_TUBE_RADIUS_M);
             }
             tact_v3_tangents(p.normal, t[0], t[1]);
             tact_v3_scale(step, t[0], 1e-6 * cos(i));
@@ -72,7 +73,7 @@ static void patches_are_a_torus(void **state)
     double off = fabs(mass.volume / exact.volume - 1.0);
     for (int i = 0; i < 9; i += 4) {
         off = fmax(off, fabs(mass.inertia[i] / exact.inertia[i] - 1.0));
-        off = fmax(off, fabs(mass.centroid[i / 4]) / TORUS_RING);
+        off = fmax(off, fabs(mass.centroid[i / 4]) / TORUS_RING_RADIUS_M);
     }
     printf("mass properties to %.1e, the triangulation's volume to %.1e\n", off,
            fabs(shape.mesh->volume / exact.volume - 1.0));
@@ -84,7 +85,8 @@ static void patches_are_a_torus(void **state)
 static void contacts_are_those_of_tori(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {TORUS_RING, TORUS_TUBE}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
+                                     .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     struct tact_charts *charts = load_torus_patches(4), *split = load_torus_patches(8);
     const struct tact_shape a = {.kind = TACT_SHAPE_PATCHES,
                                  .charts = charts,
@@ -103,7 +105,7 @@ static void contacts_are_those_of_tori(void **state)
         double began = cpu_seconds();
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         spent += cpu_seconds() - began;
-        after += contacts_missed_with_known(&pair, 2e-3, c, found, 1e-6);
+        after += count_contacts_missed(&pair, 2e-3, c, found, 1e-6);
         int known = tact_smooth_find_contacts(&tori, d);
         for (int k = 0; k < known && k < TACT_PIECES; k++) {
             double best = 1.0;
@@ -115,7 +117,7 @@ static void contacts_are_those_of_tori(void **state)
             }
             total++;
             missed += best > 1e-7;
-            worst = best > 1e-7 ? worst : fmax(worst, best / TORUS_RING);
+            worst = best > 1e-7 ? worst : fmax(worst, best / TORUS_RING_RADIUS_M);
         }
     }
     printf("%d contacts: %d missed, gaps to %.1e of size; a cold search takes %.1f us; %d missed "
@@ -140,7 +142,8 @@ static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
     add_scene_solid(&s, ring, 0.05, place, 0.0);
     set_scene_law(&s, 0, 1, &law);
     struct tact_body *body = tact_world_body(s.world, 0);
-    const double turn[3] = {0.5 * PI, 0.0, 0.0}, d = TORUS_RING - TORUS_TUBE - 0.006, angle = 0.5;
+    const double turn[3] = {0.5 * PI, 0.0, 0.0},
+                 d = TORUS_RING_RADIUS_M - TORUS_TUBE_RADIUS_M - 0.006, angle = 0.5;
     tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
     tact_v3_set(body->pose.position, d * sin(angle), 0.0, -d * cos(angle));
     tact_v3_set(body->twist, 0.0, 0.05, 0.0);
@@ -155,7 +158,8 @@ static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
 static void a_split_does_not_matter(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {TORUS_RING, TORUS_TUBE}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
+                                     .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     double exact[3], at[3], worst = 0.0;
     swing_ring_on_ball(&torus, exact);
     for (int arc_count = 3; arc_count <= 8; arc_count += arc_count < 5 ? 1 : 3) {

@@ -302,7 +302,7 @@ static void every_crest_is_found(void **state)
         tact_smooth_pair(&body, &pose[0], i % 2 ? &plane : &body, &pose[1], &pair);
         const int found = tact_smooth_search_contacts(&pair, 3e-3, 0, c, &lost);
         total += found;
-        missed += contacts_missed_with_known(&pair, 3e-3, c, found, 1e-6);
+        missed += count_contacts_missed(&pair, 3e-3, c, found, 1e-6);
     }
     printf("%d contacts, %d missed by searches that begin with another\n", total, missed);
     assert_true(2 * total > 3 * trials && missed == 0);

@@ -80,7 +80,7 @@ static void arms_follow_from_the_pressure(void **state)
 }
 
 /* A contact of a random body that approaches or rolls. */
-static struct tact_local_problem random_problem(void)
+static struct tact_local_problem make_random_local_problem(void)
 {
     struct tact_local_problem p = {.mu = 0.5, .spin_arm = 1e-3, .surface = TACT_SURFACE_HERTZ};
     double root[36];
@@ -110,7 +110,7 @@ static void torques_dissipate_most(void **state)
     (void)state;
     int rolling_count = 0, stuck_count = 0, open_count = 0;
     for (int i = 0; i < 3000; i++) {
-        struct tact_local_problem p = random_problem(), rest = p;
+        struct tact_local_problem p = make_random_local_problem(), rest = p;
         double r[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, w[2], z[2], v[2];
         int by, limits = tact_local_cone_by(&p, r, &by);
         assert_int_not_equal(by, TACT_COUNT_ROLLING_NOT_FOUND);

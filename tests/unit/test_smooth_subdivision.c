@@ -348,7 +348,7 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
             const double began = cpu_seconds();
             found[m] = tact_smooth_search_contacts(&pair, 2e-3, 0, c[m], &lost);
             spent += m ? 0.0 : cpu_seconds() - began;
-            after += contacts_missed_with_known(&pair, 2e-3, c[m], found[m], 1e-6);
+            after += count_contacts_missed(&pair, 2e-3, c[m], found[m], 1e-6);
         }
         if (found[0] > TACT_PIECES || found[1] > TACT_PIECES) {
             continue;

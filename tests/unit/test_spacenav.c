@@ -337,7 +337,7 @@ static void refuses_what_it_cannot_use(void **state)
     free(kept);
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     struct sockaddr_un address;
     (void)state;
@@ -346,7 +346,7 @@ static int make_folder(void **state)
     return setenv("SPNAV_SOCKET", address.sun_path, 1);
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     struct sockaddr_un address;
     (void)state;
@@ -366,5 +366,5 @@ int main(void)
         cmocka_unit_test(queue_of_a_stopped_loop_moves_nothing),
         cmocka_unit_test(rates_lead_a_tool),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -374,13 +374,13 @@ static void refuses_bad_settings(void **state)
     expect_refused(none, 1, -22, "device", "missing key file");
 }
 
-static int make_folder(void **state)
+static int make_test_folder(void **state)
 {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int remove_test_folder(void **state)
 {
     char path[128];
     (void)state;
@@ -403,5 +403,5 @@ int main(void)
         cmocka_unit_test(refuses_bad_files),
         cmocka_unit_test(refuses_bad_settings),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -132,7 +132,7 @@ static void *write_all(void *arg)
 static void test_two_threads(void **state)
 {
     (void)state;
-    struct stress s = {.count = SANITIZED ? 200000 : 2000000};
+    struct stress s = {.count = RUNS_UNDER_SANITIZER ? 200000 : 2000000};
     assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), NEAR_WRAP), 0);
     pthread_t writer;
     assert_int_equal(pthread_create(&writer, NULL, write_all, &s), 0);

@@ -565,14 +565,14 @@ static void bad_settings_are_named(void **unused)
     }
 }
 
-static int make_folder(void **unused)
+static int make_test_folder(void **unused)
 {
     (void)unused;
     snprintf(folder, sizeof folder, "/tmp/tact-wrench-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **unused)
+static int remove_test_folder(void **unused)
 {
     char path[96];
     (void)unused;
@@ -596,5 +596,5 @@ int main(void)
         cmocka_unit_test(settings_of_two_sensors),
         cmocka_unit_test(bad_settings_are_named),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -59,7 +59,7 @@ static int find_descriptor_of_node(int pid, const char *node)
     return found;
 }
 
-int open_board_wire(int pid, const char *node)
+int open_channels_of_process(int pid, const char *node)
 {
     int fd = find_descriptor_of_node(pid ? pid : getpid(), node);
     if (fd < 0) {
@@ -116,12 +116,12 @@ static void send_board_instruction(int fd, unsigned int kind, unsigned int subde
     }
 }
 
-void write_board_wire(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw)
+void write_board_channel(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw)
 {
     send_board_instruction(fd, INSN_WRITE, subdevice, channel, &raw);
 }
 
-lsampl_t read_board_wire(int fd, unsigned int subdevice, unsigned int channel)
+lsampl_t read_board_channel(int fd, unsigned int subdevice, unsigned int channel)
 {
     lsampl_t raw = 0;
     send_board_instruction(fd, INSN_READ, subdevice, channel, &raw);
@@ -132,7 +132,7 @@ long read_board_output(const char *node, unsigned int channel)
 {
     lsampl_t raw = 0;
     comedi_t *dev = comedi_open(node);
-    /* Read through the inputs, to which the outputs are wired, as the outputs may be locked. */
+    /* The output is read through the input that it is wired to, as outputs may be locked. */
     long value =
         dev && comedi_data_read(dev, 0, channel, 0, AREF_GROUND, &raw) >= 0 ? (long)raw : -1;
     if (dev) {

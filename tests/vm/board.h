@@ -5,9 +5,9 @@
 
 #include <comedilib.h>
 
-/** 0 V of a range of -10 to 10 V. */
-#define BOARD_ZERO 32768U
-#define BOARD_MAX 65535U
+/** Raw value of 0 V in a range of -10 to 10 V. */
+#define BOARD_RAW_ZERO 32768U
+#define BOARD_RAW_MAX 65535U
 
 /** Loads the drivers and attaches comedi_test to /dev/comedi0 and /dev/comedi1. Skips the test (77)
  * outside the virtual machine. */
@@ -17,20 +17,21 @@ void set_up_boards(void);
  * NULL. */
 void attach_board_driver(const char *node, const char *driver);
 
-/** Duplicates the descriptor that process `pid` (0: this one) has of the node. The lock of the
- * outputs belongs to the open file, so through it a simulated plant can drive the other channels
- * of a locked board. */
-int open_board_wire(int pid, const char *node);
+/** Duplicates the descriptor by which process `pid` (0: this one) has the node open. The lock of
+ * the outputs belongs to the open file, so that a simulated plant can drive the other channels of a
+ * locked board through the duplicate. */
+int open_channels_of_process(int pid, const char *node);
 
-/** Process id of a running tact-guard, or 0; and of the one that has a given node open. */
+/** Process id of a running tact-guard, or 0; and of the tact-guard that has a given node open. */
 int find_guard_process(void);
 int find_guard_process_of(const char *node);
 
-/** Write or read one value through such a descriptor. */
-void write_board_wire(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw);
-lsampl_t read_board_wire(int fd, unsigned int subdevice, unsigned int channel);
+/** Write or read one raw value of a channel through a descriptor of the board. */
+void write_board_channel(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw);
+lsampl_t read_board_channel(int fd, unsigned int subdevice, unsigned int channel);
 
-/** The value of an analog output, read by another process, or -1. */
+/** The raw value of an analog output, read by another process than the one that locked it, or -1.
+ */
 long read_board_output(const char *node, unsigned int channel);
 
 #endif

@@ -23,18 +23,19 @@
 #define FOLDER "/dev/shm/cards"
 enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
 
-static atomic_int ticks;  /* number of ticks of the session so far */
-static int board_wire_fd; /* descriptor of the board's outputs, to which its inputs are wired */
+static atomic_int ticks;    /* number of ticks of the session so far */
+static int board_output_fd; /* descriptor of the board's outputs, to which its inputs are wired */
 
-/* Changes the gauges' voltages until the board is unplugged. */
+/* The device's read: sets voltages of the simulated gauges until the board is unplugged. */
 static void read_plant_device(void *self, uint64_t tick, double t, int64_t now,
                               struct tact_device_input *in)
 {
     (void)self, (void)t;
-    for (unsigned int i = 1; i < 7 && board_wire_fd >= 0 && tick < PULLED; i++) {
+    for (unsigned int i = 1; i < 7 && board_output_fd >= 0 && tick < PULLED; i++) {
         const int saturated = tick >= SATURATED && tick < SATURATED + LASTING && i == 4;
-        write_board_wire(board_wire_fd, 1, i,
-                         saturated ? BOARD_MAX : BOARD_ZERO + 37U * i * (unsigned int)(tick % 90));
+        write_board_channel(board_output_fd, 1, i,
+                            saturated ? BOARD_RAW_MAX
+                                      : BOARD_RAW_ZERO + 37U * i * (unsigned int)(tick % 90));
     }
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
@@ -48,7 +49,7 @@ static int open_plant_device(const struct tact_device_config *config, struct tac
     return open_script_device(read_plant_device, NULL, out);
 }
 
-/* %s: the setting that selects each of the cards. */
+/* Scene of three cards; %s: the setting that selects each card. */
 static const char scene_text[] =
     "name: cards\n"
     "devices:\n"
@@ -87,8 +88,8 @@ static const char scene_text[] =
     "outputs:\n"
     "  - {from: robot.tip, to: board.motor, limit: 1, rate: 100}\n";
 
-/* Unplugs the board and plugs it in again. */
-static void *unplug_and_replug(void *unused)
+/* Thread that unplugs the board and plugs it in again during the session. */
+static void *unplug_and_replug_board(void *unused)
 {
     const int at[] = {PULLED, PLUGGED};
     for (int i = 0; i < 2; i++) {
@@ -121,15 +122,15 @@ static void run_session(const char *const where[CARDS], int live, const char *lo
     options.record_devices = live ? FOLDER : NULL;
     options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     open_session_of_scene_text(text, &options, &scene, &session);
-    board_wire_fd =
-        live ? open_board_wire(find_guard_process_of("/dev/comedi0"), "/dev/comedi0") : -1;
+    board_output_fd =
+        live ? open_channels_of_process(find_guard_process_of("/dev/comedi0"), "/dev/comedi0") : -1;
     atomic_store(&ticks, 0);
-    assert_true(!live || (board_wire_fd >= 0 &&
-                          pthread_create(&thread, NULL, unplug_and_replug, NULL) == 0));
+    assert_true(!live || (board_output_fd >= 0 &&
+                          pthread_create(&thread, NULL, unplug_and_replug_board, NULL) == 0));
     assert_int_equal(tact_session_run(session, &report), 0);
     if (live) {
         pthread_join(thread, NULL);
-        close(board_wire_fd);
+        close(board_output_fd);
     }
     tact_session_destroy(session);
     tact_scene_free(scene);
@@ -148,7 +149,9 @@ void cards_are_played_to_the_bit(void **state)
     attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
     run_session(attached, 1, FOLDER "/live.mcap");
     attach_board_driver("/dev/comedi2", NULL);
-    attach_board_driver("/dev/comedi1", NULL); /* no card is left to read from */
+    attach_board_driver(
+        "/dev/comedi1",
+        NULL); /* the drivers are detached, so that the replay has no card to read from */
     run_session(recordings, 0, FOLDER "/again.mcap");
     attach_board_driver("/dev/comedi1", "comedi_test 2000000,50000");
     compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "port_input", 0, states);
@@ -156,7 +159,7 @@ void cards_are_played_to_the_bit(void **state)
     compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "board_input", 0, states);
     print_message("cards played to the bit: board %d ticks well, %d at fault, %d unplugged\n",
                   states[TACT_DEVICE_OK], states[TACT_DEVICE_STALE], states[TACT_DEVICE_LOST]);
-    /* the duration depends on the host, which runs the program that unplugs it */
+    /* how long the board is unplugged depends on the host that runs the virtual machine */
     assert_true(states[TACT_DEVICE_LOST] > 10);
     assert_true(states[TACT_DEVICE_STALE] > LASTING && states[TACT_DEVICE_OK] > TICKS / 4);
     assert_int_equal(system("rm -r " FOLDER), 0);

@@ -26,13 +26,15 @@
 #define FOLDER "/dev/shm/events"
 #define MS INT64_C(1000000)
 enum { TICKS = 1500, BEGUN = 50, LATE = 300, LATE_MS = 60, PULLED = 500, PLUGGED = 650 };
-enum { PAUSE_NS = 400000 }; /* pause between reports: 2500 a second of each device */
+enum {
+    PAUSE_NS = 400000
+}; /* pause between two reports of input events: 2500 reports a second from each device */
 
 static atomic_int ticks; /* number of ticks of the session so far; negative: it has ended */
 static int live;
-static atomic_int losses; /* reported */
+static atomic_int losses; /* number of reported losses of events */
 
-/* Delays the loop once. */
+/* The device's read: delays the session's loop once, beyond the kernel's event buffer. */
 static void read_with_delay(void *self, uint64_t tick, double t, int64_t now,
                             struct tact_device_input *in)
 {
@@ -52,7 +54,7 @@ static int open_with_delay(const struct tact_device_config *config, struct tact_
     return open_script_device(read_with_delay, NULL, out);
 }
 
-/* %s: the setting that selects each of the two. */
+/* Scene of a pad and a puck; %s: the setting that selects each device. */
 static const char scene_text[] =
     "name: events\n"
     "devices:\n"
@@ -78,14 +80,15 @@ static void send_report(int pad, int puck, int n)
         send_pad_event(pad, EV_KEY, BTN_SOUTH, n / 20 % 2);
         end_pad_report(pad);
     }
-    if (puck >= 0 && n / 200 % 2) { /* otherwise the puck is at rest */
+    if (puck >= 0 &&
+        n / 200 % 2) { /* the puck moves in every other 200 reports and is at rest otherwise */
         send_pad_event(puck, EV_REL, n % 6, n * 5 % 349 + 1);
         send_pad_event(puck, EV_KEY, BTN_1, n / 30 % 2);
         end_pad_report(puck);
     }
 }
 
-/* Moves both devices, and unplugs one and then the other between two reports. */
+/* Thread that moves both devices, and unplugs first one and then the other between two reports. */
 static void *move_and_unplug_devices(void *unused)
 {
     int pad = plug_in_pad(), puck = plug_in_puck(EV_REL), n = 0;

@@ -17,14 +17,14 @@ static void require_success(int rc, const char *what)
     }
 }
 
-static void axis(int fd, unsigned short code, int low, int high)
+static void set_axis_range(int fd, unsigned short code, int low, int high)
 {
     struct uinput_abs_setup setup = {.code = code, .absinfo = {.minimum = low, .maximum = high}};
     require_success(ioctl(fd, UI_ABS_SETUP, &setup), "UI_ABS_SETUP");
 }
 
-/* A device with axes of a type, and keys, to be created. */
-static int begin(int type)
+/* Opens uinput for a device with keys and axes of one type; returns its descriptor. */
+static int open_uinput_device(int type)
 {
     static int loaded;
     if (!loaded) {
@@ -48,23 +48,24 @@ static void create_uinput_device(int fd, const char *name, unsigned short produc
 
 int plug_in_pad(void)
 {
-    int fd = begin(EV_ABS);
+    int fd = open_uinput_device(EV_ABS);
     require_success(ioctl(fd, UI_SET_KEYBIT, BTN_SOUTH), "BTN_SOUTH");
-    axis(fd, ABS_X, -1000, 1000);
-    axis(fd, ABS_Y, -1000, 1000);
-    axis(fd, ABS_RX, 0, 255);
+    set_axis_range(fd, ABS_X, -1000, 1000);
+    set_axis_range(fd, ABS_Y, -1000, 1000);
+    set_axis_range(fd, ABS_RX, 0, 255);
     create_uinput_device(fd, PAD_NAME, 1);
     return fd;
 }
 
 int plug_in_puck(int type)
 {
-    int fd = begin(type);
+    int fd = open_uinput_device(type);
     require_success(ioctl(fd, UI_SET_KEYBIT, BTN_0), "BTN_0");
     require_success(ioctl(fd, UI_SET_KEYBIT, BTN_1), "BTN_1");
-    for (unsigned short code = 0; code < 6; code++) { /* X to RZ, the same of both types */
+    for (unsigned short code = 0; code < 6;
+         code++) { /* codes X to RZ, equal for relative and absolute axes */
         if (type == EV_ABS) {
-            axis(fd, code, -350, 350);
+            set_axis_range(fd, code, -350, 350);
         } else {
             require_success(ioctl(fd, UI_SET_RELBIT, code), "UI_SET_RELBIT");
         }

@@ -7,8 +7,8 @@
 #define PAD_NAME "tact test pad"
 #define PUCK_NAME "tact test puck"
 
-/** Plugs one in; returns uinput's descriptor. Loads the drivers the first time. `type` is EV_REL or
- * EV_ABS. */
+/** Plug in a simulated pad, or a puck with axes of `type` EV_REL or EV_ABS; return uinput's
+ * descriptor. Load the drivers at the first call. */
 int plug_in_pad(void);
 int plug_in_puck(int type);
 

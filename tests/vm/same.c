@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "rt/log/log_reader.h"
 
-/* A log, read record by record. */
+/* A log that is read record by record, and the place of one device's fields. */
 struct log_cursor {
     struct tact_log *log;
     struct tact_record *record;
@@ -33,17 +33,18 @@ static void close_cursor(struct log_cursor *log_cursor)
     tact_log_close(log_cursor->log);
 }
 
-/* State, stamp before the tick, channels. */
-static double *read_values(struct log_cursor *log_cursor, uint64_t stamp_to_find)
+/* Values of a device in the present record: state, age of the stamp, channels. */
+static double *read_values(struct log_cursor *log_cursor, uint64_t first_stamped_tick)
 {
     double *v = log_cursor->record->values + log_cursor->offset;
-    v[1] = log_cursor->record->tick < stamp_to_find ? 0.0
-                                                    : v[1] - (double)log_cursor->record->stamp_ns;
+    v[1] = log_cursor->record->tick < first_stamped_tick
+               ? 0.0
+               : v[1] - (double)log_cursor->record->stamp_ns;
     return v;
 }
 
 int compare_replayed_device(const char *live, const char *again, const char *field,
-                            uint64_t stamp_to_find, int states[4])
+                            uint64_t first_stamped_tick, int states[4])
 {
     struct log_cursor a = open_cursor(live, field);
     struct log_cursor b = open_cursor(again, field);
@@ -51,11 +52,11 @@ int compare_replayed_device(const char *live, const char *again, const char *fie
     memset(states, 0, 4 * sizeof *states);
     assert_int_equal(a.size, b.size);
     while (tact_log_next(a.log, a.record) > 0) {
-        do { /* a late loop has skipped ticks */
+        do { /* the recorded session may have skipped ticks of a late loop */
             assert_int_equal(tact_log_next(b.log, b.record), 1);
         } while (b.record->tick < a.record->tick);
-        const double *reported = read_values(&a, stamp_to_find),
-                     *played = read_values(&b, stamp_to_find);
+        const double *reported = read_values(&a, first_stamped_tick),
+                     *played = read_values(&b, first_stamped_tick);
         for (uint32_t i = 0; i < a.size; i++) {
             if (memcmp(&reported[i], &played[i], sizeof *reported) != 0) {
                 fail_msg("%s in tick %llu: %.17g was reported, %.17g is played (value %u)", field,

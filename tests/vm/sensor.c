@@ -21,14 +21,15 @@
 #include "unit/support/run_scene.h"
 #include "unit/support/script_device.h"
 
-#define NODE "/dev/comedi1"
+#define BOARD_NODE "/dev/comedi1"
 #define LOG "/dev/shm/sensor.mcap"
 
 enum { TICKS = 400, SATURATED = 200, OVERLOADED = 300, LASTING = 8, GAUGES = 6 };
 
 static const double lsb = 20.0 / 65535.0; /* [V] */
 
-/* wrench = matrix volts: a block for each pair of gauges, inverted by hand. */
+/* Solves wrench = matrix volts for the gauges' voltages: the matrix has a block for each pair of
+ * gauges, inverted by hand. */
 static const double matrix[6][6] = {{10, 10, 0, 0, 0, 0}, {10, -10, 0, 0, 0, 0},
                                     {0, 0, 8, 4, 0, 0},   {0, 0, 0.1, -0.2, 0, 0},
                                     {0, 0, 0, 0, 0.5, 0}, {0, 0, 0, 0, 0.1, 0.25}};
@@ -61,13 +62,14 @@ static void drive_gauges_with_wrench(const double wrench[6], int saturated)
     double volts[6];
     gauge_voltages_for_wrench(wrench, volts);
     for (unsigned int i = 0; i < GAUGES; i++) {
-        lsampl_t raw = (int)i == saturated ? BOARD_MAX : (lsampl_t)lrint((volts[i] + 10.0) / lsb);
+        lsampl_t raw =
+            (int)i == saturated ? BOARD_RAW_MAX : (lsampl_t)lrint((volts[i] + 10.0) / lsb);
         comedi_data_write(plant, 1, i, 0, AREF_GROUND, raw);
     }
 }
 
-static void plant_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_plant_device(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     double wrench[6];
     (void)self, (void)t;
@@ -77,11 +79,11 @@ static void plant_read(void *self, uint64_t tick, double t, int64_t now,
     in->stamp_ns = now;
 }
 
-static int plant_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_plant_device(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
     (void)config, (void)err;
-    return open_script_device(plant_read, NULL, out);
+    return open_script_device(read_plant_device, NULL, out);
 }
 
 static const char scene_text[] =
@@ -91,7 +93,7 @@ static const char scene_text[] =
     "  - name: board\n"
     "    type: comedi\n"
     "    settings:\n"
-    "      board: " NODE "\n"
+    "      board: " BOARD_NODE "\n"
     "      inputs: g0=ai0 g1=ai1 g2=ai2 g3=ai3 g4=ai4 g5=ai5\n"
     "      recover: 0.02\n"
     "      wrenches:\n"
@@ -117,10 +119,10 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: board.wrist_fz, to: robot.tip, scale: 0.01}\n";
 
-static void record(struct device_config *reported)
+static void record_sensor_session(struct device_config *reported)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "plant",
-                                                 "puts voltages", plant_open, NULL};
+                                                 "puts voltages", open_plant_device, NULL};
     static const struct tact_device_type *const types[] = {&type, &tact_comedi_type};
     static struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
@@ -133,8 +135,8 @@ static void record(struct device_config *reported)
     run_session_of_scene_text(scene_text, &options, &report);
 }
 
-/* in: state, stamp, six gauges, six axes, overload. Returns the largest error relative to its
- * bound. */
+/* Checks the sensor's logged values of a tick: state, stamp, six gauges, six wrench components,
+ * overload. Returns the largest error relative to its bound. */
 static double check_sensor_tick(uint64_t tick, const double *in)
 {
     double wrench[6];
@@ -189,9 +191,9 @@ void wrench_passes_through_a_session(void **state)
     static struct device_config reported;
     (void)state;
     device_config_init(&reported, NULL, 0);
-    plant = comedi_open(NODE);
+    plant = comedi_open(BOARD_NODE);
     assert_non_null(plant);
-    record(&reported);
+    record_sensor_session(&reported);
     comedi_close(plant);
     check_logged_wrenches();
     assert_non_null(strstr(reported.messages,
@@ -208,7 +210,7 @@ void tare_measures_the_zero(void **state)
     const double before[6] = {3, -4, 5, 0.1, 0.2, -0.3};
     const double after[6] = {8, 1, 7, -0.1, 0.4, -0.2};
     const struct tact_device_setting settings[] = {
-        SETTING("board", NODE),
+        SETTING("board", BOARD_NODE),
         SETTING("inputs", "g0=ai0 g1=ai1 g2=ai2 g3=ai3 g4=ai4 g5=ai5"),
         SETTING("wrenches[0].name", "wrist"),
         SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5"),
@@ -218,7 +220,7 @@ void tare_measures_the_zero(void **state)
     struct tact_device device = {0};
     struct tact_device_input in;
     (void)state;
-    plant = comedi_open(NODE);
+    plant = comedi_open(BOARD_NODE);
     drive_gauges_with_wrench(before, 2);
     device_config_init(&config, settings, 6);
     assert_int_not_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);

@@ -9,7 +9,7 @@ void stream_is_read_beside_the_loop(void **state);
 void overflowing_stream_is_restarted(void **state);
 void cards_are_played_to_the_bit(void **state);
 
-/** Calls of ioctl(2) that this program has made. */
+/** Number of calls of ioctl(2) that this program has made. */
 int count_ioctl_calls(void);
 
 #endif

@@ -35,7 +35,8 @@ static void require_success(int rc, const char *what)
     }
 }
 
-/* Updates the present level of the constant effect. */
+/* Updates the stick's present force level after the driver received an event: upload, play, stop,
+ * gain or erase. */
 static void record_driver_event(enum stick_kind kind, int id, int value,
                                 const struct ff_effect *effect)
 {
@@ -74,7 +75,7 @@ static void answer_upload_request(int request)
 {
     struct uinput_ff_upload up = {.request_id = (uint32_t)request};
     if (ioctl(stick.fd, UI_BEGIN_FF_UPLOAD, &up) < 0) {
-        return; /* the stick was unplugged */
+        return; /* read() of the uinput device fails once the stick is unplugged */
     }
     atomic_fetch_add(&stick.uploads, 1);
     if (atomic_load(&stick.slow_us)) {
@@ -119,7 +120,7 @@ static void *run_stick_driver(void *unused)
     return NULL;
 }
 
-static void create_device(const int *effects)
+static void create_uinput_stick(const int *effects)
 {
     struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = 2},
                                  .name = STICK_NAME,
@@ -160,13 +161,14 @@ const char *stick_device_path(void)
 
 void plug_in_stick(const int *effects)
 {
-    const struct sched_param above = {.sched_priority = 92}; /* the driver must not be delayed */
+    const struct sched_param above = {
+        .sched_priority = 92}; /* thread priority: the simulated driver must not be delayed */
     pthread_attr_t attr;
     static int loaded;
     if (!loaded++) {
         require_success(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
     }
-    create_device(effects);
+    create_uinput_stick(effects);
     atomic_store(&stick.quit, 0);
     atomic_store(&stick.count, 0);
     pthread_attr_init(&attr);
@@ -204,7 +206,7 @@ int stick_pending_upload_count(void)
     return atomic_load(&stick.uploads);
 }
 
-int64_t stick_removal_time(void)
+int64_t stick_removal_time_ns(void)
 {
     return atomic_load(&stick.gone_ns);
 }

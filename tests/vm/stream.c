@@ -19,7 +19,7 @@
 #include "sensor.h"
 #include "unit/support/device_config.h"
 
-#define NODE "/dev/comedi1"
+#define BOARD_NODE "/dev/comedi1"
 
 enum { SAW, SQUARE, FLAT, AGE, LOST, TICKS = 400 };
 
@@ -28,17 +28,17 @@ static struct device_config config;
 static struct tact_device device;
 static struct tact_device_input in;
 
-static int start(const char *rate, struct tact_device *out)
+static int open_stream_device(const char *rate, struct tact_device *out)
 {
-    const struct tact_device_setting settings[] = {SETTING("board", NODE),
+    const struct tact_device_setting settings[] = {SETTING("board", BOARD_NODE),
                                                    SETTING("inputs", "saw=ai0 square=ai1 flat=ai2"),
                                                    SETTING("stream", rate)};
     device_config_init(&config, settings, 3);
     return tact_comedi_type.open(&config.config, out, &config.err);
 }
 
-/* The two waves change sign together; between two channels of a scan the sawtooth advances
- * slightly. */
+/* Checks one scan: sawtooth and square wave change sign together; the sawtooth advances slightly
+ * between two channels. */
 static void check_scan_consistency(void)
 {
     double saw = in.channel[SAW];
@@ -58,7 +58,7 @@ void stream_is_read_beside_the_loop(void **state)
     int64_t reading_time_ns = 0;
     int64_t stamp = 0;
     (void)state;
-    assert_int_equal(start("2000", &device), 0);
+    assert_int_equal(open_stream_device("2000", &device), 0);
     assert_string_equal(device.info.input[AGE].name, "stream_age");
     assert_string_equal(device.info.input[LOST].name, "stream_lost");
     const char *reported = strstr(config.messages, "streams 3 inputs at ");
@@ -85,13 +85,14 @@ void stream_is_read_beside_the_loop(void **state)
     print_message("stream of 3 channels: %.1f us a tick, scans at most %.1f ms old\n",
                   (double)reading_time_ns / TICKS / 1e3, 1e3 * oldest);
     assert_true(low < -0.7 * amplitude && high > 0.7 * amplitude);
-    assert_true(oldest < 0.03); /* the driver's timer has a resolution of 4 ms */
+    assert_true(oldest < 0.03); /* comedi_test's timer has a resolution of 4 ms */
     assert_true(reading_time_ns < TICKS * INT64_C(5000));
     struct tact_device second;
-    assert_int_equal(start("2000", &second), -EBUSY);
+    assert_int_equal(open_stream_device("2000", &second), -EBUSY);
     assert_non_null(strstr(config.err.text, "cannot stream"));
     device.ops->close(device.self);
-    assert_int_equal(start("2000", &device), 0); /* the device can be opened again */
+    assert_int_equal(open_stream_device("2000", &device),
+                     0); /* after close() the device can be opened again */
     device.ops->close(device.self);
 }
 
@@ -112,10 +113,10 @@ static void stop_for_a_second(void)
 void overflowing_stream_is_restarted(void **state)
 {
     (void)state;
-    comedi_t *dev = comedi_open(NODE);
+    comedi_t *dev = comedi_open(BOARD_NODE);
     assert_int_equal(comedi_set_buffer_size(dev, 0, 65536), 65536); /* half a second */
     comedi_close(dev);
-    assert_int_equal(start("20000", &device), 0);
+    assert_int_equal(open_stream_device("20000", &device), 0);
     int64_t start_time_ns = tact_clock_now();
     int stale = 0;
     stop_for_a_second();

@@ -19,14 +19,14 @@
 #include "sensor.h"
 #include "unit/support/device_config.h"
 
-#define NODE "/dev/comedi0"
+#define BOARD_NODE "/dev/comedi0"
 static const double lsb = 20.0 / 65535.0; /* [V] */
 
 static struct device_config config;
 static struct tact_device device;
 static struct tact_device_input in;
 static uint64_t tick;
-static int ioctl_call_count; /* ioctl(2) of this process */
+static int ioctl_call_count; /* number of calls of ioctl(2) by this process */
 
 int ioctl(int fd, unsigned long request, ...)
 {
@@ -44,7 +44,7 @@ int count_ioctl_calls(void)
 }
 
 /* Opens the device without the guard, which has a test of its own. */
-static int start(const struct tact_device_setting *settings, int count)
+static int open_board_device(const struct tact_device_setting *settings, int count)
 {
     const struct tact_device_setting alone = SETTING("guard", "false");
     struct tact_device_setting all[8];
@@ -54,8 +54,8 @@ static int start(const struct tact_device_setting *settings, int count)
     return tact_comedi_type.open(&config.config, &device, &config.err);
 }
 
-/* One tick of 1 ms. */
-static void step(const double *out)
+/* Runs one tick of 1 ms: reads and writes the board. */
+static void run_device_tick(const double *out)
 {
     int64_t now = tact_clock_now();
     device.ops->read(device.self, tick, (double)tick * 1e-3, now, &in);
@@ -64,10 +64,10 @@ static void step(const double *out)
     tact_clock_sleep_until(now + 1000000);
 }
 
-static void steps(int n, const double *out)
+static void run_device_ticks(int n, const double *out)
 {
     for (int i = 0; i < n; i++) {
-        step(out);
+        run_device_tick(out);
     }
 }
 
@@ -91,27 +91,28 @@ static void values_go_out_and_come_in(void **unused)
         NUMBERS("output_map", 2, 2, output_to_volts_matrix),
         NUMBERS("input_map", 2, 3, volts_to_input_matrix), SETTING("input_units", "rad N")};
     const double out[] = {1.25, -4.0};
-    write_output(NODE, 0, 12345);
-    write_output(NODE, 3, 54321);
-    assert_int_equal(start(settings, 5), 0);
+    write_output(BOARD_NODE, 0, 12345);
+    write_output(BOARD_NODE, 3, 54321);
+    assert_int_equal(open_board_device(settings, 5), 0);
     assert_string_equal(device.info.input[1].unit, "N");
-    assert_int_equal(read_board_output(NODE, 0),
-                     BOARD_ZERO); /* immediately on opening, before the first tick */
-    assert_int_equal(read_board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
-    step(out);
-    step(out);
+    assert_int_equal(read_board_output(BOARD_NODE, 0),
+                     BOARD_RAW_ZERO); /* outputs are zeroed on opening, before the first tick */
+    assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
+    run_device_tick(out);
+    run_device_tick(out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(fabs(in.channel[0] - 0.5 * 2.5) <= 0.5 * lsb);
     double volts = 1.0 + 0.5 * -4.0;
     double load = -2.0 + 2.0 * volts + 0.25 * volts * volts;
     assert_true(fabs(in.channel[1] - load) <= 2.5 * lsb);
-    const double beyond[] = {1e9, NAN}; /* clamped to the range, and treated as 0 */
-    step(beyond);
-    assert_int_equal(read_board_output(NODE, 0), BOARD_MAX);
-    assert_int_equal(read_board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
+    const double beyond[] = {
+        1e9, NAN}; /* a value beyond the range is clamped to it, NaN is treated as 0 */
+    run_device_tick(beyond);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_MAX);
+    assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
     device.ops->close(device.self);
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
-    assert_int_equal(read_board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
 }
 
 static void a_tick_is_two_system_calls(void **unused)
@@ -119,8 +120,8 @@ static void a_tick_is_two_system_calls(void **unused)
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("outputs", "a=ao0 b=ao1 c=ao2 d=ao3"),
                                                    SETTING("inputs", "i=ai0 j=ai1 k=ai2 l=ai3")};
-    assert_int_equal(start(settings, 2), 0);
-    steps(20, zeros);
+    assert_int_equal(open_board_device(settings, 2), 0);
+    run_device_ticks(20, zeros);
     int before = ioctl_call_count;
     int64_t began = tact_clock_now();
     for (int i = 0; i < 1000; i++) {
@@ -140,24 +141,24 @@ static void outputs_are_locked(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("outputs", "a=ao0")};
-    assert_int_equal(start(settings, 1), 0);
-    comedi_t *other = comedi_open(NODE);
+    assert_int_equal(open_board_device(settings, 1), 0);
+    comedi_t *other = comedi_open(BOARD_NODE);
     assert_true(comedi_data_write(other, 1, 0, 0, AREF_GROUND, 1) < 0);
     assert_true(comedi_data_write(other, 1, 5, 0, AREF_GROUND, 1) < 0);
     comedi_close(other);
     struct tact_device first = device;
-    assert_int_equal(start(settings, 1), -EBUSY);
+    assert_int_equal(open_board_device(settings, 1), -EBUSY);
     assert_non_null(strstr(config.err.text, "another process has locked the outputs"));
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     first.ops->close(first.self);
-    write_output(NODE, 0, BOARD_ZERO); /* unlocked */
+    write_output(BOARD_NODE, 0, BOARD_RAW_ZERO); /* unlocked */
 }
 
-/* Drives an input with `raw` for n ticks while the device writes `out`. */
-static void drive_input_wire(int wire, lsampl_t raw, int n, const double *out)
+/* Sets the output that is wired to an input to `raw` for n ticks, while the device writes `out`. */
+static void drive_input_wire(int board_channel, lsampl_t raw, int n, const double *out)
 {
-    write_board_wire(wire, 1, 4, raw);
-    steps(n, out);
+    write_board_channel(board_channel, 1, 4, raw);
+    run_device_ticks(n, out);
 }
 
 static void faults_zero_outputs(void **unused)
@@ -169,41 +170,45 @@ static void faults_zero_outputs(void **unused)
         SETTING("stuck", "400"), SETTING("recover", "0.02")};
     const double out[] = {2.0};
     const lsampl_t at_2 = (lsampl_t)lrint(12.0 / lsb);
-    assert_int_equal(start(settings, 5), 0);
-    int wire = open_board_wire(0, NODE);
-    drive_input_wire(wire, 40000, 5, out);
+    assert_int_equal(open_board_device(settings, 5), 0);
+    int board_channel = open_channels_of_process(0, BOARD_NODE);
+    drive_input_wire(board_channel, 40000, 5, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
-    assert_int_equal(read_board_output(NODE, 0), at_2);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
     double good = in.channel[0];
 
-    drive_input_wire(wire, BOARD_MAX, 2,
-                     out); /* two ticks are not a fault yet, but their values are not used */
+    drive_input_wire(
+        board_channel, BOARD_RAW_MAX, 2,
+        out); /* two saturated ticks are not a fault yet, but their values are not used */
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[0] == good);
-    steps(1, out);
+    run_device_ticks(1, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     assert_true(in.channel[0] == good);
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
 
-    drive_input_wire(wire, 40000, 15, out); /* not yet */
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
-    steps(20, out); /* during the ramp */
-    long output_during_rise = read_board_output(NODE, 0);
-    assert_in_range(output_during_rise, BOARD_ZERO + 1, at_2 - 1);
-    steps(220, out);
-    assert_int_equal(read_board_output(NODE, 0), at_2);
+    drive_input_wire(board_channel, 40000, 15, out); /* not yet */
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    run_device_ticks(20, out); /* during the ramp */
+    long output_during_rise = read_board_output(BOARD_NODE, 0);
+    assert_in_range(output_during_rise, BOARD_RAW_ZERO + 1, at_2 - 1);
+    run_device_ticks(220, out);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
 
-    drive_input_wire(wire, 60000, 3, out); /* 8.3 V: in range, outside the limits */
+    drive_input_wire(
+        board_channel, 60000, 3,
+        out); /* 8.3 V is within the converter's range, but outside the channel's limits */
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     for (int i = 0; i < 300; i++) {
-        drive_input_wire(wire, 40000U + (unsigned int)i % 2U, 1, out);
+        drive_input_wire(board_channel, 40000U + (unsigned int)i % 2U, 1, out);
     }
-    assert_int_equal(read_board_output(NODE, 0), at_2);
-    steps(401, out); /* constant for the whole timeout */
+    assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
+    run_device_ticks(401,
+                     out); /* a reading that is constant for the whole timeout counts as stuck */
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
-    close(wire);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    close(board_channel);
     device.ops->close(device.self);
     assert_non_null(strstr(config.messages, "warning: device: input x is saturated"));
     assert_non_null(strstr(config.messages, "warning: device: input x is outside its limits"));
@@ -219,24 +224,25 @@ static void busy_inputs_zero_outputs(void **unused)
     const double out[] = {3.0};
     unsigned int list = CR_PACK(0, 0, AREF_GROUND);
     comedi_cmd command = {0};
-    assert_int_equal(start(settings, 3), 0);
-    steps(3, out);
-    comedi_t *other = comedi_open(NODE);
+    assert_int_equal(open_board_device(settings, 3), 0);
+    run_device_ticks(3, out);
+    comedi_t *other = comedi_open(BOARD_NODE);
     comedi_get_cmd_generic_timed(other, 0, &command, 1, 1000000);
     command.chanlist = &list;
     command.chanlist_len = 1;
     command.stop_src = TRIG_NONE;
     command.stop_arg = 0;
     assert_int_equal(comedi_command(other, &command), 0);
-    steps(2, out);
+    run_device_ticks(2, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(read_board_output(NODE, 0), -1); /* the inputs cannot be read now */
-    steps(60, out);
+    assert_int_equal(read_board_output(BOARD_NODE, 0),
+                     -1); /* while another process uses them the inputs cannot be read */
+    run_device_ticks(60, out);
     comedi_cancel(other, 0);
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
-    steps(300, out);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    run_device_ticks(300, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
-    assert_int_equal(read_board_output(NODE, 0), lrint(13.0 / lsb));
+    assert_int_equal(read_board_output(BOARD_NODE, 0), lrint(13.0 / lsb));
     comedi_close(other);
     device.ops->close(device.self);
     assert_non_null(strstr(config.messages, "cannot be read: Device or resource busy"));
@@ -248,45 +254,46 @@ static void board_unplugged_and_back_is_used(void **unused)
     const struct tact_device_setting settings[] = {
         SETTING("outputs", "a=ao0"), SETTING("inputs", "x=ai0"), SETTING("recover", "0.01")};
     const double out[] = {3.0};
-    assert_int_equal(start(settings, 3), 0);
-    steps(5, out);
+    assert_int_equal(open_board_device(settings, 3), 0);
+    run_device_ticks(5, out);
     for (int round = 0; round < 5; round++) {
         double held = in.channel[0];
-        attach_board_driver(NODE, NULL);
-        step(out);
+        attach_board_driver(BOARD_NODE, NULL);
+        run_device_tick(out);
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[0] == held);
-        steps(120, out);
-        attach_board_driver(NODE, "comedi_test 2000000,50000");
+        run_device_ticks(120, out);
+        attach_board_driver(BOARD_NODE, "comedi_test 2000000,50000");
         int wait_loop_count = 0;
         while (in.state != TACT_DEVICE_OK && wait_loop_count < 500) {
-            assert_true(read_board_output(NODE, 0) <= (long)BOARD_ZERO);
-            step(out);
+            assert_true(read_board_output(BOARD_NODE, 0) <= (long)BOARD_RAW_ZERO);
+            run_device_tick(out);
             wait_loop_count++;
         }
         assert_in_range(wait_loop_count, 1, 200);
-        assert_true(read_board_output(NODE, 0) < lrint(13.0 / lsb)); /* ramps up */
-        steps(250, out);
-        assert_int_equal(read_board_output(NODE, 0), lrint(13.0 / lsb));
+        assert_true(read_board_output(BOARD_NODE, 0) < lrint(13.0 / lsb)); /* ramps up */
+        run_device_ticks(250, out);
+        assert_int_equal(read_board_output(BOARD_NODE, 0), lrint(13.0 / lsb));
     }
     device.ops->close(device.self);
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     assert_non_null(strstr(config.messages, "is gone"));
     assert_non_null(strstr(config.messages, "is back"));
 }
 
-/* Another board at the same node is not accepted, as the calibration is not for it. */
+/* Another board at the same node is not accepted after the loss, as the calibration is not for it.
+ */
 static void another_board_is_not_accepted(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("board", "/dev/comedi2"),
                                                    SETTING("inputs", "x=ai0")};
     attach_board_driver("/dev/comedi2", "comedi_test 2000000,50000");
-    assert_int_equal(start(settings, 2), 0);
+    assert_int_equal(open_board_device(settings, 2), 0);
     attach_board_driver("/dev/comedi2", NULL);
-    step(zeros);
+    run_device_tick(zeros);
     attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
-    steps(200, zeros);
+    run_device_ticks(200, zeros);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     device.ops->close(device.self);
     attach_board_driver("/dev/comedi2", NULL);
@@ -304,24 +311,24 @@ static void digital_outputs_follow_channels(void **unused)
     const double on[] = {1.0, 1.0, 1.0};
     lsampl_t bits = 0;
     attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
-    assert_int_equal(start(settings, 3), -EINVAL);
+    assert_int_equal(open_board_device(settings, 3), -EINVAL);
     assert_non_null(strstr(config.err.text, "given twice"));
-    assert_int_equal(start(good, 3), 0);
+    assert_int_equal(open_board_device(good, 3), 0);
     lsampl_t expected[] = {2, 1, 2}; /* released, on, released */
     for (int i = 0; i < 3; i++) {
         unsigned int read = 0;
         if (i == 1) {
-            step(on);
+            run_device_tick(on);
         } else if (i == 2) {
-            step(zeros);
+            run_device_tick(zeros);
         }
-        /* read at the hardware port, as the subdevice is locked */
-        int wire = open_board_wire(0, "/dev/comedi2");
+        /* the outputs are read at the hardware port, as the subdevice is locked */
+        int board_channel = open_channels_of_process(0, "/dev/comedi2");
         lsampl_t data[2] = {0, 0};
         comedi_insn insn = {.insn = INSN_BITS, .n = 2, .data = data, .subdev = 0};
-        assert_true(ioctl(wire, COMEDI_INSN, &insn) >= 0);
+        assert_true(ioctl(board_channel, COMEDI_INSN, &insn) >= 0);
         read = data[1];
-        close(wire);
+        close(board_channel);
         assert_int_equal(read & 3U, expected[i]);
     }
     assert_true(in.channel[0] == 0.0 || in.channel[0] == 1.0);
@@ -342,9 +349,9 @@ static void two_boards_run_at_once(void **unused)
                                                  first[1]};
     const double out[] = {1.0};
     const double other[] = {-1.0};
-    assert_int_equal(start(first, 2), 0);
+    assert_int_equal(open_board_device(first, 2), 0);
     struct tact_device one = device;
-    assert_int_equal(start(second, 3), 0);
+    assert_int_equal(open_board_device(second, 3), 0);
     struct tact_device two = device;
     for (int i = 0; i < 3; i++) {
         one.ops->write(one.self, out, 0);
@@ -392,7 +399,7 @@ static void bad_settings_are_named(void **unused)
          -EINVAL,
          "cannot open"},
         {{SETTING("inputs", "x=ai0"), SETTING("saturated", "0.5")}, 2, -EINVAL, "ticks"},
-        {{SETTING("board", NODE)}, 1, -EINVAL, "inputs or outputs"},
+        {{SETTING("board", BOARD_NODE)}, 1, -EINVAL, "inputs or outputs"},
         {{SETTING("outputs", "x=ao0"), SETTING("stream", "1000")}, 2, -EINVAL, "no analog input"},
         {{SETTING("inputs", "x=ai0"), NUMBERS("maps.y", 1, 2, rows)}, 2, -EINVAL, "named y"},
         {{SETTING("inputs", "x=ai0"), NUMBERS("maps.x", 1, 2, rows),
@@ -407,7 +414,7 @@ static void bad_settings_are_named(void **unused)
         {{SETTING("inputs", "x=ai0"), SETTING("stream", "0.1")}, 2, -EINVAL, "1 to 1e8 Hz"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(start(cases[i].setting, cases[i].count), cases[i].rc);
+        assert_int_equal(open_board_device(cases[i].setting, cases[i].count), cases[i].rc);
         if (!strstr(config.err.text, cases[i].text)) {
             fail_msg("case %zu: \"%s\" does not say \"%s\"", i, config.err.text, cases[i].text);
         }

@@ -25,10 +25,16 @@
 #include "unit/support/script_device.h"
 
 enum { TICKS = 2000, MOST_TICKS = 120000 };
-#define REPLUG_COUNT campaign_trial_count(8, 100)
-#define UPLOAD_REPLUGS campaign_trial_count(3, 20)
-enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
-enum { AGE = 3 };                                  /* after abs_x, abs_y, btn_trigger */
+#define REPLUG_ROUNDS campaign_trial_count(8, 100)
+#define UPLOAD_REPLUG_ROUNDS campaign_trial_count(3, 20)
+enum {
+    FORCE_X,
+    SPRING,
+    DAMPER,
+    STRONG_RUMBLE,
+    OUTPUTS
+};                /* output channels, in the order of the scene's `forces` */
+enum { AGE = 3 }; /* input channel of the force's age, after abs_x, abs_y, btn_trigger */
 
 static const int all_effects[] = {FF_CONSTANT, FF_SPRING, FF_DAMPER, FF_RUMBLE, FF_GAIN, 0};
 
@@ -43,11 +49,11 @@ static struct {
     float age[MOST_TICKS];
     double out[MOST_TICKS][OUTPUTS];
     atomic_uint_fast64_t ticks;
-    atomic_int steady; /* the script keeps a constant press */
+    atomic_int steady; /* 1: the script keeps a constant press */
 } observed;
 
-static void wrapped_read(void *self, uint64_t tick, double t, int64_t now,
-                         struct tact_device_input *in)
+static void read_stick_and_log(void *self, uint64_t tick, double t, int64_t now,
+                               struct tact_device_input *in)
 {
     inner.ops->read(self, tick, t, now, in);
     observed.tick = tick;
@@ -56,10 +62,11 @@ static void wrapped_read(void *self, uint64_t tick, double t, int64_t now,
     observed.age[tick] = (float)in->channel[AGE];
 }
 
-static void wrapped_write(void *self, const double *out, int64_t now)
+static void write_stick_and_log(void *self, const double *out, int64_t now)
 {
     uint64_t tick = observed.tick;
-    if (tick + 1 > atomic_load(&observed.ticks)) { /* the last write of a session is the zero */
+    if (tick + 1 > atomic_load(&observed.ticks)) { /* the last write of a session, which sends
+                                                      zeros, is not recorded */
         memcpy(observed.out[tick], out, sizeof observed.out[tick]);
         observed.sent_ns[tick] = now;
         atomic_store(&observed.ticks, tick + 1);
@@ -67,24 +74,25 @@ static void wrapped_write(void *self, const double *out, int64_t now)
     inner.ops->write(self, out, now);
 }
 
-static int wrapped_open(const struct tact_device_config *config, struct tact_device *out,
-                        struct tact_error *err)
+static int open_logged_stick(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
     int rc = tact_evdev_type.open(config, &inner, err);
     *out = inner;
     if (!rc) {
         wrapped = *inner.ops;
-        wrapped.read = wrapped_read;
-        wrapped.write = wrapped_write;
+        wrapped.read = read_stick_and_log;
+        wrapped.write = write_stick_and_log;
         out->ops = &wrapped;
         strcpy(out->info.type, "stick");
     }
     return rc;
 }
 
-/* A hand that presses a wall repeatedly or constantly. */
-static void script_read(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+/* The scripted device's read: a target angle with which the hand presses a wall, periodically or
+ * constantly. */
+static void read_press_script(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     (void)self, (void)tick;
     in->state = TACT_DEVICE_OK;
@@ -92,11 +100,11 @@ static void script_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = atomic_load(&observed.steady) ? 0.55 : 0.45 - 0.2 * cos(12.0 * t);
 }
 
-static int script_open(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_press_script(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
     (void)config, (void)err;
-    return open_script_device(script_read, "angle", out);
+    return open_script_device(read_press_script, "angle", out);
 }
 
 static const char scene_text[] =
@@ -146,9 +154,9 @@ static void keep_message(void *user, enum tact_message_level level, const char *
 static void open_session(uint64_t ticks)
 {
     static const struct tact_device_type script = {TACT_ABI(struct tact_device_type), "script",
-                                                   "a hand", script_open, NULL};
+                                                   "a hand", open_press_script, NULL};
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stick",
-                                                 "evdev, wrapped", wrapped_open, NULL};
+                                                 "evdev, wrapped", open_logged_stick, NULL};
     static const struct tact_device_type *const types[] = {&script, &type};
     struct tact_session_options options = tact_session_options_default();
     atomic_store(&observed.ticks, 0);
@@ -188,7 +196,8 @@ static double check_age_of_played_force(int tick)
     const struct ff_effect *spring = stick_effect_playing_at(FF_SPRING, now);
     const struct ff_effect *damper = stick_effect_playing_at(FF_DAMPER, now);
     const struct ff_effect *playing_rumble_effect = stick_effect_playing_at(FF_RUMBLE, now);
-    /* A newer force than reported is allowed, as effects are uploaded one after the other. */
+    /* The played force may be newer than the reported age says, as effects are uploaded one after
+     * the other. */
     int match = 0;
     for (; then < tick && !match; then++) {
         out = observed.out[then];
@@ -205,7 +214,7 @@ static double check_age_of_played_force(int tick)
         assert_true(fabs(spring->u.condition[0].right_coeff / 32767.0 - out[SPRING]) < 0.05);
         assert_true(fabs(damper->u.condition[1].left_coeff / 32767.0 - out[DAMPER]) < 0.05);
         assert_true(fabs(playing_rumble_effect->u.rumble.strong_magnitude / 65535.0 -
-                         fabs(out[STRONG])) < 0.05);
+                         fabs(out[STRONG_RUMBLE])) < 0.05);
     }
     return age;
 }
@@ -251,7 +260,8 @@ static void forces_follow_contact(void **unused)
     unplug_stick();
 }
 
-/* With 50 ms in each upload forces are older, but ticks are equal bit for bit. */
+/* With a driver that takes 50 ms for each upload forces are older, but ticks are equal bit for bit.
+ */
 static void a_slow_driver_changes_no_tick(void **unused)
 {
     (void)unused;
@@ -270,13 +280,13 @@ static void a_slow_driver_changes_no_tick(void **unused)
         1e3 * worst, (double)report.loop.compute.max / 1e3,
         (double)report.loop.wake_latency.max / 1e3, stick_event_count());
     assert_memory_equal(outputs_of_first_run, observed.out, sizeof outputs_of_first_run);
-    assert_true(worst > 0.05 && worst < 0.5); /* four uploads in sequence */
+    assert_true(worst > 0.05 && worst < 0.5); /* four effects are uploaded one after the other */
     unplug_stick();
 }
 
 static struct device_config config;
 
-static int start(struct tact_device *device, const char *forces, const char *guard)
+static int open_stick_device(struct tact_device *device, const char *forces, const char *guard)
 {
     const struct tact_device_setting settings[] = {
         SETTING("match", STICK_NAME), SETTING("forces", forces), SETTING("rate", "50"),
@@ -285,8 +295,8 @@ static int start(struct tact_device *device, const char *forces, const char *gua
     return tact_evdev_type.open(&config.config, device, &config.err);
 }
 
-/* A constant force for two minutes: the stick plays it without a pause, with and without the
- * guard. */
+/* The stick plays a constant force for two minutes without a pause, with and without the guard,
+ * although its effects have a limited length. */
 static void effects_outlive_their_length(void **unused)
 {
     struct tact_device device;
@@ -294,7 +304,7 @@ static void effects_outlive_their_length(void **unused)
     (void)unused;
     for (int round = 0; round < 2; round++) {
         plug_in_stick(all_effects);
-        assert_int_equal(start(&device, "force_x", round ? "false" : "true"), 0);
+        assert_int_equal(open_stick_device(&device, "force_x", round ? "false" : "true"), 0);
         const double out[] = {0.5};
         for (int tick = 0; tick < (round ? 200 : 6250); tick++) {
             int64_t now = tact_clock_now();
@@ -329,14 +339,15 @@ static int count_open_descriptors(int pid)
     return count;
 }
 
-static void *run_thread(void *result)
+static void *run_session_thread(void *result)
 {
     *(int *)result = tact_session_run(session, &report);
     return NULL;
 }
 
-/* Waits until a state lasts; returns the first tick of it. */
-static uint64_t wait_for_lasting_state(uint64_t from, int state)
+/* Waits until the device is in a state; returns the first tick of that state from the tick `from`
+ * on. */
+static uint64_t wait_for_device_state(uint64_t from, int state)
 {
     uint64_t tick = from;
     for (int i = 0; i < 3000; i++) {
@@ -364,8 +375,8 @@ static void device_unplugged_mid_contact_is_lost(void **unused)
     plug_in_stick(all_effects);
     open_session(MOST_TICKS - 1);
     atomic_store(&observed.steady, 1);
-    assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
-    for (int round = 0; round < REPLUG_COUNT; round++) {
+    assert_int_equal(pthread_create(&thread, NULL, run_session_thread, &result), 0);
+    for (int round = 0; round < REPLUG_ROUNDS; round++) {
         usleep(300000);
         uint64_t before = atomic_load(&observed.ticks);
         assert_true(before > 200);
@@ -377,15 +388,16 @@ static void device_unplugged_mid_contact_is_lost(void **unused)
             round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
         int64_t began = tact_clock_now();
         unplug_stick();
-        int64_t ended = stick_removal_time(); /* the removal was between these times */
-        uint64_t lost = wait_for_lasting_state(before, TACT_DEVICE_LOST);
+        int64_t ended = stick_removal_time_ns(); /* the stick was removed between these times */
+        uint64_t lost = wait_for_device_state(before, TACT_DEVICE_LOST);
         assert_true(observed.read_ns[lost] > began && observed.read_ns[lost] < ended + 2000000);
         usleep(20000);
         for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
-            assert_true(observed.out[tick][FORCE_X] == 0.0 && observed.out[tick][STRONG] == 0.0);
+            assert_true(observed.out[tick][FORCE_X] == 0.0 &&
+                        observed.out[tick][STRONG_RUMBLE] == 0.0);
         }
         plug_in_stick(all_effects);
-        uint64_t back = wait_for_lasting_state(lost, TACT_DEVICE_OK);
+        uint64_t back = wait_for_device_state(lost, TACT_DEVICE_OK);
         longest = back - lost > longest ? back - lost : longest;
         usleep(100000);
         for (uint64_t tick = back; tick < back + 90; tick++) {
@@ -409,9 +421,9 @@ static void device_unplugged_mid_contact_is_lost(void **unused)
     print_message(
         "unplugged %d times: %llu ticks, %llu missed, wake max %.1f us, back after at most "
         "%llu ms, %d and %d descriptors\n",
-        REPLUG_COUNT, (unsigned long long)report.loop.ticks, (unsigned long long)report.loop.missed,
-        (double)report.loop.wake_latency.max / 1e3, (unsigned long long)longest,
-        own_descriptor_count, guard_descriptor_count);
+        REPLUG_ROUNDS, (unsigned long long)report.loop.ticks,
+        (unsigned long long)report.loop.missed, (double)report.loop.wake_latency.max / 1e3,
+        (unsigned long long)longest, own_descriptor_count, guard_descriptor_count);
     close_session();
     unplug_stick();
 }
@@ -426,9 +438,10 @@ static void device_unplugged_in_upload_is_lost(void **unused)
     plug_in_stick(all_effects);
     set_stick_upload_delay(60000);
     open_session(MOST_TICKS - 1);
-    assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
-    for (int round = 0; round < UPLOAD_REPLUGS; round++) {
-        usleep(700000 + (unsigned int)round * 7000); /* the hand presses at most of these moments */
+    assert_int_equal(pthread_create(&thread, NULL, run_session_thread, &result), 0);
+    for (int round = 0; round < UPLOAD_REPLUG_ROUNDS; round++) {
+        usleep(700000 +
+               (unsigned int)round * 7000); /* the hand presses the wall at most of these moments */
         while (!stick_pending_upload_count()) {
             usleep(1000);
         }
@@ -437,14 +450,15 @@ static void device_unplugged_in_upload_is_lost(void **unused)
             round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
         int64_t began = tact_clock_now();
         unplug_stick();
-        int64_t gone = stick_removal_time();
-        uint64_t lost = wait_for_lasting_state(before, TACT_DEVICE_LOST);
+        int64_t gone = stick_removal_time_ns();
+        uint64_t lost = wait_for_device_state(before, TACT_DEVICE_LOST);
         assert_true(observed.read_ns[lost] > began && observed.read_ns[lost] < gone + 2000000);
         for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
-            assert_true(observed.out[tick][FORCE_X] == 0.0 && observed.out[tick][STRONG] == 0.0);
+            assert_true(observed.out[tick][FORCE_X] == 0.0 &&
+                        observed.out[tick][STRONG_RUMBLE] == 0.0);
         }
         plug_in_stick(all_effects);
-        wait_for_lasting_state(lost, TACT_DEVICE_OK);
+        wait_for_device_state(lost, TACT_DEVICE_OK);
     }
     set_stick_upload_delay(0);
     atomic_store(&observed.steady, 1);
@@ -456,14 +470,15 @@ static void device_unplugged_in_upload_is_lost(void **unused)
     pthread_join(thread, NULL);
     assert_int_equal(result, 0);
     print_message("unplugged in an upload %d times: %llu ticks, %llu missed, wake max %.1f us\n",
-                  UPLOAD_REPLUGS, (unsigned long long)report.loop.ticks,
+                  UPLOAD_REPLUG_ROUNDS, (unsigned long long)report.loop.ticks,
                   (unsigned long long)report.loop.missed,
                   (double)report.loop.wake_latency.max / 1e3);
     close_session();
     unplug_stick();
 }
 
-/* Replacements for missing effects, and refused devices. */
+/* Effects that the device lacks are replaced by others; devices without usable effects are refused.
+ */
 static void unusable_force_devices_are_refused(void **unused)
 {
     static const struct {
@@ -486,7 +501,7 @@ static void unusable_force_devices_are_refused(void **unused)
         struct tact_device device;
         static const int none[] = {FF_GAIN, 0};
         plug_in_stick(cases[i].effects[0] ? cases[i].effects : none);
-        assert_int_equal(start(&device, cases[i].forces, "true"), cases[i].rc);
+        assert_int_equal(open_stick_device(&device, cases[i].forces, "true"), cases[i].rc);
         const char *message_of_refusal = cases[i].rc ? config.err.text : config.messages;
         if (!strstr(message_of_refusal, cases[i].text)) {
             fail_msg("case %zu: \"%s\" does not say \"%s\"", i, message_of_refusal, cases[i].text);

@@ -26,7 +26,7 @@
 #include "unit/support/campaign.h"
 #include "unit/support/device_config.h"
 
-#define NODE "/dev/comedi0"
+#define BOARD_NODE "/dev/comedi0"
 #define PORT_NODE "/dev/comedi2"
 #define CGROUP_FOLDER "/run/cgroup"
 enum { PORT = 0x378 };
@@ -37,10 +37,11 @@ static const lsampl_t pushed = 49151; /* 5 V */
 
 /* Memory shared by the test and the controller, a process of its own. */
 struct shared {
-    atomic_int_fast64_t heartbeat_ns; /* just before the last heartbeat */
-    atomic_int push;                  /* 5 V is wanted, else 0 */
-    atomic_int hang;                  /* the tick spins while it is set */
-    atomic_int use_memory;            /* another thread of priority hog - 1 allocates all memory */
+    atomic_int_fast64_t heartbeat_ns; /* time just before the last heartbeat */
+    atomic_int push;                  /* 1: the controller outputs 5 V and a full push; 0: zeros */
+    atomic_int hang;                  /* 1: the controller's tick hangs in a busy loop */
+    atomic_int
+        use_memory; /* not 0: another thread, of this priority minus 1, allocates all memory */
     atomic_int state[DEVICES];
     atomic_int quit;
     char messages[DEVICES * 4096];
@@ -50,7 +51,8 @@ static struct shared *shared;
 static comedi_t *reader;
 static uint32_t seed = 1;
 
-/* 0: the ordinary scheduler. */
+/* Sets the scheduling of this process to SCHED_FIFO with a priority; 0: to the ordinary scheduler.
+ */
 static void set_fifo_priority_of_process(int priority)
 {
     const struct sched_param param = {.sched_priority = priority};
@@ -68,7 +70,7 @@ static void sleep_ms(double ms)
     tact_clock_sleep_until(tact_clock_now() + (int64_t)(ms * 1e6));
 }
 
-static void *use_memory(void *unused)
+static void *exhaust_memory(void *unused)
 {
     (void)unused;
     while (!atomic_load(&shared->use_memory)) {
@@ -90,12 +92,12 @@ static void open_devices(struct tact_device *device, struct device_config *confi
 {
     const struct tact_device_setting board[] = {
         SETTING("inputs", "x=ai5"), SETTING("outputs", "a=ao0 b=ao1"), SETTING("recover", "0.01")};
-    const struct tact_device_setting enable[] = {SETTING("board", PORT_NODE),
-                                                 SETTING("outputs", "on=do0")};
+    const struct tact_device_setting enable_settings[] = {SETTING("board", PORT_NODE),
+                                                          SETTING("outputs", "on=do0")};
     const struct tact_device_setting stick[] = {SETTING("match", STICK_NAME),
                                                 SETTING("forces", "force_x")};
     device_config_init(&config[BOARD], board, 3);
-    device_config_init(&config[ENABLE], enable, 2);
+    device_config_init(&config[ENABLE], enable_settings, 2);
     device_config_init(&config[STICK], stick, 2);
     for (int i = 0; i < DEVICES; i++) {
         const struct tact_device_type *type = i == STICK ? &tact_evdev_type : &tact_comedi_type;
@@ -116,7 +118,7 @@ static void run_controller(void)
     set_fifo_priority_of_process(0); /* the threads started here must not inherit the test's
                     priority, which is above the guard's */
     open_devices(device, config);
-    pthread_create(&thread, NULL, use_memory, NULL);
+    pthread_create(&thread, NULL, exhaust_memory, NULL);
     real_time(LOOP_PRIORITY);
     int64_t next = tact_clock_now();
     for (uint64_t tick = 0; !atomic_load(&shared->quit); tick++) {
@@ -146,7 +148,7 @@ static void run_controller(void)
     _exit(0);
 }
 
-static long read_output(unsigned int channel)
+static long read_board_output_raw(unsigned int channel)
 {
     lsampl_t raw = 0;
     assert_true(comedi_data_read(reader, 0, channel, 0, AREF_GROUND, &raw) >= 0);
@@ -160,17 +162,19 @@ static int are_outputs_enabled(void)
 
 static int are_all_outputs_zero(void)
 {
-    return read_output(0) == BOARD_ZERO && read_output(1) == BOARD_ZERO && !are_outputs_enabled() &&
+    return read_board_output_raw(0) == BOARD_RAW_ZERO &&
+           read_board_output_raw(1) == BOARD_RAW_ZERO && !are_outputs_enabled() &&
            current_stick_force_level() == 0;
 }
 
 static int are_all_outputs_pushing(void)
 {
-    return read_output(0) == pushed && are_outputs_enabled() &&
+    return read_board_output_raw(0) == pushed && are_outputs_enabled() &&
            current_stick_force_level() == -0x7fff;
 }
 
-/* Starts a controller in a process group of its own, and waits until its outputs are non-zero. */
+/* Starts a controller process, in a control group or in none (NULL), and waits until its outputs
+ * are non-zero. */
 static pid_t start_in(const char *group)
 {
     memset(shared, 0, sizeof *shared);
@@ -210,7 +214,7 @@ static void stop_controller(pid_t child)
 static int64_t time_until_outputs_are_zero(void)
 {
     int64_t now = tact_clock_now();
-    int64_t give_up_time_ns = now + 1000000000; /* filling the memory takes time */
+    int64_t give_up_time_ns = now + 1000000000; /* allocating all memory takes time */
     while (!are_all_outputs_zero() && now < give_up_time_ns) {
         sleep_ms(0.05);
         now = tact_clock_now();
@@ -253,7 +257,7 @@ static void kill_controllers_repeatedly(const char *what, const char *group)
         for (int k = 0; k < 100 && find_guard_process(); k++) {
             sleep_ms(10);
         }
-        assert_int_equal(find_guard_process(), 0); /* the guard must end too */
+        assert_int_equal(find_guard_process(), 0); /* the guard must end after its controller */
         assert_true(are_all_outputs_zero());
     }
     print_worst(what, worst);
@@ -290,13 +294,14 @@ static void rearm_and_wait_for_outputs(int round)
         return;
     }
     sleep_ms(30);
-    assert_true(are_all_outputs_zero()); /* what a resumed controller sends is not passed on */
+    assert_true(are_all_outputs_zero()); /* outputs stay zero: what a resumed controller sends is
+                                            not passed on */
     assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_STALE);
     atomic_store(&shared->push, 0);
     sleep_ms(60);
     atomic_store(&shared->push, 1);
     sleep_ms(20);
-    assert_in_range(read_output(0), BOARD_ZERO + 1, pushed - 1); /* ramps up */
+    assert_in_range(read_board_output_raw(0), BOARD_RAW_ZERO + 1, pushed - 1); /* ramps up */
     sleep_ms(250);
     assert_true(are_all_outputs_pushing());
 }
@@ -347,11 +352,12 @@ static void lost_guard_zeroes_outputs(void **unused)
     for (int i = 0; i < 6; i++) {
         int device = i < 3 ? BOARD : STICK;
         pid_t child = start_controller();
-        int guard = find_guard_process_of(device == BOARD ? NODE : stick_device_path());
+        int guard = find_guard_process_of(device == BOARD ? BOARD_NODE : stick_device_path());
         assert_true(guard > 0);
         kill(guard, signals[i % 3]);
         int64_t began = tact_clock_now();
-        while (device == BOARD ? read_output(0) != BOARD_ZERO : current_stick_force_level() != 0) {
+        while (device == BOARD ? read_board_output_raw(0) != BOARD_RAW_ZERO
+                               : current_stick_force_level() != 0) {
             sleep_ms(0.05);
             assert_true(tact_clock_now() - began < 100000000);
         }
@@ -361,14 +367,14 @@ static void lost_guard_zeroes_outputs(void **unused)
         assert_true(took < 12000000);
         sleep_ms(120);
         assert_int_equal(atomic_load(&shared->state[device]), TACT_DEVICE_LOST);
-        assert_true(device == BOARD ? read_output(1) == BOARD_ZERO
+        assert_true(device == BOARD ? read_board_output_raw(1) == BOARD_RAW_ZERO
                                     : current_stick_force_level() == 0);
         stop_controller(child);
         assert_non_null(strstr(shared->messages, "the guard has ended"));
     }
 }
 
-/* The signal that the system's suspend hook sends. */
+/* Outputs are zeroed by the signal that the system's suspend hook sends to the guard. */
 static void outputs_zero_before_suspend(void **unused)
 {
     (void)unused;
@@ -387,16 +393,16 @@ static void unplugged_board_is_found_again(void **unused)
     (void)unused;
     pid_t child = start_controller();
     for (int i = 0; i < 5; i++) {
-        attach_board_driver(NODE, NULL);
+        attach_board_driver(BOARD_NODE, NULL);
         sleep_ms(5);
         assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_LOST);
         sleep_ms(100);
-        attach_board_driver(NODE, "comedi_test 2000000,50000");
+        attach_board_driver(BOARD_NODE, "comedi_test 2000000,50000");
         comedi_close(reader);
-        reader = comedi_open(NODE);
+        reader = comedi_open(BOARD_NODE);
         sleep_ms(500);
         assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_OK);
-        assert_int_equal(read_output(0), pushed);
+        assert_int_equal(read_board_output_raw(0), pushed);
     }
     stop_controller(child);
 }
@@ -418,7 +424,7 @@ int main(int argc, char **argv)
     assert_int_equal(ioperm(PORT, 1, 1), 0);
     plug_in_stick(effects);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    reader = comedi_open(NODE);
+    reader = comedi_open(BOARD_NODE);
     real_time(95);
     if (argc > 1) {
         cmocka_set_test_filter(argv[1]);

@@ -33,23 +33,28 @@
 #include "unit/support/run_scene.h"
 #include "unit/support/script_device.h"
 
-#define NODE "/dev/comedi0"
+#define BOARD_NODE "/dev/comedi0"
 enum { MOST_TICKS = 60000, LOADED_TICKS = 1000, LONG_LOADED_TICKS = 2000, LOGGED_TICKS = 1000 };
-enum { ANGLE = 4, TORQUE = 0 }; /* channels of the outputs, to which the inputs are wired */
+enum {
+    ANGLE_CHANNEL = 4,
+    TORQUE_CHANNEL = 0
+}; /* board channels of measured angle and drive torque: outputs, to which the inputs of the same
+      number are wired */
 
-static const double period = 1e-3;         /* [s] */
-static const double rad_per_volt = 0.15;   /* [rad/V] */
-static const double volt_per_torque = 4.0; /* [V/(N m)] */
-static const double lsb = 20.0 / 65535.0;  /* [V] */
-static const double inertia = 2e-3;        /* [kg m^2] */
-static const double friction = 5e-3;       /* [N m s/rad] */
-static const double stiffness = 8.0;       /* [N m/rad] */
-static const double damping = 0.2;         /* [N m s/rad] */
+static const double period = 1e-3;                /* [s] */
+static const double rad_per_volt = 0.15;          /* [rad/V] */
+static const double volts_per_newton_metre = 4.0; /* [V/(N m)] */
+static const double lsb = 20.0 / 65535.0;         /* [V] */
+static const double inertia = 2e-3;               /* [kg m^2] */
+static const double friction = 5e-3;              /* [N m s/rad] */
+static const double stiffness = 8.0;              /* [N m/rad] */
+static const double damping = 0.2;                /* [N m s/rad] */
 
-/* Memory shared by the processes. */
+/* Memory shared by the session's process and the simulated plant's. */
 struct shared {
-    atomic_bool ready;            /* the plant has set its priority, for which it must run first */
-    atomic_int_fast64_t start_ns; /* time of the session's first tick; 0: not yet */
+    atomic_bool ready; /* 1: the plant process runs and has set its real-time priority */
+    atomic_int_fast64_t
+        start_ns; /* time of the session's first tick; 0: the session has not begun */
     int ticks;
     double angle[MOST_TICKS + 1]; /* angle of the plant, at each tick [rad] */
 };
@@ -61,22 +66,22 @@ struct joint {
     double v; /* [rad/s] */
 };
 
-static double target(int tick)
+static double target_angle_at_tick(int tick)
 {
     double t = tick * period;
     return 0.5 * sin(M_PI * t) * (t < 2.0 ? t / 2.0 : 1.0);
 }
 
-static void move(struct joint *joint, double torque)
+static void move_plant_joint(struct joint *joint, double torque)
 {
     joint->v += period * (torque - friction * joint->v) / inertia;
     joint->q += period * joint->v;
 }
 
-/* Torque of the drive, implicit. */
+/* Torque of the joint's drive, computed implicitly for the end of the tick. */
 static double drive_torque(double q, double before, int tick)
 {
-    double pull = stiffness * (target(tick) - q);
+    double pull = stiffness * (target_angle_at_tick(tick) - q);
     double rate = (inertia * (q - before) / period + period * pull) /
                   (inertia + period * damping + period * period * stiffness);
     return pull - (period * stiffness + damping) * rate;
@@ -84,7 +89,7 @@ static double drive_torque(double q, double before, int tick)
 
 /* The plant's loop: half a period after each tick it reads the torque, moves the joint and outputs
  * the angle. */
-static void plant(int wire)
+static void run_plant_process(int wire)
 {
     struct sched_param priority = {.sched_priority = 85};
     struct joint joint = {0};
@@ -96,18 +101,19 @@ static void plant(int wire)
     }
     for (int tick = 0; tick < shared->ticks; tick++) {
         tact_clock_sleep_until(atomic_load(&shared->start_ns) + tick * 1000000LL + 500000);
-        double volts = -10.0 + lsb * read_board_wire(wire, 0, TORQUE);
+        double volts = -10.0 + lsb * read_board_channel(wire, 0, TORQUE_CHANNEL);
         shared->angle[tick] = joint.q;
-        move(&joint, volts / volt_per_torque);
-        write_board_wire(wire, 1, ANGLE, (lsampl_t)lrint((joint.q / rad_per_volt + 10.0) / lsb));
+        move_plant_joint(&joint, volts / volts_per_newton_metre);
+        write_board_channel(wire, 1, ANGLE_CHANNEL,
+                            (lsampl_t)lrint((joint.q / rad_per_volt + 10.0) / lsb));
     }
     _exit(0);
 }
 
 /* A device whose channel is the joint's target, and which passes the plant the time of the first
  * tick. */
-static void target_read(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+static void read_target_device(void *self, uint64_t tick, double t, int64_t now,
+                               struct tact_device_input *in)
 {
     (void)self, (void)t;
     if (tick == 0) {
@@ -115,14 +121,14 @@ static void target_read(void *self, uint64_t tick, double t, int64_t now,
     }
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
-    in->channel[0] = target((int)tick);
+    in->channel[0] = target_angle_at_tick((int)tick);
 }
 
-static int target_open(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_target_device(const struct tact_device_config *config, struct tact_device *out,
+                              struct tact_error *err)
 {
     (void)config, (void)err;
-    return open_script_device(target_read, "angle", out);
+    return open_script_device(read_target_device, "angle", out);
 }
 
 static const char scene_text[] =
@@ -157,8 +163,9 @@ static const char scene_text[] =
 static void open_session(int ticks, const char *log, struct tact_scene **scene,
                          struct tact_session **session)
 {
-    static const struct tact_device_type target_device_type = {
-        TACT_ABI(struct tact_device_type), "wish", "what the robot should do", target_open, NULL};
+    static const struct tact_device_type target_device_type = {TACT_ABI(struct tact_device_type),
+                                                               "wish", "what the robot should do",
+                                                               open_target_device, NULL};
     static const struct tact_device_type *const types[] = {&target_device_type, &tact_comedi_type};
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
@@ -202,18 +209,18 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
 {
     struct tact_scene *scene;
     struct tact_session *session;
-    comedi_t *dev = comedi_open(NODE);
-    comedi_data_write(dev, 1, ANGLE, 0, AREF_GROUND, BOARD_ZERO);
+    comedi_t *dev = comedi_open(BOARD_NODE);
+    comedi_data_write(dev, 1, ANGLE_CHANNEL, 0, AREF_GROUND, BOARD_RAW_ZERO);
     comedi_close(dev);
     open_session(ticks, log, &scene, &session);
-    int wire = open_board_wire(find_guard_process(), NODE);
+    int wire = open_channels_of_process(find_guard_process(), BOARD_NODE);
     assert_true(wire >= 0);
     shared->ticks = ticks;
     atomic_store(&shared->start_ns, 0);
     atomic_store(&shared->ready, false);
     pid_t child = fork();
     if (child == 0) {
-        plant(wire);
+        run_plant_process(wire);
     }
     while (!atomic_load(&shared->ready)) {
         usleep(1000);
@@ -229,7 +236,7 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     tact_session_destroy(session);
     tact_scene_free(scene);
     close(wire);
-    assert_int_equal(read_board_output(NODE, TORQUE), BOARD_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, TORQUE_CHANNEL), BOARD_RAW_ZERO);
     assert_int_equal(report->trips, 0);
 }
 
@@ -243,7 +250,7 @@ static double largest_difference(int ticks)
         double torque = fmin(1.0, (tick + 1) * period / 0.2) * drive_torque(joint.q, last, tick);
         last = joint.q;
         worst = fmax(worst, fabs(joint.q - shared->angle[tick]));
-        move(&joint, torque);
+        move_plant_joint(&joint, torque);
     }
     return worst;
 }
@@ -280,7 +287,8 @@ static void joint_is_exact_on_idle_machine(void **unused)
     check_run_timing_and_motion("idle", campaign_trial_count(1000, MOST_TICKS), 0, NULL);
 }
 
-static int tick_count_under_load; /* 0: as many as the campaign has */
+static int tick_count_under_load; /* 0: the number of the test campaign (LOADED_TICKS, or
+                                     LONG_LOADED_TICKS) */
 
 static void joint_is_exact_under_load(void **unused)
 {
@@ -291,7 +299,7 @@ static void joint_is_exact_under_load(void **unused)
 }
 
 /* The log contains the measured angle: a replay without the board is equal. */
-static void replayed(void **unused)
+static void a_logged_run_is_replayed_exactly(void **unused)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
@@ -303,29 +311,30 @@ static void replayed(void **unused)
 }
 
 struct played {
-    int wire;      /* descriptor of the board that the guard has open; -1: not yet known */
-    int ticks;     /* compared */
-    double before; /* logged torque of the tick before, which is now at the board's output [N m] */
-    double worst;  /* largest difference between board and log [LSB] */
-    double most;   /* in the log [N m] */
+    int wire;  /* the guard's descriptor of the board; -1: not yet known */
+    int ticks; /* compared */
+    double
+        before;   /* logged torque of the previous tick, which is now at the board's output [N m] */
+    double worst; /* largest difference between the board's output and the logged torque [LSB] */
+    double most;  /* in the log [N m] */
 };
 
 /* After the ramp, checks that the board's output is the logged torque. */
 static void check_board_output_is_logged(void *user, const struct tact_layout *layout,
                                          const struct tact_record *logged,
-                                         const struct tact_record *replayed)
+                                         const struct tact_record *a_logged_run_is_replayed_exactly)
 {
     struct played *p = user;
-    (void)replayed;
+    (void)a_logged_run_is_replayed_exactly;
     if (p->wire < 0) {
-        p->wire = open_board_wire(find_guard_process(), NODE);
+        p->wire = open_channels_of_process(find_guard_process(), BOARD_NODE);
     }
     for (uint32_t i = 0; i < layout->field_count && logged->tick >= 300; i++) {
         if (!strcmp(layout->fields[i].name, "outputs_sent")) {
             double torque = logged->values[layout->fields[i].offset];
-            double volts = -10.0 + lsb * read_board_wire(p->wire, 0, TORQUE);
+            double volts = -10.0 + lsb * read_board_channel(p->wire, 0, TORQUE_CHANNEL);
             if (logged->tick > 300) {
-                p->worst = fmax(p->worst, fabs(volts - p->before * volt_per_torque) / lsb);
+                p->worst = fmax(p->worst, fabs(volts - p->before * volts_per_newton_metre) / lsb);
             }
             p->before = torque;
             p->most = fmax(p->most, fabs(torque));
@@ -334,8 +343,8 @@ static void check_board_output_is_logged(void *user, const struct tact_layout *l
     }
 }
 
-static void deadman_read(void *self, uint64_t tick, double t, int64_t now,
-                         struct tact_device_input *in)
+static void read_deadman_device(void *self, uint64_t tick, double t, int64_t now,
+                                struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -343,17 +352,18 @@ static void deadman_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = 1.0;
 }
 
-static int deadman_open(const struct tact_device_config *config, struct tact_device *out,
-                        struct tact_error *err)
+static int open_deadman_device(const struct tact_device_config *config, struct tact_device *out,
+                               struct tact_error *err)
 {
     (void)config, (void)err;
-    return open_script_device(deadman_read, "held", out);
+    return open_script_device(read_deadman_device, "held", out);
 }
 
 static void log_is_played_onto_the_board(void **unused)
 {
     static const struct tact_device_type held = {TACT_ABI(struct tact_device_type), "held",
-                                                 "a switch that is held", deadman_open, NULL};
+                                                 "a switch that is held", open_deadman_device,
+                                                 NULL};
     static const struct tact_device_type *const types[] = {&tact_comedi_type, &held};
     const char *const rest = strstr(scene_text, "\ninputs:\n") + 1;
     char text[sizeof scene_text + 100];
@@ -382,7 +392,7 @@ static void log_is_played_onto_the_board(void **unused)
     assert_int_equal(report.differing, 0);
     assert_int_equal(played.ticks, LOGGED_TICKS - 300);
     assert_true(played.worst <= 0.51 && played.most > 0.01);
-    assert_int_equal(read_board_output(NODE, TORQUE), BOARD_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, TORQUE_CHANNEL), BOARD_RAW_ZERO);
 }
 
 int main(int argc, char **argv)
@@ -390,7 +400,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joint_is_exact_on_idle_machine),
         cmocka_unit_test_teardown(joint_is_exact_under_load, stop_load),
-        cmocka_unit_test(replayed),
+        cmocka_unit_test(a_logged_run_is_replayed_exactly),
         cmocka_unit_test(log_is_played_onto_the_board),
     };
     set_up_boards();

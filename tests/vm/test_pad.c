@@ -23,7 +23,7 @@
 #include "unit/support/device_config.h"
 #include "unit/support/run_scene.h"
 
-#define NODE "/dev/comedi0"
+#define BOARD_NODE "/dev/comedi0"
 enum { X, Y, RX, SOUTH };
 
 static struct device_config config;
@@ -31,7 +31,7 @@ static struct tact_device device;
 static struct tact_device_input in;
 static uint64_t tick;
 
-static void step(void)
+static void run_device_tick(void)
 {
     int64_t now = tact_clock_now();
     device.ops->read(device.self, tick, (double)tick * 1e-3, now, &in);
@@ -39,7 +39,7 @@ static void step(void)
     tact_clock_sleep_until(now + 1000000);
 }
 
-static void start(void)
+static void open_pad_device(void)
 {
     const struct tact_device_setting settings[] = {SETTING("match", PAD_NAME),
                                                    SETTING("channels", "abs_x abs_y abs_rx "
@@ -61,37 +61,38 @@ static int open_descriptor_count(void)
     return count;
 }
 
-static void values(void **unused)
+static void values_are_scaled(void **unused)
 {
     (void)unused;
     int pad = plug_in_pad();
-    start();
-    step();
+    open_pad_device();
+    run_device_tick();
     assert_int_equal(in.state, TACT_DEVICE_OK);
     send_pad_event(pad, EV_ABS, ABS_X, 500);
     send_pad_event(pad, EV_ABS, ABS_Y, -1000);
     send_pad_event(pad, EV_KEY, BTN_SOUTH, 1);
     end_pad_report(pad);
     int64_t before = tact_clock_now();
-    step();
+    run_device_tick();
     assert_true(fabs(in.channel[X] - 0.5) < 1e-12);
     assert_true(fabs(in.channel[Y] + 1.0) < 1e-12);
     assert_true(in.channel[SOUTH] == 1.0);
     assert_true(in.stamp_ns <= before && in.stamp_ns > before - 10000000);
-    send_pad_event(pad, EV_ABS, ABS_X, 999999); /* the kernel does not clamp it */
+    send_pad_event(pad, EV_ABS, ABS_X,
+                   999999); /* an axis value beyond its range, which the kernel does not clamp */
     end_pad_report(pad);
-    step();
+    run_device_tick();
     assert_true(in.channel[X] == 1.0);
     device.ops->close(device.self);
     unplug_pad(pad);
 }
 
-/* Many more events between two ticks than the kernel's buffer can store. */
+/* Between two ticks the pad sends many more events than the kernel's buffer can store. */
 static void lost_events(void **unused)
 {
     (void)unused;
     int pad = plug_in_pad();
-    start();
+    open_pad_device();
     for (int round = 0; round < 10; round++) {
         send_pad_event(pad, EV_KEY, BTN_SOUTH, round % 2);
         for (int i = 0; i < 500; i++) {
@@ -99,8 +100,8 @@ static void lost_events(void **unused)
             send_pad_event(pad, EV_ABS, ABS_Y, -2 * i + 10 * round);
             end_pad_report(pad);
         }
-        step();
-        step();
+        run_device_tick();
+        run_device_tick();
         assert_int_equal(in.state, TACT_DEVICE_OK);
         assert_true(fabs(in.channel[X] - (499 + round) / 1000.0) < 1e-12);
         assert_true(fabs(in.channel[Y] - (-998 + 10 * round) / 1000.0) < 1e-12);
@@ -112,29 +113,29 @@ static void lost_events(void **unused)
     assert_non_null(strstr(config.messages, "the kernel lost events"));
 }
 
-static void unplugged_and_back(void **unused)
+static void an_unplugged_pad_comes_back(void **unused)
 {
     (void)unused;
     int pad = plug_in_pad();
-    start();
-    step();
+    open_pad_device();
+    run_device_tick();
     int before = 0;
     for (int round = 0; round < 20; round++) {
         send_pad_event(pad, EV_ABS, ABS_X, 700);
         send_pad_event(pad, EV_KEY, BTN_SOUTH, 1);
         end_pad_report(pad);
-        step();
+        run_device_tick();
         assert_true(in.channel[SOUTH] == 1.0);
         before = round == 0 ? open_descriptor_count() : before;
         unplug_pad(pad);
-        step(); /* detected in the same tick */
+        run_device_tick(); /* the unplugged pad is detected in the same tick */
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[SOUTH] == 0.0);
         assert_true(fabs(in.channel[X] - 0.7) < 1e-12);
         pad = plug_in_pad();
         int waited_ms = 0;
         while (in.state != TACT_DEVICE_OK && waited_ms < 1000) {
-            step();
+            run_device_tick();
             waited_ms++;
         }
         assert_in_range(waited_ms, 1, 700);
@@ -185,7 +186,7 @@ static void *run_thread(void *result)
     return NULL;
 }
 
-/* A saturated drive exerts 1 N m, 4 V, while the pad's button is pressed. */
+/* Scene whose saturated drive exerts 1 N m, output as 4 V, while the pad's button is pressed. */
 static void a_lost_pad_releases_the_output(void **unused)
 {
     (void)unused;
@@ -214,15 +215,16 @@ static void a_lost_pad_releases_the_output(void **unused)
         send_pad_event(pad, EV_KEY, BTN_SOUTH, 1);
         end_pad_report(pad);
         usleep(100000);
-        assert_in_range(read_board_output(NODE, 0), BOARD_ZERO + 1, limit - 1); /* ramping up */
+        assert_in_range(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO + 1,
+                        limit - 1); /* ramping up */
         usleep(300000);
-        assert_int_equal(read_board_output(NODE, 0), limit);
+        assert_int_equal(read_board_output(BOARD_NODE, 0), limit);
         unplug_pad(pad);
         usleep(2000); /* two ticks */
-        assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+        assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
         pad = plug_in_pad();
         usleep(500000);
-        assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+        assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     }
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
@@ -237,16 +239,16 @@ static void a_lost_pad_releases_the_output(void **unused)
     tact_session_destroy(session);
     tact_scene_free(scene);
     unplug_pad(pad);
-    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     assert_int_equal(find_guard_process(), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),
+        cmocka_unit_test(values_are_scaled),
         cmocka_unit_test(lost_events),
-        cmocka_unit_test(unplugged_and_back),
+        cmocka_unit_test(an_unplugged_pad_comes_back),
         cmocka_unit_test(a_lost_pad_releases_the_output),
         cmocka_unit_test(events_are_played_to_the_bit),
     };

@@ -24,10 +24,11 @@
 #include "unit/support/device_config.h"
 #include "unit/support/run_scene.h"
 
-#define NODE "/dev/comedi0"
+#define BOARD_NODE "/dev/comedi0"
 #define MS INT64_C(1000000)
 
-/* The joint is measured at 0 at all times, so that the drive's torque is stiffness times target. */
+/* Scene of a joint whose measured angle is always 0, so that its drive torque is stiffness times
+ * target. */
 static const char scene_text[] =
     "name: puck\n"
     "duration: 100\n"
@@ -53,7 +54,7 @@ static const char scene_text[] =
     "outputs:\n"
     "  - {from: robot.tip, to: board.motor, what: drive, limit: 2, rate: 1e6}\n";
 enum { PUSHED = 175 }; /* half way: 0.25 N m, 1 V */
-static const long pushed_raw = BOARD_ZERO + 3277;
+static const long pushed_output_raw = BOARD_RAW_ZERO + 3277;
 
 static struct tact_scene *scene;
 static struct tact_session *session;
@@ -62,7 +63,7 @@ static struct tact_stop stop;
 static pthread_t thread;
 static int result;
 static int wire;
-static atomic_int is_running; /* the ramp of the outputs is over */
+static atomic_int is_running; /* 1: the ramp of the session's outputs is over */
 
 static void observe_status(void *user, const struct tact_session_status *status)
 {
@@ -89,7 +90,7 @@ static void start_session(const char *axis)
     options.watch = observe_status;
     snprintf(text, sizeof text, scene_text, axis);
     open_session_of_scene_text(text, &options, &scene, &session);
-    wire = open_board_wire(find_guard_process(), NODE);
+    wire = open_channels_of_process(find_guard_process(), BOARD_NODE);
     assert_true(wire >= 0);
     assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
@@ -109,16 +110,17 @@ static void stop_session(void)
     close(wire);
 }
 
-static long read_output(void)
+static long read_board_output_raw(void)
 {
-    return (long)read_board_wire(wire, 1, 0);
+    return (long)read_board_channel(wire, 1, 0);
 }
 
-/* Checks until a given time that the output is `raw`, to two steps of the converter. */
+/* Checks until a given time that the board's output stays at `raw`, within two steps of the
+ * converter. */
 static void check_output_stays_at(long raw, int64_t until)
 {
     while (tact_clock_now() < until) {
-        long now = read_output();
+        long now = read_board_output_raw();
         if (labs(now - raw) > 2) {
             fail_msg("the output is at %ld, not at %ld", now, raw);
         }
@@ -126,15 +128,15 @@ static void check_output_stays_at(long raw, int64_t until)
     }
 }
 
-/* Time until the output is zero [s]; checks that it remains zero. */
+/* Time from `since` until the board's output is zero [s]; checks that it remains zero. */
 static double time_to_zero(int64_t since)
 {
-    while (labs(read_output() - (long)BOARD_ZERO) > 1) {
+    while (labs(read_board_output_raw() - (long)BOARD_RAW_ZERO) > 1) {
         assert_true(tact_clock_now() < since + 1000 * MS);
         usleep(200);
     }
     double took = (double)(tact_clock_now() - since) * 1e-9;
-    check_output_stays_at(BOARD_ZERO, tact_clock_now() + 100 * MS);
+    check_output_stays_at(BOARD_RAW_ZERO, tact_clock_now() + 100 * MS);
     return took;
 }
 
@@ -155,15 +157,16 @@ static void a_silent_relative_axis_returns_to_0(void **unused)
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 20; i++) {
             send_axis_value(puck, EV_REL, REL_X, PUSHED);
-            usleep(2000 +
-                   (unsigned int)round * 200); /* the report arrives at any phase of the ticks */
-            check_output_stays_at(pushed_raw, tact_clock_now() + 6 * MS);
+            usleep(2000 + (unsigned int)round *
+                              200); /* the report is sent at a random phase of the ticks */
+            check_output_stays_at(pushed_output_raw, tact_clock_now() + 6 * MS);
             send_axis_value(puck, EV_REL, REL_RZ, -30);
-            check_output_stays_at(pushed_raw, tact_clock_now() + 8 * MS);
+            check_output_stays_at(pushed_output_raw, tact_clock_now() + 8 * MS);
         }
         send_axis_value(puck, EV_REL, REL_X, PUSHED);
         int64_t last = tact_clock_now();
-        check_output_stays_at(pushed_raw, last + 33 * MS); /* one report may be lost */
+        check_output_stays_at(pushed_output_raw,
+                              last + 33 * MS); /* the value may be late by one report */
         for (int i = 0; i < 3; i++) {
             send_axis_value(puck, EV_REL, REL_X, 0);
         }
@@ -187,7 +190,7 @@ static void absolute_axes_report_only_changes(void **unused)
     for (int round = 0; round < 3; round++) {
         send_axis_value(puck, EV_ABS, ABS_X, PUSHED);
         usleep(4000 + (unsigned int)round * 200);
-        check_output_stays_at(pushed_raw, tact_clock_now() + 2000 * MS);
+        check_output_stays_at(pushed_output_raw, tact_clock_now() + 2000 * MS);
         send_axis_value(puck, EV_ABS, ABS_X, 0);
         double took = time_to_zero(tact_clock_now());
         slowest = took > slowest ? took : slowest;
@@ -199,17 +202,21 @@ static void absolute_axes_report_only_changes(void **unused)
     assert_true(slowest < 0.05);
 }
 
-enum { AXES = 6, HZ = 5000, CYCLE = 701 }; /* raw values are -350 .. 350, a prime number of them */
+enum {
+    PUCK_AXES = 6,
+    HZ = 5000,
+    CYCLE = 701
+}; /* the 701 raw values -350 .. 350 are cycled through; 701 is prime */
 enum {
     SLOW_AXIS = 5,
     SLOW_BUTTON = 7,
     SLOW_MOTION_FRACTION = 100
-}; /* channels that change every 20 ms */
+}; /* axis 5 and button 7 change only every 20 ms */
 
 static struct device_config config;
 static struct tact_device device;
 static struct tact_device_input in;
-static atomic_int sent; /* reports */
+static atomic_int sent; /* number of reports sent */
 
 static void open_puck(void)
 {
@@ -218,11 +225,11 @@ static void open_puck(void)
     if (tact_evdev_type.open(&config.config, &device, &config.err)) {
         fail_msg("%s: %s", config.err.key, config.err.text);
     }
-    assert_int_equal(device.info.input_count, AXES + 2);
+    assert_int_equal(device.info.input_count, PUCK_AXES + 2);
     atomic_store(&sent, 0);
 }
 
-/* Closes the puck once all events were reported. Returns how often a loss was reported. */
+/* Closes the puck once all events were read. Returns how often a loss of events was reported. */
 static int close_puck(void)
 {
     int reported = 0;
@@ -240,21 +247,21 @@ static void read_puck(void)
     assert_int_equal(in.state, TACT_DEVICE_OK);
 }
 
-/* How often a channel has changed up to a report. A lost change of a slow channel is not corrected
- * by later reports of others. */
-static int changes_of_channel(int n, int channel)
+/* Number of changes of a channel in the first n reports. Later reports of other channels do not
+ * repeat a lost change of a slow channel. */
+static int change_count_of_channel(int n, int channel)
 {
     return channel == SLOW_AXIS || channel == SLOW_BUTTON ? n / SLOW_MOTION_FRACTION : n;
 }
 
-/* Raw value of an axis after n reports. */
+/* Raw value of an axis after the first n reports. */
 static int raw_axis_value_after(int n, int axis)
 {
-    return (changes_of_channel(n, axis) * 7 + axis * 50) % CYCLE - 350;
+    return (change_count_of_channel(n, axis) * 7 + axis * 50) % CYCLE - 350;
 }
 
-/* Whether the axis has the value of one of these reports. */
-static bool is_value_of(int axis, int first, int last)
+/* Whether the last reading of the axis equals its value in one of the reports `first` to `last`. */
+static bool is_axis_value_in_reports(int axis, int first, int last)
 {
     long raw = lrint(in.channel[axis] * 350.0);
     for (int n = first; n <= last; n++) {
@@ -271,7 +278,7 @@ struct writer {
     int count;
 };
 
-/* Axes have the same codes in both types. */
+/* Thread that sends reports at a fixed rate. Relative and absolute axes have the same codes. */
 static void *send_reports_periodically(void *data)
 {
     const struct writer *writer = data;
@@ -279,11 +286,11 @@ static void *send_reports_periodically(void *data)
     for (int i = 0; i < writer->count; i++, next += 1000000000 / HZ) {
         int n = atomic_load(&sent) + 1;
         tact_clock_sleep_until(next);
-        for (int axis = 0; axis < AXES; axis++) {
+        for (int axis = 0; axis < PUCK_AXES; axis++) {
             send_pad_event(writer->puck, writer->type, axis, raw_axis_value_after(n, axis));
         }
         send_pad_event(writer->puck, EV_KEY, BTN_0, n % 2);
-        send_pad_event(writer->puck, EV_KEY, BTN_1, changes_of_channel(n, SLOW_BUTTON) % 2);
+        send_pad_event(writer->puck, EV_KEY, BTN_1, change_count_of_channel(n, SLOW_BUTTON) % 2);
         end_pad_report(writer->puck);
         atomic_store(&sent, n);
     }
@@ -291,10 +298,10 @@ static void *send_reports_periodically(void *data)
 }
 
 /* Starts a writer whose slow channels change for the last time 10 ms before its end. */
-static void start_writer(struct writer *writer, pthread_t *thread_of_it)
+static void start_report_writer(struct writer *writer, pthread_t *writer_thread)
 {
     writer->count += atomic_load(&sent) == 0 ? SLOW_MOTION_FRACTION / 2 : 0;
-    assert_int_equal(pthread_create(thread_of_it, NULL, send_reports_periodically, writer), 0);
+    assert_int_equal(pthread_create(writer_thread, NULL, send_reports_periodically, writer), 0);
     usleep(2000);
 }
 
@@ -303,9 +310,9 @@ static void check_axis_values_are_recent(void)
 {
     int before = atomic_load(&sent);
     read_puck();
-    int after = atomic_load(&sent) + 1; /* one may be in progress */
-    for (int axis = 0; axis < AXES; axis++) {
-        if (!is_value_of(axis, before, after)) {
+    int after = atomic_load(&sent) + 1; /* one report may be in progress */
+    for (int axis = 0; axis < PUCK_AXES; axis++) {
+        if (!is_axis_value_in_reports(axis, before, after)) {
             fail_msg("axis %d is not of the reports %d to %d", axis, before, after);
         }
     }
@@ -316,12 +323,12 @@ static void check_axis_values_are_recent(void)
 static void check_puck_has_final_values(int type)
 {
     int n = atomic_load(&sent);
-    for (int axis = 0; axis < AXES; axis++) {
+    for (int axis = 0; axis < PUCK_AXES; axis++) {
         double left = type == EV_ABS ? raw_axis_value_after(n, axis) / 350.0 : 0.0;
         assert_true(in.channel[axis] == left);
     }
-    assert_true(in.channel[AXES] == n % 2);
-    assert_true(in.channel[SLOW_BUTTON] == changes_of_channel(n, SLOW_BUTTON) % 2);
+    assert_true(in.channel[PUCK_AXES] == n % 2);
+    assert_true(in.channel[SLOW_BUTTON] == change_count_of_channel(n, SLOW_BUTTON) % 2);
 }
 
 /* A reader at 1 kHz that pauses every 20 ticks, also during the last reports. */
@@ -335,7 +342,7 @@ static void flood_of_reports_changes_no_value(void **unused)
         struct writer writer = {puck, EV_ABS, HZ / 2};
         pthread_t other;
         int64_t end = tact_clock_now() + 500 * MS;
-        start_writer(&writer, &other);
+        start_report_writer(&writer, &other);
         for (int tick = 0; tact_clock_now() < end - 60 * MS; tick++) {
             int64_t now = tact_clock_now();
             check_axis_values_are_recent();
@@ -363,7 +370,7 @@ static void flood_of_relative_reports_is_summed(void **unused)
     for (int round = 0; round < 5; round++) {
         struct writer writer = {puck, EV_REL, HZ / 5};
         pthread_t other;
-        start_writer(&writer, &other);
+        start_report_writer(&writer, &other);
         for (int tick = 0; tick < 100; tick++) {
             int64_t now = tact_clock_now();
             read_puck();

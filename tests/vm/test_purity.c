@@ -27,16 +27,22 @@
 #include "stick.h"
 #include "unit/support/device_config.h"
 
-enum { WARM = 100, TIMED = 1000, TICKS = 3000 }; /* from TIMED on under the filter */
+enum {
+    TIMED_BEGIN = 100,
+    TIMED_END = 1000,
+    TICKS = 3000
+}; /* ticks from WARM to TIMED are timed; from TIMED on they run under the system-call filter */
 enum { BOARD, STICK, DEVICES };
 #define RECORDINGS_FOLDER "/dev/shm" /* folder of the recordings */
 
-/* Shared with the parent, as the filter kills the child. */
+/* Results of the child process in shared memory, as the filter kills a child that makes a forbidden
+ * call. */
 static struct {
     int ticks;
     int allocations;
-    int64_t thread_cpu_ns[DEVICES]; /* CPU time of the tick's thread, all timed ticks together */
-    int64_t took_ns[DEVICES]; /* elapsed time: on one processor it includes the guard's work */
+    int64_t thread_cpu_ns[DEVICES]; /* CPU time of the tick's thread in all timed ticks [ns] */
+    int64_t took_ns[DEVICES]; /* elapsed time of all timed ticks [ns]; on one processor it includes
+                                 the guard's work */
     int bad_state_count;
 } * seen;
 
@@ -62,7 +68,8 @@ void free(void *block)
 }
 
 #define SYSCALL_NUMBER_OFFSET offsetof(struct seccomp_data, nr)
-#define SECCOMP_ARGUMENT_OFFSET(i) offsetof(struct seccomp_data, args[i]) /* its lower half */
+#define SYSCALL_ARGUMENT_OFFSET(i)                                                                 \
+    offsetof(struct seccomp_data, args[i]) /* lower 32 bits of an argument of the system call */
 
 static void forbid_system_calls(void)
 {
@@ -71,7 +78,7 @@ static void forbid_system_calls(void)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_nanosleep, 7, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 6, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 2),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SECCOMP_ARGUMENT_OFFSET(1)),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SYSCALL_ARGUMENT_OFFSET(1)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, COMEDI_INSNLIST, 3, 2),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 1),
         BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0),
@@ -92,20 +99,20 @@ static int64_t thread_cpu_time_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* One tick of one device. */
-static void step(struct tact_device *devices, int i, int tick, const double *out)
+/* Runs one tick of one device. */
+static void run_device_tick(struct tact_device *devices, int i, int tick, const double *out)
 {
     struct tact_device *device = &devices[i];
     struct tact_device_input in;
-    int64_t own = tick < TIMED ? thread_cpu_time_ns() : 0;
+    int64_t own = tick < TIMED_END ? thread_cpu_time_ns() : 0;
     int64_t began = tact_clock_now();
     device->ops->read(device->self, (uint64_t)tick, tick * 1e-3, began, &in);
     device->ops->write(device->self, out, began);
-    if (tick >= WARM && tick < TIMED) {
+    if (tick >= TIMED_BEGIN && tick < TIMED_END) {
         seen->took_ns[i] += tact_clock_now() - began;
         seen->thread_cpu_ns[i] += thread_cpu_time_ns() - own;
     }
-    seen->bad_state_count += tick >= WARM && in.state != TACT_DEVICE_OK;
+    seen->bad_state_count += tick >= TIMED_BEGIN && in.state != TACT_DEVICE_OK;
 }
 
 static void run_controller(void)
@@ -131,22 +138,23 @@ static void run_controller(void)
     int64_t next = tact_clock_now();
     for (int tick = 0; tick < TICKS; tick++) {
         const double out[] = {0.001 * (tick % 500), 0.5, 0.25, -0.5};
-        if (tick == TIMED) {
+        if (tick == TIMED_END) {
             forbid_system_calls();
             watched = 1;
         }
         for (int i = 0; i < DEVICES; i++) {
-            step(device, i, tick, out);
+            run_device_tick(device, i, tick, out);
         }
         seen->ticks++;
         next += 1000000;
         tact_clock_sleep_until(next);
     }
-    syscall(SYS_getpid); /* shows that the filter is active */
+    syscall(SYS_getpid); /* the child is killed at a forbidden call, which shows that the filter is
+                            active */
     _exit(0);
 }
 
-static int lines(const char *path)
+static int count_lines_of_file(const char *path)
 {
     FILE *file = fopen(path, "r");
     int count = 0;
@@ -172,7 +180,7 @@ static void a_tick_reads_and_wakes(void **unused)
         send_stick_event(EV_ABS, ABS_X, i % 1000);
         usleep(3000);
     }
-    const double ticks = (TIMED - WARM) * 1e3;
+    const double ticks = (TIMED_END - TIMED_BEGIN) * 1e3;
     print_message("a tick: 8 channels of a board %.1f us (with the guard's part, on one processor, "
                   "%.1f), a stick %.1f us (%.1f); %d allocations\n",
                   (double)seen->thread_cpu_ns[BOARD] / ticks, (double)seen->took_ns[BOARD] / ticks,
@@ -182,9 +190,10 @@ static void a_tick_reads_and_wakes(void **unused)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
     assert_int_equal(seen->allocations, 0);
     assert_int_equal(seen->bad_state_count, 0);
-    assert_true(lines(RECORDINGS_FOLDER "/board.csv") >
-                TICKS - 200); /* except those that the recording thread has not written yet */
-    assert_true(lines(RECORDINGS_FOLDER "/device.evemu") > TICKS / 3 - 200);
+    assert_true(count_lines_of_file(RECORDINGS_FOLDER "/board.csv") >
+                TICKS - 200); /* a recording has a line for each tick, except those that its thread
+                                 has not written yet */
+    assert_true(count_lines_of_file(RECORDINGS_FOLDER "/device.evemu") > TICKS / 3 - 200);
     assert_true((double)seen->thread_cpu_ns[BOARD] / ticks < 15.0);
     assert_true((double)seen->thread_cpu_ns[STICK] / ticks < 15.0);
     unplug_stick();

@@ -1,4 +1,4 @@
-/* A stand-in of Force Dimension's library. */
+/* A stand-in of Force Dimension's library libdhd: its functions act on a simulated device. */
 #include <math.h>
 #include <stdbool.h>
 #include "unit/haptic/stand_in.h"
@@ -7,8 +7,8 @@
 
 EXPORT int dhdOpenSerial(int serial)
 {
-    struct stand_in *device = stand_in_own();
-    if (!device || serial > 1000 || stand_in_call(device)) {
+    struct simulated_haptic *device = own_simulated_haptic();
+    if (!device || serial > 1000 || simulate_haptic_call(device)) {
         return -1;
     }
     atomic_store(&device->open, 1);
@@ -23,15 +23,15 @@ EXPORT int dhdOpen(void)
 EXPORT int dhdClose(char id)
 {
     (void)id;
-    atomic_store(&stand_in_own()->open, 0);
+    atomic_store(&own_simulated_haptic()->open, 0);
     return 0;
 }
 
 EXPORT int dhdEnableForce(unsigned char on, char id)
 {
     (void)id;
-    atomic_store(&stand_in_own()->enabled, on);
-    return stand_in_call(stand_in_own());
+    atomic_store(&own_simulated_haptic()->enabled, on);
+    return simulate_haptic_call(own_simulated_haptic());
 }
 
 EXPORT const char *dhdGetSystemName(char id)
@@ -66,39 +66,39 @@ EXPORT int dhdSetGravityCompensation(int on, char id)
 
 EXPORT int dhdGetPosition(double *x, double *y, double *z, char id)
 {
-    struct stand_in *device = stand_in_own();
+    struct simulated_haptic *device = own_simulated_haptic();
     (void)id;
     *x = atomic_load(&device->x);
     *y = atomic_load(&device->y);
     *z = atomic_load(&device->z);
-    return stand_in_call(device);
+    return simulate_haptic_call(device);
 }
 
 EXPORT int dhdGetOrientationFrame(double matrix[3][3], char id)
 {
-    const double turn = atomic_load(&stand_in_own()->turn);
+    const double turn = atomic_load(&own_simulated_haptic()->turn);
     const double rows[3][3] = {
         {cos(turn), -sin(turn), 0.0}, {sin(turn), cos(turn), 0.0}, {0.0, 0.0, 1.0}};
     (void)id;
     memcpy(matrix, rows, sizeof rows);
-    return 1; /* of the time guard: as before */
+    return 1; /* result for the vendor's time guard: the pose has not changed since the last call */
 }
 
 EXPORT unsigned int dhdGetButtonMask(char id)
 {
     (void)id;
-    return atomic_load(&stand_in_own()->buttons);
+    return atomic_load(&own_simulated_haptic()->buttons);
 }
 
 EXPORT int dhdSetForceAndTorque(double fx, double fy, double fz, double tx, double ty, double tz,
                                 char id)
 {
-    struct stand_in *device = stand_in_own();
+    struct simulated_haptic *device = own_simulated_haptic();
     const double wrench[6] = {fx, fy, fz, tx, ty, tz};
     (void)id;
-    if (stand_in_call(device)) {
+    if (simulate_haptic_call(device)) {
         return -1;
     }
-    stand_in_keep(device, wrench);
+    store_sent_wrench(device, wrench);
     return 0;
 }

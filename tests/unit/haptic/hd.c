@@ -1,4 +1,5 @@
-/* A stand-in of OpenHaptics' library: mm and mN m, a transform by columns. */
+/* A stand-in of OpenHaptics' library: lengths in mm, torques in mN m, the 4 x 4 transform by
+ * columns. */
 #include <math.h>
 #include "unit/haptic/stand_in.h"
 
@@ -18,14 +19,14 @@ static double wrench[6];
 EXPORT unsigned int hdInitDevice(const char *name)
 {
     last.code = name && strcmp(name, "Default Device") != 0 ? 0x0302 : 0;
-    atomic_store(&stand_in_own()->open, last.code == 0);
+    atomic_store(&own_simulated_haptic()->open, last.code == 0);
     return last.code ? 0xffffffffU : 7;
 }
 
 EXPORT void hdDisableDevice(unsigned int device)
 {
     (void)device;
-    atomic_store(&stand_in_own()->open, 0);
+    atomic_store(&own_simulated_haptic()->open, 0);
 }
 
 EXPORT void hdMakeCurrentDevice(unsigned int device)
@@ -33,16 +34,16 @@ EXPORT void hdMakeCurrentDevice(unsigned int device)
     (void)device;
 }
 
-EXPORT void hdEnable(unsigned int what)
+EXPORT void hdEnable(unsigned int parameter)
 {
-    (void)what;
-    atomic_store(&stand_in_own()->enabled, 1);
+    (void)parameter;
+    atomic_store(&own_simulated_haptic()->enabled, 1);
 }
 
-EXPORT void hdDisable(unsigned int what)
+EXPORT void hdDisable(unsigned int parameter)
 {
-    (void)what;
-    atomic_store(&stand_in_own()->enabled, 0);
+    (void)parameter;
+    atomic_store(&own_simulated_haptic()->enabled, 0);
 }
 
 EXPORT void hdStartScheduler(void)
@@ -56,20 +57,20 @@ EXPORT void hdStopScheduler(void)
 EXPORT void hdBeginFrame(unsigned int device)
 {
     (void)device;
-    last.code = stand_in_call(stand_in_own()) ? 0x0302 : 0;
+    last.code = simulate_haptic_call(own_simulated_haptic()) ? 0x0302 : 0;
 }
 
 EXPORT void hdEndFrame(unsigned int device)
 {
     (void)device;
     if (!last.code) {
-        stand_in_keep(stand_in_own(), wrench);
+        store_sent_wrench(own_simulated_haptic(), wrench);
     }
 }
 
-EXPORT void hdGetDoublev(unsigned int what, double *values)
+EXPORT void hdGetDoublev(unsigned int parameter, double *values)
 {
-    struct stand_in *device = stand_in_own();
+    struct simulated_haptic *device = own_simulated_haptic();
     const double turn = atomic_load(&device->turn);
     const double transform[16] = {cos(turn),
                                   sin(turn),
@@ -87,26 +88,27 @@ EXPORT void hdGetDoublev(unsigned int what, double *values)
                                   1e3 * atomic_load(&device->y),
                                   1e3 * atomic_load(&device->z),
                                   1.0};
-    if (what == TRANSFORM) {
+    if (parameter == TRANSFORM) {
         memcpy(values, transform, sizeof transform);
     }
 }
 
-EXPORT void hdGetIntegerv(unsigned int what, int *values)
+EXPORT void hdGetIntegerv(unsigned int parameter, int *values)
 {
-    *values = what == BUTTONS ? (int)atomic_load(&stand_in_own()->buttons) : 6;
+    *values = parameter == BUTTONS ? (int)atomic_load(&own_simulated_haptic()->buttons) : 6;
 }
 
-EXPORT void hdSetDoublev(unsigned int what, const double *values)
+EXPORT void hdSetDoublev(unsigned int parameter, const double *values)
 {
     for (int i = 0; i < 3; i++) {
-        wrench[what == TORQUE ? 3 + i : i] = what == TORQUE ? 1e-3 * values[i] : values[i];
+        wrench[parameter == TORQUE ? 3 + i : i] =
+            parameter == TORQUE ? 1e-3 * values[i] : values[i];
     }
 }
 
-EXPORT const char *hdGetString(unsigned int what)
+EXPORT const char *hdGetString(unsigned int parameter)
 {
-    (void)what;
+    (void)parameter;
     return "stand-in";
 }
 

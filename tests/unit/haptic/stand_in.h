@@ -15,46 +15,48 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STAND_IN_SENT = 1 << 16 }; /* forces kept: 16 s at 4 kHz */
+enum { STAND_IN_SENT = 1 << 16 }; /* capacity of the record of sent forces: 16 s at 4 kHz */
 
-struct stand_in {
-    /* of the test */
+struct simulated_haptic {
+    /* set by the test */
     _Atomic double x, y, z;  /* position [m] */
     _Atomic double turn;     /* attitude: a rotation about z [rad] */
-    atomic_uint buttons;     /* pressed ones, as bits */
-    atomic_int present;      /* 0: unplugged, each call fails */
-    atomic_int call_us;      /* duration of a call [us] */
-    atomic_int long_call_us; /* duration of each call_every-th call [us] */
+    atomic_uint buttons;     /* pressed buttons, one bit each */
+    atomic_int present;      /* 0: the simulated device is unplugged, each library call fails */
+    atomic_int call_us;      /* duration of a library call [us] */
+    atomic_int long_call_us; /* duration of each call_every-th library call [us] */
     atomic_int call_every;
-    /* of the library */
+    /* set by the stand-in of the library */
     atomic_uint calls;
-    atomic_int enabled; /* 1: its forces are on */
-    atomic_int open;    /* 1: the device is open */
-    atomic_uint count;  /* forces sent; the last is sent[(count - 1) % STAND_IN_SENT] */
+    atomic_int enabled; /* 1: the program has enabled the device's forces */
+    atomic_int open;    /* 1: the program has opened the device */
+    atomic_uint count;  /* number of forces sent; the last is sent[(count - 1) % STAND_IN_SENT] */
     struct {
-        _Atomic int64_t ns;       /* when the call returned, CLOCK_MONOTONIC */
+        _Atomic int64_t
+            ns; /* time at which the call that sent the force returned, CLOCK_MONOTONIC */
         _Atomic double wrench[6]; /* [N, N m] */
     } sent[STAND_IN_SENT];
 };
 
-/* Maps the file of a folder; NULL where that fails. */
-static inline struct stand_in *stand_in_map(const char *folder)
+/* Maps the simulated device's file in the folder into memory; NULL on failure. */
+static inline struct simulated_haptic *map_simulated_haptic(const char *folder)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/device", folder);
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || ftruncate(fd, sizeof(struct stand_in)) != 0) {
+    if (fd < 0 || ftruncate(fd, sizeof(struct simulated_haptic)) != 0) {
         return NULL;
     }
-    void *map = mmap(NULL, sizeof(struct stand_in), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *map =
+        mmap(NULL, sizeof(struct simulated_haptic), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return map == MAP_FAILED ? NULL : map;
 }
 
-/* The device of the folder that the library was loaded from. */
-static inline struct stand_in *stand_in_own(void)
+/* The simulated device whose file is in the folder from which this library was loaded. */
+static inline struct simulated_haptic *own_simulated_haptic(void)
 {
-    static struct stand_in *device;
+    static struct simulated_haptic *device;
     Dl_info info;
     char folder[256];
     if (!device && dladdr((void *)&device, &info) && info.dli_fname) {
@@ -62,32 +64,33 @@ static inline struct stand_in *stand_in_own(void)
         char *slash = strrchr(folder, '/');
         if (slash) {
             *slash = '\0';
-            device = stand_in_map(folder);
+            device = map_simulated_haptic(folder);
         }
     }
     return device;
 }
 
-static inline void stand_in_wait_us(int us)
+static inline void sleep_for_us(int us)
 {
     const struct timespec time = {us / 1000000, us % 1000000 * 1000L};
     nanosleep(&time, NULL);
 }
 
-/* A call takes its time. Returns 0, or -1 where the device is unplugged. */
-static inline int stand_in_call(struct stand_in *device)
+/* Simulates the duration of one library call. Returns 0, or -1 where the device is unplugged. */
+static inline int simulate_haptic_call(struct simulated_haptic *device)
 {
-    const unsigned int call = atomic_fetch_add(&device->calls, 1) + 1;
+    const unsigned int call_number = atomic_fetch_add(&device->calls, 1) + 1;
     const int every = atomic_load(&device->call_every);
-    const int us = every > 0 && call % (unsigned int)every == 0 ? atomic_load(&device->long_call_us)
-                                                                : atomic_load(&device->call_us);
+    const int us = every > 0 && call_number % (unsigned int)every == 0
+                       ? atomic_load(&device->long_call_us)
+                       : atomic_load(&device->call_us);
     if (us > 0) {
-        stand_in_wait_us(us);
+        sleep_for_us(us);
     }
     return atomic_load(&device->present) ? 0 : -1;
 }
 
-static inline void stand_in_keep(struct stand_in *device, const double wrench[6])
+static inline void store_sent_wrench(struct simulated_haptic *device, const double wrench[6])
 {
     const unsigned int count = atomic_load(&device->count), slot = count % STAND_IN_SENT;
     struct timespec now;

@@ -1,20 +1,20 @@
-/* A plug-in for tests, compiled once for each defect: CASE. */
+/* A device plug-in for tests, compiled once for each value of PLUGIN_DEFECT. */
 #include <stdlib.h>
 #include "devices/plugin/plugin.h"
 
 enum {
-    VALID,
-    WRONG_SIZE,
-    OLDER_VERSION,
-    NEWER_VERSION,
-    CASE_MISSING_SYMBOL,
-    MISSING_TYPE,
-    TYPE_SIZE,
-    TYPE_VERSION,
-    NO_NAME,
-    NO_OPEN,
-    OTHER_NAME,
-    LINK
+    VALID_PLUGIN,
+    WRONG_PLUGIN_SIZE,
+    OLDER_PLUGIN_VERSION,
+    NEWER_PLUGIN_VERSION,
+    MISSING_PLUGIN_SYMBOL,
+    MISSING_DEVICE_TYPE,
+    WRONG_DEVICE_TYPE_SIZE,
+    WRONG_DEVICE_TYPE_VERSION,
+    MISSING_TYPE_NAME,
+    MISSING_OPEN_FUNCTION,
+    NAME_UNLIKE_FILE,
+    UNDEFINED_SYMBOL
 };
 
 static void read_of_plugin_without_values(void *self, uint64_t tick, double t, int64_t now,
@@ -42,31 +42,34 @@ static int open_plugin_device(const struct tact_device_config *config, struct ta
     out->ops = &ops;
     out->info.input_count = 1;
     out->info.input[0] = (struct tact_device_channel){.name = "x", .unit = "rad"};
-    return CASE == LINK ? tact_no_such_function() : 0;
+    return PLUGIN_DEFECT == UNDEFINED_SYMBOL ? tact_no_such_function() : 0;
 }
 
-/* Runs as soon as the library is loaded. */
-__attribute__((constructor)) static void loaded(void)
+/* Runs as soon as the plug-in's library is loaded: shows whether a refused plug-in was loaded at
+ * all. */
+__attribute__((constructor)) static void mark_plugin_loaded(void)
 {
     setenv("TACT_TEST_LOADED", "1", 1);
 }
 
-static const struct tact_device_type type = {{(uint32_t)sizeof type + (CASE == TYPE_SIZE ? 8 : 0),
-                                              TACT_ABI_VERSION + (CASE == TYPE_VERSION)},
-                                             CASE == NO_NAME      ? NULL
-                                             : CASE == OTHER_NAME ? "another"
-                                                                  : NAME,
-                                             "of a test",
-                                             CASE == NO_OPEN ? NULL : open_plugin_device,
-                                             NULL};
+static const struct tact_device_type type = {
+    {(uint32_t)sizeof type + (PLUGIN_DEFECT == WRONG_DEVICE_TYPE_SIZE ? 8 : 0),
+     TACT_ABI_VERSION + (PLUGIN_DEFECT == WRONG_DEVICE_TYPE_VERSION)},
+    PLUGIN_DEFECT == MISSING_TYPE_NAME  ? NULL
+    : PLUGIN_DEFECT == NAME_UNLIKE_FILE ? "another"
+                                        : NAME,
+    "of a test",
+    PLUGIN_DEFECT == MISSING_OPEN_FUNCTION ? NULL : open_plugin_device,
+    NULL};
 
-#if CASE == 4
+#if PLUGIN_DEFECT == 4
 extern const struct tact_plugin plugin_of_wrong_symbol_name;
 const struct tact_plugin plugin_of_wrong_symbol_name
 #else
 extern const struct tact_plugin tact_plugin;
 const struct tact_plugin tact_plugin
 #endif
-    = {{(uint32_t)sizeof(struct tact_plugin) - (CASE == WRONG_SIZE ? 8 : 0),
-        TACT_ABI_VERSION - (CASE == OLDER_VERSION) + (CASE == NEWER_VERSION)},
-       CASE == MISSING_TYPE ? NULL : &type};
+    = {{(uint32_t)sizeof(struct tact_plugin) - (PLUGIN_DEFECT == WRONG_PLUGIN_SIZE ? 8 : 0),
+        TACT_ABI_VERSION - (PLUGIN_DEFECT == OLDER_PLUGIN_VERSION) +
+            (PLUGIN_DEFECT == NEWER_PLUGIN_VERSION)},
+       PLUGIN_DEFECT == MISSING_DEVICE_TYPE ? NULL : &type};

@@ -5,10 +5,11 @@
 #include <math.h>
 
 #define BOWL_PI 3.14159265358979323846
-#define BOWL_RADIUS 0.1          /* radius inside [m] */
+#define BOWL_RADIUS 0.1          /* inner radius of the bowl [m] */
 #define BOWL_WALL_THICKNESS 0.01 /* [m] */
 
-/* A spherical bowl about the origin, its inside up to 66 degrees, with a round lip. */
+/* Profile of a spherical bowl about the origin: its inner surface up to 66 degrees, and a round
+ * lip. */
 static inline int bowl_profile(double (*out)[2])
 {
     int count = 0;
@@ -20,7 +21,9 @@ static inline int bowl_profile(double (*out)[2])
     double end = BOWL_PI / 60.0 * 22, middle = BOWL_RADIUS + 0.5 * BOWL_WALL_THICKNESS;
     for (int i = 1; i < 8; i++, count++) {
         double a =
-            end - BOWL_PI / 2.0 + BOWL_PI + BOWL_PI / 8.0 * i; /* from the inside over the lip */
+            end - BOWL_PI / 2.0 + BOWL_PI +
+            BOWL_PI / 8.0 *
+                i; /* profile points from the inner surface over the lip to the outer surface */
         double x = 0.5 * BOWL_WALL_THICKNESS * cos(a - end - BOWL_PI / 2.0),
                y = 0.5 * BOWL_WALL_THICKNESS * sin(a - end - BOWL_PI / 2.0);
         out[count][0] = middle * sin(end) - x * sin(end) + y * cos(end);

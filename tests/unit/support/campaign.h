@@ -11,28 +11,28 @@
 /* Whether this build runs under AddressSanitizer or ThreadSanitizer: gcc has a macro for each,
  * clang a feature. */
 #if defined __SANITIZE_THREAD__
-#define THREAD_CHECKED 1
+#define RUNS_UNDER_TSAN 1
 #elif defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
+#define RUNS_UNDER_SANITIZER 1
 #elif defined __has_feature
 #if __has_feature(thread_sanitizer)
-#define THREAD_CHECKED 1
+#define RUNS_UNDER_TSAN 1
 #elif __has_feature(address_sanitizer)
-#define SANITIZED 1
+#define RUNS_UNDER_SANITIZER 1
 #endif
 #endif
-#ifndef THREAD_CHECKED
-#define THREAD_CHECKED 0
+#ifndef RUNS_UNDER_TSAN
+#define RUNS_UNDER_TSAN 0
 #endif
-#ifndef SANITIZED
-#define SANITIZED THREAD_CHECKED
+#ifndef RUNS_UNDER_SANITIZER
+#define RUNS_UNDER_SANITIZER RUNS_UNDER_TSAN
 #endif
 
-/* For a test of motion whose threads do what those of other tests do, and which takes ten seconds
- * and more under ThreadSanitizer: skips it there. */
-#define SKIP_IF_THREAD_CHECKED()                                                                   \
+/* Skips a long test of motion under ThreadSanitizer, where it takes ten seconds or more and its
+ * threads do nothing that shorter tests do not check. */
+#define SKIP_UNDER_TSAN()                                                                          \
     do {                                                                                           \
-        if (THREAD_CHECKED) {                                                                      \
+        if (RUNS_UNDER_TSAN) {                                                                     \
             skip();                                                                                \
         }                                                                                          \
     } while (0)
@@ -46,11 +46,11 @@ static inline int campaign_trial_count(int quick, int all)
     if (text && *text && *text != '0') {
         return all;
     }
-    return SANITIZED ? (quick + 4) / 5 : quick;
+    return RUNS_UNDER_SANITIZER ? (quick + 4) / 5 : quick;
 }
 
-/* The number that a test adds to its own seed: 0 without TACT_SEED, so that stated figures can be
- * reproduced. */
+/* The number that a test adds to its own random seed: the value of TACT_SEED, by default 0, with
+ * which the figures stated in comments can be reproduced. */
 static inline uint64_t campaign_seed_offset(void)
 {
     const char *text = getenv("TACT_SEED");

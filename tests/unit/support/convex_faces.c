@@ -4,7 +4,7 @@
 #include <string.h>
 #include "convex_program.h"
 
-/* Cells of [-1, 1]^3 along each axis, for arcs on the unit sphere. */
+/* Number of grid cells of [-1, 1]^3 along each axis; they sort the arcs on the unit sphere. */
 enum { CELLS = 24, ALL_CELLS = CELLS * CELLS * CELLS };
 
 struct half_edge {
@@ -93,8 +93,8 @@ void place_plain_hull(const struct plain_hull *h, const struct tact_pose *pose,
     }
 }
 
-/* Vertex of least n.v, and n.v there. */
-static int find_least(const struct plain_hull *h, const double n[3], double *value)
+/* Index of the hull's vertex v of least n.v; *value gets that n.v. */
+static int find_lowest_vertex(const struct plain_hull *h, const double n[3], double *value)
 {
     double least = INFINITY;
     int at = 0;
@@ -113,21 +113,22 @@ double gap_of_hulls_along(const struct plain_hull *a, const struct plain_hull *b
 {
     double back[3], least, most;
     tact_v3_scale(back, n, -1.0);
-    find_least(a, n, &least);
-    find_least(b, back, &most);
+    find_lowest_vertex(a, n, &least);
+    find_lowest_vertex(b, back, &most);
     return least + most;
 }
 
-/* The greatest gap so far, and a vertex of each hull. */
-struct greatest {
+/* The greatest gap of two hulls found so far, and a vertex of each hull from which the next search
+ * starts. */
+struct greatest_gap {
     double gap;
     int at_a, at_b;
 };
 
-/* Raises it to the gap along n. Any two vertices bound that gap from above, so that most normals
- * need no search. */
-static void try_normal(const struct plain_hull *a, const struct plain_hull *b, const double n[3],
-                       struct greatest *best)
+/* Raises the greatest gap to the gap along n. Any two vertices bound the gap along n from above, so
+ * that most normals need no search. */
+static void raise_gap_along_normal(const struct plain_hull *a, const struct plain_hull *b,
+                                   const double n[3], struct greatest_gap *best)
 {
     double apart[3], back[3], least, most;
     tact_v3_sub(apart, a->vertex[best->at_a], b->vertex[best->at_b]);
@@ -135,22 +136,22 @@ static void try_normal(const struct plain_hull *a, const struct plain_hull *b, c
         return;
     }
     tact_v3_scale(back, n, -1.0);
-    best->at_a = find_least(a, n, &least);
-    best->at_b = find_least(b, back, &most);
+    best->at_a = find_lowest_vertex(a, n, &least);
+    best->at_b = find_lowest_vertex(b, back, &most);
     best->gap = fmax(best->gap, least + most);
 }
 
-/* The cells that hold the arc between the normals of an edge, taken with a sign: first and last
- * along each axis. */
-static void cells_of_arc(const struct hull_edge *e, double sign, int from[3], int to[3])
+/* The grid cells that the arc between an edge's two face normals crosses (sign -1: the reversed
+ * normals): first and last cell along each axis. */
+static void cells_crossed_by_arc(const struct hull_edge *e, double sign, int from[3], int to[3])
 {
     const double half =
         0.5 * tact_v3_dot(e->normal[0], e->normal[1]) + 0.5; /* cos^2 of half the arc */
-    const double bulge = 1.0 - sqrt(fmax(half, 0.0)) + 1e-6;
+    const double arc_bulge = 1.0 - sqrt(fmax(half, 0.0)) + 1e-6;
     for (int k = 0; k < 3; k++) {
         const double p = sign * e->normal[0][k], q = sign * e->normal[1][k];
-        from[k] = (int)floor((fmin(p, q) - bulge + 1.0) * 0.5 * CELLS);
-        to[k] = (int)floor((fmax(p, q) + bulge + 1.0) * 0.5 * CELLS);
+        from[k] = (int)floor((fmin(p, q) - arc_bulge + 1.0) * 0.5 * CELLS);
+        to[k] = (int)floor((fmax(p, q) + arc_bulge + 1.0) * 0.5 * CELLS);
         from[k] = from[k] < 0 ? 0 : from[k];
         to[k] = to[k] >= CELLS ? CELLS - 1 : to[k];
     }
@@ -159,20 +160,21 @@ static void cells_of_arc(const struct hull_edge *e, double sign, int from[3], in
 /* Whether the arcs of B's and of A's reversed normals cross, or come within rounding of it. */
 static int arcs_cross(const struct hull_edge *a, const struct hull_edge *b)
 {
-    const double some = 1e-12;
+    const double rounding_tolerance = 1e-12;
     double ab[3], cd[3];
     tact_v3_cross(ab, a->normal[0], a->normal[1]);
     tact_v3_cross(cd, b->normal[0], b->normal[1]);
     const double c = -tact_v3_dot(b->normal[0], ab), d = -tact_v3_dot(b->normal[1], ab);
     const double e = tact_v3_dot(a->normal[0], cd), f = tact_v3_dot(a->normal[1], cd);
-    return fmin(c, d) < some && fmax(c, d) > -some && fmin(e, f) < some && fmax(e, f) > -some;
+    return fmin(c, d) < rounding_tolerance && fmax(c, d) > -rounding_tolerance &&
+           fmin(e, f) < rounding_tolerance && fmax(e, f) > -rounding_tolerance;
 }
 
-/* Tries the common normal of two edges. If their arcs do not really cross, the gap along it is just
- * a smaller one. */
-static void try_edges(const struct plain_hull *a, const struct plain_hull *b,
-                      const struct hull_edge *of_a, const struct hull_edge *of_b,
-                      struct greatest *best)
+/* Raises the greatest gap to that along the common normal of two edges. Where the edges' arcs do
+ * not really cross, that gap is smaller and changes nothing. */
+static void raise_gap_along_edge_normal(const struct plain_hull *a, const struct plain_hull *b,
+                                        const struct hull_edge *of_a, const struct hull_edge *of_b,
+                                        struct greatest_gap *best)
 {
     double n[3], outward[3];
     tact_v3_cross(n, of_a->along, of_b->along);
@@ -183,7 +185,7 @@ static void try_edges(const struct plain_hull *a, const struct plain_hull *b,
     tact_v3_scale(n, n, tact_v3_dot(n, outward) < 0.0 ? -1.0 : 1.0);
     best->at_a = of_a->vertex;
     best->at_b = of_b->vertex;
-    try_normal(a, b, n, best);
+    raise_gap_along_normal(a, b, n, best);
 }
 
 /* The edges of B by the cells of their arcs: those of cell c are list[first[c]] to list[first[c +
@@ -195,7 +197,7 @@ static int *list_edges_by_cell(const struct plain_hull *b, int first[ALL_CELLS +
     for (int pass = 0; pass < 2; pass++) {
         for (int k = 0; k < b->edges; k++) {
             int from[3], to[3];
-            cells_of_arc(&b->edge[k], 1.0, from, to);
+            cells_crossed_by_arc(&b->edge[k], 1.0, from, to);
             for (int x = from[0]; x <= to[0]; x++) {
                 for (int y = from[1]; y <= to[1]; y++) {
                     for (int z = from[2]; z <= to[2]; z++) {
@@ -220,23 +222,23 @@ static int *list_edges_by_cell(const struct plain_hull *b, int first[ALL_CELLS +
 double greatest_gap_of_hulls(const struct plain_hull *a, const struct plain_hull *b)
 {
     static int first[ALL_CELLS + 1];
-    struct greatest best = {-INFINITY, 0, 0};
+    struct greatest_gap best = {-INFINITY, 0, 0};
     for (int i = 0; i < a->faces + b->faces; i++) {
         double n[3];
         tact_v3_scale(n, i < a->faces ? a->normal[i] : b->normal[i - a->faces],
                       i < a->faces ? -1.0 : 1.0);
-        try_normal(a, b, n, &best);
+        raise_gap_along_normal(a, b, n, &best);
     }
     int *list = list_edges_by_cell(b, first);
     for (int i = 0; i < a->edges; i++) {
         int from[3], to[3];
-        cells_of_arc(&a->edge[i], -1.0, from, to);
+        cells_crossed_by_arc(&a->edge[i], -1.0, from, to);
         for (int x = from[0]; x <= to[0]; x++) {
             for (int y = from[1]; y <= to[1]; y++) {
                 const int row = (x * CELLS + y) * CELLS;
                 for (int k = first[row + from[2]]; k < first[row + to[2] + 1]; k++) {
                     if (arcs_cross(&a->edge[i], &b->edge[list[k]])) {
-                        try_edges(a, b, &a->edge[i], &b->edge[list[k]], &best);
+                        raise_gap_along_edge_normal(a, b, &a->edge[i], &b->edge[list[k]], &best);
                     }
                 }
             }

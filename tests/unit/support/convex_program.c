@@ -16,9 +16,10 @@ struct program {
     real *s, *z, *ds, *dz, x[UNKNOWNS];
 };
 
-/* The program with A moved by `shift`, lengths divided by `scale` [m]. */
-static struct program state_program(const struct plain_hull *a, const struct plain_hull *b,
-                                    const double shift[3], double scale)
+/* The quadratic program of hulls A and B, with A moved by `shift` and lengths divided by `scale`
+ * [m]. */
+static struct program set_up_program(const struct plain_hull *a, const struct plain_hull *b,
+                                     const double shift[3], double scale)
 {
     const int rows = a->vertices + b->vertices;
     struct program p = {.rows = rows, .g = calloc((size_t)rows, sizeof *p.g)};
@@ -51,7 +52,7 @@ static real row_times(const struct program *p, int i, const real x[UNKNOWNS])
 }
 
 /* Solves m x = r by Cholesky's method; r becomes x. */
-static void solve_positive(real m[UNKNOWNS][UNKNOWNS], real r[UNKNOWNS])
+static void solve_positive_definite(real m[UNKNOWNS][UNKNOWNS], real r[UNKNOWNS])
 {
     for (int i = 0; i < UNKNOWNS; i++) {
         for (int k = 0; k <= i; k++) {
@@ -76,12 +77,12 @@ static void solve_positive(real m[UNKNOWNS][UNKNOWNS], real r[UNKNOWNS])
     }
 }
 
-/* Step towards s z = centre, with the second-order part of the last step where `corrected`. */
-static void find_step(struct program *p, real centre, int corrected, real dx[UNKNOWNS])
+/* Interior-point step towards s z = centre; `corrected`: with Mehrotra's second-order term. */
+static void compute_interior_step(struct program *p, real centre, int corrected, real dx[UNKNOWNS])
 {
     real m[UNKNOWNS][UNKNOWNS] = {{0.0}};
     for (int k = 0; k < UNKNOWNS;
-         k++) { /* less the gradient, (w, -1, 1), less the multipliers' part */
+         k++) { /* minus the gradient (w, -1, 1), plus the multipliers' part */
         dx[k] = k < 3 ? -p->x[k] : k == 3 ? 1.0 : -1.0;
         m[k][k] = k < 3 ? 1.0 : 0.0;
     }
@@ -96,7 +97,7 @@ static void find_step(struct program *p, real centre, int corrected, real dx[UNK
             }
         }
     }
-    solve_positive(m, dx);
+    solve_positive_definite(m, dx);
     for (int i = 0; i < p->rows; i++) {
         const real off = row_times(p, i, p->x) - p->s[i];
         const real want = centre - (corrected ? p->ds[i] * p->dz[i] : 0.0);
@@ -105,7 +106,8 @@ static void find_step(struct program *p, real centre, int corrected, real dx[UNK
     }
 }
 
-/* Largest share of the step, at most 1, that keeps `keep` of every slack and multiplier. */
+/* Largest step length, at most 1, after which every slack and multiplier is at least `keep` times
+ * what it was. */
 static real longest_step(const struct program *p, real keep)
 {
     real most = 1.0;
@@ -127,9 +129,9 @@ static real mean_product(const struct program *p, real step)
 
 /* The gap along w bounds the distance from below; the points that the multipliers weigh, from
  * above. */
-static void narrow_bounds(const struct program *p, const struct plain_hull *a,
-                          const struct plain_hull *b, const double shift[3], double scale,
-                          struct distance_bounds *out)
+static void tighten_distance_bounds(const struct program *p, const struct plain_hull *a,
+                                    const struct plain_hull *b, const double shift[3], double scale,
+                                    struct distance_bounds *out)
 {
     real point[2][3] = {{0.0}}, weight[2] = {0.0};
     double apart[3], n[3];
@@ -140,7 +142,7 @@ static void narrow_bounds(const struct program *p, const struct plain_hull *a,
             point[of_b][k] += p->z[i] * p->g[i][k];
         }
     }
-    for (int k = 0; k < 3; k++) { /* the rows of B have -b */
+    for (int k = 0; k < 3; k++) { /* the rows of hull B hold -b in place of b */
         const real between = point[0][k] / weight[0] + point[1][k] / weight[1];
         apart[k] = (double)(scale * between - shift[k]);
         n[k] = (double)p->x[k];
@@ -153,17 +155,18 @@ static void narrow_bounds(const struct program *p, const struct plain_hull *a,
     }
 }
 
-/* Moves to the optimum until the bounds differ by no more than `enough` [m] or rounding ends it. */
+/* Moves to the optimum until the bounds differ by no more than `bound_tolerance_m` [m] or rounding
+ * ends it. */
 static void solve_program(struct program *p, const struct plain_hull *a, const struct plain_hull *b,
-                          const double shift[3], double scale, double enough,
+                          const double shift[3], double scale, double bound_tolerance_m,
                           struct distance_bounds *out)
 {
-    for (int i = 0; i < MOST_STEPS && out->upper - out->lower > enough; i++) {
+    for (int i = 0; i < MOST_STEPS && out->upper - out->lower > bound_tolerance_m; i++) {
         real dx[UNKNOWNS];
         const real now = mean_product(p, 0.0);
-        find_step(p, 0.0, 0, dx);
+        compute_interior_step(p, 0.0, 0, dx);
         const real then = mean_product(p, longest_step(p, 0.0)) / now;
-        find_step(p, now * then * then * then, 1, dx);
+        compute_interior_step(p, now * then * then * then, 1, dx);
         const real step = longest_step(p, 0.005);
         for (int k = 0; k < UNKNOWNS; k++) {
             p->x[k] += step * dx[k];
@@ -175,7 +178,7 @@ static void solve_program(struct program *p, const struct plain_hull *a, const s
         if (!(mean_product(p, 0.0) > 0.0)) {
             break;
         }
-        narrow_bounds(p, a, b, shift, scale, out);
+        tighten_distance_bounds(p, a, b, shift, scale, out);
     }
 }
 
@@ -185,13 +188,14 @@ static void solve_program(struct program *p, const struct plain_hull *a, const s
 struct distance_bounds bound_distance(const struct plain_hull *a, const struct plain_hull *b,
                                       double size)
 {
-    const double scale = exp2(ceil(log2(size))); /* a power of two rounds nothing */
+    const double scale =
+        exp2(ceil(log2(size))); /* scaling by a power of two causes no rounding error */
     struct distance_bounds out = {.lower = -INFINITY, .upper = INFINITY};
     double shift[3] = {0.0};
-    while (out.rounds < MOST_ROUNDS && out.upper - out.lower > 1e-13 * size) {
-        struct program p = state_program(a, b, shift, scale);
+    while (out.solve_count < MOST_ROUNDS && out.upper - out.lower > 1e-13 * size) {
+        struct program p = set_up_program(a, b, shift, scale);
         solve_program(&p, a, b, shift, scale, 1e-13 * size, &out);
-        out.rounds++;
+        out.solve_count++;
         tact_v3_scale(shift, out.normal, fmax(0.0, 0.2 * size - out.lower));
         free(p.g);
         free(p.s);

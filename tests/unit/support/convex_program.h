@@ -15,7 +15,7 @@
 #include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
-/* An edge with the unit normals of its two faces. */
+/* An edge of a hull, with the unit normals of its two faces. */
 struct hull_edge {
     int vertex;
     double along[3], normal[2][3];
@@ -33,15 +33,15 @@ struct plain_hull {
  * the lower one, and how often the program was solved. */
 struct distance_bounds {
     double lower, upper, normal[3];
-    int rounds;
+    int solve_count;
 };
 
-/* In the frame of the mesh. Free by free_plain_hull(). */
+/* The hull of a mesh, in the mesh's frame. Free it by free_plain_hull(). */
 struct plain_hull make_plain_hull(const struct tact_mesh *mesh);
 void free_plain_hull(struct plain_hull *h);
 
-/* Writes h, turned by the pose and moved to its position less `origin`, into `out`, which has its
- * sizes. */
+/* Writes hull h at a pose, with positions relative to `origin`, into `out`, a hull with as many
+ * vertices and faces. */
 void place_plain_hull(const struct plain_hull *h, const struct tact_pose *pose,
                       const double origin[3], struct plain_hull *out);
 

@@ -8,10 +8,10 @@
 #include "contact/pair/features/nearest_internal.h"
 #include "random.h"
 
-/* A solid with its core. */
+/* A convex solid: its shape, the core that distances are measured from, and its pose. */
 struct solid {
     struct tact_shape shape;
-    struct tact_mesh *mesh; /* mesh of a hull, owned */
+    struct tact_mesh *mesh; /* mesh of a convex hull, owned by the solid; NULL for other shapes */
     struct tact_core *core;
     struct tact_pose pose;
 };
@@ -22,7 +22,7 @@ static inline void create_solid_core(struct solid *s)
     assert_int_equal(tact_core_create(&s->shape, &s->core), 0);
 }
 
-static inline struct solid box(double x, double y, double z)
+static inline struct solid make_box_solid(double x, double y, double z)
 {
     struct solid s = {.shape = {.kind = TACT_SHAPE_BOX, .size = {0.5 * x, 0.5 * y, 0.5 * z}}};
     assert_int_equal(tact_shape_tessellate(&s.shape), 0);
@@ -49,8 +49,8 @@ static inline struct solid make_hull_solid(const double *points, size_t count)
     return s;
 }
 
-/* Points on a sphere, or anywhere in a cube. */
-static inline struct solid make_random_hull(int count, double size, int round)
+/* Makes the hull of random points on a sphere, or anywhere in a cube. */
+static inline struct solid make_random_hull(int count, double size, int is_on_sphere)
 {
     double(*point)[3] = malloc((size_t)count * sizeof *point);
     for (int i = 0; i < count; i++) {
@@ -58,8 +58,8 @@ static inline struct solid make_random_hull(int count, double size, int round)
             for (int k = 0; k < 3; k++) {
                 point[i][k] = uniform(-1.0, 1.0);
             }
-        } while (round && !(tact_v3_norm(point[i]) > 0.1 && tact_v3_norm(point[i]) < 1.0));
-        tact_v3_scale(point[i], point[i], size / (round ? tact_v3_norm(point[i]) : 1.0));
+        } while (is_on_sphere && !(tact_v3_norm(point[i]) > 0.1 && tact_v3_norm(point[i]) < 1.0));
+        tact_v3_scale(point[i], point[i], size / (is_on_sphere ? tact_v3_norm(point[i]) : 1.0));
     }
     struct solid s = make_hull_solid(point[0], (size_t)count);
     free(point);
@@ -73,14 +73,14 @@ static inline void free_convex_solid(struct solid *s)
     tact_mesh_free(s->mesh);
 }
 
-static inline void turn(struct solid *s, double x, double y, double z)
+static inline void rotate_solid(struct solid *s, double x, double y, double z)
 {
     const double by[3] = {x, y, z};
     tact_quat_from_rotvec(s->pose.quat_wxyz, by);
 }
 
-static inline struct tact_separation query(const struct solid *a, const struct solid *b,
-                                           double *state)
+static inline struct tact_separation find_separation_of_solids(const struct solid *a,
+                                                               const struct solid *b, double *state)
 {
     struct tact_separation out;
     double none[TACT_NEAREST_STATE] = {0.0};

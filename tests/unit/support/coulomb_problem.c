@@ -25,7 +25,7 @@ const char *const coulomb_names[COULOMB_PROBLEMS] = {"pushed_box",
                                                      "Rover11035",
                                                      "Rover4396"};
 
-/* Numbers that follow the key, brackets and commas between them. */
+/* Reads the numbers that follow a key of the JSON text, with brackets and commas between them. */
 static void read_numbers(const char *text, const char *key, double *out, int count)
 {
     const char *at = strstr(text, key);
@@ -94,7 +94,7 @@ bool read_coulomb_problem(int index, struct coulomb_problem *p)
     return true;
 }
 
-static void velocity(const struct coulomb_problem *p, const double *r, double *u)
+static void contact_velocities(const struct coulomb_problem *p, const double *r, double *u)
 {
     int n = 3 * p->contacts;
     for (int i = 0; i < n; i++) {
@@ -116,24 +116,24 @@ static void project_on_friction_cone(double mu, double *x)
     tact_v3_set(x, n > 0 ? n : 0, fit * x[1], fit * x[2]);
 }
 
-void add_coulomb_deviation(double mu, double norm, const double *r, const double *u, double *miss,
-                           double *size)
+void add_coulomb_deviation(double mu, double norm, const double *r, const double *u,
+                           double *square_deviation, double *size)
 {
     double x[3] = {r[0] - (u[0] + mu * hypot(u[1], u[2])) / norm, r[1] - u[1] / norm,
                    r[2] - u[2] / norm};
     project_on_friction_cone(mu, x);
     for (int i = 0; i < 3; i++) {
-        *miss += (r[i] - x[i]) * (r[i] - x[i]);
+        *square_deviation += (r[i] - x[i]) * (r[i] - x[i]);
         *size += r[i] * r[i];
     }
 }
 
 double compute_coulomb_residual(const struct coulomb_problem *p, const double *r)
 {
-    double u[3 * MAX_COULOMB_CONTACTS], miss = 0, size = 0;
-    velocity(p, r, u);
+    double u[3 * MAX_COULOMB_CONTACTS], square_deviation = 0, size = 0;
+    contact_velocities(p, r, u);
     for (int c = 0; c < p->contacts; c++) {
-        add_coulomb_deviation(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &miss, &size);
+        add_coulomb_deviation(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &square_deviation, &size);
     }
-    return size > 0 ? sqrt(miss / size) : sqrt(miss);
+    return size > 0 ? sqrt(square_deviation / size) : sqrt(square_deviation);
 }

@@ -17,15 +17,16 @@ struct coulomb_problem {
 
 extern const char *const coulomb_names[COULOMB_PROBLEMS];
 
-/* Reads a problem; false, with a message, where it is absent. */
+/* Reads a Coulomb problem from its file; returns false, with a message, where the file is absent.
+ */
 bool read_coulomb_problem(int index, struct coulomb_problem *out);
 
 /* |r - P_K(r - rho u~)| / |r|, u~ = u + mu |u_t| e_n, rho = 1 / |W|. */
 double compute_coulomb_residual(const struct coulomb_problem *p, const double *r);
 
-/* Adds the two sums of squares of one contact: of the difference above, with rho = 1 / norm, and
- * of r. */
-void add_coulomb_deviation(double mu, double norm, const double *r, const double *u, double *miss,
-                           double *size);
+/* Adds two sums of squares of one contact: of the residual r - P_K(r - rho u~), with rho = 1 /
+ * norm, and of the impulse r. */
+void add_coulomb_deviation(double mu, double norm, const double *r, const double *u,
+                           double *square_deviation, double *size);
 
 #endif

@@ -14,8 +14,8 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-/* An empty world whose tolerance never ends the sweeps. */
-static struct tact_world *open_world(void)
+/* Creates an empty world whose tolerance is so small that it never ends the sweeps. */
+static struct tact_world *create_sweeping_world(void)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_world *world;
@@ -26,8 +26,8 @@ static struct tact_world *open_world(void)
     return world;
 }
 
-/* Allocates that many contacts, without shapes. */
-static void finish_world(struct tact_world *world, int contacts)
+/* Allocates contacts without shapes, so that a test can set their equations. */
+static void allocate_shapeless_contacts(struct tact_world *world, int contacts)
 {
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
@@ -46,7 +46,7 @@ static void finish_world(struct tact_world *world, int contacts)
     }
 }
 
-static void finish_block(struct block *block, double mu)
+static void prepare_contact_block(struct block *block, double mu)
 {
     double *s = block->local.s;
     for (int i = 0; i < 6; i++) {
@@ -58,8 +58,9 @@ static void finish_block(struct block *block, double mu)
     tact_local_prepare(&block->local);
 }
 
-/* C of W = C C^T, n x n: eigenvectors, each times the root of its eigenvalue. */
-static void square_root_of_symmetric(const double *w, int n, double *c)
+/* Factors the n x n Delassus matrix W = C C^T: C has its eigenvectors, each times the root of its
+ * eigenvalue. */
+static void factor_delassus_matrix(const double *w, int n, double *c)
 {
     double values[3 * MAX_COULOMB_CONTACTS],
         vectors[9 * MAX_COULOMB_CONTACTS * MAX_COULOMB_CONTACTS];
@@ -98,13 +99,13 @@ static void set_contact_rows(const struct tact_world *world, const struct coulom
     }
 }
 
-/* The points are driven by a hand without drives whose mass matrix is 1 and whose Jacobian is C,
- * so that W = C C^T. */
+/* The world of a Coulomb problem has one hand without drives, with the identity as mass matrix and
+ * the Jacobian C, so that its Delassus matrix is W = C C^T. */
 struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
 {
     static struct tact_link_def links[3 * MAX_COULOMB_CONTACTS];
     static double c[9 * MAX_COULOMB_CONTACTS * MAX_COULOMB_CONTACTS];
-    struct tact_world *world = open_world();
+    struct tact_world *world = create_sweeping_world();
     struct tact_pose here = tact_pose_identity();
     struct tact_hand *hand;
     int n = 3 * p->contacts;
@@ -118,18 +119,18 @@ struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
     }
     assert_int_equal(tact_hand_create(links, n, &here, &hand), 0);
     assert_true(tact_world_add_hand(world, hand, 1) >= 0);
-    finish_world(world, p->contacts);
-    square_root_of_symmetric(p->w, n, c);
+    allocate_shapeless_contacts(world, p->contacts);
+    factor_delassus_matrix(p->w, n, c);
     for (int i = 0; i < p->contacts; i++) {
         set_contact_rows(world, p, c, i, &world->blocks[i]);
-        finish_block(&world->blocks[i], p->mu[i]);
+        prepare_contact_block(&world->blocks[i], p->mu[i]);
     }
     return world;
 }
 
 /* A corner of a face. */
-static void place_point(struct tact_world *world, const struct masonry_face *face, int corner,
-                        struct block *block)
+static void place_masonry_contact(struct tact_world *world, const struct masonry_face *face,
+                                  int corner, struct block *block)
 {
     static const double axes[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* n t1 t2 */
     const double at[3] = {corner & 1 ? face->high[0] : face->low[0],
@@ -168,17 +169,17 @@ static void place_point(struct tact_world *world, const struct masonry_face *fac
 
 struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
 {
-    struct tact_world *world = open_world();
+    struct tact_world *world = create_sweeping_world();
     for (int i = 0; i < m->boxes; i++) {
         struct tact_body body;
         make_masonry_body(m, i, &body);
         tact_v3_axpy(body.twist, world->options.period, m->gravity);
         assert_true(tact_world_add_body(world, &body) >= 0);
     }
-    finish_world(world, 4 * m->faces);
+    allocate_shapeless_contacts(world, 4 * m->faces);
     for (int i = 0; i < world->block_count; i++) {
-        place_point(world, &m->face[i / 4], i % 4, &world->blocks[i]);
-        finish_block(&world->blocks[i], m->friction);
+        place_masonry_contact(world, &m->face[i / 4], i % 4, &world->blocks[i]);
+        prepare_contact_block(&world->blocks[i], m->friction);
     }
     return world;
 }
@@ -197,7 +198,7 @@ static void multiply_by_delassus(struct tact_world *world, const double *r, doub
     }
 }
 
-static double *unknown_counts_of_world(const struct tact_world *world)
+static double *allocate_contact_vector(const struct tact_world *world)
 {
     double *x = calloc((size_t)world->block_count * 6, sizeof *x);
     assert_non_null(x);
@@ -205,9 +206,9 @@ static double *unknown_counts_of_world(const struct tact_world *world)
 }
 
 /* Largest |W x| / |x|, by the power method. */
-static double find_norm(struct tact_world *world)
+static double delassus_norm_of_world(struct tact_world *world)
 {
-    double *x = unknown_counts_of_world(world), *y = unknown_counts_of_world(world), size = 0;
+    double *x = allocate_contact_vector(world), *y = allocate_contact_vector(world), size = 0;
     int n = 6 * world->block_count;
     for (int i = 0; i < n; i++) {
         x[i] = i % 6 < 3 ? 1 + 0.1 * (i % 7) : 0;
@@ -229,11 +230,11 @@ static double find_norm(struct tact_world *world)
     return size;
 }
 
-/* The residual of the present impulses, with velocities computed anew. */
-static double find_residual(struct tact_world *world, double norm)
+/* The Coulomb residual of the world's present impulses, with contact velocities computed anew. */
+static double coulomb_residual_of_world(struct tact_world *world, double norm)
 {
-    double *u = unknown_counts_of_world(world), *r = unknown_counts_of_world(world), miss = 0,
-           size = 0;
+    double *u = allocate_contact_vector(world), *r = allocate_contact_vector(world),
+           square_deviation = 0, size = 0;
     for (int i = 0; i < world->block_count; i++) {
         memcpy(r + 6 * i, world->contacts[i].impulse, 6 * sizeof *r);
     }
@@ -247,17 +248,18 @@ static double find_residual(struct tact_world *world, double norm)
         for (int k = 0; k < 6; k++) {
             u[6 * i + k] -= block->target_velocity[k];
         }
-        add_coulomb_deviation(block->local.mu, norm, r + 6 * i, u + 6 * i, &miss, &size);
+        add_coulomb_deviation(block->local.mu, norm, r + 6 * i, u + 6 * i, &square_deviation,
+                              &size);
     }
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_recompute(world, &world->islands.list[i]);
     }
     free(u);
     free(r);
-    return size > 0 ? sqrt(miss / size) : sqrt(miss);
+    return size > 0 ? sqrt(square_deviation / size) : sqrt(square_deviation);
 }
 
-struct observed {
+struct observed_solve {
     struct tact_world *world;
     struct coulomb_run *run;
 };
@@ -265,12 +267,12 @@ struct observed {
 static int observe_solve(void *user, enum tact_solve_phase phase,
                          const struct tact_solve_stats *stats)
 {
-    struct observed *w = user;
+    struct observed_solve *w = user;
     struct coulomb_run *run = w->run;
     if (phase != TACT_SOLVE_SWEPT) {
         return 0;
     }
-    run->residual = find_residual(w->world, run->norm);
+    run->residual = coulomb_residual_of_world(w->world, run->norm);
     run->sweeps = stats->iterations;
     run->steps = stats->eliminations;
     if (run->residual <= 1e-6 && !run->six) {
@@ -278,22 +280,22 @@ static int observe_solve(void *user, enum tact_solve_phase phase,
         run->work = stats->iterations + stats->eliminations;
     }
     run->ten = run->residual <= 1e-10 && !run->ten ? stats->iterations : run->ten;
-    return run->residual <= run->enough;
+    return run->residual <= run->residual_goal;
 }
 
 void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
 {
     struct tact_solve_stats stats = {0};
-    struct observed observed = {world, run};
-    double enough = run->enough;
+    struct observed_solve observed_solve = {world, run};
+    double residual_goal = run->residual_goal;
     tact_velocities_save(world, world->free_velocities);
     tact_islands_find(world);
     memset(run, 0, sizeof *run);
-    run->enough = enough;
-    run->norm = find_norm(world);
+    run->residual_goal = residual_goal;
+    run->norm = delassus_norm_of_world(world);
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_recompute(world, &world->islands.list[i]);
     }
-    tact_world_set_observer(world, observe_solve, &observed);
+    tact_world_set_observer(world, observe_solve, &observed_solve);
     tact_islands_solve_by_sweeps(world, &stats);
 }

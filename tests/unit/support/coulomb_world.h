@@ -12,13 +12,14 @@
 
 /* Result of a solve. */
 struct coulomb_run {
-    double norm;     /* spectral, of W */
-    double enough;   /* residual at which the solve ends */
-    int six, ten;    /* sweeps to a residual of 1e-6, and of 1e-10; 0: never */
-    int work;        /* sweeps and eliminations to 1e-6 */
-    int sweeps;      /* in all */
-    int steps;       /* total number of steps of Newton's method */
-    double residual; /* the last: |r - P_K(r - rho u~)| / |r|, from velocities computed anew */
+    double norm;          /* spectral, of W */
+    double residual_goal; /* Coulomb residual at which the solve ends */
+    int six, ten;         /* number of sweeps to a residual of 1e-6, and to 1e-10; 0: not reached */
+    int work;             /* number of sweeps and eliminations to a residual of 1e-6 */
+    int sweeps;           /* number of sweeps of the whole solve */
+    int steps;            /* number of steps of Newton's method of the whole solve */
+    double residual; /* residual after the last sweep: |r - P_K(r - rho u~)| / |r|, from velocities
+                        computed anew */
 };
 
 /* The world of a problem given as a matrix, or of the contact points of a masonry at rest, with a
@@ -26,7 +27,7 @@ struct coulomb_run {
 struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p);
 struct tact_world *coulomb_world_of_masonry(const struct masonry *m);
 
-/* Solves it with at most the world's number of sweeps. */
+/* Solves the world's contact problem with at most the world's number of sweeps. */
 void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run);
 
 #endif

@@ -8,19 +8,19 @@
 #include <cmocka.h>
 #include "contact/mesh/mesh.h"
 
-const char *test_data_folder(int which)
+const char *test_data_folder(int is_real_data)
 {
     static char real[DATA_PATH / 2];
     const char *shared = getenv("TACT_SHARED");
     snprintf(real, sizeof real, "%s/data", shared ? shared : TACT_SOURCE_DIR "/../shared");
-    return which ? real : TACT_SOURCE_DIR "/tests/data";
+    return is_real_data ? real : TACT_SOURCE_DIR "/tests/data";
 }
 
 FILE *open_test_data_file(const char *name, char *path)
 {
     FILE *file = NULL;
-    for (int which = 0; which < 2 && !file; which++) {
-        snprintf(path, DATA_PATH, "%s/%s", test_data_folder(which), name);
+    for (int is_real_data = 0; is_real_data < 2 && !file; is_real_data++) {
+        snprintf(path, DATA_PATH, "%s/%s", test_data_folder(is_real_data), name);
         file = fopen(path, "rb");
     }
     if (!file) {

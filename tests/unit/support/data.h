@@ -7,11 +7,12 @@
 
 enum { DATA_PATH = 1024 };
 
-/* Folder of the project's own data (0), and of the real ones (1). */
-const char *test_data_folder(int which);
+/* Path of the folder of the project's own test data (0), or of the real measured data (1). */
+const char *test_data_folder(int is_real_data);
 
-/* Opens `name`, of the project's own data or else of the real ones. NULL, and a message, where
- * both lack it. `path` (DATA_PATH bytes) gets where it was found or expected. */
+/* Opens the test data file `name` of the project's own folder or else of the folder of real data;
+ * NULL, with a message, where both lack it. `path` (DATA_PATH bytes) gets the path that was opened
+ * or tried last. */
 FILE *open_test_data_file(const char *name, char *path);
 
 /* Reads a closed mesh of the folder `meshes`; NULL where it is absent, with a message. The caller

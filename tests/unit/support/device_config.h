@@ -27,7 +27,8 @@ struct device_config {
     struct tact_device_setting settings[16];
     struct tact_device_config config;
     struct tact_error err;
-    char messages[4096]; /* one line each, with "info: ", "warning: " or "error: " before it */
+    char messages[4096]; /* the device's messages, one line each, after "info: ", "warning: " or
+                            "error: " */
 };
 
 static inline void device_config_message(void *user, enum tact_message_level level,

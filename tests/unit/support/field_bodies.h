@@ -2,9 +2,10 @@
 #ifndef TACT_TESTS_FIELD_BODIES_H
 #define TACT_TESTS_FIELD_BODIES_H
 
-#include "field_skin.h"
+#include "field_triangulation.h"
 
-#define FIELD_SCRATCH_POLYGONS 40000 /* polygons of a test's scratch */
+/* Number of polygons for which the scratch memory of a test has room. */
+#define FIELD_SCRATCH_POLYGONS 40000
 
 static inline struct tact_pose pose_of(double x, double y, double z, double rx, double ry,
                                        double rz)
@@ -15,7 +16,7 @@ static inline struct tact_pose pose_of(double x, double y, double z, double rx, 
     return pose;
 }
 
-/* Working memory of the test, made at the first call. */
+/* The scratch memory of field contacts that a test shares, created at the first call. */
 static inline struct tact_field_scratch *field_scratch(void)
 {
     static struct tact_field_scratch *scratch;
@@ -23,23 +24,23 @@ static inline struct tact_field_scratch *field_scratch(void)
     return scratch;
 }
 
-static inline int touch_pressure_fields(const struct tact_pressure_field *a,
-                                        const struct tact_pose *pa,
-                                        const struct tact_pressure_field *b,
-                                        const struct tact_pose *pb, struct tact_field_contact *out)
+static inline int find_field_contact(const struct tact_pressure_field *a,
+                                     const struct tact_pose *pa,
+                                     const struct tact_pressure_field *b,
+                                     const struct tact_pose *pb, struct tact_field_contact *out)
 {
     int rc = tact_field_touch(a, pa, b, pb, field_scratch(), out);
     assert_true(rc >= 0);
     return rc;
 }
 
-/* The wrench on A about `place`. */
-static inline void field_wrench_about(const struct tact_field_contact *c, const double *place,
+/* The field contact's wrench on body A about the point `about`. */
+static inline void field_wrench_about(const struct tact_field_contact *c, const double *about,
                                       double *out)
 {
     double arm[3], more[3];
     memcpy(out, c->wrench, 6 * sizeof *out);
-    tact_v3_sub(arm, c->centre, place);
+    tact_v3_sub(arm, c->centre, about);
     tact_v3_cross(more, arm, c->wrench);
     tact_v3_add(out + 3, out + 3, more);
 }

@@ -1,4 +1,5 @@
-/* Fields of materials, and patches that the model of pressure fields makes, for tests. */
+/* For tests: pressure fields of materials, and the contact patches that the model of pressure
+ * fields makes. */
 #ifndef TACT_TESTS_FIELD_PATCH_H
 #define TACT_TESTS_FIELD_PATCH_H
 
@@ -28,18 +29,20 @@ static inline struct tact_contact_law make_friction_law(double mu, double dissip
     return law;
 }
 
-/* The one patch that the model makes of two shapes at their poses; counts may be NULL. */
-static inline void measure_counted_field_patch(const struct tact_shape *a,
-                                               const struct tact_pose *pa, double slope_a,
-                                               const struct tact_shape *b,
-                                               const struct tact_pose *pb, double slope_b,
-                                               int *counts, struct tact_patch *patch)
+/* Measures the one patch that the pressure-field model makes of two shapes at their poses; counts
+ * may be NULL. */
+static inline void measure_field_patch_with_counts(const struct tact_shape *a,
+                                                   const struct tact_pose *pa, double slope_a,
+                                                   const struct tact_shape *b,
+                                                   const struct tact_pose *pb,
+                                                   double pressure_slope_b, int *counts,
+                                                   struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
     const struct tact_material of_a = {
         .field = {.modulus = isinf(slope_a) ? 0.0 : slope_a, .thickness = 1.0}};
     const struct tact_material of_b = {
-        .field = {.modulus = isinf(slope_b) ? 0.0 : slope_b, .thickness = 1.0}};
+        .field = {.modulus = isinf(pressure_slope_b) ? 0.0 : pressure_slope_b, .thickness = 1.0}};
     const struct tact_world_options o = tact_world_options_default();
     const struct tact_contact_law law = make_friction_law(0.5, 0.0, 0.0);
     struct tact_pair_piece piece[TACT_PIECES];
@@ -64,10 +67,10 @@ static inline void measure_counted_field_patch(const struct tact_shape *a,
 
 static inline void measure_field_patch(const struct tact_shape *a, const struct tact_pose *pa,
                                        double slope_a, const struct tact_shape *b,
-                                       const struct tact_pose *pb, double slope_b,
+                                       const struct tact_pose *pb, double pressure_slope_b,
                                        struct tact_patch *patch)
 {
-    measure_counted_field_patch(a, pa, slope_a, b, pb, slope_b, NULL, patch);
+    measure_field_patch_with_counts(a, pa, slope_a, b, pb, pressure_slope_b, NULL, patch);
 }
 
 #endif

@@ -1,12 +1,14 @@
-/* The folder of a test's files. */
+/* Removal of the folder that a test writes its files to. */
 #ifndef TACT_TESTS_FOLDER_H
 #define TACT_TESTS_FOLDER_H
 
 #include <stdio.h>
 #include <unistd.h>
 
-/* Removes the files, where they are, then the folder. Returns 0, or -1 where it is not empty. */
-static inline int remove_folder_with(const char *folder, const char *const *files, size_t count)
+/* Removes these files of the folder, as far as they exist, then the folder. Returns 0, or -1 where
+ * other files remain. */
+static inline int remove_folder_with_files(const char *folder, const char *const *files,
+                                           size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char path[512];

@@ -1,6 +1,6 @@
-/* A UDP port of this machine that nobody uses. Include after cmocka.h. It is below those that the
- * system gives to others that ask for any (from 32768 on), and processes side by side begin at
- * different ones, so that it is still free when it is opened. */
+/* A UDP port of this machine that no program uses. Include after cmocka.h. The port is below the
+ * range from which the system assigns ports (from 32768 on), and tests that run side by side begin
+ * their searches at different ports, so that it is still free when the test opens it. */
 #ifndef TACT_TESTS_FREE_PORT_H
 #define TACT_TESTS_FREE_PORT_H
 
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static inline int free_port(void)
+static inline int find_free_udp_port(void)
 {
     static unsigned tried;
     int port = 0;

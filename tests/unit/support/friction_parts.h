@@ -5,7 +5,8 @@
 #include <math.h>
 #include "contact/limits.h"
 
-/* Friction over mu f_n, and its torque [m], of each part's own law at a slip; returns the power. */
+/* Friction force over mu f_n and its torque [m], summed from Coulomb's law of each part at a slip
+ * velocity; returns the dissipated power. */
 static inline double friction_of_parts(const struct tact_friction_points *p, const double v[2],
                                        double w, double out[3])
 {
@@ -13,7 +14,7 @@ static inline double friction_of_parts(const struct tact_friction_points *p, con
     out[0] = out[1] = out[2] = 0.0;
     for (int i = 0; i < p->count; i++) {
         double x = v[0] - w * p->y[i], y = v[1] + w * p->x[i], c = w * p->arm[i], a = x, b = y;
-        if (p->tilted) { /* the part of it along the surface */
+        if (p->tilted) { /* the component of the slip velocity along the part's surface */
             a -= p->tilt_xx[i] * x + p->tilt_xy[i] * y;
             b -= p->tilt_xy[i] * x + p->tilt_yy[i] * y;
         }

@@ -11,7 +11,7 @@
 
 /** A cube of edge 2 whose faces are grids of n squares, each of two triangles: 12 n^2 together.
  *  NULL on failure. */
-static inline struct tact_mesh *grid_cube(int n)
+static inline struct tact_mesh *make_grid_cube_mesh(int n)
 {
     const size_t side = (size_t)n + 1;
     uint32_t *at = calloc(side * side * side, sizeof *at), used = 0;

@@ -1,8 +1,9 @@
-/* A ruler between two fingers whose grip is commanded. */
+/* Scene of a ruler held between two fingers, whose grip an operator's script commands. */
 #ifndef TACT_TESTS_GRIP_SCENE_H
 #define TACT_TESTS_GRIP_SCENE_H
 
-/* The fingers of ruler.yaml, open; a ruler, held where its centre of mass is or out of it. */
+/* The fingers of ruler.yaml, open at first, and a ruler that they grip at its centre of mass or
+ * beside it. */
 #define GRIP_FINGER(name, y, sign)                                                                 \
     "      - {name: " name "_proximal, mass: 0.03, center_of_mass: [0, 0, -0.025],\n"              \
     "         inertia: [6.73e-6, 6.73e-6, 0.96e-6, 0, 0, 0], joint: {type: hinge,\n"               \
@@ -14,8 +15,9 @@
     "         joint: {type: hinge, axis: [-1, 0, 0], position: [0, 0, -0.05],\n"                   \
     "         stiffness: 1, damping: 0.005, start: " sign "1.0053}}\n"
 
-/* Period, duration, friction, where along it the fingers meet from its centre: %s [m], until when
- * its weight is carried, script of the operator, and what the grip has more: %s. */
+/* To be filled in: period, duration, friction, distance of the fingers from the ruler's centre (%s)
+ * [m], time until which the ruler's weight is carried, script of the operator, and further keys of
+ * the grip (%s). */
 static const char grip_scene[] =
     "name: grip\n"
     "period: %g\n"

@@ -8,8 +8,8 @@
 #include "contact/vec.h"
 #include "random.h"
 
-/* S and b of a free body of mass m and inertia `in` touching a fixed one at `arm` from its centre,
- * moving with the twist t. */
+/* Sets S and b of the contact of a free body, of mass m and principal inertia `in`, with a fixed
+ * one; arm: from the body's centre to the contact, t: twist of the body. */
 static inline void make_free_body_problem(double m, const double *in, const double *arm,
                                           const double *t, struct tact_local_problem *p)
 {
@@ -38,8 +38,8 @@ static inline void make_free_body_problem(double m, const double *in, const doub
 
 enum kind { POINT, ELLIPSE, POLYGON };
 
-/* A convex polygon on the ellipse of the semi-axes, mostly of 3 to 12 corners, or of up to as many
- * as there is room for. */
+/* Makes a convex contact polygon inscribed in the patch's ellipse, mostly of 3 to 12 corners,
+ * sometimes of up to TACT_PATCH_CORNERS. */
 static inline void make_random_contact_polygon(struct tact_local_problem *p)
 {
     double angle[TACT_PATCH_CORNERS], sum = 0;
@@ -54,7 +54,7 @@ static inline void make_random_contact_polygon(struct tact_local_problem *p)
     }
 }
 
-static inline void random_problem(struct tact_local_problem *p, enum kind kind)
+static inline void make_random_local_problem(struct tact_local_problem *p, enum kind kind)
 {
     int point = kind == POINT;
     double m = exp(uniform(-4, 2)), r = exp(uniform(-5, 0)), in[3], arm[3], t[6];
@@ -78,7 +78,8 @@ static inline void random_problem(struct tact_local_problem *p, enum kind kind)
 }
 
 /* u = S r + b. */
-static inline void velocity(const struct tact_local_problem *p, const double *r, double *u)
+static inline void velocity_after_impulse(const struct tact_local_problem *p, const double *r,
+                                          double *u)
 {
     for (int i = 0; i < 6; i++) {
         u[i] = p->b[i];
@@ -101,13 +102,13 @@ static inline double largest_approach_speed(const struct tact_local_problem *p, 
     return worst;
 }
 
-/* The law written out independently of the solver's residual: impulses within the limits, no
- * approach, friction antiparallel to slip and spin in the metric of the limit surface,
- * dissipation. */
+/* The contact law, written independently of the solver's residual: impulses within the limits, no
+ * approach, friction antiparallel to slip and spin in the metric of the limit surface, maximal
+ * dissipation. Returns the largest violation. */
 static inline double check_contact_law_holds(const struct tact_local_problem *p, const double *r)
 {
     double u[6], worst = 0;
-    velocity(p, r, u);
+    velocity_after_impulse(p, r, u);
     double speed = 0, force = p->mu * r[0];
     for (int i = 0; i < 3; i++) {
         speed = fmax(speed, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));

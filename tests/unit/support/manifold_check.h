@@ -14,7 +14,7 @@ static inline double area_of_manifold(const struct tact_manifold *m)
     return 0.5 * twice;
 }
 
-/* Gap at a point given along t1 and t2 [m]. */
+/* Gap of the contact polygon at a point with the coordinates x along t1 and t2 [m]. */
 static inline double gap_of_manifold_at(const struct tact_manifold *m, const double *x)
 {
     return m->height_a[0] - m->height_b[0] + (m->height_a[1] - m->height_b[1]) * x[0] +

@@ -20,8 +20,8 @@ static double random_number_between(uint64_t *state, double low, double high)
     return low + (high - low) * ((double)(next_random_bits_of(state) >> 11) * 0x1p-53);
 }
 
-static void add_box(struct masonry *m, uint64_t *state, const double *side, double x, double y,
-                    double z, int level)
+static void add_masonry_box(struct masonry *m, uint64_t *state, const double *side, double x,
+                            double y, double z, int level)
 {
     int i = m->boxes++;
     m->level[i] = level;
@@ -31,7 +31,7 @@ static void add_box(struct masonry *m, uint64_t *state, const double *side, doub
 }
 
 /* Adds the contact face between box `upper` and box `lower`, or the ground (-1). */
-static void add_face(struct masonry *m, int upper, int lower)
+static void add_masonry_face(struct masonry *m, int upper, int lower)
 {
     struct masonry_face f = {.upper = upper, .lower = lower};
     const double *at = m->at[upper], *side = m->side[upper];
@@ -49,42 +49,44 @@ static void add_face(struct masonry *m, int upper, int lower)
     }
 }
 
-/* A stack, each box off the centre of the one below by up to a twentieth of its size. */
-static void make_stack(struct masonry *m, uint64_t *state, int boxes)
+/* Makes a stack of boxes, each displaced from the centre of the box below by up to a twentieth of
+ * its size. */
+static void make_box_stack(struct masonry *m, uint64_t *state, int boxes)
 {
     double z = 0.0;
     for (int i = 0; i < boxes; i++) {
         double wide = random_number_between(state, 0.8, 1.2) * 0.1,
                high = random_number_between(state, 0.5, 1.0) * 0.1;
         const double side[3] = {wide, wide, high};
-        add_box(m, state, side, random_number_between(state, -5e-3, 5e-3),
-                random_number_between(state, -5e-3, 5e-3), z + 0.5 * high, i + 1);
-        add_face(m, i, i - 1);
+        add_masonry_box(m, state, side, random_number_between(state, -5e-3, 5e-3),
+                        random_number_between(state, -5e-3, 5e-3), z + 0.5 * high, i + 1);
+        add_masonry_face(m, i, i - 1);
         z += high;
     }
 }
 
-/* Courses of `columns` bricks, every second one with a half brick at both ends. */
-static void make_wall(struct masonry *m, uint64_t *state, int boxes)
+/* Makes a wall of courses of `columns` bricks; every second course has a half brick at both ends.
+ */
+static void make_brick_wall(struct masonry *m, uint64_t *state, int boxes)
 {
     int columns = (int)random_number_between(state, 3.0, 11.0);
-    const double brick[3] = {0.2, 0.1, 0.06};
+    const double brick_sides_m[3] = {0.2, 0.1, 0.06};
     int below = 0, course = 0;
     while (m->boxes + columns + course % 2 <= boxes || course == 0) {
         int first = m->boxes;
         double x = 0.0;
         for (int i = 0; i < columns + course % 2; i++) {
             int half = course % 2 && (i == 0 || i == columns);
-            double pitch = half ? 0.5 * brick[0] : brick[0];
-            const double side[3] = {pitch - BRICK_GAP, brick[1], brick[2]};
-            add_box(m, state, side, x + 0.5 * pitch, 0.0, ((double)course + 0.5) * brick[2],
-                    course + 1);
+            double pitch = half ? 0.5 * brick_sides_m[0] : brick_sides_m[0];
+            const double side[3] = {pitch - BRICK_GAP, brick_sides_m[1], brick_sides_m[2]};
+            add_masonry_box(m, state, side, x + 0.5 * pitch, 0.0,
+                            ((double)course + 0.5) * brick_sides_m[2], course + 1);
             x += pitch;
             if (course == 0) {
-                add_face(m, m->boxes - 1, -1);
+                add_masonry_face(m, m->boxes - 1, -1);
             }
             for (int k = below; k < first && course; k++) {
-                add_face(m, m->boxes - 1, k);
+                add_masonry_face(m, m->boxes - 1, k);
             }
         }
         below = first;
@@ -92,7 +94,7 @@ static void make_wall(struct masonry *m, uint64_t *state, int boxes)
     }
 }
 
-void generate_masonry(int index, double push, struct masonry *out)
+void generate_masonry(int index, double horizontal_load, struct masonry *out)
 {
     uint64_t state = (0x9e3779b97f4a7c15u * (uint64_t)(index + 1)) ^ campaign_seed_offset();
     for (int i = 0; i < 8; i++) {
@@ -101,12 +103,12 @@ void generate_masonry(int index, double push, struct masonry *out)
     memset(out, 0, sizeof *out);
     int boxes = 10 + (index / 2 * 15 + (int)random_number_between(&state, 0.0, 15.0)) % 91;
     if (index % 2) {
-        make_wall(out, &state, boxes);
+        make_brick_wall(out, &state, boxes);
     } else {
-        make_stack(out, &state, boxes);
+        make_box_stack(out, &state, boxes);
     }
     out->friction = index / 2 % 2 ? 0.8 : 0.3;
-    double share = random_number_between(&state, 0.0, push) * out->friction,
+    double share = random_number_between(&state, 0.0, horizontal_load) * out->friction,
            way = random_number_between(&state, 0.0, 6.28318);
     tact_v3_set(out->gravity, 9.81 * share * cos(way), 9.81 * share * sin(way), -9.81);
 }

@@ -12,13 +12,13 @@
 
 enum {
     MAX_MASONRY_BOXES = 100,                    /* boxes */
-    MAX_MASONRY_FACES = 2 * MAX_MASONRY_BOXES,  /* contact faces below boxes */
+    MAX_MASONRY_FACES = 2 * MAX_MASONRY_BOXES,  /* contact faces, each below a box */
     MAX_MASONRY_POINTS = 4 * MAX_MASONRY_FACES, /* contact points */
 };
 
 /* A horizontal rectangle in which a box is in contact with the one below or with the ground. */
 struct masonry_face {
-    int upper, lower;       /* boxes; lower -1: the ground */
+    int upper, lower;       /* indices of the two boxes; lower -1: the ground */
     double low[2], high[2]; /* x y of its corners [m] */
     double height;          /* z [m] */
 };
@@ -26,19 +26,19 @@ struct masonry_face {
 struct masonry {
     int boxes, faces;
     double side[MAX_MASONRY_BOXES][3]; /* [m] */
-    double at[MAX_MASONRY_BOXES][3];   /* centres [m], faces touching without overlap */
+    double at[MAX_MASONRY_BOXES][3];   /* box centres [m]; contact faces touch without overlap */
     double mass[MAX_MASONRY_BOXES];    /* [kg], 0.1 to 10 */
     struct masonry_face face[MAX_MASONRY_FACES];
-    int level[MAX_MASONRY_BOXES]; /* number of boxes below it, plus 1 */
+    int level[MAX_MASONRY_BOXES]; /* course of each box: 1 for those on the ground */
     double friction;              /* 0.3 or 0.8 */
     double gravity[3];            /* [m/s^2], down and sideways */
 };
 
 /* Masonry number `index` >= 0: stacks and walls in turn, of 10 to 100 boxes. The horizontal part
- * of gravity is up to `push` times the friction; 0: vertical gravity. */
-void generate_masonry(int index, double push, struct masonry *out);
+ * of gravity is up to `horizontal_load` times the friction; 0: vertical gravity. */
+void generate_masonry(int index, double horizontal_load, struct masonry *out);
 
-/* A box as a body at rest. */
+/* Sets up the body of one box of the masonry, at rest. */
 void make_masonry_body(const struct masonry *m, int box, struct tact_body *out);
 
 #endif

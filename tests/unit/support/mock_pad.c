@@ -39,10 +39,10 @@ json_t *mock_pad_devices(void)
 
 #ifndef TACT_UMOCKDEV
 
-struct mock_pad *mock_pad_new(const char *device, const char **why)
+struct mock_pad *mock_pad_new(const char *device, const char **failure_reason)
 {
     (void)device;
-    *why = "built without umockdev";
+    *failure_reason = "built without umockdev";
     return NULL;
 }
 
@@ -52,7 +52,8 @@ const char *mock_pad_node(const struct mock_pad *pad)
     return "";
 }
 
-void mock_pad_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat, int value)
+void mock_pad_set_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat,
+                       int value)
 {
     (void)pad, (void)code, (void)minimum, (void)maximum, (void)flat, (void)value;
 }
@@ -62,7 +63,7 @@ void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
     (void)pad, (void)events, (void)count;
 }
 
-void mock_pad_lose_events(struct mock_pad *pad, const int (*events)[3], int count)
+void mock_pad_drop_events(struct mock_pad *pad, const int (*events)[3], int count)
 {
     (void)pad, (void)events, (void)count;
 }
@@ -93,23 +94,23 @@ void mock_pad_free(struct mock_pad *pad)
 #include <umockdev.h>
 #include <unistd.h>
 
-enum { PACKET = 65 }; /* events, with the SYN_REPORT */
+enum { PACKET = 65 }; /* most events of a packet, including the SYN_REPORT */
 
 struct mock_pad {
     UMockdevTestbed *testbed;
     UMockdevIoctlBase *ioctls;
-    GMainContext *context; /* where ioctls are answered */
+    GMainContext *context; /* GLib context of the thread that answers ioctls */
     GMainLoop *loop;
     GThread *thread;
-    int number; /* number of the node */
+    int number; /* number N of the device node /dev/input/eventN */
     bool is_plugged_in;
-    atomic_bool broken; /* reads fail with ENODEV */
+    atomic_bool read_fails; /* as of an unplugged device: reads of the node fail with ENODEV */
     char node[64];
-    char sysfs[128];
+    char sysfs_path[128];
     char name[128];
     struct input_id id;
-    pthread_mutex_t
-        lock; /* protects what follows: the test's thread sends events, the other answers ioctls */
+    pthread_mutex_t lock; /* protects the members below: the test's thread sends events while
+                             another thread answers ioctls */
     unsigned char ev[(EV_CNT + 7) / 8];
     unsigned char key[(KEY_CNT + 7) / 8];
     unsigned char abs[(ABS_CNT + 7) / 8];
@@ -129,15 +130,15 @@ static void set_bit(unsigned char *bits, int bit, bool on)
     bits[bit / 8] = (unsigned char)(on ? bits[bit / 8] | mask : bits[bit / 8] & ~mask);
 }
 
-static void rest(struct mock_pad *pad)
+static void set_resting_axes(struct mock_pad *pad)
 {
     memset(pad->pressed, 0, sizeof pad->pressed);
     for (int i = 0; i < ABS_CNT; i++) {
-        bool stick = i == ABS_X || i == ABS_Y || i == ABS_RX || i == ABS_RY;
-        bool hat = i >= ABS_HAT0X && i <= ABS_HAT3Y;
-        pad->info[i] = stick ? (struct input_absinfo){0, -32768, 32767, 16, 128, 0}
-                       : hat ? (struct input_absinfo){0, -1, 1, 0, 0, 0}
-                             : (struct input_absinfo){0, 0, 255, 0, 0, 0};
+        bool is_stick_axis = i == ABS_X || i == ABS_Y || i == ABS_RX || i == ABS_RY;
+        bool is_hat_axis = i >= ABS_HAT0X && i <= ABS_HAT3Y;
+        pad->info[i] = is_stick_axis ? (struct input_absinfo){0, -32768, 32767, 16, 128, 0}
+                       : is_hat_axis ? (struct input_absinfo){0, -1, 1, 0, 0, 0}
+                                     : (struct input_absinfo){0, 0, 255, 0, 0, 0};
     }
 }
 
@@ -168,46 +169,47 @@ static void set_puck_capabilities(struct mock_pad *pad)
     }
 }
 
-static void set_bits(unsigned char *bits, int first, int last)
+static void set_bit_range(unsigned char *bits, int first, int last)
 {
     for (int i = first; i <= last; i++) {
         set_bit(bits, i, true);
     }
 }
 
-/* Devices that are attached but are not meant for tact. */
+/* Capabilities of attached devices that are no haptic input: keyboard, receiver, headset, lid
+ * switch. */
 static bool make_other_device(struct mock_pad *pad, const char *device)
 {
     bool is_wireless_receiver = !strcmp(device, MOCK_RECEIVER),
-         headset = !strcmp(device, MOCK_HEADSET);
-    bool keyboard = !strcmp(device, MOCK_KEYBOARD);
+         is_headset = !strcmp(device, MOCK_HEADSET);
+    bool is_keyboard = !strcmp(device, MOCK_KEYBOARD);
     snprintf(pad->name, sizeof pad->name, "%s", device);
     pad->id = is_wireless_receiver ? (struct input_id){BUS_USB, 0x045e, 0x0745, 0x0111}
-              : headset            ? (struct input_id){BUS_USB, 0x047f, 0xac01, 0x0111}
+              : is_headset         ? (struct input_id){BUS_USB, 0x047f, 0xac01, 0x0111}
                                    : (struct input_id){BUS_I8042, 1, 1, 0xab41};
     set_bit(pad->ev, EV_SYN, true);
-    if (keyboard || is_wireless_receiver || headset) {
+    if (is_keyboard || is_wireless_receiver || is_headset) {
         set_bit(pad->ev, EV_KEY, true);
     }
-    if (keyboard) {
-        set_bits(pad->key, KEY_ESC, KEY_KPDOT);
+    if (is_keyboard) {
+        set_bit_range(pad->key, KEY_ESC, KEY_KPDOT);
     } else if (is_wireless_receiver) {
         set_bit(pad->ev, EV_ABS, true);
         set_bit(pad->ev, EV_REL, true);
-        set_bits(pad->key, KEY_ESC, KEY_MICMUTE);
+        set_bit_range(pad->key, KEY_ESC, KEY_MICMUTE);
         set_bit(pad->key, BTN_MISC, true);
-        set_bits(pad->key, KEY_OK, KEY_MAX / 2 + 0x3b);
+        set_bit_range(pad->key, KEY_OK, KEY_MAX / 2 + 0x3b);
         set_bit(pad->rel, REL_HWHEEL, true);
-        set_bits(pad->abs, ABS_X, ABS_WHEEL);
-        set_bits(pad->abs, ABS_HAT0X, ABS_HAT1X);
+        set_bit_range(pad->abs, ABS_X, ABS_WHEEL);
+        set_bit_range(pad->abs, ABS_HAT0X, ABS_HAT1X);
         set_bit(pad->abs, ABS_VOLUME, true);
-    } else if (headset) {
+    } else if (is_headset) {
         set_bit(pad->ev, EV_ABS, true);
-        set_bits(pad->key, KEY_VOLUMEDOWN, KEY_VOLUMEUP);
-        set_bits(pad->key, BTN_MISC, BTN_GAMEPAD + 10);
-        set_bits(pad->abs, ABS_MISC, ABS_MT_SLOT - 1);
+        set_bit_range(pad->key, KEY_VOLUMEDOWN, KEY_VOLUMEUP);
+        set_bit_range(pad->key, BTN_MISC, BTN_GAMEPAD + 10);
+        set_bit_range(pad->abs, ABS_MISC, ABS_MT_SLOT - 1);
     }
-    return keyboard || is_wireless_receiver || headset || !strcmp(device, MOCK_LID);
+    return is_keyboard || is_wireless_receiver || is_headset || !strcmp(device, MOCK_LID_SWITCH);
 }
 
 static bool read_capabilities(struct mock_pad *pad, const char *device)
@@ -239,7 +241,8 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         read_bits(entry, "ev", pad->ev, EV_CNT);
         read_bits(entry, "keys", pad->key, KEY_CNT);
         read_bits(entry, "abs", pad->abs, ABS_CNT);
-        set_bit(pad->ev, EV_FF, false); /* uploads of effects are not simulated */
+        set_bit(pad->ev, EV_FF,
+                false); /* force feedback is left out: uploads of effects are not simulated */
         found = true;
         break;
     }
@@ -248,7 +251,8 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
 }
 
 /* The answer to an ioctl request: its bytes and their number; NULL for one without data. */
-static const void *answer(const struct mock_pad *pad, unsigned int number, size_t *size)
+static const void *answer_ioctl_request(const struct mock_pad *pad, unsigned int number,
+                                        size_t *size)
 {
     static const unsigned char nothing[KEY_CNT];
     static const int version = EV_VERSION;
@@ -306,7 +310,7 @@ static gboolean on_ioctl(UMockdevIoctlBase *base, UMockdevIoctlClient *client, g
     }
     size_t size;
     pthread_mutex_lock(&pad->lock);
-    const void *bytes = answer(pad, number, &size);
+    const void *bytes = answer_ioctl_request(pad, number, &size);
     size = size < _IOC_SIZE(request) ? size : _IOC_SIZE(request);
     UMockdevIoctlData *data = umockdev_ioctl_data_resolve(umockdev_ioctl_client_get_arg(client), 0,
                                                           _IOC_SIZE(request), NULL);
@@ -321,19 +325,19 @@ static gboolean on_ioctl(UMockdevIoctlBase *base, UMockdevIoctlClient *client, g
     return TRUE;
 }
 
-/* Reads of a node that is not broken are passed on. */
+/* Handles a read of the node: fails where the pad is unplugged, else umockdev answers it. */
 static gboolean on_read(UMockdevIoctlBase *base, UMockdevIoctlClient *client, gpointer user)
 {
     struct mock_pad *pad = user;
     (void)base;
-    if (!atomic_load(&pad->broken)) {
+    if (!atomic_load(&pad->read_fails)) {
         return FALSE;
     }
     umockdev_ioctl_client_complete(client, -1, ENODEV);
     return TRUE;
 }
 
-static gpointer serve(gpointer user)
+static gpointer serve_ioctl_requests(gpointer user)
 {
     struct mock_pad *pad = user;
     g_main_context_push_thread_default(pad->context);
@@ -348,17 +352,17 @@ void mock_pad_plug(struct mock_pad *pad)
     GError *error = NULL;
     pad->number++;
     snprintf(pad->node, sizeof pad->node, "/dev/input/event%d", pad->number);
-    snprintf(pad->sysfs, sizeof pad->sysfs, "/sys/devices/virtual/input/input%d/event%d",
+    snprintf(pad->sysfs_path, sizeof pad->sysfs_path, "/sys/devices/virtual/input/input%d/event%d",
              pad->number, pad->number);
     snprintf(text, sizeof text,
              "P: %s\nN: input/event%d\nE: DEVNAME=%s\nE: SUBSYSTEM=input\nE: MAJOR=13\n"
              "E: MINOR=%d\nA: dev=13:%d\n",
-             pad->sysfs + strlen("/sys"), pad->number, pad->node, 64 + pad->number,
+             pad->sysfs_path + strlen("/sys"), pad->number, pad->node, 64 + pad->number,
              64 + pad->number);
     pthread_mutex_lock(&pad->lock);
-    rest(pad);
+    set_resting_axes(pad);
     pthread_mutex_unlock(&pad->lock);
-    atomic_store(&pad->broken, false);
+    atomic_store(&pad->read_fails, false);
     pad->is_plugged_in =
         umockdev_testbed_add_from_string(pad->testbed, text, &error) &&
         umockdev_testbed_attach_ioctl(pad->testbed, pad->node, pad->ioctls, &error);
@@ -370,28 +374,28 @@ void mock_pad_plug(struct mock_pad *pad)
 
 void mock_pad_unplug(struct mock_pad *pad, bool error)
 {
-    atomic_store(&pad->broken, error);
+    atomic_store(&pad->read_fails, error);
     umockdev_testbed_detach_ioctl(pad->testbed, pad->node, NULL);
-    umockdev_testbed_remove_device(pad->testbed, pad->sysfs);
+    umockdev_testbed_remove_device(pad->testbed, pad->sysfs_path);
     pad->is_plugged_in = false;
 }
 
-struct mock_pad *mock_pad_new(const char *device, const char **why)
+struct mock_pad *mock_pad_new(const char *device, const char **failure_reason)
 {
     const char *preload = getenv("LD_PRELOAD");
     struct mock_pad *pad = calloc(1, sizeof *pad);
     struct stat st;
-    *why = "out of memory";
+    *failure_reason = "out of memory";
     if (!pad) {
         return NULL;
     }
     if (!preload || !strstr(preload, "umockdev")) {
-        *why = "umockdev's library is not preloaded (umockdev-wrapper)";
+        *failure_reason = "umockdev's library is not preloaded (umockdev-wrapper)";
         free(pad);
         return NULL;
     }
     if (!read_capabilities(pad, device)) {
-        *why = "no such device in the data of the tests";
+        *failure_reason = "no such device in the data of the tests";
         free(pad);
         return NULL;
     }
@@ -406,13 +410,13 @@ struct mock_pad *mock_pad_new(const char *device, const char **why)
     g_signal_connect(pad->ioctls, "handle-read", G_CALLBACK(on_read), pad);
     mock_pad_plug(pad);
     g_main_context_pop_thread_default(pad->context);
-    pad->thread = g_thread_new("mock-pad", serve, pad);
+    pad->thread = g_thread_new("mock-pad", serve_ioctl_requests, pad);
     if (!pad->is_plugged_in || stat(pad->node, &st) != 0) {
-        *why = "umockdev does not work here";
+        *failure_reason = "umockdev does not work here";
         mock_pad_free(pad);
         return NULL;
     }
-    *why = NULL;
+    *failure_reason = NULL;
     return pad;
 }
 
@@ -421,14 +425,15 @@ const char *mock_pad_node(const struct mock_pad *pad)
     return pad->node;
 }
 
-void mock_pad_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat, int value)
+void mock_pad_set_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat,
+                       int value)
 {
     pthread_mutex_lock(&pad->lock);
     pad->info[code] = (struct input_absinfo){value, minimum, maximum, 0, flat, 0};
     pthread_mutex_unlock(&pad->lock);
 }
 
-/* Applies an event to the pad's state; false where the kernel would drop it. */
+/* Applies an event to the pad's state; returns false where the kernel would drop the event. */
 static bool apply_event(struct mock_pad *pad, const int *event)
 {
     int code = event[1];
@@ -448,7 +453,7 @@ static bool apply_event(struct mock_pad *pad, const int *event)
     return event[0] != EV_ABS && event[0] != EV_KEY;
 }
 
-/* Stamps n events, ends the packet and writes it. */
+/* Stamps n events, ends their packet with SYN_REPORT and writes it to the node. */
 static void write_packet(struct mock_pad *pad, struct input_event *packet, int n)
 {
     struct timespec now;
@@ -466,7 +471,7 @@ static void write_packet(struct mock_pad *pad, struct input_event *packet, int n
     }
 }
 
-/* Applies events to the state; the packet gets those that changed it. */
+/* Applies events to the pad's state; the packet gets the events that changed the state. */
 static int apply_events(struct mock_pad *pad, const int (*events)[3], int count,
                         struct input_event packet[PACKET])
 {
@@ -493,7 +498,7 @@ void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
     }
 }
 
-void mock_pad_lose_events(struct mock_pad *pad, const int (*events)[3], int count)
+void mock_pad_drop_events(struct mock_pad *pad, const int (*events)[3], int count)
 {
     struct input_event packet[PACKET];
     apply_events(pad, events, count, packet);

@@ -20,7 +20,7 @@
  * MOCK_PUCK is a SpaceNavigator: six relative axes and two buttons; values of 0 are dropped.
  * MOCK_KEYBOARD has keys alone. MOCK_RECEIVER declares, as the real one does, all axes and keys
  * that a paired device might have; MOCK_HEADSET two keys, 59 buttons from BTN_0 on and 24 axes from
- * ABS_MISC on. MOCK_LID has a switch and nothing else.
+ * ABS_MISC on. MOCK_LID_SWITCH has a switch and nothing else.
  *
  * Every read of the node goes to another thread and back (0.1 ms, 1 ms on a busy machine): no place
  * to measure time. The program must run with umockdev's preload library: name the test in the list
@@ -37,31 +37,32 @@
 #define MOCK_KEYBOARD "AT Translated Set 2 keyboard"
 #define MOCK_RECEIVER "Microsoft Microsoft Nano Transceiver v2.0"
 #define MOCK_HEADSET "Plantronics Plantronics Savi 7xx"
-#define MOCK_LID "Lid Switch"
+#define MOCK_LID_SWITCH "Lid Switch"
 
 struct mock_pad;
 
-/** An array of the devices of both capability files, the project's own first; of two with one name,
- * the first. The caller frees it by json_decref(). */
+/** JSON array of the input devices of both capability files, the project's own first; of two
+ * devices of one name the first. The caller frees it by json_decref(). */
 json_t *mock_pad_devices(void);
 
-/** Makes a pad and plugs it in. `device` is a "name" of capabilities.json, or one of MOCK_... NULL
- * where that cannot be, with the reason in *why. One at a time. */
-struct mock_pad *mock_pad_new(const char *device, const char **why);
+/** Makes a simulated pad and plugs it in, one at a time. `device` is a "name" of capabilities.json,
+ * or one of MOCK_... Returns NULL on failure, with the reason in *failure_reason. */
+struct mock_pad *mock_pad_new(const char *device, const char **failure_reason);
 
-/** The pad's node, e.g. "/dev/input/event7". */
+/** Path of the pad's device node, e.g. "/dev/input/event7". */
 const char *mock_pad_node(const struct mock_pad *pad);
 
 /** Sets the range and value of an axis for readers that open the node from now on, until the pad is
  * plugged in again. */
-void mock_pad_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat, int value);
+void mock_pad_set_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat,
+                       int value);
 
 /** Sends one packet of (type, code, value) triples; the reader can read it when this returns. */
 void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count);
 
 /** Simulates a reader too slow for these events: they change the pad's state, but only a notice
  * that events were dropped is sent. */
-void mock_pad_lose_events(struct mock_pad *pad, const int (*events)[3], int count);
+void mock_pad_drop_events(struct mock_pad *pad, const int (*events)[3], int count);
 
 /** Unplugs the pad: the node is removed and, if `error`, reads fail with ENODEV as in the kernel.
  */

@@ -1,5 +1,5 @@
-/* Two sessions with one end of a link each, stepped in turn in virtual time; handshakes take their
- * own. */
+/* Two sessions, each with one end of a network link, stepped in turn in virtual time; handshakes
+ * run in real time. */
 #ifndef TACT_TESTS_NETWORK_SITES_H
 #define TACT_TESTS_NETWORK_SITES_H
 
@@ -18,9 +18,9 @@ enum { PERSON, ROBOT, SITES };
 static struct tact_scene *scenes[SITES];
 static struct tact_session *sessions[SITES];
 
-/* The end's session, of scenes[site], whose first device is the link; record: file of its log, or
- * NULL. */
-static inline void open_site(int site, const char *record)
+/* Creates and begins the session of scenes[site], whose first device is its end of the link;
+ * record: file of its log, or NULL. */
+static inline void open_session_of_site(int site, const char *record)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_error err = {.line = 0};
@@ -34,40 +34,42 @@ static inline void open_site(int site, const char *record)
     assert_int_equal(tact_session_begin(sessions[site]), 0);
 }
 
-static inline const struct tact_device_input *input_at(int site)
+static inline const struct tact_device_input *link_input_of_site(int site)
 {
     return &sessions[site]->devices[0].input;
 }
 
-static inline void step_both(void)
+static inline void step_both_sessions(void)
 {
     for (int i = 0; i < SITES; i++) {
         assert_int_equal(tact_session_step(sessions[i], 0, NULL), 0);
     }
 }
 
-/* 1 while the handshake of an end is under way. */
-static inline int is_seeking(int site)
+/* Whether the handshake of the site's end of the link is in progress. */
+static inline int is_in_handshake(int site)
 {
     struct tact_network_device *device = sessions[site]->devices[0].device.self;
     return atomic_load(&device->owner) == TACT_NETWORK_OF_MONITOR;
 }
 
-/* Steps, slowly during handshakes, until both ends are there; returns the ticks that took. */
-static inline int wait_for_both(void)
+/* Steps both sessions until both ends of the link are connected, slowly during handshakes; returns
+ * the number of ticks. */
+static inline int wait_for_both_links(void)
 {
     int ticks = 0;
     do {
-        if (is_seeking(PERSON) || is_seeking(ROBOT)) {
+        if (is_in_handshake(PERSON) || is_in_handshake(ROBOT)) {
             usleep(5000);
         }
-        step_both();
+        step_both_sessions();
         assert_true(++ticks < 5000);
-    } while (input_at(PERSON)->state != TACT_DEVICE_OK || input_at(ROBOT)->state != TACT_DEVICE_OK);
+    } while (link_input_of_site(PERSON)->state != TACT_DEVICE_OK ||
+             link_input_of_site(ROBOT)->state != TACT_DEVICE_OK);
     return ticks;
 }
 
-static inline void close_sites(void)
+static inline void close_sessions_of_sites(void)
 {
     for (int i = 0; i < SITES; i++) {
         struct tact_session_report report;

@@ -27,7 +27,7 @@ static void add_vertex(struct plain_mesh *m, double x, double y, double z)
     tact_v3_set(m->at[m->vertices++], x, y, z);
 }
 
-static void torus(int triangles, int n, struct plain_mesh *m)
+static void make_torus_mesh(int triangles, int n, struct plain_mesh *m)
 {
     for (int i = 0; i < n * n; i++) {
         const double u = 2.0 * PI * (i % n) / n, v = 2.0 * PI * (i / n) / n;
@@ -44,7 +44,7 @@ static void torus(int triangles, int n, struct plain_mesh *m)
     }
 }
 
-static void prism(int kind, int n, struct plain_mesh *m)
+static void make_prism_mesh(int kind, int n, struct plain_mesh *m)
 {
     int top[PLAIN_SIDES], bottom[PLAIN_SIDES];
     for (int i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static void prism(int kind, int n, struct plain_mesh *m)
             add_vertex(m, x, y, 0.7);
         }
     }
-    const int south = m->vertices, north = m->vertices + 1;
+    const int south_pole = m->vertices, north_pole = m->vertices + 1;
     if (kind > 0) {
         add_vertex(m, 0.0, 0.0, -1.0);
         add_vertex(m, 0.0, 0.0, 1.0);
@@ -67,8 +67,8 @@ static void prism(int kind, int n, struct plain_mesh *m)
             bottom[n - 1 - i] = a;
             add_face(m, 4, (int[]){a, b, b + 1, a + 1});
         } else {
-            add_face(m, 3, (int[]){south, b, a});
-            add_face(m, 3, (int[]){north, up_a, up_b});
+            add_face(m, 3, (int[]){south_pole, b, a});
+            add_face(m, 3, (int[]){north_pole, up_a, up_b});
         }
         if (kind == 1) {
             add_face(m, 3, (int[]){a, b, b + 1});
@@ -85,19 +85,20 @@ void make_plain_test_mesh(int kind, int n, struct plain_mesh *out)
 {
     out->vertices = out->faces = 0;
     if (kind > 2) {
-        torus(kind == 4, n, out);
+        make_torus_mesh(kind == 4, n, out);
     } else {
-        prism(kind, n, out);
+        make_prism_mesh(kind, n, out);
     }
 }
 
-/* For each pair of vertices, face + 1 and corner of the face's edge from one to the other. */
-struct edges {
+/* For each ordered pair of vertices: index + 1 of the face with the directed edge from the first to
+ * the second, and the corner at which that edge begins. */
+struct directed_edges {
     int vertices;
     int (*at)[2];
 };
 
-static int face_size(const struct plain_mesh *m, int face)
+static int corner_count_of_face(const struct plain_mesh *m, int face)
 {
     int n = 0;
     while (m->corner[face][n] >= 0) {
@@ -106,12 +107,13 @@ static int face_size(const struct plain_mesh *m, int face)
     return n;
 }
 
-static struct edges list_edges(const struct plain_mesh *m)
+static struct directed_edges list_directed_edges(const struct plain_mesh *m)
 {
-    struct edges e = {m->vertices, calloc((size_t)(m->vertices * m->vertices), sizeof *e.at)};
+    struct directed_edges e = {m->vertices,
+                               calloc((size_t)(m->vertices * m->vertices), sizeof *e.at)};
     assert_non_null(e.at);
     for (int f = 0; f < m->faces; f++) {
-        const int n = face_size(m, f);
+        const int n = corner_count_of_face(m, f);
         for (int i = 0; i < n; i++) {
             int *entry = e.at[m->corner[f][i] * m->vertices + m->corner[f][(i + 1) % n]];
             entry[0] = f + 1;
@@ -121,32 +123,33 @@ static struct edges list_edges(const struct plain_mesh *m)
     return e;
 }
 
-static const int *edge(const struct edges *e, int a, int b)
+static const int *find_directed_edge(const struct directed_edges *e, int a, int b)
 {
     return e->at[a * e->vertices + b];
 }
 
-static int is_triangular(const struct plain_mesh *m)
+static int has_only_triangles(const struct plain_mesh *m)
 {
     for (int f = 0; f < m->faces; f++) {
-        if (face_size(m, f) != 3) {
+        if (corner_count_of_face(m, f) != 3) {
             return 0;
         }
     }
     return 1;
 }
 
-/* Neighbours of a vertex counter-clockwise, and the faces between each and the next. */
-static int list_neighbours_of_vertex(const struct plain_mesh *m, const struct edges *e, int v,
-                                     int *neighbour, int *face)
+/* Lists the neighbours of a vertex counter-clockwise, and the faces between each neighbour and the
+ * next. */
+static int list_neighbours_of_vertex(const struct plain_mesh *m, const struct directed_edges *e,
+                                     int v, int *neighbour, int *face)
 {
     int first = -1, count = 0;
     for (int i = 0; first < 0; i++) {
-        first = edge(e, v, i)[0] ? i : -1;
+        first = find_directed_edge(e, v, i)[0] ? i : -1;
     }
     for (int at = first; count == 0 || at != first; count++) {
-        const int *to = edge(e, v, at);
-        const int n = face_size(m, to[0] - 1);
+        const int *to = find_directed_edge(e, v, at);
+        const int n = corner_count_of_face(m, to[0] - 1);
         neighbour[count] = at;
         face[count] = to[0] - 1;
         at = m->corner[to[0] - 1][(to[1] + n - 1) % n];
@@ -154,33 +157,33 @@ static int list_neighbours_of_vertex(const struct plain_mesh *m, const struct ed
     return count;
 }
 
-static void middle(const struct plain_mesh *m, int face, double out[3])
+static void centroid_of_face(const struct plain_mesh *m, int face, double out[3])
 {
-    const int n = face_size(m, face);
+    const int n = corner_count_of_face(m, face);
     tact_v3_set(out, 0.0, 0.0, 0.0);
     for (int i = 0; i < n; i++) {
         tact_v3_axpy(out, 1.0 / n, m->at[m->corner[face][i]]);
     }
 }
 
-/* Loop's weight of all neighbours together. */
-static double loop_beta(int n)
+/* Sum of the weights of a vertex's n neighbours in Loop's subdivision. */
+static double loop_subdivision_weight(int n)
 {
     return 5.0 / 8.0 - pow(3.0 / 8.0 + cos(2.0 * PI / n) / 4.0, 2.0);
 }
 
-static void subdivided_vertex_position(const struct plain_mesh *m, const struct edges *e, int v,
-                                       int triangular, double out[3])
+static void subdivided_vertex_position(const struct plain_mesh *m, const struct directed_edges *e,
+                                       int v, int is_triangle_mesh, double out[3])
 {
     int neighbour[64], face[64];
     const int n = list_neighbours_of_vertex(m, e, v, neighbour, face);
-    const double keep = triangular ? 1.0 - loop_beta(n) : (n - 3.0) / n;
+    const double keep = is_triangle_mesh ? 1.0 - loop_subdivision_weight(n) : (n - 3.0) / n;
     tact_v3_scale(out, m->at[v], keep);
     for (int i = 0; i < n; i++) {
         double q[3];
-        middle(m, face[i], q);
-        if (triangular) {
-            tact_v3_axpy(out, loop_beta(n) / n, m->at[neighbour[i]]);
+        centroid_of_face(m, face[i], q);
+        if (is_triangle_mesh) {
+            tact_v3_axpy(out, loop_subdivision_weight(n) / n, m->at[neighbour[i]]);
         } else { /* (Q + 2 R + (n - 3) v) / n */
             tact_v3_axpy(out, 1.0 / n / n, q);
             tact_v3_axpy(out, 1.0 / n / n, m->at[v]);
@@ -189,46 +192,46 @@ static void subdivided_vertex_position(const struct plain_mesh *m, const struct 
     }
 }
 
-static void subdivided_edge_position(const struct plain_mesh *m, const struct edges *e, int a,
-                                     int b, int triangular, double out[3])
+static void subdivided_edge_position(const struct plain_mesh *m, const struct directed_edges *e,
+                                     int a, int b, int is_triangle_mesh, double out[3])
 {
-    const int *side[2] = {edge(e, a, b), edge(e, b, a)};
+    const int *side[2] = {find_directed_edge(e, a, b), find_directed_edge(e, b, a)};
     tact_v3_add(out, m->at[a], m->at[b]);
-    tact_v3_scale(out, out, triangular ? 0.375 : 0.25);
+    tact_v3_scale(out, out, is_triangle_mesh ? 0.375 : 0.25);
     for (int k = 0; k < 2; k++) {
         double q[3];
-        middle(m, side[k][0] - 1, q);
-        if (triangular) {
+        centroid_of_face(m, side[k][0] - 1, q);
+        if (is_triangle_mesh) {
             tact_v3_copy(q, m->at[m->corner[side[k][0] - 1][(side[k][1] + 2) % 3]]);
         }
-        tact_v3_axpy(out, triangular ? 0.125 : 0.25, q);
+        tact_v3_axpy(out, is_triangle_mesh ? 0.125 : 0.25, q);
     }
 }
 
 void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
 {
-    const int triangular = is_triangular(m);
-    struct edges e = list_edges(m);
+    const int is_triangle_mesh = has_only_triangles(m);
+    struct directed_edges e = list_directed_edges(m);
     int *made = calloc((size_t)(m->vertices * m->vertices), sizeof *made);
     double p[3];
     assert_non_null(made);
     out->vertices = out->faces = 0;
     for (int v = 0; v < m->vertices; v++) {
-        subdivided_vertex_position(m, &e, v, triangular, p);
+        subdivided_vertex_position(m, &e, v, is_triangle_mesh, p);
         add_vertex(out, p[0], p[1], p[2]);
     }
     for (int f = 0; f < m->faces; f++) {
-        const int n = face_size(m, f), center = out->vertices;
+        const int n = corner_count_of_face(m, f), center = out->vertices;
         int on[PLAIN_SIDES];
-        middle(m, f, p);
-        if (!triangular) {
+        centroid_of_face(m, f, p);
+        if (!is_triangle_mesh) {
             add_vertex(out, p[0], p[1], p[2]);
         }
         for (int i = 0; i < n; i++) {
             const int a = m->corner[f][i], b = m->corner[f][(i + 1) % n];
             int *known = &made[a < b ? a * m->vertices + b : b * m->vertices + a];
             if (!*known) {
-                subdivided_edge_position(m, &e, a, b, triangular, p);
+                subdivided_edge_position(m, &e, a, b, is_triangle_mesh, p);
                 *known = out->vertices;
                 add_vertex(out, p[0], p[1], p[2]);
             }
@@ -236,13 +239,13 @@ void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
         }
         for (int i = 0; i < n; i++) {
             const int a = m->corner[f][i], before = on[(i + n - 1) % n];
-            if (triangular) {
+            if (is_triangle_mesh) {
                 add_face(out, 3, (int[]){a, on[i], before});
             } else {
                 add_face(out, 4, (int[]){a, on[i], center, before});
             }
         }
-        if (triangular) {
+        if (is_triangle_mesh) {
             add_face(out, 3, on);
         }
     }
@@ -250,27 +253,30 @@ void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
     free(e.at);
 }
 
-/* Limit of a vertex of a mesh of triangles or squares (Hoppe 1994; Halstead, Kass and DeRose 1993).
+/* Limit position and normal of a vertex, of a mesh of triangles or of quadrilaterals (Hoppe 1994;
+ * Halstead, Kass and DeRose 1993).
  */
-static void limit(const struct plain_mesh *m, const struct edges *e, int v, int triangular,
-                  double at[3], double normal[3])
+static void limit_position_of_vertex(const struct plain_mesh *m, const struct directed_edges *e,
+                                     int v, int is_triangle_mesh, double at[3], double normal[3])
 {
     int neighbour[64], face[64];
     const int n = list_neighbours_of_vertex(m, e, v, neighbour, face);
-    const double pull = 3.0 / 8.0 / loop_beta(n) * n, c = cos(2.0 * PI / n),
+    const double limit_weight = 3.0 / 8.0 / loop_subdivision_weight(n) * n, c = cos(2.0 * PI / n),
                  a = 1.0 + c + cos(PI / n) * sqrt(2.0 * (9.0 + c));
     double along[2][3] = {{0.0}};
-    tact_v3_scale(at, m->at[v], triangular ? pull / (pull + n) : n / (n + 5.0));
+    tact_v3_scale(at, m->at[v],
+                  is_triangle_mesh ? limit_weight / (limit_weight + n) : n / (n + 5.0));
     for (int i = 0; i < n; i++) {
-        const int *to = edge(e, v, neighbour[i]);
+        const int *to = find_directed_edge(e, v, neighbour[i]);
         const double *p = m->at[neighbour[i]],
-                     *q = m->at[m->corner[to[0] - 1][(to[1] + 2) % (triangular ? 3 : 4)]];
-        tact_v3_axpy(at, triangular ? 1.0 / (pull + n) : 4.0 / n / (n + 5.0), p);
-        tact_v3_axpy(at, triangular ? 0.0 : 1.0 / n / (n + 5.0), q);
-        for (int k = 0; k < 2; k++) { /* the sine is the cosine of a quarter less */
+                     *q = m->at[m->corner[to[0] - 1][(to[1] + 2) % (is_triangle_mesh ? 3 : 4)]];
+        tact_v3_axpy(at, is_triangle_mesh ? 1.0 / (limit_weight + n) : 4.0 / n / (n + 5.0), p);
+        tact_v3_axpy(at, is_triangle_mesh ? 0.0 : 1.0 / n / (n + 5.0), q);
+        for (int k = 0; k < 2;
+             k++) { /* k = 1: the sine, as the cosine of an angle less by a quarter turn */
             const double turn = 2.0 * PI / n, quarter = k * PI / 2.0;
-            tact_v3_axpy(along[k], (triangular ? 1.0 : a) * cos(turn * i - quarter), p);
-            if (!triangular) {
+            tact_v3_axpy(along[k], (is_triangle_mesh ? 1.0 : a) * cos(turn * i - quarter), p);
+            if (!is_triangle_mesh) {
                 tact_v3_axpy(along[k], cos(turn * i - quarter) + cos(turn * (i + 1) - quarter), q);
             }
         }
@@ -281,9 +287,9 @@ static void limit(const struct plain_mesh *m, const struct edges *e, int v, int 
 
 void compute_limit_positions(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3])
 {
-    struct edges e = list_edges(mesh);
+    struct directed_edges e = list_directed_edges(mesh);
     for (int v = 0; v < mesh->vertices; v++) {
-        limit(mesh, &e, v, is_triangular(mesh), at[v], normal[v]);
+        limit_position_of_vertex(mesh, &e, v, has_only_triangles(mesh), at[v], normal[v]);
     }
     free(e.at);
 }
@@ -299,7 +305,7 @@ char *plain_mesh_to_obj_text(const struct plain_mesh *mesh, int flip)
                                 mesh->at[i][2]);
     }
     for (int f = 0; f < mesh->faces; f++) {
-        const int n = face_size(mesh, f);
+        const int n = corner_count_of_face(mesh, f);
         at += sprintf(at, "f");
         for (int i = 0; i < n; i++) {
             at += sprintf(at, " %d", 1 + mesh->corner[f][flip ? n - 1 - i : i]);

@@ -5,7 +5,7 @@
 
 enum { PLAIN_VERTICES = 2048, PLAIN_CORNERS = 8192, PLAIN_SIDES = 8 };
 
-/* Faces have up to 8 corners; a face's corner after the last is -1. */
+/* A polygon mesh. Faces have up to 8 corners; the list of a face's corners ends with -1. */
 struct plain_mesh {
     int vertices, faces;
     double at[PLAIN_VERTICES][3];
@@ -16,10 +16,10 @@ struct plain_mesh {
  * two pyramids over n points (2); of n x n faces, a torus of squares (3) or triangles (4). */
 void make_plain_test_mesh(int kind, int n, struct plain_mesh *out);
 
-/* A step of Loop's subdivision where all faces are triangles, else of Catmull and Clark's. */
+/* One step of subdivision: Loop's where all faces are triangles, else Catmull and Clark's. */
 void subdivide_plain_mesh(const struct plain_mesh *mesh, struct plain_mesh *out);
 
-/* Limit positions and unit normals of the vertices, by masks. */
+/* Limit positions and unit normals of the vertices, by the masks of the subdivision. */
 void compute_limit_positions(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3]);
 
 /* The mesh as the text of an OBJ file, to be freed. flip: faces in the opposite direction. */

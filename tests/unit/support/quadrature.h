@@ -21,39 +21,41 @@ struct quadrature {
 
 enum profile { UNIFORM, DISC, CAP, HERTZ, LIFTING };
 
-#define CAP_RADIUS 0.03 /* of the ball of CAP, pressed this deep into a half-space [m] */
-#define CAP_DEPTH 0.0015
+#define CAP_BALL_RADIUS_M                                                                          \
+    0.03 /* profile CAP: radius of a ball, and its depth in a half-space [m] */
+#define CAP_DEPTH_M 0.0015
 
-static inline double profile_at(enum profile profile, double u, double v)
+static inline double pressure_profile_at(enum profile profile, double u, double v)
 {
     double square = 1.0 - u * u - v * v;
     switch (profile) {
     case UNIFORM:
         return 1.0;
-    case LIFTING: /* one edge carries nothing */
+    case LIFTING: /* pressure falls linearly to 0 at one edge */
         return 1.0 + u;
     case DISC:
         return square > 0.0;
     case CAP:
-        return fmax(sqrt(CAP_RADIUS * CAP_RADIUS -
-                         CAP_DEPTH * (2.0 * CAP_RADIUS - CAP_DEPTH) * (1.0 - square)) -
-                        (CAP_RADIUS - CAP_DEPTH),
+        return fmax(sqrt(CAP_BALL_RADIUS_M * CAP_BALL_RADIUS_M -
+                         CAP_DEPTH_M * (2.0 * CAP_BALL_RADIUS_M - CAP_DEPTH_M) * (1.0 - square)) -
+                        (CAP_BALL_RADIUS_M - CAP_DEPTH_M),
                     0.0);
     default:
         return sqrt(fmax(square, 0.0));
     }
 }
 
-/* Adds a pressure over a rectangle about (cx, cy) of half sides a and b. */
+/* Adds points of a pressure profile over the rectangle about (cx, cy) of half sides a and b. */
 static inline void add_quadrature_pressure(struct quadrature *q, enum profile profile, int fine,
                                            double cx, double cy, double a, double b)
 {
     for (int i = 0; i < fine * fine; i++) {
         double u = 2.0 * (i % fine + 0.5) / fine - 1.0, v = 2.0 * (i / fine + 0.5) / fine - 1.0;
-        double load = a * b * profile_at(profile, u, v);
+        double load = a * b * pressure_profile_at(profile, u, v);
         if (load > 0.0) {
             int curved = profile == CAP;
-            double nx = curved ? a * u / CAP_RADIUS : 0.0, ny = curved ? b * v / CAP_RADIUS : 0.0;
+            double nx = curved ? a * u / CAP_BALL_RADIUS_M : 0.0,
+                   ny = curved ? b * v / CAP_BALL_RADIUS_M : 0.0;
             q->x[q->count] = cx + a * u;
             q->y[q->count] = cy + b * v;
             q->nx[q->count] = nx;
@@ -63,8 +65,8 @@ static inline void add_quadrature_pressure(struct quadrature *q, enum profile pr
     }
 }
 
-/* Moves the origin to the centre of pressure, and scales the loads. */
-static inline void finish_quadrature(struct quadrature *q)
+/* Moves the origin to the centre of pressure, and scales the loads to a normal force of 1. */
+static inline void normalize_quadrature(struct quadrature *q)
 {
     double all = 0.0, x = 0.0, y = 0.0, force = 0.0;
     for (int i = 0; i < q->count; i++) {
@@ -80,7 +82,8 @@ static inline void finish_quadrature(struct quadrature *q)
     }
 }
 
-/* Friction over mu N, and its torque, opposite to a slip; returns the power. */
+/* Friction force over mu N and its torque [m] at the slip velocity v, w; returns the power over mu
+ * N. */
 static inline double compute_quadrature_friction(const struct quadrature *q, const double v[2],
                                                  double w, double out[3])
 {
@@ -100,17 +103,19 @@ static inline double compute_quadrature_friction(const struct quadrature *q, con
     return power;
 }
 
-/* A body that rests on its pressure at the height of its centre of mass: position, angle, and
+/* State of a body that slides on a plane at the height of its centre of mass: position, angle, and
  * their rates. */
 struct slide {
     double x[3], v[3];
 };
 
-/* Slides until it rests, by the midpoint rule with quadrature that turns with the body. */
-static inline void slide_to_rest_by_quadrature(const struct quadrature *q, double mu_g,
-                                               double inertia, struct slide *s)
+/* Integrates the sliding body until it rests, by the midpoint rule; the quadrature turns with the
+ * body. */
+static inline void slide_to_rest_by_quadrature(const struct quadrature *q,
+                                               double friction_deceleration, double inertia,
+                                               struct slide *s)
 {
-    const double h = 5e-5; /* inertia: over mass */
+    const double h = 5e-5; /* inertia: moment of inertia over mass [m^2] */
     double start = s->v[0] * s->v[0] + s->v[1] * s->v[1] + inertia * s->v[2] * s->v[2];
     for (int n = 0; n < 100000; n++) {
         double now[3], angle = s->x[2], f[3];
@@ -122,7 +127,7 @@ static inline void slide_to_rest_by_quadrature(const struct quadrature *q, doubl
             double c = cos(angle), k = sin(angle);
             const double v[2] = {c * now[0] + k * now[1], c * now[1] - k * now[0]};
             compute_quadrature_friction(q, v, now[2], f);
-            double by = mu_g * (half == 1 ? 0.5 * h : h);
+            double by = friction_deceleration * (half == 1 ? 0.5 * h : h);
             double next[3] = {s->v[0] - by * (c * f[0] - k * f[1]),
                               s->v[1] - by * (k * f[0] + c * f[1]), s->v[2] - by * f[2] / inertia};
             angle = s->x[2] + 0.5 * h * s->v[2];

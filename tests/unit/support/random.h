@@ -7,7 +7,7 @@
 #include "contact/vec.h"
 #include "campaign.h"
 
-static uint64_t random_state; /* 0: not yet seeded */
+static uint64_t random_state; /* state of the random generator; 0: not yet seeded */
 
 /* Marsaglia's xorshift64. */
 static inline uint64_t random_bits(void)

@@ -6,14 +6,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Calls the target with `quick` inputs of `size` bytes, at most 1024, or as many as TACT_FUZZ says.
- * Returns their number. */
+/* Calls the fuzz target with `quick` (in .ci/long `all`) random inputs of `size` bytes, at most
+ * 1024; $TACT_FUZZ sets another number of inputs. Returns their number. */
 static inline long fuzz_with_random_bytes(int quick, int all, size_t size)
 {
     const char *count = getenv("TACT_FUZZ");
-    long problems = count ? atol(count) : campaign_trial_count(quick, all);
+    long input_count = count ? atol(count) : campaign_trial_count(quick, all);
     uint64_t bits = 1 ^ campaign_seed_offset();
-    for (long n = 0; n < problems; n++) {
+    for (long n = 0; n < input_count; n++) {
         uint8_t data[1024];
         for (size_t i = 0; i < size; i++) {
             bits = bits * 6364136223846793005u + 1442695040888963407u;
@@ -21,10 +21,10 @@ static inline long fuzz_with_random_bytes(int quick, int all, size_t size)
         }
         LLVMFuzzerTestOneInput(data, size);
     }
-    return problems;
+    return input_count;
 }
 
-/* And with all sizes up to 64 of zeros. */
+/* Calls the fuzz target with inputs of zeros, of all sizes up to 64 bytes. */
 static inline void fuzz_with_short_inputs(void)
 {
     const uint8_t full[64] = {0};

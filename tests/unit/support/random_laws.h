@@ -13,17 +13,19 @@
 enum { LAWS_BODIES = 8 };
 
 struct tally {
-    struct worst limits, unsolved_limits, residual; /* limits: in solved ticks */
-    struct worst linear[2], angular[2];             /* unsolved, solved */
+    struct worst limits, unsolved_limits,
+        residual; /* limits: largest excess over contact limits in solved ticks */
+    struct worst linear[2],
+        angular[2]; /* error of linear and angular momentum in unsolved [0] and solved [1] ticks */
     long ticks, contacts, unsolved,
-        outside; /* outside: contacts beyond their limits in solved ticks */
+        outside; /* outside: number of contacts beyond their limits in solved ticks */
     int worlds_with_violations;
 };
 
 /* How far a contact's wrench exceeds its limits, relative to the normal force. For elastic
  * wrenches and points only friction is checked, as their torques have other limits. */
-static double beyond(const struct world_scene *s, const struct tact_contact *c,
-                     const struct tact_contact_law *law)
+static double excess_over_limits(const struct world_scene *s, const struct tact_contact *c,
+                                 const struct tact_contact_law *law)
 {
     const double *r = c->impulse, mu = law->friction;
     int points = law->model && law->model->points;
@@ -37,7 +39,8 @@ static double beyond(const struct world_scene *s, const struct tact_contact *c,
     if (points || c->patch.law == TACT_LAW_WRENCH) {
         const double force = hypot(r[1], r[2]);
         double most = 1.0, unused[3];
-        if (c->patch.points.tilted && force > 0) { /* the pressure on a curved surface is more */
+        if (c->patch.points.tilted && force > 0) { /* friction on a curved surface: its pressure
+                                                      sums to more than the normal force */
             const double along[2] = {r[1] / force, r[2] / force};
             most = friction_of_parts(&c->patch.points, along, 0.0, unused);
         }
@@ -68,7 +71,7 @@ struct momentum {
     double size[LAWS_BODIES][2];
 };
 
-/* Returns the mass of all. */
+/* Momentum of each body, and the scale of its rounding errors. Returns the mass of all bodies. */
 static double compute_momentum(struct world_scene *s, struct momentum *m)
 {
     double mass = 0;
@@ -78,16 +81,16 @@ static double compute_momentum(struct world_scene *s, struct momentum *m)
         tact_v3_scale(m->p[i], body->twist, body->mass);
         tact_body_momentum(body, m->p[i] + 3);
         m->size[i][0] = tact_v3_norm(m->p[i]);
-        double kinetic_scale_of_rotation =
+        double radius_of_gyration =
             sqrt((body->inertia[0] + body->inertia[4] + body->inertia[8]) / body->mass);
-        m->size[i][1] = tact_v3_norm(m->p[i] + 3) + kinetic_scale_of_rotation * m->size[i][0];
+        m->size[i][1] = tact_v3_norm(m->p[i] + 3) + radius_of_gyration * m->size[i][0];
         mass += body->mass;
     }
     return mass;
 }
 
-static void add_impulse(struct world_scene *s, const struct tact_contact *c, int shape, double sign,
-                        struct momentum *m)
+static void add_contact_impulse(struct world_scene *s, const struct tact_contact *c, int shape,
+                                double sign, struct momentum *m)
 {
     struct tact_owner owner = tact_world_owner(s->world, shape);
     if (owner.kind != TACT_OWNER_BODY) {
@@ -105,21 +108,23 @@ static void add_impulse(struct world_scene *s, const struct tact_contact *c, int
         h * (tact_v3_norm(c->wrench + 3) + tact_v3_norm(arm) * tact_v3_norm(c->wrench));
 }
 
-/* Checks that a contact, whole or a planar piece of one, is within its limits. */
-static void check_contact(const struct world_scene *s, const struct tact_contact *c,
-                          const struct tact_contact_law *law, double weight, int seed,
-                          struct tally *t)
+/* Records by how much a contact's wrench, or that of a planar piece of the contact, exceeds its
+ * limits. */
+static void check_contact_limits(const struct world_scene *s, const struct tact_contact *c,
+                                 const struct tact_contact_law *law, double weight, int seed,
+                                 struct tally *t)
 {
     int solved = s->stats.residual <= 1e-8;
-    double over = beyond(s, c, law);
-    over *=
-        c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight); /* ignores forces of rounding size */
+    double over = excess_over_limits(s, c, law);
+    over *= c->impulse[0] /
+            fmax(c->impulse[0],
+                 1e-9 * weight); /* contact forces of the size of rounding errors are ignored */
     t->outside += solved && !(over <= 1e-6);
     record_if_worst(solved ? &t->limits : &t->unsolved_limits, over, seed);
 }
 
 /* Steps a random world by one tick; returns 0 where a number is not finite. */
-static int tick(struct world_scene *s, int seed, struct tally *t)
+static int step_random_world(struct world_scene *s, int seed, struct tally *t)
 {
     struct momentum before, after;
     double h = s->options.period;
@@ -136,12 +141,12 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
         const struct tact_contact *c = tact_world_contact(s->world, i);
         for (int k = 0; c->touching && k < (c->split ? c->split : 1); k++) {
             const struct tact_contact *part = c->split ? tact_world_piece(s->world, i, k) : c;
-            check_contact(s, part, tact_world_law(s->world, i), weight, seed, t);
-            add_impulse(s, part, c->a, 1, &before);
-            add_impulse(s, part, c->b, -1, &before);
+            check_contact_limits(s, part, tact_world_law(s->world, i), weight, seed, t);
+            add_contact_impulse(s, part, c->a, 1, &before);
+            add_contact_impulse(s, part, c->b, -1, &before);
         }
     }
-    double is_residual_finite = s->stats.residual;
+    double finiteness_sum = s->stats.residual;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
         double gap[6];
@@ -149,7 +154,7 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
         before.size[i][0] += h * body->mass * 9.81;
         for (int k = 0; k < 6; k++) {
             gap[k] = after.p[i][k] - before.p[i][k];
-            is_residual_finite += body->twist[k];
+            finiteness_sum += body->twist[k];
         }
         record_if_worst(&t->linear[solved],
                         tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
@@ -161,15 +166,15 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
          i = tact_world_next_pair(s->world, i)) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         for (int k = 0; k < 6; k++) {
-            is_residual_finite += c->wrench[k] + c->springs.impulse[k];
+            finiteness_sum += c->wrench[k] + c->springs.impulse[k];
         }
-        is_residual_finite += tact_v3_norm(c->springs.angle);
+        finiteness_sum += tact_v3_norm(c->springs.angle);
     }
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
-        is_residual_finite += tact_v3_norm(body->pose.position) + body->pose.quat_wxyz[0];
+        finiteness_sum += tact_v3_norm(body->pose.position) + body->pose.quat_wxyz[0];
     }
-    return isfinite(is_residual_finite);
+    return isfinite(finiteness_sum);
 }
 
 #endif

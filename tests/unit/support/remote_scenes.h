@@ -1,4 +1,4 @@
-/* Scenes of two sites of which a joint of one is tied to a joint of the other. */
+/* Scenes of two sites for teleoperation: a joint of one is coupled to a joint of the other. */
 #ifndef TACT_TESTS_REMOTE_SCENES_H
 #define TACT_TESTS_REMOTE_SCENES_H
 
@@ -10,9 +10,10 @@
 #include <cmocka.h>
 #include "rt/scene/scene.h"
 
-/* Mass, damping and stiffness of the person's hand, end of its press and when it is back, what
- * follows in its script, and keys of the tie. The hand holds a device of 0.1 kg and 1 N s/m. */
-static const char person_text[] =
+/* To be filled in: mass, damping and stiffness of the operator's hand, end of its press and time of
+ * its return, rest of its script, and keys of the remote coupling. The hand holds a device of 0.1
+ * kg and 1 N s/m. */
+static const char person_scene_text[] =
     "name: person\n"
     "hands:\n"
     "  - name: arm\n"
@@ -34,8 +35,8 @@ static const char person_text[] =
     "remotes: [{joint: arm.tip, device: site, %s}]\n"
     "deadman: button.held\n";
 
-/* A robot's joint ahead of a wall. */
-static const char robot_text[] =
+/* Scene of the robot's site: a sliding joint in front of a wall. */
+static const char robot_scene_text[] =
     "name: robot\n"
     "materials: [{name: steel}]\n"
     "pairs: [{materials: [steel, steel], friction: 0.5, model: features, compliance: 2e-4}]\n"
@@ -55,7 +56,7 @@ static const char robot_text[] =
     "devices: [{name: site, type: end_1}]\n"
     "remotes: [{joint: robot.tip, device: site, %s}]\n";
 
-static inline struct tact_scene *load(const char *text)
+static inline struct tact_scene *parse_remote_scene(const char *text)
 {
     struct tact_scene *scene = NULL;
     struct tact_error err;

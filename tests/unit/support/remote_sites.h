@@ -1,5 +1,5 @@
-/* Two sessions in one process with a joint each, tied over a line of constant delay with missing
- * waves and blackouts, and what their logs have of it. */
+/* Two sessions in one process, with a joint each, coupled over a simulated line of constant delay
+ * with lost packets and blackouts; and the columns of their logs. */
 #ifndef TACT_TESTS_REMOTE_SITES_H
 #define TACT_TESTS_REMOTE_SITES_H
 
@@ -26,22 +26,26 @@ static const double period = 1e-3, reach = 0.07, wall = 0.05; /* [s], [m], [m] *
 enum { HELD, ROUND_TRIP, WAVE, POSITION, FORCE, CHANNELS };
 enum { ROOM = 512, STALE_TICKS = 100, LOST_TICKS = 500 };
 
-struct hand_of_person {
+struct operator_hand {
     const char *name;
     double mass, damping, stiffness;
 };
-static const struct hand_of_person hands[] = {
+static const struct operator_hand hands[] = {
     {"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1000.0}};
 
-/* A line of a constant delay, of which both ends are in this process. */
+/* A simulated line of constant delay between two sessions of this process. */
 struct line {
-    uint64_t delay;            /* [ticks] */
-    uint64_t gap, gap_length;  /* waves: of every `gap`, so many are missing; 0: none */
-    uint64_t cut_from, cut_to; /* nothing arrives at either end [ticks] */
-    int claims;                /* 1: end 0 says that it is held whatever its session says */
+    uint64_t delay;           /* [ticks] */
+    uint64_t gap, gap_length; /* of every `gap` ticks the wave variables of `gap_length` ticks are
+                                 lost; 0: none */
+    uint64_t blackout_from,
+        blackout_to; /* blackout: nothing arrives at either end from and until these ticks */
+    int claims_deadman_held; /* 1: end 0 claims that its deadman is held, whatever its session
+                                reports */
     double sent[2][ROOM][CHANNELS];
-    uint64_t silence[2];
-    double square_sent, square_used, least; /* of both directions [W], [W], [J] */
+    uint64_t silent_ticks[2];
+    double square_sent, square_used, least; /* wave power sent and received in both directions [W],
+                                               and the least energy of the line [J] */
 };
 
 struct end {
@@ -50,8 +54,8 @@ struct end {
     uint64_t tick;
 };
 
-static inline void read_end(void *self, uint64_t tick, double t, int64_t now,
-                            struct tact_device_input *in)
+static inline void read_line_end(void *self, uint64_t tick, double t, int64_t now,
+                                 struct tact_device_input *in)
 {
     struct end *end = self;
     struct line *line = end->line;
@@ -60,46 +64,46 @@ static inline void read_end(void *self, uint64_t tick, double t, int64_t now,
     in->stamp_ns = now;
     in->channel[WAVE] = 0.0;
     in->channel[ROUND_TRIP] = 2.0 * (double)(line->delay + 1) * period;
-    line->silence[end->number]++;
-    if (tick >= line->delay + 1 && (tick < line->cut_from || tick >= line->cut_to)) {
+    line->silent_ticks[end->number]++;
+    if (tick >= line->delay + 1 && (tick < line->blackout_from || tick >= line->blackout_to)) {
         const uint64_t at = tick - line->delay - 1;
         const double *from = line->sent[!end->number][at % ROOM];
-        line->silence[end->number] = 0;
+        line->silent_ticks[end->number] = 0;
         in->channel[HELD] = from[HELD];
         if (!line->gap || tick % line->gap >= line->gap_length) {
             memcpy(in->channel + WAVE, from + WAVE, 3 * sizeof *from);
         }
     }
-    const uint64_t silence = line->silence[end->number];
-    in->state = tick < line->delay + 1 || silence >= LOST_TICKS ? TACT_DEVICE_LOST
-                : silence >= STALE_TICKS                        ? TACT_DEVICE_STALE
-                                                                : TACT_DEVICE_OK;
+    const uint64_t silent_ticks = line->silent_ticks[end->number];
+    in->state = tick < line->delay + 1 || silent_ticks >= LOST_TICKS ? TACT_DEVICE_LOST
+                : silent_ticks >= STALE_TICKS                        ? TACT_DEVICE_STALE
+                                                                     : TACT_DEVICE_OK;
     line->square_used += in->channel[WAVE] * in->channel[WAVE];
     line->least = fmin(line->least, period * (line->square_sent - line->square_used));
 }
 
-static inline void write_end(void *self, const double *out, int64_t now)
+static inline void write_line_end(void *self, const double *out, int64_t now)
 {
     struct end *end = self;
     double *to = end->line->sent[end->number][end->tick % ROOM];
     (void)now;
     memcpy(to, out, CHANNELS * sizeof *out);
-    if (end->line->claims && end->number == 0) {
+    if (end->line->claims_deadman_held && end->number == 0) {
         to[HELD] = 1.0;
     }
     end->line->square_sent += to[WAVE] * to[WAVE];
 }
 
-static inline void close_end(void *self)
+static inline void close_line_end(void *self)
 {
     (void)self;
 }
 
-static inline int open_end(const struct tact_device_config *config, struct tact_device *out,
-                           struct tact_error *err)
+static inline int open_line_end(const struct tact_device_config *config, struct tact_device *out,
+                                struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_end,
-                                               write_end, close_end};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_line_end,
+                                               write_line_end, close_line_end};
     static const char *const names[] = {"held", "round_trip", "wave_0", "position_0", "force_0"};
     (void)err;
     out->ops = &ops;
@@ -112,14 +116,15 @@ static inline int open_end(const struct tact_device_config *config, struct tact_
     return 0;
 }
 
-/* The deadman of a test's person: held but for a time. */
+/* The operator's deadman button: held from `from` to `until`, but released from `released` to
+ * `again`. */
 struct button {
     double from, until, released, again; /* [s] */
 };
 static struct button button;
 
-static inline void read_button(void *self, uint64_t tick, double t, int64_t now,
-                               struct tact_device_input *in)
+static inline void read_deadman_button(void *self, uint64_t tick, double t, int64_t now,
+                                       struct tact_device_input *in)
 {
     (void)self, (void)tick;
     in->state = TACT_DEVICE_OK;
@@ -128,31 +133,32 @@ static inline void read_button(void *self, uint64_t tick, double t, int64_t now,
         t >= button.from && t < button.until && (t < button.released || t >= button.again);
 }
 
-static inline int open_button(const struct tact_device_config *config, struct tact_device *out,
-                              struct tact_error *err)
+static inline int open_deadman_button(const struct tact_device_config *config,
+                                      struct tact_device *out, struct tact_error *err)
 {
     (void)config, (void)err;
-    return open_script_device(read_button, "held", out);
+    return open_script_device(read_deadman_button, "held", out);
 }
 
-static const struct tact_device_type button_type = {TACT_ABI(struct tact_device_type), "button",
-                                                    "a deadman", open_button, NULL};
+static const struct tact_device_type deadman_button_type = {
+    TACT_ABI(struct tact_device_type), "button", "a deadman", open_deadman_button, NULL};
 
 static char folder[] = "/tmp/tact_remote_XXXXXX";
 
 struct run {
     struct line line;
-    struct hand_of_person hand;
-    const char *person, *robot; /* keys of the two ties; NULL: waves of impedance 10 */
-    double seconds, back;       /* end of the run, and of the press [s] */
-    const char *again;          /* what follows in the script of the hand, or NULL */
-    const char *top;            /* keys ahead of the person's scene, or NULL */
-    double clear;               /* when a fault of the person's is cleared; 0: never [s] */
+    struct operator_hand hand;
+    const char *person,
+        *robot; /* YAML keys of the remote coupling at each site; NULL: wave impedance 10 */
+    double seconds, back; /* end of the run, and of the operator's press [s] */
+    const char *again;    /* further entries of the operator hand's script, or NULL */
+    const char *top;      /* YAML keys put before the operator's scene, or NULL */
+    double clear; /* time at which a fault of the operator's session is cleared; 0: never [s] */
 };
 
 enum { PERSON_Q, PERSON_FORCE, ROBOT_Q, ROBOT_FORCE, ROBOT_HELD, PERSON_HELD, TANK, COLUMNS };
 
-struct track {
+struct remote_log {
     double (*at)[COLUMNS]; /* [ticks] */
     uint64_t ticks;
 };
@@ -162,11 +168,11 @@ static inline int create_session(const struct tact_scene *scene, struct end *end
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_device_type type = {TACT_ABI(struct tact_device_type),
-                                    end->number ? "end_1" : "end_0", "one end of a line", open_end,
-                                    end};
+                                    end->number ? "end_1" : "end_0", "one end of a line",
+                                    open_line_end, end};
     size_t count;
     const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
-    const struct tact_device_type *types[] = {&type, &button_type,
+    const struct tact_device_type *types[] = {&type, &deadman_button_type,
                                               tact_device_type_find(builtin, count, "operator")};
     options.types = types;
     options.type_count = 3;
@@ -176,8 +182,8 @@ static inline int create_session(const struct tact_scene *scene, struct end *end
     return tact_session_create(scene, &options, out, err);
 }
 
-static inline void add_track_columns(const char *path, const char *joint, struct track *out,
-                                     int person)
+static inline void read_log_columns(const char *path, const char *joint, struct remote_log *out,
+                                    int person)
 {
     struct tact_log *log;
     char field[64];
@@ -203,25 +209,25 @@ static inline void add_track_columns(const char *path, const char *joint, struct
 }
 
 /* Runs both sessions, one tick each in turn, and reads their logs. */
-static inline struct track run_sites(struct run *run)
+static inline struct remote_log run_sites(struct run *run)
 {
     char text[2][4096], path[2][64];
     struct end ends[2] = {{&run->line, 0, 0}, {&run->line, 1, 0}};
     struct tact_scene *scene[2];
     struct tact_session *session[2];
     struct tact_session_report report;
-    struct track out = {.ticks = (uint64_t)(run->seconds / period + 0.5)};
-    run->line.silence[0] = run->line.silence[1] = LOST_TICKS;
+    struct remote_log out = {.ticks = (uint64_t)(run->seconds / period + 0.5)};
+    run->line.silent_ticks[0] = run->line.silent_ticks[1] = LOST_TICKS;
     const int used = snprintf(text[0], sizeof text[0], "%s", run->top ? run->top : "");
-    tact_number_print(text[0] + used, sizeof text[0] - (size_t)used, person_text,
+    tact_number_print(text[0] + used, sizeof text[0] - (size_t)used, person_scene_text,
                       0.1 + run->hand.mass, run->hand.damping, run->hand.stiffness, run->back,
                       run->back + 1.0, run->again ? run->again : "",
                       run->person ? run->person : "impedance: 10");
-    snprintf(text[1], sizeof text[1], robot_text,
+    snprintf(text[1], sizeof text[1], robot_scene_text,
              run->robot ? run->robot : "impedance: 10, stiffness: 1000, damping: 30");
     for (int i = 0; i < 2; i++) {
         snprintf(path[i], sizeof path[i], "%s/%d.mcap", folder, i);
-        scene[i] = load(text[i]);
+        scene[i] = parse_remote_scene(text[i]);
         struct tact_error err;
         if (create_session(scene[i], &ends[i], path[i], &session[i], &err)) {
             fail_msg("%s: %s", err.key, err.text);
@@ -240,12 +246,12 @@ static inline struct track run_sites(struct run *run)
         assert_int_equal(tact_session_end(session[i], &report), 0);
         tact_session_destroy(session[i]);
         tact_scene_free(scene[i]);
-        add_track_columns(path[i], i ? "robot" : "arm", &out, !i);
+        read_log_columns(path[i], i ? "robot" : "arm", &out, !i);
     }
     return out;
 }
 
-static inline double mean_of(const struct track *t, int column, double from, double to)
+static inline double mean_of_column(const struct remote_log *t, int column, double from, double to)
 {
     double sum = 0.0;
     uint64_t first = (uint64_t)(from / period), count = (uint64_t)((to - from) / period);
@@ -255,8 +261,8 @@ static inline double mean_of(const struct track *t, int column, double from, dou
     return sum / (double)count;
 }
 
-/* Largest magnitude in a time. */
-static inline double peak_of(const struct track *t, int column, double from, double to)
+/* Largest magnitude of a log column between two times. */
+static inline double peak_of_column(const struct remote_log *t, int column, double from, double to)
 {
     double peak = 0.0;
     for (uint64_t i = (uint64_t)(from / period); i < (uint64_t)(to / period); i++) {
@@ -265,8 +271,9 @@ static inline double peak_of(const struct track *t, int column, double from, dou
     return peak;
 }
 
-/* Root of the mean square of the rate of a position [m/s]. */
-static inline double speed_of(const struct track *t, int column, double from, double to)
+/* Root mean square of the rate of a position column between two times [m/s]. */
+static inline double rms_speed_of_column(const struct remote_log *t, int column, double from,
+                                         double to)
 {
     double sum = 0.0;
     uint64_t first = (uint64_t)(from / period), count = (uint64_t)((to - from) / period);
@@ -276,8 +283,9 @@ static inline double speed_of(const struct track *t, int column, double from, do
     return sqrt(sum / (double)count);
 }
 
-/* The press of a hand at springs in series: hand, coupling of the robot, wall. */
-static inline double ideal_press(const struct hand_of_person *hand)
+/* Force with which an operator's hand presses the wall when at rest: springs of hand, robot
+ * coupling and wall in series. */
+static inline double series_spring_force(const struct operator_hand *hand)
 {
     return (reach - wall) / (1.0 / hand->stiffness + 1.0 / 1000.0 + 1.0 / 5000.0);
 }

@@ -8,8 +8,8 @@
 #include "rt/session/replay.h"
 #include "run_scene.h"
 
-/* Replays a log of `ticks` ticks from every `step`th of them and checks that it is equal bit for
- * bit. each: in every second replay, each tick is started from the log. */
+/* Replays a log of `ticks` ticks from every `step`th tick on and checks that the replay is equal
+ * bit for bit. each: every second replay takes the state before each tick from the log. */
 static inline void check_replays_of_log(const char *path, int ticks, int step, int each)
 {
     for (int from = 0; from < ticks; from += step) {
@@ -34,7 +34,8 @@ static inline struct tact_session_report check_replays_from_any_tick(const char 
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
     run_session_of_scene_text(text, &options, &report);
-    assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6); /* at most one percent of the ticks */
+    assert_true(report.counts[TACT_COUNT_UNSOLVED] <=
+                6); /* at most one percent of the ticks are unsolved */
     assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
     check_replays_of_log(path, 600, 97, 1);
     assert_int_equal(remove(path), 0);

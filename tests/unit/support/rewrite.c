@@ -16,8 +16,8 @@ static int copy_layout_fields(struct tact_layout *to, const struct tact_layout *
     return 0;
 }
 
-/* "a/b#2" */
-static int name_owners(struct rewrite *r)
+/* Sets the owners' names from the pairs' names, such as "a/b#2". */
+static int set_owner_names(struct rewrite *r)
 {
     const struct tact_log_pair *p;
     for (size_t i = 0; (p = tact_log_pair(r->log, i)); i++) {
@@ -53,7 +53,7 @@ int open_recorder_of_log_copy(struct rewrite *r, const struct tact_log *log)
         copy_layout_fields(r->layout.element, element, element->field_count)) {
         return -1;
     }
-    return name_owners(r);
+    return set_owner_names(r);
 }
 
 void free_log_copy_buffers(struct rewrite *r)

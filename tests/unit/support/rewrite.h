@@ -13,15 +13,17 @@ struct rewrite {
     size_t owner_count;
 };
 
-/* Returns 0, or -1 without memory. Call free_log_copy_buffers() in any case. */
+/* Prepares the layout of a log's copy. Returns 0, or -1 without memory. Call
+ * free_log_copy_buffers() in any case. */
 int open_recorder_of_log_copy(struct rewrite *r, const struct tact_log *log);
 void free_log_copy_buffers(struct rewrite *r);
 
-/* Layout and names; the caller sets the other members. */
+/* Recorder content of the log copy: its layout and the names of shape owners; the caller sets the
+ * other members. */
 struct tact_recorder_content recorder_content_of_log_copy(const struct rewrite *r);
 
-/* Converts a record of the reader for the recorder; `to` has room for tact_layout_bytes() of the
- * copy's layout. */
+/* Converts a record as the reader returned it into the layout of the copy; `to` has room for
+ * tact_layout_bytes() of that layout. */
 void convert_record_to_copy_layout(const struct rewrite *r, const struct tact_record *from,
                                    struct tact_record *to);
 

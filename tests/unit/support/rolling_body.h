@@ -8,17 +8,17 @@
 #include "contact/linear.h"
 #include "contact/vec.h"
 
-/* Body axes at the centre of mass. */
+/* A rolling rigid body with an ellipsoid surface; vectors in body axes at the centre of mass. */
 struct rolling_body {
     double mass;       /* [kg] */
     double inertia[9]; /* [kg m^2] */
     double form[9];    /* form of the ellipsoid: Q diag(s^2) Q^T [m^2] */
     double center[3];  /* center of the ellipsoid [m] */
-    double gravity;    /* gravity against the plane's normal z [m/s^2] */
+    double gravity;    /* gravitational acceleration, against the plane's normal z [m/s^2] */
     double y[10];      /* quaternion to the world, w in body axes [rad/s], centre of mass [m] */
 };
 
-/* An ellipsoid of half axes s, turned by yaw [rad] about z. */
+/* Sets the body's surface: an ellipsoid of half axes s, turned by yaw [rad] about z. */
 static inline void set_rolling_ellipsoid(struct rolling_body *b, const double s[3], double yaw)
 {
     const double c = cos(yaw), d = sin(yaw), q[9] = {c, -d, 0.0, d, c, 0.0, 0.0, 0.0, 1.0};
@@ -30,8 +30,8 @@ static inline void set_rolling_ellipsoid(struct rolling_body *b, const double s[
     }
 }
 
-/* From the centre of mass to the contact, body axes, where the plane's normal is n there; and its
- * rate where n changes by dn. Returns the height of the ellipsoid's centre. */
+/* Arm r from the centre of mass to the contact, in body axes, where the plane's normal is n, and
+ * its rate dr where n changes at the rate dn. Returns the height of the ellipsoid's centre. */
 static inline double contact_arm_of_rolling_body(const struct rolling_body *b, const double *n,
                                                  const double *dn, double r[3], double dr[3])
 {
@@ -92,7 +92,7 @@ static inline void integrate_rolling_step(struct rolling_body *b, double h)
     tact_quat_normalize(b->y);
 }
 
-/* Velocity of the centre of mass, world. */
+/* Velocity of the rolling body's centre of mass, in the world. */
 static inline void rolling_centre_velocity(const struct rolling_body *b, double v[3])
 {
     double rate[10];

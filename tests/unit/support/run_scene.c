@@ -15,7 +15,7 @@
 #include "kernels/source.h"
 #include "rt/log/log_reader.h"
 
-static char *read_all(const char *path)
+static char *read_scene_file(const char *path)
 {
     FILE *f = fopen(path, "rb");
     if (!f) {
@@ -30,7 +30,7 @@ static char *read_all(const char *path)
     return text;
 }
 
-static char *replace(char *text, const struct edit *edit)
+static char *replace_in_scene_text(char *text, const struct edit *edit)
 {
     char *at = strstr(text, edit->from);
     if (!at) {
@@ -49,9 +49,9 @@ char *load_scene_text_with_edits(const char *scene, const struct edit *edits)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/examples/scenes/%s", TACT_SOURCE_DIR, scene);
-    char *text = read_all(path);
+    char *text = read_scene_file(path);
     for (; edits && edits->from; edits++) {
-        text = replace(text, edits);
+        text = replace_in_scene_text(text, edits);
     }
     return text;
 }
@@ -98,7 +98,7 @@ static void store_first_warning(void *user, enum tact_message_level level, const
     }
 }
 
-static void store_body(struct tact_session *session, struct run_result *result)
+static void store_first_body_state(struct tact_session *session, struct run_result *result)
 {
     struct tact_world *world = tact_session_world(session);
     struct tact_pose pose;
@@ -154,13 +154,13 @@ void run_scene(const struct run_options *o, struct run_result *result)
     options.messages = (struct tact_messages){store_first_warning, result};
     require_success(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &result->report), 0);
-    store_body(session, result);
+    store_first_body_state(session, result);
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);
 }
 
-/* Mean of two patch centres in the frame of the body whose pose is given. */
+/* Mean of two fingers' patch centres in the frame of the body whose pose is given. */
 static void contact_point_of_fingers(const double *pose, const double *a, const double *b,
                                      double *out)
 {
@@ -172,7 +172,7 @@ static void contact_point_of_fingers(const double *pose, const double *a, const 
     tact_m3_tmul_v3(out, r, mean);
 }
 
-static long field(const struct tact_log *log, const char *name, const char *suffix)
+static long find_log_field(const struct tact_log *log, const char *name, const char *suffix)
 {
     char full[160];
     snprintf(full, sizeof full, "%s_%s", name, suffix);
@@ -189,8 +189,8 @@ void read_worst_tilt_and_slip_of_log(const char *path, const char *body, const c
     struct tact_error err = {0};
     require_success(tact_log_open(path, &log, &err), &err);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    long pose = field(log, body, "pose"), a = field(log, pair_a, "patch");
-    long b = field(log, pair_b, "patch");
+    long pose = find_log_field(log, body, "pose"), a = find_log_field(log, pair_a, "patch");
+    long b = find_log_field(log, pair_b, "patch");
     double start[3], quat[4];
     int known = 0;
     *tilt_deg = *slip = 0.0;

@@ -4,7 +4,7 @@
 
 #include "rt/session/session.h"
 
-/* One replacement in the scene's text, which must contain `from`. */
+/* One replacement in a scene's text: `from`, which the text must contain, by `to`. */
 struct edit {
     const char *from;
     const char *to;
@@ -12,9 +12,9 @@ struct edit {
 
 struct run_options {
     const char *scene;        /* "ruler.yaml" */
-    const struct edit *edits; /* ended by from = NULL; may be NULL */
+    const struct edit *edits; /* list of replacements, ended by from = NULL; may be NULL */
     double seconds;
-    int clock;                   /* enum tact_loop_clock */
+    int clock;                   /* clock of the session's loop: an enum tact_loop_clock */
     const char *source;          /* "host", "opencl", "auto" */
     const char *record;          /* path, or NULL */
     tact_source_factory factory; /* NULL: OpenCL */
@@ -26,11 +26,11 @@ struct run_result {
     double position[3]; /* position of the first body's frame at the end [m] */
     double quat_wxyz[4];
     double speed;        /* speed of the first body's centre of mass at the end [m/s] */
-    double pitch_deg;    /* about y: 0 level [deg] */
+    double pitch_deg;    /* rotation of the body about y; 0: level [deg] */
     double tilt_deg;     /* angle of the body's z axis from the vertical [deg] */
-    double normal_force; /* least over the pairs that touch at the end [N] */
-    double spin_arm;     /* spin arm of that pair [m] */
-    char warnings[2048]; /* warnings and errors, one line each */
+    double normal_force; /* least normal force of the pairs that touch at the end [N] */
+    double spin_arm;     /* spin arm of the pair with the least normal force [m] */
+    char warnings[2048]; /* warnings and errors of the run, one line each */
 };
 
 /* Skips the test with the reason where there is no OpenCL device. */
@@ -51,8 +51,9 @@ void run_session_of_scene_text(const char *text, const struct tact_session_optio
 /* The scene's text with its edits, freed with free(). */
 char *load_scene_text_with_edits(const char *scene, const struct edit *edits);
 
-/* Worst tilt [deg] against the pose at `from` seconds, and worst slip [m] of the mean of two pairs'
- * patch centres in the body's frame, until `to` seconds, out of a log. */
+/* Reads from a log, between `from` and `to` seconds: the worst tilt of a body against its first
+ * pose [deg], and the worst slip of the mean of two pairs' patch centres in the body's frame [m].
+ */
 void read_worst_tilt_and_slip_of_log(const char *log, const char *body, const char *pair_a,
                                      const char *pair_b, double from, double to, double *tilt_deg,
                                      double *slip);

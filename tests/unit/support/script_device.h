@@ -1,4 +1,4 @@
-/** An input device of a test, whose readings are computed by a function. One in a source file. */
+/** An input device for tests whose readings a function computes; at most one in a source file. */
 #ifndef TACT_TEST_SCRIPT_DEVICE_H
 #define TACT_TEST_SCRIPT_DEVICE_H
 
@@ -13,7 +13,8 @@ static inline void close_script_device(void *self)
     (void)self;
 }
 
-/** Opens the device with one channel of this name, or none where it is NULL. Returns 0. */
+/** Opens the scripted device with one channel of this name, or without channels where it is NULL.
+ * Returns 0. */
 static inline int open_script_device(script_read_fn read, const char *channel,
                                      struct tact_device *out)
 {

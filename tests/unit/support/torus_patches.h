@@ -11,12 +11,12 @@
 #include "contact/vec.h"
 
 #define TORUS_PI 3.14159265358979323846
-#define TORUS_RING 0.03  /* [m] */
-#define TORUS_TUBE 0.008 /* [m] */
+#define TORUS_RING_RADIUS_M 0.03  /* [m] */
+#define TORUS_TUBE_RADIUS_M 0.008 /* [m] */
 
 enum { TORUS_PATCH_TEXT = 1 << 18 };
 
-/* Control points of a circle of radius 1 by `arcs` rational parabolas; returns their number. */
+/* Control points of a circle of radius 1, made of rational quadratic arcs; returns their number. */
 static inline int circle_control_points(int arc_count, double (*out)[3])
 {
     double half = TORUS_PI / arc_count;
@@ -24,7 +24,8 @@ static inline int circle_control_points(int arc_count, double (*out)[3])
         double far = i % 2 ? 1.0 / cos(half) : 1.0;
         tact_v3_set(out[i], far * cos(half * i), far * sin(half * i), i % 2 ? cos(half) : 1.0);
     }
-    tact_v3_set(out[2 * arc_count], 1.0, 0.0, 1.0); /* closed to the bit */
+    tact_v3_set(out[2 * arc_count], 1.0, 0.0,
+                1.0); /* the last control point equals the first bit for bit */
     return 2 * arc_count + 1;
 }
 
@@ -38,10 +39,10 @@ static inline char *torus_patch_file_text(int arc_count, int flip)
     at += sprintf(at, "# a torus\n");
     for (int j = 0; j < count; j++) {
         for (int i = 0; i < count; i++) {
-            double r = TORUS_RING + TORUS_TUBE * c[j][0];
-            at +=
-                tact_number_print(at, 128, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
-                                  (flip ? -TORUS_TUBE : TORUS_TUBE) * c[j][1], c[i][2] * c[j][2]);
+            double r = TORUS_RING_RADIUS_M + TORUS_TUBE_RADIUS_M * c[j][0];
+            at += tact_number_print(
+                at, 128, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
+                (flip ? -TORUS_TUBE_RADIUS_M : TORUS_TUBE_RADIUS_M) * c[j][1], c[i][2] * c[j][2]);
         }
     }
     at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 %d 0 %d", arc_count, arc_count);

@@ -232,7 +232,7 @@ double body_tilt_from_vertical(struct world_scene *scene, int body)
     return atan2(hypot(up[0], up[1]), up[2]);
 }
 
-/* Adds `sign` times the twist of the shape's owner at a world point. */
+/* Adds `sign` times the twist, at a world point, of the body that owns the shape. */
 static void add_owner_twist_at_point(struct world_scene *scene, int shape, const double *point,
                                      double sign, double *twist)
 {
@@ -260,21 +260,23 @@ static void add_owner_twist_at_point(struct world_scene *scene, int shape, const
 }
 
 void start_thrown_box_scene(struct world_scene *scene, const struct tact_world_options *options,
-                            const double draw[THROWN_BOX_DRAW_COUNT], double mass,
+                            const double unit_random_numbers[THROWN_BOX_DRAW_COUNT], double mass,
                             const struct tact_contact_law *law)
 {
-    struct tact_shape shape = box_of_sides(0.1, 0.02 + 0.08 * draw[0], 0.01 + 0.09 * draw[1]);
+    struct tact_shape shape = box_of_sides(0.1, 0.02 + 0.08 * unit_random_numbers[0],
+                                           0.01 + 0.09 * unit_random_numbers[1]);
     const double at[3] = {0, 0, 0.12};
     open_empty_scene(scene, options);
     add_scene_ground(scene);
     int b = add_scene_solid(scene, &shape, mass, at, 0);
     struct tact_body *body = tact_world_body(scene->world, b);
     for (int i = 0; i < 4; i++) {
-        body->pose.quat_wxyz[i] = draw[2 + i] - 0.5;
+        body->pose.quat_wxyz[i] = unit_random_numbers[2 + i] - 0.5;
     }
     tact_quat_normalize(body->pose.quat_wxyz);
-    tact_v3_set(body->twist, 3 * draw[6] - 1.5, 0, -1 - draw[7]);
-    tact_v3_set(body->twist + 3, 40 * draw[8] - 20, 40 * draw[9] - 20, 5);
+    tact_v3_set(body->twist, 3 * unit_random_numbers[6] - 1.5, 0, -1 - unit_random_numbers[7]);
+    tact_v3_set(body->twist + 3, 40 * unit_random_numbers[8] - 20, 40 * unit_random_numbers[9] - 20,
+                5);
     tact_world_refresh(scene->world);
     set_scene_law(scene, 0, 1, law);
     finish_scene_building(scene);

@@ -2,7 +2,8 @@
 #ifndef TACT_TESTS_WORST_H
 #define TACT_TESTS_WORST_H
 
-/* The largest value, the seed of its world, and the number of worlds over a bound. */
+/* The largest value of a measure over random worlds, the seed of its world, and the number of
+ * worlds over a bound. */
 struct worst {
     double value;
     int seed, exceed;
