@@ -64,8 +64,8 @@ static void two_sessions_in_real_time_do_not_disturb_each_other(void **state)
     }
 }
 
-/* What the status callback finds about its thread. */
-struct watched {
+/* Settings of the thread that runs the status callback. */
+struct callback_thread {
     pthread_t host;
     int status_callback_count, unblocked, policy;
 };
@@ -73,7 +73,7 @@ struct watched {
 static void check_callback_thread(void *user, const struct tact_session_status *status)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD, SIGPROF};
-    struct watched *w = user;
+    struct callback_thread *w = user;
     sigset_t mask;
     (void)status;
     if (pthread_equal(pthread_self(), w->host)) {
@@ -90,7 +90,7 @@ static void check_callback_thread(void *user, const struct tact_session_status *
 /* The host's thread has real-time priority, where that is permitted. */
 static void *run_in_host_thread(void *arg)
 {
-    struct watched *w = arg;
+    struct callback_thread *w = arg;
     const struct sched_param high = {.sched_priority = 10};
     const struct rlimit fuse = {500000, RLIM_INFINITY};
     struct tact_session_options options = tact_session_options_default();
@@ -120,7 +120,7 @@ static void the_status_thread_inherits_no_signals_or_priority(void **state)
 {
     (void)state;
     pthread_t thread;
-    struct watched w = {.status_callback_count = 0};
+    struct callback_thread w = {.status_callback_count = 0};
     assert_int_equal(pthread_create(&thread, NULL, run_in_host_thread, &w), 0);
     pthread_join(thread, NULL);
     assert_true(w.status_callback_count > 0);
@@ -131,14 +131,14 @@ static void the_status_thread_inherits_no_signals_or_priority(void **state)
 static struct tact_stop stop;
 static int opened;
 
-static void nothing_read(void *self, uint64_t tick, double t, int64_t now,
+static void read_nothing(void *self, uint64_t tick, double t, int64_t now,
                          struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t, (void)now;
     in->state = TACT_DEVICE_OK;
 }
 
-static void nothing_close(void *self)
+static void close_nothing(void *self)
 {
     (void)self;
 }
@@ -146,8 +146,8 @@ static void nothing_close(void *self)
 static int open_and_stop(const struct tact_device_config *config, struct tact_device *out,
                          struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), nothing_read, NULL,
-                                               nothing_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_nothing, NULL,
+                                               close_nothing};
     (void)config;
     (void)err;
     opened++;
@@ -230,13 +230,14 @@ static void memory_depends_on_near_pairs_only(void **state)
     getrusage(RUSAGE_SELF, &after);
     double used = (double)(after.ru_maxrss - before.ru_maxrss) / 1024;
     print_message("%.2f s, %.0f MB more\n", cpu_seconds() - began, used);
-    assert_true(used < 200 || RUNS_UNDER_SANITIZER); /* a sanitizer keeps freed memory */
+    /* memory is not compared under a sanitizer, which keeps freed memory */
+    assert_true(used < 200 || RUNS_UNDER_SANITIZER);
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);
 }
 
-/* As many pairs as a record has room for have unique names. */
+/* The names of all pairs that a record has room for differ. */
 static void pair_names_are_unique(void **state)
 {
     (void)state;

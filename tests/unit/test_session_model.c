@@ -10,8 +10,8 @@
  * peaks of the literature page, by the delay. */
 static void wall_is_met_without_delay(void **state)
 {
-    static const uint64_t delays[] = {0, 5, 20, 50, 100, 200};       /* [ms] */
-    static const double peaks[] = {5.9, 6.2, 6.5, 12.0, 17.0, 19.0}; /* average hand [N] */
+    static const uint64_t delays[] = {0, 5, 20, 50, 100, 200};                /* [ms] */
+    static const double expected_peaks[] = {5.9, 6.2, 6.5, 12.0, 17.0, 19.0}; /* average hand [N] */
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
     for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
@@ -24,17 +24,18 @@ static void wall_is_met_without_delay(void **state)
                               .back = 4.5};
             struct remote_log t = run_sites(&run);
             const double felt = -mean_of_column(&t, PERSON_FORCE, 4.0, 4.5);
-            const double ideal = series_spring_force(&hands[h]);
-            const double drag = peak_of_column(&t, PERSON_FORCE, 0.5, 1.0);
+            const double ideal_force = series_spring_force(&hands[h]);
+            const double free_air_drag = peak_of_column(&t, PERSON_FORCE, 0.5, 1.0);
             const double peak = peak_of_column(&t, ROBOT_FORCE, 0.5, 4.5);
             const double rest = rms_speed_of_column(&t, PERSON_Q, 4.0, 4.5);
             print_message("%3d ms %s: press %.3f N, ideal %.3f; robot %.3f N; drag %.3f N; robot's "
                           "peak %.2f N; rest %.2g mm/s\n",
-                          (int)delays[i], hands[h].name, felt, ideal,
-                          mean_of_column(&t, ROBOT_FORCE, 4.0, 4.5), drag, peak, 1e3 * rest);
-            assert_true(fabs(felt - ideal) < 1e-3 * ideal);
-            assert_true(drag < 0.01 && rest < 2e-3);
-            assert_true(h != 1 || peak < 1.1 * peaks[i]);
+                          (int)delays[i], hands[h].name, felt, ideal_force,
+                          mean_of_column(&t, ROBOT_FORCE, 4.0, 4.5), free_air_drag, peak,
+                          1e3 * rest);
+            assert_true(fabs(felt - ideal_force) < 1e-3 * ideal_force);
+            assert_true(free_air_drag < 0.01 && rest < 2e-3);
+            assert_true(h != 1 || peak < 1.1 * expected_peaks[i]);
             free(t.at);
         }
     }

@@ -46,10 +46,11 @@ static void log_path(int site, char path[64])
     snprintf(path, 64, "%s/%d.mcap", folder, site);
 }
 
-/* link: further settings of both ends; the deadman is held from 0.3 s, and not in `released`. */
-static const char *robot_tie = "impedance: 10, stiffness: 1000, damping: 30, tank: 1";
-static const char person_top[] = "name: person\nhands:\n";
-static const char *person_with = person_top; /* in its place */
+/* Opens both sites; link: further settings of both ends; the deadman is held from 0.3 s on, except
+ * in `released`. */
+static const char *robot_tie_settings = "impedance: 10, stiffness: 1000, damping: 30, tank: 1";
+static const char person_scene_head[] = "name: person\nhands:\n";
+static const char *person_scene_head_used = person_scene_head; /* in its place */
 
 static void open_sites(int port, const char *link, double until, int record)
 {
@@ -59,7 +60,7 @@ static void open_sites(int port, const char *link, double until, int record)
                  "type: network, settings: {%s: \"127.0.0.1:%d\", jitter: 0.02, repeats: 20%s}",
                  i ? "listen" : "connect", port, link);
         if (i) {
-            snprintf(text, sizeof text, robot_scene_text, robot_tie);
+            snprintf(text, sizeof text, robot_scene_text, robot_tie_settings);
         } else {
             char button[128];
             tact_number_print(text, sizeof text, person_scene_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
@@ -70,7 +71,7 @@ static void open_sites(int port, const char *link, double until, int record)
                               until);
             replace_text(text, sizeof text, "type: button", button);
             replace_text(text, sizeof text, "button.held", "button.deadman");
-            replace_text(text, sizeof text, person_top, person_with);
+            replace_text(text, sizeof text, person_scene_head, person_scene_head_used);
         }
         replace_text(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
         scenes[i] = parse_remote_scene(text);
@@ -91,7 +92,7 @@ static double link_input(int site, const char *name)
     return 0.0;
 }
 
-static const struct session_remote_state *tie_at(int site)
+static const struct session_remote_state *tie_state_at(int site)
 {
     return &sessions[site]->remotes[0].state;
 }
@@ -107,8 +108,8 @@ static double press_wall(const char *link, double *least, int ticks)
         step_both_sessions();
         *least = fmin(*least, fmin(link_input(PERSON, "channel_energy"),
                                    link_input(ROBOT, "channel_energy")));
-        felt -= k >= ticks - 1000 ? tie_at(PERSON)->force / 1000.0 : 0.0;
-        peak = fmax(peak, fabs(tie_at(ROBOT)->force));
+        felt -= k >= ticks - 1000 ? tie_state_at(PERSON)->force / 1000.0 : 0.0;
+        peak = fmax(peak, fabs(tie_state_at(ROBOT)->force));
     }
     print_message("press %.2f N of %.2f, robot's peak %.2f N, round trip %.3f s, one way %.3f s; "
                   "%g lost, %g repeated, %g missing, %g duplicate, %g late; energy %.1e J\n",
@@ -125,21 +126,21 @@ static double press_wall(const char *link, double *least, int ticks)
     return felt;
 }
 
-#define POOR                                                                                       \
+#define POOR_LINK                                                                                  \
     ", link: {delay: 0.05, jitter: 0.02, loss: 0.05, burst: 0.01, duplicate: 0.01, reorder: "      \
     "0.01, seed: 3}"
 
-/* Missing waves are made of the next ones: nothing is generated. Held for 10 ms where none waits,
- * the channel gives a little. */
+/* The channel makes missing waves of the next ones: no energy is generated. Held for 10 ms where
+ * none waits, a wave adds a little energy. */
 static void press_over_a_poor_link(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
     double least;
     const int end = 7500;
-    const double passive = press_wall(POOR, &least, end);
+    const double passive = press_wall(POOR_LINK, &least, end);
     assert_true(least >= -1e-12 && passive > 0.85 * ideal_press && passive < 1.02 * ideal_press);
-    const double held = press_wall(POOR ", hold: 0.01", &least, end);
+    const double held = press_wall(POOR_LINK ", hold: 0.01", &least, end);
     assert_true(fabs(held / ideal_press - 1.0) < 0.1);
     for (int i = 0; i < SITES; i++) {
         char path[64];
@@ -155,18 +156,18 @@ static const char *const counters[] = {"lost",     "late",      "missing", "drop
                                        "restarts", "sessions"};
 enum { COUNTERS = sizeof counters / sizeof *counters };
 
-/* What a minute of a site is like. */
-struct minute {
-    double counted[COUNTERS]; /* in it */
-    double so_far[COUNTERS];
+/* What a site consumes and counts within a minute. */
+struct minute_statistics {
+    double increase[COUNTERS]; /* in it */
+    double previous[COUNTERS];
 };
 
-static void end_minute(int site, struct minute *minute)
+static void end_minute(int site, struct minute_statistics *minute_statistics)
 {
     for (int i = 0; i < COUNTERS; i++) {
         const double now = link_input(site, counters[i]);
-        minute->counted[i] = now - minute->so_far[i];
-        minute->so_far[i] = now;
+        minute_statistics->increase[i] = now - minute_statistics->previous[i];
+        minute_statistics->previous[i] = now;
     }
 }
 
@@ -176,12 +177,12 @@ static void end_minute(int site, struct minute *minute)
 static void hour_has_no_growth(void **state)
 {
     (void)state;
-    const int minutes = campaign_trial_count(0, 60);
-    struct minute now[SITES] = {0}, first[SITES];
+    const int minute_count = campaign_trial_count(0, 60);
+    struct minute_statistics now[SITES] = {0}, first[SITES];
     long before = 0;
-    open_sites(find_free_udp_port(), POOR, 1e6, 0);
+    open_sites(find_free_udp_port(), POOR_LINK, 1e6, 0);
     wait_for_both_links();
-    for (int m = 0; m < minutes; m++) {
+    for (int m = 0; m < minute_count; m++) {
         struct rusage use;
         for (int k = 0; k < 60000; k++) {
             step_both_sessions();
@@ -198,11 +199,11 @@ static void hour_has_no_growth(void **state)
             first[i] = m == 1 ? now[i] : first[i];
             print_message("  fill %.3f s, energy %.2e J, %g lost, %g missing, %g restarts\n",
                           link_input(i, "playout_fill"), link_input(i, "channel_energy"),
-                          now[i].counted[0], now[i].counted[2], link_input(i, "restarts"));
+                          now[i].increase[0], now[i].increase[2], link_input(i, "restarts"));
             assert_true(link_input(i, "playout_fill") < 0.1);
             assert_true(link_input(i, "least_energy") >= -1e-12);
             for (int c = 0; c < COUNTERS && m > 1; c++) {
-                assert_true(now[i].counted[c] <= 1.5 * first[i].counted[c] + 30.0);
+                assert_true(now[i].increase[c] <= 1.5 * first[i].increase[c] + 30.0);
             }
             assert_int_equal(link_input_of_site(i)->state, TACT_DEVICE_OK);
         }
@@ -221,15 +222,15 @@ static void silent_end_lets_go(void **state)
     for (; k < 3000; k++) {
         step_both_sessions();
     }
-    const double before = -tie_at(PERSON)->force;
+    const double before = -tie_state_at(PERSON)->force;
     for (k = 0; k < 700; k++) {
         assert_int_equal(tact_session_step(sessions[PERSON], 0, NULL), 0);
-        after = k >= 350 ? fmax(after, fabs(tie_at(PERSON)->force)) : after;
+        after = k >= 350 ? fmax(after, fabs(tie_state_at(PERSON)->force)) : after;
         assert_true(k < 505 || link_input_of_site(PERSON)->state == TACT_DEVICE_LOST);
     }
     print_message("felt %.2f N, at most %.4f N after 0.35 s of silence\n", before, after);
     assert_true(fabs(before / ideal_press - 1.0) < 0.1 && after < 0.01);
-    for (k = 0; k < 700; k++) { /* it has heard nothing either */
+    for (k = 0; k < 700; k++) { /* the robot's site has received no packet either */
         assert_int_equal(tact_session_step(sessions[ROBOT], 0, NULL), 0);
     }
     assert_int_equal(link_input_of_site(ROBOT)->state, TACT_DEVICE_LOST);
@@ -238,24 +239,25 @@ static void silent_end_lets_go(void **state)
         step_both_sessions();
     }
     assert_int_equal(link_input_of_site(PERSON)->state, TACT_DEVICE_OK);
-    assert_true(tie_at(PERSON)->must_reengage > 0.0 && fabs(tie_at(PERSON)->force) < 0.01);
+    assert_true(tie_state_at(PERSON)->must_reengage > 0.0 &&
+                fabs(tie_state_at(PERSON)->force) < 0.01);
     close_sessions_of_sites();
 }
 
-/* Waves of two impedances would be no line, and give energy. */
+/* Ends with two wave impedances do not engage: they would be no line, and would generate energy. */
 static void other_impedance_does_not_engage(void **state)
 {
     (void)state;
-    const char *good = robot_tie;
-    robot_tie = "impedance: 20, stiffness: 1000, damping: 30, tank: 1";
+    const char *good = robot_tie_settings;
+    robot_tie_settings = "impedance: 20, stiffness: 1000, damping: 30, tank: 1";
     open_sites(find_free_udp_port(), "", 100.0, 0);
     wait_for_both_links();
     for (int k = 0; k < 1000; k++) {
         step_both_sessions();
-        assert_true(tie_at(PERSON)->ticks <= 0.0 && tie_at(ROBOT)->ticks <= 0.0);
+        assert_true(tie_state_at(PERSON)->ticks <= 0.0 && tie_state_at(ROBOT)->ticks <= 0.0);
     }
     close_sessions_of_sites();
-    robot_tie = good;
+    robot_tie_settings = good;
 }
 
 static int count_events(int site, const char *text)
@@ -278,15 +280,16 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
 {
     (void)state;
     const struct tact_session_report report = {.safety = 0};
-    person_with = "name: person\nmax_speed: 0.05\n"
-                  "tools: [{hand: palm, device: person, position: [grip, turn, lift], clutch: "
-                  "button.deadman}]\n"
-                  "hands:\n"
-                  "  - {name: palm, weightless: true, base: {mass: 0.1, inertia: [1e-4, 1e-4, "
-                  "1e-4, 0, 0, 0], coupling: {stiffness: 100, "
-                  "damping: 1}, turn_coupling: {stiffness: 1, damping: 0.01}}}\n";
+    person_scene_head_used =
+        "name: person\nmax_speed: 0.05\n"
+        "tools: [{hand: palm, device: person, position: [grip, turn, lift], clutch: "
+        "button.deadman}]\n"
+        "hands:\n"
+        "  - {name: palm, weightless: true, base: {mass: 0.1, inertia: [1e-4, 1e-4, "
+        "1e-4, 0, 0, 0], coupling: {stiffness: 100, "
+        "damping: 1}, turn_coupling: {stiffness: 1, damping: 0.01}}}\n";
     open_sites(find_free_udp_port(), "", 100.0, 1);
-    person_with = person_top;
+    person_scene_head_used = person_scene_head;
     for (int k = wait_for_both_links(); k < 2500; k++) {
         step_both_sessions();
     }
@@ -294,7 +297,7 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
     assert_true(link_input(ROBOT, "other_clutched") == 1.0);
     assert_true(link_input(PERSON, "other_fault") == 0.0);
     assert_true(link_input(PERSON, "other_clutched") == 0.0);
-    assert_true(tie_at(ROBOT)->ticks <= 0.0 && tie_at(PERSON)->ticks <= 0.0);
+    assert_true(tie_state_at(ROBOT)->ticks <= 0.0 && tie_state_at(PERSON)->ticks <= 0.0);
     char *text = tact_session_report_json(sessions[ROBOT], &report);
     assert_non_null(strstr(text, "\"other_fault\": 1.0"));
     free(text);
@@ -385,7 +388,7 @@ static void bad_settings_are_refused(void **state)
     }
 }
 
-/* Channels of the other site arm nothing here, tied or not. */
+/* Channels of the other site arm no outputs here, tied or not. */
 static void other_site_is_no_deadman(void **state)
 {
     (void)state;

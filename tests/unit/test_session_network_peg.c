@@ -22,7 +22,7 @@
 #include "support/run_scene.h"
 
 enum { AXES = 6, TOUCHES = 4490, PRESSED = 19900, TURNED = 30900 }; /* ticks */
-/* Under a sanitizer it ends as the peg touches. */
+/* Number of ticks of the run; under a sanitizer it ends as the peg touches. */
 enum { END = RUNS_UNDER_SANITIZER ? 7000 : 31000 };
 
 static char folder[] = "/tmp/tact_peg_XXXXXX";
@@ -41,7 +41,7 @@ static const struct ties waves = {
     .along = {"impedance: 10}", "impedance: 10, stiffness: 1000, damping: 20}"},
     .about = {"impedance: 0.03}", "impedance: 0.03, stiffness: 3, damping: 0.03}"}};
 
-/* link: settings in place of those of the simulated link, or NULL. */
+/* Opens both ends; link: settings in place of those of the simulated link, or NULL. */
 static void open_ends(const struct ties *ties, const char *link)
 {
     static const char *const names[] = {"teleop_peg_local.yaml", "teleop_peg_remote.yaml"};
@@ -116,7 +116,7 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
         }
     }
     print_message("at most %.2f N on the peg\n", most);
-    /* under a sanitizer it ends before */
+    /* the force is not compared under a sanitizer, where the run ends before the press */
     assert_true(RUNS_UNDER_SANITIZER || fabs(pressed - exact[0]) < 0.005 * exact[0]);
     assert_true(RUNS_UNDER_SANITIZER ||
                 (fabs(slip - play) < 1e-3 && fabs(turned - exact[1]) < 0.01 * exact[1]));
@@ -204,15 +204,15 @@ static void other_modes_follow_along_all_axes(void **state)
         for (int k = wait_for_both_links(); k < TOUCHES; k++) {
             step_both_sessions();
         }
-        const double *person = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).q;
-        const double *robot = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q;
+        const double *person_pose = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).q;
+        const double *robot_pose = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q;
         print_message("%s %.4f mm, %.5f rad of %.4f mm, %.5f rad\n", ties[i].along[ROBOT],
-                      1e3 * distance_between(person, robot),
-                      distance_between(person + 3, robot + 3), 1e3 * tact_v3_norm(person),
-                      tact_v3_norm(person + 3));
-        assert_true(tact_v3_norm(person) > 0.008 && tact_v3_norm(person + 3) > 0.05);
-        assert_true(distance_between(person, robot) < 1e-5 &&
-                    distance_between(person + 3, robot + 3) < 1e-4);
+                      1e3 * distance_between(person_pose, robot_pose),
+                      distance_between(person_pose + 3, robot_pose + 3),
+                      1e3 * tact_v3_norm(person_pose), tact_v3_norm(person_pose + 3));
+        assert_true(tact_v3_norm(person_pose) > 0.008 && tact_v3_norm(person_pose + 3) > 0.05);
+        assert_true(distance_between(person_pose, robot_pose) < 1e-5 &&
+                    distance_between(person_pose + 3, robot_pose + 3) < 1e-4);
         close_sessions_of_sites();
         for (int site = 0; site < SITES; site++) {
             char path[64];

@@ -110,7 +110,7 @@ static void lost_site_returns_by_hand(void **state)
                       .back = 10.0};
     struct remote_log t = run_sites(&run);
     double jump = 0.0, robot_jump = 0.0;
-    for (uint64_t i = 2900; i < 7000; i++) { /* with the silence, from 3 s on */
+    for (uint64_t i = 2900; i < 7000; i++) { /* from just before the silence, which begins at 3 s */
         jump = fmax(jump, fabs(t.at[i][PERSON_FORCE] - t.at[i - 1][PERSON_FORCE]));
         robot_jump = fmax(robot_jump, fabs(t.at[i][ROBOT_FORCE] - t.at[i - 1][ROBOT_FORCE]));
     }
@@ -193,7 +193,7 @@ static void claim_of_a_peer_arms_nothing(void **state)
     assert_true(peak_of_column(&t, PERSON_HELD, 0.0, 3.0) == 0.0);
     assert_true(peak_of_column(&t, PERSON_FORCE, 0.0, 3.0) < 1e-9);
     assert_true(peak_of_column(&t, ROBOT_Q, 0.0, 3.0) <
-                1e-9); /* it is engaged, with nothing that moves it */
+                1e-9); /* the robot is engaged, but no target moves it */
     free(t.at);
 }
 
@@ -254,7 +254,7 @@ static void both_logs_replay_bit_for_bit(void **state)
     }
 }
 
-/* Refused once the devices are open. */
+/* Channels of another site that are invalid are refused once the devices are open. */
 static void bad_channels_are_refused(void **state)
 {
     static const struct {

@@ -14,7 +14,7 @@
 #include "rt/triple.h"
 #include "support/campaign.h"
 
-#define NEAR_WRAP (UINT32_MAX - 100)
+#define START_NEAR_WRAP (UINT32_MAX - 100)
 
 struct value {
     uint64_t number;
@@ -70,7 +70,7 @@ static void test_newest_wins(void **state)
     (void)state;
     struct tact_triple *triple;
     int fresh = -1;
-    assert_int_equal(tact_triple_create(&triple, sizeof(struct value), NEAR_WRAP), 0);
+    assert_int_equal(tact_triple_create(&triple, sizeof(struct value), START_NEAR_WRAP), 0);
     uint64_t number = 0, overwritten = 0;
     for (int round = 0; round < 200; round++) {
         const int published_count = 1 + round % 4;
@@ -83,7 +83,7 @@ static void test_newest_wins(void **state)
         assert_int_equal(fresh, 1);
         assert_int_equal(v->number, number - 1);
         assert_true(is_value_intact(v));
-        assert_int_equal(tact_triple_sequence(triple), (uint32_t)(NEAR_WRAP + number - 1));
+        assert_int_equal(tact_triple_sequence(triple), (uint32_t)(START_NEAR_WRAP + number - 1));
         assert_int_equal(tact_triple_overwritten(triple), overwritten);
         assert_ptr_equal(tact_triple_read(triple, &fresh), v);
         assert_int_equal(fresh, 0);
@@ -112,14 +112,14 @@ static void test_held_value_is_stable(void **state)
     tact_triple_free(triple);
 }
 
-struct stress {
+struct stress_state {
     struct tact_triple *triple;
     uint64_t count;
 };
 
 static void *write_all(void *arg)
 {
-    struct stress *s = arg;
+    struct stress_state *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
         publish_value(s->triple, i);
         if (i % 64 == 0) {
@@ -132,8 +132,8 @@ static void *write_all(void *arg)
 static void test_two_threads(void **state)
 {
     (void)state;
-    struct stress s = {.count = RUNS_UNDER_SANITIZER ? 200000 : 2000000};
-    assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), NEAR_WRAP), 0);
+    struct stress_state s = {.count = RUNS_UNDER_SANITIZER ? 200000 : 2000000};
+    assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), START_NEAR_WRAP), 0);
     pthread_t writer;
     assert_int_equal(pthread_create(&writer, NULL, write_all, &s), 0);
     uint64_t got = 0, last = 0;
@@ -145,7 +145,7 @@ static void test_two_threads(void **state)
             continue;
         }
         assert_true(is_value_intact(v));
-        assert_int_equal(tact_triple_sequence(s.triple), (uint32_t)(NEAR_WRAP + v->number));
+        assert_int_equal(tact_triple_sequence(s.triple), (uint32_t)(START_NEAR_WRAP + v->number));
         assert_true(!has_held_value || (fresh ? v->number > last : v->number == last));
         got += (uint64_t)fresh;
         last = v->number;
@@ -162,7 +162,7 @@ static void test_cost(void **state)
     (void)state;
     struct tact_triple *triple;
     const int n = 1000000;
-    assert_int_equal(tact_triple_create(&triple, 256, NEAR_WRAP), 0);
+    assert_int_equal(tact_triple_create(&triple, 256, START_NEAR_WRAP), 0);
     const int64_t t0 = tact_clock_now();
     for (int i = 0; i < n; i++) {
         *(int *)tact_triple_write_begin(triple) = i;
