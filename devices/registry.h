@@ -12,7 +12,7 @@
 
 TACT_BEGIN_DECLS
 
-/** The built-in types, in a fixed order; *count receives how many. Valid for ever. */
+/** The built-in types, in a fixed order; *count receives how many. Valid until the program ends. */
 TACT_API const struct tact_device_type *const *tact_devices_builtin(size_t *count);
 
 /** The type of that name among `count` of `types`, or NULL. */

@@ -26,11 +26,11 @@ enum buffer {
 
 struct tact_batch {
     struct tact_cl *cl;
-    struct tact_source_scene scene; /* the arrays of this scene are owned by the caller */
+    struct tact_source_scene scene; /* the source's scene, whose arrays belong to the caller */
     uint32_t pair_count;
     uint32_t mesh_count;
     struct tact_batch_mesh *meshes;
-    uint32_t *mesh_index_of_shape; /* index into meshes of every shape that has one */
+    uint32_t *mesh_index_of_shape; /* index into `meshes` for every shape that has a mesh */
     struct tact_batch_pair *pairs;
     struct tact_items items;
     uint32_t first_item_of_kernel[TACT_CL_ITEM_KERNELS + 1];
@@ -61,7 +61,7 @@ static double read_device_real(const void *from, size_t floating_point_bytes, si
                                                   : (double)((const float *)from)[i];
 }
 
-/* Numbers the distinct meshes: several shapes may use one mesh. */
+/* Assigns an index to each distinct mesh, as several shapes may use one mesh. */
 static int assign_mesh_indices(struct tact_batch *b, const struct tact_source_scene *scene,
                                struct tact_error *err)
 {
@@ -292,11 +292,12 @@ static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *d
         double size = c->first->mesh->radius + (c->second->mesh ? c->second->mesh->radius : 0.0);
         c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
     }
-    /* the broad phase costs the host the same */
+    /* the cost of the broad phase is the same for the host and the device */
     c->cost_ns = (double)(tact_clock_now() - began) + host_ns_per_item(c->method) * c->items.count;
 }
 
-/* Fills the items kernel by kernel: those of a kernel, and of a pair, are contiguous. */
+/* Collects the work items of a frame, kernel by kernel, so that the items of a kernel, and those of
+ * a pair, are contiguous. */
 static void collect_frame_items(struct tact_batch *b, const struct tact_pose *poses,
                                 const uint8_t *active, const double *directions)
 {

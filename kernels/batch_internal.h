@@ -34,10 +34,11 @@ struct tact_range {
 /* A pair in the current frame. */
 struct tact_batch_pair {
     enum tact_moments_method method;
-    int swapped;             /* 1: the method's first shape is the scene's b */
+    /* 1: the first shape of the kernel's method is shape b of the scene's pair */
+    int swapped;
     int is_computed_on_host; /* 1: no kernel for these shapes (a ball): tact_moments_pair() on the
                                 host */
-    int32_t status;          /* as tact_moments_pair() returns */
+    int32_t status;          /* result of the pair, as tact_moments_pair() returns it */
     const struct tact_shape *first, *second;
     uint32_t first_mesh, second_mesh; /* indices into tact_batch.meshes */
     const struct tact_pose *first_pose, *second_pose;

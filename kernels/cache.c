@@ -11,8 +11,8 @@
 #include "rt/cache.h"
 
 static struct {
-    char path[PATH_MAX]; /* folder of this process only; "": none */
-    pid_t owner;         /* forked children do not remove it */
+    char path[PATH_MAX]; /* path of a temporary cache folder of this process; "": none */
+    pid_t owner;         /* the process that created the folder: forked children do not remove it */
 } private_cache;
 
 static int remove_cache_entry(const char *path, const struct stat *st, int kind, struct FTW *at)

@@ -9,7 +9,7 @@
 #define MAX_TRAVERSAL_STACK_DEPTH                                                                  \
     128 /* pending nodes of a traversal; a balanced tree needs far fewer */
 
-/* Point of the world in the frame of a pose. */
+/* Transforms a point from the world to the frame of a pose. */
 static void point_in_pose_frame(double *r, const struct tact_pose *pose, const double *point)
 {
     double m[9], d[3];
@@ -28,7 +28,7 @@ static void set_summation_transform(double *values, const struct tact_batch_pair
     point_in_pose_frame(values + 9, pose, c->origin);
 }
 
-/* Sets summation axes with z as the third. */
+/* Sets the axes of the summation frame, with z as the third. */
 static void set_summation_axes(struct tact_batch_pair *c, const double *z)
 {
     tact_v3_tangents(z, c->axes, c->axes + 3);

@@ -27,7 +27,7 @@ typedef float4 real4;
 /* Bound on the slope of a triangle; equals the host's TACT_MAX_FACE_SLOPE. */
 #define MAX_TRIANGLE_SLOPE REAL(1e8)
 
-/* Sums of one item in its pair's summation frame: moments about the frame's origin. */
+/* Partial sums of one work item in the summation frame of its pair: moments about the frame's origin. */
 typedef struct {
     real volume;
     real3 first;    /* integral of r dV */

@@ -92,7 +92,7 @@ static size_t list_opencl_devices(cl_device_id *devices, size_t capacity)
 }
 
 /* Runs in a child process: see probe_internal.h. */
-static void query(void)
+static void list_devices_in_child(void)
 {
     cl_device_id devices[MAX_DEVICES];
     list_opencl_devices(devices, MAX_DEVICES);
@@ -104,7 +104,7 @@ static int list_devices_safely(cl_device_id *devices, size_t capacity, size_t *c
                                struct tact_error *err)
 {
     tact_opencl_prepare(NULL);
-    int rc = tact_cl_probe_driver(query, err);
+    int rc = tact_cl_probe_driver(list_devices_in_child, err);
     *count = rc ? 0 : list_opencl_devices(devices, capacity);
     return rc;
 }
@@ -200,8 +200,9 @@ static int build_kernels(const struct tact_cl_request *request, struct tact_cl *
             snprintf(log, sizeof log, "%.*s", (int)sizeof log - 1, whole);
             free(whole);
         }
-        return tact_error_set(err, -EIO, "the kernels do not build on %s (%d): %s", cl->info.name,
-                              (int)code, log);
+        return tact_error_set(err, -EIO,
+                              "the OpenCL kernels cannot be compiled on %s (error %d): %s",
+                              cl->info.name, (int)code, log);
     }
     for (int i = 0; i < TACT_CL_KERNELS; i++) {
         cl->kernels[i] = clCreateKernel(cl->program, kernel_names[i], &code);

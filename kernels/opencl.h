@@ -34,26 +34,27 @@ struct tact_opencl_device {
     char driver[64];        /**< driver version */
     int gpu;                /**< 1 for a GPU, 0 for a CPU or another kind */
     int fp64;               /**< 1 where it has double precision */
-    uint32_t compute_units; /**< as the driver reports */
-    int status;        /**< 0: self-test passed; negative errno: it, or setting it up, failed */
-    char verdict[384]; /**< result of the self-test as text: largest error, or why it failed */
-    double error;      /**< largest relative error of the self-test [1] */
-    double launch_us;  /**< median time of an empty kernel and the wait for it [us] */
+    uint32_t compute_units; /**< number of compute units, as the driver reports it */
+    int status; /**< 0: self-test passed; negative errno: it, or setting it up, failed */
+    /** result of the self-test as text: its largest error, or the reason of its failure */
+    char verdict[384];
+    double error;     /**< largest relative error of the self-test [1] */
+    double launch_us; /**< median time of an empty kernel and the wait for it [us] */
 };
 
 /**
- * Sets these variables, once per process. setenv() is not safe while another thread reads the
- * environment: a program with threads calls this before it starts them. Otherwise the first
- * function that needs a driver calls it.
+ * Sets the environment variables of PoCL listed above, once per process. setenv() is not safe while
+ * another thread reads the environment: a program with threads calls this before it starts them.
+ * Otherwise the first function that needs a driver calls it.
  * @retval 0
  * @retval <0  errno of creating PoCL's cache folder, without which PoCL has no device; err is set
  */
 TACT_API int tact_opencl_prepare(struct tact_error *err);
 
 /**
- * Describes up to `capacity` devices; *count is the number of devices present. With probe != 0 each
- * is set up and self-tested (seconds if the driver's cache is cold), else status is -EAGAIN and
- * launch_us 0.
+ * Describes up to `capacity` OpenCL devices; *count is the number of devices present. With probe !=
+ * 0 each device is set up and self-tested (seconds if the driver's cache is cold), else status is
+ * -EAGAIN and launch_us 0.
  * @retval 0
  * @retval -ENODEV  no OpenCL platform or no device; err names the packages to install
  * @retval -EIO     the driver failed

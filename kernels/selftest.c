@@ -38,7 +38,8 @@ static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge_mesh, stru
             rc = tact_shape_tessellate(&s[i]);
         }
     }
-    s[CAPSULE].kind = TACT_SHAPE_CONVEX; /* as a mesh: in closed form the host would measure it */
+    /* the half-space is tested with a mesh, as the host measures other shapes in closed form */
+    s[CAPSULE].kind = TACT_SHAPE_CONVEX;
     return rc;
 }
 

@@ -141,7 +141,8 @@ int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene
                                struct tact_source *out, struct tact_error *err)
 {
     struct tact_opencl_options options = tact_opencl_options_default();
-    options.fifo_priority = 1; /* above SCHED_OTHER, below any loop */
+    /* SCHED_FIFO priority 1: above SCHED_OTHER, below that of any loop */
+    options.fifo_priority = 1;
     if (user) {
         options = *(const struct tact_opencl_options *)user;
     }

@@ -22,9 +22,10 @@ TACT_BEGIN_DECLS
 struct tact_opencl_fault {
     uint64_t exit_after; /**< the worker ends after this many frames */
     uint64_t hang_after; /**< the worker blocks after this many frames and ignores a stop request */
-    uint64_t delay_every; /**< every this many frames ... */
-    int64_t delay_ns;     /**< ... the worker sleeps this long before it computes [ns] */
-    int wrong_kernels;    /**< volumes are wrong by 0.1 %: the self-test must detect it */
+    /** interval of delayed frames: every this many frames the worker sleeps for `delay_ns` */
+    uint64_t delay_every;
+    int64_t delay_ns;  /**< time that the worker sleeps before it computes such a frame [ns] */
+    int wrong_kernels; /**< volumes are wrong by 0.1 %: the self-test must detect it */
 };
 
 /** How moments are computed by OpenCL. */
@@ -79,13 +80,14 @@ TACT_API int tact_opencl_source_factory(void *user, const struct tact_source_sce
 
 /** Counters of a source made by tact_opencl_source_create(), from any thread. Real-time safe. */
 struct tact_opencl_statistics {
-    uint64_t frames;   /**< finished */
-    uint64_t replaced; /**< submitted, and replaced by a newer one before the worker read them */
-    uint64_t failed;   /**< frames for which the driver failed */
-    int64_t frame_ns;  /**< last frame: time from being read to being published [ns] */
-    int64_t found_ns;  /**< last frame: time from submit() to being read by the worker [ns] */
-    int64_t cpu_ns;    /**< CPU time of the worker up to its last frame [ns] */
-    int running;       /**< 0 if the worker has ended */
+    uint64_t frames; /**< finished */
+    /** frames submitted, and of these frames replaced by a newer one before the worker read them */
+    uint64_t replaced;
+    uint64_t failed;  /**< frames for which the driver failed */
+    int64_t frame_ns; /**< last frame: time from being read to being published [ns] */
+    int64_t found_ns; /**< last frame: time from submit() to being read by the worker [ns] */
+    int64_t cpu_ns;   /**< CPU time of the worker up to its last frame [ns] */
+    int running;      /**< 0 if the worker has ended */
 };
 /** Copies the counters of a source of this kind, from any thread. Real-time safe. */
 TACT_API void tact_opencl_statistics(const struct tact_source *source,

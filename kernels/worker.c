@@ -14,8 +14,9 @@
 #include "rt/thread_internal.h"
 #include "rt/triple.h"
 
-#define WORKER_STACK_BYTES ((size_t)4 << 20) /* a driver may call its compiler */
-#define SLOWEST_POLL_NS 1000000              /* longest polling interval, while no frame arrives */
+/* stack of the worker's thread, large as a driver may call its compiler in it */
+#define WORKER_STACK_BYTES ((size_t)4 << 20)
+#define SLOWEST_POLL_NS 1000000 /* longest polling interval, while no frame arrives */
 #define LONGEST_FIFO_NS                                                                            \
     50000000 /* longest frame at SCHED_FIFO; 1/4 of the loop's fuse (realtime.h) */
 #define LONGEST_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
@@ -291,10 +292,12 @@ static int start_thread(struct tact_worker *w, struct tact_error *err)
                      o->fifo_priority);
         rc = create_worker_thread(w, 0);
     }
-    return rc == 0 ? 0
-                   : tact_error_set(err, rc,
-                                    "the OpenCL worker does not start (priority %d, cpu %d): %s",
-                                    o->fifo_priority, o->cpu, strerror(-rc));
+    return rc == 0
+               ? 0
+               : tact_error_set(
+                     err, rc,
+                     "the thread of the OpenCL worker cannot be started (priority %d, cpu %d): %s",
+                     o->fifo_priority, o->cpu, strerror(-rc));
 }
 
 static void free_worker(struct tact_worker *w)

@@ -11,7 +11,8 @@
 #include "devices/attached/attached_internal.h"
 #include "devices/evdev/evdev_internal.h"
 
-enum { BOARDS = 48 }; /* nodes of boards; those above are of subdevices */
+/* number of nodes /dev/comediN that are boards; higher numbers are subdevices */
+enum { BOARDS = 48 };
 
 void tact_attached_append_text(char *text, size_t size, const char *format, ...)
 {
@@ -52,8 +53,8 @@ static bool do_other_devices_share_name(const struct tact_attached_input *all, i
     return false;
 }
 
-/* Appends the settings that select it; an exact name is preferred to a longer one that contains it.
- */
+/* Appends the settings that select a device in a scene. evdev prefers a device with exactly the
+ * name to one whose name contains it. */
 static void append_device_selector(const struct tact_attached_input *all, int count,
                                    struct tact_attached_input *one)
 {
@@ -78,7 +79,7 @@ static void append_device_selector(const struct tact_attached_input *all, int co
     }
 }
 
-/* Forces for the example entry. */
+/* Lists the force outputs for the example entry of a scene. */
 static const char *list_example_forces(const struct tact_attached_input *one)
 {
     const char *effect = one->force_count ? one->force[0].effect : "";

@@ -20,14 +20,16 @@ TACT_BEGIN_DECLS
 #define TACT_ATTACHED_SUBDEVICES 32 /**< maximum number of subdevices of a board */
 #define TACT_ATTACHED_RANGES 16     /**< maximum number of ranges of a subdevice */
 
-/** Whether this process can open a device, and what would open it. */
+/** Whether this process can open a device, and what to do to get access. */
 struct tact_attached_access {
-    int error; /**< 0, or the negative errno of opening it as the scene would without forces */
-    int force_error; /**< 0, or the negative errno of writing to an input device: forces */
-    char why[256];   /**< missing permission; empty if none */
-    char fix[256];   /**< a command that fixes it permanently, by a group if possible */
-    char rule[512];  /**< or a udev rule that opens only this device to the user at the machine;
-                        empty if it would change nothing */
+    int error; /**< 0, or the negative errno of opening the device for reading */
+    /** 0, or the negative errno of opening an input device for writing, as forces need */
+    int force_error;
+    char why[256]; /**< missing permission, as text; empty if none is missing */
+    char fix[256]; /**< shell command that gives access permanently, by a group if possible */
+    /** alternative to the command: a udev rule that gives only the user at the machine access to
+     * this device; empty if it would change nothing */
+    char rule[512];
 };
 
 /** A channel of an input device with default settings. */
@@ -50,9 +52,9 @@ struct tact_attached_force {
 /** An input device: pad, wheel, pedals, six-axis puck. */
 struct tact_attached_input {
     char path[64];     /**< /dev/input/event7 */
-    char link[256];    /**< a permanent name in /dev/input/by-id; may be empty */
+    char link[256];    /**< permanent path of the device in /dev/input/by-id; may be empty */
     char name[256];    /**< its own */
-    char serial[128];  /**< may be empty, as phys */
+    char serial[128];  /**< unique identifier of the device; may be empty */
     char phys[256];    /**< physical port to which it is connected */
     uint16_t bus;      /**< BUS_USB, ... of linux/input.h */
     uint16_t vendor;   /**< USB or other bus identifier of the maker */
@@ -64,9 +66,10 @@ struct tact_attached_input {
     int force_count; /**< number of kinds of force effects */
     struct tact_attached_force
         force[TACT_ATTACHED_FORCES]; /**< [force_count] kinds of force effects */
-    char effects[128]; /**< effects of the kernel's: "constant, spring"; may be empty */
-    int effect_most;   /**< maximum number of effects; 0: unknown */
-    char note[256];    /**< how a scene selects further channels; may be empty */
+    /** names of the kernel's effects that the device has: "constant, spring"; may be empty */
+    char effects[128];
+    int effect_most; /**< maximum number of effects on the device at once; 0: unknown */
+    char note[256];  /**< how a scene selects further channels; may be empty */
     struct tact_attached_access
         access;       /**< whether this user can open it, and otherwise how to get access */
     char named[48];   /**< one key of a keyboard that `channels` can name; otherwise empty */
@@ -90,23 +93,27 @@ struct tact_attached_subdevice {
     char output[48]; /**< names of its output channels: "ao0 .. ao1", "do0 .. do7" */
     int channels;    /**< number of its channels */
     uint32_t maxdata;                                       /**< maxdata of channel 0 */
-    int range_count;                                        /**< range count of channel 0 */
+    int range_count;                                        /**< number of ranges of channel 0 */
     struct tact_attached_range range[TACT_ATTACHED_RANGES]; /**< its ranges */
-    bool busy;                                              /**< another process has it */
-    bool calibrates; /**< the card is calibrated by software: `calibration` in the scene */
-    bool streams;    /**< analog inputs by itself: `stream` in the scene */
+    /** another process uses the subdevice */
+    bool busy;
+    /** the subdevice has software calibration (setting `calibration` of a scene) */
+    bool calibrates;
+    /** the card can scan its analog inputs by itself (setting `stream` of a scene) */
+    bool streams;
 };
 
 /** A measurement card. */
 struct tact_attached_board {
     char path[64];       /**< /dev/comedi0 */
-    char name[32];       /**< name of the board; empty where it is closed, as driver */
+    char name[32];       /**< name of the board; empty, as is driver, where it cannot be opened */
     char driver[32];     /**< name of its kernel driver */
     int subdevice_count; /**< number of its subdevices */
     struct tact_attached_subdevice subdevice[TACT_ATTACHED_SUBDEVICES]; /**< [subdevice_count] */
     struct tact_attached_access
-        access;      /**< whether this user can open it, and otherwise how to get access */
-    char scene[512]; /**< an entry of a scene's `devices`; empty where it is closed */
+        access; /**< whether this user can open it, and otherwise how to get access */
+    /** an entry of a scene's `devices` for this board; empty where it cannot be opened */
+    char scene[512];
 };
 
 /** The devices attached to this machine, as found by tact_attached_survey(). */

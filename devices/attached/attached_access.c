@@ -11,7 +11,8 @@
 
 enum { GROUPS = 256 };
 
-/* Whether the user has the group in the database, whatever the groups of this process. */
+/* Whether the user is a member of the group by the system's database, even if this process does not
+ * have it yet. */
 static bool is_member_of_group(gid_t group)
 {
     struct passwd entry;
@@ -58,7 +59,7 @@ static void advise_group_of_node(const char *path, const char *what,
              "%s: permission denied: %s has group %s and mode %04o", what, path, group,
              (unsigned)(st.st_mode & 07777));
     if (st.st_gid == 0 || (st.st_mode & 0060) != 0060) {
-        return; /* a group without the rights, or root's, which would grant far more */
+        return; /* the group lacks the rights, or is root's, which would grant far more */
     }
     if (is_member_of_group(st.st_gid)) {
         snprintf(access->fix, sizeof access->fix,

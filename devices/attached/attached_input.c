@@ -14,7 +14,8 @@ static bool has(const struct libevdev *dev, unsigned int type, unsigned int code
     return libevdev_has_event_code(dev, type, code) == 1;
 }
 
-/* Enables the codes of a bitmap of /sys: words in hexadecimal, the highest first. */
+/* Enables the event codes of a bitmap from /sys, written as hexadecimal words, the highest first.
+ */
 static void enable_event_codes(struct libevdev *dev, unsigned int type, const char *event_bitmap)
 {
     static const struct input_absinfo unknown_axis_info = {.value = 0};
@@ -77,8 +78,9 @@ static bool does_name_contain_word(const char *name, const char *word)
     return strcasestr(name, word) != NULL;
 }
 
-/* Whether it has keys that no stick has: receivers declare axes and buttons of all devices that
- * might be paired with them. The list is that of systemd's input_id. */
+/* Whether the device has keyboard keys, which no joystick has: wireless receivers declare axes and
+ * buttons of all devices that might be paired with them. The list of keys is that of systemd's
+ * input_id. */
 static bool has_keyboard_keys(const struct libevdev *dev)
 {
     static const unsigned int keys[] = {KEY_LEFTCTRL,  KEY_CAPSLOCK,      KEY_NUMLOCK, KEY_INSERT,
@@ -217,7 +219,7 @@ static void describe_force_effects(const struct libevdev *dev, struct tact_attac
     }
 }
 
-/* A permanent name: the device's own, or else that of its socket. */
+/* Finds a permanent path of the node: by the device's identity, or else by its port. */
 static void find_permanent_link(struct tact_attached_input *input)
 {
     static const char *const folders[] = {"/dev/input/by-id", "/dev/input/by-path"};

@@ -8,7 +8,7 @@
 #include "devices/common/settings.h"
 #include "rt/clock.h"
 
-enum { POLL_NS = 50000000 }; /* [ns] polling interval of the monitor */
+enum { POLL_NS = 50000000 }; /* [ns] polling interval of the monitor thread */
 
 static int read_device_selector(const struct tact_device_config *config,
                                 struct tact_evdev_selector *wanted, struct tact_error *err)
@@ -36,7 +36,7 @@ static int read_device_selector(const struct tact_device_config *config,
                                        "no device is selected: set path, match, serial or phys");
 }
 
-/* Reports the reason for which no device was found. */
+/* Reports why no device was found. */
 static int report_device_not_found(const struct tact_device_config *config,
                                    const struct tact_evdev_selector *wanted,
                                    const struct tact_evdev_search *search, struct tact_error *err)
@@ -138,7 +138,7 @@ static void describe_evdev(const struct tact_evdev *self, const struct tact_devi
     }
 }
 
-/* The source of a recording: a description without a node. */
+/* Opens a recording of events in place of a device: its description has no node. */
 static int open_event_recording(struct tact_evdev *self, const struct tact_device_config *config,
                                 struct tact_error *err)
 {
@@ -156,7 +156,7 @@ static int open_event_recording(struct tact_evdev *self, const struct tact_devic
     return rc;
 }
 
-/* Finds the device, or its recording. */
+/* Finds and opens the device, or its recording. */
 static int open_event_source(struct tact_evdev *self, const struct tact_device_config *config,
                              struct tact_evdev_search *search, struct tact_error *err)
 {

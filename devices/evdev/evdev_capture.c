@@ -6,11 +6,11 @@
 
 enum {
     QUEUE_EVENTS = 1 << 16
-}; /* capacity of the queue for the disk: 13 s at 5,000 events a second */
+}; /* capacity of the queue of events to be written: 13 s at 5,000 events a second */
 
 struct queued_event {
     uint64_t tick;
-    bool state; /* part of the initial state, not an event */
+    bool state; /* the entry is part of the initial state, not an event */
     struct input_event event;
 };
 
@@ -41,7 +41,7 @@ static void write_event_line(FILE *file, const struct input_event *event)
             (long long)event->input_event_usec, event->type, event->code, event->value);
 }
 
-/* Calls `take` for each axis, and for each pressed key. */
+/* Calls a function for each axis, and for each pressed key. */
 static void for_each_initial_value(const struct libevdev *dev,
                                    void (*take)(void *user, const struct input_event *event),
                                    void *user)
@@ -63,7 +63,7 @@ static void for_each_initial_value(const struct libevdev *dev,
 
 struct first {
     FILE *file;
-    struct timespec opened; /* time at which the device was opened, by the clock of the events */
+    struct timespec opened; /* time at which the device was opened, on the clock of the events */
 };
 
 static void write_initial_event(void *user, const struct input_event *event)
@@ -137,7 +137,7 @@ void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
 void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
                                  int64_t now_ns)
 {
-    /* The value has the remaining nanoseconds of the time. */
+    /* Event times have microseconds: the value of the entry has the remaining nanoseconds. */
     const struct input_event event = {.type = (uint16_t)mark,
                                       .value = (int32_t)(now_ns % 1000),
                                       .input_event_sec = now_ns / 1000000000,

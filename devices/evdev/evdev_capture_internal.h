@@ -15,7 +15,7 @@
 #include "../../rt/device.h"
 #include "../common/capture_internal.h"
 
-/** Marks between the events, stored as their type; code 0. */
+/** Types of entries that are marks between the events; their code is 0. */
 enum { TACT_CAPTURE_LOST = 0xfff0, TACT_CAPTURE_BACK, TACT_CAPTURE_START };
 
 /** A capture that is being written; all zero: none. */
@@ -30,13 +30,13 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
                             const struct tact_device_config *config, const struct libevdev *dev,
                             bool monotonic, struct tact_error *err);
 
-/** Queues an event, or a mark, of a tick. Real-time safe. */
+/** Queue an event, or a mark, that the loop read in a tick. Real-time safe. */
 void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct input_event *event);
 void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
                                  int64_t now_ns);
 
-/** Queues the return of the device, and its state. Real-time safe. */
+/** Queues the return of a lost device, and its whole state. Real-time safe. */
 void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
                                    const struct libevdev *dev, int64_t now_ns);
 
@@ -44,11 +44,11 @@ void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t 
 void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
                               struct tact_messages messages);
 
-/** Writes the rest, ends the file in this tick and closes it. */
+/** Writes the remaining entries and the last tick, and closes the file. */
 void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick, const char *name,
                               struct tact_messages messages);
 
-/** An event or mark of a capture. */
+/** An event or mark of a recording. */
 struct tact_evdev_captured {
     double time;           /* time of the recorded session at which the event is due [s] */
     int64_t event_time_ns; /* time of the event on the recording's clock; 0: current time */
@@ -64,7 +64,7 @@ struct tact_evdev_play {
     struct tact_evdev_captured *event;
     size_t count;
     size_t next;
-    double end;       /* [s] end of the capture */
+    double end;       /* end of the recording [s] */
     int64_t start_ns; /* time of tick 0 on the recording's clock */
     bool is_device_gone;
     bool reported[ABS_CNT];                /* axes whose initial state is among the events */

@@ -13,7 +13,7 @@
 
 enum { TACT_EVDEV_NODES = 256 }; /* maximum number of nodes that are examined */
 
-/* Selects a device; empty texts match any. */
+/* Criteria that select a device; empty texts match any. */
 struct tact_evdev_selector {
     char path[256];
     char match[128];
@@ -45,19 +45,20 @@ struct tact_evdev_channel {
     double span[4]; /* lowest, at rest, highest, half the width of rest [counts] */
 };
 
-/* Conversion from raw values to a channel's. */
+/* Conversion from raw values of a code to a channel's value. */
 struct tact_evdev_range {
     double low;
     double high;
-    double rest;          /* rest of a centred axis */
-    double dead_zone_raw; /* raw units from rest */
-    bool raw;             /* the channel has raw counts */
+    double rest;          /* raw value at rest of a centred axis */
+    double dead_zone_raw; /* half the width of the dead zone around rest [raw units] */
+    bool raw;             /* the channel's value is the raw value */
 };
 
 struct tact_evdev_layout {
     int count;
     struct tact_evdev_channel channel[TACT_DEVICE_CHANNELS];
-    double dead_zone_fraction; /* fraction, or negative: the device's own */
+    /* dead zone as a fraction of the range; negative: the device's own */
+    double dead_zone_fraction;
     double relative_range;
     bool raw; /* channels have counts */
 };
@@ -67,7 +68,7 @@ struct tact_evdev_source {
     struct libevdev *dev;
     int fd;
     char path[256];
-    dev_t rdev; /* with inode: identifies the node that was opened */
+    dev_t rdev; /* device number which, with inode, identifies the node that was opened */
     ino_t inode;
     bool monotonic; /* events are stamped by CLOCK_MONOTONIC */
     struct tact_evdev_range range[TACT_DEVICE_CHANNELS];
@@ -87,7 +88,8 @@ int tact_evdev_list_nodes(int *numbers);
 /** Opens a node for reading. Not real-time safe. @retval NULL, *error the negative errno */
 struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error);
 
-/** Opens the node that matches. Not real-time safe. @retval NULL if there is none */
+/** Finds and opens the node that matches the selector. Not real-time safe. @retval NULL if there is
+ * none */
 struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *wanted,
                                           struct tact_evdev_search *search);
 
@@ -97,7 +99,7 @@ void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct 
 /** Whether the node at the source's path is still the one that was opened. */
 bool tact_evdev_device_is_present(const struct tact_evdev_source *source);
 
-/** Closes and frees; NULL is allowed. */
+/** Closes and frees a source; NULL is allowed. */
 void tact_evdev_source_free(struct tact_evdev_source *source);
 
 /** Name of an axis or button as a scene has it: "abs_x", "key_0x1f8". */
@@ -113,8 +115,9 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
 
 /** The force outputs of a device. */
 struct tact_evdev_force {
-    int count;                        /* number of outputs; 0: none, and no other member is set */
-    int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each */
+    /* number of force outputs; 0: none, and no other member is set */
+    int count;
+    int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each force output */
     struct tact_force_plan plan;
     int64_t period_ns;
     bool is_guarded;
@@ -136,10 +139,10 @@ int tact_evdev_force_names(const struct tact_device_config *config, struct tact_
  * was sent [s], 0 before the first. Real-time safe. */
 int tact_evdev_force_device_state(struct tact_evdev_force *force, int64_t now_ns, double *age);
 
-/** Sends one value per output. No system call. Real-time safe. */
+/** Sends one value per force output to the guard. No system call. Real-time safe. */
 void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns);
 
-/** Reports events. Not real-time safe. */
+/** Reports trips of the guard and failures of forces. Not real-time safe. */
 void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
                              struct tact_messages messages);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "devices/common/settings.h"
 
-/* The code with that index among all axes, relative axes and buttons, axes first. */
+/* Event code with an index among all axes, relative axes and buttons, axes first. */
 static bool find_candidate_code(const struct libevdev *dev, int index, unsigned int *type,
                                 unsigned int *code)
 {
@@ -20,7 +20,7 @@ static bool find_candidate_code(const struct libevdev *dev, int index, unsigned 
 
 enum { CANDIDATES = ABS_CNT + REL_CNT + KEY_CNT };
 
-/* Maximum number of channels: one is used by the age of forces. */
+/* Maximum number of input channels: with forces, one is used by force_age. */
 static int get_max_channel_count(const struct tact_device_config *config)
 {
     return TACT_DEVICE_CHANNELS - (tact_settings_find(config, "forces") != NULL);
@@ -32,7 +32,7 @@ static bool is_button_code(unsigned int code)
            code >= BTN_TRIGGER_HAPPY;
 }
 
-/* Whether a code becomes a channel by default. */
+/* Whether an event code becomes a channel by default. */
 static bool is_default_channel_code(unsigned int type, unsigned int code)
 {
     if (type == EV_ABS) {
@@ -61,7 +61,7 @@ void tact_evdev_code_name(unsigned int type, unsigned int code, char *name, size
     }
 }
 
-/* Whether a word is the name of a code, or an alias of the kernel's. */
+/* Whether a word is the kernel's name, or an alias, of an event code. */
 static bool does_word_name_code(const char *word, unsigned int type, unsigned int code)
 {
     char name[TACT_DEVICE_NAME];
@@ -407,7 +407,7 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
         return sign * raw;
     }
     double off; /* from rest */
-    double way; /* distance from rest to the end on this side */
+    double way; /* distance from rest to the end of the range in the direction of the value */
     if (channel->kind == TACT_EVDEV_ONE_SIDED) {
         off = channel->inverted ? range->high - raw : raw - range->low;
         way = range->high - range->low;

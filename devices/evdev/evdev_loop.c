@@ -4,7 +4,8 @@
 #include <string.h>
 #include "devices/evdev/evdev_state_internal.h"
 
-enum { MAX_EVENTS = 1024 }; /* maximum number per tick: several times the kernel's buffer */
+/* maximum number of events read per tick: several times the kernel's buffer */
+enum { MAX_EVENTS = 1024 };
 
 static void set_raw_channel_value(struct tact_evdev *self, int index, int raw)
 {
@@ -47,7 +48,7 @@ void tact_evdev_handle_event(struct tact_evdev *self, const struct input_event *
     }
 }
 
-/* Time of an event. */
+/* Time stamp of an event [ns]. */
 static int64_t get_event_time_ns(const struct tact_evdev *self, const struct input_event *event,
                                  int64_t now_ns)
 {
@@ -93,7 +94,7 @@ void tact_evdev_release_buttons(struct tact_evdev *self)
     }
 }
 
-/* Hands the lost device over to the monitor. */
+/* Hands the lost device over to the monitor thread. */
 static void give_lost_device_to_monitor(struct tact_evdev *self, int64_t now_ns)
 {
     tact_evdev_capture_add_mark(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
@@ -159,7 +160,7 @@ static void set_node_path(struct tact_evdev *self, const char *path)
     }
 }
 
-/* Frees a source that the loop returned. */
+/* Frees a source that the loop has handed back. */
 static void free_source_given_back(struct tact_evdev *self)
 {
     struct tact_evdev_source *source =

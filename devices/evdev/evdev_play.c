@@ -18,7 +18,7 @@ struct reading {
     double period;               /* period of the recorded session [s], 0: not known */
     int64_t first_event_time_ns; /* time of its first event, if its ticks are unknown */
     size_t capacity;
-    bool has_read_event; /* an event was read */
+    bool has_read_event; /* at least one event was read */
     int type;            /* type of the description being read in the header, -1: none */
     int code;
     struct {
@@ -47,7 +47,7 @@ static struct tact_evdev_captured *add_captured_event(struct reading *r)
     return event;
 }
 
-/* Parses a whole decimal number of 32 bits with any number of zeros; *at is advanced. */
+/* Parses a decimal integer of 32 bits; *at is advanced. */
 static int parse_number(const char **at, int32_t *value)
 {
     char *end;
@@ -182,7 +182,7 @@ static int parse_code_bits(struct reading *r, const char *line, int first[EV_CNT
     return 0;
 }
 
-/* the others are assumed at the centre until the whole file is read */
+/* other axes are assumed at their centre until the whole file is read */
 static int parse_axis_description(struct reading *r, const char *line)
 {
     struct input_absinfo info = {0};
@@ -255,7 +255,7 @@ static int parse_capture_line(struct reading *r, const char *line, int first[EV_
     }
 }
 
-/* Reads the rest of a line that exceeds the buffer. */
+/* Skips the rest of a line that exceeds the buffer. */
 static void skip_input_line(FILE *file)
 {
     for (int c = getc(file); c != EOF && c != '\n'; c = getc(file)) {
@@ -274,7 +274,7 @@ static int read_lines(struct reading *r)
             text += strlen(mark);
         }
         if (line[length] != '\n' && !feof(r->file)) {
-            if (*text != '#') { /* comments may have any length */
+            if (*text != '#') { /* comments may be longer than the buffer */
                 return -EINVAL;
             }
             skip_input_line(r->file);
@@ -297,11 +297,12 @@ int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct 
     int rc = play->dev ? read_lines(&r) : -ENOMEM;
     fclose(r.file);
     if (!rc && !play->count && play->end == 0.0) {
-        rc = tact_error_set(err, -EINVAL, "not a recording of evemu: it has no event");
+        rc = tact_error_set(err, -EINVAL, "not a recording by evemu-record: it has no event");
     } else if (rc) {
         tact_error_at(err, NULL, r.line, 0, NULL);
         rc = tact_error_set(err, rc, "%s",
-                            rc == -ENOMEM ? "too long" : "not a line of a recording of evemu");
+                            rc == -ENOMEM ? "too long"
+                                          : "expected a line of a recording by evemu-record");
     }
     if (!rc) {
         set_initial_axis_values(&r);
@@ -322,7 +323,7 @@ void tact_evdev_play_close(struct tact_evdev_play *play)
     }
 }
 
-/* Offset from the recording's clock to this one. */
+/* Offset from the recording's clock to the clock of this session [ns]. */
 static int64_t offset_to_recording_clock(const struct tact_evdev_play *play, double t,
                                          int64_t now_ns)
 {
@@ -351,7 +352,8 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
             play->is_device_gone = true;
         } else if (captured->type == TACT_CAPTURE_BACK) {
             play->is_device_gone = false;
-            self->stamp_ns = now_ns; /* as for a device's initial state, which may be no event */
+            /* as after opening a device, whose initial state may come without an event */
+            self->stamp_ns = now_ns;
         } else {
             bool known = play->monotonic && captured->event_time_ns;
             tact_evdev_handle_event(self, &event, known ? captured->event_time_ns + shift : now_ns);

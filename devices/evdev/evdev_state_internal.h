@@ -7,7 +7,7 @@
 #include "evdev_capture_internal.h"
 #include "../common/monitor_internal.h"
 
-enum { TACT_EVDEV_NONE = 0xff }; /* no channel for a code */
+enum { TACT_EVDEV_NONE = 0xff }; /* index that means: an event code has no channel */
 
 /* The loop owns `active`, the monitor any other source. A source moves in one direction: fresh
  * (monitor to loop), active, retired (loop to monitor); no second one is opened before the first
@@ -22,9 +22,10 @@ struct tact_evdev {
     /* of the loop */
     struct tact_evdev_source *active; /* NULL while lost */
     uint64_t tick;
-    bool is_resyncing; /* events were lost, libevdev is reporting the difference */
+    /* events were lost (SYN_DROPPED), and libevdev reports the changes of state */
+    bool is_resyncing;
     int64_t stamp_ns;
-    int64_t last_event_time_ns[TACT_DEVICE_CHANNELS]; /* stamp of the last event of each */
+    int64_t last_event_time_ns[TACT_DEVICE_CHANNELS]; /* stamp of the last event of each channel */
     double value[TACT_DEVICE_CHANNELS];
     struct tact_evdev_force force;
     struct tact_evdev_capture capture;
@@ -42,24 +43,24 @@ struct tact_evdev {
     struct tact_monitor monitor;
 };
 
-/** Operations of real devices: read, write, monitor, close. */
+/** Device operations of real devices: read, write, monitor, close. */
 extern const struct tact_device_ops tact_evdev_ops;
 void tact_evdev_monitor_device(void *data);
 
-/** Operations of recorded ones. */
+/** Device operations of recordings. */
 extern const struct tact_device_ops tact_evdev_play_ops;
 
 /** Copies the state of a device that was just opened. Real-time safe. */
 void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns);
 
-/** Applies an event of the time stamp_ns. Real-time safe. */
+/** Applies an event to the channel of its code; stamp_ns: time of the event. Real-time safe. */
 void tact_evdev_handle_event(struct tact_evdev *self, const struct input_event *event,
                              int64_t stamp_ns);
 
 /** Releases all buttons and displacements; axes keep their values. Real-time safe. */
 void tact_evdev_release_buttons(struct tact_evdev *self);
 
-/** Writes the values of this tick. Real-time safe. */
+/** Gets the input values of this tick. Real-time safe. */
 void tact_evdev_get_inputs(struct tact_evdev *self, int64_t now_ns, struct tact_device_input *in);
 
 #endif

@@ -116,7 +116,7 @@ int tact_force_unmute(struct tact_force *force)
     return rc;
 }
 
-/* Uploads an effect, new or by its id. */
+/* Uploads an effect: a new one, or a change of the one with its id. */
 static int upload_effect(struct tact_force *force, int slot, const struct ff_effect *effect)
 {
     struct ff_effect sent = *effect;
@@ -131,7 +131,7 @@ static int upload_effect(struct tact_force *force, int slot, const struct ff_eff
     return 0;
 }
 
-/* Whether the device already has the effect. */
+/* Whether the device already has this effect with these parameters. */
 static bool is_same_effect(const struct tact_force *force, int slot, const struct ff_effect *effect)
 {
     struct ff_effect sent = force->slot[slot].sent;
@@ -139,7 +139,8 @@ static bool is_same_effect(const struct tact_force *force, int slot, const struc
     return force->slot[slot].is_uploaded && memcmp(&sent, effect, sizeof sent) == 0;
 }
 
-/* Returns 1 if it has uploaded, 0, or a negative errno. */
+/* Updates the effect of one slot. Returns 1 if it was uploaded, 0 if nothing was to be uploaded, or
+ * a negative errno. */
 static int update_slot_effect(struct tact_force *force, int i, const struct ff_effect *effect,
                               bool silent, int64_t stamp_ns, int64_t now_ns, int64_t period_ns)
 {
@@ -176,7 +177,9 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
                                                           now_ns, period_ns)
                                      : 0;
         if (rc) {
-            force->turn = i + 1; /* round robin: a slow driver starves no effect */
+            /* starts with another slot each time, so that with a slow driver every effect is
+             * updated in turn */
+            force->turn = i + 1;
             return rc;
         }
     }

@@ -9,22 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Force channels. Axes as the device's: x grows to the right, y towards the person. */
+/** Force outputs of an input device. Its axes: x to the right, y towards the person. */
 enum tact_force_channel {
-    TACT_FORCE_X, /* force along the axes, -1 .. 1 of the maximum */
+    TACT_FORCE_X, /* force along x (and along y), -1 .. 1 of the maximum */
     TACT_FORCE_Y,
     TACT_FORCE_SPRING, /* spring that pulls to the centre, 0 .. 1 of the strongest */
-    TACT_FORCE_CENTER, /* ... which is here along x, -1 .. 1 */
+    TACT_FORCE_CENTER, /* position of that centre along x, -1 .. 1 */
     TACT_FORCE_DAMPER, /* 0 .. 1: against speed */
     TACT_FORCE_FRICTION,
     TACT_FORCE_INERTIA,
     TACT_FORCE_VIBRATION, /* level of a sine; the sign of this and the next does not matter */
     TACT_FORCE_STRONG,    /* level of the heavy motor of a rumble pad, 0 .. 1 */
-    TACT_FORCE_WEAK,      /* ... and of the light one */
+    TACT_FORCE_WEAK,      /* level of the light motor of a rumble pad, 0 .. 1 */
     TACT_FORCE_CHANNELS
 };
 
-/** The different effects that the device must have. */
+/** Slots for the different effects that are uploaded to the device. */
 enum tact_force_slot {
     TACT_FORCE_CONSTANT_SLOT,
     TACT_FORCE_SPRING_SLOT,
@@ -36,11 +36,11 @@ enum tact_force_slot {
     TACT_FORCE_SLOTS
 };
 
-/** Rendering of the channels by a device. */
+/** Plan of how a device renders the force outputs. */
 struct tact_force_plan {
-    uint32_t wanted;                   /* requested channels, a bit each */
-    int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders the channel, or -1 */
-    uint16_t type[TACT_FORCE_SLOTS];   /* types of the kernel's effects, 0: not used */
+    uint32_t wanted;                   /* bit mask of the requested force outputs */
+    int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders each force output, or -1 */
+    uint16_t type[TACT_FORCE_SLOTS];   /* type of the kernel's effect in each slot; 0: not used */
     uint16_t waveform;                 /* waveform of TACT_FORCE_PERIODIC_SLOT */
     uint16_t wave_period_ms;           /* its period */
     uint16_t gain;                     /* gain of the device, 0 .. 0xffff */
@@ -48,7 +48,7 @@ struct tact_force_plan {
     uint8_t has_autocenter;
 };
 
-/** "force_x", ... as the settings call them. */
+/** Name of a force output in the settings: "force_x", ... */
 const char *tact_force_name(int channel);
 
 /** Whether an effect of the kernel's, such as FF_CONSTANT, is in the bits of EVIOCGBIT. */
@@ -66,12 +66,12 @@ const char *tact_force_type_name(int type);
 int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
                               struct tact_force_plan *plan);
 
-/** Effects for these levels, without id; silent[i] if there is nothing to play. A level that is not
- * finite is 0; levels are clamped. Real-time safe. */
+/** Computes the effects for these levels, without ids; silent[i]: effect i need not be played. A
+ * level that is not finite counts as 0; levels are clamped. Real-time safe. */
 void tact_force_render_effects(const struct tact_force_plan *plan, const double *level,
                                struct ff_effect *effect, bool *silent);
 
-/** Effects on an open device. */
+/** Force-feedback effects on an open device. */
 struct tact_force {
     int fd; /* -1: closed */
     struct tact_force_plan plan;
@@ -84,18 +84,19 @@ struct tact_force {
         int64_t next_upload_time_ns; /* earliest time of the next upload */
         int64_t stamp_ns;            /* stamp of the levels on the device */
     } slot[TACT_FORCE_SLOTS];
-    int turn; /* slot to begin with */
+    int turn; /* slot whose update is tried first */
     uint64_t uploads;
 };
 
-/** Opens a node for its effects; muted at first. @retval 0, or a negative errno: -ENXIO the device
- * lacks the effects of the plan */
+/** Opens a device's node to play effects; muted at first. @retval 0, or a negative errno: -ENXIO
+ * the device lacks the effects of the plan */
 int tact_force_open(struct tact_force *force, const char *path, const struct tact_force_plan *plan);
 
-/** Frees the effects and closes, if open. May block as long as the driver does. */
+/** Frees the effects and closes the node, if open. May block as long as the driver does. */
 void tact_force_close(struct tact_force *force);
 
-/** Stops every effect and sets the gain to 0, in one write. */
+/** Stops every effect and sets the gain to 0, in one write(2); the second function ends this state.
+ */
 int tact_force_mute(struct tact_force *force);
 int tact_force_unmute(struct tact_force *force);
 
@@ -108,7 +109,7 @@ int tact_force_unmute(struct tact_force *force);
 int tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
                     int64_t period_ns);
 
-/** Stamp of the oldest level that is on the device, or 0. */
+/** Stamp of the oldest force level that the device plays, or 0. */
 int64_t tact_force_oldest_unplayed_stamp(const struct tact_force *force);
 
 #endif

@@ -4,7 +4,7 @@
 #include "contact/elementary.h"
 #include "devices/force/force_internal.h"
 
-enum { LENGTH_MS = 2000 }; /* length of an effect: without a controller it ends */
+enum { LENGTH_MS = 2000 }; /* duration of an effect, after which it ends if nothing restarts it */
 
 static const char *const names[TACT_FORCE_CHANNELS] = {
     "force_x",  "force_y", "spring",    "spring_center", "damper",
@@ -27,13 +27,13 @@ bool tact_force_supports_effect(const unsigned char *bits, int code)
     return code && bits[code / 8] & 1 << code % 8;
 }
 
-/* A rendering of a channel: a slot with effects of one type. */
+/* A way to render a force output: a slot with effects of one type. */
 struct effect_rendering {
     int slot;
     uint16_t type;
 };
 
-/* Effects that render each channel, in order of preference; ended by type 0. */
+/* Effects that can render each force output, in order of preference; ended by type 0. */
 static const struct effect_rendering effect_renderings[TACT_FORCE_CHANNELS][7] = {
     [TACT_FORCE_X] = {{TACT_FORCE_CONSTANT_SLOT, FF_CONSTANT},
                       {TACT_FORCE_CONSTANT_SLOT, FF_SPRING},
@@ -54,7 +54,7 @@ static const struct effect_rendering effect_renderings[TACT_FORCE_CHANNELS][7] =
                            {TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC}},
 };
 
-/* The channel whose renderings a channel uses. */
+/* Index of the force output whose renderings a force output shares. */
 static int index_of_shared_renderings(int channel)
 {
     return channel == TACT_FORCE_Y        ? TACT_FORCE_X
@@ -119,7 +119,7 @@ static uint16_t unsigned_16_bit_level(double x)
     return (uint16_t)lrint(x * 0xffff);
 }
 
-/* The push in slot PUSH, as a force or as a spring to a far centre. */
+/* Renders force_x and force_y as a constant force, or as a spring to a far centre. */
 static void render_constant_force_effect(const struct tact_force_plan *plan, double x, double y,
                                          struct ff_effect *effect)
 {
@@ -133,7 +133,8 @@ static void render_constant_force_effect(const struct tact_force_plan *plan, dou
             c->center = axis[i] < 0.0 ? -0x7fff : 0x7fff;
         }
     } else if (plan->wanted >> TACT_FORCE_Y & 1U) {
-        /* a turn is 0x10000, from down (towards the person) via left */
+        /* the kernel's direction: 0x10000 is a full turn, from down (towards the person) via left
+         */
         double turn = tact_atan2(-x, y) / (2.0 * pi);
         effect->direction = (uint16_t)(lrint((turn < 0.0 ? turn + 1.0 : turn) * 0x10000) & 0xffff);
         effect->u.constant.level = signed_16_bit_level(clamp_force_level(tact_hypot(x, y), 0.0));
@@ -152,7 +153,7 @@ static void render_condition_effect(double level, double center, struct ff_effec
     effect->u.condition[0].center = signed_16_bit_level(center);
 }
 
-/* Largest of the channels in `mask` that the slot renders. */
+/* Largest level of the force outputs in `mask` that the slot renders. */
 static double find_max_level(const struct tact_force_plan *plan, int slot, const double *level,
                              uint32_t mask)
 {

@@ -14,11 +14,12 @@
 #include "rt/clock.h"
 #include "rt/device.h"
 
-enum { REPORT_NS = 50000000 };          /* [ns] between reports of a device's state */
-enum { STALE_NS = 20000000 };           /* [ns] age from which a pose is old */
+/* [ns] interval at which the device's state is checked and reported */
+enum { REPORT_NS = 50000000 };
+enum { STALE_NS = 20000000 };           /* [ns] age from which a pose is stale */
 enum { LOST_NS = 500000000 };           /* [ns] age from which the device counts as lost */
 enum { DELAY_INPUTS = 2 };              /* age, delay */
-static const double max_serial = 65535; /* of Force Dimension's devices */
+static const double max_serial = 65535; /* largest serial number that is accepted */
 
 struct haptic {
     char name[TACT_DEVICE_NAME];
@@ -27,10 +28,10 @@ struct haptic {
     struct tact_haptic_page *page;
     struct tact_monitor monitor;
     bool is_monitored;
-    bool is_loss_reported; /* of the monitor */
+    bool is_loss_reported; /* used by the monitor thread */
     bool turns;
     int outputs;
-    int64_t stamp_ns; /* of the pose that the tick read */
+    int64_t stamp_ns; /* stamp of the pose that the last tick read */
 };
 
 static void add_channels(struct tact_device_channel *channels, int *count, const char *const *names,
@@ -41,7 +42,8 @@ static void add_channels(struct tact_device_channel *channels, int *count, const
     }
 }
 
-/* Inputs: x y z, qw qx qy qz of a device that measures its attitude, buttons, age, delay. */
+/* Describes the channels. Inputs: x y z, qw qx qy qz if the device measures its attitude, buttons,
+ * age, delay. */
 static void describe_channels(struct haptic *self, struct tact_device_info *info)
 {
     static const char *const position[] = {"x", "y", "z"};
@@ -83,7 +85,7 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
     double pose[TACT_HAPTIC_POSE];
     uint32_t buttons = 0;
     int64_t stamp_ns;
-    bool rearmed;
+    bool is_rearmed;
     int count = self->turns ? TACT_HAPTIC_POSE : 3;
     (void)tick;
     (void)t;
@@ -92,11 +94,11 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
         self->stamp_ns = stamp_ns;
         memcpy(in->channel, pose, (size_t)count * sizeof *pose);
     }
-    const int guard = tact_arming_state(&self->arming, &rearmed);
+    const int guard = tact_arming_state(&self->arming, &is_rearmed);
     in->state = guard == TACT_DEVICE_OK ? state_of_pose(self, now_ns) : guard;
     in->stamp_ns = self->stamp_ns;
     for (int i = 0; i < TACT_HAPTIC_BUTTONS; i++) {
-        /* a lost device holds no button, so no deadman */
+        /* all buttons of a lost device are released, the deadman too */
         in->channel[count++] = in->state != TACT_DEVICE_LOST && (buttons >> i & 1U) ? 1.0 : 0.0;
     }
     in->channel[count++] = self->stamp_ns ? fmax(0.0, (double)(now_ns - self->stamp_ns) * 1e-9) : 0;
@@ -116,7 +118,7 @@ static void haptic_write(void *data, const double *out, int64_t now_ns)
     tact_guard_send_haptic(self->arming.guard, wrench, self->stamp_ns);
 }
 
-/* The guard has not published a pose for so long that the device counts as lost. */
+/* Whether the guard has published no pose for so long that the device counts as lost. */
 static bool is_guard_silent(const struct haptic *self)
 {
     double pose[TACT_HAPTIC_POSE];
@@ -133,10 +135,10 @@ static void report_state(void *data)
     const bool is_lost = is_gone || is_guard_silent(self);
     if (is_lost != self->is_loss_reported) {
         tact_message(self->messages, is_lost ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     is_gone ? "%s: its library reports that the device is gone or fails: no force "
-                               "until it returns"
-                     : is_lost ? "%s: no pose for 0.5 s: its library does not answer, or its guard "
-                                 "is stopped: no force until it returns"
+                     is_gone ? "%s: the device's library reports that the device is gone or fails: "
+                               "no force until it returns"
+                     : is_lost ? "%s: no pose for 0.5 s: the device's library does not answer, or "
+                                 "the guard process is stopped: no force until it returns"
                                : "%s: the device is there again",
                      self->name);
         self->is_loss_reported = is_lost;
@@ -144,8 +146,8 @@ static void report_state(void *data)
     tact_arming_report(&self->arming, self->name, self->messages);
 }
 
-/* The delay from sensor to force, which coupling.device.delay has to cover. */
-static void report_delay(const struct haptic *self)
+/* Reports the delay from sensor to force, which the setting coupling.device.delay must cover. */
+static void report_haptic_delay(const struct haptic *self)
 {
     const uint64_t count = atomic_load(&self->page->delay_count);
     if (count) {
@@ -158,14 +160,15 @@ static void report_delay(const struct haptic *self)
     }
 }
 
-/* Gaps in what the guard sent, after which it reduced a force that had risen meanwhile. */
-static void report_gaps(const struct haptic *self)
+/* Reports gaps in the guard's commands to the device, after which it reduced a force that had risen
+ * meanwhile. */
+static void report_command_gaps(const struct haptic *self)
 {
     const uint64_t gaps = atomic_load(&self->page->gaps);
     if (gaps) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: forces were reduced after %llu gaps in what its guard sent, of %.1f ms "
-                     "at most: its library or the machine was too slow",
+                     "%s: forces were reduced after %llu gaps between commands of the guard, of "
+                     "%.1f ms at most: the device's library or the machine was too slow",
                      self->name, (unsigned long long)gaps,
                      (double)atomic_load(&self->page->longest_gap_ns) * 1e-6);
     }
@@ -178,13 +181,14 @@ static void haptic_close(void *data)
         tact_monitor_stop(&self->monitor);
     }
     if (self->arming.guard) {
-        report_delay(self);
-        report_gaps(self);
+        report_haptic_delay(self);
+        report_command_gaps(self);
     }
     if (tact_guard_stop(self->arming.guard)) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: its guard did not end by itself: check that the device is without force",
-                     self->name);
+        tact_message(
+            self->messages, TACT_MESSAGE_WARNING,
+            "%s: the guard process had to be killed: check that the device exerts no force",
+            self->name);
     }
     free(self);
 }

@@ -1,4 +1,4 @@
-/* Loads the makers' libraries by their names. */
+/* Loads the libraries of haptic devices' manufacturers by their names. */
 #include "devices/makers/maker_internal.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How far the square of a rotation matrix may be from identity. */
+/* Largest deviation of R R^T from the identity for a rotation matrix R. */
 #define MAX_ROTATION_ERROR 1e-3
 
 static int load_symbols(struct tact_haptic_device *device, const char *file, char *why, size_t size)
@@ -24,8 +24,9 @@ static int load_symbols(struct tact_haptic_device *device, const char *file, cha
     return 0;
 }
 
-/* Why the loader refuses: for the first name, or for a file that is there under a later one. */
-static void keep_reason(char *reason, size_t size, bool is_first)
+/* Stores the loader's reason for a failure: that of the first name, or of a later file that exists.
+ */
+static void store_loader_error(char *reason, size_t size, bool is_first)
 {
     const char *text = dlerror();
     if (text && (is_first || !strstr(text, "No such file"))) {
@@ -42,11 +43,11 @@ int tact_haptic_load(struct tact_haptic_device *device, int maker, char *why, si
         if (device->library) {
             return load_symbols(device, *file, why, size);
         }
-        keep_reason(reason, sizeof reason, file == device->ops->files);
+        store_loader_error(reason, sizeof reason, file == device->ops->files);
     }
     snprintf(why, size,
-             "the loader finds no usable %s: install the maker's SDK, or name its "
-             "folder in LD_LIBRARY_PATH (%s)",
+             "the loader finds no usable %s: install the manufacturer's SDK, or name its folder in "
+             "LD_LIBRARY_PATH (%s)",
              device->ops->files[0], reason);
     return -ENOENT;
 }
@@ -69,7 +70,7 @@ static bool is_rotation(const double rows[3][3])
 
 bool tact_haptic_attitude(const double rows[3][3], double quat_wxyz[4])
 {
-    /* 4 times the products of the quaternion's components with its largest one */
+    /* four times the products of each quaternion component with the largest one */
     const double trace = rows[0][0] + rows[1][1] + rows[2][2];
     double square[4] = {1.0 + trace};
     int largest = 0;

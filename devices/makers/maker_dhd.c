@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include "devices/makers/maker_internal.h"
 
-/* Longest watchdog of the firmware, which switches the forces off without a command for so many
- * eighths of a millisecond. */
+/* Longest timeout of the firmware's watchdog [1/8 ms], which switches the forces off if no command
+ * comes for that time. */
 enum { MAX_WATCHDOG = 255, WATCHDOG_STEP_NS = 125000 };
 
 #define SYMBOL(name, member)                                                                       \
@@ -36,12 +36,13 @@ static const struct tact_haptic_symbol symbols[] = {
 };
 static const char *const files[] = {"libdhd.so", "libdhd.so.3", "libdrd.so", "libdrd.so.3", NULL};
 
-/* The firmware's own watchdog, where there is one: it holds even if this process is stopped. */
+/* Sets the firmware's own watchdog, where there is one: it works even if this process is stopped.
+ */
 static void set_watchdog(const struct tact_haptic_device *device, int64_t timeout_ns)
 {
     const struct tact_dhd *dhd = &device->call.dhd;
     const int64_t all = 2 * timeout_ns / WATCHDOG_STEP_NS;
-    const int64_t steps = all < 1 ? 1 : all; /* 0 would switch it off */
+    const int64_t steps = all < 1 ? 1 : all; /* at least 1, as 0 would switch the watchdog off */
     if (dhd->set_watchdog && dhd->enable_expert && dhd->disable_expert) {
         dhd->enable_expert();
         dhd->set_watchdog((unsigned char)(steps < MAX_WATCHDOG ? steps : MAX_WATCHDOG),

@@ -1,7 +1,7 @@
 /*
- * OpenHaptics' library (Touch, Touch X, Phantom): lengths in mm, torques in mN m. Each cycle is a
- * frame in the library's own loop of 1 kHz, for which hdScheduleSynchronous() waits: the wrench is
- * set and the pose is read in it.
+ * Haptic devices by OpenHaptics' library (Touch, Touch X, Phantom): lengths in mm, torques in mN m.
+ * Each cycle is a frame in the library's own loop of 1 kHz, for which hdScheduleSynchronous()
+ * waits: the frame sets the wrench and reads the pose.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include "devices/makers/maker_internal.h"
 
-/* Parameters of libHD, by its programmer's guide. */
+/* Parameter codes of libHD, from its programmer's guide. */
 enum {
     HD_BUTTONS = 0x2000,
     HD_TRANSFORM = 0x2052,
@@ -22,10 +22,12 @@ enum {
     HD_PRIORITY = 0xffff,
     HD_DONE = 0
 };
-enum { MAX_ERRORS = 16 };    /* taken from the library's queue at a time */
-enum { MAX_BAD_FRAMES = 3 }; /* in a row, after which the device fails */
+enum { MAX_ERRORS = 16 }; /* maximum number of errors read from the library's queue at a time */
+/* number of frames with errors in a row after which the device is taken as failed */
+enum { MAX_BAD_FRAMES = 3 };
 static const unsigned int invalid_device = 0xffffffffU;
-static const double metre = 1e-3, newton_metre = 1e3; /* m in a mm, mN m in a N m */
+/* factors from mm to m, and from N m to mN m */
+static const double metres_per_millimetre = 1e-3, millinewton_metres_per_newton_metre = 1e3;
 
 #define SYMBOL(name, member)                                                                       \
     {                                                                                              \
@@ -52,7 +54,7 @@ static const struct tact_haptic_symbol symbols[] = {
 static const char *const files[] = {"libHD.so", "libHD.so.3.4", NULL};
 
 /* Empties the library's queue of errors. Returns the oldest one; code 0: there was none. */
-static struct tact_hd_error take_errors(const struct tact_hd *hd)
+static struct tact_hd_error clear_error_queue(const struct tact_hd *hd)
 {
     const struct tact_hd_error oldest = hd->last_error();
     for (int i = 1; i < MAX_ERRORS && oldest.code && hd->last_error().code; i++) {
@@ -60,8 +62,9 @@ static struct tact_hd_error take_errors(const struct tact_hd *hd)
     return oldest;
 }
 
-/* A frame, in the library's loop. Its transform has columns of 4. */
-static unsigned int run_frame(void *data)
+/* Runs a frame in the library's loop: sets the wrench, reads the pose. The transform is a 4x4
+ * matrix stored by columns. */
+static unsigned int run_haptic_frame(void *data)
 {
     struct tact_haptic_device *device = data;
     const struct tact_hd *hd = &device->call.hd;
@@ -74,7 +77,7 @@ static unsigned int run_frame(void *data)
     hd->set_doubles(HD_FORCE, device->wrench);
     if (device->torques) {
         for (int i = 0; i < 3; i++) {
-            torque[i] = newton_metre * device->wrench[3 + i];
+            torque[i] = millinewton_metres_per_newton_metre * device->wrench[3 + i];
         }
         hd->set_doubles(HD_TORQUE, torque);
     }
@@ -82,21 +85,22 @@ static unsigned int run_frame(void *data)
     const double rows[3][3] = {{m[0], m[4], m[8]}, {m[1], m[5], m[9]}, {m[2], m[6], m[10]}};
     double *value = device->pose.value;
     for (int i = 0; i < 3; i++) {
-        value[i] = metre * m[12 + i];
+        value[i] = metres_per_millimetre * m[12 + i];
     }
     device->pose.buttons = (uint32_t)buttons;
-    device->is_sound = take_errors(hd).code == 0 && isfinite(value[0]) && isfinite(value[1]) &&
-                       isfinite(value[2]) && tact_haptic_attitude(rows, value + 3);
+    device->is_sound = clear_error_queue(hd).code == 0 && isfinite(value[0]) &&
+                       isfinite(value[1]) && isfinite(value[2]) &&
+                       tact_haptic_attitude(rows, value + 3);
     return HD_DONE;
 }
 
-/* A frame with an error is followed by frames without a force. */
+/* Sets the wrench for the next frame. After a frame with an error, frames have no force. */
 static int hd_write(struct tact_haptic_device *device, const double *wrench)
 {
     memcpy(device->wrench, wrench, sizeof device->wrench);
     device->is_sound = false;
     for (int i = 0; !device->is_sound && i < MAX_BAD_FRAMES; i++) {
-        device->call.hd.run(run_frame, device, HD_PRIORITY);
+        device->call.hd.run(run_haptic_frame, device, HD_PRIORITY);
         if (!device->is_sound) {
             memset(device->wrench, 0, sizeof device->wrench);
         }
@@ -104,7 +108,7 @@ static int hd_write(struct tact_haptic_device *device, const double *wrench)
     return device->is_sound ? 0 : -EIO;
 }
 
-/* The pose of the last frame. */
+/* Gets the pose that the last frame has read. */
 static int hd_read(struct tact_haptic_device *device)
 {
     return device->is_sound ? 0 : -EIO;
@@ -127,7 +131,7 @@ static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_c
     const double none[TACT_HAPTIC_WRENCH] = {0.0};
     int inputs = 0, outputs = 0;
     const unsigned int id = hd->init(choice->device[0] ? choice->device : NULL);
-    struct tact_hd_error error = take_errors(hd);
+    struct tact_hd_error error = clear_error_queue(hd);
     if (id == invalid_device || error.code) {
         const char *text = hd->error_text(error.code);
         snprintf(why, size, "the library opens no device: %.90s (error 0x%04x)", text ? text : "",
@@ -142,10 +146,10 @@ static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_c
     hd->get_integers(HD_OUTPUT_DOF, &outputs);
     device->turns = inputs >= 6;
     device->torques = outputs >= 6;
-    take_errors(hd); /* what it does not tell about itself is no failure */
+    clear_error_queue(hd); /* errors of reading the model's properties are ignored */
     hd->enable(HD_FORCE_OUTPUT);
     hd->start();
-    error = take_errors(hd);
+    error = clear_error_queue(hd);
     if (error.code || hd_write(device, none)) {
         snprintf(why, size, "the library's loop does not start: %.100s",
                  error.code ? hd->error_text(error.code) : "a frame failed");

@@ -1,6 +1,6 @@
 /**
- * A haptic device through its maker's library, which is loaded by its name where the loader finds
- * it. For the guard process alone: calls block.
+ * A haptic device through its manufacturer's library, which is loaded by its name where the loader
+ * finds it. Only the guard process uses it, as its calls block.
  */
 #ifndef TACT_DEVICES_HAPTIC_MAKER_INTERNAL_H
 #define TACT_DEVICES_HAPTIC_MAKER_INTERNAL_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Whose library it is. */
+/** Manufacturer whose library is used. */
 enum tact_haptic_maker { TACT_HAPTIC_FORCE_DIMENSION, TACT_HAPTIC_OPENHAPTICS };
 
 #define TACT_HAPTIC_POSE 7    /* x y z [m], attitude as a unit quaternion w x y z */
@@ -19,14 +19,14 @@ enum tact_haptic_maker { TACT_HAPTIC_FORCE_DIMENSION, TACT_HAPTIC_OPENHAPTICS };
 /** Which device is opened, and how. */
 struct tact_haptic_choice {
     int32_t maker;      /* enum tact_haptic_maker */
-    int32_t serial;     /* of the device; negative: the first one */
+    int32_t serial;     /* serial number of the device; negative: the first device is used */
     int32_t gravity;    /* 1: the library compensates the device's weight */
-    char device[64];    /* its name in the library's configuration; empty: the default */
-    int64_t timeout_ns; /* without a command for which forces end */
+    char device[64];    /* name of the device in the library's configuration; empty: the default */
+    int64_t timeout_ns; /* time without a command after which the forces are switched off */
 };
 
-/* Functions of Force Dimension's libdhd, or of libdrd, which has them too. The identifier of a
- * device is the last argument; int results are negative after a failure. */
+/* Functions of Force Dimension's libdhd (libdrd has them too). The last argument identifies the
+ * device; int results are negative after a failure. */
 struct tact_dhd {
     int (*open_first)(void);
     int (*open_serial)(int serial);
@@ -48,7 +48,7 @@ struct tact_dhd {
 
 /* An error of OpenHaptics' libHD. */
 struct tact_hd_error {
-    unsigned int code; /* 0: none */
+    unsigned int code; /* error code of libHD; 0: no error */
     int internal;
     unsigned int device;
 };
@@ -78,26 +78,29 @@ struct tact_haptic_pose {
     uint32_t buttons;
 };
 
-/** A device. All zero before it is loaded. */
+/** A haptic device with its library. All zero before the library is loaded. */
 struct tact_haptic_device {
     const struct tact_haptic_ops *ops;
-    void *library; /* stays loaded until the process ends: the makers' threads may still run */
+    /* handle of the library, which stays loaded until the process ends, as its threads may still
+     * run */
+    void *library;
     union {
         struct tact_dhd dhd;
         struct tact_hd hd;
     } call;
-    int id;         /* of the open device */
-    bool turns;     /* it measures its attitude */
-    bool torques;   /* it renders torques */
-    char model[64]; /* its name, by the library */
+    int id;         /* identifier of the open device */
+    bool turns;     /* the device measures its attitude */
+    bool torques;   /* the device renders torques */
+    char model[64]; /* name of the model, from the library */
     bool is_sound;  /* the last frame of libHD had no error */
     double wrench[TACT_HAPTIC_WRENCH];
     struct tact_haptic_pose pose;
 };
 
-/** What a maker's library is called for. Results: 0, or a negative errno with the reason in why. */
+/** Operations of a haptic device, implemented by calls of a manufacturer's library. Results: 0, or
+ * a negative errno with the reason in why. */
 struct tact_haptic_ops {
-    const char *const *files; /* names of its library, tried in this order; ends in NULL */
+    const char *const *files; /* file names of the library, tried in this order; ends in NULL */
     const struct tact_haptic_symbol *symbols;
     int symbol_count;
     /** Opens the device, with forces on and zero; sets turns, torques and model. */
@@ -111,7 +114,8 @@ struct tact_haptic_ops {
     void (*close)(struct tact_haptic_device *device);
 };
 
-/** A function of a library, and where its address goes in tact_haptic_device.call. */
+/** A function of a library, and the offset in tact_haptic_device.call at which its address is
+ * stored. */
 struct tact_haptic_symbol {
     const char *name;
     size_t offset;
@@ -120,7 +124,7 @@ struct tact_haptic_symbol {
 
 extern const struct tact_haptic_ops tact_haptic_dhd, tact_haptic_hd;
 
-/** Loads a maker's library (enum tact_haptic_maker).
+/** Loads a manufacturer's library (enum tact_haptic_maker).
  * @retval 0, -ENOENT: there is none, -ENOSYS: it lacks a function; the reason is in why */
 int tact_haptic_load(struct tact_haptic_device *device, int maker, char *why, size_t size);
 

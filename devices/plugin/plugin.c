@@ -13,12 +13,13 @@
 enum { FOLDERS = 3 };
 
 struct tact_plugins {
-    const struct tact_device_type **types; /* built-in types, then loaded ones */
+    /* device types: built-in ones, then those loaded from plug-ins */
+    const struct tact_device_type **types;
     size_t count;
     void **library_handles;
     size_t library_handle_count;
     struct {
-        const char *path; /* path of the folder of plug-ins; NULL: there is none */
+        const char *path; /* path of the installed folder of plug-ins; NULL: there is none */
         int fd;
     } folder[FOLDERS];
 };
@@ -35,8 +36,8 @@ static bool is_plugin_name(const char *text)
     return length > 0 && length < TACT_DEVICE_NAME && !text[length];
 }
 
-/* Opens the folders that are searched. A folder that was given must exist and is checked even where
- * no plug-in is needed. */
+/* Opens the folders in which plug-ins are searched. A folder that the user names must exist and is
+ * checked even if no plug-in is needed. */
 static int open_plugin_folders(struct tact_plugins *p, const char *named, bool wanted,
                                struct tact_error *err)
 {
@@ -69,7 +70,8 @@ static bool does_scene_need_plugin(const struct tact_plugins *p, const struct ta
     return false;
 }
 
-/* Checks the table of a loaded file: its members are read only once its version is known. */
+/* Checks the table that a plug-in exports: its members are read only once its ABI version is known.
+ */
 static int check_plugin_table(const struct tact_plugin *table, const char *name, const char *file,
                               struct tact_error *err)
 {
@@ -95,7 +97,8 @@ static int check_plugin_table(const struct tact_plugin *table, const char *name,
     return 0;
 }
 
-/* Loads the open file fd. It is loaded by the name of its descriptor. */
+/* Loads the plug-in from the open file fd, by /proc/self/fd, so that it is the file that was
+ * checked. */
 static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, const char *file,
                             struct tact_error *err)
 {
@@ -139,7 +142,7 @@ static int report_plugin_not_found(const struct tact_plugins *p, const char *nam
                           name, known, name, searched[0] ? searched : " " TACT_PLUGIN_FOLDER);
 }
 
-/* Loads a type from the first folder that has it. */
+/* Loads a device type from the first folder that has its plug-in. */
 static int load_type_from_folders(struct tact_plugins *p, const char *name, struct tact_error *err)
 {
     char file[TACT_DEVICE_NAME + 4], full[4096 + 64];

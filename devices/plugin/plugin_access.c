@@ -8,7 +8,8 @@
 #include <unistd.h>
 #include "devices/plugin/plugin_internal.h"
 
-#define TRUNCATED_PATH_FORMAT "%.150s" /* path in a message, which is truncated at the end */
+/* printf format of a path in a message, truncated at its end */
+#define TRUNCATED_PATH_FORMAT "%.150s"
 
 bool tact_plugin_is_trusted_file(const struct stat *file, uid_t user)
 {
@@ -37,7 +38,8 @@ static int check_owner_and_mode(int fd, const char *what, const char *path, stru
                           what, path, (unsigned)s.st_mode & 07777);
 }
 
-/* The error of open() for a link depends on its flags. */
+/* Reports why a file could not be opened; the errno of open() for a symbolic link depends on its
+ * flags. */
 static int report_open_error(int at, const char *name, const char *what, const char *path,
                              struct tact_error *err)
 {
@@ -62,7 +64,7 @@ int tact_plugin_open_folder(const char *path, struct tact_error *err)
                               "%s " TRUNCATED_PATH_FORMAT ": expected a path of 1 to 4095 bytes",
                               what, path);
     }
-    /* A slash at the end would follow a link. */
+    /* the slash at the end is removed, as with it open() would follow a symbolic link */
     for (char *end = path_without_slash + length - 1; end > path_without_slash && *end == '/';
          end--) {
         *end = '\0';

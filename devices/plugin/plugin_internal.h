@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "devices/plugin/plugin.h"
 
-/* 1 where only root and user can have changed a file with this owner and mode. */
+/* Whether only root and the user can have changed a file with this owner and mode. */
 bool tact_plugin_is_trusted_file(const struct stat *file, uid_t user);
 
 /* Opens and checks a folder of plug-ins; returns a descriptor or a negative errno with *err set. */

@@ -13,7 +13,7 @@ static const double slack = 1e-9; /* [s] tolerance of sums of times */
 
 struct row {
     double time; /* time of the record [s] */
-    int64_t age; /* age of its newest value [ns] */
+    int64_t age; /* age of the newest value in the record [ns] */
     int32_t state;
 };
 
@@ -61,7 +61,7 @@ static int recording_no_memory(struct tact_error *err)
     return tact_error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Reads all records of the device, at `offset` in the log's records. */
+/* Reads the inputs of a device from all records of a log; offset: where they begin in a record. */
 static int read_rows(struct recording *self, struct tact_log *log, uint32_t offset, double period,
                      struct tact_error *err)
 {
@@ -99,7 +99,7 @@ static int find_device_in_log(struct recording *self, const struct tact_device_c
     }
     if (!period || tact_settings_parse(period, &seconds) || !(seconds > 0.0)) {
         return tact_settings_fault(config, tact_settings_find(config, "file"), err,
-                                   "it does not state its period");
+                                   "the log does not state its period");
     }
     for (int i = 0; i < view->device_count; i++) {
         if (!strcmp(view->devices[i].name, name)) {
@@ -159,7 +159,8 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
         return rc;
     }
     if (!path[0]) {
-        return tact_settings_fault(config, NULL, err, "missing key file: a log of tact");
+        return tact_settings_fault(config, NULL, err,
+                                   "missing key file: expected the path of a log of tact");
     }
     struct recording *self = calloc(1, sizeof *self);
     if (!self) {

@@ -9,7 +9,7 @@
 #include "devices/common/settings.h"
 
 enum { GRIP, TURN, LIFT, DEADMAN, INPUTS };
-enum { ROW = 4 }; /* numbers in a row of the script: time and the three scripted channels */
+enum { ROW = 4 }; /* number of values in a row of the script: time, grip, turn, lift */
 
 struct scripted_operator {
     double deadman_from;  /* [s] */

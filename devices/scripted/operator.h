@@ -27,9 +27,9 @@ TACT_BEGIN_DECLS
 /** The type "operator". */
 extern TACT_API const struct tact_device_type tact_operator_type;
 
-/** Values last written to the operator: TACT_OPERATOR_FELT [N m], 0 before any write. NULL for a
- * device of another type. Call it from the thread that writes, or after it has ended. Real-time
- * safe. */
+/** Torques that were last written to the operator, TACT_OPERATOR_FELT values [N m], 0 before any
+ * write. NULL for a device of another type. Call it from the thread that writes, or after it has
+ * ended. Real-time safe. */
 TACT_API const double *tact_operator_felt(const struct tact_device *device);
 
 TACT_END_DECLS

@@ -8,7 +8,8 @@
 #include "devices/common/settings.h"
 #include "devices/scripted/trajectory_internal.h"
 
-/* The last row at or before tau that is followed by another. tau lies within the motion. */
+/* Finds the last row at or before time tau that is followed by another. tau lies within the motion.
+ */
 static int find_row_before(const struct tact_trajectory *self, double tau)
 {
     int low = 0;
@@ -42,7 +43,7 @@ static double row_slope_times_step(const struct tact_trajectory *self, int row, 
            (step / (tact_trajectory_row_time(self, b) - tact_trajectory_row_time(self, a)));
 }
 
-static void interpolate(const struct tact_trajectory *self, double tau, double *channel)
+static void interpolate_column(const struct tact_trajectory *self, double tau, double *channel)
 {
     int row = find_row_before(self, tau);
     const double *p = self->values + (size_t)row * (size_t)self->columns;
@@ -53,7 +54,7 @@ static void interpolate(const struct tact_trajectory *self, double tau, double *
     for (int i = 0; i < self->columns; i++) {
         double line = p[i] + u * (q[i] - p[i]);
         if (self->is_cubic) {
-            /* Hermite segment as a straight line plus corrections for the slopes */
+            /* cubic Hermite segment, computed as a straight line plus corrections for the slopes */
             double slope_excess_at_start = row_slope_times_step(self, row, i, step) - (q[i] - p[i]);
             double slope_excess_at_end =
                 row_slope_times_step(self, row + 1, i, step) - (q[i] - p[i]);
@@ -80,7 +81,7 @@ static void trajectory_read(void *data, uint64_t tick, double t, int64_t now_ns,
     } else if (since <= 0.0) {
         memcpy(in->channel, first, size);
     } else {
-        interpolate(self, since * self->speed, in->channel);
+        interpolate_column(self, since * self->speed, in->channel);
     }
     if (since < self->ramp) {
         double share = since > 0.0 ? tact_minimum_jerk(since / self->ramp) : 0.0;

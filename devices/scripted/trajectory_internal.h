@@ -1,4 +1,5 @@
-/** The motion: filled by the code that reads the file, and used by the code that plays it. */
+/** A recorded motion: filled by the code that reads its file, and used by the code that plays it.
+ */
 #ifndef TACT_DEVICES_TRAJECTORY_INTERNAL_H
 #define TACT_DEVICES_TRAJECTORY_INTERNAL_H
 
@@ -7,15 +8,15 @@
 #include "../common/csv_internal.h"
 
 struct tact_trajectory {
-    double rate;  /* [Hz] of the rows where time is NULL */
+    double rate;  /* rate of the rows [Hz] if `time` is NULL */
     double start; /* [s] */
     double speed; /* [1] */
     double ramp;  /* [s] */
     bool is_cubic;
     int rows;
     int columns;
-    double *time;   /* rows: from 0, strictly increasing [s]; or NULL */
-    double *values; /* rows x columns: scaled and centred */
+    double *time;   /* [rows] times from 0, strictly increasing [s]; or NULL */
+    double *values; /* [rows][columns] values, scaled and centred */
 };
 
 /* A trajectory that is being read: settings, file, and counts of irregularities. */
@@ -24,14 +25,14 @@ struct tact_trajectory_reading {
     struct tact_error *err;
     struct tact_csv csv;
     struct tact_trajectory *self;
-    int selected_columns[TACT_DEVICE_CHANNELS +
-                         1]; /* columns of the file; then the one of the time */
+    /* indices of the columns that are read; the last one is that of the time */
+    int selected_columns[TACT_DEVICE_CHANNELS + 1];
     bool timed;
     double origin; /* time of the first row [s] */
-    int capacity;  /* rows that are allocated */
-    int repeated;  /* rows that equal the row before */
-    int dropped;   /* rows with the time of the row before */
-    int gaps;      /* intervals over 1.5 times the median one */
+    int capacity;  /* number of rows for which memory is allocated */
+    int repeated;  /* number of rows equal to the row before */
+    int dropped;   /* number of rows with the same time as the row before */
+    int gaps;      /* number of time intervals over 1.5 times the median one */
 };
 
 /** Time of a row from the first one [s]. Real-time safe. */

@@ -22,56 +22,61 @@
 #include "devices/common/settings.h"
 
 enum { AXES = 6, BUTTONS = 16, COUNTS = 4 };
-enum { MOTION, PRESS, RELEASE, DEVICE };            /* types of packets */
-enum { PACKET_WORDS = 8, PACKETS_AT_ONCE = 64 };    /* most packets read in a tick */
-enum { KNOWN_BUTTONS = 1024 };                      /* a higher number is no button's */
-enum { POLL_NS = 50000000, POLLS_AFTER_LOSS = 20 }; /* 1 s until it is called again */
+/* types of packets */
+enum { MOTION_PACKET, BUTTON_PRESSED, BUTTON_RELEASED, DEVICE_CHANGED };
+/* maximum number of packets read per tick */
+enum { PACKET_WORDS = 8, MAX_PACKETS_PER_TICK = 64 };
+/* button numbers from here on are taken as a damaged packet */
+enum { KNOWN_BUTTONS = 1024 };
+/* polls (1 s in all) before the daemon is called again */
+enum { POLL_NS = 50000000, POLLS_AFTER_LOSS = 20 };
 enum { VERSION_REQUEST = 0x7faa5500, WANTED_VERSION = 1 };
 
 struct spacenav {
     double range;
     int64_t timeout_ns;
-    /* of the loop */
+    /* members used by the loop: */
     int socket; /* -1 while lost */
     bool is_answered, is_catching_up;
-    unsigned char bytes[PACKETS_AT_ONCE * PACKET_WORDS * sizeof(int32_t)];
-    size_t size; /* bytes of a packet that has not come whole */
+    unsigned char bytes[MAX_PACKETS_PER_TICK * PACKET_WORDS * sizeof(int32_t)];
+    size_t size; /* number of bytes received of an incomplete packet */
     double axis[AXES], button[BUTTONS];
-    int64_t stamp_ns, motion_ns; /* of the last packet, of the last motion */
-    /* exchanged between the loop and the monitor; sockets as in evdev: one at a time, -1: none */
+    int64_t stamp_ns, motion_ns; /* time of the last packet, and of the last motion */
+    /* sockets exchanged between the loop and the monitor, one at a time; -1: none */
     atomic_int fresh, retired;
     atomic_bool is_unplugged;
     atomic_uint_fast64_t refused, clamped, overruns, losses;
-    /* of the monitor */
+    /* members used by the monitor thread: */
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
     struct sockaddr_un address;
     struct tact_monitor monitor;
     bool is_monitored, is_connected, is_unplug_reported, is_overrun_reported;
-    int pause; /* polls until the next try to connect */
+    int polls_until_connect; /* number of polls until the next attempt to connect */
     uint_fast64_t known_refused;
 };
 
-static void add(atomic_uint_fast64_t *count)
+static void increment_counter(atomic_uint_fast64_t *count)
 {
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-static uint_fast64_t get(const atomic_uint_fast64_t *count)
+static uint_fast64_t read_counter(const atomic_uint_fast64_t *count)
 {
     return atomic_load_explicit(count, memory_order_relaxed);
 }
 
-/* Axes at rest and buttons released, until the daemon says otherwise. */
-static void come_to_rest(struct spacenav *self)
+/* Sets all axes to 0 and releases all buttons, until the daemon sends other values. */
+static void release_axes_and_buttons(struct spacenav *self)
 {
     memset(self->axis, 0, sizeof self->axis);
     memset(self->button, 0, sizeof self->button);
 }
 
-/* Axes of the daemon are x right, y up, z away from the person, and turn about these by the right
- * hand (spnav_posrot_moveobj() of libspnav): z and rz are reversed, and the axes right-handed. */
-static void take_motion(struct spacenav *self, const int32_t *count, int64_t now_ns)
+/* Sets the axes from a motion packet. The daemon's axes are x right, y up, z away from the person,
+ * with right-handed rotations about them (spnav_posrot_moveobj() of libspnav): z and rz are
+ * negated, which makes the axes right-handed. */
+static void update_axes(struct spacenav *self, const int32_t *count, int64_t now_ns)
 {
     bool is_clamped = false;
     for (int i = 0; i < AXES; i++) {
@@ -80,30 +85,30 @@ static void take_motion(struct spacenav *self, const int32_t *count, int64_t now
         self->axis[i] = fmin(1.0, fmax(-1.0, value));
     }
     if (is_clamped) {
-        add(&self->clamped);
+        increment_counter(&self->clamped);
     }
     self->motion_ns = now_ns;
 }
 
-/* Returns false for what is no packet. */
-static bool take_packet(struct spacenav *self, const int32_t packet[PACKET_WORDS], int64_t now_ns)
+/* Handles one packet of the daemon. Returns false if it is no valid packet. */
+static bool handle_packet(struct spacenav *self, const int32_t packet[PACKET_WORDS], int64_t now_ns)
 {
     const int32_t number = packet[1];
     bool is_unplugged = false;
-    if (packet[0] == MOTION) {
-        take_motion(self, packet + 1, now_ns);
-    } else if (packet[0] == PRESS || packet[0] == RELEASE) {
+    if (packet[0] == MOTION_PACKET) {
+        update_axes(self, packet + 1, now_ns);
+    } else if (packet[0] == BUTTON_PRESSED || packet[0] == BUTTON_RELEASED) {
         if (number < 0 || number >= KNOWN_BUTTONS) {
             return false;
         }
         if (number < BUTTONS) {
-            self->button[number] = packet[0] == PRESS;
+            self->button[number] = packet[0] == BUTTON_PRESSED;
         }
-    } else if (packet[0] == DEVICE && (number == 0 || number == 1)) {
+    } else if (packet[0] == DEVICE_CHANGED && (number == 0 || number == 1)) {
         is_unplugged = number == 1;
         if (is_unplugged) {
-            come_to_rest(self);
-            add(&self->losses);
+            release_axes_and_buttons(self);
+            increment_counter(&self->losses);
         }
     } else {
         return false;
@@ -113,8 +118,8 @@ static bool take_packet(struct spacenav *self, const int32_t packet[PACKET_WORDS
     return true;
 }
 
-/* Takes all whole packets; returns false at what is none. */
-static bool take_packets(struct spacenav *self, int64_t now_ns)
+/* Handles all complete packets that were received. Returns false at an invalid one. */
+static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
 {
     size_t at = 0;
     while (self->size - at >= sizeof(int32_t)) {
@@ -129,8 +134,8 @@ static bool take_packets(struct spacenav *self, int64_t now_ns)
             break;
         }
         memcpy(packet, self->bytes + at, sizeof packet);
-        if (!take_packet(self, packet, now_ns)) {
-            add(&self->refused);
+        if (!handle_packet(self, packet, now_ns)) {
+            increment_counter(&self->refused);
             return false;
         }
         at += sizeof packet;
@@ -140,9 +145,9 @@ static bool take_packets(struct spacenav *self, int64_t now_ns)
     return true;
 }
 
-/* Reads what has come. The daemon drops packets for which the socket has no room: where more have
- * come than a tick reads, the last motion may be missing, so that all count as rest up to the end.
- * Returns false if the connection is of no use any more. */
+/* Reads the packets that have arrived. The daemon drops packets for which the socket has no room:
+ * if more have arrived than a tick reads, the last motion may be missing, so that the puck counts
+ * as at rest until all were read. Returns false if the connection is lost. */
 static bool receive_packets(struct spacenav *self, int64_t now_ns)
 {
     const size_t room = sizeof self->bytes - self->size;
@@ -155,20 +160,20 @@ static bool receive_packets(struct spacenav *self, int64_t now_ns)
         return false;
     }
     self->size += (size_t)got;
-    if (!take_packets(self, now_ns)) {
+    if (!handle_complete_packets(self, now_ns)) {
         return false;
     }
     if (is_full && !self->is_catching_up) {
-        add(&self->overruns);
+        increment_counter(&self->overruns);
     }
     if (is_full || self->is_catching_up) {
-        come_to_rest(self);
+        release_axes_and_buttons(self);
     }
     self->is_catching_up = is_full;
     return true;
 }
 
-static void take_fresh_socket(struct spacenav *self)
+static void accept_new_socket(struct spacenav *self)
 {
     self->socket = atomic_exchange_explicit(&self->fresh, -1, memory_order_acquire);
     if (self->socket < 0) {
@@ -186,30 +191,31 @@ static void spacenav_read(void *data, uint64_t tick, double t, int64_t now_ns,
     (void)tick;
     (void)t;
     if (self->socket < 0) {
-        take_fresh_socket(self);
+        accept_new_socket(self);
     }
     if (self->socket >= 0 && !receive_packets(self, now_ns)) {
-        come_to_rest(self);
-        add(&self->losses);
+        release_axes_and_buttons(self);
+        increment_counter(&self->losses);
         atomic_store_explicit(&self->retired, self->socket, memory_order_release);
         self->socket = -1;
     }
     if (now_ns - self->motion_ns > self->timeout_ns) {
         memset(self->axis, 0, sizeof self->axis);
     }
-    const bool is_here =
+    const bool is_waiting_socket =
         self->socket >= 0 && !atomic_load_explicit(&self->is_unplugged, memory_order_relaxed);
-    in->state = is_here ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
+    in->state = is_waiting_socket ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
     in->stamp_ns = self->stamp_ns;
     memcpy(in->channel, self->axis, sizeof self->axis);
     memcpy(in->channel + AXES, self->button, sizeof self->button);
-    const double counts[COUNTS] = {(double)get(&self->refused), (double)get(&self->clamped),
-                                   (double)get(&self->overruns), (double)get(&self->losses)};
+    const double counts[COUNTS] = {
+        (double)read_counter(&self->refused), (double)read_counter(&self->clamped),
+        (double)read_counter(&self->overruns), (double)read_counter(&self->losses)};
     memcpy(in->channel + AXES + BUTTONS, counts, sizeof counts);
 }
 
-/* A connected socket, or a negative errno. A daemon of another user than root and this one is
- * refused. */
+/* Connects to the daemon. Returns the socket or a negative errno. A daemon that runs as a user
+ * other than root or this one is refused. */
 static int connect_to_daemon(const struct sockaddr_un *address)
 {
     const int32_t request = VERSION_REQUEST | WANTED_VERSION;
@@ -240,39 +246,42 @@ static void report_events(struct spacenav *self)
     const bool is_unplugged = atomic_load_explicit(&self->is_unplugged, memory_order_relaxed);
     if (is_unplugged != self->is_unplug_reported) {
         tact_message(self->messages, is_unplugged ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     is_unplugged ? "%s: spacenavd says that a device is unplugged"
-                                  : "%s: a device is there again",
+                     is_unplugged ? "%s: spacenavd reports that a device was unplugged"
+                                  : "%s: a device is connected again",
                      self->name);
         self->is_unplug_reported = is_unplugged;
     }
-    if (get(&self->overruns) && !self->is_overrun_reported) {
+    if (read_counter(&self->overruns) && !self->is_overrun_reported) {
         self->is_overrun_reported = true;
-        tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: over %d packets were waiting: the puck counts as at rest until it moves",
-                     self->name, PACKETS_AT_ONCE);
+        tact_message(
+            self->messages, TACT_MESSAGE_WARNING,
+            "%s: over %d packets were waiting: the puck is taken as at rest until it moves again",
+            self->name, MAX_PACKETS_PER_TICK);
     }
 }
 
-/* Closes a connection that the loop gave up, and makes a new one. */
+/* Closes a connection that the loop has handed back, and makes a new one. */
 static void poll_connection(void *data)
 {
     struct spacenav *self = data;
     const int gone = atomic_exchange_explicit(&self->retired, -1, memory_order_acquire);
     if (gone >= 0) {
-        const bool is_refused = get(&self->refused) != self->known_refused;
+        const bool is_refused = read_counter(&self->refused) != self->known_refused;
         close(gone);
-        self->known_refused = get(&self->refused);
+        self->known_refused = read_counter(&self->refused);
         self->is_connected = false;
-        self->pause = POLLS_AFTER_LOSS;
-        tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     is_refused ? "%s: what came from %s is no packet of spacenavd: closed"
-                                : "%s: spacenavd has closed %s",
-                     self->name, self->address.sun_path);
+        self->polls_until_connect = POLLS_AFTER_LOSS;
+        tact_message(
+            self->messages, TACT_MESSAGE_WARNING,
+            is_refused
+                ? "%s: the data from %s are no packets of spacenavd: the connection was closed"
+                : "%s: spacenavd has closed %s",
+            self->name, self->address.sun_path);
     }
     report_events(self);
-    if (!self->is_connected && self->pause-- <= 0) {
+    if (!self->is_connected && self->polls_until_connect-- <= 0) {
         const int fd = connect_to_daemon(&self->address);
-        self->pause = 0;
+        self->polls_until_connect = 0;
         if (fd >= 0) {
             tact_message(self->messages, TACT_MESSAGE_INFO, "%s: connected to spacenavd again",
                          self->name);
@@ -295,13 +304,14 @@ static void spacenav_close(void *data)
     if (self->is_monitored) {
         tact_monitor_stop(&self->monitor);
     }
-    if (get(&self->refused) || get(&self->clamped) || get(&self->overruns)) {
+    if (read_counter(&self->refused) || read_counter(&self->clamped) ||
+        read_counter(&self->overruns)) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: %llu packets refused, %llu motions over the range of %g, %llu times more "
-                     "packets than a tick reads",
-                     self->name, (unsigned long long)get(&self->refused),
-                     (unsigned long long)get(&self->clamped), self->range,
-                     (unsigned long long)get(&self->overruns));
+                     "%s: %llu packets refused, %llu motions over the range of %g, %llu ticks with "
+                     "more packets than a tick reads",
+                     self->name, (unsigned long long)read_counter(&self->refused),
+                     (unsigned long long)read_counter(&self->clamped), self->range,
+                     (unsigned long long)read_counter(&self->overruns));
     }
     close_socket(self->socket);
     close_socket(atomic_load(&self->fresh));
@@ -325,8 +335,8 @@ static int set_address(struct sockaddr_un *address, const struct tact_device_con
     return 0;
 }
 
-static int start(struct spacenav *self, const struct tact_device_config *config,
-                 struct tact_error *err)
+static int start_spacenav(struct spacenav *self, const struct tact_device_config *config,
+                          struct tact_error *err)
 {
     static const char *const keys[] = {"range", "timeout"};
     double timeout = 0.1;
@@ -343,7 +353,7 @@ static int start(struct spacenav *self, const struct tact_device_config *config,
         rc = self->socket;
         tact_settings_fault(config, NULL, err, "cannot connect to spacenavd at %s: %s",
                             self->address.sun_path,
-                            rc == -EPERM ? "it belongs to another user" : strerror(-rc));
+                            rc == -EPERM ? "the daemon runs as another user" : strerror(-rc));
         return rc;
     }
     self->is_connected = true;
@@ -355,7 +365,7 @@ static int start(struct spacenav *self, const struct tact_device_config *config,
     return rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
 }
 
-static void describe(struct tact_device_info *info)
+static void describe_channels_of_puck(struct tact_device_info *info)
 {
     static const char *const axes[AXES] = {"x", "y", "z", "rx", "ry", "rz"};
     static const char *const counts[COUNTS] = {"refused", "clamped", "overruns", "losses"};
@@ -386,13 +396,13 @@ static int open_spacenav(const struct tact_device_config *config, struct tact_de
     self->range = 350.0;
     atomic_init(&self->fresh, -1);
     atomic_init(&self->retired, -1);
-    int rc = start(self, config, err);
+    int rc = start_spacenav(self, config, err);
     if (rc) {
         spacenav_close(self);
         return rc;
     }
     tact_settings_info(config, "spacenav", &out->info);
-    describe(&out->info);
+    describe_channels_of_puck(&out->info);
     out->ops = &spacenav_ops;
     out->self = self;
     return 0;

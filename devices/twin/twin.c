@@ -22,7 +22,7 @@ double tact_twin_quantised_reading(const struct tact_twin_axis *axis)
     return fmin(axis->range[1], fmax(axis->range[0], y));
 }
 
-/* External force on an axis from a tick on, in addition to motor and hand. */
+/* External force on an axis in a tick, from the setting push, in addition to motor and hand. */
 static double scripted_push_force(const struct tact_twin *self, int axis, uint64_t tick)
 {
     const double t = (double)tick * self->period;
@@ -34,7 +34,7 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
     return row ? self->push[(ptrdiff_t)(row - 1) * columns + (columns > 2 ? 1 + axis : 1)] : 0.0;
 }
 
-/* Advances an axis by one tick, in which the hand's target moves by `stride`. */
+/* Advances an axis by one tick, in which the hand's target moves by hand_target_change. */
 static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
                                   double push, double hand_target_change)
 {
@@ -45,8 +45,8 @@ static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin
     tact_twin_update_step(self, a);
     const double h = self->period, by_mass = h * h / a->mass;
     a->force = tact_twin_delayed_value(&a->motor_delay, a->requested);
-    double level =
-        a->stiffness * a->rest + a->grip * a->target + a->grip_damping * hand_target_change / h;
+    double level = a->stiffness * a->rest + a->grip * a->hand_target +
+                   a->grip_damping * hand_target_change / h;
     const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
                          by_mass * a->grip * hand_target_change};
     a->x = a->w = 0.0;
@@ -54,7 +54,7 @@ static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin
         a->x += a->motion.position[i] * z[i];
         a->w += a->motion.speed[i] * z[i];
     }
-    a->target += hand_target_change;
+    a->hand_target += hand_target_change;
     tact_twin_apply_friction(self, a);
     if (a->x < a->stops[0] || a->x > a->stops[1]) {
         bool low = a->x < a->stops[0];
@@ -63,12 +63,13 @@ static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin
     }
 }
 
-static double target(const struct tact_twin_axis *axis, const struct tact_device_input *hand)
+static double get_hand_target(const struct tact_twin_axis *axis,
+                              const struct tact_device_input *hand)
 {
     return axis->channel < 0 ? 0.0 : axis->reach * hand->channel[axis->channel];
 }
 
-/* Advances all axes from the last tick to this one. */
+/* Advances all axes from the last tick to the present one. */
 static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
                                 const struct tact_device_input *hand)
 {
@@ -77,7 +78,8 @@ static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
     double hand_target_change[TACT_TWIN_AXES];
     for (int i = 0; i < self->axes; i++) {
         hand_target_change[i] =
-            ticks ? (target(&self->axis[i], hand) - self->axis[i].target) / ticks : 0.0;
+            ticks ? (get_hand_target(&self->axis[i], hand) - self->axis[i].hand_target) / ticks
+                  : 0.0;
     }
     for (int k = 0; k < ticks; k++) {
         const uint64_t now = self->tick + (uint64_t)k;
@@ -94,7 +96,7 @@ static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
         }
     }
     for (int i = 0; i < self->axes; i++) {
-        self->axis[i].target = target(&self->axis[i], hand);
+        self->axis[i].hand_target = get_hand_target(&self->axis[i], hand);
     }
 }
 
@@ -108,7 +110,8 @@ static bool is_device_unplugged_at(const struct tact_twin *self, double t)
     return false;
 }
 
-/* Writes the readings of this tick. An unplugged device repeats its axes and has no force. */
+/* Fills the readings of this tick. While the device is unplugged, axes repeat their readings and
+ * force readings are 0. */
 static void fill_axis_readings(struct tact_twin *self, const struct tact_device_input *hand)
 {
     for (int i = 0; i < self->axes; i++) {
@@ -145,7 +148,7 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
         self->started = true;
         self->tick = tick;
         for (int i = 0; i < self->axes; i++) {
-            self->axis[i].target = target(&self->axis[i], &hand);
+            self->axis[i].hand_target = get_hand_target(&self->axis[i], &hand);
         }
     }
     advance_axis_motion(self, tick, &hand);

@@ -72,17 +72,19 @@
 TACT_BEGIN_DECLS
 
 #define TACT_TWIN_AXES 16  /**< most axes */
-#define TACT_TWIN_GAP 1000 /**< maximum number of ticks by which it advances at once */
+#define TACT_TWIN_GAP 1000 /**< maximum number of ticks by which a twin advances at once */
 
 /** The type "twin". */
 extern TACT_API const struct tact_device_type tact_twin_type;
 
-/** State of an axis at the last tick that was read: before delay, range and steps. */
+/** True state of an axis at the last tick that was read: without the sensor's delay, range and
+ * resolution. */
 struct tact_twin_state {
     double position; /**< [m], [rad] */
     double velocity; /**< [m/s], [rad/s] */
-    double force;    /**< force of the motor since the tick before, of a servo that of hand and push
-                          on it [N], [N m] */
+    /** force of the motor since the tick before; with a servo, force of hand and push on it [N], [N
+     * m] */
+    double force;
 };
 
 /** State of an axis by its index from 0. From the thread that reads, or after it has ended.

@@ -1,4 +1,4 @@
-/* Effects that a twin renders itself: springs, dampers, friction, vibration. */
+/* Force-feedback effects that a twin renders on its axes: springs, dampers, friction, vibration. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -22,10 +22,11 @@ static int read_effect_names(struct tact_twin *self, const struct tact_device_co
             i++;
         }
         if (i == TACT_TWIN_EFFECTS) {
-            return tact_settings_fault(config, tact_settings_find(config, "effects"), err,
-                                       "'%s' is none of spring, spring_center, damper, friction, "
-                                       "vibration, strong, weak",
-                                       name);
+            return tact_settings_fault(
+                config, tact_settings_find(config, "effects"), err,
+                "'%s' is not an effect: expected one of spring, spring_center, damper, friction, "
+                "vibration, strong, weak",
+                name);
         }
         self->effect[i] = info->output_count;
         rc = tact_twin_add_channel(info->output, &info->output_count, name, "1", config, "effects",
@@ -48,7 +49,7 @@ void tact_twin_default_effects(const struct tact_twin *self, struct tact_twin_ax
     a->effect_vibration = is_vibration_effect(self);
 }
 
-/* A strength without its effect is an error. */
+/* A setting of an effect's strength without that effect is an error. */
 static int check_effect_strengths(const struct tact_twin *self,
                                   const struct tact_device_config *config, struct tact_error *err)
 {
@@ -153,7 +154,8 @@ void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axi
     const double most = a->friction + a->effect_friction * self->level[TACT_TWIN_FRICTION];
     const double by_mass = self->period * self->period / a->mass;
     if (most > 0.0) {
-        /* constant over the tick, at most as large as stops the motion at its end */
+        /* the friction is constant over the tick, and at most so large that it stops the motion at
+         * its end */
         double force = fmin(most, fmax(-most, -a->w / (a->motion.speed[2] * by_mass)));
         a->x += a->motion.position[2] * by_mass * force;
         a->w += a->motion.speed[2] * by_mass * force;

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include "twin.h"
 
-/** One tick of a mass on spring and damper: position and (speed times the period) at its end, from
- *  those at its beginning, the acceleration that was asked for [m per squared period] and the
- *  growth of that over the tick. */
+/** Coefficients of the exact motion of a mass on spring and damper over a tick: position and (speed
+ * times the period) at its end, as linear functions of four values: the same two at its beginning,
+ * the applied acceleration [m per squared period] and its change over the tick. */
 struct tact_twin_step {
     double position[4];
     double speed[4];
@@ -17,58 +17,62 @@ struct tact_twin_step {
  * least 0 and at most TACT_TWIN_STIFF_RATE. */
 void tact_twin_step_init(struct tact_twin_step *step, double spring, double damper);
 
-#define TACT_TWIN_STIFF_RATE 1e6 /* beyond it the motion is over within 1e-6 of a tick */
+/* largest stiffness or damping coefficient: beyond it the motion settles within 1e-6 of a tick */
+#define TACT_TWIN_STIFF_RATE 1e6
 
-/** A fixed delay. */
+/** A delay by a fixed number of ticks. */
 struct tact_twin_delay {
     int ticks;
     int at;
-    double *value; /* ticks + 1 */
+    double *value; /* [ticks + 1] ring of delayed values */
 };
 
 /** Effects that a device renders itself, on all of its axes. */
 enum tact_twin_effect {
-    TACT_TWIN_SPRING,        /* 0 .. 1: pulls to the centre */
-    TACT_TWIN_SPRING_CENTER, /* ... which is at this reading */
-    TACT_TWIN_DAMPER,        /* 0 .. 1: against speed */
+    TACT_TWIN_SPRING,        /* spring toward the centre, level 0 .. 1 */
+    TACT_TWIN_SPRING_CENTER, /* the centre of that spring, as a reading of the axis */
+    TACT_TWIN_DAMPER,        /* damper against the speed, level 0 .. 1 */
     TACT_TWIN_FRICTION,
     TACT_TWIN_VIBRATION,   /* level of a sine; the sign of this and the next does not matter */
-    TACT_TWIN_HEAVY_MOTOR, /* heavy motor of a rumble pad; the light one follows */
+    TACT_TWIN_HEAVY_MOTOR, /* heavy (slow) motor of a rumble pad; the next is the light one */
     TACT_TWIN_LIGHT_MOTOR,
     TACT_TWIN_EFFECTS
 };
 
-/** What an output of an axis is. */
+/** Meaning of an axis' output. */
 enum tact_twin_control {
-    TACT_TWIN_FORCE,   /* a force of its motor */
-    TACT_TWIN_RATE,    /* the speed at which its servo moves it, against any force */
-    TACT_TWIN_POSITION /* the same; the servo takes the position that the speeds add up to */
+    TACT_TWIN_FORCE, /* force of the axis' motor */
+    TACT_TWIN_RATE,  /* speed at which the axis' servo moves it, whatever force acts */
+    /* speed too, but the servo moves to the position that results from the sum of these speeds */
+    TACT_TWIN_POSITION
 };
 
 struct tact_twin_axis {
-    /* as set */
+    /* settings of the axis: */
     double mass, damping, friction, stiffness, rest, start;
     double strength, limit; /* strength and limit of the motor; limit may be infinite */
     double scale, origin,
         step; /* scale, origin and step of the reading; step 0: none, otherwise from the origin */
-    double range[2], stops[2];        /* range and stops of the reading, of x; may be infinite */
+    /* range of the reading, mechanical stops of x; may be infinite */
+    double range[2], stops[2];
     double grip, grip_damping, reach; /* grip, grip damping and reach of the hand */
     int channel;                      /* channel of the hand, -1: none */
     int output;                       /* -1: none */
     enum tact_twin_control control;
-    double lag, speed_limit; /* of the servo: time constant [s], most speed [m/s] */
-    int sensed;              /* input of the force of the hand, after the buttons; -1: none */
-    double sensed_step;      /* step of that reading [N]; 0: none */
-    double effect_spring, effect_damper, effect_friction, effect_vibration; /* for 1 */
-    /* as it is */
-    struct tact_twin_step
-        motion; /* motion in a step with the following levels of its spring and damper, 0 .. 1: */
+    double lag, speed_limit; /* time constant [s] and maximum speed [m/s] of the servo */
+    int sensed;              /* index of the input that measures the hand's force; -1: none */
+    double sensed_step;      /* resolution of the force reading [N]; 0: not rounded */
+    /* strength of each effect at level 1 */
+    double effect_spring, effect_damper, effect_friction, effect_vibration;
+    /* state of the axis: */
+    /* coefficients of the motion, computed for these levels of spring and damper effects: */
+    struct tact_twin_step motion;
     double spring_level_at_update, damper_level_at_update;
-    double x, w;      /* position [m], speed times the period [m] */
-    double target;    /* target of the hand at the last tick [m] */
-    double requested; /* written last [N] */
-    double force;     /* that acts [N]; of a servo the hand's */
-    double commanded; /* position that a servo of positions goes to [m] */
+    double x, w;        /* position [m], speed times the period [m] */
+    double hand_target; /* target of the hand at the last tick [m] */
+    double requested;   /* force that was written last [N] */
+    double force;       /* force that acts [N]; with a servo that of the hand */
+    double commanded;   /* position that a position servo moves to [m] */
     struct tact_twin_delay motor_delay, sensor, force_sensor;
 };
 
@@ -76,16 +80,17 @@ struct tact_twin {
     double period;
     int axes, buttons, outputs, sensed_count;
     struct tact_twin_axis axis[TACT_TWIN_AXES];
-    int effect[TACT_TWIN_EFFECTS]; /* output, -1: none */
+    int effect[TACT_TWIN_EFFECTS]; /* index of each effect's output; -1: none */
     double frequency[3];           /* frequency of vibration, heavy and light motor [Hz] */
     double wanted[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
     struct tact_twin_delay effect_delays[TACT_TWIN_EFFECTS];
     int button_channel[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */
     struct tact_twin_delay button_delays[TACT_DEVICE_CHANNELS];
-    int push_row_count, push_column_count; /* time, then one for all axes or one for each */
+    /* size of the table of pushes: time, then one force for all axes or one for each */
+    int push_row_count, push_column_count;
     double *push;
     int loss_interval_count;
-    double *lost; /* rows [from, until] */
+    double *lost; /* rows [from, until] [s] in which the device is unplugged */
     struct tact_device hand;
     int delay_ticks;
     bool started;
@@ -116,19 +121,20 @@ int tact_twin_add_channel(struct tact_device_channel *channels, int *count, cons
 int tact_twin_read_table(const struct tact_device_config *config, const char *key, int columns,
                          const double **rows, int *count, struct tact_error *err);
 
-/** Recomputes an axis' step with the springs and dampers that act now. Real-time safe.
+/** Recomputes the motion coefficients of an axis for the spring and damper effects that act now.
+ * Real-time safe.
  * @retval -EINVAL too stiff for its mass */
 int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** Reads which effects it has and adds their outputs; and their strengths, once the axes are known
- * (without their numbers). @retval as tact_twin_load() */
+/** Reads which effects the twin has, adds their outputs, and reads their strengths, once the axes
+ * are known. @retval as tact_twin_load() */
 int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_config *config,
                            struct tact_device_info *info, struct tact_error *err);
 
-/** Sets the default strength of its effects: 1. */
+/** Sets the strength of the effects on an axis to the default, 1. */
 void tact_twin_default_effects(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** Stores the outputs, clamped to their ranges. Real-time safe. */
+/** Stores the output values of a tick, clamped to their ranges. Real-time safe. */
 void tact_twin_set_outputs(struct tact_twin *self, const double *out);
 
 /** Force of the effects on an axis in a tick [N], without friction; requires `level`. Real-time
@@ -139,22 +145,22 @@ double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axi
 /** Applies friction over a tick: reduces the speed, at most to zero. Real-time safe. */
 void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** Pushes a value and returns the delayed one. Real-time safe. */
+/** Puts a value into a delay and returns the delayed one. Real-time safe. */
 double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
 
-/** Advances an axis with a servo by a tick; pushed: force on it besides the hand's [N],
- * hand_target_change [m]. Real-time safe. */
+/** Advances an axis with a servo by a tick. pushed: force on the axis in addition to the hand's
+ * [N]; hand_target_change: movement of the hand's target in the tick [m]. Real-time safe. */
 void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *axis,
                              double pushed, double hand_target_change);
 
-/** Reading of the force sensor of an axis. Real-time safe. */
+/** Reading of the force sensor of an axis [N]. Real-time safe. */
 double tact_twin_sensed_force(const struct tact_twin_axis *axis);
 
 /** Reads which axes have servos, and their force sensors. @retval as tact_twin_load() */
 int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_device_info *info, struct tact_error *err);
 
-/** Reading of an axis' sensor. Real-time safe. */
+/** Reading of the position sensor of an axis, with its resolution and range. Real-time safe. */
 double tact_twin_quantised_reading(const struct tact_twin_axis *axis);
 
 #endif

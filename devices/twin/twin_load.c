@@ -136,7 +136,7 @@ static int read_output_settings(struct tact_twin *self, const struct tact_device
     return rc;
 }
 
-/* The channel of the hand. */
+/* Index of the hand's channel with that name. */
 static int find_hand_channel(const struct tact_twin *self, const struct tact_device_config *config,
                              const char *key, const char *name, int *channel,
                              struct tact_error *err)
@@ -174,7 +174,7 @@ static int read_button_settings(struct tact_twin *self, const struct tact_device
     return rc;
 }
 
-/* Opens the hand with its own settings. */
+/* Opens the device that acts as the hand (trajectory or operator), with the settings hand_X. */
 static int open_hand_device(struct tact_twin *self, const struct tact_device_config *config,
                             const struct tact_device_type *type, struct tact_error *err)
 {
@@ -196,7 +196,7 @@ static int open_hand_device(struct tact_twin *self, const struct tact_device_con
     if (rc) {
         self->hand.ops = NULL;
     }
-    /* the key as in the scene */
+    /* key of the setting as the scene has it */
     for (int i = 0; rc && err && i < own.setting_count; i++) {
         if (settings[i].line == err->line && !strcmp(err->key, settings[i].key)) {
             tact_error_at(err, NULL, 0, 0, settings[i].key - PREFIX);
@@ -235,7 +235,7 @@ static int read_hand_settings(struct tact_twin *self, const struct tact_device_c
     return open_hand_device(self, config, types[type], err);
 }
 
-/* Maps the hand's channels to axes. */
+/* Reads which channel of the hand each axis follows. */
 static int map_hand_channels(struct tact_twin *self, const struct tact_device_config *config,
                              struct tact_error *err)
 {
@@ -273,7 +273,8 @@ static int copy_number_list(const double *from, int count, double **to, struct t
     return 0;
 }
 
-/* Reads pushes, and the intervals in which it is unplugged. */
+/* Reads the settings push and lost: external forces, and intervals in which the device is
+ * unplugged. */
 static int read_pushes_and_unplugging(struct tact_twin *self,
                                       const struct tact_device_config *config,
                                       struct tact_error *err)

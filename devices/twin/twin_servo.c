@@ -1,5 +1,5 @@
-/* Axes that servos move, of admittance devices: they take a speed, whatever the hand does, and
- * measure the hand's force. */
+/* Axes that are moved by servos, as in admittance devices: they follow a commanded speed, whatever
+ * the hand does, and measure the hand's force. */
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
@@ -34,7 +34,7 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
     while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
         if (axis == self->axes) {
             return tact_settings_fault(config, tact_settings_find(config, "sensed"), err,
-                                       "more words than axes");
+                                       "expected at most one name for each axis");
         }
         if (strcmp(name, "-") != 0) {
             self->axis[axis].sensed = self->axes + self->buttons + self->sensed_count++;
@@ -46,10 +46,11 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
     return rc;
 }
 
-/* Speed at which the servo is to move [m/s]: within its limit, and of positions towards the one
- * that the speeds add up to. A speed over the limit does not add up: the servo would still move
- * once it is 0. */
-static double wanted_speed(const struct tact_twin *self, struct tact_twin_axis *a, double command)
+/* Computes the speed of the servo [m/s], within its limit; a position servo moves toward the sum of
+ * the commanded speeds. Only the limited speed is added up, so that the servo stops when the
+ * command is 0. */
+static double compute_servo_speed(const struct tact_twin *self, struct tact_twin_axis *a,
+                                  double command)
 {
     double speed = fmin(a->speed_limit, fmax(-a->speed_limit, command));
     if (a->control == TACT_TWIN_POSITION) {
@@ -65,8 +66,9 @@ void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis
 {
     const double h = self->period, before = a->w / h;
     const double speed =
-        wanted_speed(self, a, tact_twin_delayed_value(&a->motor_delay, a->requested));
-    const double share = a->lag > 0.0 ? -tact_expm1(-h / a->lag) : 1.0; /* of what is left */
+        compute_servo_speed(self, a, tact_twin_delayed_value(&a->motor_delay, a->requested));
+    /* fraction of the remaining speed difference */
+    const double share = a->lag > 0.0 ? -tact_expm1(-h / a->lag) : 1.0;
     const double after = before + share * (speed - before);
     a->x += h * speed + a->lag * share * (before - speed);
     a->w = h * after;
@@ -74,9 +76,9 @@ void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis
         a->x = a->x < a->stops[0] ? a->stops[0] : a->stops[1];
         a->w = 0.0;
     }
-    a->target += hand_target_change;
-    a->force =
-        a->grip * (a->target - a->x) + a->grip_damping * (hand_target_change - a->w) / h + pushed;
+    a->hand_target += hand_target_change;
+    a->force = a->grip * (a->hand_target - a->x) +
+               a->grip_damping * (hand_target_change - a->w) / h + pushed;
 }
 
 double tact_twin_sensed_force(const struct tact_twin_axis *axis)

@@ -9,14 +9,14 @@
 
 enum { MAX_DELAY = 10000 }; /* [ticks] */
 
-/* A setting that is a number of each axis. */
+/* A setting that has one number for each axis. */
 struct axis_setting {
     const char *key;
     size_t offset; /* in the axis */
     enum { ANY, POSITIVE, NOT_NEGATIVE } sign;
 };
 
-/* Reads one number for all axes, or one for each. */
+/* Reads a setting with one number for all axes, or one for each. */
 static int read_axis_setting(struct tact_twin *self, const struct tact_device_config *config,
                              const struct axis_setting *axis_setting, struct tact_error *err)
 {
@@ -66,7 +66,7 @@ int tact_twin_read_table(const struct tact_device_config *config, const char *ke
     return 0;
 }
 
-/* Rows of [low, high], one for all axes or one for each. */
+/* Reads rows of [low, high], one for all axes or one for each. */
 static int read_range_rows(struct tact_twin *self, const struct tact_device_config *config,
                            const char *key, size_t offset, struct tact_error *err)
 {
@@ -89,7 +89,7 @@ static int read_range_rows(struct tact_twin *self, const struct tact_device_conf
     return rc;
 }
 
-/* A delay in whole ticks. */
+/* Reads a delay [s] that must be a whole number of ticks. */
 static int read_delay_setting(const struct tact_twin *self, const struct tact_device_config *config,
                               const char *key, int *ticks, struct tact_error *err)
 {
@@ -108,7 +108,7 @@ static int read_delay_setting(const struct tact_twin *self, const struct tact_de
     return 0;
 }
 
-/* Resolution of the reading: by size of a step, or by number of bits. */
+/* Reads the resolution of the position reading: the size of a step, or a number of bits. */
 static int read_reading_resolution(struct tact_twin *self, const struct tact_device_config *config,
                                    struct tact_error *err)
 {
@@ -134,13 +134,13 @@ static int read_reading_resolution(struct tact_twin *self, const struct tact_dev
     return 0;
 }
 
-/* Computes the step over a tick, once all of its parameters are known. */
+/* Computes the motion coefficients of an axis over a tick, once all of its parameters are known. */
 static int initialise_axis_motion(struct tact_twin *self, const struct tact_device_config *config,
                                   struct tact_error *err)
 {
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        if (a->channel < 0) { /* no hand is on it */
+        if (a->channel < 0) { /* without a hand, its grip has no stiffness */
             a->grip = a->grip_damping = 0.0;
         }
         self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 1.0;
@@ -150,15 +150,15 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
         if (rc) {
             return tact_settings_fault(
                 config, tact_settings_find(config, "mass"), err,
-                "%g is too light for its springs and dampers at a period of %g s", a->mass,
-                self->period);
+                "a mass of %g is too light for its springs and dampers at a period of %g s",
+                a->mass, self->period);
         }
         a->x = a->commanded = a->start;
     }
     return 0;
 }
 
-/* A queue filled with its initial value. */
+/* Allocates a delay whose queue is filled with its initial value. */
 static int allocate_delay_queue(struct tact_twin_delay *delay, int ticks, double value)
 {
     delay->ticks = ticks;

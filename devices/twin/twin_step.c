@@ -1,4 +1,4 @@
-/* The exact motion of a mass on spring and damper over a tick. */
+/* Computes the exact motion of a mass on spring and damper over a tick. */
 #include <math.h>
 #include "devices/twin/twin_internal.h"
 
@@ -59,7 +59,8 @@ static void matrix_exponential(long double out[N][N], long double a[N][N], long 
 
 void tact_twin_step_init(struct tact_twin_step *step, double spring, double damper)
 {
-    /* Position, speed, requested acceleration and its rate of change, with time in periods. */
+    /* System matrix of the state (position, speed, applied acceleration, its rate of change), with
+     * time in periods. */
     long double a[N][N] = {{0, 1, 0, 0}, {-spring, -damper, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}};
     long double e[N][N];
     matrix_exponential(e, a, 2.0L + spring + damper);

@@ -210,7 +210,7 @@ static void expect_long_line_refused(void)
 {
     char text[4000];
     snprintf(text, sizeof text, "%sN: %*s\n", RECORDING_FILE_HEAD, 2000, "name");
-    expect_refused(text, 15, "recording of evemu");
+    expect_refused(text, 15, "recording by evemu-record");
 }
 
 static void files_that_are_no_recording_are_refused(void **state)
@@ -221,21 +221,23 @@ static void files_that_are_no_recording_are_refused(void **state)
     const struct tact_device_setting absent[] = {SETTING("recording", "/nowhere/at/all.evemu")};
     expect_refused("", 0, "no event");
     expect_refused(RECORDING_FILE_HEAD, 0, "no event");
-    expect_refused("name: scene\n", 1, "recording of evemu");
-    expect_refused(RECORDING_FILE_HEAD "E: 1.0 0003\n", 15, "recording of evemu");
+    expect_refused("name: scene\n", 1, "recording by evemu-record");
+    expect_refused(RECORDING_FILE_HEAD "E: 1.0 0003\n", 15, "recording by evemu-record");
     expect_refused(RECORDING_FILE_HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15,
-                   "recording of evemu");
-    expect_refused("# tact device puck, period -1, clock real\n", 1, "recording of evemu");
+                   "recording by evemu-record");
+    expect_refused("# tact device puck, period -1, clock real\n", 1, "recording by evemu-record");
     /* Refused lines of a recording: numbers over 32 bits, a stamp without six decimals, a line
      * without an end. */
     expect_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 4294967297\n", 15,
-                   "recording of evemu");
-    expect_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
-    expect_refused(RECORDING_FILE_HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
-    expect_refused(RECORDING_FILE_HEAD "A: 02 0 4294967551 0 0 0\n", 15, "recording of evemu");
+                   "recording by evemu-record");
+    expect_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 12x\n", 15,
+                   "recording by evemu-record");
+    expect_refused(RECORDING_FILE_HEAD "E: 1.5 0003 0000 0001\n", 15, "recording by evemu-record");
+    expect_refused(RECORDING_FILE_HEAD "A: 02 0 4294967551 0 0 0\n", 15,
+                   "recording by evemu-record");
     expect_refused("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
                    "#       Value 99999999999\n",
-                   4, "recording of evemu");
+                   4, "recording by evemu-record");
     expect_long_line_refused();
     device_config_init(&c, absent, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -2);

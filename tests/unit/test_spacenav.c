@@ -192,7 +192,7 @@ static void refuses_what_is_no_packet(void **state)
         assert_true(in.channel[Y] == 0.0 && in.channel[BUTTON] == 0.0);
         assert_true(in.channel[REFUSED] == 1.0 && in.channel[LOSSES] == 1.0);
         close_device(&device);
-        assert_non_null(strstr(c.messages, "is no packet of spacenavd"));
+        assert_non_null(strstr(c.messages, "are no packets of spacenavd"));
         assert_non_null(strstr(c.messages, "1 packets refused"));
     }
 }

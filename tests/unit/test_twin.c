@@ -506,7 +506,7 @@ static void refuses_bad_settings(void **state)
         {{SETTING("stops", "1")}, 1, "stops", "rows of 2"},
         {{SETTING("forces", "a b")}, 1, "forces", "more words"},
         {{SETTING("forces", "f"), SETTING("unfelt", "f")}, 2, "unfelt", "twice"},
-        {{SETTING("effects", "wobble")}, 1, "effects", "none of spring"},
+        {{SETTING("effects", "wobble")}, 1, "effects", "expected one of spring"},
         {{SETTING("effects", "damper"), SETTING("effect_friction", "1")},
          2,
          "effect_friction",
