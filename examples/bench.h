@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include "contact/error.h"
 
-#define BENCH_MAX_CONTACT_POINTS 16384 /* contact points of a tick */
+#define BENCH_MAX_CONTACT_POINTS 16384 /* maximum number of contact points of a tick */
 #define BENCH_MAX_CURVE_SWEEPS 2000    /* maximum number of sweeps stored for the curve */
 
-/* Ways to solve the same tick. */
+/* Methods by which the same tick is solved. */
 enum bench_method {
     BENCH_PATCH_METHOD,         /* one 6D contact a pair, as tact does by default */
     BENCH_PAPER_METHOD,         /* one 6D contact a pair, by Algorithm 1 as published: plain sweeps,
@@ -38,7 +38,8 @@ struct bench_result {
     int unknowns; /* maximum number of scalar constraints */
     int left_out; /* maximum number of points beyond the capacity */
     double time[BENCH_PART_COUNT];
-    struct bench_statistics cold; /* sweeps to the criterion from zero */
+    /* sweeps until the criterion is met, started from zero impulses */
+    struct bench_statistics cold;
     struct bench_statistics cold_elimination_steps,
         warm_elimination_steps; /* factorisations between those sweeps and the warm-started ones */
     struct bench_statistics
@@ -52,7 +53,7 @@ struct bench_result {
     double curve_residual[BENCH_MAX_CURVE_SWEEPS];
 };
 
-/* The paper's values for a scene; 0: not given. */
+/* Published values of a scene; 0: not given. */
 struct bench_published {
     const char *scene;                /* name of the scene in the paper, or NULL */
     double time[2][BENCH_PART_COUNT]; /* Table 1, 6D and points [ms] */

@@ -16,7 +16,8 @@ const char *const bench_part_names[] = {"detection", "assembly", "factorization"
 struct watch {
     double update; /* criterion */
     int64_t at[TACT_SOLVE_STORED + 1];
-    struct bench_result *curve; /* gets every sweep, past the criterion; or NULL */
+    /* receives the residual of every sweep, also after the criterion is met; or NULL */
+    struct bench_result *curve;
 };
 
 /* A world of the scene, solved by one method. */
@@ -69,7 +70,7 @@ static int store_key_word(char **key, const char *word)
     return 0;
 }
 
-/* Opens a session of the scene, for its world. */
+/* Opens a session of the scene, of which only the world is used. */
 static int open_bench_simulation(struct bench *bench, struct player *player, struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
@@ -84,7 +85,7 @@ static int open_bench_simulation_of_method(struct bench *bench, int method, stru
     struct tact_scene_contact *c = &bench->scene->contact;
     struct player *player = &bench->player[method];
     c->iterations = (uint32_t)bench->options->sweeps;
-    c->tolerance = 0.0; /* stopped by the observer */
+    c->tolerance = 0.0; /* the observer has stopped the solver */
     c->points = BENCH_MAX_CONTACT_POINTS;
     if (store_key_word(&c->model, method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
         store_key_word(&c->local, method == BENCH_PAPER_METHOD ? "bouchard" : "cone")) {

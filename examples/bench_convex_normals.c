@@ -12,7 +12,7 @@
 #define INNER_PLATE_SPEED 0.2 /* speed of the inner parallelogram [m/s] */
 #define PLATE_THICKNESS 0.03
 #define HOLE_HEIGHT 0.02
-#define INNER_OVER_HOLE_SIZE 0.9 /* the inner one over the hole */
+#define INNER_OVER_HOLE_SIZE 0.9 /* size of the inner parallelogram relative to the hole */
 
 enum { SIDES = 4, SHAPES = SIDES + 1 };
 
@@ -44,7 +44,7 @@ static void find_side_normal(int side, double n[2])
     n[1] = (q[0] - p[0]) / length;
 }
 
-/* The four sides of the outer one, and the inner one. */
+/* Makes the shapes of the four sides of the outer parallelogram and of the inner one. */
 static int make_shapes(struct tact_shape shape[SHAPES])
 {
     double inner[SIDES][2];
@@ -82,7 +82,7 @@ static int make_frame_world(const struct tact_shape shape[SHAPES], const double 
     return rc < 0 ? rc : tact_world_finish(world);
 }
 
-/* How far the inner one goes at that velocity until it is at rest. */
+/* Distance that the inner parallelogram moves at that velocity until the hole's sides stop it. */
 static int distance_until_rest(const struct tact_shape shape[SHAPES], const double velocity[2],
                                double *moved)
 {
@@ -150,7 +150,7 @@ int measure_ball_in_corner(struct measure_ball_in_corner out[CONVEX_OFFSETS])
         struct tact_pose at = here;
         tact_v3_set(at.position, offset[i], 0.0, box.size[2] + radius - depth);
         rc = tact_distance_find(&ball, &at, &box, &here, &found);
-        /* along the line of centres it is out once it has risen by its depth */
+        /* along the line of centres the ball is out once it has risen by its depth */
         out[i] = (struct measure_ball_in_corner){.offset = offset[i],
                                                  .depth = -found.distance,
                                                  .beside = -found.distance * found.normal[0],

@@ -13,7 +13,7 @@
 #include "rt/scene/scene.h"
 #include "rt/session/session.h"
 
-#define UNIT 1e-6 /* of the coordinates of control meshes [m]: whole numbers */
+#define UNIT 1e-6 /* unit of the control meshes' coordinates, which are whole numbers [m] */
 
 enum { PLACES = 10000, ROUNDS = 5, RING = 8, MOST_TRIES = 10000 };
 
@@ -43,10 +43,10 @@ static void write_ring(FILE *to, int are_triangles)
 {
     for (int i = 0; i < RING * RING; i++) {
         const int a = i / RING, b = i % RING;
-        const double around = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
+        const double vertices_around = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
         const double r = 5e4 + 2e4 * cos(tube);
-        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(around)), lround(r * sin(around)),
-                lround(2e4 * sin(tube)));
+        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(vertices_around)),
+                lround(r * sin(vertices_around)), lround(2e4 * sin(tube)));
     }
     for (int i = 0; i < RING * RING; i++) {
         const int a = i / RING, b = i % RING, c = (a + 1) % RING, d = (b + 1) % RING;
@@ -93,7 +93,8 @@ static double count_charts(const struct tact_charts *charts)
     return place[0];
 }
 
-/* A place, on pyramids one near a tip; -EDOM where none is found. */
+/* Finds a random place on the surface; on pyramids, one near a tip. Returns -EDOM where none is
+ * found. */
 static int find_place(const struct tact_charts *charts, double count, int degree, uint64_t *random,
                       double place[3])
 {
@@ -110,7 +111,8 @@ static int find_place(const struct tact_charts *charts, double count, int degree
     return -EDOM;
 }
 
-/* The least of some rounds of the mean time over all places. */
+/* Measures the mean time to evaluate the surface over all places; the smallest of several rounds.
+ */
 static int measure_surface(int degree, int are_triangles, double *time, struct tact_error *err)
 {
     static double places[PLACES][3];
@@ -121,16 +123,18 @@ static int measure_surface(int degree, int are_triangles, double *time, struct t
     const double count = rc ? 0.0 : count_charts(charts);
     for (int i = 0; !rc && i < PLACES; i++) {
         rc = find_place(charts, count, degree, &random, places[i]);
-        rc = rc ? tact_error_set(err, rc, "no place is near the vertex") : 0;
+        rc =
+            rc ? tact_error_set(err, rc, "no random place on the surface lies near the vertex") : 0;
     }
     *time = INFINITY;
     for (int round = 0; !rc && round < ROUNDS; round++) {
-        const double begin = processor_time();
+        const double start_time = processor_time();
         for (int i = 0; !rc && i < PLACES; i++) {
             rc = tact_charts_point(charts, places[i], &p);
         }
-        *time = fmin(*time, (processor_time() - begin) / PLACES);
-        rc = rc ? tact_error_set(err, rc, "a place has no point") : 0;
+        *time = fmin(*time, (processor_time() - start_time) / PLACES);
+        rc = rc ? tact_error_set(err, rc, "the surface has no point at one of the random places")
+                : 0;
     }
     tact_charts_free(charts);
     return rc;
@@ -170,13 +174,13 @@ static int run_bowl(const char *folder, struct smooth_bowl_row *row, struct tact
         options.ticks = (uint64_t)llround(scene->duration / row->period);
         rc = tact_session_create(scene, &options, &session, err);
     }
-    const double begin = processor_time();
+    const double start_time = processor_time();
     if (!rc) {
         rc = tact_session_run(session, &report);
         rc = rc ? tact_error_set(err, rc, "the bowl cannot be run") : 0;
     }
     if (!rc) {
-        row->time = processor_time() - begin;
+        row->time = processor_time() - start_time;
         tact_session_body_pose(session, 0, &pose);
         tact_v3_copy(row->position, pose.position);
         row->unconverged = (double)report.unconverged / (double)report.loop.ticks;

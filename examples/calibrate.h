@@ -30,16 +30,17 @@ struct calibrate_options {
     const char *channel;        /* input of a measurement card that is calibrated */
     const char *points;         /* its true values; */
     int degree;                 /* degree of the polynomial */
-    const char *zero;           /* or the force-torque sensor */
-    const char *axis;           /* or the input of a haptic device that is driven, */
-    const char *drive;          /* the output that drives it, */
+    const char *zero;           /* or the force-torque sensor whose zero is measured */
+    const char *axis;           /* or the input of the haptic axis that is driven, */
+    const char *drive;          /* the output that drives the haptic axis, */
     double limit;               /* the most force [N, N m], */
-    double travel;              /* how far it may go from where it is [m, rad]; */
+    double travel;              /* how far the driven axis may move from where it is [m, rad]; */
     const char *plugins;        /* folder of further device types, or NULL */
-    const char *plot_path;      /* picture of the walls, or NULL */
+    const char *plot_path;      /* path of the plot of stable walls, or NULL */
     double seconds;             /* duration of a measurement [s] */
     double axis_sweep_duration; /* time for moving the axes [s] */
-    double wait;                /* before each step; negative: for the Enter key */
+    /* waiting time before each step [s]; negative: until Enter is pressed */
+    double wait;
     json_t *report; /* collects the results for --json; NULL: they are printed as text */
     int json;       /* 1: --json */
 };
@@ -54,11 +55,13 @@ struct calibrate_extremes {
 int calibrate_set_numbers(struct calibrate_file *file, const char *key, const double *numbers,
                           int count);
 int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text);
-/* A haptic axis, by its channel. */
+/* Stores the numbers of a haptic axis under its channel. */
 int calibrate_set_haptic(struct calibrate_file *file, const struct tact_scene_haptic_axis *axis);
-/* Copies what the device's calibration file has. EXIT_BAD if it cannot be written again. */
+/* Copies the entries of the device's present calibration file. EXIT_BAD if it has some that cannot
+ * be written again. */
 int calibrate_copy_settings(struct calibrate_file *file, const struct tact_scene_device *def);
-/* Path of the file: by the option, by the scene, or in the working folder. */
+/* Chooses the path of the calibration file: by the option, by the scene, or in the working folder.
+ */
 void calibrate_choose_path(const struct calibrate_options *o, const struct tact_scene_device *def,
                            const char *directory, char *path, size_t size);
 /* Whether the text can be a value of YAML as it is: the name of an input device need not be. */
@@ -72,7 +75,7 @@ int ask_user_and_wait_for_enter(const struct calibrate_options *o, const char *f
 /* Observes all channels for some seconds. EXIT_BAD where the device is lost. */
 int observe_channel_extremes(const struct tact_device *device, double seconds,
                              struct calibrate_extremes *seen, int *faults);
-/* The three measurements; each adds to the file and returns the exit code. */
+/* The three measurements; each adds entries to the calibration file and returns the exit code. */
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file);
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,

@@ -136,9 +136,8 @@ static int write_calibrated_axis(const struct calibrate_options *o,
         .port = {found->mass, found->damping, found->delay, found->friction, found->resolution},
         .stiffest = isnan(width->stiffness[0]) ? 0.0 : width->stiffness[0]};
     if (isnan(width->stiffness[0]) && !isnan(width->unstable[0])) {
-        fprintf(stderr,
-                "tact: no wall was stable, of which a quarter of what the numbers allow was "
-                "the least: nothing is written\n");
+        fprintf(stderr, "tact: no virtual wall was stable, not even at a quarter of the computed "
+                        "stiffness: nothing is written\n");
         return EXIT_BAD;
     }
     snprintf(axis.channel, sizeof axis.channel, "%s", o->axis);
@@ -175,7 +174,7 @@ static int measure_open_axis(const struct calibrate_options *o, struct haptic_ax
     set_haptic_force(axis, 0.0);
     axis->device->ops->close(axis->device->self);
     if (!code && axis->late) {
-        fprintf(stderr, "tact: %d ticks began late: what is found is no better than that\n",
+        fprintf(stderr, "tact: %d ticks began late: the results are less accurate for it\n",
                 axis->late);
     }
     return code;
@@ -220,7 +219,7 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
     }
     code = code ? code : open_haptic_axis(o, scene, def, plugins, &device, &axis);
     code = code ? code : measure_open_axis(o, &axis, &found, &width);
-    int written = EXIT_GOOD; /* a file that is not written takes no number from the person */
+    int written = EXIT_GOOD; /* nothing is asked of the person if the file will not be written */
     if (!code && !o->report) {
         print_identified_axis(&found, &width);
     }

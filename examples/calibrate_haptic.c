@@ -18,13 +18,16 @@ enum {
     FITTED_NUMBER_COUNT = 4
 };
 
-#define ZERO_FORCE_RESTART_TIME 0.1 /* [s] without force, twice what a guard waits for */
-#define MAX_EXCURSION_RATIO 1.2     /* times the travel, beyond which the axis is out of control */
-#define MAX_FIT_DIFFERENCE                                                                         \
-    0.1 /* largest error of the fitted motion, over the largest distance from the start */
+/* [s] without force after a pause: twice the time of zeros after which a guard is armed again */
+#define ZERO_FORCE_RESTART_TIME 0.1
+/* factor of the allowed travel, beyond which the axis is taken as out of control */
+#define MAX_EXCURSION_RATIO 1.2
+/* largest accepted error of the fitted motion, as a fraction of the largest distance from the start
+ */
+#define MAX_FIT_DIFFERENCE 0.1
 
-/* Reads the device in the next tick. EXIT_BAD, with force 0, where a signal requests a stop or the
- * device is not there. */
+/* Reads the device in the next tick. EXIT_BAD, with force 0, where a signal requests a stop or
+ * the device is not there. */
 static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *in)
 {
     const int64_t due = axis->start_ns + (int64_t)((double)axis->tick * axis->period * 1e9);
@@ -87,9 +90,9 @@ void set_haptic_force(struct haptic_axis *axis, double force)
     axis->device->ops->write(axis->device->self, out, tact_clock_now());
 }
 
-/* Alternating pushes of `level` for `ticks` ticks, of random lengths, back where the axis is off by
- * a quarter of its travel. Stores force and position, if they are not NULL. Returns the exit code.
- */
+/* Applies forces +level and -level for `ticks` ticks, alternating at random times, and back toward
+ * the start where the axis is more than a quarter of its travel away. Stores force and position, if
+ * they are not NULL. Returns the exit code. */
 static int apply_random_force_to_axis(struct haptic_axis *axis, double level, int ticks,
                                       double *force, double *x, double *reach)
 {
@@ -144,7 +147,8 @@ int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double dampin
                     off);
             return EXIT_BAD;
         }
-        axis->outside = 0; /* this force leads back, which the bound verifies */
+        /* this force moves the axis back, which the limit of the travel verifies */
+        axis->outside = 0;
         set_haptic_force(axis, -stiffness * off - damping * (off - last) / axis->period);
         last = off;
     }
@@ -205,9 +209,10 @@ static void solve_damped_normal_equations(double a[FITTED_NUMBER_COUNT][FITTED_N
     }
 }
 
-/* Levenberg and Marquardt's method from p. Returns the sum of squares. */
-static double fit(double p[FITTED_NUMBER_COUNT], int delay, double period, const double *force,
-                  const double *x)
+/* Fits the axis' parameters p by the method of Levenberg and Marquardt. Returns the sum of squares.
+ */
+static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int delay, double period,
+                                         const double *force, const double *x)
 {
     static double residual[RECORDED_TICK_COUNT], moved[FITTED_NUMBER_COUNT][RECORDED_TICK_COUNT];
     double damping = 1e-3, best = compute_simulation_error(p, delay, period, force, x, residual);
@@ -244,7 +249,7 @@ static double fit(double p[FITTED_NUMBER_COUNT], int delay, double period, const
     return best;
 }
 
-/* The step of the readings, 0 where they are on no lattice. */
+/* Finds the resolution of the position readings; 0 where they are no multiples of a step. */
 static double find_position_resolution(const double *x)
 {
     double step = INFINITY, worst = 0.0, span = 0.0;
@@ -261,7 +266,7 @@ static double find_position_resolution(const double *x)
     return worst < 0.05 ? step : 0.0;
 }
 
-/* The level of force that moves the axis by a tenth of its travel, at most half of the limit. */
+/* Finds the force that moves the axis by a tenth of its travel, at most half of the limit. */
 static int find_force_level_that_moves(struct haptic_axis *axis, double *level)
 {
     double reach = 0.0;
@@ -277,7 +282,8 @@ static int find_force_level_that_moves(struct haptic_axis *axis, double *level)
     return code;
 }
 
-/* Fits the axis at every delay, from several masses. Returns the exit code. */
+/* Fits the axis' parameters for every delay, starting from several masses. Returns the exit code.
+ */
 static int fit_axis_model(const double *force, const double *x, double period, double reach,
                           struct identified_haptic_axis *found)
 {
@@ -292,7 +298,7 @@ static int fit_axis_model(const double *force, const double *x, double period, d
             if (!(start < 1e6) || (i && start > 4.0 * best && delay)) {
                 continue;
             }
-            const double sum = fit(p, delay, period, force, x);
+            const double sum = fit_by_levenberg_marquardt(p, delay, period, force, x);
             if (sum < best * (1.0 - 1e-9)) {
                 best = sum;
                 *found = (struct identified_haptic_axis){p[0],

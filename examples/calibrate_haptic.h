@@ -1,4 +1,4 @@
-/* tact calibrate: haptic axes, which are driven. */
+/* tact calibrate: identifies haptic axes, by driving them. */
 #ifndef TACT_EXAMPLES_CALIBRATE_HAPTIC_H
 #define TACT_EXAMPLES_CALIBRATE_HAPTIC_H
 
@@ -6,25 +6,26 @@
 #include <stdio.h>
 #include "rt/device.h"
 
-/* An axis of an open device, with what guards it. */
+/* An axis of an open haptic device, with limits of travel and force. */
 struct haptic_axis {
     const struct tact_device *device;
     int input, output; /* its channels */
     double limit;      /* of the force [N] */
-    double travel;     /* from where it was at the start, beyond which nothing is driven [m] */
+    double travel;     /* distance from the start position beyond which no force is applied [m] */
     double period;     /* [s] */
-    int timed;         /* 1: ticks are at their time; 0: a twin, whose time is that of the ticks */
-    double start_position; /* position at the start [m] */
-    int outside;           /* 1: beyond its travel in the last tick */
-    int late;              /* ticks that began a period late or more */
+    /* 1: a real device, ticks wait for their time; 0: a simulated twin, without waiting */
+    int timed;
+    double start_position; /* position of the axis at the start [m] */
+    int outside;           /* 1: the axis was beyond its travel in the last tick */
+    int late;              /* number of ticks that began a period late or more */
     uint64_t tick;
     int64_t start_ns;
 };
 
-/* What is found: the numbers of `device` of a coupling, and how well they agree. */
+/* Identified parameters of an axis, as for `device` of a coupling, and how well they fit. */
 struct identified_haptic_axis {
     double mass, damping, friction, delay, resolution; /* [kg], [N s/m], [N], [s], [m] */
-    double difference; /* root mean square of position, model less reading [m] */
+    double difference; /* root mean square of modelled minus measured position [m] */
 };
 
 enum { HAPTIC_DAMPINGS = 4, SETTLING_TICK_COUNT = 300 };
@@ -32,11 +33,12 @@ enum { HAPTIC_DAMPINGS = 4, SETTLING_TICK_COUNT = 300 };
 /* Largest stable stiffness of a wall at several dampings. NAN: no wall was stable, or unstable;
  * both: none was tested, as the axis is without damping. */
 struct stable_wall_stiffness {
-    double damping[HAPTIC_DAMPINGS];   /* of the wall [N s/m] */
-    double stiffness[HAPTIC_DAMPINGS]; /* largest without a growing oscillation [N/m] */
-    double unstable[HAPTIC_DAMPINGS];  /* smallest stiffness with a growing oscillation, the next
-                                          tried [N/m] */
-    double line[HAPTIC_DAMPINGS];      /* (b + B) / (T/2 + delay) [N/m] */
+    double damping[HAPTIC_DAMPINGS]; /* of the wall [N s/m] */
+    /* largest tested stiffness without a growing oscillation [N/m] */
+    double stiffness[HAPTIC_DAMPINGS];
+    double unstable[HAPTIC_DAMPINGS]; /* smallest stiffness with a growing oscillation, the next
+                                         tried [N/m] */
+    double line[HAPTIC_DAMPINGS];     /* (b + B) / (T/2 + delay) [N/m] */
 };
 
 /* Reads the axis in the next tick; then its force is to be set. EXIT_BAD, with force 0, where it is
@@ -52,7 +54,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
 /* Raises the stiffness of a virtual wall at several dampings. Returns the exit code. */
 int haptic_measure_width(struct haptic_axis *axis, const struct identified_haptic_axis *found,
                          struct stable_wall_stiffness *width);
-/* Draws the two beside each other. Returns the exit code. */
+/* Plots measured and computed wall stiffness over damping. Returns the exit code. */
 int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
                                const struct identified_haptic_axis *found, const char *path,
                                int force);

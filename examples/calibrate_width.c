@@ -7,9 +7,10 @@
 #include "drawing.h"
 
 enum { PRESS = 900, EARLY = 100, LATE = 500 }; /* [ticks] */
-enum { MAX_PRESSES = 90 };                     /* up to 19 times the analytic line */
+/* maximum number of tested stiffnesses: up to 19 times the analytic limit */
+enum { MAX_PRESSES = 90 };
 
-#define MIN_STIFFNESS_FACTOR 0.25  /* times the analytic line, where it begins */
+#define MIN_STIFFNESS_FACTOR 0.25  /* first tested stiffness, as a factor of the analytic limit */
 #define STIFFNESS_STEP_FACTOR 1.05 /* factor from one stiffness to the next */
 
 /* One press: the wall is where a constant push keeps the axis in it, at most half of the travel
@@ -51,7 +52,7 @@ static int find_stable_stiffness(struct haptic_axis *axis,
     const double soft = 0.2 * axis->limit / axis->travel;
     double stiffness = MIN_STIFFNESS_FACTOR * width->line[wall];
     width->stiffness[wall] = width->unstable[wall] = NAN;
-    for (int press = 0; press < MAX_PRESSES && stiffness > 0.0; press++) {
+    for (int last_press = 0; last_press < MAX_PRESSES && stiffness > 0.0; last_press++) {
         int is_oscillation_growing = 0;
         int code = settle_haptic_axis(axis, soft, found->damping);
         code = code ? code : settle_haptic_axis(axis, 0.0, found->damping);

@@ -9,7 +9,9 @@
 #include "run.h"
 #include "teleop.h"
 
-#define EXIT_NOT_SUPPORTED 3 /* --check: not in this mode */
+#define EXIT_NOT_SUPPORTED                                                                         \
+    3 /* exit code of --check: the link does not support the mode of a tie                         \
+       */
 
 static const char help[] =
     "usage: tact teleop FILE --site local|remote [--check|--print] [OPTION]...\n\n"
@@ -65,15 +67,16 @@ static int read_time(const char *command, const char *option, const char *text, 
     return EXIT_GOOD;
 }
 
-/* Takes the options of this command out of argv; those that are left are of tact run. */
-static int take_options(int *argc, char **argv, struct options *o)
+/* Parses the options of this command and removes them from argv; the rest are options of tact run.
+ */
+static int parse_teleop_options(int *argc, char **argv, struct options *o)
 {
     int kept = 1, rc = EXIT_GOOD;
     for (int i = 1; !rc && i < *argc; i++) {
         const char *word = argv[i], *value = i + 1 < *argc ? argv[i + 1] : NULL;
-        const int takes =
+        const int has_argument =
             !strcmp(word, "--site") || !strcmp(word, "--seconds") || !strcmp(word, "--wait");
-        if (takes && !value) {
+        if (has_argument && !value) {
             return command_usage(argv[0], "%s: expected a value", word);
         }
         if (!strcmp(word, "--site")) {
@@ -89,7 +92,7 @@ static int take_options(int *argc, char **argv, struct options *o)
         } else {
             argv[kept++] = argv[i];
         }
-        i += takes;
+        i += has_argument;
     }
     argv[kept] = NULL;
     *argc = kept;
@@ -124,7 +127,7 @@ static int check_record(const struct run *run, const struct teleop *teleop)
     return code;
 }
 
-/* What moves an error of the scene that is run to where the user has it. */
+/* Callback that moves an error in the generated scene to the line where the user wrote it. */
 struct placing {
     const struct teleop *teleop;
     struct teleop_places places;
@@ -143,7 +146,7 @@ static int show_site(const struct run *run, const struct options *o, const struc
     struct link_options options = {
         .scene = run->scene, .seconds = o->seconds, .wait = o->wait, .json = run->json};
     struct tact_error err = {.line = 0}, unused;
-    struct teleop_places of_other;
+    struct teleop_places other_scene_path;
     if (link_scene_read(&options, link, &err)) {
         teleop_place(placing->teleop, &placing->places, &err);
         return command_error(&err);
@@ -152,9 +155,9 @@ static int show_site(const struct run *run, const struct options *o, const struc
         fputs(link->scene->text, stdout);
         return EXIT_GOOD;
     }
-    teleop_scene(placing->teleop, strcmp(o->site, "local") != 0, &link->other, &of_other,
-                 &unused); /* it may not be here */
-    teleop_places_free(&of_other);
+    teleop_scene(placing->teleop, strcmp(o->site, "local") != 0, &link->other, &other_scene_path,
+                 &unused); /* the other end's scene may not be on this machine */
+    teleop_places_free(&other_scene_path);
     return check_link(run->name, &options, link);
 }
 
@@ -194,7 +197,7 @@ int cmd_teleop(int argc, char **argv)
         }
     }
     run.options.clock = TACT_LOOP_REAL;
-    int code = take_options(&argc, argv, &o);
+    int code = parse_teleop_options(&argc, argv, &o);
     code = code ? code : run_parse(&run, argc, argv);
     if (code) {
         return code;

@@ -121,8 +121,9 @@ static void restore_terminal(struct push *push)
     }
 }
 
-/* The reason for which the force must end now, or NULL. */
-static const char *stopped(struct push *push, uint64_t tick, const struct tact_device_input *in)
+/* Returns the reason for which the test's force must end now, or NULL. */
+static const char *get_stop_reason(struct push *push, uint64_t tick,
+                                   const struct tact_device_input *in)
 {
     const struct tact_device_info *info = &push->device.info;
     struct pollfd key = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -164,7 +165,7 @@ static const char *play_force_test(struct push *push, double *seconds)
         }
         tact_clock_sleep_until(start + (int64_t)(t * 1e9));
         push->device.ops->read(push->device.self, tick, t, tact_clock_now(), &in);
-        why = stopped(push, tick, &in);
+        why = get_stop_reason(push, tick, &in);
         tact_safety_step(&push->safety, &wanted, why == NULL, tick, &out);
         push->device.ops->write(push->device.self, &out, tact_clock_now());
     }

@@ -8,7 +8,8 @@
 typedef unsigned long long ull;
 
 /* Root of the mean square, over ticks and elements, of A - B (0) or B (1). */
-static double rms(const struct difference *d, const struct difference_field *f, int which)
+static double root_mean_square(const struct difference *d, const struct difference_field *f,
+                               int which)
 {
     return sqrt(f->squares[which] / ((double)d->ticks * f->count));
 }
@@ -37,8 +38,9 @@ void difference_print_table(const struct difference *d, const char *a, const cha
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
             printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n",
-                   text_shown(f->name), (ull)f->differing, (ull)f->first, f->most, rms(d, f, 0),
-                   (ull)f->tick_of_max_difference, f->element_of_max_difference, f->a, f->b);
+                   text_shown(f->name), (ull)f->differing, (ull)f->first, f->most,
+                   root_mean_square(d, f, 0), (ull)f->tick_of_max_difference,
+                   f->element_of_max_difference, f->a, f->b);
         }
     }
 }
@@ -55,14 +57,15 @@ int difference_print_json(const struct difference *d)
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
-            json_object_set_new(
-                fields, f->name,
-                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "differing",
-                          (json_int_t)f->differing, "first_tick", (json_int_t)f->first, "largest",
-                          json_number(f->most), "tick", (json_int_t)f->tick_of_max_difference,
-                          "element", (json_int_t)f->element_of_max_difference, "a",
-                          json_number(f->a), "b", json_number(f->b), "rms",
-                          json_number(rms(d, f, 0)), "rms_b", json_number(rms(d, f, 1))));
+            json_object_set_new(fields, f->name,
+                                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}",
+                                          "differing", (json_int_t)f->differing, "first_tick",
+                                          (json_int_t)f->first, "largest", json_number(f->most),
+                                          "tick", (json_int_t)f->tick_of_max_difference, "element",
+                                          (json_int_t)f->element_of_max_difference, "a",
+                                          json_number(f->a), "b", json_number(f->b), "rms",
+                                          json_number(root_mean_square(d, f, 0)), "rms_b",
+                                          json_number(root_mean_square(d, f, 1))));
         }
     }
     if (d->differing) {

@@ -47,8 +47,9 @@ static int find_folder(const char *file, char out[PATH_MAX])
     return 0;
 }
 
-/* The way from one folder to another, "" or with a slash at its end; both have one. */
-static int find_way(const char *from, const char *to, char out[PATH_MAX])
+/* Relative path from one folder to another: "" or with a slash at its end, as both folders have
+ * one. */
+static int find_relative_path(const char *from, const char *to, char out[PATH_MAX])
 {
     size_t same = 0, used = 0;
     for (size_t i = 0; from[i] && from[i] == to[i]; i++) {
@@ -65,8 +66,8 @@ static int find_way(const char *from, const char *to, char out[PATH_MAX])
                : -ENAMETOOLONG;
 }
 
-/* Reads a file that the hand names, relative to the folder that `user` is. */
-static int read_beside(void *user, const char *path, char **data, uint64_t *size)
+/* Reads a file that the hand's file names; user: path of the folder to which it is relative. */
+static int read_file_of_hand(void *user, const char *path, char **data, uint64_t *size)
 {
     char full[2 * PATH_MAX];
     snprintf(full, sizeof full, "%s%s", (const char *)user, path);
@@ -102,12 +103,12 @@ static int check_written(const struct tact_hand_file *hand, const struct hand_im
     tact_scene_free(scene);
     if (rc) {
         const int line = err->line;
-        struct tact_error of_hand = {
+        struct tact_error error_of_hand = {
             .line = line > 0 && (uint32_t)line <= hand->line_count ? hand->lines[line - 1] : 0};
-        snprintf(of_hand.file, sizeof of_hand.file, "%.250s", h->path);
-        memcpy(of_hand.key, err->key, sizeof of_hand.key);
-        memcpy(of_hand.text, err->text, sizeof of_hand.text);
-        *err = of_hand;
+        snprintf(error_of_hand.file, sizeof error_of_hand.file, "%.250s", h->path);
+        memcpy(error_of_hand.key, err->key, sizeof error_of_hand.key);
+        memcpy(error_of_hand.text, err->text, sizeof error_of_hand.text);
+        *err = error_of_hand;
     }
     return rc;
 }
@@ -116,15 +117,15 @@ int import_hand(const char *command, const struct hand_import *h)
 {
     struct tact_error err = {.line = 0};
     struct tact_hand_file hand = {0};
-    char of_hand[PATH_MAX], of_scene[PATH_MAX], way[PATH_MAX], *text = NULL;
+    char error_of_hand[PATH_MAX], of_scene[PATH_MAX], way[PATH_MAX], *text = NULL;
     uint64_t size = 0;
-    const struct tact_hand_file_reader files = {read_beside, of_scene};
+    const struct tact_hand_file_reader files = {read_file_of_hand, of_scene};
     struct tact_hand_file_options options = {
         .material = h->material, .folder = way, .scene = true, .meshes = h->meshes};
     tact_error_at(&err, h->path, 0, 0, NULL);
-    int rc = find_folder(h->path, of_hand);
+    int rc = find_folder(h->path, error_of_hand);
     rc = rc ? rc : find_folder(h->out, of_scene);
-    rc = rc ? rc : find_way(of_scene, of_hand, way);
+    rc = rc ? rc : find_relative_path(of_scene, error_of_hand, way);
     rc = rc ? rc : tact_file_read(h->path, TACT_HAND_FILE_BYTES, &text, &size);
     if (rc) {
         tact_error_set(&err, rc, "cannot be read: %s; expected an MJCF or URDF file",

@@ -141,7 +141,8 @@ static const struct unit {
     {"1", "1", 1.0},
 };
 
-/* of: "m" where lengths are expected, NULL: any. NULL with *err filled where it is not known. */
+/* Finds a unit by its name. of: "m" if a length is expected; NULL: any unit. Returns NULL with *err
+ * filled if it is not known. */
 static const struct unit *find_unit(const struct import *i, const char *word, const char *of,
                                     struct tact_error *err)
 {

@@ -59,7 +59,7 @@ static int write_soup(const struct tact_soup *soup, const char *command,
     return output_close(&output, EXIT_GOOD, 1);
 }
 
-/* Prints as what a scene can use the mesh. */
+/* Prints as which type of shape a scene can use the mesh. */
 static void report_soup(const struct tact_soup *soup, const struct hand_import *h)
 {
     struct tact_mesh_defects d;
@@ -102,7 +102,7 @@ int import_mesh(const char *command, const struct hand_import *h)
     return code;
 }
 
-/* Prints as what a scene can use the surfaces. */
+/* Prints as which type of shape a scene can use the surfaces. */
 static void report_surfaces(const char *text, const struct tact_charts *charts,
                             const struct hand_import *h)
 {
@@ -131,7 +131,7 @@ int import_step(const char *command, const struct hand_import *h)
     int rc = import_read_elsewhere(h->path, "tact-step", "step", &text, &size, &err);
     if (!rc) {
         rc = tact_charts_patches(text ? text : "", size, NULL, 1.0, &charts, &err);
-        err.line = 0; /* of the text that is not written */
+        err.line = 0; /* number of unused lines of the text */
     }
     if (rc) {
         free(text);

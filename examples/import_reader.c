@@ -17,12 +17,12 @@
 #include "rt/file.h"
 
 enum {
-    MOST_SECONDS = 120,    /* that the reader may take */
-    MOST_OUTPUT = 1 << 29, /* bytes of its OBJ text */
-    MOST_MESSAGE = 256,    /* bytes of its message */
+    MOST_SECONDS = 120,    /* maximum time for the reader process [s] */
+    MOST_OUTPUT = 1 << 29, /* maximum size of the reader's OBJ text [bytes] */
+    MOST_MESSAGE = 256,    /* maximum size of the reader's message [bytes] */
 };
 
-/* What goes to the reader and comes from it. */
+/* Data sent to the reader process and received from it. */
 struct exchange {
     const char *data;
     size_t size, sent;
@@ -30,10 +30,10 @@ struct exchange {
     size_t out_size, out_room;
     char message[MOST_MESSAGE];
     size_t message_size;
-    int ends[3]; /* its standard input, output and error; -1: closed */
+    int ends[3]; /* pipes to the reader's standard input, output and error; -1: closed */
 };
 
-/* The program beside this one, or where it is installed. */
+/* Finds the reader program: beside this program, or where it is installed. */
 static void find_reader(const char *program, char path[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 16);
@@ -105,17 +105,18 @@ static void send_part(struct exchange *x)
     }
 }
 
-/* Reads what is there. Returns 0, or a negative errno where it is too much. */
+/* Receives the available output of the reader. Returns 0, or a negative errno if it is too large.
+ */
 static int receive_part(struct exchange *x)
 {
     if (x->out_size == x->out_room) {
-        const size_t larger = x->out_room ? 2 * x->out_room : 1 << 16;
-        char *grown = larger <= MOST_OUTPUT ? realloc(x->out, larger + 1) : NULL;
+        const size_t grown_text = x->out_room ? 2 * x->out_room : 1 << 16;
+        char *grown = grown_text <= MOST_OUTPUT ? realloc(x->out, grown_text + 1) : NULL;
         if (!grown) {
-            return larger <= MOST_OUTPUT ? -ENOMEM : -EFBIG;
+            return grown_text <= MOST_OUTPUT ? -ENOMEM : -EFBIG;
         }
         x->out = grown;
-        x->out_room = larger;
+        x->out_room = grown_text;
     }
     const ssize_t n = read(x->ends[1], x->out + x->out_size, x->out_room - x->out_size);
     x->out_size += n > 0 ? (size_t)n : 0;
@@ -137,7 +138,8 @@ static void receive_message(struct exchange *x)
     }
 }
 
-/* Until the reader has closed its output, or its time is over. Returns 0 or a negative errno. */
+/* Exchanges data until the reader has closed its output, or its time is over. Returns 0 or a
+ * negative errno. */
 static int exchange_all(struct exchange *x, time_t end)
 {
     int rc = 0;
@@ -186,7 +188,7 @@ static int wait_for_reader(pid_t pid, time_t end, int *status)
     }
 }
 
-/* Has the text read by the other process. Returns 0 or a negative errno with the message. */
+/* Runs the reader process on the file's text. Returns 0 or a negative errno with the message. */
 static int exchange_with_reader(struct exchange *x, const char *program, const char *type,
                                 struct tact_error *err)
 {
@@ -203,7 +205,7 @@ static int exchange_with_reader(struct exchange *x, const char *program, const c
     }
     rc = exchange_all(x, end);
     if (rc) {
-        kill(pid, SIGTERM); /* it may have files to remove */
+        kill(pid, SIGTERM); /* SIGTERM first, as the reader may have files to remove */
     }
     for (int i = 0; i < 3; i++) {
         if (x->ends[i] >= 0) {
@@ -249,7 +251,7 @@ int import_read_elsewhere(const char *path, const char *program, const char *typ
         return rc;
     }
     if (x.out) {
-        x.out[x.out_size] = '\0'; /* for which there is room */
+        x.out[x.out_size] = '\0'; /* reads at most the bytes for which the buffer has room */
     }
     *text = x.out;
     *text_size = x.out_size;

@@ -11,7 +11,8 @@
 #include "rt/scene/scene.h"
 
 struct link_options {
-    const char *scene;            /* whose device of type network says the four below; or NULL */
+    /* scene whose network device determines the following four options; or NULL */
+    const char *scene;
     const char *listen, *connect; /* address to listen at or to connect to; one of them is NULL */
     const char *key, *peer; /* files of the own secret key and the peer's public key; NULL: none */
     double seconds;         /* duration of the measurement [s] */
@@ -20,28 +21,30 @@ struct link_options {
     int json;
 };
 
-/* A link as a scene asks for it. */
+/* Link settings of a scene. */
 struct link_scene {
     struct tact_scene *scene; /* NULL: none; to be freed */
-    struct tact_scene *other; /* that of the other end, or NULL: not known; to be freed */
-    const char *device;       /* name of its device */
+    struct tact_scene *other; /* scene of the other end; NULL: not known; to be freed */
+    const char *device;       /* name of the scene's network device */
     char key[4096], peer[4096];
-    double jitter;        /* setting of the device [s] */
+    double jitter;        /* setting jitter of the device [s] */
     int repeats;          /* likewise */
     int has_unstable_tie; /* 1: the link that was measured does not support the mode of a tie */
 };
 
 enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODEL, LINK_MODES };
 
-/* What the modes of ties are like at a constant delay. */
+/* Properties of a tie's mode at a constant delay. */
 struct link_modes {
-    double wanted;    /* largest stiffness of a robot's tie [N/m, N m/rad] */
-    double damping;   /* least of a joint that a person holds: its own and the grip's [N s/m] */
+    double wanted; /* largest stiffness of a robot's tie [N/m, N m/rad] */
+    /* smallest damping of a joint that a person holds, with that of the grip [N s/m] */
+    double damping;
     int is_assumed;   /* 1: one of these is not known, and is 1000 N/m or 1 N s/m */
-    double impedance; /* least of the ties with waves [N s/m]; 10 without */
+    double impedance; /* smallest wave impedance of the ties [N s/m]; 10 if no tie has waves */
     struct link_mode {
         const char *name;
-        double stiffness; /* of a stiff wall as it is felt at once, or the most that is stable */
+        /* stiffness with which a rigid wall is felt at once, or the largest stable one */
+        double stiffness;
         int is_supported;
     } mode[LINK_MODES];
     int best; /* of these */
@@ -53,10 +56,10 @@ struct link_measurement {
     struct tact_network_clock clock;
     struct link_arrival *arrivals; /* [capacity] */
     size_t count, capacity;
-    uint64_t session; /* number of the session that they are of */
+    uint64_t session; /* number of the session to which the arrivals belong */
     uint64_t
         refused; /* packets that are no probe of tact link, or whose stamps have no order in time */
-    uint64_t dropped;                                   /* probes over the capacity */
+    uint64_t dropped;                                   /* number of probes beyond the capacity */
     struct tact_histogram round_trip;                   /* [ns] */
     struct tact_histogram sending_time, receiving_time; /* time of the calls in each tick [ns] */
     struct tact_realtime_report realtime; /* real-time settings that the thread was granted */
@@ -70,9 +73,9 @@ int link_measure(const char *command, const struct link_options *options,
 /* link_scene.c: sets address, keys and rate of the options by options->scene. 0 or a negative errno
  * with *err set; the scene is to be freed in any case. */
 int link_scene_open(struct link_options *options, struct link_scene *out, struct tact_error *err);
-/* The same of out->scene, which is loaded. */
+/* Reads the link settings of the scene out->scene, which is loaded. */
 int link_scene_read(struct link_options *options, struct link_scene *out, struct tact_error *err);
-/* What the scene's settings and ties are like over the link. */
+/* Prints how the scene's settings and ties behave over the measured link. */
 void link_scene_print(const struct link_options *options, struct link_scene *scene,
                       const struct link_quality *quality);
 json_t *link_scene_json(struct link_scene *scene, const struct link_quality *quality);

@@ -14,12 +14,16 @@ enum {
     PROBE_PACKET_BYTES =
         560, /* size of a session's packet: stamps, a pose, ten waves of six numbers */
     PROBE_NUMBER_COUNT = 4, /* numbers of 8 bytes at the start of the packet; the rest is zero */
-    DATAGRAMS_A_TICK = 64 /* what more arrives waits for the next tick, or is lost in the system */
+    /* maximum number of packets read per tick; further ones wait for the next tick, or are dropped
+       by the system */
+    DATAGRAMS_A_TICK = 64
 };
-static const uint64_t MAX_PLAUSIBLE_TICK = UINT64_C(1) << 53; /* more is no tick of a session */
-static const int64_t peer_silence_timeout_ns = 2000000000;    /* the other end has stopped */
+/* largest plausible tick number of a session */
+static const uint64_t MAX_PLAUSIBLE_TICK = UINT64_C(1) << 53;
+/* silence after which the other end has stopped [ns] */
+static const int64_t peer_silence_timeout_ns = 2000000000;
 
-/* The newest probe of the other end. */
+/* Stamps of the newest probe packet of the other end. */
 struct last_received_times {
     uint64_t tick;
     int64_t sent_ns;     /* clock of the other end */
@@ -74,7 +78,7 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
     }
 }
 
-/* All that has arrived. */
+/* Receives all probe packets that have arrived. */
 static void receive_probe_packets(struct link_measurement *m,
                                   struct last_received_times *last_received_times)
 {
@@ -85,7 +89,7 @@ static void receive_probe_packets(struct link_measurement *m,
     tact_network_endpoint_tick(&m->endpoint, start_ns);
     while ((n = tact_network_receive(&m->endpoint, start_ns, &most, payload)) != -EAGAIN) {
         if (m->endpoint.counts.completed_handshake_count !=
-            m->session) { /* the other end began anew */
+            m->session) { /* the other end has restarted */
             m->session = m->endpoint.counts.completed_handshake_count;
             m->count = 0;
             m->dropped = 0;
@@ -151,7 +155,7 @@ static int wait_for_peer(const char *command, const struct link_options *options
     return 0;
 }
 
-static void measure(const struct link_options *options, struct link_measurement *m)
+static void exchange_probes(const struct link_options *options, struct link_measurement *m)
 {
     struct tact_realtime_options realtime = tact_realtime_default();
     realtime.cpu = TACT_REALTIME_CPU_ANY;
@@ -195,7 +199,7 @@ int link_measure(const char *command, const struct link_options *options,
     if (rc) {
         return command_error(&err);
     }
-    /* The other end may send for up to its own duration, which is not known here: twice ours. */
+    /* Reserves for twice this end's duration, as that of the other end is not known. */
     m->capacity = (size_t)(2.0 * options->seconds * options->rate) + 1000;
     m->arrivals = calloc(m->capacity, sizeof *m->arrivals);
     if (!m->arrivals) {
@@ -207,6 +211,6 @@ int link_measure(const char *command, const struct link_options *options,
     if (wait_for_peer(command, options, m)) {
         return EXIT_BAD;
     }
-    measure(options, m);
+    exchange_probes(options, m);
     return EXIT_GOOD;
 }

@@ -4,15 +4,15 @@
 #include <string.h>
 #include "link.h"
 
-/* By the LINK_ enum of link.h. */
+/* Names of the modes, indexed by the LINK_ enum of link.h. */
 static const char *const mode_names[LINK_MODES] = {"waves", "position_force", "position_position",
                                                    "model"};
 
-/* Where a scene does not say it. */
-static const double usual_stiffness = 1000.0, usual_impedance = 10.0; /* [N/m, N s/m] */
-static const double usual_damping = 1.0; /* of a light haptic device [N s/m] */
+/* Assumed values where a scene does not state them. */
+static const double assumed_tie_stiffness = 1000.0, usual_impedance = 10.0; /* [N/m, N s/m] */
+static const double assumed_joint_damping = 1.0; /* of a light haptic device [N s/m] */
 
-/* The joint of a tie, or NULL: of no hand of this scene. */
+/* Finds the joint that a tie couples; NULL if no hand of this scene has it. */
 static const struct tact_scene_joint *find_tied_joint(const struct tact_scene *scene,
                                                       const struct tact_scene_remote *tie)
 {
@@ -81,12 +81,12 @@ void link_modes(const struct link_scene *s, double delay, struct link_modes *out
     add_ties(s->scene, s->device, out);
     add_ties(s->other, NULL, out);
     out->is_assumed = out->wanted == 0.0 || isinf(out->damping);
-    out->wanted = out->wanted > 0.0 ? out->wanted : usual_stiffness;
-    out->damping = isinf(out->damping) ? usual_damping : out->damping;
+    out->wanted = out->wanted > 0.0 ? out->wanted : assumed_tie_stiffness;
+    out->damping = isinf(out->damping) ? assumed_joint_damping : out->damping;
     out->impedance = isinf(out->impedance) ? usual_impedance : out->impedance;
-    const double at_once = 1.0 / (1.0 / out->wanted + delay / out->impedance);
+    const double immediate_stiffness = 1.0 / (1.0 / out->wanted + delay / out->impedance);
     const double passive = out->damping / (1.5 * period + 2.0 * delay);
-    const double stiffness[LINK_MODES] = {at_once, passive, passive, out->wanted};
+    const double stiffness[LINK_MODES] = {immediate_stiffness, passive, passive, out->wanted};
     for (int i = 0; i < LINK_MODES; i++) {
         const int is_stable = i == LINK_WAVES || i == LINK_MODEL; /* at any constant delay */
         out->mode[i] = (struct link_mode){.name = mode_names[i],

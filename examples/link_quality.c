@@ -1,10 +1,11 @@
-/* What a link does to packets, and what wave variables make of it. */
+/* Statistics of the packets of a link, and the channel of wave variables that suits it. */
 #include "link_quality.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_PLAUSIBLE_DELAY 60.0 /* [s]: more is no link, or a clock that was set meanwhile */
+/* largest plausible delay [s]: a larger one means that a clock was set meanwhile */
+#define MAX_PLAUSIBLE_DELAY 60.0
 
 enum {
     MIN_REPEATED_WAVES = 10, /* covers independent losses of 5 % a packet: 0.05^10 */
@@ -29,7 +30,7 @@ static int compare_delays(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Nearest rank of sorted delays. */
+/* Quantile of sorted delays, by nearest rank. */
 static int64_t find_delay_quantile(const struct link_arrival *sorted, size_t count, double q)
 {
     size_t rank = (size_t)ceil(q * (double)count);

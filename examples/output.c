@@ -20,25 +20,25 @@ static int report_output_error(const struct output *o, int error)
 int is_output_allowed(const char *command, const char *path, int force, const char *const *inputs,
                       int count)
 {
-    struct stat there, input;
+    struct stat existing_file, input;
     const char *shown = text_shown(path);
-    if (lstat(path, &there)) {
+    if (lstat(path, &existing_file)) {
         return EXIT_GOOD;
     }
-    int target = stat(path, &there); /* fails for a dangling link */
+    int target = stat(path, &existing_file); /* fails for a dangling link */
     for (int i = 0; i < count && !target; i++) {
-        if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == there.st_ino &&
-            input.st_dev == there.st_dev && S_ISREG(there.st_mode)) {
+        if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == existing_file.st_ino &&
+            input.st_dev == existing_file.st_dev && S_ISREG(existing_file.st_mode)) {
             fprintf(stderr, "%s: %s: is an input of this command, and is not overwritten\n",
                     command, shown);
             return EXIT_USAGE;
         }
     }
-    if (!target && S_ISDIR(there.st_mode)) {
+    if (!target && S_ISDIR(existing_file.st_mode)) {
         fprintf(stderr, "%s: %s: is a folder\n", command, shown);
         return EXIT_USAGE;
     }
-    if (force || (!target && !S_ISREG(there.st_mode))) {
+    if (force || (!target && !S_ISREG(existing_file.st_mode))) {
         return EXIT_GOOD;
     }
     fprintf(stderr, "%s: %s: exists already; --force replaces it\n", command, shown);
@@ -57,9 +57,9 @@ static char *temporary_name_beside(const char *path)
 /* The mode that open() would set, or that of the replaced file. */
 static mode_t file_mode_of_output(const char *path)
 {
-    struct stat there;
-    if (!stat(path, &there)) {
-        return there.st_mode & 0777;
+    struct stat existing_file;
+    if (!stat(path, &existing_file)) {
+        return existing_file.st_mode & 0777;
     }
     mode_t mask = umask(0);
     umask(mask);
@@ -68,9 +68,9 @@ static mode_t file_mode_of_output(const char *path)
 
 int output_open(struct output *o, const char *command, const char *path, int force)
 {
-    struct stat there;
+    struct stat existing_file;
     *o = (struct output){.command = command, .path = path, .force = force};
-    if (!stat(path, &there) && !S_ISREG(there.st_mode)) {
+    if (!stat(path, &existing_file) && !S_ISREG(existing_file.st_mode)) {
         o->to = fopen(path, "we");
         return o->to ? EXIT_GOOD : report_output_error(o, errno);
     }

@@ -29,9 +29,10 @@ struct picture_contact {
     int corners;
     double centre[3];  /* centre of pressure, world [m] */
     double force[3];   /* force on the moving body [N], world */
-    double torsion[3]; /* about the normal [N m], world */
-    int pushes;        /* 1: a finger's: the arrow ends where it pushes */
-    int map;           /* index of its patch in the pressure map of the scene; -1: it has none */
+    double torsion[3]; /* torsional torque about the normal [N m], world */
+    int pushes;        /* 1: the force is a finger's, and its arrow ends where the finger pushes */
+    /* index of the contact's patch in the scene's pressure map; -1: it has none */
+    int map;
 };
 
 /* One moment of a session. */
@@ -65,12 +66,12 @@ struct picture_options {
     double azimuth, elevation; /* azimuth and elevation of the camera [deg] */
     double middle[3], view; /* point at the centre of the view, and width of the view [m]; 0: chosen
                                to show everything */
-    int columns;            /* frames side by side */
+    int columns;            /* number of frames side by side */
 };
 
 struct picture_image {
     int width, height; /* [pixels] */
-    uint8_t *rgb;      /* rows from the top */
+    uint8_t *rgb;      /* pixels, row by row from the top */
 };
 
 /* picture_scene.c: fills *out with the world as it was in the tick of `now`. */

@@ -88,7 +88,8 @@ static void choose_view_of_bodies(const struct picture_options *options,
     }
 }
 
-static void box(const struct picture_scene *scenes, int count, double lower[3], double upper[3])
+static void compute_bounding_box(const struct picture_scene *scenes, int count, double lower[3],
+                                 double upper[3])
 {
     tact_v3_set(lower, INFINITY, INFINITY, INFINITY);
     tact_v3_set(upper, -INFINITY, -INFINITY, -INFINITY);
@@ -107,7 +108,7 @@ void picture_aim_camera(const struct picture_options *options, const struct pict
                         int count, struct picture_camera *camera, double lower[3], double upper[3])
 {
     set_camera_direction(options, camera);
-    box(scenes, count, lower, upper);
+    compute_bounding_box(scenes, count, lower, upper);
     camera->leaves = 0;
     if (!(options->view > 0.0)) {
         choose_view_of_bodies(options, scenes, count, camera);

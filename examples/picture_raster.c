@@ -11,7 +11,7 @@
 
 static const double light_direction[3] = {0.33, -0.40, 0.855}; /* toward it, world */
 
-/* A buffer of samples, seen by a camera or, for the shadow, by the light. */
+/* A buffer of samples, as seen by the camera or, for the shadow, from the light. */
 struct buffer {
     int width, height;
     float *depth; /* 1 / distance for the camera, minus the distance for the light: larger is nearer
@@ -120,7 +120,7 @@ static void fill_shadow_of_triangle(struct frame_painter *q, const struct pictur
 }
 
 /* Fraction of the light that reaches a point: the mean over 3 x 3 samples of the shadow's depth. */
-static double lit(const struct frame_painter *q, const double p[3])
+static double lit_fraction(const struct frame_painter *q, const double p[3])
 {
     double s[3], sum = 0.0;
     point_to_shadow_map(q, p, s);
@@ -133,7 +133,8 @@ static double lit(const struct frame_painter *q, const double p[3])
     return sum / 9.0;
 }
 
-/* 0 on a line of the plane's grid, 1 off it: the two world axes that the plane shows most. */
+/* Weight of a plane's grid of lines at a point: 0 on a line, 1 off it. The lines follow the two
+ * world axes that are most parallel to the plane. */
 static double plane_grid_weight(const struct frame_painter *q, const double p[3], const double n[3])
 {
     int projected_out_axis = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
@@ -183,7 +184,7 @@ static void shade_picture_sample(const struct frame_painter *q, int x, int y, do
     }
     tact_v3_normalize(n, n);
     double cosine_to_light = tact_v3_dot(n, light_direction);
-    double sun = cosine_to_light > 0.0 ? cosine_to_light * lit(q, p) : 0.0;
+    double sun = cosine_to_light > 0.0 ? cosine_to_light * lit_fraction(q, p) : 0.0;
     double brightness = 0.52 + 0.08 * n[2] + 0.45 * sun;
     double line =
         t->surface_pattern == PATTERN_GRID ? 0.88 + 0.12 * plane_grid_weight(q, p, n) : 1.0;

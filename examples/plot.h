@@ -11,7 +11,8 @@
 #define PLOT_MAX_BODIES 4 /* maximum number of bodies drawn, those that move most */
 #define PLOT_MAX_HOLDS 4  /* maximum number of bodies in hands drawn, those with most grip force */
 #define PLOT_MAX_PORTS 6  /* maximum number of ports drawn, those with the largest force */
-#define PLOT_COLOUR_OF_OTHERS 5 /* of six, of what the first session does not draw */
+/* index of the colour for objects that the first session does not draw */
+#define PLOT_COLOUR_OF_OTHERS 5
 #define PLOT_MAX_TIME_INTERVALS                                                                    \
     500 /* time intervals drawn; of each, the least and the largest value */
 #define PLOT_MAX_CENTRE_TICKS 200 /* ticks whose centre of pressure is drawn */
@@ -40,7 +41,7 @@ enum {
 enum {
     HOLD_GRIP,  /* [N] */
     HOLD_LOAD,  /* [N] */
-    HOLD_RATIO, /* of the two; NaN: not loaded */
+    HOLD_RATIO, /* ratio of grip to load force; NaN: not loaded */
     HOLD_SLIP,  /* so far [mm] */
     HOLD_TURN,  /* so far [deg] */
     HOLD_COLUMNS
@@ -48,9 +49,9 @@ enum {
 
 /* Columns of a port at which a person holds a device. */
 enum {
-    PORT_ENERGY,  /* absorbed so far [mJ] */
-    PORT_LEAST,   /* least of it so far [mJ] */
-    PORT_FORCE,   /* length of force or torque [N], [N m] */
+    PORT_ENERGY,  /* energy that the port has absorbed so far [mJ] */
+    PORT_LEAST,   /* smallest absorbed energy so far [mJ] */
+    PORT_FORCE,   /* magnitude of the force or torque at the port [N], [N m] */
     PORT_LIMITED, /* the energy in ticks in which the force was limited for passivity, else NaN */
     PORT_COLUMNS
 };
@@ -63,7 +64,7 @@ struct plot_time_interval {
 };
 
 struct plot_pair {
-    int pair; /* pair of the view */
+    int pair; /* index of the pair in the scene log */
     int centre_count, corner_count;
     double centre[PLOT_MAX_CENTRE_TICKS]
                  [2]; /* centres of pressure, along the patch's axes from its centre,
@@ -73,13 +74,13 @@ struct plot_pair {
         *pressure;     /* largest pressure of all contacts then; NULL: no pressure of this pair */
     double place[9];   /* frame of the patch then: centre, and its axes in rows, world */
     int first;         /* index of the pair's first patch in the pressure map */
-    double peak, load; /* peak and load of its pressure [Pa], [N] */
+    double peak, load; /* peak [Pa] and resultant force [N] of the pair's pressure */
 };
 
 /* Rotation of a body since the start, over any number of turns. */
 struct plot_hinge_turns {
     double axis[3]; /* axis of the rotation from the start, as last determined */
-    double angle;   /* [rad] about that axis */
+    double angle;   /* angle of the rotation about that axis [rad] */
 };
 
 struct plot_mark {
@@ -97,14 +98,15 @@ struct plot_session {
     uint64_t ticks[2];  /* ticks that are drawn: the first, and the one after the last */
     double from, to;    /* the same [s] */
     double duration;    /* duration of the whole session [s] */
-    double shift;       /* of what is drawn, on the clock of the other end's log [s]; 0: none */
+    /* start of the drawn part, on the clock of the other end's log [s]; 0: none */
+    double shift;
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
-    int body[PLOT_MAX_BODIES];  /* body of the view */
-    int hold[PLOT_MAX_HOLDS];   /* hold of the view */
+    int body[PLOT_MAX_BODIES];  /* index of the body in the scene log */
+    int hold[PLOT_MAX_HOLDS];   /* index of the hold in the scene log */
     struct {
-        int port;             /* port of the view */
-        double limited_ticks; /* so far, in the tick before */
+        int port;             /* index of the port in the scene log */
+        double limited_ticks; /* number of limited ticks up to the tick before */
     } port[PLOT_MAX_PORTS];
     int pair_count, joint_count, body_count, hold_count, port_count;
     int left_out[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies in hands and
@@ -115,7 +117,7 @@ struct plot_session {
     struct tact_pressure *pressure;           /* pressure of the tick that was run last */
     struct tact_histogram wake, compute;      /* latencies of the ticks that are drawn [ns] */
     struct {
-        int device, channel; /* device and channel of the view */
+        int device, channel; /* indices of device and channel in the scene log */
         uint32_t offset;
     } channel[PLOT_MAX_CHANNELS]; /* channels that change, in sessions without pairs, joints and
                                      bodies */

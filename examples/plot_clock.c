@@ -3,10 +3,11 @@
 #include <string.h>
 #include "plot.h"
 
-#define MOST_DISAGREEMENT 0.05 /* of the offsets that the two ends measured [s] */
+/* largest accepted disagreement of the clock offsets that the two ends measured [s] */
+#define MOST_DISAGREEMENT 0.05
 
-/* Clock of the other end less that of this one, as measured last [s]; NaN: not one link, or it was
- * not measured. */
+/* Clock of the other end minus that of this one, as measured last [s]; NaN: the logs have no common
+ * link, or it was not measured. */
 static double find_clock_offset(const struct plot_session *s)
 {
     double offset = NAN, one_way = 0.0;
@@ -26,7 +27,7 @@ static double find_clock_offset(const struct plot_session *s)
     return links == 1 && one_way > 0.0 ? offset : NAN;
 }
 
-/* Of tick 0, on the session's own clock [ns]. */
+/* Time of tick 0 on the session's own clock [ns]. */
 static double find_start(const struct plot_session *s)
 {
     return (double)s->survey.first_ns -

@@ -17,9 +17,9 @@
 #define CELL_ASPECT_RATIO                                                                          \
     (PANEL_WIDTH_FRACTION * PAGE_WIDTH_PIXELS /                                                    \
      (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* of a panel */
-#define PIXELS_PER_INCH 100               /* pixels an inch, where a page has a size in inches */
+#define PIXELS_PER_INCH 100               /* pixels per inch, for page sizes in inches */
 #define MAX_MARK_LABEL_ROWS 4             /* rows of labels at the top of a panel */
-#define AXIS_RANGE_OF_CONSTANT 1.0        /* range of an axis on which nothing differs from 0 */
+#define AXIS_RANGE_OF_CONSTANT 1.0        /* range of a plot axis on which all values are 0 */
 #define LETTER_WIDTH_FRACTION                                                                      \
     0.0125 /* largest width of a letter of 11 points, relative to a panel's width */
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
@@ -44,8 +44,9 @@ __attribute__((format(printf, 2, 3))) static void curve(struct curves *c, const 
     va_end(args);
 }
 
-/* A panel without curves must still be drawn: its frame, and why it is empty. */
-static void finish(struct curves *c, const char *why)
+/* Ends the plot command of a panel. A panel without curves is drawn too, with a text that says why
+ * it is empty. */
+static void end_panel_curves(struct curves *c, const char *why)
 {
     if (!c->count) {
         fprintf(c->to,
@@ -69,10 +70,11 @@ static void write_panel_frame(FILE *to, int column, int row, const char *title)
             left, left + PANEL_WIDTH_FRACTION, top, top - PANEL_HEIGHT, title);
 }
 
-/* Rows of labels at the top of a panel: each is put in the first row with room; without room it is
- * omitted, but its line is drawn. */
+/* Rows of time mark labels at the top of a panel: each label is put in the first row with room;
+ * without room it is omitted, but the mark's line is drawn. */
 struct mark_rows {
-    double end[MAX_MARK_LABEL_ROWS]; /* end of the last label, in widths of the panel */
+    /* right end of the last label of each row, as a fraction of the panel's width */
+    double end[MAX_MARK_LABEL_ROWS];
 };
 
 static int choose_row_of_mark(struct mark_rows *rows, const struct plot_mark *m, double at)
@@ -87,7 +89,7 @@ static int choose_row_of_mark(struct mark_rows *rows, const struct plot_mark *m,
     return -1;
 }
 
-static void marks(FILE *to, const struct plot_session *s, int has_mark_labels)
+static void write_time_marks(FILE *to, const struct plot_session *s, int has_mark_labels)
 {
     struct mark_rows rows = {{0.0}};
     for (int i = 0; i < s->mark_count; i++) {
@@ -121,26 +123,26 @@ static void clear_mark_labels(FILE *to)
     }
 }
 
-static const char *name_of_pair(const struct plot_session *s, int pair)
+static const char *get_pair_name(const struct plot_session *s, int pair)
 {
     return s->view.pairs[s->pair[pair].pair].name;
 }
 
-/* Index of a session's pair among those of the first session, or -1. */
-static int slot(const struct plot_session *s, int session, int pair)
+/* Index of a session's pair among the pairs drawn of the first session, or -1. */
+static int first_session_index_of_pair(const struct plot_session *s, int session, int pair)
 {
-    return plot_find_in_first_session(s, s->pair_count, session, pair, name_of_pair);
+    return plot_find_in_first_session(s, s->pair_count, session, pair, get_pair_name);
 }
 
 /* A pair has the same colour in both sessions. */
 static const char *get_pair_colour(const struct plot_session *s, int session, int pair)
 {
-    int place = slot(s, session, pair);
+    int place = first_session_index_of_pair(s, session, pair);
     return colours[place < 0 ? PLOT_MAX_PAIRS - 1 - pair : place];
 }
 
 /* The first curve is broad, so that a second one over it leaves both visible. */
-static const char *style(int session, int curve)
+static const char *curve_line_style(int session, int curve)
 {
     return session ? "dt (6,4) lw 1.5" : (curve ? "dt 1 lw 1.8" : "dt 1 lw 4");
 }
@@ -151,7 +153,7 @@ static int compare_pressure_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double largest(const struct plot_session *s, int count, int what)
+static double largest_value_of_pairs(const struct plot_session *s, int count, int what)
 {
     double most = 0.0;
     for (int a = 0; a < count; a++) {
@@ -169,8 +171,8 @@ static double largest(const struct plot_session *s, int count, int what)
 /* An impact of a few ticks would compress all other values: if the largest hundredth of the values
  * is far above the others, the axis ends below it, and the panel states it. first, last: columns of
  * a pair. */
-static void range(FILE *to, const struct plot_session *s, int count, int first, int last,
-                  double scale, int lower_limit_sign)
+static void write_axis_range(FILE *to, const struct plot_session *s, int count, int first, int last,
+                             double scale, int lower_limit_sign)
 {
     static double value[2 * PLOT_MAX_TIME_INTERVALS];
     size_t used = 0;
@@ -205,22 +207,23 @@ static void plot_normal_forces(FILE *to, const struct plot_session *s, int count
 {
     struct curves c = {to, 0};
     write_panel_frame(to, 0, 0, "Normal force [N]");
-    range(to, s, count, PAIR_NORMAL, PAIR_NORMAL, 1.2, 0);
-    marks(to, s, 1);
+    write_axis_range(to, s, count, PAIR_NORMAL, PAIR_NORMAL, 1.2, 0);
+    write_time_marks(to, s, 1);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a,
-                  plot_pair_column(i, PAIR_NORMAL) + 2, style(a, i), get_pair_colour(s, a, i));
+                  plot_pair_column(i, PAIR_NORMAL) + 2, curve_line_style(a, i),
+                  get_pair_colour(s, a, i));
         }
     }
-    finish(&c, "nothing touched");
-    marks(to, s, 0);
+    end_panel_curves(&c, "nothing touched");
+    write_time_marks(to, s, 0);
 }
 
 /* The limit of each contact as a thin line in its colour, dashed of a second session; of a single
  * contact what is inside is shaded. */
-static void limits(struct curves *c, const struct plot_session *s, int count, int limit,
-                   double scale, int lower_limit_sign)
+static void plot_limit_curves(struct curves *c, const struct plot_session *s, int count, int limit,
+                              double scale, int lower_limit_sign)
 {
     if (count == 1 && s->pair_count == 1) {
         int column = plot_pair_column(0, limit) + 2;
@@ -248,28 +251,28 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
     struct curves c = {to, 0};
     int what = row == 1 ? PAIR_FRICTION : PAIR_TORSION;
     int reached = row == 1 ? PAIR_SLIDING_FRICTION : PAIR_SPINNING_TORSION;
-    double most = row == 1 ? 0.0 : largest(s, count, what + 1);
+    double most = row == 1 ? 0.0 : largest_value_of_pairs(s, count, what + 1);
     int small = most > 0.0 && most < 1e-4; /* [N m] */
     double scale = row == 1 ? 1.0 : small ? 1e6 : 1e3;
     write_panel_frame(to, 0, row,
                       row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
                       : small  ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
                                : "Torsion [mN m]; thin: limit ±μNk; red: spins");
-    range(to, s, count, what, what + 1, scale, lower_limit_sign);
-    limits(&c, s, count, what + 1, scale, lower_limit_sign);
+    write_axis_range(to, s, count, what, what + 1, scale, lower_limit_sign);
+    plot_limit_curves(&c, s, count, what + 1, scale, lower_limit_sign);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
             curve(&c, "$%c u 1:(%g*$%d) w l %s lc rgb '%s' notitle", 'A' + a, scale,
-                  plot_pair_column(i, what) + 2, style(a, i), get_pair_colour(s, a, i));
+                  plot_pair_column(i, what) + 2, curve_line_style(a, i), get_pair_colour(s, a, i));
             curve(&c, "$%c u 1:(%g*$%d) w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a, scale,
                   plot_pair_column(i, reached) + 2);
         }
     }
-    finish(&c, "nothing touched");
+    end_panel_curves(&c, "nothing touched");
 }
 
 /* Largest distance of the patch's outline from its centre [mm]. */
-static double extent(const struct plot_pair *p)
+static double patch_radius_mm(const struct plot_pair *p)
 {
     double most = 0.0;
     for (int k = 0; k < p->corner_count; k++) {
@@ -330,7 +333,7 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
             half, half, 2.0 * half * CELL_ASPECT_RATIO - 1.15);
     label_patches(to, s, pressed ? 3 : 2);
     for (int i = 0; i < s->pair_count; i++) {
-        plot_pressure(to, &s->pair[i], 2.3 * i, 1e3 / extent(&s->pair[i]), &objects);
+        plot_pressure(to, &s->pair[i], 2.3 * i, 1e3 / patch_radius_mm(&s->pair[i]), &objects);
     }
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
@@ -341,21 +344,21 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
         curve(&c,
               "$AO%d u ($1/%g+%g):($2/%g) w filledcurves closed fs transparent solid 0.18 "
               "noborder fc rgb '%s' notitle",
-              i, extent(p), x, extent(p), colours[i]);
-        curve(&c, "$AO%d u ($1/%g+%g):($2/%g) w l lw 1.5 lc rgb '%s' notitle", i, extent(p), x,
-              extent(p), colours[i]);
+              i, patch_radius_mm(p), x, patch_radius_mm(p), colours[i]);
+        curve(&c, "$AO%d u ($1/%g+%g):($2/%g) w l lw 1.5 lc rgb '%s' notitle", i,
+              patch_radius_mm(p), x, patch_radius_mm(p), colours[i]);
     }
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
-            int place = slot(s, a, i);
+            int place = first_session_index_of_pair(s, a, i);
             if (place >= 0) {
-                double size = extent(&s->pair[place]);
+                double size = patch_radius_mm(&s->pair[place]);
                 curve(&c, "$%cC%d u ($1/%g+%g):($2/%g) w p pt %d ps 0.7 lc rgb '%s' notitle",
                       'A' + a, i, size, 2.3 * place, size, a ? 6 : 7, colours[place]);
             }
         }
     }
-    finish(&c, "nothing touched");
+    end_panel_curves(&c, "nothing touched");
     plot_pressure_remove_objects(to, objects);
     for (int i = 0; i < s->pair_count; i++) {
         fprintf(to, "unset label %d\n", 40 + i);
@@ -370,7 +373,7 @@ static void plot_joint_positions(FILE *to, const struct plot_session *s, int cou
     for (int i = 0; i < s->joint_count; i++) {
         *(plot_joint_slides(s, i) ? &slides : &hinges) += 1;
     }
-    marks(to, s, 0);
+    write_time_marks(to, s, 0);
     write_panel_frame(to, 1, 0,
                       slides   ? (hinges ? "Joints [deg, mm]; dotted: target; red: at a stop"
                                          : "Joints [mm]; dotted: target; red: at a stop")
@@ -381,13 +384,13 @@ static void plot_joint_positions(FILE *to, const struct plot_session *s, int cou
             int column = plot_joint_column(&s[a], i) + 2;
             curve(&c, "$%c u 1:%d w l dt 3 lw 2 lc rgb '%s' notitle", 'A' + a, column + 1,
                   colours[i]);
-            curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a, column, style(a, 1),
-                  colours[i]);
+            curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a, column,
+                  curve_line_style(a, 1), colours[i]);
             curve(&c, "$%c u 1:%d w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a,
                   plot_stop_column(&s[a], i) + 2);
         }
     }
-    finish(&c, "no joints");
+    end_panel_curves(&c, "no joints");
 }
 
 static void plot_body_positions(FILE *to, const struct plot_session *s, int count)
@@ -406,7 +409,7 @@ static void plot_body_positions(FILE *to, const struct plot_session *s, int coun
                   column + 1, colours[(i + 2 * a) % 6]);
         }
     }
-    finish(&c, "no bodies that move");
+    end_panel_curves(&c, "no bodies that move");
 }
 
 static const char *const time_names[2] = {"wake-up", "compute"};
@@ -431,7 +434,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
         }
     }
     curve(&line, "%g w l lw 1.5 lc rgb '#D00000' notitle", period);
-    finish(&line, "");
+    end_panel_curves(&line, "");
     clear_mark_labels(to);
     write_panel_frame(to, 1, 3, "How many ticks took how long [µs]");
     fprintf(to,
@@ -449,7 +452,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
                   time_names[k]);
         }
     }
-    finish(&bars, "");
+    end_panel_curves(&bars, "");
 }
 
 static void write_session_heading(FILE *to, const struct plot_session *s, int count)
@@ -504,7 +507,7 @@ static void set_plot_page_terminal(FILE *to, const char *terminal, double height
 void plot_write_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
 {
     double from = s->from, to_time = s->to;
-    int has_holds = 0, has_ports = 0; /* one row more for each */
+    int has_holds = 0, has_ports = 0; /* one more row of panels each for holds and ports */
     for (int a = 0; a < count; a++) {
         has_holds |= s[a].hold_count > 0;
         has_ports |= s[a].port_count > 0;
@@ -542,7 +545,7 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
     plot_latency_histograms(to, s, count);
     if (height > 1.0) {
         fputs("unset logscale; set format x '%g'\nunset arrow 99\n", to);
-        marks(to, s, 0);
+        write_time_marks(to, s, 0);
     }
     if (has_holds) {
         plot_holds(to, s, count, PANEL_ROWS, colours, write_panel_frame);

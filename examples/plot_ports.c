@@ -7,9 +7,10 @@
 #include "plot.h"
 #include "text.h"
 
-#define MAX_PORT_LETTERS 24 /* of a name in the key, of which three are in a row */
+/* maximum number of letters of a name in the key, which has three names in a row */
+#define MAX_PORT_LETTERS 24
 
-static const char *name_of_port(const struct plot_session *s, int port)
+static const char *get_port_name(const struct plot_session *s, int port)
 {
     return s->view.ports[s->port[port].port].name;
 }
@@ -33,46 +34,48 @@ void plot_fill_port_columns(struct plot_session *s, int index, const double *v, 
  */
 static int find_port(const struct plot_session *s, int session, int port)
 {
-    return plot_find_in_first_session(s, s->port_count, session, port, name_of_port);
+    return plot_find_in_first_session(s, s->port_count, session, port, get_port_name);
 }
 
-static const char *colour_of_port(const struct plot_session *s, int session, int port,
-                                  const char *const colours[6])
+static const char *get_port_colour(const struct plot_session *s, int session, int port,
+                                   const char *const colours[6])
 {
     const int first = find_port(s, session, port);
     return colours[first < 0 ? PLOT_COLOUR_OF_OTHERS : first];
 }
 
-/* A column of each port; a second session dashed. `named`: the names are in the key. Returns the
- * number of curves. */
+/* Draws a column of values of each port; a second session is dashed. `named`: the names are in the
+ * key. Returns the number of curves. */
 static int draw_port_curves(FILE *to, const struct plot_session *s, int count,
                             const char *const colours[6], int which, int named)
 {
-    int drawn = 0;
+    int drawn_count = 0;
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].port_count; i++) {
             char name[MAX_SHOWN_TEXT_BYTES] = "";
             if (named && (a == 0 || find_port(s, a, i) < 0)) {
-                text_shorten_with_ellipsis(name_of_port(&s[a], i), MAX_PORT_LETTERS, name,
+                text_shorten_with_ellipsis(get_port_name(&s[a], i), MAX_PORT_LETTERS, name,
                                            sizeof name);
             }
             fprintf(to, "%s$%c u 1:%d w l dt %s lw %g lc rgb '%s' t ",
-                    drawn++ ? ", \\\n  " : "plot ", 'A' + a, plot_port_column(&s[a], i, which) + 2,
-                    a ? "(6,4)" : "1", a ? 1.5 : 2.0, colour_of_port(s, a, i, colours));
+                    drawn_count++ ? ", \\\n  " : "plot ", 'A' + a,
+                    plot_port_column(&s[a], i, which) + 2, a ? "(6,4)" : "1", a ? 1.5 : 2.0,
+                    get_port_colour(s, a, i, colours));
             drawing_print_quoted(to, "", name);
         }
     }
-    return drawn;
+    return drawn_count;
 }
 
-/* The least so far of each port, thin, and points in ticks in which its force was limited. */
+/* Draws the smallest energy so far of each port as a thin line, and points in ticks in which its
+ * force was limited. */
 static void draw_least_and_limited(FILE *to, const struct plot_session *s, int count,
                                    const char *const colours[6])
 {
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].port_count; i++) {
             fprintf(to, ", \\\n  $%c u 1:%d w l dt 3 lw 1.2 lc rgb '%s' notitle", 'A' + a,
-                    plot_port_column(&s[a], i, PORT_LEAST) + 2, colour_of_port(s, a, i, colours));
+                    plot_port_column(&s[a], i, PORT_LEAST) + 2, get_port_colour(s, a, i, colours));
             fprintf(to, ", \\\n  $%c u 1:%d w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a,
                     plot_port_column(&s[a], i, PORT_LIMITED) + 2);
         }

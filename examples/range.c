@@ -5,7 +5,7 @@
 #include "command.h"
 #include "contact/number.h"
 
-#define MOST 1e15 /* ticks; exact as a double */
+#define LARGEST_TICK 1e15 /* largest tick number that is exact as a double */
 
 static const char *const names[2] = {"from", "to"};
 
@@ -21,7 +21,7 @@ static int parse_tick_or_time(const char *text, double *value, int *seconds)
         return -1;
     }
     *value *= strcmp(unit, "ms") ? 1.0 : 1e-3;
-    return *value < (*seconds ? MOST * 1e-6 : MOST) ? 0 : -1;
+    return *value < (*seconds ? LARGEST_TICK * 1e-6 : LARGEST_TICK) ? 0 : -1;
 }
 
 int range_parse_end(struct range *range, const char *command, int end, const char *text)

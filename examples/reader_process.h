@@ -30,7 +30,7 @@ enum { READER_MOST_BYTES = 1 << 28 /* of a file */ };
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),                                       \
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 
-/* What becomes of a system call. */
+/* What the filter does at a given system call. */
 #define READER_ON_CALL(call, action)                                                               \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), BPF_STMT(BPF_RET | BPF_K, (action))
 

@@ -11,9 +11,9 @@
 #include "run.h"
 
 #define START_GAP 1e-6  /* gap or overlap at the start that counts as contact [m] */
-#define SLIP_SPEED 1e-4 /* slip below which it may roll [m/s] */
+#define SLIP_SPEED 1e-4 /* slip speed below which the contact may change to rolling [m/s] */
 
-static int refuse(const struct run *run, const char *why)
+static int refuse_reduced_run(const struct run *run, const char *why)
 {
     return command_usage(run->name,
                          "--reduced: %s; expected: one body of one smooth shape on a "
@@ -31,7 +31,7 @@ static int has_carried_weight(const struct tact_scene *scene)
     return 0;
 }
 
-/* Why the scene has no reduced coordinates; NULL where it may have them. */
+/* Reason for which the scene cannot be run in reduced coordinates; NULL if it can. */
 static const char *reason_against_scene(const struct tact_scene *scene)
 {
     const char *const none = NULL;
@@ -101,7 +101,7 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
     struct tact_error err = {.line = 0};
     int a, b;
     if (pair < 0) {
-        return refuse(run, why);
+        return refuse_reduced_run(run, why);
     }
     tact_world_pair_shapes(world, pair, &a, &b);
     const int moving = tact_world_owner(world, a).kind == TACT_OWNER_BODY ? a : b;
@@ -113,13 +113,13 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
     const struct tact_reduced_options o = options_of_scene(run, scene, tact_world_law(world, pair));
     if (tact_reduced_create(tact_world_shape(world, moving), &local, body->mass, inertia,
                             tact_world_shape(world, fixed), &poses[fixed], &o, out, &err)) {
-        return refuse(run, err.text);
+        return refuse_reduced_run(run, err.text);
     }
     if (tact_reduced_start(*out, &body->pose, body->twist, START_GAP)) {
         char reason[160];
         snprintf(reason, sizeof reason, "at the start %s (a gap or overlap up to %g um is contact)",
                  tact_reduced_failure(*out), 1e6 * START_GAP);
-        return refuse(run, reason);
+        return refuse_reduced_run(run, reason);
     }
     return 0;
 }
@@ -230,7 +230,7 @@ int run_reduced(const struct run *run, const struct tact_scene *scene)
     }
     const char *why = reason_against_scene(scene);
     if (why) {
-        return refuse(run, why);
+        return refuse_reduced_run(run, why);
     }
     options.clock = run->options.clock;
     options.ticks = run->options.ticks;

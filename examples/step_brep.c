@@ -34,7 +34,7 @@ enum {
     CURVE_OFFSET
 };
 
-/* The text that is left, and whether it was as expected so far. */
+/* Position in a BRep text, and whether the text was invalid so far. */
 struct brep {
     const char *at;
     bool is_bad;
@@ -91,7 +91,7 @@ static void skip_curve(struct brep *b, int depth)
     }
 }
 
-/* Poles of a Bezier or B-spline surface, for each place along u those along v. */
+/* Reads the poles (control points) of a Bezier or B-spline surface, row by row along u. */
 static void read_poles(struct brep *b, struct step_surface *s)
 {
     for (int i = 0; i < s->count[0] && !b->is_bad; i++) {
@@ -125,16 +125,16 @@ static void read_bezier(struct brep *b, struct step_surface *s)
     }
 }
 
-/* Knots of one direction, each with its multiplicity. */
+/* Reads the knots of one direction, each with its multiplicity. */
 static void read_knots(struct brep *b, struct step_surface *s, int k, int different)
 {
     int count = 0;
     for (int i = 0; i < different && !b->is_bad; i++) {
         const double knot = read_number(b);
-        const int times = read_count(b, 1, STEP_MOST_DEGREE + 1);
+        const int multiplicity = read_count(b, 1, STEP_MOST_DEGREE + 1);
         b->is_bad |=
-            count + times > s->knot_count[k] || (count && !(knot > s->knots[k][count - 1]));
-        for (int m = 0; m < times && !b->is_bad; m++) {
+            count + multiplicity > s->knot_count[k] || (count && !(knot > s->knots[k][count - 1]));
+        for (int m = 0; m < multiplicity && !b->is_bad; m++) {
             s->knots[k][count++] = knot;
         }
     }
@@ -177,7 +177,7 @@ static void read_surface(struct brep *b, struct step_surface *s, int depth)
 {
     static const struct {
         char name[24];
-        int numbers; /* of its record, before a curve or surface */
+        int numbers; /* flag words of a record, before its curve or surface */
     } kinds[] = {[PLANE] = {"a plane", 12},
                  [CYLINDER] = {"a cylinder", 13},
                  [CONE] = {"a cone", 14},
@@ -199,7 +199,8 @@ static void read_surface(struct brep *b, struct step_surface *s, int depth)
     read_numbers(b, kinds[kind].numbers, number);
     if (kind == EXTRUSION || kind == REVOLUTION) {
         skip_curve(b, depth + 1);
-    } else if (kind == TRIMMED) { /* of which the face has the bounds */
+    } else if (kind ==
+               TRIMMED) { /* skips the bounds of a trimmed surface, as the face has its own */
         read_surface(b, s, depth + 1);
     } else if (kind == OFFSET) {
         struct step_surface inner = {.is_rational = false};

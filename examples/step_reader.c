@@ -20,11 +20,13 @@
 #include "reader_process.h"
 #include "step_surface.h"
 
-#define LEAST_SECONDS 20         /* of processor time that any file may take */
-#define MOST_SECONDS 110         /* of any time; tact import waits for 120 */
+#define LEAST_SECONDS 20 /* of processor time that any file may take */
+/* processor time that any file may take [s]; tact import waits 120 s */
+#define MOST_SECONDS 110
 #define MOST_MEMORY (4ull << 30) /* [bytes] */
-#define SAME_POINT 1e-9          /* of points of one surface, over the size of the solid */
-#define SAME_PARAMETER 1e-6      /* of parameters, over their range */
+/* tolerance of equal points of a surface, relative to the size of the solid */
+#define POINT_TOLERANCE 1e-9
+#define PARAMETER_TOLERANCE 1e-6 /* tolerance of equal parameters, relative to their range */
 
 enum { MOST_FACES = 4096, EDGE_SAMPLES = 17, FACE_SAMPLES = 3, MOST_OBJ_DEGREE = 3 };
 
@@ -34,7 +36,7 @@ struct folder {
     char path[32], step[48], brep[48], notes[48];
 };
 
-/* Standard output and error; what gmsh and OpenCASCADE print does not go there. */
+/* Streams of this program's own output and messages, to which gmsh and OpenCASCADE do not print. */
 static FILE *surfaces_out, *message_out;
 
 static int refuse_solid(const char *what)
@@ -51,7 +53,7 @@ static int refuse_face(int face, const char *name, const char *why)
 
 /* Leaves the process the contents of the files of the folder and no others; what exists elsewhere
  * can still be asked. Returns 0 or -1. */
-static int keep_to_folder(const char *path)
+static int restrict_to_folder(const char *path)
 {
     const __u64 all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
     const struct landlock_ruleset_attr attr = {.handled_access_fs = all};
@@ -78,7 +80,7 @@ static int confine_process(const char *path)
     static struct sock_filter filter[] = {
         READER_FILTER_BEGIN,
 #ifdef __x86_64__
-        /* of the x32 interface, whose numbers begin there */
+        /* system calls of the x32 interface, whose numbers begin here */
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         REFUSE(SYS_chmod),
@@ -91,7 +93,7 @@ static int confine_process(const char *path)
         REFUSE(SYS_vfork),
 #endif
         REFUSE(
-            SYS_truncate), /* which the first versions of Landlock permit anywhere, as the others */
+            SYS_truncate), /* calls that the first versions of Landlock permit on files anywhere */
         REFUSE(SYS_fchmod),
         REFUSE(SYS_fchmodat),
         REFUSE(SYS_fchown),
@@ -134,7 +136,7 @@ static int confine_process(const char *path)
     reader_limit_resource(RLIMIT_CORE, 0);
     reader_limit_resource(RLIMIT_AS, MOST_MEMORY);
     reader_limit_resource(RLIMIT_FSIZE, 1ull << 30);
-    return keep_to_folder(path) ? -1 : reader_filter_calls(&program);
+    return restrict_to_folder(path) ? -1 : reader_filter_calls(&program);
 }
 
 static bool write_file(const char *path, const char *data, size_t size)
@@ -165,7 +167,7 @@ static char *read_file(const char *path)
 
 /* Keeps standard output and error for this program, and has what others print in a file. Returns 0
  * or -1. */
-static int divert_prints(const char *path)
+static int redirect_library_output(const char *path)
 {
     const int notes = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     surfaces_out = fdopen(dup(1), "w");
@@ -214,8 +216,8 @@ static size_t read_solid(const struct folder *folder, int **faces)
         gmshModelOccSynchronize(&rc);
     }
     if (rc || has_noted_errors(folder->notes)) {
-        refuse_solid(rc ? "it is no STEP file that OpenCASCADE reads"
-                        : "OpenCASCADE finds errors in its text");
+        refuse_solid(rc ? "OpenCASCADE cannot read the file as STEP"
+                        : "OpenCASCADE finds errors in the STEP file");
         return 0;
     }
     tags = NULL;
@@ -242,7 +244,7 @@ struct face {
     int tag;
     double low[2], high[2];
     double uv[2 * FACE_SAMPLES], at[3 * FACE_SAMPLES];
-    bool is_reversed; /* its outward normal is not the one of u and v */
+    bool is_reversed; /* 1: the face's outward normal is opposite to that of u and v */
 };
 
 static int measure_face(int tag, struct face *face)
@@ -315,7 +317,7 @@ static int covers_rectangle(const struct face *face)
                 nearest =
                     fmin(nearest, fmin(fabs(x - face->low[k]), fabs(x - face->high[k])) / range);
             }
-            covers &= nearest <= SAME_PARAMETER;
+            covers &= nearest <= PARAMETER_TOLERANCE;
         }
         gmshFree(low);
         gmshFree(high);
@@ -330,7 +332,7 @@ static bool has_range_of_face(const struct step_surface *s, const struct face *f
 {
     bool is_same = true;
     for (int k = 0; k < 2; k++) {
-        double of_surface[2], same = SAME_PARAMETER * (face->high[k] - face->low[k]);
+        double of_surface[2], same = PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
         step_spline_range(s, k, of_surface);
         is_same &= fabs(of_surface[0] - face->low[k]) <= same &&
                    fabs(of_surface[1] - face->high[k]) <= same;
@@ -370,7 +372,7 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
                       double size)
 {
     const struct step_surface *found = NULL;
-    double least = SAME_POINT * size;
+    double least = POINT_TOLERANCE * size;
     char *type = NULL;
     int rc = 0;
     for (int i = 0; i < count; i++) {
@@ -394,7 +396,8 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
         return refuse_face(face->tag, found->name, "expected degrees of at most 3");
     }
     if (find_side(found, face)) {
-        return refuse_face(face->tag, found->name, "its side is not known");
+        return refuse_face(face->tag, found->name,
+                           "the outward side of a face cannot be determined");
     }
     step_spline_print(surfaces_out, found, face->is_reversed);
     return 0;
@@ -427,12 +430,12 @@ static int write_faces(const int *tags, size_t count, const char *text)
     return rc;
 }
 
-/* The process that reads the file. Returns its exit code. */
-static int convert(const struct folder *folder)
+/* Reads and converts the STEP file, in the child process. Returns its exit code. */
+static int convert_step_file(const struct folder *folder)
 {
     int *faces = NULL, rc = 1;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (divert_prints(folder->notes)) {
+    if (redirect_library_output(folder->notes)) {
         return 1;
     }
     if (start_gmsh()) {
@@ -446,14 +449,15 @@ static int convert(const struct folder *folder)
     if (text) {
         rc = write_faces(faces, count, text);
     } else if (count) {
-        refuse_solid("no memory, or no room, for gmsh's text of it");
+        refuse_solid("no memory, or no disk space, for gmsh's text of the solid");
     }
     gmshFree(faces);
     free(text);
     return fclose(surfaces_out) | fclose(message_out) ? 1 : rc;
 }
 
-/* What ends this program ends the process that reads instead, whose files are then removed. */
+/* Signal handler: passes the signal on to the child process that reads, so that its files are
+ * removed. */
 static volatile sig_atomic_t reader, is_late;
 
 static void end_reader(int number)
@@ -492,7 +496,7 @@ static int wait_for_process(pid_t pid)
         return WEXITSTATUS(status);
     }
     fprintf(stderr, "%s\n",
-            is_late || WTERMSIG(status) == SIGXCPU ? "it took too long"
+            is_late || WTERMSIG(status) == SIGXCPU ? "the file took too long to read"
                                                    : "gmsh failed while it read it");
     return 1;
 }
@@ -517,13 +521,14 @@ int main(int argc, char **argv)
     snprintf(folder.brep, sizeof folder.brep, "%s/solid.brep", folder.path);
     int rc = write_file(folder.step, data, size) ? 0 : refuse_solid("no room for a temporary file");
     free(data);
-    signal(SIGINT, SIG_IGN); /* which ends the other process, whose files are then removed */
+    /* sends the signal on to the child process, whose files are then removed */
+    signal(SIGINT, SIG_IGN);
     const pid_t pid = rc ? -1 : fork();
     if (pid == 0) {
         signal(SIGINT, SIG_DFL);
         mask_ends(SIG_UNBLOCK);
         reader_limit_time(size, LEAST_SECONDS);
-        _exit(convert(&folder));
+        _exit(convert_step_file(&folder));
     }
     rc = pid > 0 ? wait_for_process(pid) : 1;
     unlink(folder.step);

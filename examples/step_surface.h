@@ -8,17 +8,17 @@
 #include <stdio.h>
 
 enum {
-    STEP_MOST_DEGREE = 25,   /* of B-splines in OpenCASCADE */
-    STEP_MOST_POINTS = 4000, /* control points that a statement of an OBJ file has room for */
+    STEP_MOST_DEGREE = 25,   /* largest degree of a B-spline in OpenCASCADE */
+    STEP_MOST_POINTS = 4000, /* maximum number of control points in a statement of an OBJ file */
 };
 
 /* A surface. One that is no B-spline has no control points, but a name for messages. */
 struct step_surface {
     char name[32];
     bool is_rational, is_periodic;
-    int degree[2], count[2]; /* of control points, along u and v */
+    int degree[2], count[2]; /* number of control points along u and v */
     int knot_count[2];
-    double *knots[2];   /* which do not decrease */
+    double *knots[2];   /* knot values, in non-decreasing order */
     double (*point)[4]; /* x, y, z [m] and weight, u fastest */
     bool is_by_angle;   /* the file's parameters are angles, a quarter of a turn a change of 1 */
 };

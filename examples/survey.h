@@ -10,21 +10,21 @@
 #define SURVEY_MAX_GAPS 8
 
 struct survey_pair {
-    struct tact_limit_tally tally; /* tally of the ticks in which it touched */
+    struct tact_limit_tally tally; /* statistics of the ticks in which the pair touched */
     uint64_t limited;       /* number of touching ticks with friction or torsion at its limit */
-    uint64_t unmeasured;    /* ticks in which it could not be measured */
+    uint64_t unmeasured;    /* number of ticks in which the pair's overlap could not be measured */
     double normal, torsion; /* largest [N], [N m] */
 };
 
 struct survey_hold {
     uint64_t touching;        /* ticks with a normal force */
     double grip, load, ratio; /* largest grip and load force [N], least ratio while it is loaded */
-    double slip, turn;        /* at the end [m], [rad] */
+    double slip, turn;        /* slip [m] and turn [rad] of the body in the hand at the end */
 };
 
 struct survey_stop {
-    uint64_t lower, upper; /* ticks at each stop */
-    double reaction;       /* largest, with dry friction [N m], [N] */
+    uint64_t lower, upper; /* number of ticks in which the joint was at each stop */
+    double reaction;       /* largest force or torque at the stop, with dry friction [N m], [N] */
 };
 
 struct survey {
@@ -32,7 +32,7 @@ struct survey {
     uint64_t gaps;             /* runs of ticks that were not recorded */
     uint64_t skipped, lost;    /* skipped by the loop; lost to a full ring of the recorder */
     struct {
-        uint64_t after, missing; /* tick before it, ticks in it */
+        uint64_t after, missing; /* tick before each gap, and number of ticks in it */
     } gap[SURVEY_MAX_GAPS];      /* the first ones */
     /* Of logs whose scene can be read: */
     int faults; /* number of faults of the safety chain */
@@ -44,13 +44,14 @@ struct survey {
     struct tact_histogram wake, compute; /* [ns] */
     struct survey_pair *pairs;           /* one entry for each pair of the scene log; to be freed */
     struct survey_port {
-        double force;                /* largest on the person [N], [N m] */
-        double energy, least_energy; /* absorbed, at the end [J] */
+        double force;                /* largest force [N] and torque [N m] on the person */
+        double energy, least_energy; /* energy absorbed from the person, at the end [J] */
         uint64_t limited;            /* ticks */
-        uint64_t held, missing;      /* ticks in which its device was stale: force held, none */
-    } * ports;                       /* one entry for each port of the scene log; to be freed */
-    struct survey_hold *holds;       /* one entry for each hold of the scene log; to be freed */
-    struct survey_stop *stops;       /* joints of hands, then of mechanisms; to be freed */
+        /* ticks in which the port's device was stale: with the last force held, without a force */
+        uint64_t held, missing;
+    } * ports;                 /* one entry for each port of the scene log; to be freed */
+    struct survey_hold *holds; /* one entry for each hold of the scene log; to be freed */
+    struct survey_stop *stops; /* joints of hands, then of mechanisms; to be freed */
     double *last; /* values of the last record, where the scene can be read; to be freed */
 };
 

@@ -9,7 +9,7 @@
 typedef unsigned long long ull;
 
 /* A number rounded to three decimals, without a negative zero. */
-static double shown(double value)
+static double rounded_to_print(double value)
 {
     return fabs(value) < 0.0005 ? 0.0 : value;
 }
@@ -39,7 +39,7 @@ static void print_timing_table(const struct tact_session_report *r, const struct
     print_duration_rows("compute", &l->compute);
 }
 
-static void contact(const struct tact_session_report *r)
+static void print_contact_table(const struct tact_session_report *r)
 {
     printf("\n  moments    %s", r->source);
     if (r->source_pairs || r->fallbacks) {
@@ -72,7 +72,7 @@ static void print_port_table(const struct tact_session *session)
 }
 
 /* Angle of the rotation between two attitudes [deg]. */
-static double turned(const double *a, const double *b)
+static double rotation_angle_deg(const double *a, const double *b)
 {
     double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], apart = 0.0;
     for (int i = 0; i < 4; i++) {
@@ -81,7 +81,7 @@ static double turned(const double *a, const double *b)
     return 4.0 * asin(fmin(1.0, 0.5 * sqrt(apart))) * 180.0 / acos(-1.0);
 }
 
-static void bodies(struct tact_session *session, const struct tact_pose *start)
+static void print_body_table(struct tact_session *session, const struct tact_pose *start)
 {
     int count = tact_world_body_count(tact_session_world(session));
     if (count) {
@@ -94,14 +94,15 @@ static void bodies(struct tact_session *session, const struct tact_pose *start)
         tact_session_body_pose(session, i, &p);
         tact_v3_sub(way, p.position, start[i].position);
         printf("  %-20s %9.3f %9.3f %9.3f %12.3f %12.3f\n",
-               text_shown(tact_session_body_name(session, i)), shown(p.position[0] * 1e3),
-               shown(p.position[1] * 1e3), shown(p.position[2] * 1e3), tact_v3_norm(way) * 1e3,
-               turned(start[i].quat_wxyz, p.quat_wxyz));
+               text_shown(tact_session_body_name(session, i)),
+               rounded_to_print(p.position[0] * 1e3), rounded_to_print(p.position[1] * 1e3),
+               rounded_to_print(p.position[2] * 1e3), tact_v3_norm(way) * 1e3,
+               rotation_angle_deg(start[i].quat_wxyz, p.quat_wxyz));
     }
 }
 
 /* How the surfaces of a pair of model smooth move over each other; "" for other models. */
-static const char *mode_of_smooth_pair(struct tact_world *world, int pair)
+static const char *get_motion_of_smooth_pair(struct tact_world *world, int pair)
 {
     const struct tact_contact *c = tact_world_contact(world, pair);
     const int mode = tact_friction_mode_from_limits(c->limits, c->spin_arm);
@@ -109,7 +110,7 @@ static const char *mode_of_smooth_pair(struct tact_world *world, int pair)
     return is_smooth && mode >= 0 ? tact_friction_mode_name(mode) : "";
 }
 
-static void pairs(struct tact_session *session, double period)
+static void print_pair_table(struct tact_session *session, double period)
 {
     struct tact_world *world = tact_session_world(session);
     int any = 0, count;
@@ -125,14 +126,15 @@ static void pairs(struct tact_session *session, double period)
                    "torsion [mN m]");
         }
         struct contact_loads loads = compute_contact_loads(c->impulse, period);
-        const char *mode = mode_of_smooth_pair(world, i);
+        const char *mode = get_motion_of_smooth_pair(world, i);
         printf("  %-30s %12.3f %12.3f %15.3f%s%s\n", text_shown(tact_session_pair_name(session, i)),
-               loads.normal, loads.friction, shown(loads.torsion * 1e3), *mode ? "  " : "", mode);
+               loads.normal, loads.friction, rounded_to_print(loads.torsion * 1e3),
+               *mode ? "  " : "", mode);
     }
 }
 
 /* Bodies that a hand has touched: how they are held, and what happened to them. */
-static void holds(const struct tact_session *session)
+static void print_hold_table(const struct tact_session *session)
 {
     int any = 0;
     for (int i = 0; i < tact_session_hold_count(session); i++) {
@@ -145,7 +147,8 @@ static void holds(const struct tact_session *session)
                    "grip/load", "slip [mm]", "turn [deg]", "touches, slips, releases");
         }
         char ratio[32] = "-";
-        if (h.load_force > 1e-9 * h.grip_force) { /* less is the rounding of none */
+        /* smaller slips are rounding errors and are printed as none */
+        if (h.load_force > 1e-9 * h.grip_force) {
             snprintf(ratio, sizeof ratio, "%.3g", h.grip_force / h.load_force);
         }
         printf("  %-30s %9.3f %9.3f %9s %10.3f %11.3f  %llu, %llu, %llu\n",
@@ -154,7 +157,7 @@ static void holds(const struct tact_session *session)
     }
 }
 
-static void realtime(const struct tact_realtime_report *r)
+static void print_realtime_refusals(const struct tact_realtime_report *r)
 {
     const char *item_separator = "";
     printf("\n  real time  granted: ");
@@ -181,13 +184,13 @@ void table_print_session(struct tact_session *session, const struct tact_session
 {
     int real = options->clock == TACT_LOOP_REAL;
     print_timing_table(report, scene, real);
-    contact(report);
+    print_contact_table(report);
     print_port_table(session);
-    bodies(session, start);
-    pairs(session, scene->period);
-    holds(session);
+    print_body_table(session, start);
+    print_pair_table(session, scene->period);
+    print_hold_table(session);
     if (real) {
-        realtime(&report->loop.realtime);
+        print_realtime_refusals(&report->loop.realtime);
     }
     if (tact_session_log_path(session)) {
         printf("\n  log        %s: %llu ticks, %.1f MB", text_shown(tact_session_log_path(session)),

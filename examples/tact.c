@@ -41,7 +41,7 @@ static const struct {
     {"doctor", cmd_doctor, "check what this machine lacks for real time, and how to get it"},
 };
 
-static void help(FILE *to)
+static void print_command_list(FILE *to)
 {
     fputs("usage: tact SUBCOMMAND [OPTION]...\n\n"
           "6D frictional contact in a 1 kHz haptic loop.\n\nsubcommands:\n",
@@ -79,7 +79,7 @@ int command_usage(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-int command_takes_json(int argc, char **argv, const char *help, int *json)
+int command_takes_json(int argc, char **argv, const char *print_command_list, int *json)
 {
     static const struct option longs[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
@@ -88,7 +88,7 @@ int command_takes_json(int argc, char **argv, const char *help, int *json)
         *json = 1;
     }
     if (c == 'h') {
-        fputs(help, stdout);
+        fputs(print_command_list, stdout);
         return EXIT_GOOD;
     }
     return c == '?' ? EXIT_USAGE : -1;
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     prepare_standard_streams();
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
-        help(stdout);
+        print_command_list(stdout);
         return flush_stdout_or_fail(EXIT_GOOD);
     }
     if (!strcmp(name, "--version")) {
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
         }
     }
     if (!*name) {
-        help(stderr);
+        print_command_list(stderr);
         return EXIT_USAGE;
     }
     return command_usage("tact", "there is no subcommand \"%s\"", name);

@@ -5,12 +5,16 @@
 
 #include "rt/scene/scene.h"
 
-/* One end. All texts are as in the file, or NULL. */
+/* Settings of one end of a teleoperation. Texts are as in the file, or NULL. */
 struct teleop_site {
-    char *scene;               /* its scene, relative to the folder of the file */
-    char *listen, *connect;    /* one of them */
-    char *key, *peer;          /* own secret key and the other's public key; likewise relative */
-    char *stiffness, *damping; /* of its ties [N/m, N s/m]; NULL: as in the scene */
+    /* path of the scene of this end, relative to the folder of the file */
+    char *scene;
+    char *listen, *connect; /* one of them */
+    /* paths of the own secret key and of the other end's public key, relative to the folder of the
+     * file */
+    char *key, *peer;
+    /* stiffness and damping of the ties of this end [N/m, N s/m]; NULL: as in the scene */
+    char *stiffness, *damping;
 };
 
 /* A simulated link, as of the device type network; 0: as that has it. */
@@ -20,12 +24,13 @@ struct teleop_simulated_link {
 
 struct teleop {
     char *name;
-    struct teleop_site *local, *remote; /* the person's end and the robot's */
+    struct teleop_site *local, *remote; /* settings of the person's end and of the robot's end */
     char *mode;                         /* of all ties; NULL: as in the scenes, as are these: */
     char *impedance, *tank, *jitter, *repeats, *hold;
     struct teleop_simulated_link *link; /* NULL: none */
-    char *file, *text;                  /* its path, and what is in it: */
-    size_t text_size;                   /* [bytes] */
+    /* path of the file of the teleoperation, and its content: */
+    char *file, *text;
+    size_t text_size; /* [bytes] */
 };
 
 /* Where the user has the nodes of a scene that teleop_scene() made. */

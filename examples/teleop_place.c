@@ -9,16 +9,16 @@
 /* A node of the scene that is run; lines and columns from 1. */
 struct teleop_place {
     int line, column;
-    int from_line, from_column; /* as the user has it */
+    int from_line, from_column; /* line and column where the user wrote the node */
     int is_of_file;             /* 1: in the file; 0: in the scene as it was */
 };
 
-/* Over the nodes of a document, each ahead of those below it. */
+/* A walk over the nodes of a YAML document, parents before children. */
 struct places_walk {
     yaml_document_t *document;
     struct teleop_places *out;
     size_t capacity;   /* while places are added; 0 while those of the text are set */
-    size_t next;       /* place of the text */
+    size_t next;       /* line and column in the text of the scene that is run */
     int first_of_file; /* number of the first node of the file */
 };
 
@@ -47,7 +47,7 @@ static void set_place(struct places_walk *w, const yaml_mark_t *mark)
     }
 }
 
-/* At most 16 levels, as both texts were read as scenes. */
+/* Recursion is bounded: both texts were read as scenes, which have at most 16 levels. */
 static int visit_nodes(struct places_walk *w, int node)
 {
     const yaml_node_t *n = yaml_document_get_node(w->document, node);

@@ -14,16 +14,16 @@ struct edit {
     yaml_document_t document, file;
     const struct teleop *t;
     const struct teleop_site *site;
-    const char *site_name; /* its key in the file */
+    const char *site_name; /* key of this end in the file of the teleoperation: local or remote */
     int failed;            /* 1: out of memory */
 };
 
-static int child_of(struct edit *e, int map, const char *key)
+static int find_child(struct edit *e, int map, const char *key)
 {
     return teleop_yaml_child(&e->document, map, key);
 }
 
-static const char *text_of(struct edit *e, int node)
+static const char *get_node_text(struct edit *e, int node)
 {
     return teleop_yaml_text(&e->document, node);
 }
@@ -76,13 +76,13 @@ static void set_text(struct edit *e, int map, const char *key, const char *text,
     }
 }
 
-/* A number or a word of all ends. */
+/* Sets a number or word that is the same for both ends. */
 static void set_common(struct edit *e, int map, const char *key, const char *text)
 {
     set_text(e, map, key, text, key, YAML_PLAIN_SCALAR_STYLE);
 }
 
-/* A text of this end. */
+/* Sets a text that belongs to this end. */
 static void set_own(struct edit *e, int map, const char *key, const char *text,
                     yaml_scalar_style_t style)
 {
@@ -99,8 +99,8 @@ static int set_map(struct edit *e, int map, const char *key, const char *place)
     return node;
 }
 
-/* Entry k of a list, or 0. */
-static int entry_of(struct edit *e, int list, int k)
+/* Node of entry k of a list; 0 if there is none. */
+static int get_list_entry(struct edit *e, int list, int k)
 {
     const yaml_node_t *n = yaml_document_get_node(&e->document, list);
     if (!n || n->type != YAML_SEQUENCE_NODE) {
@@ -140,7 +140,7 @@ static int refuse_value(const struct edit *e, const char *key, struct tact_error
     return tact_error_set(err, -EINVAL, "%s", text);
 }
 
-/* 1 where a text can be in a scene. */
+/* Whether a text is valid UTF-8, as a scene needs. */
 static int is_utf8(const char *text)
 {
     json_t *string = json_string(text); /* which refuses others */
@@ -169,7 +169,7 @@ static int set_file_name(struct edit *e, int settings, const char *key, const ch
 
 static int set_device(struct edit *e, int device, struct tact_error *err)
 {
-    int settings = child_of(e, device, "settings");
+    int settings = find_child(e, device, "settings");
     static const char *const replaced[] = {"listen", "connect", "key", "peer", "link"};
     if (!settings) {
         settings = set_map(e, device, "settings", e->site_name);
@@ -189,13 +189,14 @@ static int set_device(struct edit *e, int device, struct tact_error *err)
     return rc ? rc : set_file_name(e, settings, "peer", e->site->peer, err);
 }
 
-/* Keys of another mode than the file's are refused in a scene, and go. Returns 1 for waves. */
+/* Sets mode and parameters of a tie, and removes keys of other modes, which a scene would refuse.
+ * Returns 1 for waves. */
 static int set_tie(struct edit *e, int tie)
 {
     const struct teleop *t = e->t;
-    const int follows = e->site->stiffness || child_of(e, tie, "stiffness");
+    const int follows = e->site->stiffness || find_child(e, tie, "stiffness");
     set_common(e, tie, "mode", t->mode);
-    const char *mode = text_of(e, child_of(e, tie, "mode"));
+    const char *mode = get_node_text(e, find_child(e, tie, "mode"));
     const int is_wave = !*mode || !strcmp(mode, "waves");
     if (t->mode && !is_wave) {
         remove_key(e, tie, "impedance");
@@ -230,20 +231,21 @@ static int check_ties(const struct edit *e, int tied, int waves, const char *dev
     return 0;
 }
 
-static int apply(struct edit *e, const struct tact_scene *scene, struct tact_error *err)
+static int apply_teleop_settings(struct edit *e, const struct tact_scene *scene,
+                                 struct tact_error *err)
 {
-    const int devices = child_of(e, 1, "devices"), remotes = child_of(e, 1, "remotes");
+    const int devices = find_child(e, 1, "devices"), remotes = find_child(e, 1, "remotes");
     int found = 0, rc = 0, tied = 0, waves = 0;
     const char *name = "";
-    for (int k = 0, device; !rc && (device = entry_of(e, devices, k)) != 0; k++) {
-        if (!strcmp(text_of(e, child_of(e, device, "type")), "network")) {
+    for (int k = 0, device; !rc && (device = get_list_entry(e, devices, k)) != 0; k++) {
+        if (!strcmp(get_node_text(e, find_child(e, device, "type")), "network")) {
             rc = set_device(e, device, err);
-            name = text_of(e, child_of(e, device, "name"));
+            name = get_node_text(e, find_child(e, device, "name"));
             found++;
         }
     }
-    for (int k = 0, tie; (tie = entry_of(e, remotes, k)) != 0; k++) {
-        if (!strcmp(text_of(e, child_of(e, tie, "device")), name)) {
+    for (int k = 0, tie; (tie = get_list_entry(e, remotes, k)) != 0; k++) {
+        if (!strcmp(get_node_text(e, find_child(e, tie, "device")), name)) {
             waves += set_tie(e, tie);
             tied++;
         }
@@ -311,7 +313,7 @@ static int edit_scene(struct edit *e, const struct tact_scene *scene, struct tel
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     const int count = (int)(e->document.nodes.top - e->document.nodes.start);
-    const int rc = apply(e, scene, err);
+    const int rc = apply_teleop_settings(e, scene, err);
     if (rc) {
         yaml_document_delete(&e->document);
     } else {

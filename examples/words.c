@@ -117,7 +117,7 @@ int read_soup_of_file(const char *path, double scale, struct tact_soup *out, str
     return rc;
 }
 
-/* What read_soup_of_file() does, for a word that may have been meant for something else. */
+/* Reads triangles as read_soup_of_file(), for a word that may have been meant as another shape. */
 static int read_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err)
 {
     int rc = read_soup_of_file(path, scale, out, err);

@@ -42,7 +42,8 @@ static int run_own_loop(struct tact_session *session, long ticks)
     return 0;
 }
 
-static int run(const char *path, double seconds, const char *log, struct tact_error *err)
+static int run_session_in_own_loop(const char *path, double seconds, const char *log,
+                                   struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
@@ -80,7 +81,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: own_loop SCENE SECONDS LOG\n");
         return 2;
     }
-    const int rc = run(argv[1], seconds, argv[3], &err);
+    const int rc = run_session_in_own_loop(argv[1], seconds, argv[3], &err);
     if (rc) {
         fprintf(stderr, "own_loop: %s:%d: %s (%s)\n", err.file, err.line, err.text, strerror(-rc));
     }

@@ -9,13 +9,13 @@
 struct page_client {
     struct lws *wsi;
     size_t written; /* messages written so far: 0: hello is next, then the meshes, then frames */
-    uint32_t sent;  /* number of the last frame */
+    uint32_t sent;  /* number of the last frame that was written */
     int unacknowledged_frame_count; /* frames that it has not acknowledged: its socket alone would
                                      * buffer 3 s of them
                                      */
     int fault;                      /* 1: sent */
     size_t value_count;             /* values of records that it plots, and their offsets */
-    uint32_t value_at[MAX_PAGE_VALUES];
+    uint32_t value_offsets[MAX_PAGE_VALUES];
     struct request request;
 };
 
@@ -41,10 +41,10 @@ static int write_frame_message(struct server *s, struct page_client *c)
     c->sent = sample->number;
     c->unacknowledged_frame_count++;
     unsigned char values[sizeof(struct wire_values) + 8 * MAX_PAGE_VALUES];
-    size_t bytes =
-        c->value_count && s->has_values
-            ? wire_write_values(s->tick_of_values, s->values, c->value_at, c->value_count, values)
-            : 0;
+    size_t bytes = c->value_count && s->has_values
+                       ? wire_write_values(s->tick_of_values, s->values, c->value_offsets,
+                                           c->value_count, values)
+                       : 0;
     return server_write(s, c->wsi, s->frame, s->frame_bytes, values, bytes, LWS_WRITE_BINARY);
 }
 
@@ -110,7 +110,7 @@ static void choose_values(struct server *s, struct page_client *c, const json_t 
         }
         at[i] = (uint32_t)number;
     }
-    memcpy(c->value_at, at, sizeof *at * count);
+    memcpy(c->value_offsets, at, sizeof *at * count);
     c->value_count = count;
     server_update_requested_ticks(s);
     s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);

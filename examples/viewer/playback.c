@@ -6,7 +6,9 @@
 #include <string.h>
 #include "rt/clock.h"
 
-#define FAR 1000 /* [ticks]; a longer distance is a jump, not played tick by tick */
+#define FAR                                                                                        \
+    1000 /* distance [ticks] beyond which a target is a jump, and not played tick by tick          \
+          */
 
 static int make_record_buffers(struct playback *p, struct tact_error *err)
 {

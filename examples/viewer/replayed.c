@@ -101,7 +101,8 @@ static void publish_replayed_frame(struct replayed *r, int flags)
 }
 
 /* Applies the requests of the pages. Returns 1 where there were any: a frame is due. */
-static int follow(struct replayed *r, const struct tact_log_state *log, uint64_t *next, int *flags)
+static int apply_requests_of_pages(struct replayed *r, const struct tact_log_state *log,
+                                   uint64_t *next, int *flags)
 {
     struct page_request w = page_requests_take_all(&r->page_requests);
     double to = w.requested_tick >= 0.0 ? w.requested_tick : (double)r->state.tick + (double)w.step;
@@ -139,7 +140,7 @@ int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *view,
         int flags = 0, ticks = r->gather.ticks > 0;
         tact_clock_sleep_until(r->next_ns);
         r->next_ns = (now > r->next_ns ? now : r->next_ns) + PAGE_REQUESTS_FRAME_NS;
-        if (follow(r, state, next, &flags) || ticks) {
+        if (apply_requests_of_pages(r, state, next, &flags) || ticks) {
             publish_replayed_frame(r, flags);
         }
     }

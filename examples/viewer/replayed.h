@@ -12,9 +12,9 @@ struct replayed {
     int browser;                /* 1: open a browser if there is a display */
     const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;
-    struct tact_error err; /* why the pages could not be served */
+    struct tact_error err; /* error for which the pages could not be served */
 
-    struct server *server; /* NULL until the first turn */
+    struct server *server; /* viewer's server; NULL until the first tick was replayed */
     struct tact_topics *topics;
     struct tact_record *record; /* record of the last tick that was replayed */
     size_t record_bytes;
@@ -23,7 +23,7 @@ struct replayed {
     const struct tact_scene_log *view;
     struct wire_state state; /* state of the last tick that was replayed */
     int *devices;
-    struct tact_pressure *map; /* map of that tick */
+    struct tact_pressure *map; /* pressure map of the last replayed tick */
     double due;                /* number of ticks that are due */
     int64_t next_ns;           /* when the next frame is due */
     char *hello;

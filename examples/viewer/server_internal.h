@@ -41,7 +41,7 @@ struct server {
     int port;
     char token[33];
     char address[96];
-    char session[24]; /* identifies it to clients of foxglove.sdk.v1 */
+    char session[24]; /* identifier of the session, for clients of foxglove.sdk.v1 */
     /* Both threads; written when clients come and go, in a fault, and at the end. */
     _Alignas(WIRE_CACHE_LINE_BYTES) atomic_int done;
     atomic_int count; /* pages */
@@ -50,7 +50,8 @@ struct server {
     atomic_int wants_frames;   /* 1: it also publishes the tick of each frame of the page */
     struct record_queue queue; /* records, from the publishing thread */
     /* The publishing thread. */
-    _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_record_bytes; /* of the last record in a slot */
+    /* size of the last record in a slot */
+    _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_record_bytes;
     /* The server's thread. */
     _Alignas(WIRE_CACHE_LINE_BYTES) lws_sorted_usec_list_t timer;
     const struct slot *newest;
@@ -83,7 +84,7 @@ int server_append_request_part(struct request *request, struct lws *wsi, const v
 
 struct server *get_server_of_connection(struct lws *wsi);
 
-/* The place of a slot's record. */
+/* Address of the record in a slot. */
 static inline struct tact_record *server_slot_record(const struct server *s,
                                                      const struct slot *slot)
 {

@@ -30,7 +30,7 @@ struct stream {
     struct tact_session *session;
     struct tact_topics *topics;
     struct page_requests page_requests;
-    struct tact_stop *stop; /* a page's stop request goes here */
+    struct tact_stop *stop; /* flag that a page's stop request sets */
     int64_t period_ns;
     uint32_t every;             /* ticks between two samples; in real time up to a quarter more */
     int has_record;             /* 1: the record that goes with the next sample was published */

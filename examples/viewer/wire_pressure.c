@@ -5,7 +5,7 @@
 #include "contact/vec.h"
 #include "wire.h"
 
-/* The patch that is drawn: its polygons in the map, and its plane. */
+/* The pressure patch that is drawn: its polygons in the pressure map, and its plane. */
 struct patch_cells {
     const struct tact_pressure_patch *patch;
     const uint8_t *sides;
@@ -115,15 +115,16 @@ static int find_first_cell_after(double x)
     return i + 0.5 < x ? i + 1 : i;
 }
 
-/* 0 where it lies between the middles of two rows or columns. */
+/* Whether a polygon contains the middle of a cell in some row and column. */
 static int contains_cell_centre(const struct flat_polygon *f)
 {
     return find_first_cell_after(f->low[0]) + 0.5 <= f->high[0] &&
            find_first_cell_after(f->low[1]) + 0.5 <= f->high[1];
 }
 
-/* Where a row's middle enters and leaves a convex polygon; 0 where it does not. */
-static int cross(const struct flat_polygon *f, double y, double span[2])
+/* Finds where the middle line of a row enters and leaves a convex polygon. Returns 0 where it does
+ * not cross it. */
+static int find_row_span(const struct flat_polygon *f, double y, double span[2])
 {
     int crossings = 0;
     for (int i = 0; i < f->sides; i++) {
@@ -144,7 +145,7 @@ static void rasterise_pressure_polygon(const struct patch_cells *p, const struct
     double span[2], scale = 254.0 / (double)p->patch->peak;
     for (int j = find_first_cell_after(f->low[1]);
          j < WIRE_PRESSURE_CELLS_PER_SIDE && j + 0.5 <= f->high[1]; j++) {
-        if (!cross(f, j + 0.5, span)) {
+        if (!find_row_span(f, j + 0.5, span)) {
             continue;
         }
         for (int i = find_first_cell_after(span[0]);

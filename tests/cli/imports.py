@@ -422,8 +422,8 @@ def step(folder):
     ended_reader_leaves_nothing(good)
     rng = random.Random(5)
     for name, content, words in (("trimmed", torus(30, 8, trimmed=True), "trimmed"),
-                                 ("text", "solid\n" + good[40:], "no STEP file"),
-                                 ("digits", good.replace("E+", "e+", 3), "errors in its text"),
+                                 ("text", "solid\n" + good[40:], "cannot read the file as STEP"),
+                                 ("digits", good.replace("E+", "e+", 3), "errors in the STEP file"),
                                  ("short", good[:len(good) // 2], ""), ("empty", "", "")):
         path = write(folder, name + ".step", content)
         error = tact("import", path, "-o", out, "--force", code=2)[1]
