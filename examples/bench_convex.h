@@ -17,7 +17,7 @@ enum convex_push {
 };
 extern const char *const convex_push_names[CONVEX_PUSHES];
 
-#define CONVEX_SAMPLE_INTERVAL 1e-3 /* between two points of a curve [s] */
+#define CONVEX_SAMPLE_INTERVAL 1e-3 /* time between two points of a curve [s] */
 enum { CONVEX_SAMPLES = 151, CONVEX_OFFSETS = 5, CONVEX_WAYS = 4 };
 
 struct convex_curve {
@@ -28,7 +28,7 @@ struct convex_curve {
 
 /* Figure 4: a parallelogram in the hole of another, moved toward each of the four sides. */
 struct measure_plate_in_hole {
-    double angle; /* angle of the motion, against the side's normal [rad] */
+    double angle; /* angle between the motion and the side's normal [rad] */
     double gap;   /* distance to where the plate touches the side [m] */
     double moved; /* distance until it stops, by the contact model `features` [m] */
     double least; /* product of the motion's direction with the normals of all sides: negative, it
@@ -40,9 +40,10 @@ struct measure_ball_in_corner {
     double offset; /* position of the ball from the middle, along the box [m] */
     double depth;  /* least translation [m], of tact */
     double left;   /* distance after that translation along tact's normal [m] */
-    double beside; /* how far that took it along the box [m] */
+    double beside; /* displacement along the box by that translation [m] */
     double angle;  /* angle between the line of centres and the face's normal [rad] */
-    double aside;  /* how far the ball goes along the box if it is pushed out along that line [m] */
+    /* displacement along the box if the ball is pushed out along the line of centres [m] */
+    double aside;
 };
 
 struct convex_bench_results {

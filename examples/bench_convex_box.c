@@ -24,7 +24,7 @@ const char *const convex_push_names[CONVEX_PUSHES] = {
 static const double time_steps[CONVEX_PUSHES] = {REFERENCE_TIME_STEP, PAPER_TIME_STEP,
                                                  REFERENCE_TIME_STEP, PAPER_TIME_STEP, 1e-3};
 
-/* The lowest corner from the centre, world. */
+/* Position of the lowest corner from the centre, in the world. */
 static void find_lowest_corner(const struct tact_pose *pose, double arm[3])
 {
     double turn[9], corner[3];
@@ -91,7 +91,8 @@ static int integrate_free_body(enum convex_push how, struct convex_curve *curve)
     int rc = tact_shape_tessellate(&box);
     rc = rc ? rc : make_box_body(&body);
     rc = rc ? rc : integrate_surface_pressure(&box, &body.pose, &force, arm);
-    const double stiffness = rc ? 0.0 : force / START_CORNER_DEPTH; /* as much force at the start */
+    /* spring stiffness that gives the same force at the start */
+    const double stiffness = rc ? 0.0 : force / START_CORNER_DEPTH;
     for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
         if (i % each == 0) {
             sample_curve_point(&body, curve, (int)(i / each));

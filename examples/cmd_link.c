@@ -118,7 +118,7 @@ int cmd_link(int argc, char **argv)
     }
     int code = o.scene ? open_scene(&o, &scene) : EXIT_GOOD;
     if (!code && !o.key != !o.peer) {
-        code = command_usage(argv[0], "--key and --peer are given together, or neither");
+        code = command_usage(argv[0], "expected both --key and --peer, or neither");
     }
     code = code ? code : link_measure(argv[0], &o, &measurement);
     code = code ? code : link_print(&o, &scene, &measurement);

@@ -59,7 +59,7 @@ struct live {
 };
 /* A watch callback of a session; user is a struct live. */
 void live_print_status_line(void *user, const struct tact_session_status *status);
-/* Clears the line, so that other text can be printed. */
+/* Clears the status line, so that other text can be printed. */
 void live_clear_status_line(void);
 
 /* table.c: the summary of a run as text. start: poses of the bodies at the start. */

@@ -11,7 +11,7 @@ int devices_json(const struct tact_attached *attached);
 int devices_print_json(json_t *all);
 json_t *devices_text(const char *value);
 
-/* The device to be tested: one of the two. */
+/* The device to be tested: an input device or a board; the other one is NULL. */
 struct devices_target {
     const struct tact_attached_input *input;
     const struct tact_attached_board *board;
@@ -30,7 +30,8 @@ int devices_find_by_name(const struct tact_attached *attached, const char *name,
                          struct devices_target *target);
 int devices_test(const struct devices_target *target, double seconds, json_t *report);
 
-/* Prints on stderr why it cannot be opened and what opens it; not 0 if it cannot. */
+/* Prints on stderr why a device cannot be opened and how to get access. Returns nonzero if it
+ * cannot be opened. */
 int devices_report_no_access(const struct tact_attached_access *access);
 
 /* devices_force.c: plays a gentle force on the output of that name (NULL: the strongest kind; none

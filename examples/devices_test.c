@@ -97,7 +97,7 @@ static int open_tested_device(const struct tact_attached_input *input,
     return type->open(&config, device, &err) ? command_error(&err) : EXIT_GOOD;
 }
 
-/* A plain number has no unit that people would write. */
+/* Unit of a channel for display: none for plain numbers. */
 static const char *unit_of_channel(const struct tact_device *device, int channel)
 {
     const char *unit = device->info.input[channel].unit;

@@ -8,7 +8,7 @@
 
 uint32_t difference_time_stamp_element(const struct tact_field *field)
 {
-    /* a device's second value is the kernel's time stamp */
+    /* index of a device record's time stamp, which is not compared */
     return strncmp(field->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
 }
 

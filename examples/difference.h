@@ -21,7 +21,7 @@ struct difference_field {
     uint64_t tick_of_max_difference;
     uint32_t element_of_max_difference;
     double a, b;       /* there */
-    double squares[2]; /* sums over all ticks and elements: of a - b, of b */
+    double squares[2]; /* sums of squares over all ticks and elements: of a - b, and of b */
 };
 
 struct difference {

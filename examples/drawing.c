@@ -54,7 +54,8 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
 static int start_gnuplot(int script, int picture, int message, pid_t *child)
 {
     extern char **environ;
-    char *const words[] = {"gnuplot", "-d", "-", NULL}; /* -d: ignores the user's settings */
+    /* option -d: gnuplot ignores the user's settings */
+    char *const words[] = {"gnuplot", "-d", "-", NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t usual;
@@ -83,7 +84,7 @@ static int copy_gnuplot_output(int from, FILE *to, char end[16])
     while ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)) {
         size_t size = n > 0 ? (size_t)n : 0, kept = size < 16 ? size : 16;
         if (fwrite(block, 1, size, to) != size) {
-            return errno; /* gnuplot then ends, as its output is closed */
+            return errno; /* after a failed write, gnuplot ends, as its output is closed */
         }
         memmove(end, end + kept, 16 - kept);
         memcpy(end + 16 - kept, block + size - kept, kept);

@@ -22,12 +22,13 @@ struct export_names {
 int export_names_read_log(struct export_names *names, struct tact_log *log);
 void export_names_close(struct export_names *names);
 
-/* Write all records that can be read: 0, or a negative errno with *err filled. */
+/* Exporting functions: write all records of a log that can be read. Return 0, or a negative errno
+ * with *err filled. */
 typedef int export_writer_function(struct tact_log *log, const struct export_names *names,
                                    struct output *out, struct tact_error *err);
 int export_csv(struct tact_log *log, const struct export_names *names, struct output *out,
                struct tact_error *err);
-/* Where the output is a pipe or a device: -ESPIPE. */
+/* Writes a log as HDF5. Returns -ESPIPE if the output is a pipe or a device. */
 int export_hdf5(struct tact_log *log, const struct export_names *names, struct output *out,
                 struct tact_error *err);
 /* export_html.c: the page of the viewer with the session in it. */

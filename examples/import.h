@@ -64,7 +64,7 @@ struct import {
  * Returns 0 or a negative errno with *err filled. Call import_free() in either case. */
 int import_read_map(struct import *i, struct tact_error *err);
 void import_free(struct import *i);
-/* The values of the mapping; NULL or 0 where absent. */
+/* Get values of the mapping; NULL or 0 where absent. */
 const char *import_name(const struct import *i);
 const char *import_scene(const struct import *i);
 const char *get_import_time_unit(const struct import *i, double *factor);
@@ -93,8 +93,8 @@ bool is_hand_file(const char *path);
  * Returns the exit code, after a message. */
 bool is_mesh_file(const char *path);
 int import_mesh(const char *command, const struct hand_import *h);
-/* The same of a STEP file: writes the surfaces of its solid as free-form surfaces of an OBJ file.
- */
+/* Whether a path is that of a STEP file; imports one: writes the surfaces of its solid as free-form
+ * surfaces of an OBJ file. */
 bool is_step_file(const char *path);
 int import_step(const char *command, const struct hand_import *h);
 /* Writes the YAML. Returns the exit code, after a message. */

@@ -6,7 +6,7 @@
 #include "devices/common/csv_internal.h"
 #include "import.h"
 
-#define GAP 1.5 /* times the usual time between rows */
+#define GAP 1.5 /* factor of the usual time between rows, from which an interval is a gap */
 
 /* The file, the column of each channel, and its index among the columns that are read. */
 struct reading {
@@ -15,7 +15,7 @@ struct reading {
     int wanted[TACT_DEVICE_CHANNELS + 1]; /* the last one is the time, if that is read */
     int count;
     int timed;
-    double factor, origin; /* factor and origin of the time */
+    double factor, origin; /* factor to seconds and origin of the time column */
     struct tact_error *err;
 };
 

@@ -13,7 +13,7 @@ struct info {
     struct survey survey;
 };
 
-/* Duration from the first tick to the end of the last [s]. */
+/* Duration of a log from the first tick to the end of the last one [s]. */
 double info_recorded_duration(const struct info *info);
 
 /* digest.c: prints a line "HASH  PATH" for each log. is_digest_of_results: of its results, whatever

@@ -21,7 +21,8 @@ static void print_call_time(const char *name, const struct tact_histogram *h)
            (double)s.p99 * 1e-3, (double)s.max * 1e-3);
 }
 
-/* What was refused of real time: late ticks of this end count as delay of the link. */
+/* Prints which real-time settings were refused, as late ticks of this end count as delay of the
+ * link. */
 static void print_realtime(const struct tact_realtime_report *report)
 {
     for (int i = 0; i < report->count; i++) {

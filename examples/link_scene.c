@@ -1,4 +1,4 @@
-/* A link as a scene asks for it: its address and keys, and what its ties are like over it. */
+/* Link settings of a scene: address and keys, and how its ties behave over the measured link. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -79,14 +79,14 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
-           !modes->mode[mode].is_supported ? "is not stable at this delay: take waves"
+           !modes->mode[mode].is_supported ? "is not stable at this delay: use mode waves"
            : mode == LINK_MODEL            ? "settles at any delay"
                                            : "settles at this delay");
 }
 
-/* 1 where a tie is of the measured device; notes whether the link supports its mode. */
-static int is_tie_of_link(struct link_scene *s, const struct link_modes *modes,
-                          const struct tact_scene_remote *tie)
+/* Whether a tie belongs to the measured device; also records whether the link supports its mode. */
+static int belongs_tie_to_link(struct link_scene *s, const struct link_modes *modes,
+                               const struct tact_scene_remote *tie)
 {
     if (strcmp(tie->device, s->device) != 0) {
         return 0;
@@ -95,13 +95,13 @@ static int is_tie_of_link(struct link_scene *s, const struct link_modes *modes,
     return 1;
 }
 
-/* By which 99.9 % of the packets come later than the fastest [s]. */
+/* Time by which 99.9 % of the packets arrive at most later than the fastest one [s]. */
 static double find_jitter(const struct link_quality *quality)
 {
     return 1e-9 * (double)(quality->delay_p999 - quality->delay_min);
 }
 
-/* One way, with the waits that the scene's settings ask for [s]. */
+/* One-way delay with jitter and repeats as the scene sets them [s]. */
 static double find_delay(const struct link_scene *s, const struct link_quality *quality)
 {
     return 1e-9 * fmax((double)quality->delay_min, 0.0) + s->jitter + s->repeats * s->scene->period;
@@ -115,7 +115,7 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
     link_modes(s, delay, &modes);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &s->scene->remotes[i];
-        if (is_tie_of_link(s, &modes, tie)) {
+        if (belongs_tie_to_link(s, &modes, tie)) {
             const int mode = link_mode_of(tie->mode);
             json_array_append_new(
                 ties,
@@ -145,7 +145,7 @@ void link_scene_print(const struct link_options *options, struct link_scene *s,
            (unsigned long long)quality->longest_gap);
     printf("  delay        %.1f ms one way, with these\n", 1e3 * delay);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
-        if (is_tie_of_link(s, &modes, &s->scene->remotes[i])) {
+        if (belongs_tie_to_link(s, &modes, &s->scene->remotes[i])) {
             print_tie(s->scene, &s->scene->remotes[i], &modes, delay);
         }
     }

@@ -8,7 +8,7 @@
 
 #define CLEAR_LINE_SEQUENCE "\r\033[K" /* moves to the first column and clears the line */
 
-static int shown; /* 1: the line is displayed */
+static int shown; /* 1: the status line is displayed */
 
 static size_t get_terminal_columns(void)
 {
@@ -16,7 +16,7 @@ static size_t get_terminal_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 80 : size.ws_col;
 }
 
-/* Ticks a second since the line before; 0 on the first. */
+/* Ticks per second since the previous status line; 0 for the first one. */
 static double compute_tick_rate(struct live *live, uint64_t tick)
 {
     int64_t now = tact_clock_now(), before = live->time_ns;
@@ -56,7 +56,7 @@ void live_print_status_line(void *user, const struct tact_session_status *s)
     }
     snprintf(line, sizeof line, "%6.1f s %s%s | %s | %d contacts %.2f N | moments %s", s->time,
              tact_safety_state_name(s->safety), lost, clock, s->contacts, s->normal_force, moments);
-    /* A line that wraps could not be rewritten. */
+    /* the line is cut to the terminal's width, as one that wraps could not be rewritten */
     fprintf(stderr, CLEAR_LINE_SEQUENCE "%.*s", (int)get_terminal_columns() - 1, line);
     __atomic_store_n(&shown, 1, __ATOMIC_RELAXED);
 }

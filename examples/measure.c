@@ -10,7 +10,7 @@
 
 #define INITIAL_TRIANGLE_PAIRS 65536 /* room for triangle pairs, doubled until it is enough */
 #define MAX_TRIANGLE_PAIRS                                                                         \
-    16777216 /* 16 million: more than a gigabyte of candidates is a mistake */
+    16777216 /* upper limit, 16 million pairs, which take more than a gigabyte */
 #define FRAME_TIMEOUT_NS                                                                           \
     30000000000 /* longest wait for one frame: a large mesh on a slow device                       \
                  */
@@ -21,12 +21,12 @@ static int set_unmeasured_error(int rc, struct tact_error *err)
         return tact_error_set(err, rc, "two half-spaces have no finite overlap");
     }
     if (rc == -ENOSPC) {
-        return tact_error_set(err, rc, "the meshes have too many triangles near the overlap");
+        return tact_error_set(err, rc, "too many triangle pairs near the overlap of the meshes");
     }
     return tact_error_set(err, rc, "the overlap cannot be measured: %s", strerror(-rc));
 }
 
-/* Triangle pairs that a measurement of two meshes sums over. */
+/* Counts the triangle pairs near the overlap of two meshes. */
 static long count_pairs(const struct tact_shape shape[2], const struct tact_pose pose[2],
                         struct tact_moments_scratch *scratch)
 {

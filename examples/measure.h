@@ -9,13 +9,14 @@
 struct measured {
     int status; /* 1 overlap, 0 none */
     struct tact_moments moments;
-    double time_us; /* time of one measurement, warm */
+    double time_us; /* time of one measurement, after a first one [us] */
     char device[64];
     long pairs; /* number of triangle pairs near the overlap of two meshes, otherwise 0 */
     struct tact_rays_report rays; /* by measure_rays() */
 };
 
-/* 0, or a negative errno with *err filled. */
+/* Measures by the host's or the device's function. Returns 0, or a negative errno with *err filled.
+ */
 int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[2],
                   struct measured *out, struct tact_error *err);
 int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose[2],
@@ -24,7 +25,7 @@ int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose
 /* Two convex shapes through their duals; -EDOM where one is not convex. */
 int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose[2],
                    struct measured *out, struct tact_error *err);
-/* By rays; a shape without a mesh is seen by the triangles of its soup. */
+/* Measures by casting rays; a shape without a mesh is represented by its unchecked triangles. */
 int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
                  const struct tact_pose pose[2], int resolution, struct measured *out,
                  struct tact_error *err);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include "reader_process.h"
 
-#define LEAST_SECONDS 2          /* of processor time that any file may take */
+#define LEAST_SECONDS 2          /* processor time that any file may take [s] */
 #define MOST_MEMORY (4ull << 30) /* [bytes] */
 #define ALLOW(call) READER_ON_CALL(call, SECCOMP_RET_ALLOW)
 
@@ -77,11 +77,11 @@ int main(int argc, char **argv)
         reader_limit_time(strtoul(argv[2], NULL, 10), LEAST_SECONDS);
     }
     if (argc != 3 || close_process()) {
-        fputs("tact-mesh is started by tact import\n", stderr);
+        fputs("tact-mesh reads mesh files for tact import, which starts it\n", stderr);
         return 2;
     }
     char *data = reader_read_input(&size);
-    /* the axes are those of the file */
+    /* coordinates are written in the axes of the file */
     struct aiPropertyStore *settings = aiCreatePropertyStore();
     aiSetImportPropertyInteger(settings, AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, 1);
     const struct aiScene *scene =

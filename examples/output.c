@@ -25,7 +25,7 @@ int is_output_allowed(const char *command, const char *path, int force, const ch
     if (lstat(path, &existing_file)) {
         return EXIT_GOOD;
     }
-    int target = stat(path, &existing_file); /* fails for a dangling link */
+    int target = stat(path, &existing_file); /* realpath() fails for a link without target */
     for (int i = 0; i < count && !target; i++) {
         if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == existing_file.st_ino &&
             input.st_dev == existing_file.st_dev && S_ISREG(existing_file.st_mode)) {
@@ -80,8 +80,8 @@ int output_open(struct output *o, const char *command, const char *path, int for
     int fd = o->beside ? mkostemp(o->beside, O_CLOEXEC) : -1;
     o->to = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (o->to) {
-        fchmod(fd, file_mode_of_output(
-                       o->target_path)); /* else it is open to its owner only, which is no error */
+        /* if fchmod() fails, the file is readable by its owner only, which is no error */
+        fchmod(fd, file_mode_of_output(o->target_path));
         return EXIT_GOOD;
     }
     int code = report_output_error(o, o->beside ? errno : ENOMEM);
@@ -112,7 +112,7 @@ static int rename_to_path(const struct output *o)
 int output_close(struct output *o, int code, int keep)
 {
     int error = 0;
-    errno = 0; /* unwritten data is still in the stream and fails again */
+    errno = 0; /* data that could not be written are still in the stream, and fail again */
     if (fflush(o->to) || ferror(o->to)) {
         error = errno ? errno : EIO;
     }

@@ -9,7 +9,8 @@ static const uint8_t rim_colour[3] = {120, 40, 0};
 static const uint8_t force_colour[3] = {200, 16, 32};
 static const uint8_t torsion_colour[3] = {112, 32, 176};
 
-/* Lengths of the arrows of the largest force and torsion, as fractions of the visible width. */
+/* Lengths of the arrows for the largest force and the largest torsion, as fractions of the visible
+ * width. */
 static const double FORCE_ARROW_LENGTH = 0.22, TORSION_ARROW_LENGTH = 0.15;
 
 /* In frames over twice as wide as high they are fractions of twice the height, so that arrows that
@@ -55,7 +56,7 @@ static void add_line_mark(struct marks *m, const double *a, const double *b, dou
     }
 }
 
-/* From a to b, with `heads` heads at its end: two, for a turning moment. */
+/* Adds an arrow from a to b with one head, or with two heads for a torque. */
 static void add_arrow_marks(struct marks *m, const double a[3], const double b[3],
                             int arrow_head_count, const uint8_t *colour)
 {
@@ -94,7 +95,7 @@ void picture_pressure_colour(double share, uint8_t out[3])
     }
 }
 
-/* A polygon as triangles in the colours of their mean pressures. */
+/* Draws a polygon of pressure as triangles, each in the colour of its mean pressure. */
 static void draw_pressure_polygon(struct marks *m, const double *center, const float (*corner)[4],
                                   int sides, double largest)
 {

@@ -48,7 +48,7 @@ static void format_pressure(double pressure, char *out, size_t room)
                            : "Pa");
 }
 
-static int has_plane_grid(const struct picture_page *p)
+static int is_grid_drawn(const struct picture_page *p)
 {
     for (size_t i = 0; i < p->scenes->triangle_count; i++) {
         if (p->scenes->triangles[i].surface_pattern == PATTERN_GRID) {
@@ -58,7 +58,7 @@ static int has_plane_grid(const struct picture_page *p)
     return 0;
 }
 
-/* A length of the grid that planes have. */
+/* Adds a scale bar to the legend: one spacing of the planes' grid. */
 static void add_scale_bar(struct legend *l, const struct picture_page *p)
 {
     double length = picture_choose_grid_spacing(p->camera->width);
@@ -68,7 +68,7 @@ static void add_scale_bar(struct legend *l, const struct picture_page *p)
              scale > 1e4   ? "µm"
              : scale > 1.0 ? "mm"
                            : "m",
-             has_plane_grid(p) ? ", as the grid" : "");
+             is_grid_drawn(p) ? ", as the grid" : "");
     add_legend_symbol(l, BAR, length / p->camera->width * p->options->width, text);
 }
 
@@ -101,7 +101,7 @@ static int count_letters_of_text(const char *text)
     return count;
 }
 
-/* Entries side by side as far as there is room, then in another row. */
+/* Places the legend's entries side by side, and in another row where there is no room. */
 static void lay_out_entries(struct legend *l, int width)
 {
     int x = 4;
@@ -146,7 +146,7 @@ void picture_find_frame_corner(const struct picture_page *p, int frame, int *x, 
          frame / p->options->columns * (p->options->height + CAPTION_HEIGHT_PIXELS);
 }
 
-/* The time, and as much of the contacts' data as fits. */
+/* Formats a frame's caption: the time, and as much of the contacts' data as fits. */
 static void format_frame_caption(const struct picture_page *p, int frame, char *out, size_t room)
 {
     const struct picture_scene *s = &p->scenes[frame];
@@ -231,7 +231,8 @@ static void write_legend_symbol(struct writer *w, const struct entry *e, double 
         write_page_rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
     } else if (e->symbol == PRESSURE) {
         for (int i = 0; i < 30;
-             i++) { /* each line begins at the end of the one before, so that there is no gap */
+             /* each line begins at the end of the one before, so that the arrow has no gap */
+             i++) {
             uint8_t colour[3];
             double from = e->width * i / 30.0;
             picture_pressure_colour((i + 0.5) / 30.0, colour);
@@ -277,12 +278,12 @@ static void write_gnuplot_terminal(FILE *to, const struct picture_page *p, const
                 "unset border; unset tics; unset key\n");
 }
 
-/* Name of the scene, and whether something of it is not in view. */
+/* Writes the title: name of the scene, and a note if bodies leave the view. */
 static void write_page_title(struct writer *w, const char *terminal)
 {
     const struct picture_page *p = w->page;
-    const char *note =
-        p->image.width > 600 ? " (bodies leave the view, see --look)" : " (bodies leave)";
+    const char *note = p->image.width > 600 ? " (some bodies are outside the picture, see --look)"
+                                            : " (bodies leave)";
     char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
     note = p->camera->leaves ? note : "";
     text_shorten_with_ellipsis(p->name,

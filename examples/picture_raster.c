@@ -23,19 +23,21 @@ struct frame_painter {
     const struct picture_scene *scene;
     const struct picture_camera *camera;
     struct buffer seen, shadow;
-    double shadow_plane_axes[2][3]; /* across the light, scaled to samples [1/m] */
-    double grid;                    /* spacing of a plane's lines [m] */
+    /* axes across the light's direction, scaled to samples of the shadow map [1/m] */
+    double shadow_plane_axes[2][3];
+    double grid; /* spacing of a plane's lines [m] */
 };
 
-/* Pixels from one coordinate to another, among those of a frame of that size: from *first, up to
- * but without *end. */
+/* Range of pixels between two coordinates, clamped to the frame: from *first, up to but without
+ * *end. */
 static void clamp_span_to_frame(double from, double to, int size, int *first, int *end)
 {
     *first = (int)fmin(fmax(floor(from), 0.0), size);
     *end = (int)fmin(fmax(ceil(to) + 1.0, 0.0), size);
 }
 
-/* Visits the samples of a triangle p, x y and depth, and keeps those that are nearer. */
+/* Rasterises a triangle p (x, y, depth): stores it in each sample where it is nearer than what is
+ * stored. */
 static void rasterise_triangle(struct buffer *b, double p[3][3], int triangle)
 {
     double area =
@@ -160,7 +162,7 @@ static void barycentric_weights(const struct picture_triangle *t, const double p
     w[0] = 1.0 - w[1] - w[2];
 }
 
-/* Colour of the sample at x, y, 0 to 255 each; white where nothing is. */
+/* Colour of the sample at x, y (red, green, blue, 0 to 255); white where no surface is. */
 static void shade_picture_sample(const struct frame_painter *q, int x, int y, double out[3])
 {
     size_t at = (size_t)y * (size_t)q->seen.width + (size_t)x;
@@ -240,7 +242,7 @@ static void rasterise_mark(const struct picture_overlay_mark *m, struct supersam
     const double scale = MARK_SAMPLES_PER_PIXEL_AXIS;
     int from, to, top, end;
     if (!isfinite(area) || area == 0.0) {
-        return; /* a part of it is behind the camera */
+        return; /* a part of the mark is behind the camera */
     }
     clamp_span_to_frame(scale * fmin(p[0][0], fmin(p[1][0], p[2][0])),
                         scale * fmax(p[0][0], fmax(p[1][0], p[2][0])), fine->width, &from, &to);

@@ -1,4 +1,4 @@
-/* The drawn parts of a world: its solids, the bones of its hands, its contacts. */
+/* Collects the drawn parts of a world: its solids, the bones of its hands, its contacts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,8 @@ static void set_sphere_corner(struct picture_triangle *t, int k, const struct ta
     tact_quat_rotate(t->normal[k], pose->quat_wxyz, n);
 }
 
-/* A ball in eight octants, alternately light and dark to show its rotation. */
+/* Adds the triangles of a ball in eight octants, alternately light and dark to show its rotation.
+ */
 static void add_sphere_triangles(struct picture_scene *scene, const struct tact_pose *pose,
                                  double radius, const struct picture_triangle *like, int parts)
 {
@@ -110,7 +111,7 @@ static void add_sphere_triangles(struct picture_scene *scene, const struct tact_
     }
 }
 
-/* A rod with round ends from a to b. */
+/* Adds the triangles of a rod with round ends from a to b. */
 static void add_rod_triangles(struct picture_scene *scene, const double a[3], const double b[3],
                               double radius, struct picture_triangle *t)
 {
@@ -142,7 +143,7 @@ static void add_rod_triangles(struct picture_scene *scene, const double a[3], co
     }
 }
 
-/* Radius of a bone to a shape, within it. */
+/* Radius of a bone drawn from a joint to a shape, so that it stays within the shape. */
 static double bone_radius_within(const struct tact_shape *shape)
 {
     return fmin(0.6 * tact_shape_radius(shape), 0.5 * tact_shape_thickness(shape));
@@ -214,7 +215,7 @@ static void add_shape(struct tact_world *world, int index, const struct tact_pos
     }
 }
 
-/* The patch at its normal force [N], in the world. */
+/* Finds the outline of a contact's patch at its normal force [N], in the world. */
 static void find_patch_outline(const struct tact_patch *patch, double force,
                                struct picture_contact *out)
 {
@@ -288,7 +289,8 @@ void picture_gather_scene(struct tact_scene_log *view, const struct tact_record 
     }
 }
 
-/* The part of a convex polygon where (p - at) . normal >= 0; room for one corner more. */
+/* Clips a convex polygon to the half-space (p - at) . normal >= 0; the array has room for one more
+ * corner. */
 static int clip_polygon_by_plane(double (*polygon)[3], int count, const double at[3],
                                  const double normal[3])
 {

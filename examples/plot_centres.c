@@ -2,7 +2,8 @@
 #include <math.h>
 #include "plot.h"
 
-/* Distance of a point from the centre of an outline over that of the outline in its direction. */
+/* Ratio of a point's distance from the centre of an outline to that of the outline in the same
+ * direction. */
 static double ratio_to_outline_distance(const struct plot_pair *p, const double at[2])
 {
     double share = 0.0;
@@ -16,7 +17,8 @@ static double ratio_to_outline_distance(const struct plot_pair *p, const double 
     return share;
 }
 
-/* Until they are placed: the direction of each, as long as its share of the way to the edge. */
+/* Until the last outline is known, a centre of pressure is stored as a unit direction times that
+ * ratio. */
 void plot_centre_add_ratio(struct plot_pair *p, const struct tact_contact *c)
 {
     const double *r = c->impulse, at[2] = {-r[5] / r[0], r[4] / r[0]};

@@ -20,7 +20,7 @@ static const struct tact_device_channel *channel_of_plot(const struct plot_sessi
     return &s->view.devices[s->channel[k].device].input[s->channel[k].channel];
 }
 
-/* The units in the order of their channels; returns their number. */
+/* Lists the different units in the order of their channels. Returns their number. */
 static int list_channel_units(const struct plot_session *s, const char *units[MAX_CHANNEL_PANELS])
 {
     int count = 0;

@@ -1,4 +1,4 @@
-/* A session as columns to be drawn: two passes over its log. */
+/* Reads a session from its log into columns of values to be drawn, in two passes. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ int plot_time_column(const struct plot_session *s)
     return plot_port_column(s, s->port_count, 0);
 }
 
-/* Chooses the entries with the largest weights, in the original order. */
+/* Chooses the indices with the largest weights, and keeps them in ascending order. */
 static int choose_largest_weights(const double *weight, int count, int most, int *out)
 {
     int used = 0;
@@ -104,7 +104,7 @@ static double track_hinge_angle(struct plot_hinge_turns *turn, const double star
         return NAN;
     }
     turn->angle = angle + period * round((turn->angle - angle) / period);
-    if (size > 0.5) { /* near whole turns its axis is that of a nutation */
+    if (size > 0.5) { /* near whole turns the computed axis is not that of the main rotation */
         tact_v3_scale(turn->axis, q + 1, sign / size);
     }
     return turn->angle;
@@ -195,7 +195,7 @@ static void fill_plot_values_of_tick(struct plot_session *s, const double *start
     out[plot_time_column(s) + 1] = v[s->view.timing + 1] * 1e-3;
 }
 
-/* Adds the values of a tick to the bucket of its time. */
+/* Adds the values of a tick to the time interval in which it lies. */
 static void add_sample_to_time_interval(struct plot_session *s, double time, int gap,
                                         const double *value)
 {
@@ -246,7 +246,7 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
                               double *touch)
 {
     double value[PLOT_MAX_COLUMNS], time = (double)now->tick * s->view.scene->period;
-    uint64_t every =
+    uint64_t tick_interval =
         (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_MAX_CENTRE_TICKS) + 1;
     int follows_previous_tick = before && now->tick == before->tick + 1,
         compute = plot_time_column(s) + 1;
@@ -263,11 +263,13 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
         count_time_in_bin(s->compute_time_bins, value[compute]);
         tact_histogram_add(&s->compute, (int64_t)now->values[s->view.timing + 1]);
     } else {
-        value[compute] = NAN; /* there was no tick before this one */
+        /* no tick precedes this one, so that no interval between ticks is known */
+        value[compute] = NAN;
     }
     add_sample_to_time_interval(s, time, before && !follows_previous_tick, value);
-    return follows_previous_tick && now->tick % every == 0 ? add_pressure_centres(s, before, now)
-                                                           : 0;
+    return follows_previous_tick && now->tick % tick_interval == 0
+               ? add_pressure_centres(s, before, now)
+               : 0;
 }
 
 static int read_plotted_records(struct plot_session *s)
@@ -297,7 +299,7 @@ static int read_plotted_records(struct plot_session *s)
     return rc;
 }
 
-/* The channels whose value changes. */
+/* Chooses the device channels whose values change. */
 static int choose_channels(struct plot_session *s)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
@@ -346,7 +348,7 @@ static int has_value(const struct tact_scene_log *v, int joint)
     return !strcmp(type, "hinge") || !strcmp(type, "slider");
 }
 
-/* The pairs with the largest force. 0 or -ENOMEM. */
+/* Chooses the pairs with the largest force. Returns 0 or -ENOMEM. */
 static int choose_plotted_pairs(struct plot_session *s)
 {
     const struct tact_scene_log *v = &s->view;
@@ -368,7 +370,7 @@ static int choose_plotted_pairs(struct plot_session *s)
     return 0;
 }
 
-/* The bodies in hands that are gripped most. 0 or -ENOMEM. */
+/* Chooses the bodies in hands with the largest grip force. Returns 0 or -ENOMEM. */
 static int choose_plotted_holds(struct plot_session *s)
 {
     double *weight = calloc((size_t)s->view.hold_count + 1, sizeof *weight);
@@ -385,7 +387,7 @@ static int choose_plotted_holds(struct plot_session *s)
     return 0;
 }
 
-/* The ports at which the largest forces were. 0 or -ENOMEM. */
+/* Chooses the ports with the largest forces. Returns 0 or -ENOMEM. */
 static int choose_plotted_ports(struct plot_session *s)
 {
     int ports[PLOT_MAX_PORTS];
@@ -394,7 +396,8 @@ static int choose_plotted_ports(struct plot_session *s)
         return -ENOMEM;
     }
     for (int i = 0; i < s->view.port_count; i++) {
-        weight[i] = fmax(s->survey.ports[i].force, 1e-12); /* if there is room, idle ones too */
+        /* where there is room, ports without force are drawn too */
+        weight[i] = fmax(s->survey.ports[i].force, 1e-12);
     }
     s->port_count = choose_largest_weights(weight, s->view.port_count, PLOT_MAX_PORTS, ports);
     for (int i = 0; i < s->port_count; i++) {
@@ -425,7 +428,7 @@ static void update_largest_motion(const struct tact_scene_log *v, const double *
     }
 }
 
-/* The joints and bodies that move most. */
+/* Chooses the joints and bodies that move most. */
 static int choose_moving_bodies_and_joints(struct plot_session *s)
 {
     const struct tact_scene_log *v = &s->view;
@@ -436,7 +439,8 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
     double *body = calloc((size_t)v->body_count + 1, sizeof *body);
     int rc = r && start && joint && body ? tact_log_seek(s->log, 0) : -ENOMEM;
     for (int i = 0; !rc && i < joints; i++) {
-        joint[i] = 1e-12; /* if there is room, constant ones too */
+        /* where there is room, bodies and joints that do not move are drawn too */
+        joint[i] = 1e-12;
         moving += has_value(v, i);
     }
     for (int i = 0; !rc && i < v->body_count; i++) {
@@ -457,7 +461,7 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
     return rc;
 }
 
-/* The requested range of ticks, of which the log must contain some. */
+/* Determines the requested range of ticks, of which the log must contain some. */
 static int choose_range(struct plot_session *s, struct tact_error *err)
 {
     const struct tact_log_state *state = tact_log_state(s->log);

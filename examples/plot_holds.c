@@ -1,4 +1,4 @@
-/* How bodies are held in hands: the panels of grip and load force, and of slip and turn. */
+/* Panels on bodies held in hands: grip and load force, slip and turn. */
 #include <stdio.h>
 #include <string.h>
 #include "plot.h"
@@ -10,14 +10,15 @@ const char *plot_hold_name(const struct plot_session *s, int hold)
     return text_hold_name(h->body, h->hand);
 }
 
-/* A hold has the colour of that of the same name in the first session. */
-static int colour_of_hold(const struct plot_session *s, int session, int hold)
+/* A body in a hand has the same colour in both sessions, by its name. */
+static int get_hold_colour(const struct plot_session *s, int session, int hold)
 {
     const int first = plot_find_in_first_session(s, s->hold_count, session, hold, plot_hold_name);
     return first < 0 ? PLOT_COLOUR_OF_OTHERS : first;
 }
 
-/* Two quantities, the first solid, the second dashed by the axis on the right if it has one. */
+/* Draws curves of two quantities: the first solid; the second dashed, on the right axis if it has
+ * one. */
 static void draw_curves(FILE *to, const struct plot_session *s, int count,
                         const char *const colours[6], const int which[2], const char *axes)
 {
@@ -27,7 +28,7 @@ static void draw_curves(FILE *to, const struct plot_session *s, int count,
             for (int k = 0; k < 2; k++) {
                 fprintf(to, "%s$%c u 1:%d %s w l dt %s lw %g lc rgb '%s' notitle", begin, 'A' + a,
                         plot_hold_column(&s[a], i, which[k]) + 2, k ? axes : "", k ? "(6,4)" : "1",
-                        a ? 1.0 : 2.0, colours[colour_of_hold(s, a, i)]);
+                        a ? 1.0 : 2.0, colours[get_hold_colour(s, a, i)]);
                 begin = ", \\\n  ";
             }
         }
@@ -44,7 +45,7 @@ void plot_holds(FILE *to, const struct plot_session *s, int count, int row,
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].hold_count; i++) {
             fprintf(to, ", \\\n  $%c u 1:%d axes x1y2 w l dt 3 lw 1.5 lc rgb '%s' notitle", 'A' + a,
-                    plot_hold_column(&s[a], i, HOLD_RATIO) + 2, colours[colour_of_hold(s, a, i)]);
+                    plot_hold_column(&s[a], i, HOLD_RATIO) + 2, colours[get_hold_colour(s, a, i)]);
         }
     }
     frame(to, 1, row, "Slip so far [mm], dashed: turn so far [deg]");

@@ -13,7 +13,7 @@
 #define SECOND_PANEL_LEFT_FRACTION 0.54 /* of the second */
 #define LEGEND_COLUMN_WIDTH 0.205       /* between two names */
 #define TOP 0.9535                      /* top of the first row, as a fraction of the page */
-#define ROW 0.0133                      /* distance of two rows of the legend: 20 pixels */
+#define ROW 0.0133                      /* distance between rows of the legend: 20 pixels */
 #define MAX_NAME_LETTERS                                                                           \
     34 /* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page    \
           wide */
@@ -36,7 +36,7 @@ static void write_legend_name(struct legend *l, const char *prefix, const char *
     l->used++;
 }
 
-/* The i-th of the names of a column of panels, two in a row, from a row on. */
+/* Writes the i-th legend entry of a column of panels, two entries per row. */
 static void write_legend_entry(struct legend *l, double left, int row, int i, const char *style,
                                const char *prefix, const char *name, const char *colour)
 {
@@ -51,7 +51,7 @@ static void write_legend_entry(struct legend *l, double left, int row, int i, co
                       "#000000");
 }
 
-/* States what is not drawn. */
+/* Writes how many objects are not drawn. */
 static void write_legend_note(struct legend *l, const struct plot_session *s, double left, int row,
                               int which, const char *what)
 {

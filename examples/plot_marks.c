@@ -16,7 +16,7 @@ static void add_time_mark(struct plot_session *s, double time, int bad, const ch
     snprintf(m->text, sizeof m->text, "%s%s%.40s", what, *name ? " " : "", name);
 }
 
-/* One mark for all pairs that begin to touch at about the same time. */
+/* Adds one mark for all pairs that begin to touch at about the same time. */
 static void add_first_touch_marks(struct plot_session *s, const double *first_touch)
 {
     double last = -1.0;
@@ -38,7 +38,8 @@ static int is_marked_near(const struct plot_session *s, double time)
     return 0;
 }
 
-/* Slips and releases, as far as they are apart from other marks; touches are those of pairs. */
+/* Adds marks of slips and releases of held bodies, except near other marks; first touches are
+ * marked by pair. */
 static void add_hold_marks(struct plot_session *s)
 {
     const struct tact_log_event *e;
@@ -51,7 +52,7 @@ static void add_hold_marks(struct plot_session *s)
     }
 }
 
-static int is_of_hold(const struct tact_log_event *e)
+static int is_event_of_hold(const struct tact_log_event *e)
 {
     static const char *const names[] = {"touch", "slip", "release", "left out"};
     int found = 0;
@@ -74,7 +75,7 @@ void plot_collect_marks(struct plot_session *s, const double *first_touch)
         }
     }
     for (size_t i = 0; (e = tact_log_event(s->log, i)); i++) {
-        if (is_of_hold(e)) {
+        if (is_event_of_hold(e)) {
             continue;
         }
         int good = !strcmp(e->name, "marker") || !strcmp(e->name, "realtime");

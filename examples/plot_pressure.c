@@ -1,4 +1,4 @@
-/* The pressure of a patch in the page of tact plot: its polygons, coloured. */
+/* Draws the pressure of a patch in the page of tact plot, as coloured polygons. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,8 @@ static void write_table_cell(FILE *to, double v)
     }
 }
 
-/* Two rows a bucket, so that no spike is lost; an empty line breaks the curves at a gap. */
+/* Writes two rows per time interval, with the smallest and the largest value, so that no spike is
+ * lost; an empty line interrupts the curves at a gap. */
 static void write_time_interval_series(FILE *to, const struct plot_session *s, char session_letter)
 {
     int count = plot_time_column(s) + 2;

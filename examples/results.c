@@ -21,7 +21,7 @@ struct item {
 };
 
 struct items {
-    struct item *item; /* sorted by name, once all are there */
+    struct item *item; /* items of the digest, sorted by name */
     uint32_t count;
 };
 
@@ -107,7 +107,8 @@ static int list_hashed_items(struct items *out, const struct tact_scene_log *v)
     return 0;
 }
 
-/* A pair that does not touch has a patch of zeros, and is left out. */
+/* Whether an item has values in a tick: a pair that does not touch has a patch of zeros, and is
+ * omitted. */
 static int is_item_present(const struct item *item, const double *values)
 {
     const struct run *patch = &item->run[PATCH_RUN_OF_CONTACT];

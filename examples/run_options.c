@@ -99,7 +99,7 @@ static int set_reduced(struct run *run, const char *law)
     run->reduced = 1;
     run->reduced_newton = law && !strcmp(law, "newton");
     if (run->options.clock == TACT_LOOP_REAL) {
-        return command_usage(run->name, "--reduced: only tact sim has it");
+        return command_usage(run->name, "--reduced: only tact sim has this option");
     }
     return law && !run->reduced_newton && strcmp(law, "chatterjee-ruina")
                ? command_usage(run->name, "--reduced=%s: newton or chatterjee-ruina is expected",

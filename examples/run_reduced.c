@@ -10,7 +10,7 @@
 #include "contact/compare/reduced.h"
 #include "run.h"
 
-#define START_GAP 1e-6  /* gap or overlap at the start that counts as contact [m] */
+#define START_GAP 1e-6  /* largest gap or overlap at the start that counts as contact [m] */
 #define SLIP_SPEED 1e-4 /* slip speed below which the contact may change to rolling [m/s] */
 
 static int refuse_reduced_run(const struct run *run, const char *why)
@@ -50,7 +50,7 @@ static int only_pair(const struct tact_world *world, const char **why)
     const int pair = tact_world_next_pair(world, -1);
     *why = tact_world_body_count(world) != 1        ? "there is not one moving body"
            : pair < 0                               ? "nothing can touch"
-           : tact_world_next_pair(world, pair) >= 0 ? "there is more than one pair of shapes"
+           : tact_world_next_pair(world, pair) >= 0 ? "the scene has more than one pair of shapes"
                                                     : NULL;
     if (*why) {
         return -1;
@@ -60,7 +60,7 @@ static int only_pair(const struct tact_world *world, const char **why)
     *why = strcmp(model->name, "smooth") != 0 ? "the model of the pair is not smooth"
            : law->modulus > 0.0 || law->tip_radius > 0.0 || law->compliance > 0.0 ||
                    law->tangential_compliance > 0.0
-               ? "the contact is soft, and this method has a point"
+               ? "the contact is compliant, and this method needs a rigid contact point"
                : NULL;
     return *why ? -1 : pair;
 }
@@ -195,8 +195,8 @@ static int print_reduced_json(const struct tact_reduced *r, double energy)
     return EXIT_GOOD;
 }
 
-/* Advances to the end, or until a signal, tick by tick: the steps that end at a tick are the same
- * for every duration. */
+/* Runs the simulation to its end, or until a signal, tick by tick, so that the steps do not depend
+ * on the duration. */
 static int advance_reduced(const struct run *run, const struct tact_scene *scene,
                            struct tact_reduced *r)
 {

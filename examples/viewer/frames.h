@@ -14,7 +14,7 @@
     (16u << 20) /* most bytes of all frames in the buffer; at least one frame is kept */
 
 struct frame {
-    uint64_t tick, time_ns; /* time_ns: wall clock */
+    uint64_t tick, time_ns; /* a frame; time_ns: wall-clock time of its tick */
     size_t count;           /* number of messages, whose data points into bytes */
     struct tact_topic_message *messages;
     unsigned char *bytes;
@@ -26,7 +26,7 @@ struct frames {
         *frame; /* [MAX_FRAMES_IN_BUFFER]; a frame is at its number modulo MAX_FRAMES_IN_BUFFER */
     size_t topics;
     uint64_t first, next; /* numbers, from 0, of the oldest stored frame and of the next one */
-    size_t size;          /* sum over all frames */
+    size_t size;          /* number of bytes of all stored frames */
 };
 
 /* Allocates for the messages of that many topics. Returns 0 or -ENOMEM. Call frames_close() in

@@ -21,7 +21,7 @@ struct page_requests {
     int is_marker_requested, stop;
 };
 
-/* The requests since the last call. */
+/* Requests of the pages since the last call. */
 struct page_request {
     int playing, changed, is_marker_requested, stop;
     double speed, requested_tick;
@@ -36,7 +36,7 @@ void page_requests_merge(void *user, enum server_request what, double value);
 
 struct page_request page_requests_take_all(struct page_requests *w);
 
-/* Pauses at the end. */
+/* Pauses the playback at the end of the log. */
 void page_requests_pause(struct page_requests *w);
 
 #endif

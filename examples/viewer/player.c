@@ -125,7 +125,7 @@ void player_announce(FILE *to, const char *address, int browser)
     fprintf(to, "%s\n", address);
     fflush(to);
     if (browser && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))) {
-        /* Where this fails, the printed address suffices. */
+        /* a failure to open a browser is ignored, as the address is printed */
         posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
     }
 }

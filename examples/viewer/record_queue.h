@@ -14,7 +14,7 @@
 
 /* What one thread writes is not in a cache line that the other one uses. */
 struct record_queue {
-    /* both, never written after opening */
+    /* members used by both threads, and not written after opening */
     struct tact_ring *parts;
     struct tact_record *record_being_filled; /* record that the writer fills */
     struct tact_record *taken;               /* record that the reader received last */

@@ -161,7 +161,7 @@ static const struct lws_protocols websocket_protocols[] = {
      NULL, 0},
     {NULL, NULL, 0, 0, 0, NULL, 0}};
 
-/* Runs sixty times a second. */
+/* Timer callback of the server, sixty times a second: updates all clients. */
 static void update_viewer_clients(lws_sorted_usec_list_t *timer)
 {
     struct server *s = lws_container_of(timer, struct server, timer);

@@ -11,7 +11,7 @@ _Static_assert(sizeof(struct wire_head) == 88 && sizeof(struct wire_pose) == 32 
                    sizeof(struct wire_pressure) == 616,
                "page/wire.js reads the members at these offsets");
 
-/* A message that is being written. */
+/* A message of a frame that is being written. */
 struct writer {
     unsigned char *at;
     const struct wire_sample *sample;

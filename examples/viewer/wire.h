@@ -81,7 +81,7 @@ struct wire_joint {
     float stop;                   /* -1: at its lower stop, 1: at its upper one, 0: at none */
 };
 
-/* State of the session that the world does not have. */
+/* State of the session beyond that of its world: safety, deadline misses, devices. */
 struct wire_state {
     uint64_t tick;
     double time; /* [s] */
@@ -95,7 +95,7 @@ struct wire_state {
 };
 
 struct wire_contact_force {
-    int contact, seen; /* key of the contact; 1: touching in the last tick */
+    int contact, seen; /* key of the contact, and 1 if it touched in the last tick */
     double least, most;
 };
 

@@ -94,10 +94,10 @@ static __attribute__((noinline)) int insert_contact_force(struct wire_tick_stati
         return 0;
     }
     memmove(&g->force[at + 1], &g->force[at], sizeof g->force[0] * (size_t)(g->count - at));
-    g->force[at] =
-        (struct wire_contact_force){.contact = key,
-                                    .least = g->ticks > 1 ? 0.0 : force, /* began in the frame */
-                                    .most = force};
+    g->force[at] = (struct wire_contact_force){.contact = key,
+                                               /* the contact began within this frame */
+                                               .least = g->ticks > 1 ? 0.0 : force,
+                                               .most = force};
     g->count++;
     return 1;
 }
@@ -142,7 +142,7 @@ WIRE_TICK_CODE void wire_accumulate_tick(struct wire_tick_statistics *g, struct 
     }
 }
 
-/* A sample that is being filled. */
+/* State while a sample is filled. */
 struct sample_filler {
     struct wire_sample *sample;
     const struct wire_tick_statistics *gather;

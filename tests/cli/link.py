@@ -207,7 +207,7 @@ def refused():
             (("--listen", "0.0.0.0:4710"), "needs a key for each end"),
             (("--connect", "192.0.2.7:4710"), "needs a key for each end"),
             (("--connect", "127.0.0.1"), "expected HOST:PORT"),
-            (("--listen", "4710", "--key", "a.key"), "given together"),
+            (("--listen", "4710", "--key", "a.key"), "or neither"),
             (("--listen", "4710", "--key", "a.key", "--peer", "a.key.pub"), "equals that of this end"),
             (("--listen", "4710", "--key", "a.key.pub", "--peer", "b.key.pub"), "is a public key"),
             (("--listen", "4710", "--key", "a.key", "--peer", "b.key"), "is a secret key"),
