@@ -11,7 +11,8 @@
 #define MAX_EXPORTED_FRAMES 20000
 #define EXPORTED_FRAMES_PER_SECOND 60.0
 #define UNLIMITED_BUDGET_NS (INT64_MAX / 2)
-/* Most bytes of the values of all records; beyond, the page has none. */
+/* Maximum total size of the records' values in the page; if it is exceeded, the page has no such
+ * values. */
 #define MAX_EXPORTED_VALUE_BYTES (32.0 * 1024.0 * 1024.0)
 
 /* The page loads no other file, whatever the session contains. */

@@ -28,7 +28,7 @@ static double find_clock_offset(const struct plot_session *s)
 }
 
 /* Time of tick 0 on the session's own clock [ns]. */
-static double find_start(const struct plot_session *s)
+static double find_start_time_ns(const struct plot_session *s)
 {
     return (double)s->survey.first_ns -
            1e9 * s->view.scene->period * (double)tact_log_state(s->log)->first_tick;
@@ -37,7 +37,7 @@ static double find_start(const struct plot_session *s)
 void plot_join_clocks(struct plot_session *s)
 {
     const double offset[2] = {find_clock_offset(&s[0]), find_clock_offset(&s[1])};
-    const double shift = 1e-9 * (find_start(&s[1]) - find_start(&s[0])) - offset[0];
+    const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset[0];
     if (!(fabs(offset[0] + offset[1]) < MOST_DISAGREEMENT) || !(shift < s[0].duration) ||
         !(shift > -s[1].duration)) {
         return;

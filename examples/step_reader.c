@@ -330,14 +330,14 @@ static int covers_rectangle(const struct face *face)
 /* Whether a surface has the parameters of the whole face: where not, the face is trimmed. */
 static bool has_range_of_face(const struct step_surface *s, const struct face *face)
 {
-    bool is_same = true;
+    bool has_equal_range = true;
     for (int k = 0; k < 2; k++) {
         double of_surface[2], same = PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
         step_spline_range(s, k, of_surface);
-        is_same &= fabs(of_surface[0] - face->low[k]) <= same &&
-                   fabs(of_surface[1] - face->high[k]) <= same;
+        has_equal_range &= fabs(of_surface[0] - face->low[k]) <= same &&
+                           fabs(of_surface[1] - face->high[k]) <= same;
     }
-    return is_same;
+    return has_equal_range;
 }
 
 /* Sets is_reversed: gmsh's normals of a solid point outward. */

@@ -222,7 +222,8 @@ int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, stru
         return rc;
     }
     if (request->precision == TACT_OPENCL_DOUBLE && !cl->info.fp64) {
-        return tact_error_set(err, -ENOTSUP, "%s has no double precision", cl->info.name);
+        return tact_error_set(err, -ENOTSUP, "the device %s has no double precision",
+                              cl->info.name);
     }
     cl->real_size = cl->info.fp64 && request->precision != TACT_OPENCL_SINGLE ? 8 : 4;
     cl->group = cl->info.gpu ? 64 : 16;

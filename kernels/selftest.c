@@ -121,7 +121,8 @@ static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shap
             rc = compare_frame_moments(shapes, poses, got, scratch, worst, overlaps);
         }
         if (rc < 0) {
-            tact_error_set(err, rc, "the self-test of %s does not run (%d)", cl->info.name, rc);
+            tact_error_set(err, rc, "the self-test of %s could not be run (error %d)",
+                           cl->info.name, rc);
         }
     }
     tact_batch_destroy(batch);

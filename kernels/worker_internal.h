@@ -25,7 +25,7 @@ int tact_worker_create(const struct tact_source_scene *scene,
  * detaches it, frees nothing (the thread may still use *user) and returns -ETIMEDOUT. */
 int tact_worker_destroy(struct tact_worker *worker);
 
-/* As in struct tact_source_ops. */
+/* Submit a frame, get the latest result, wait for a result: as in struct tact_source_ops. */
 void tact_worker_submit(struct tact_worker *worker, uint64_t tick, const struct tact_pose *poses,
                         const uint8_t *active, const double *directions);
 int tact_worker_latest(struct tact_worker *worker, struct tact_source_result *out);

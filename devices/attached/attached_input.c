@@ -172,7 +172,7 @@ static void describe_input_channels(const struct libevdev *dev, bool ranges,
     if (tact_evdev_choose_channels(&config, dev, &layout, &err)) {
         snprintf(input->note, sizeof input->note,
                  libevdev_has_event_type(dev, EV_KEY) ? "keys only: list those to use in `channels`"
-                                                      : "no axes, no buttons");
+                                                      : "the device has no axes and no buttons");
         format_example_key_name(dev, input);
         return;
     }

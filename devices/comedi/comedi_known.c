@@ -76,13 +76,15 @@ int tact_comedi_locate_channel(const struct tact_device_config *config,
         }
     }
     if (subdevice >= count || !is_subdevice_of_kind(known->dev, subdevice, where)) {
-        return tact_settings_fault(config, setting, err, "%s: the board (%s) has no such subdevice",
+        return tact_settings_fault(config, setting, err,
+                                   "%s: the board (%s) has no subdevice with this number and type",
                                    where->word, known->board);
     }
     int channels = comedi_get_n_channels(known->dev, (unsigned int)subdevice);
     if (channels < 0 || where->number >= (unsigned int)channels) {
-        return tact_settings_fault(config, setting, err, "%s: the board (%s) has %d of them",
-                                   where->word, known->board, channels);
+        return tact_settings_fault(config, setting, err,
+                                   "%s: the board (%s) has only %d channels there", where->word,
+                                   known->board, channels);
     }
     channel->subdevice = (unsigned int)subdevice;
     channel->channel = where->number;

@@ -31,7 +31,7 @@ static void search_for_board(struct tact_comedi *self)
     } else if (error != self->reported_open_error && error != -ENOENT) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s has not returned: %s",
                      self->name, self->layout.path,
-                     error == -ENXIO ? "another board is there" : strerror(-error));
+                     error == -ENXIO ? "another board is at this path" : strerror(-error));
         self->reported_open_error = error;
     }
 }
@@ -43,8 +43,8 @@ static void report_stream_losses(struct tact_comedi *self)
     if (lost != self->reported_loss_count) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: the stream of %s was lost (%s), %u so far; it is restarted", self->name,
-                     self->layout.path, why == -EPIPE ? "its buffer was full" : strerror(-why),
-                     lost);
+                     self->layout.path,
+                     why == -EPIPE ? "the driver's buffer was full" : strerror(-why), lost);
         self->reported_loss_count = lost;
     }
 }

@@ -232,7 +232,7 @@ static int read_named_map(const struct tact_device_config *config, const struct 
     }
     if (tact_settings_find(config, d->map) || count < 2 || count > TACT_COMEDI_MAX_COEFFICIENTS) {
         return tact_settings_fault(config, tact_settings_find(config, key), err,
-                                   "expected 2 to %d coefficients, and no %s beside them",
+                                   "expected 2 to %d coefficients, and not the key %s as well",
                                    TACT_COMEDI_MAX_COEFFICIENTS, d->map);
     }
     channel->mapped = true;
@@ -251,7 +251,8 @@ static int check_calibration_setting(const struct tact_device_config *config,
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
     if (!rc && name && strcmp(name, known->board) != 0) {
         return tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
-                                   "made for %s, the board is %s", name, known->board);
+                                   "the calibration is for the board %s, this board is %s", name,
+                                   known->board);
     }
     for (int i = 0; !rc && i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];

@@ -223,8 +223,8 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
     if (rc) {
         tact_error_set(err, rc, "%s cannot stream its analog inputs at %g Hz: %s", layout->path,
                        layout->stream,
-                       rc == -ETIMEDOUT ? "no scan came within a second"
-                       : rc == -ENOTSUP ? "the driver does not support such a command"
+                       rc == -ETIMEDOUT ? "no scan of the analog inputs arrived within 1 s"
+                       : rc == -ENOTSUP ? "the board's driver does not support such scans"
                                         : strerror(-rc));
         tact_comedi_stream_stop(s);
         s = NULL;
@@ -287,7 +287,8 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
         c->scan = layout->streamed_input_count++;
     }
     if (found < 0) {
-        return tact_settings_fault(config, setting, err, "there is no analog input to stream");
+        return tact_settings_fault(config, setting, err,
+                                   "no analog input is listed that could be streamed");
     }
     int flags = comedi_get_subdevice_flags(dev, (unsigned int)found);
     if (flags < 0 || !(flags & SDF_CMD_READ)) {
@@ -314,7 +315,8 @@ int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_
                                    "expected 1 to 1e8 Hz");
     }
     if (layout->input_count + TACT_COMEDI_STREAM_CHANNELS > TACT_DEVICE_CHANNELS) {
-        return tact_settings_fault(config, NULL, err, "more than %d inputs with the stream's",
+        return tact_settings_fault(config, NULL, err,
+                                   "more than %d inputs, with the two inputs about the stream",
                                    TACT_DEVICE_CHANNELS);
     }
     layout->stream_timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);

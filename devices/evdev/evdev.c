@@ -112,9 +112,10 @@ static void report_found_device(const struct tact_evdev *self,
                      self->name, self->active->path, self->play->axes_without_start_position);
     }
     if (!self->active->monotonic) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: no CLOCK_MONOTONIC stamps from %s: values are stamped when read",
-                     self->name, self->active->path);
+        tact_message(
+            self->messages, TACT_MESSAGE_WARNING,
+            "%s: %s has no CLOCK_MONOTONIC time stamps: values are stamped when they are read",
+            self->name, self->active->path);
     }
 }
 

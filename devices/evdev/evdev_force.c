@@ -181,8 +181,8 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
     }
     tact_guard_upload_count(force->arming.guard, &slowest, &failed);
     if (failed) {
-        tact_message(messages, TACT_MESSAGE_WARNING, "%s: the device refuses a force: %s", name,
-                     strerror(-failed));
+        tact_message(messages, TACT_MESSAGE_WARNING, "%s: the device refuses a force effect: %s",
+                     name, strerror(-failed));
     }
     tact_arming_report(&force->arming, name, messages);
 }
@@ -200,6 +200,7 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
                  "%s: %llu forces sent to the device, the slowest in %.1f ms", name,
                  (unsigned long long)uploads, (double)slowest / 1e6);
     if (tact_guard_stop(force->arming.guard)) {
-        tact_message(messages, TACT_MESSAGE_WARNING, "%s: the driver did not stop a force", name);
+        tact_message(messages, TACT_MESSAGE_WARNING,
+                     "%s: the driver did not stop a force effect within a second", name);
     }
 }

@@ -55,7 +55,9 @@ int tact_guard_start_force(const struct tact_guard_force_options *options, struc
 {
     *out = NULL;
     if (options->timeout_ns <= 0 || options->period_ns <= 0 || strlen(options->path) >= 256) {
-        return tact_error_set(err, -EINVAL, "bad options of the guard");
+        return tact_error_set(err, -EINVAL,
+                              "the options of the guard are invalid: timeout and upload period "
+                              "must be positive, and the path shorter than 256 bytes");
     }
     struct tact_force_page *page = calloc(1, sizeof *page);
     if (!page) {

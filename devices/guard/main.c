@@ -63,7 +63,9 @@ int main(void)
 {
     struct stat st;
     if (fstat(TACT_GUARD_FD, &st) || st.st_size < (off_t)sizeof(struct tact_guard_page_header)) {
-        fputs("tact-guard is started by tact, for devices whose outputs it guards\n", stderr);
+        fputs("tact-guard zeroes the outputs of devices when tact stops; tact starts it, people do "
+              "not\n",
+              stderr);
         return 2;
     }
     void *page =

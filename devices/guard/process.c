@@ -158,8 +158,8 @@ static int launch_guard_process(struct tact_guard *guard,
     int rc = tact_guard_program_path(program, sizeof program);
     if (rc) {
         return tact_error_set(err, rc,
-                              "no guard to run at %s: install tact, or name the program in "
-                              "the environment variable TACT_GUARD",
+                              "there is no guard program at %s: install tact, or set the "
+                              "environment variable TACT_GUARD to its path",
                               program);
     }
     errno = 0;

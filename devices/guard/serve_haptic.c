@@ -179,7 +179,7 @@ static int measure_opening_delay(struct haptic_server *s)
         durations[DELAY_TEST_CYCLES / 2 - 1] + durations[DELAY_TEST_CYCLES / 2];
     if (rc) {
         snprintf(s->page->why, sizeof s->page->why,
-                 "the library opens the device, but does not read or drive it");
+                 "the library opened the device, but could not read its pose or set its force");
         close_device(s, 0);
     }
     return rc;

@@ -58,7 +58,7 @@ static int dhd_open(struct tact_haptic_device *device, const struct tact_haptic_
     device->id = choice->serial < 0 ? dhd->open_first() : dhd->open_serial(choice->serial);
     if (device->id < 0) {
         const char *text = dhd->last_error();
-        snprintf(why, size, "the library opens no device: %.100s", text ? text : "");
+        snprintf(why, size, "the library cannot open a device: %.100s", text ? text : "");
         return -ENODEV;
     }
     const char id = (char)device->id;
@@ -69,7 +69,7 @@ static int dhd_open(struct tact_haptic_device *device, const struct tact_haptic_
     set_watchdog(device, choice->timeout_ns);
     if (dhd->set_gravity(choice->gravity != 0, id) < 0 ||
         dhd->set_wrench(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, id) < 0 || dhd->enable_force(1, id) < 0) {
-        snprintf(why, size, "the library refuses forces: %.100s", dhd->last_error());
+        snprintf(why, size, "the library cannot switch the forces on: %.100s", dhd->last_error());
         dhd->close(id);
         return -EIO;
     }

@@ -134,8 +134,8 @@ static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_c
     struct tact_hd_error error = clear_error_queue(hd);
     if (id == invalid_device || error.code) {
         const char *text = hd->error_text(error.code);
-        snprintf(why, size, "the library opens no device: %.90s (error 0x%04x)", text ? text : "",
-                 error.code);
+        snprintf(why, size, "the library cannot open a device: %.90s (error 0x%04x)",
+                 text ? text : "", error.code);
         return -ENODEV;
     }
     device->id = (int)id;
@@ -151,7 +151,7 @@ static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_c
     hd->start();
     error = clear_error_queue(hd);
     if (error.code || hd_write(device, none)) {
-        snprintf(why, size, "the library's loop does not start: %.100s",
+        snprintf(why, size, "the library's 1 kHz loop cannot be started: %.100s",
                  error.code ? hd->error_text(error.code) : "a frame failed");
         hd_close(device);
         return -EIO;

@@ -38,7 +38,7 @@ static int add_trajectory_column(struct tact_trajectory_reading *r, int index)
     }
     if (n == TACT_DEVICE_CHANNELS) {
         return tact_settings_fault(r->config, setting, r->err,
-                                   "more than %d columns: choose with columns",
+                                   "more than %d columns: choose some with the key columns",
                                    TACT_DEVICE_CHANNELS);
     }
     r->selected_columns[n] = index;
@@ -69,7 +69,8 @@ static int choose_trajectory_columns(struct tact_trajectory_reading *r)
         rc = index < 0 ? index : add_trajectory_column(r, index);
     }
     if (rc == 0 && r->self->columns == 0) {
-        rc = tact_settings_fault(r->config, NULL, r->err, "%s has no column to play", r->csv.path);
+        rc = tact_settings_fault(r->config, NULL, r->err, "%s has no column besides the time",
+                                 r->csv.path);
     }
     r->selected_columns[r->self->columns] = time_column;
     return rc;

@@ -131,5 +131,5 @@ void overflowing_stream_is_restarted(void **state)
     assert_true(in.channel[AGE] < 0.03);
     check_scan_consistency();
     device.ops->close(device.self);
-    assert_non_null(strstr(config.messages, "was lost (its buffer was full), 1 so far"));
+    assert_non_null(strstr(config.messages, "was lost (the driver's buffer was full), 1 so far"));
 }

@@ -297,7 +297,7 @@ static void another_board_is_not_accepted(void **unused)
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     device.ops->close(device.self);
     attach_board_driver("/dev/comedi2", NULL);
-    assert_non_null(strstr(config.messages, "another board is there"));
+    assert_non_null(strstr(config.messages, "another board is at this path"));
 }
 
 static void digital_outputs_follow_channels(void **unused)
@@ -378,9 +378,9 @@ static void bad_settings_are_named(void **unused)
     } cases[] = {
         {{SETTING("board", "/dev/comedi3"), SETTING("inputs", "x=ai0")}, 2, -ENODEV, "no board"},
         {{SETTING("board", "/dev/nothing"), SETTING("inputs", "x=ai0")}, 2, -ENOENT, "driver"},
-        {{SETTING("inputs", "x=ai8")}, 1, -EINVAL, "has 8 of them"},
-        {{SETTING("inputs", "x=ai1@1")}, 1, -EINVAL, "no such subdevice"},
-        {{SETTING("inputs", "x=di0")}, 1, -EINVAL, "no such subdevice"},
+        {{SETTING("inputs", "x=ai8")}, 1, -EINVAL, "has only 8 channels there"},
+        {{SETTING("inputs", "x=ai1@1")}, 1, -EINVAL, "no subdevice with this number"},
+        {{SETTING("inputs", "x=di0")}, 1, -EINVAL, "no subdevice with this number"},
         {{SETTING("inputs", "x=ao0")}, 1, -EINVAL, "ai0, di0"},
         {{SETTING("inputs", "ai0")}, 1, -EINVAL, "NAME=CHANNEL"},
         {{SETTING("inputs", "x=!ai0")}, 1, -EINVAL, "digital"},
@@ -400,17 +400,20 @@ static void bad_settings_are_named(void **unused)
          "cannot open"},
         {{SETTING("inputs", "x=ai0"), SETTING("saturated", "0.5")}, 2, -EINVAL, "ticks"},
         {{SETTING("board", BOARD_NODE)}, 1, -EINVAL, "inputs or outputs"},
-        {{SETTING("outputs", "x=ao0"), SETTING("stream", "1000")}, 2, -EINVAL, "no analog input"},
+        {{SETTING("outputs", "x=ao0"), SETTING("stream", "1000")},
+         2,
+         -EINVAL,
+         "no analog input is listed"},
         {{SETTING("inputs", "x=ai0"), NUMBERS("maps.y", 1, 2, rows)}, 2, -EINVAL, "named y"},
         {{SETTING("inputs", "x=ai0"), NUMBERS("maps.x", 1, 2, rows),
           NUMBERS("input_map", 1, 2, rows)},
          3,
          -EINVAL,
-         "no input_map beside them"},
+         "not the key input_map as well"},
         {{SETTING("inputs", "x=ai0"), SETTING("calibrated_for", "another")},
          2,
          -EINVAL,
-         "made for"},
+         "the calibration is for"},
         {{SETTING("inputs", "x=ai0"), SETTING("stream", "0.1")}, 2, -EINVAL, "1 to 1e8 Hz"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
