@@ -284,6 +284,7 @@ static void close_comedi_device(void *data)
 {
     struct tact_comedi *self = data;
     tact_monitor_stop(&self->monitor);
+    tact_arming_report_gaps(&self->arming, self->name, self->messages);
     /* the guard is stopped before the board is freed, which zeroes outputs that no process has
      * locked */
     tact_guard_stop(self->arming.guard);

@@ -199,6 +199,7 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
     tact_message(messages, TACT_MESSAGE_INFO,
                  "%s: %llu forces sent to the device, the slowest in %.1f ms", name,
                  (unsigned long long)uploads, (double)slowest / 1e6);
+    tact_arming_report_gaps(&force->arming, name, messages);
     if (tact_guard_stop(force->arming.guard)) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the driver did not stop a force effect within a second", name);

@@ -97,3 +97,18 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
         arming->is_loss_reported = true;
     }
 }
+
+void tact_arming_report_gaps(const struct tact_arming *arming, const char *name,
+                             struct tact_messages messages)
+{
+    const struct tact_guard_page_header *head = arming->guard ? arming->guard->head : NULL;
+    const uint64_t gaps = head ? atomic_load(&head->gaps) : 0;
+    if (gaps) {
+        tact_message(messages, TACT_MESSAGE_WARNING,
+                     "%s: forces were reduced after %llu gaps between commands of the guard, of "
+                     "%.1f ms at most: the device's driver or library, or the machine, was too "
+                     "slow",
+                     name, (unsigned long long)gaps,
+                     (double)atomic_load(&head->longest_gap_ns) * 1e-6);
+    }
+}

@@ -53,4 +53,9 @@ int tact_arming_state(struct tact_arming *arming, bool *was_rearmed);
 void tact_arming_report(struct tact_arming *arming, const char *name,
                         struct tact_messages messages);
 
+/** Reports the gaps in what the guard sent, after which it reduced a force that had risen
+ * meanwhile; before the guard is stopped. Not real-time safe. */
+void tact_arming_report_gaps(const struct tact_arming *arming, const char *name,
+                             struct tact_messages messages);
+
 #endif

@@ -1,10 +1,9 @@
-/* Limits how fast force and torque of a haptic device rise after a gap in the stream of commands to
- * it. */
+/* Limits how fast the forces of a device rise after a gap in the stream of commands to it. */
 #include <math.h>
 #include <string.h>
 #include "devices/guard/serve_internal.h"
 
-enum { COMPONENTS = 3 }; /* number of components of a force, or of a torque */
+enum { COMPONENTS = TACT_GUARD_GAP_COMPONENTS };
 
 static double dot_product(const double *a, const double *b)
 {
@@ -32,8 +31,8 @@ static double find_increase(double *unlimited, const double *from, const double 
     return sqrt(dot_product(increase, increase));
 }
 
-/* Changes the force (part 0) or torque (part 1) that is sent toward the wanted one, by at most its
- * rate limit times step_ns. Returns false once the wanted one is reached. */
+/* Changes a part of what is sent toward the wanted one, by at most its rate limit times step_ns.
+ * Returns false once the wanted one is reached. */
 static bool raise_toward_wanted(struct tact_guard_gap *gap, int part, const double *wanted,
                                 int64_t step_ns)
 {
@@ -59,7 +58,7 @@ static void start_limited_rise(struct tact_guard_gap *gap, int64_t now_ns)
 {
     const int64_t length_ns = now_ns - gap->chosen_ns;
     memcpy(gap->before, gap->sent, sizeof gap->before);
-    for (int part = 0; part < 2; part++) {
+    for (int part = 0; part < gap->parts; part++) {
         const int64_t remaining_ns = gap->ended_ns + gap->length_ns[part] - gap->chosen_ns;
         gap->length_ns[part] = remaining_ns > length_ns ? remaining_ns : length_ns;
         gap->rate[part] = 0.0;
@@ -68,8 +67,8 @@ static void start_limited_rise(struct tact_guard_gap *gap, int64_t now_ns)
     gap->last_ns = length_ns;
 }
 
-bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double wanted[TACT_HAPTIC_WRENCH],
-                           int64_t now_ns, int64_t shortest_ns)
+bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
+                           int64_t shortest_ns)
 {
     const bool gap_has_ended = gap->chosen_ns != 0 && now_ns - gap->chosen_ns > shortest_ns;
     const int64_t step_ns = gap_has_ended ? shortest_ns : now_ns - gap->chosen_ns;
@@ -77,7 +76,7 @@ bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double wanted[TACT_
     if (gap_has_ended) {
         start_limited_rise(gap, now_ns);
     }
-    for (int part = 0; part < 2; part++) {
+    for (int part = 0; part < gap->parts; part++) {
         if (gap->length_ns[part] > 0 &&
             raise_toward_wanted(gap, part, wanted + COMPONENTS * part, step_ns)) {
             is_reduced = true;
@@ -89,4 +88,15 @@ bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double wanted[TACT_
     }
     gap->chosen_ns = now_ns;
     return gap_has_ended && is_reduced;
+}
+
+void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
+                                   int64_t shortest_ns, struct tact_guard_page_header *head)
+{
+    if (tact_guard_bridge_gap(gap, wanted, now_ns, shortest_ns)) {
+        atomic_fetch_add_explicit(&head->gaps, 1, memory_order_relaxed);
+        if (gap->last_ns > atomic_load_explicit(&head->longest_gap_ns, memory_order_relaxed)) {
+            atomic_store_explicit(&head->longest_gap_ns, gap->last_ns, memory_order_relaxed);
+        }
+    }
 }

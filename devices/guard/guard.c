@@ -46,6 +46,7 @@ void tact_guard_send(struct tact_guard *guard, const uint32_t (*words)[2], int64
                                   memory_order_relaxed);
         }
     }
+    atomic_store_explicit(&page->stamp[beat % TACT_GUARD_SLOTS], now_ns, memory_order_relaxed);
     atomic_store_explicit(&guard->head->beat, beat, memory_order_release);
     syscall(SYS_futex, &guard->head->beat, FUTEX_WAKE, 1, NULL, NULL, 0);
 }

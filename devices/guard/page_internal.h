@@ -38,6 +38,9 @@ struct tact_guard_page_header {
     _Atomic uint32_t handled_heartbeat;
     /* 1 while the guard is in a driver call and cannot respond */
     _Atomic uint32_t busy;
+    /* number of gaps between commands after which the guard reduced a force */
+    _Atomic uint64_t gaps;
+    _Atomic int64_t longest_gap_ns; /* longest gap */
 };
 
 struct tact_guard_page {
@@ -48,6 +51,7 @@ struct tact_guard_page {
     char name[32];
     struct tact_guard_output output[TACT_GUARD_OUTPUTS];
     _Atomic uint32_t slot[TACT_GUARD_SLOTS][TACT_GUARD_OUTPUTS][2];
+    _Atomic int64_t stamp[TACT_GUARD_SLOTS]; /* time at which they were sent */
 };
 
 struct tact_force_page {
@@ -93,9 +97,6 @@ struct tact_haptic_page {
     _Atomic int64_t delay_ns;
     _Atomic int64_t longest_ns; /* longest delay */
     _Atomic uint64_t delay_sum_ns, delay_count;
-    /* number of gaps between commands after which the guard reduced a force */
-    _Atomic uint64_t gaps;
-    _Atomic int64_t longest_gap_ns; /* longest gap */
 };
 
 #endif

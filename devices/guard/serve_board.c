@@ -1,6 +1,7 @@
 /* The guard of a board's outputs. */
 #include <errno.h>
 #include <linux/futex.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,8 +17,10 @@ struct guard {
     int64_t timeout_ns;
     comedi_t *dev;
     struct tact_comedi_instruction_list list;
+    struct tact_guard_gap gap;
+    int64_t quickest_write_ns; /* shortest time that a write has taken; 0: none yet */
     uint32_t beat;             /* last beat */
-    int64_t heartbeat_time_ns; /* its time */
+    int64_t heartbeat_time_ns; /* when it was sent */
     uint32_t trips;
     enum tact_guard_state state;
 };
@@ -53,6 +56,7 @@ static int claim_board_outputs(struct guard *g)
 static void trip_and_zero_outputs(struct guard *g)
 {
     int rc = tact_comedi_list_write_zeros(g->dev, &g->list);
+    memset(g->gap.sent, 0, sizeof g->gap.sent);
     g->trips++;
     if (rc == -ENODEV) {
         comedi_close(g->dev);
@@ -61,7 +65,8 @@ static void trip_and_zero_outputs(struct guard *g)
     publish_board_state(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
-/* Copies the output words of the newest heartbeat; repeats the copy if they change meanwhile. */
+/* Copies the output words and the time of the newest heartbeat; repeats the copy if they change
+ * meanwhile. */
 static void copy_newest_heartbeat(struct guard *g)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
@@ -76,6 +81,8 @@ static void copy_newest_heartbeat(struct guard *g)
                 bits ? g->op[i].safe[0] : (first < g->op[i].maxdata ? first : g->op[i].maxdata);
             g->list.data[i][1] = second;
         }
+        g->heartbeat_time_ns =
+            atomic_load_explicit(&g->page->stamp[g->beat % TACT_GUARD_SLOTS], memory_order_acquire);
         uint32_t newest = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
         if (newest - g->beat < TACT_GUARD_SLOTS - 1) {
             return;
@@ -84,19 +91,68 @@ static void copy_newest_heartbeat(struct guard *g)
     }
 }
 
+/* Words that say how far an output is from rest; not those of digital channels. */
+static bool is_analog_output(const struct guard *g, int i)
+{
+    return g->op[i].insn != INSN_BITS;
+}
+
+/* After a gap in what was written, analog outputs move away from rest without a step. */
+static void bridge_gap_in_words(struct guard *g, int64_t now)
+{
+    double wanted[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS] = {0.0};
+    const int64_t two_writes = 2 * g->quickest_write_ns;
+    for (int i = 0; i < g->count; i++) {
+        wanted[TACT_GUARD_GAP_COMPONENTS * i] =
+            is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
+    }
+    /* two usual writes are no gap: a board whose writes always take long would lag */
+    tact_guard_bridge_counted_gap(&g->gap, wanted, now,
+                                  g->timeout_ns > two_writes ? g->timeout_ns : two_writes,
+                                  &g->page->head);
+    for (int i = 0; i < g->count; i++) {
+        if (is_analog_output(g, i)) {
+            g->list.data[i][0] = (lsampl_t)lrint((double)g->op[i].safe[0] +
+                                                 g->gap.sent[TACT_GUARD_GAP_COMPONENTS * i]);
+        }
+    }
+}
+
+/* Writes the words of the newest beat, unless that is too old: this process was delayed. */
+static void write_newest_words(struct guard *g)
+{
+    copy_newest_heartbeat(g);
+    const int64_t now = tact_guard_clock_ns();
+    if (g->heartbeat_time_ns <= 0 || g->heartbeat_time_ns > now) {
+        g->heartbeat_time_ns = now;
+    }
+    if (now - g->heartbeat_time_ns >= g->timeout_ns) {
+        trip_and_zero_outputs(g);
+        return;
+    }
+    bridge_gap_in_words(g, now);
+    if (tact_comedi_list_run(g->dev, &g->list)) {
+        trip_and_zero_outputs(g);
+        return;
+    }
+    const int64_t took = tact_guard_clock_ns() - now;
+    if (g->quickest_write_ns == 0 || took < g->quickest_write_ns) {
+        g->quickest_write_ns = took;
+    }
+}
+
 static void handle_heartbeat(struct guard *g)
 {
+    static const double rest[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
     g->beat = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
-    g->heartbeat_time_ns = tact_guard_clock_ns();
     if (g->state == TACT_GUARD_INHIBITED &&
         atomic_load_explicit(&g->page->head.armed, memory_order_relaxed) == g->trips) {
         publish_board_state(g, TACT_GUARD_PASSING);
     }
     if (g->state == TACT_GUARD_PASSING) {
-        copy_newest_heartbeat(g);
-        if (tact_comedi_list_run(g->dev, &g->list)) {
-            trip_and_zero_outputs(g);
-        }
+        write_newest_words(g);
+    } else {
+        tact_guard_bridge_gap(&g->gap, rest, tact_guard_clock_ns(), g->timeout_ns);
     }
     atomic_store_explicit(&g->page->head.handled_heartbeat, g->beat, memory_order_release);
 }
@@ -167,6 +223,7 @@ int tact_guard_serve_board(struct tact_guard_page *page,
                                              o->chanspec,    o->maxdata, {o->safe[0], o->safe[1]}};
     }
     g.trips = 1;
+    g.gap.parts = g.count;
     int rc = claim_board_outputs(&g);
     publish_board_state(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);

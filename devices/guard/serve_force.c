@@ -17,9 +17,67 @@ struct server {
     uint32_t path_count; /* last value of path_count that was read from the page */
     int64_t next_retry_time_ns;
     struct tact_guard_heartbeat heart;
-    double level[TACT_FORCE_CHANNELS];
+    double level[TACT_FORCE_CHANNELS];  /* sent last */
+    double played[TACT_FORCE_CHANNELS]; /* of these, what is played now */
+    struct tact_guard_gap gap;
+    int64_t quickest_upload_ns; /* shortest time that one has taken; 0: none yet */
     int64_t stamp_ns;
 };
+
+/* Levels as vectors that a person feels: the force, the spring, and each other channel. */
+enum {
+    FORCE_PART,
+    SPRING_PART, /* its stiffness, and that times its centre: its force is linear in both */
+    FIRST_SCALAR_PART,
+    PARTS = FIRST_SCALAR_PART + TACT_FORCE_CHANNELS - TACT_FORCE_DAMPER
+};
+
+static double clamp_level(double level)
+{
+    return isfinite(level) ? fmax(-1.0, fmin(1.0, level)) : 0.0;
+}
+
+static void pack_levels(const double *level, double *parts)
+{
+    double *force = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_PART;
+    double *spring = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_PART;
+    force[0] = clamp_level(level[TACT_FORCE_X]);
+    force[1] = clamp_level(level[TACT_FORCE_Y]);
+    spring[0] = clamp_level(level[TACT_FORCE_SPRING]);
+    spring[1] = spring[0] * clamp_level(level[TACT_FORCE_CENTER]);
+    for (int i = TACT_FORCE_DAMPER; i < TACT_FORCE_CHANNELS; i++) {
+        parts[TACT_GUARD_GAP_COMPONENTS * (FIRST_SCALAR_PART + i - TACT_FORCE_DAMPER)] =
+            clamp_level(level[i]);
+    }
+}
+
+static void unpack_levels(const double *parts, double *level)
+{
+    const double *force = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_PART;
+    const double *spring = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_PART;
+    level[TACT_FORCE_X] = force[0];
+    level[TACT_FORCE_Y] = force[1];
+    level[TACT_FORCE_SPRING] = spring[0];
+    level[TACT_FORCE_CENTER] = spring[0] != 0.0 ? spring[1] / spring[0] : 0.0;
+    for (int i = TACT_FORCE_DAMPER; i < TACT_FORCE_CHANNELS; i++) {
+        level[i] = parts[TACT_GUARD_GAP_COMPONENTS * (FIRST_SCALAR_PART + i - TACT_FORCE_DAMPER)];
+    }
+}
+
+/* The levels that may be played now: without a step where the last ones were chosen long ago. */
+static void choose_levels(struct server *s)
+{
+    double wanted[TACT_GUARD_GAP_COMPONENTS * PARTS] = {0.0};
+    const int64_t two_uploads = 2 * s->quickest_upload_ns;
+    if (s->heart.state == TACT_GUARD_PASSING && s->force.fd >= 0) {
+        pack_levels(s->level, wanted);
+    }
+    /* two usual uploads are no gap: a device whose uploads always take long would lag */
+    tact_guard_bridge_counted_gap(&s->gap, wanted, tact_guard_clock_ns(),
+                                  s->timeout_ns > two_uploads ? s->timeout_ns : two_uploads,
+                                  &s->page->head);
+    unpack_levels(s->gap.sent, s->played);
+}
 
 /* During a driver call, which may be long, the server cannot respond. */
 static void publish_is_in_driver_call(struct server *s, uint32_t on)
@@ -110,9 +168,12 @@ static bool play_force_levels(struct server *s, int64_t now)
     }
     publish_is_in_driver_call(s, 1);
     int rc = tact_force_unmute(&s->force);
-    rc = rc ? rc : tact_force_play(&s->force, s->level, s->stamp_ns, now, s->period_ns);
+    rc = rc ? rc : tact_force_play(&s->force, s->played, s->stamp_ns, now, s->period_ns);
     int64_t driver_call_ns = tact_guard_clock_ns() - now;
     publish_is_in_driver_call(s, 0);
+    if (rc > 0 && (s->quickest_upload_ns == 0 || driver_call_ns < s->quickest_upload_ns)) {
+        s->quickest_upload_ns = driver_call_ns;
+    }
     if (driver_call_ns > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
         atomic_store_explicit(&s->page->slowest_ns, driver_call_ns, memory_order_relaxed);
     }
@@ -148,7 +209,8 @@ void tact_guard_serve_force(struct tact_force_page *page,
     struct server s = {.page = page,
                        .timeout_ns = page->head.timeout_ns,
                        .period_ns = page->period_ns,
-                       .path_count = UINT32_MAX};
+                       .path_count = UINT32_MAX,
+                       .gap = {.parts = PARTS}};
     int64_t next = tact_guard_clock_ns();
     int64_t step = get_poll_interval(&s);
     s.force.fd = -1;
@@ -164,6 +226,7 @@ void tact_guard_serve_force(struct tact_force_page *page,
         }
         process_heartbeat_or_timeout(&s, now);
         open_node_named_by_controller(&s, now);
+        choose_levels(&s);
         while (play_force_levels(&s, now) && tact_guard_clock_ns() - now < SLOW_UPLOAD_NS) {
         }
         next = next + step > now ? next + step : now;

@@ -87,15 +87,6 @@ static void copy_newest_wrench(struct haptic_server *s, int64_t now)
     tact_guard_answer_beat(&s->heart, stamp_ns, now);
 }
 
-static void count_gap(struct haptic_server *s)
-{
-    struct tact_haptic_page *page = s->page;
-    atomic_fetch_add_explicit(&page->gaps, 1, memory_order_relaxed);
-    if (s->gap.last_ns > atomic_load_explicit(&page->longest_gap_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&page->longest_gap_ns, s->gap.last_ns, memory_order_relaxed);
-    }
-}
-
 /* Chooses the wrench to be sent now: zero if the next heartbeat could be later than the timeout,
  * and limited in its rise if the last wrench was sent long ago. */
 static const double *choose_wrench(struct haptic_server *s)
@@ -112,10 +103,8 @@ static const double *choose_wrench(struct haptic_server *s)
     /* the duration of two usual cycles is no gap, else a device whose calls always take long would
      * lag */
     const int64_t timeout = s->page->head.timeout_ns, cycles = s->page->opening_delay_ns;
-    if (tact_guard_bridge_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none, now,
-                              timeout > cycles ? timeout : cycles)) {
-        count_gap(s);
-    }
+    tact_guard_bridge_counted_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none,
+                                  now, timeout > cycles ? timeout : cycles, &s->page->head);
     return s->gap.sent;
 }
 
@@ -188,7 +177,7 @@ static int measure_opening_delay(struct haptic_server *s)
 void tact_guard_serve_haptic(struct tact_haptic_page *page,
                              const struct tact_guard_requests *guard_requests)
 {
-    struct haptic_server s = {.page = page};
+    struct haptic_server s = {.page = page, .gap = {.parts = 2}};
     char why[sizeof page->why];
     tact_guard_start_heartbeat(&s.heart, &page->head);
     int rc = tact_haptic_load(&s.device, page->choice.maker, page->why, sizeof page->why);

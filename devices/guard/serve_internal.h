@@ -78,28 +78,38 @@ bool tact_guard_is_beat_overdue(const struct tact_guard_heartbeat *heart, int64_
  * has zeroed the forces. */
 void tact_guard_trip(struct tact_guard_heartbeat *heart);
 
-/** State of the rate limit on the wrenches that are sent to a haptic device after a gap. All zero
- * before the first wrench. */
+#define TACT_GUARD_GAP_COMPONENTS 3             /* number of components of a part */
+#define TACT_GUARD_GAP_PARTS TACT_GUARD_OUTPUTS /* maximum number of parts */
+
+/** State of the rate limit on what is sent to a device after a gap: of vectors, each of which a
+ * person feels as one, such as a force and a torque, padded with zeros. All zero but the number of
+ * parts before the first ones. */
 struct tact_guard_gap {
-    /* wrench that was sent last; zero while the device is closed [N, N m] */
-    double sent[TACT_HAPTIC_WRENCH];
-    double before[TACT_HAPTIC_WRENCH]; /* last wrench before a gap */
-    int64_t chosen_ns;                 /* time at which the last wrench was chosen; 0: none yet */
-    int64_t ended_ns;                  /* time at which the last gap ended */
-    int64_t last_ns;                   /* duration of the last gap */
-    /* duration of the limited rise after it, of force and torque; 0: no limit */
-    int64_t length_ns[2];
-    double rate[2]; /* limit of the rate of rise of force and torque [N/ns, N m/ns] */
+    int parts;
+    /* values that were sent last; zero while the device is closed or its outputs are zero */
+    double sent[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
+    double before[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS]; /* the last before a gap */
+    int64_t chosen_ns; /* time at which the last values were chosen; 0: none yet */
+    int64_t ended_ns;  /* time at which the last gap ended */
+    int64_t last_ns;   /* duration of the last gap */
+    /* duration of the limited rise after it, of each part; 0: no limit */
+    int64_t length_ns[TACT_GUARD_GAP_PARTS];
+    double rate[TACT_GUARD_GAP_PARTS]; /* limit of the rate of rise of each part [unit/ns] */
 };
 
-/** Chooses the wrench to be sent, gap->sent. Where the previous one was chosen over shortest_ns
- * ago, because a call of the library took so long or this process was not run, the wanted wrench
- * may have risen meanwhile by more than a person should feel in one step: force and torque then
- * rise to it over as long as the gap lasted, with a first step as after shortest_ns. A smaller
- * force is sent at once; one in the opposite direction, or across, rises from 0. shortest_ns: > 0.
- * Real-time safe. @retval true if a gap ended now and the wrench is reduced after it */
-bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double wanted[TACT_HAPTIC_WRENCH],
-                           int64_t now_ns, int64_t shortest_ns);
+/** Chooses the values to be sent, gap->sent. Where the previous ones were chosen over shortest_ns
+ * ago, because a call of the device took so long or this process was not run, the wanted ones may
+ * have risen meanwhile by more than a person should feel in one step: each part then rises to it
+ * over as long as the gap lasted, with a first step as after shortest_ns. A smaller force is sent
+ * at once; one in the opposite direction, or across, rises from 0. wanted:
+ * [parts][TACT_GUARD_GAP_COMPONENTS]. shortest_ns: > 0. Real-time safe.
+ * @retval true if a gap ended now and a part is reduced after it */
+bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
+                           int64_t shortest_ns);
+
+/** The same, and counts the gap in the page. Real-time safe. */
+void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
+                                   int64_t shortest_ns, struct tact_guard_page_header *head);
 
 /** Claims the outputs of a board and writes the values that the controller sends. @retval 0, or a
  * negative errno if the board could not be claimed, also in the page */

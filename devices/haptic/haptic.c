@@ -160,20 +160,6 @@ static void report_haptic_delay(const struct haptic *self)
     }
 }
 
-/* Reports gaps in the guard's commands to the device, after which it reduced a force that had risen
- * meanwhile. */
-static void report_command_gaps(const struct haptic *self)
-{
-    const uint64_t gaps = atomic_load(&self->page->gaps);
-    if (gaps) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: forces were reduced after %llu gaps between commands of the guard, of "
-                     "%.1f ms at most: the device's library or the machine was too slow",
-                     self->name, (unsigned long long)gaps,
-                     (double)atomic_load(&self->page->longest_gap_ns) * 1e-6);
-    }
-}
-
 static void haptic_close(void *data)
 {
     struct haptic *self = data;
@@ -182,7 +168,7 @@ static void haptic_close(void *data)
     }
     if (self->arming.guard) {
         report_haptic_delay(self);
-        report_command_gaps(self);
+        tact_arming_report_gaps(&self->arming, self->name, self->messages);
     }
     if (tact_guard_stop(self->arming.guard)) {
         tact_message(

@@ -1,0 +1,161 @@
+/* A controller that a guard serves, in a time of its own: it presses and releases, and calls and
+ * sleeps of the guard take long at times, while the controller runs on or is stopped too. The
+ * program is linked with clock_gettime and clock_nanosleep wrapped. Include after cmocka.h. */
+#ifndef TACT_TESTS_STALLED_GUARD_H
+#define TACT_TESTS_STALLED_GUARD_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <time.h>
+#include "devices/guard/process_internal.h"
+#include "random.h"
+
+enum {
+    CONTROLLER_PERIOD_NS = 1000000,
+    TIMEOUT_NS = 4000000,
+    ZERO_TICKS_TO_ARM = 50, /* ticks of them after which the guard is armed again */
+    RAMP_TICKS = 200,       /* ticks in which the force rises */
+    TICKS_PER_PRESS = 1000, /* ticks after which it falls to 0 and begins again */
+    SECONDS = 60
+};
+
+static int64_t now_ns, stopped_until_ns; /* of the controller: it does not run before */
+
+/* A controller; the test sets its guard, what it sends of a force, and the full force. */
+static struct {
+    struct tact_guard *guard;
+    void (*send)(double force);
+    double full;
+    int64_t due_ns;  /* its next tick */
+    int64_t sent_ns; /* when it sent the last force */
+    uint32_t armed;  /* the last trip that it has ended */
+    int zeros, pressed;
+} loop;
+
+/* What the device had. */
+static struct {
+    double force, step;    /* the last one, and the largest rise */
+    int sent, falls, full; /* forces; falls to 0; those equal to the full force */
+    int old;               /* forces that the controller had sent a timeout before */
+    int stall_count;
+} device;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    (void)clock;
+    *t = (struct timespec){now_ns / 1000000000, now_ns % 1000000000};
+    return 0;
+}
+
+/* Runs a tick of the controller: the force follows its ramp, and after a guard trip begins again
+ * from 0, as arming_internal.h describes. */
+static void run_controller_tick(void)
+{
+    struct tact_guard_page_header *head = loop.guard->head;
+    double force = 0.0;
+    const uint32_t trips = atomic_load(&head->trips);
+    if (!atomic_load(&head->ready)) {
+        return;
+    }
+    if (loop.armed == 0) {
+        loop.armed = trips;
+        tact_guard_arm(loop.guard);
+    } else if (atomic_load(&head->state) == TACT_GUARD_INHIBITED && trips != loop.armed) {
+        loop.pressed = 0;
+        if (loop.zeros >= ZERO_TICKS_TO_ARM) {
+            loop.armed = trips;
+            tact_guard_arm(loop.guard);
+        }
+    } else {
+        loop.pressed = (loop.pressed + 1) % TICKS_PER_PRESS;
+        force = loop.full * fmin(1.0, (double)loop.pressed / RAMP_TICKS);
+    }
+    loop.zeros = force == 0.0 ? loop.zeros + 1 : 0;
+    loop.sent_ns = now_ns;
+    loop.send(force);
+}
+
+/* When the controller runs next. */
+static int64_t next_tick_ns(void)
+{
+    return loop.due_ns > stopped_until_ns ? loop.due_ns : stopped_until_ns;
+}
+
+/* Advances the simulated time. Ticks that are due while the controller is stopped run in a burst
+ * afterwards. */
+static void advance_time(int64_t ns)
+{
+    const int64_t until = now_ns + ns;
+    for (int64_t next = next_tick_ns(); next <= until; next = next_tick_ns()) {
+        now_ns = next > now_ns ? next : now_ns;
+        run_controller_tick();
+        loop.due_ns += CONTROLLER_PERIOD_NS;
+    }
+    now_ns = until;
+}
+
+/* Advances the time by a call or sleep, of which one in 100 takes up to 80 ms longer; in every
+ * third of these the controller is stopped, too. */
+static void advance_time_with_stall(int64_t ns)
+{
+    int64_t more = 0;
+    if (atomic_load(&loop.guard->head->ready) && uniform(0.0, 1.0) < 0.01) {
+        more = (int64_t)uniform(0.0, 80e6);
+        device.stall_count++;
+        if (device.stall_count % 3 == 0) {
+            stopped_until_ns = now_ns + (int64_t)(uniform(0.0, 1.0) * (double)more);
+        }
+    }
+    advance_time(ns + more);
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left)
+{
+    (void)clock;
+    (void)flags;
+    (void)left;
+    const int64_t until_ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec;
+    advance_time_with_stall(until_ns > now_ns ? until_ns - now_ns : 0);
+    return 0;
+}
+
+/* The device has the force when the call returns, which takes call_ns. */
+static void give_force_to_device(double force, int64_t call_ns)
+{
+    device.old += force != 0.0 && now_ns - loop.sent_ns >= TIMEOUT_NS;
+    advance_time_with_stall(call_ns);
+    const double rise = force - device.force;
+    device.step = fmax(device.step, rise);
+    device.falls += force == 0.0 && rise < 0.0;
+    device.full += force == loop.full;
+    device.force = force;
+    device.sent++;
+    if (now_ns > SECONDS * (int64_t)1000000000) {
+        atomic_store(&loop.guard->head->must_guard_quit, 1);
+    }
+}
+
+/* In 60 s there were gaps, and full forces, and no rise of a twelfth of the full force or more. */
+static void check_forces_of_device(void)
+{
+    const struct tact_guard_page_header *head = loop.guard->head;
+    print_message("%d forces, %d stalls, %d falls to 0, %d of the full force %.1f; rises by %.3f "
+                  "at most, %d gaps of %.1f ms at most\n",
+                  device.sent, device.stall_count, device.falls, device.full, loop.full,
+                  device.step, (int)atomic_load(&head->gaps),
+                  (double)atomic_load(&head->longest_gap_ns) * 1e-6);
+    assert_true(device.stall_count > 200 && device.falls > 2);
+    assert_true(device.full > device.sent / 5);
+    assert_true(device.step < loop.full / 12.0);
+    assert_int_equal(device.old, 0);
+    assert_true(atomic_load(&head->gaps) > 10);
+    assert_true(atomic_load(&head->longest_gap_ns) > 2 * TIMEOUT_NS);
+    assert_true(atomic_load(&head->longest_gap_ns) < 500000000);
+}
+
+#endif

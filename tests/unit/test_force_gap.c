@@ -1,0 +1,216 @@
+/*
+ * A guard of a pad or wheel, and one of a board, which are not run for a time, or whose driver does
+ * not return, in a time of their own: while the force rises it continues without a step, and what
+ * falls falls at once. A beat that was read late is not written.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <cmocka.h>
+#include "devices/guard/comedi_output_internal.h"
+#include "devices/guard/force_internal.h"
+#include "devices/guard/serve_internal.h"
+#include "support/stalled_guard.h"
+
+enum { UPLOAD_NS = 200000, WRITE_NS = 20000, SAFE = 0x8000, FULL = 0x6000 };
+
+static const struct tact_guard_requests requests = {.end = NULL};
+
+static void start_loop(struct tact_guard *guard, void (*send)(double), double full)
+{
+    memset(&loop, 0, sizeof loop);
+    memset(&device, 0, sizeof device);
+    now_ns = loop.due_ns = 1000000000;
+    stopped_until_ns = 0;
+    loop.guard = guard;
+    loop.send = send;
+    loop.full = full;
+    guard->head->timeout_ns = TIMEOUT_NS;
+}
+
+/* A pad in place of the kernel's. */
+int __wrap_tact_force_open(struct tact_force *force, const char *path,
+                           const struct tact_force_plan *plan);
+void __wrap_tact_force_close(struct tact_force *force);
+int __wrap_tact_force_mute(struct tact_force *force);
+int __wrap_tact_force_unmute(struct tact_force *force);
+int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns,
+                           int64_t now, int64_t period_ns);
+
+static double spring_steps; /* largest rise of the spring's force at the left end */
+static double spring_force;
+
+int __wrap_tact_force_open(struct tact_force *force, const char *path,
+                           const struct tact_force_plan *plan)
+{
+    (void)path;
+    (void)plan;
+    force->fd = 0;
+    return 0;
+}
+
+void __wrap_tact_force_close(struct tact_force *force)
+{
+    force->fd = -1;
+}
+
+int __wrap_tact_force_mute(struct tact_force *force)
+{
+    (void)force;
+    device.force = spring_force = 0.0;
+    return 0;
+}
+
+int __wrap_tact_force_unmute(struct tact_force *force)
+{
+    (void)force;
+    return 0;
+}
+
+int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns,
+                           int64_t now, int64_t period_ns)
+{
+    (void)force;
+    (void)stamp_ns;
+    (void)now;
+    (void)period_ns;
+    const double spring = level[TACT_FORCE_SPRING] * (level[TACT_FORCE_CENTER] + 1.0);
+    assert_true(level[TACT_FORCE_Y] == 0.5 * level[TACT_FORCE_X]);
+    assert_true(level[TACT_FORCE_STRONG] >= 0.0 && level[TACT_FORCE_STRONG] <= 1.0);
+    give_force_to_device(level[TACT_FORCE_X], UPLOAD_NS);
+    spring_steps = fmax(spring_steps, fabs(spring) - fabs(spring_force));
+    spring_force = spring;
+    return 0;
+}
+
+static struct tact_force_page pad_page = {.period_ns = CONTROLLER_PERIOD_NS, .path = {"pad"}};
+static struct tact_guard pad_guard = {.head = &pad_page.head};
+
+static void send_levels(double force)
+{
+    const double level[TACT_FORCE_CHANNELS] = {[TACT_FORCE_X] = force,
+                                               [TACT_FORCE_Y] = 0.5 * force,
+                                               [TACT_FORCE_SPRING] = 0.5 * force,
+                                               [TACT_FORCE_CENTER] = 1.0,
+                                               [TACT_FORCE_STRONG] = 3.0 * force};
+    tact_guard_send_force(&pad_guard, level, now_ns);
+}
+
+static void a_pad_gets_no_step_of_force(void **state)
+{
+    (void)state;
+    start_loop(&pad_guard, send_levels, 1.0);
+    tact_guard_serve_force(&pad_page, &requests);
+    check_forces_of_device();
+    print_message("the spring's force rises by %.3f at most\n", spring_steps);
+    assert_true(spring_steps > 0.0 && spring_steps < 1.0 / 12.0);
+}
+
+/* A board in place of comedi's: an analog output, and a digital one, which has no bridge. */
+static struct tact_guard_page board_page = {
+    .output_count = 2,
+    .driver = "driver",
+    .name = "name",
+    .output = {{.instruction = INSN_WRITE, .words = 1, .maxdata = 0xffff, .safe = {SAFE}},
+               {.instruction = INSN_BITS, .words = 2, .subdevice = 1, .safe = {1, 0}}}};
+static struct tact_guard board_guard = {.head = &board_page.head};
+static int late_digital; /* writes whose digital output is not that of the newest force */
+
+comedi_t *comedi_open(const char *path)
+{
+    static int node;
+    (void)path;
+    return (comedi_t *)&node;
+}
+
+int comedi_close(comedi_t *dev)
+{
+    (void)dev;
+    return 0;
+}
+
+const char *comedi_get_driver_name(comedi_t *dev)
+{
+    (void)dev;
+    return "driver";
+}
+
+const char *comedi_get_board_name(comedi_t *dev)
+{
+    (void)dev;
+    return "name";
+}
+
+int comedi_lock(comedi_t *dev, unsigned int subdevice)
+{
+    (void)dev;
+    (void)subdevice;
+    return 0;
+}
+
+int comedi_get_subdevice_type(comedi_t *dev, unsigned int subdevice)
+{
+    (void)dev;
+    return subdevice ? COMEDI_SUBD_DO : COMEDI_SUBD_AO;
+}
+
+int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
+{
+    (void)dev;
+    const double force = (double)list->insns[0].data[0] - SAFE;
+    if (atomic_load(&board_page.head.ready)) {
+        late_digital += force > 0.0 && list->insns[1].data[1] != 1;
+        give_force_to_device(force, WRITE_NS);
+    }
+    return (int)list->n_insns;
+}
+
+static void send_words(double force)
+{
+    const uint32_t words[2][2] = {{SAFE + (uint32_t)lrint(force)}, {1, force > 0.0}};
+    tact_guard_send(&board_guard, words, now_ns);
+}
+
+long __wrap_syscall(long number, ...);
+
+/* The guard's wait for a beat, or the controller's wake. */
+long __wrap_syscall(long number, ...)
+{
+    va_list rest;
+    va_start(rest, number);
+    const _Atomic uint32_t *word = va_arg(rest, const _Atomic uint32_t *);
+    const int operation = va_arg(rest, int);
+    const uint32_t value = va_arg(rest, uint32_t);
+    const struct timespec *timeout = va_arg(rest, const struct timespec *);
+    va_end(rest);
+    if (number != SYS_futex || operation != FUTEX_WAIT) {
+        return 0;
+    }
+    const int64_t until_ns = now_ns + (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec;
+    while (atomic_load(word) == value && now_ns < until_ns) {
+        const int64_t next = next_tick_ns();
+        advance_time((next < until_ns ? next : until_ns) - now_ns);
+    }
+    advance_time_with_stall(0);
+    return 0;
+}
+
+static void a_board_gets_no_step_of_force(void **state)
+{
+    (void)state;
+    start_loop(&board_guard, send_words, FULL);
+    assert_int_equal(tact_guard_serve_board(&board_page, &requests), 0);
+    check_forces_of_device();
+    assert_int_equal(late_digital, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_pad_gets_no_step_of_force),
+                                       cmocka_unit_test(a_board_gets_no_step_of_force)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
