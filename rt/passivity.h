@@ -23,7 +23,8 @@ TACT_BEGIN_DECLS
  * b the damping of the device itself [N s/m], T the period and `delay` from sensor to force [s].
  * |F|^2 / (2 c) is then a storage whose growth is no more than what the person and the device's
  * damping have put in, so that no requested force can generate energy. No wall feels stiffer than
- * c.
+ * c. With a delay c is the limit of a passive wall, but a force that changes its direction within
+ * the delay can still generate energy: the storage is that of the force as it is requested.
  * @param force  requested, then the one to be sent [N, N m]
  * @param last   sent in the tick before [N, N m]
  * @param moved  motion of the device since then [m, rad]

@@ -59,25 +59,13 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
     return 0;
 }
 
-/* Largest delay of the devices whose channels move a coupled joint. */
-static double find_coupling_delay(const struct tact_session *s, const struct session_coupling *c)
-{
-    double delay = c->tool ? tact_session_device_delay(s, c->tool->device) : 0.0;
-    for (int i = 0; i < s->input_count; i++) {
-        if (s->inputs[i].hand == c->hand && s->inputs[i].link == c->link) {
-            delay = fmax(delay, tact_session_device_delay(s, s->inputs[i].device));
-        }
-    }
-    return delay;
-}
-
 /* Checks the delay of a coupling's devices: a device slower than its scene states allows only a
  * lower stiffness, and an energy bound has to know the delay. */
 static int check_coupling_delay(const struct tact_session *s, const struct session_coupling *c,
                                 struct tact_error *err)
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
-    const double delay = find_coupling_delay(s, c);
+    const double delay = tact_session_measured_delay(s, c);
     if (!def->device || !(delay > def->device->delay)) {
         return 0;
     }

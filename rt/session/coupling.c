@@ -158,21 +158,6 @@ static void measure_base_rotation(const struct tact_session *s, struct session_c
     }
 }
 
-/* Adds the energy of a port in this tick, stored in the first coupling of the group: an output's
- * force is constant from one tick to the next, so that its work over the motion between them is
- * exact. */
-static void accumulate_port_energy(struct session_coupling *c, int n)
-{
-    struct session_coupling_state *port = &c->state;
-    double work = 0.0;
-    for (int i = 0; i < n; i++) {
-        work -= c[i].state.force * c[i].moved;
-    }
-    port->energy += work;
-    port->absorbed_since_contact += work;
-    port->least_energy = fmin(port->least_energy, port->energy);
-}
-
 void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int mapped)
 {
     for (int i = 0; i < s->coupling_count; i++) {
@@ -185,7 +170,7 @@ void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int
         if (s->couplings[i].turns && !s->couplings[i].tool) {
             measure_base_rotation(s, &s->couplings[i]);
         }
-        accumulate_port_energy(&s->couplings[i], count);
+        tact_session_add_port_work(&s->couplings[i], count);
     }
 }
 
@@ -206,19 +191,52 @@ static int is_hand_in_contact(const struct tact_session *s, int hand)
     return 0;
 }
 
-/* Adds damping that dissipates the energy that the ports of a group have generated since the hand
- * last had no contact. Energy absorbed before that does not count. */
+/* What was absorbed before a touch does not count. What was generated does, after it too, until the
+ * damper has dissipated it. */
+static void forget_absorbed_energy(const struct tact_session *s, struct session_coupling *c)
+{
+    struct session_port_delay *delay = &c->port.delay;
+    double *energy = &c->state.absorbed_since_contact;
+    const int touches = is_hand_in_contact(s, c->hand);
+    if (s->precedes_results_39) {
+        *energy = touches ? *energy : 0.0;
+        return;
+    }
+    delay->free = touches ? 0.0 : fmin(delay->free, delay->count) + 1.0;
+    *energy = delay->free > delay->count ? fmin(0.0, *energy) : *energy;
+}
+
+/* Damping for what the ports of a group have generated in contact. */
 static int damp_generated_energy(const struct tact_session *s, struct session_coupling *c, int n,
                                  double *force)
 {
     double rate[3];
-    c->state.absorbed_since_contact =
-        is_hand_in_contact(s, c->hand) ? c->state.absorbed_since_contact : 0.0;
+    forget_absorbed_energy(s, c);
     for (int i = 0; i < n; i++) {
         rate[i] = c[i].moved / s->period;
     }
     return tact_passivity_damp(force, rate, n, c->state.absorbed_since_contact, s->period,
                                c->port.max_damping) > 0.0;
+}
+
+static void rotate_into_device(double out[3], const struct session_tool *tool, const double v[3])
+{
+    for (int i = 0; i < 3; i++) {
+        out[i] = tool->axes[i] * v[0] + tool->axes[3 + i] * v[1] + tool->axes[6 + i] * v[2];
+    }
+}
+
+/* Along the axes of the device of a tool, of which each has its own bound. */
+static double bound_along_axes(const struct session_tool *tool, double *force, const double *last,
+                               const double *moved, const double *bound)
+{
+    double f[3], l[3], m[3];
+    rotate_into_device(f, tool, force);
+    rotate_into_device(l, tool, last);
+    rotate_into_device(m, tool, moved);
+    const double factor = tact_passivity_bound_axes(f, l, m, 3, bound);
+    tact_v3_scale(force, force, factor);
+    return factor;
 }
 
 /* Computes the forces on the person of a group of n couplings as one vector; passivity is ensured
@@ -235,7 +253,9 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
         bound[i] = c[i].port.bound;
     }
     if (c->port.bound > 0.0) {
-        limited = tact_passivity_bound_axes(force, last, moved, n, bound) < 1.0;
+        const int differ = c->tool && (bound[1] != bound[0] || bound[2] != bound[0]);
+        limited = (differ ? bound_along_axes(c->tool, force, last, moved, bound)
+                          : tact_passivity_bound_axes(force, last, moved, n, bound)) < 1.0;
     } else if (c->port.max_damping > 0.0) {
         limited = damp_generated_energy(s, c, n, force);
     }

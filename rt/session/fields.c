@@ -68,6 +68,13 @@ static int add_sensor_fields(struct tact_session *s)
     return rc;
 }
 
+/* Of a port that is watched, or whose forces act late. */
+static int has_port_field(const struct tact_session *s, const struct session_coupling *c)
+{
+    return !s->precedes_results_39 &&
+           (c->port.delay.count > 0 || (c->port.max_damping > 0.0 && !(c->port.bound > 0.0)));
+}
+
 static int add_coupling_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -80,6 +87,17 @@ static int add_coupling_fields(struct tact_session *s)
                              "energy absorbed, least of it, since the hand touched nothing J; "
                              "ticks limited so far",
                              COUPLING_STATE_NUMBER_COUNT);
+    }
+    for (int i = 0; !rc && i < s->coupling_count; i++) {
+        struct session_coupling *c = &s->couplings[i];
+        rc = has_port_field(s, c)
+                 ? add_named_field(s, &c->port.delay.field, TACT_FIELD_OUTPUT,
+                                   s->hands[c->hand].names[c->link], "_port",
+                                   "ticks since the hand touched, at most one more than the forces "
+                                   "that follow; these, on the person, sent before the last tick, "
+                                   "newest first, up to the one that acts N m or N",
+                                   c->port.delay.count + 1)
+                 : 0;
     }
     return rc;
 }
@@ -374,7 +392,12 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
         }
     }
     for (int i = 0; i < s->coupling_count; i++) {
+        const struct session_port_delay *delay = &s->couplings[i].port.delay;
         memcpy(v + s->couplings[i].field, &s->couplings[i].state, sizeof s->couplings[i].state);
+        if (has_port_field(s, &s->couplings[i])) {
+            v[delay->field] = delay->free;
+            memcpy(v + delay->field + 1, delay->force, sizeof *v * (size_t)delay->count);
+        }
     }
     for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
         memcpy(v + s->admittances[i].field, &s->admittances[i].state,
@@ -464,7 +487,12 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
         }
     }
     for (int i = 0; i < s->coupling_count; i++) {
+        struct session_port_delay *delay = &s->couplings[i].port.delay;
         memcpy(&s->couplings[i].state, v + s->couplings[i].field, sizeof s->couplings[i].state);
+        if (has_port_field(s, &s->couplings[i])) {
+            delay->free = v[delay->field];
+            memcpy(delay->force, v + delay->field + 1, sizeof *v * (size_t)delay->count);
+        }
     }
     for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
         memcpy(&s->admittances[i].state, v + s->admittances[i].field,

@@ -37,6 +37,17 @@ double tact_session_device_delay(const struct tact_session *s, int device)
     return 0.0;
 }
 
+double tact_session_measured_delay(const struct tact_session *s, const struct session_coupling *c)
+{
+    double delay = c->tool ? tact_session_device_delay(s, c->tool->device) : 0.0;
+    for (int i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].hand == c->hand && s->inputs[i].link == c->link) {
+            delay = fmax(delay, tact_session_device_delay(s, s->inputs[i].device));
+        }
+    }
+    return delay;
+}
+
 /* Adds a calibrated device axis to the port of a coupling. motion: scale from axis motion to joint
  * motion; force: scale from joint force to axis force. */
 static void add_axis_to_port(const struct tact_session *s, struct session_coupling *c, int device,
@@ -72,13 +83,18 @@ static double find_output_scale(const struct tact_session *s, const struct sessi
     return sum;
 }
 
-/* Adds the axes of a tool to its port: one port for three axes, in the units of the device. */
+/* Of a tool, the port of each coupling is an axis of the device, in its units; before results
+ * version 39 it was all three. */
 static void add_tool_axes_to_port(const struct tact_session *s, struct session_coupling *c)
 {
     const struct session_tool *tool = c->tool;
     const uint32_t forces = c->turns ? tool->def->torque_count : tool->def->force_count;
     const uint32_t count = c->turns ? tool->def->attitude_count : tool->def->position_count;
+    const uint32_t axis = (uint32_t)(c - tool->port[c->turns]);
     for (uint32_t i = 0; forces > 0 && count == 3 && i < count; i++) {
+        if (i != axis && !s->precedes_results_39) {
+            continue;
+        }
         add_axis_to_port(s, c, tool->device, c->turns ? tool->attitude[i] : tool->position[i], 1.0,
                          1.0);
     }
@@ -265,6 +281,22 @@ static int check_calibrated_stiffness(const struct tact_session *s,
     return 0;
 }
 
+/* The forces of a delay are kept, so that it has a bound. */
+static int check_delay(const struct tact_session *s, const struct session_coupling *c,
+                       struct tact_error *err)
+{
+    const double delay = tact_session_port_delay(s, c);
+    if (delay > MAX_PORT_DELAY * s->period) {
+        locate_coupling(s, c, "device", err);
+        return tact_error_set(err, -EINVAL,
+                              "the device of %s has a delay of %g s from sensor to force; expected "
+                              "at most %d ticks, %g s",
+                              s->hands[c->hand].names[c->link], delay, MAX_PORT_DELAY,
+                              MAX_PORT_DELAY * s->period);
+    }
+    return 0;
+}
+
 int tact_session_check_ports(const struct tact_session *s, struct tact_error *err)
 {
     int rc = 0;
@@ -292,6 +324,7 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
             rc = rc ? rc : check_scaled_numbers(s, c, err);
             rc = rc ? rc : check_calibrated_stiffness(s, c, err);
         }
+        rc = rc ? rc : check_delay(s, c, err);
     }
     return rc;
 }

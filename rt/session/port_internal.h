@@ -2,11 +2,26 @@
 #ifndef TACT_RT_SESSION_PORT_INTERNAL_H
 #define TACT_RT_SESSION_PORT_INTERNAL_H
 
+#include <stdint.h>
 #include "contact/error.h"
 #include "rt/scene/scene.h"
 
 struct tact_session;
 struct session_coupling;
+
+#define MAX_PORT_DELAY 1000 /* longest delay of a device whose forces are kept [ticks] */
+
+/* Forces that were sent to a device before the last tick and have not acted yet, and the last one
+ * that has. */
+struct session_port_delay {
+    int count;      /* number of them; 0: a force acts at once */
+    double newer;   /* share of a tick in which the force sent count ticks ago acts, 0 to 1; in the
+                       rest it is the last of these */
+    double *force;  /* [count] newest first [N m, N] */
+    double free;    /* number of ticks since the hand touched, up to count + 1: then no force of a
+                       contact acts any more */
+    uint32_t field; /* their field in the record */
+};
 
 /* Properties of the device at the other end of a coupling. */
 struct session_port {
@@ -18,6 +33,7 @@ struct session_port {
                         known */
     double bound;    /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
     double max_damping; /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
+    struct session_port_delay delay;
 };
 
 /* Sets the device properties of all couplings, once inputs and outputs are connected. */
@@ -28,6 +44,16 @@ const struct tact_scene_haptic_axis *tact_session_find_haptic_axis(const struct 
 /* Delay from sensor to force that a device has measured while it was opened: of its input `delay`
  * [s], whose value at rest it is. */
 double tact_session_device_delay(const struct tact_session *s, int device);
+/* Largest of these delays, of the devices that move a coupled joint [s]. */
+double tact_session_measured_delay(const struct tact_session *s, const struct session_coupling *c);
+/* Delay of a coupling's device: stated, calibrated or measured, the longest [s]. */
+double tact_session_port_delay(const struct tact_session *s, const struct session_coupling *c);
+/* Prepares the delays of all ports; none for a log of an earlier version. 0 or -ENOMEM. */
+int tact_session_set_port_delays(struct tact_session *s);
+void tact_session_free_port_delays(struct tact_session *s);
+/* Adds the work since the last tick to the energy of a group of n couplings, which its first one
+ * has. Real-time safe. */
+void tact_session_add_port_work(struct session_coupling *c, int n);
 /* Ratio of the stiffness at the device to that of the coupling: the largest product of its tool's
  * scales. */
 double tact_session_coupling_gain(const struct session_coupling *c);

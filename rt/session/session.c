@@ -76,6 +76,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->precedes_results_36 = log && tact_log_results_version(log) < 36;
     s->precedes_results_37 = log && tact_log_results_version(log) < 37;
     s->precedes_results_38 = log && tact_log_results_version(log) < 38;
+    s->precedes_results_39 = log && tact_log_results_version(log) < 39;
     int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_check_creation_stop(s, err);
     if (!rc && (!log || accepts_start_overlaps(log))) {
@@ -171,6 +172,7 @@ void tact_session_destroy(struct tact_session *s)
                       s->self_overlaps,
                       s->tools,
                       s->holds};
+    tact_session_free_port_delays(s);
     tact_session_free_grips(s);
     tact_session_free_remotes(s);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {

@@ -68,8 +68,8 @@ struct session_coupling {
         double force;  /* force that the device exerts until the next tick [N m, N] */
         double energy; /* absorbed from the person since the start [J] */
         double least_energy;           /* the least of it so far, 0 or less: generated [J] */
-        double absorbed_since_contact; /* energy absorbed from the person since the hand was last
-                                          without contact [J] */
+        double absorbed_since_contact; /* energy that the passivity controller counts, absorbed
+                                          since the touch less a debt of before [J] */
         double limited; /* number of ticks in which the controller or the bound acted */
     } state;
     uint32_t field; /* its field in the record */
@@ -286,7 +286,8 @@ struct tact_session {
     struct session_self_overlap *self_overlaps;
     int self_overlap_count;
     /* 1: the session replays a log with results version below 35 */
-    int precedes_results_35, precedes_results_36, precedes_results_37, precedes_results_38;
+    int precedes_results_35, precedes_results_36, precedes_results_37, precedes_results_38,
+        precedes_results_39;
     const char **owners; /* name of the body or link that owns each shape */
     int *group;          /* index of the first shape of the same owner, for each shape */
 
