@@ -80,6 +80,68 @@ static void feels_the_wall_only(void **state)
     }
 }
 
+/* A wall that is a mesh is known by its overlap only: in the tick of touch the tool moves freely to
+ * its depth d, less than v T, in the next one it is stopped there, and from the third on it is
+ * pushed out, by d / T at most. So the force is less by K d in the first two than that of a wall
+ * which is known before, and rises in the third by up to K (v T + d) + D d / T: no step is over
+ * (2 h K + D) v. */
+static void a_mesh_is_felt_two_ticks_late(void **state)
+{
+    (void)state;
+    static const char box[] = "{type: box, size: [0.1, 0.1, 0.1], position: [0.08, 0, 0],",
+                      mesh[] =
+                          "{type: mesh, generate: {kind: bumpy_cube, edge: 0.1, bump: 0, count: "
+                          "1, triangles: 1200}, position: [0.08, 0, 0],",
+                      features[] = "model: features",
+                      overlap[] = "model: volume, overlap: 1e-7, dissipation: 0";
+    static const double gains[][2] = {{500.0, 10.0}, {2000.0, 5.0}, {2000.0, 20.0}};
+    for (int g = 0; g < 3; g++) {
+        const double k = gains[g][0], d = gains[g][1];
+        const struct press p = {press_hands[0], "coupling: {%s}", k, d, NULL, 0.5,
+                                PRESS_TOOL,     "press.csv"};
+        char scene[4096], changed[4300], path[64];
+        struct tact_session_report report;
+        struct tact_session_options options = tact_session_options_default();
+        write_press_scene(&p, scene);
+        const char *model = strstr(scene, features), *at = strstr(scene, box);
+        assert_true(model && at > model);
+        snprintf(changed, sizeof changed, "%.*s%s%.*s%s%s", (int)(model - scene), scene, overlap,
+                 (int)(at - model - (long)sizeof features + 1), model + sizeof features - 1, mesh,
+                 at + sizeof box - 1);
+        snprintf(path, sizeof path, "%s/press.mcap", press_folder);
+        options.types = tact_devices_builtin(&options.type_count);
+        options.clock = TACT_LOOP_FREE;
+        options.record = path;
+        options.replace = 1;
+        options.ticks = 500;
+        run_session_of_scene_text(changed, &options, &report);
+        struct motion_track_of_log t = read_track_from_log(path, 1);
+        uint64_t touch = 1;
+        while (touch < t.ticks && reading_at(&t, touch, TOOL) <= PRESS_WALL) {
+            touch++;
+        }
+        assert_true(touch + 3 < t.ticks);
+        const double depth = reading_at(&t, touch, TOOL) - PRESS_WALL;
+        double steps[3], speed = 0.0;
+        for (uint64_t i = 0; i < 3; i++) {
+            steps[i] = reading_at(&t, touch + i - 1, FORCE) - reading_at(&t, touch + i, FORCE);
+            speed = fmax(speed, reading_at(&t, touch + i, X) - reading_at(&t, touch + i - 1, X));
+        }
+        speed /= PRESS_PERIOD;
+        print_message("K %g, D %g: %.2f v T deep, steps of %.3f, %.3f, %.3f N of %.3f; tool at "
+                      "%.1f, %.1f, %.1f um\n",
+                      k, d, depth / (speed * PRESS_PERIOD), steps[0], steps[1], steps[2],
+                      (PRESS_PERIOD * k + d) * speed, depth * 1e6,
+                      (reading_at(&t, touch + 1, TOOL) - PRESS_WALL) * 1e6,
+                      (reading_at(&t, touch + 2, TOOL) - PRESS_WALL) * 1e6);
+        assert_true(depth < speed * PRESS_PERIOD);
+        for (int i = 0; i < 3; i++) {
+            assert_true(steps[i] < (2.0 * PRESS_PERIOD * k + d) * speed);
+        }
+        free(t.values);
+    }
+}
+
 /* While the device is unplugged the target stays; on return it starts there, and reaches the
  * device's position without a jump of the force. */
 static void returns_without_a_jump(void **state)
@@ -308,6 +370,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(feels_the_wall_only),
+        cmocka_unit_test(a_mesh_is_felt_two_ticks_late),
         cmocka_unit_test(returns_without_a_jump),
         cmocka_unit_test(a_short_loss_leaves_no_force),
         cmocka_unit_test(a_silent_device_loses_its_force),
