@@ -177,9 +177,11 @@ struct tact_scene_tendon {
 /** Ties a joint to what a person holds, in place of a drive: a spring and a damper between the
  * joint and its target, both of which move. */
 struct tact_scene_coupling {
-    double stiffness; /**< [N m/rad] or [N/m], > 0 */
-    double damping; /**< damping of the rate relative to the target [N m s/rad] or [N s/m], >= 0 */
-    double filter;  /**< cut-off of the low-pass of the target's rate [Hz]; default 0: none */
+    double stiffness; /**< [N m/rad] or [N/m], > 0; default half of what the device renders */
+    double damping;   /**< damping of the rate relative to the target [N m s/rad] or [N s/m], >= 0;
+                         default along an axis 0.1 sqrt(stiffness 1 kg), at most 0.4 mass / period
+                         of the device */
+    double filter;    /**< cut-off of the low-pass of the target's rate [Hz]; default 0: none */
     struct tact_scene_port *device; /**< properties of the device; NULL: as calibrated, or else its
                                        port is not controlled */
     bool hard; /**< true: the force is kept within the energy bound; false: a passivity controller

@@ -1,8 +1,90 @@
 /* The coupling of a joint to what a person holds: its values, its input and its outputs. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "rt/passivity.h"
 #include "rt/scene/scene_internal.h"
+
+#define DEFAULT_STIFFNESS 0.5   /* of the stiffest wall that the device renders */
+#define DEFAULT_DAMPING 0.1     /* of sqrt(stiffness 1 kg) */
+#define MAX_DEFAULT_DAMPING 0.4 /* of the device's mass by the period: see passivity.h */
+
+static int report_missing_key(const struct tact_scene_check *check, const char *path,
+                              const char *key, const char *also)
+{
+    return tact_scene_report_bad_value(check, path, "missing; expected the key \"%s\" here%s", key,
+                                       also);
+}
+
+/* slides: along an axis. What a device with bad numbers would give is reported with these. */
+static int set_coupling_defaults(const struct tact_scene_check *check,
+                                 struct tact_scene_coupling *coupling, bool slides, double period,
+                                 double gain, const char *path)
+{
+    const struct tact_scene_port *device = coupling->device;
+    char key[TACT_SCENE_PATH_BYTES];
+    if (!tact_scene_has_key(check, "%s.stiffness", path)) {
+        if (!device || coupling->hard) {
+            return report_missing_key(
+                check, tact_scene_path_of_key(key, path, "stiffness"), "stiffness",
+                device ? " beside \"hard: true\"" : ", or \"device\", which it follows from");
+        }
+        const double most = tact_passivity_stiffest(device->damping, device->delay,
+                                                    device->friction, device->resolution, period);
+        coupling->stiffness = most > 0.0 ? DEFAULT_STIFFNESS * most / gain : 1.0;
+    }
+    if (!tact_scene_has_key(check, "%s.damping", path)) {
+        if (!slides) {
+            return report_missing_key(check, tact_scene_path_of_key(key, path, "damping"),
+                                      "damping", ": a rotation has no default");
+        }
+        coupling->damping = DEFAULT_DAMPING * sqrt(fmax(0.0, coupling->stiffness));
+        if (device && device->mass > 0.0) {
+            coupling->damping =
+                fmin(coupling->damping, MAX_DEFAULT_DAMPING * device->mass / period);
+        }
+    }
+    return 0;
+}
+
+static bool is_slide(const struct tact_scene_joint *joint)
+{
+    return joint->type && !strcmp(joint->type, "slide");
+}
+
+static const char *coupling_key(bool of_base, bool turns)
+{
+    return !of_base ? "joint.coupling" : turns ? "turn_coupling" : "coupling";
+}
+
+int tact_scene_default_couplings(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES];
+    int rc = 0;
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        struct tact_scene_hand *hand = &scene->hands[i];
+        const uint32_t of_base = tact_scene_base_links(hand);
+        for (uint32_t k = 0; !rc && k < hand->links_count; k++) {
+            struct tact_scene_coupling *coupling = hand->links[k].joint.coupling;
+            const bool turns = k >= 3;
+            if (!coupling) {
+                continue;
+            }
+            tact_scene_path_of_key(path, tact_scene_link_key(scene, i, k, owner),
+                                   coupling_key(k < of_base, turns));
+            rc = set_coupling_defaults(
+                check, coupling, is_slide(&hand->links[k].joint), scene->period,
+                k < of_base ? tact_scene_tool_force_gain(scene, i, turns) : 1.0, path);
+            if (k < of_base && k % 3 == 0) {
+                struct tact_scene_coupling *first =
+                    turns ? hand->base->turn_coupling : hand->base->coupling;
+                first->stiffness = coupling->stiffness;
+                first->damping = coupling->damping;
+            }
+        }
+    }
+    return rc;
+}
 
 /* Checks that a coupling with a known device is no stiffer than the device can render, unless it is
  * energy-bounded. */
@@ -138,9 +220,7 @@ static int check_coupling_input(const struct tact_scene_check *check,
     snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
     const bool of_base = link < tact_scene_base_links(&scene->hands[hand]);
     tact_scene_path_of_key(path, tact_scene_link_key(scene, hand, link, owner),
-                           !of_base   ? "joint.coupling"
-                           : link < 3 ? "coupling"
-                                      : "turn_coupling");
+                           coupling_key(of_base, link >= 3));
     const long measured = tact_scene_find_input(scene, scene->inputs_count, "state", joint);
     if (!l->joint.coupling) {
         return 0;

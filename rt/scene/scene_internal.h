@@ -260,6 +260,8 @@ int tact_scene_check_grips(const struct tact_scene_check *check, const struct ta
 /* Checks the joints and devices that remotes refer to. */
 int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene);
 
+/* scene_coupling.c: stiffness and damping of couplings that state none. */
+int tact_scene_default_couplings(const struct tact_scene_check *check, struct tact_scene *scene);
 /* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
  * gain: of the stiffness at the device by that of the coupling. */
 int tact_scene_check_coupling(const struct tact_scene_check *check,

@@ -33,6 +33,7 @@ static int apply_defaults_and_check(const struct tact_scene_check *check, struct
     int rc = tact_scene_insert_bases(check, scene);
     rc = rc ? rc : tact_scene_defaults(check, scene);
     rc = rc ? rc : tact_scene_complete_tools(check, scene);
+    rc = rc ? rc : tact_scene_default_couplings(check, scene);
     rc = rc ? rc : tact_scene_complete_remotes(check, scene);
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
     rc = rc ? rc : tact_scene_read_calibrations(check, scene, files);

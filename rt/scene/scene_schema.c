@@ -165,8 +165,8 @@ static const cyaml_schema_field_t port_fields[] = {
 };
 
 static const cyaml_schema_field_t coupling_fields[] = {
-    YAML_NUMBER("stiffness", YAML_REQUIRED_KEY, tact_scene_coupling, stiffness),
-    YAML_NUMBER("damping", YAML_REQUIRED_KEY, tact_scene_coupling, damping),
+    YAML_NUMBER("stiffness", YAML_OPTIONAL_KEY, tact_scene_coupling, stiffness),
+    YAML_NUMBER("damping", YAML_OPTIONAL_KEY, tact_scene_coupling, damping),
     YAML_NUMBER("filter", YAML_OPTIONAL_KEY, tact_scene_coupling, filter),
     CYAML_FIELD_MAPPING_PTR("device", YAML_OPTIONAL_KEY, struct tact_scene_coupling, device,
                             port_fields),

@@ -314,7 +314,9 @@ static void bad_settings_are_refused(void **state)
         {"stiffness: 1, coupling: {%s}", "is of a drive", 15},
         {"damping: 1, coupling: {%s}", "is of a drive", 15},
         {"coupling: {%s, damping: 1}", "", 15},
-        {"coupling: {stiffness: 100}", "damping", 15},
+        {"coupling: {damping: 1}", "expected the key \"stiffness\" here, or \"device\"", 15},
+        {"coupling: {hard: true, device: {mass: 1, damping: 1}}", "beside \"hard: true\"", 15},
+        {"coupling: {device: {mass: 1, damping: -1}}", "greater than 0", 15},
         {"coupling: {stiffness: 0, damping: 1}", "greater than 0", 15},
         {"coupling: {stiffness: 1, damping: -1}", "", 15},
         {"coupling: {%s, hard: true}", "expected \"device\"", 15},
@@ -339,6 +341,39 @@ static void bad_settings_are_refused(void **state)
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_int_equal(err.line, bad[i].line);
         assert_non_null(strstr(err.text, bad[i].expected_message));
+    }
+}
+
+/* Half of what the device renders, and 0.1 sqrt(K 1 kg), at most 0.4 m / T. */
+static void gains_have_defaults(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *drive;
+        double stiffness, damping;
+    } rows[] = {
+        {"coupling: {device: {mass: 0.1, damping: 1}}", 1000.0, 3.1622776601683795},
+        {"coupling: {device: {mass: 0.1, damping: 1, delay: 0.001}}", 1000.0 / 3.0,
+         1.8257418583505538},
+        {"coupling: {device: {mass: 1e-3, damping: 1}}", 1000.0, 0.4},
+        {"coupling: {device: {mass: 0.1, damping: 1}, damping: 7}", 1000.0, 7.0},
+        {"coupling: {stiffness: 1e4}", 1e4, 10.0},
+        {"coupling: {stiffness: 400, device: {mass: 0.1, damping: 1}, hard: true}", 400.0, 2.0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char scene[4096];
+        struct tact_error err = {0};
+        struct tact_scene *out = NULL;
+        const struct press p = {press_hands[0], rows[i].drive, 0.0,        0.0,
+                                NULL,           1.0,           PRESS_TOOL, "press.csv"};
+        write_press_scene(&p, scene);
+        if (tact_scene_parse(scene, strlen(scene), "a.yaml", NULL, &out, &err)) {
+            fail_msg("%s", err.text);
+        }
+        const struct tact_scene_coupling *found = out->hands[0].links[0].joint.coupling;
+        assert_true(fabs(found->stiffness / rows[i].stiffness - 1.0) < 1e-15);
+        assert_true(fabs(found->damping / rows[i].damping - 1.0) < 1e-15);
+        tact_scene_free(out);
     }
 }
 
@@ -375,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_short_loss_leaves_no_force),
         cmocka_unit_test(a_silent_device_loses_its_force),
         cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(gains_have_defaults),
         cmocka_unit_test(refuses_without_an_input),
     };
     return cmocka_run_group_tests(tests, make_press_folder, remove_press_folder);
