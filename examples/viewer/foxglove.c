@@ -69,7 +69,8 @@ static void subscribe_client_to_channel(struct server *s, struct foxglove_client
         c->is_topic_subscribed[channel - 1] = 1;
         c->ids[channel - 1] = id;
         c->must_send_scene |= scene && scene->topic == channel - 1;
-        c->sent = 0; /* so that the present tick is sent, even if it was sent already */
+        c->is_topic_new[channel - 1] = 1;
+        c->has_new_topics = 1;
         if (!c->subscription_count++) {
             c->next = s->frames.next;
         }
@@ -95,6 +96,7 @@ static int subscribe_topics(struct server *s, struct foxglove_client *c, const j
         subscribe_client_to_channel(s, c, id, channel);
     }
     server_update_requested_ticks(s);
+    atomic_store_explicit(&s->must_queue_again, 1, memory_order_relaxed);
     s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);
     return json_is_array(list) ? 0 : -EINVAL;
 }

@@ -98,10 +98,10 @@ static int write_scene_message(struct server *s, struct foxglove_client *c, uint
 }
 
 /* 1 where a client with ?every=N needs the frame of a tick. In a pause a tick is published again
- * for new clients, and this client may have it already. */
+ * for new subscriptions. A client that has it already needs it for topics that are new to it. */
 static int is_frame_due_for_client(const struct foxglove_client *c, uint64_t tick)
 {
-    return tick % c->every == 0 && !(c->sent && tick == c->tick);
+    return tick % c->every == 0 && (!c->sent || tick != c->tick || c->has_new_topics);
 }
 
 /* Sets c->next to the number of the client's next frame. A client with ?every=N whose frames are no
@@ -130,7 +130,10 @@ static int find_next_frame_of_client(const struct server *s, struct foxglove_cli
 
 static void begin_client_frame(struct server *s, struct foxglove_client *c)
 {
-    c->tick = frames_find_by_number(&s->frames, c->next)->tick;
+    const uint64_t tick = frames_find_by_number(&s->frames, c->next)->tick;
+    c->repeats_tick = c->every && c->sent && tick == c->tick;
+    c->has_new_topics = 0;
+    c->tick = tick;
     c->sent = 1;
     c->frame = c->next++;
     c->is_sending_frame = 1;
@@ -172,8 +175,10 @@ static int write_next_message_of_frame(struct server *s, struct foxglove_client 
     }
     for (; c->message <= frame->count; c->message++) {
         const struct tact_topic_message *m = &frame->messages[c->message - 1];
-        if (m->topic < MAX_FOXGLOVE_TOPICS && c->is_topic_subscribed[m->topic]) {
+        if (m->topic < MAX_FOXGLOVE_TOPICS && c->is_topic_subscribed[m->topic] &&
+            (c->is_topic_new[m->topic] || !c->repeats_tick)) {
             c->message++;
+            c->is_topic_new[m->topic] = 0;
             return write_topic_message(s, c, m);
         }
     }

@@ -298,6 +298,7 @@ int server_open(const struct server_options *options, struct server **out, struc
     if (s) {
         memset(s, 0, sizeof *s);
         s->options = *options;
+        s->last_queued_tick = UINT64_MAX;
         rc = allocate_server_buffers(s);
     }
     rc = rc ? rc : make_access_token(s);
@@ -353,11 +354,20 @@ WIRE_TICK_CODE void server_publish(struct server *s)
     get_next_publish_slot(s)->record_bytes = 0;
 }
 
+/* Whether the record of a tick is queued. A simulation, replay or log publishes a tick again at the
+ * end of a frame or in a pause: it is queued again only for a client that has just subscribed. */
+static inline int must_queue_record(struct server *s, uint64_t tick)
+{
+    unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
+    return every && tick % every == 0 &&
+           (tick != s->last_queued_tick ||
+            atomic_exchange_explicit(&s->must_queue_again, 0, memory_order_relaxed));
+}
+
 WIRE_TICK_CODE struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick,
                                                                   int sample)
 {
-    unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
-    if (every && tick % every == 0) {
+    if (must_queue_record(s, tick)) {
         return record_queue_next_slot(&s->queue);
     }
     return sample && atomic_load_explicit(&s->wants_frames, memory_order_relaxed)
@@ -368,6 +378,7 @@ WIRE_TICK_CODE struct tact_record *server_record_buffer_if_wanted(struct server 
 WIRE_TICK_CODE void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
 {
     if (record == record_queue_next_slot(&s->queue)) {
+        s->last_queued_tick = record->tick;
         record_queue_push(&s->queue, bytes);
     } else {
         get_next_publish_slot(s)->records_queued_before = s->queue.added;

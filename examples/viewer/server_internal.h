@@ -49,9 +49,11 @@ struct server {
     atomic_uint wants_ticks;   /* the session publishes ticks that are multiples of this; 0: none */
     atomic_int wants_frames;   /* 1: it also publishes the tick of each frame of the page */
     struct record_queue queue; /* records, from the publishing thread */
+    atomic_int must_queue_again; /* 1: the present tick is queued again, for a new subscription */
     /* The publishing thread. */
     /* size of the last record in a slot */
     _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_record_bytes;
+    uint64_t last_queued_tick; /* of the last record in the queue; UINT64_MAX: none */
     /* The server's thread. */
     _Alignas(WIRE_CACHE_LINE_BYTES) lws_sorted_usec_list_t timer;
     const struct slot *newest;

@@ -244,6 +244,32 @@ def check_log(viewer, rows, source):
     every.close()
 
 
+def check_repeats(viewer):
+    """With ?every=N a tick is sent once: where the present one is shown again, for others or for topics that are new to this
+    client, it gets these topics only."""
+    mover, client, other = page(viewer), Client(viewer, every=5), Client(viewer, every=10)
+    client.subscribe("/tact/tick")
+    ask(mover, "seek", tick=700)
+    while tick_of(client.receive()[2]) != 700:
+        pass
+    other.subscribe("/tact/tick", "/tf")
+    assert tick_of(other.until(700)[-1][2]) == 700
+    for topic in ("/joint_states", "/tf", "/scene"):
+        client.subscribe(topic)
+        assert client.receive()[0] == topic
+    for _ in range(3):
+        client.send("subscribe", subscriptions=[])
+    ask(mover, "seek", tick=700)
+    ask(mover, "seek", tick=705)
+    names = []
+    while not names or tick_of(data) != 705:
+        name, _, data = client.receive()
+        names.append(name)
+        assert name == "/tact/tick", names
+    for socket in (mover, client, other):
+        socket.close()
+
+
 def record_session(tact, source, log, command):
     """A session that is recorded, and what three clients were sent: their frames, and the number of reports of loss to each."""
     words = (tact, command, os.path.join(source, "examples/scenes/ruler.yaml"), "--moments", "host", "--record", log,
@@ -475,6 +501,7 @@ def main():
         rows = logged(tact, log, folder)
         with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
             check_log(viewer, rows, source)
+            check_repeats(viewer)
             check_answers(viewer)
             check_refused(viewer)
             check_many(viewer)
