@@ -302,7 +302,7 @@ static void bad_settings_are_refused(void **state)
         {{"to: hand.base_ry", "to: hand.base"}, "inputs[1].to", "no link named \"base\"", 25},
         {{"to: hand.base_ry", "to: hand.base_ry, what: state"},
          "hands[0].base.turn_coupling",
-         "is measured",
+         "measures its state",
          13},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
