@@ -12,8 +12,8 @@ numbers   text becomes a number, and a number text, through contact/number.h alo
           and printf() do follows the locale. What examples/ prints is free: the command sets no locale
 elementary  the library takes elementary functions from contact/elementary.h alone: those of libm give other bits
           on other processors. What examples/ prints and draws is free
-plain     the field's words: no word of PLAIN_WORDS in identifiers, comments and messages, no static function
-          whose name is a bare verb, and, except in tests, none of one name in two files of a folder
+plain     the field's words: no word of PLAIN_WORDS in identifiers, comments and messages; no static function
+          named by one word, except FIELD_TERMS; and, except in tests, none of one name in two files of a folder
 format    clang-format has nothing to change
 """
 import fnmatch
@@ -59,7 +59,8 @@ PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"goes by the": "follows, depends on",
     r"tapes?": "capture",
 }
-PLAIN_VERBS = {"put", "take", "say", "tell", "look", "see", "give", "hold", "keep", "add", "list", "find", "ask", "drop", "place"}
+FIELD_TERMS = {"cross", "dot"}  # one word that is the whole name of an operation of the field
+STATIC_FUNCTION = re.compile(r"^static [^;={]*?\b(\w+)\(", re.M)
 FUNCTION_LINES = 80
 FILE_LINES = 600
 FORMAT_VERSION = 14  # of Debian 12: others lay out some lines differently
@@ -106,11 +107,17 @@ def words():
             for n, line in enumerate(lines(path), 1) if marks.search(line)]
 
 
+def one_word_functions():
+    """Static functions whose name says only what is done, or only to what."""
+    return [f"{path}: {name}(): name what is done and to what, in two words or more"
+            for path in code() for name in sorted(set(STATIC_FUNCTION.findall(text_of(path))))
+            if "_" not in name and name not in FIELD_TERMS]
+
+
 def plain():
-    wrong = []
+    wrong = one_word_functions()
     words_of = {re.compile(r"(?<![a-zA-Z])(" + word + r")(?![a-zA-Z])", re.I): instead
                 for word, instead in PLAIN_WORDS.items()}
-    definition = re.compile(r"^static [^;={]*?\b(\w+)\(", re.M)
     for folder in PLAIN_FOLDERS + PLAIN_TESTS:
         defined = {}
         for path in [p for p in code() if os.path.dirname(p) == folder]:
@@ -123,11 +130,9 @@ def plain():
                     if found and found.start() < len(line):
                         wrong.append(f"{path}:{n}: \"{found.group(0)}\": write {instead}")
             if path.endswith(".c"):
-                for name in set(definition.findall("\n".join(text))):
+                for name in set(STATIC_FUNCTION.findall("\n".join(text))):
                     defined.setdefault(name, []).append(path)
         for name, paths in sorted(defined.items()):
-            if name in PLAIN_VERBS:
-                wrong.append(f"{paths[0]}: {name}(): name its object too")
             if len(paths) > 1 and folder not in PLAIN_TESTS:
                 wrong.append(f"{name}() is static in {' and '.join(paths)}")
     return wrong
