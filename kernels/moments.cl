@@ -27,7 +27,8 @@ typedef float4 real4;
 /* Bound on the slope of a triangle; equals the host's TACT_MAX_FACE_SLOPE. */
 #define MAX_TRIANGLE_SLOPE REAL(1e8)
 
-/* Partial sums of one work item in the summation frame of its pair: moments about the frame's origin. */
+/* Partial sums of one work item in the summation frame of its pair: moments about the frame's
+ * origin. */
 typedef struct {
     real volume;
     real3 first;    /* integral of r dV */
@@ -68,22 +69,24 @@ static void store_sums(__global real *partial, uint item, const sums_t *s)
     to[16] = s->size;
 }
 
-static real3 load3(__global const real *from)
+static real3 load_vector(__global const real *from)
 {
     return (real3)(from[0], from[1], from[2]);
 }
 
-/* Corner k of a triangle in the summation frame; frame: rows of a rotation, then an origin. */
-static real3 corner(__global const real *frame, __global const real *vertices,
-                    __global const uint *triangles, uint triangle, int k)
+/* Corner k of a triangle, in the summation frame; frame: rows of a rotation, then an origin. */
+static real3 to_summation_frame(__global const real *frame, __global const real *vertices,
+                                __global const uint *triangles, uint triangle, int k)
 {
-    real3 r = load3(vertices + 3 * (size_t)triangles[3 * (size_t)triangle + k]) - load3(frame + 9);
-    return (real3)(dot(load3(frame), r), dot(load3(frame + 3), r), dot(load3(frame + 6), r));
+    real3 r = load_vector(vertices + 3 * (size_t)triangles[3 * (size_t)triangle + k]) -
+              load_vector(frame + 9);
+    return (real3)(dot(load_vector(frame), r), dot(load_vector(frame + 3), r),
+                   dot(load_vector(frame + 6), r));
 }
 
 /* Clips the convex polygon p, whose corner i lies at the signed distance d[i], to d >= 0. q has
  * room for MAX_POLYGON_CORNERS; only rounding on a sliver could exceed it. */
-static int clip(const real4 *p, const real *d, int n, real4 *q)
+static int clip_polygon(const real4 *p, const real *d, int n, real4 *q)
 {
     int m = 0;
     for (int i = 0; i < n; i++) {
@@ -103,7 +106,7 @@ static int clip(const real4 *p, const real *d, int n, real4 *q)
 }
 
 /* Integral of f g k over a triangle of area 60, the three linear, given by their corner values. */
-static real cubic(real3 f, real3 g, real3 k)
+static real integrate_product(real3 f, real3 g, real3 k)
 {
     real3 one = (real3)(REAL(1), REAL(1), REAL(1));
     real sf = dot(f, one), sg = dot(g, one), sk = dot(k, one);
@@ -128,9 +131,10 @@ static void add_prism(sums_t *s, real4 a, real4 b, real4 c, real area)
                 (real3)(sh * dot(x, one) + dot(h, x), sh * dot(y, one) + dot(h, y),
                         sh * dot(m, one) + dot(h, m));
     real w = area / REAL(60);
-    s->diagonal +=
-        w * (real3)(cubic(h, x, x), cubic(h, y, y), cubic(h, m, m) + cubic(h, h, h) / REAL(12));
-    s->mixed += w * (real3)(cubic(h, x, y), cubic(h, x, m), cubic(h, y, m));
+    s->diagonal += w * (real3)(integrate_product(h, x, x), integrate_product(h, y, y),
+                               integrate_product(h, m, m) + integrate_product(h, h, h) / REAL(12));
+    s->mixed += w * (real3)(integrate_product(h, x, y), integrate_product(h, x, m),
+                            integrate_product(h, y, m));
 }
 
 /* Adds the volume between a flat polygon of the first solid's surface, corners (x, y, z, height) in
@@ -165,7 +169,7 @@ static int clip_triangle_projections(const real3 *s, const real3 *t, real3 nt, i
             p[i] = out[i];
             d[i] = (to.x - from.x) * (p[i].y - from.y) - (to.y - from.y) * (p[i].x - from.x);
         }
-        n = clip(p, d, n, out);
+        n = clip_polygon(p, d, n, out);
     }
     real lowest = fmin(fmin(t[0].z, t[1].z), t[2].z), highest = fmax(fmax(t[0].z, t[1].z), t[2].z);
     real most = REAL(0);
@@ -187,7 +191,7 @@ static int clip_triangle_projections(const real3 *s, const real3 *t, real3 nt, i
         *weight = REAL(0.5);
         return n;
     }
-    return clip(p, d, n, out);
+    return clip_polygon(p, d, n, out);
 }
 
 /* 1 if the boxes of the projected triangles touch and t's top is not below s's bottom by more than
@@ -216,8 +220,8 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     sums_t sum;
     sums_zero(&sum);
     for (int k = 0; k < 3; k++) {
-        s[k] = corner(frame, vertices, triangles, item.x, k);
-        t[k] = corner(frame + 12, vertices, triangles, item.y, k);
+        s[k] = to_summation_frame(frame, vertices, triangles, item.x, k);
+        t[k] = to_summation_frame(frame + 12, vertices, triangles, item.y, k);
     }
     real3 nt = cross(t[1] - t[0], t[2] - t[0]);
     real slack = frame[24], weight;
@@ -247,7 +251,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     sums_t sum;
     sums_zero(&sum);
     for (int k = 0; k < 3; k++) {
-        real3 r = corner(frame, vertices, triangles, item.x, k);
+        real3 r = to_summation_frame(frame, vertices, triangles, item.x, k);
         if (fabs(r.z) <= slack) {
             r.z = REAL(0);
         } else {
@@ -257,7 +261,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
         d[k] = -r.z;
     }
     /* a coplanar face has weight one half */
-    add_column(&sum, q, clip(p, d, 3, q), within ? REAL(0.5) : REAL(1));
+    add_column(&sum, q, clip_polygon(p, d, 3, q), within ? REAL(0.5) : REAL(1));
     store_sums(partial, first + i, &sum);
 }
 

@@ -9,7 +9,7 @@
 #include "devices/attached/attached_internal.h"
 #include "devices/evdev/evdev_internal.h"
 
-static bool has(const struct libevdev *dev, unsigned int type, unsigned int code)
+static bool has_code(const struct libevdev *dev, unsigned int type, unsigned int code)
 {
     return libevdev_has_event_code(dev, type, code) == 1;
 }
@@ -88,7 +88,7 @@ static bool has_keyboard_keys(const struct libevdev *dev)
                                         KEY_PLAYPAUSE, KEY_BRIGHTNESSDOWN};
     int found = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        found += has(dev, EV_KEY, keys[i]);
+        found += has_code(dev, EV_KEY, keys[i]);
     }
     return found >= 4;
 }
@@ -97,44 +97,46 @@ static bool has_keyboard_keys(const struct libevdev *dev)
 static const char *guess_device_kind(const struct libevdev *dev)
 {
     const char *name = libevdev_get_name(dev);
-    bool six = (has(dev, EV_REL, REL_RX) && has(dev, EV_REL, REL_RZ)) ||
-               (has(dev, EV_ABS, ABS_RX) && has(dev, EV_ABS, ABS_RZ) && has(dev, EV_ABS, ABS_Z) &&
-                !has(dev, EV_KEY, BTN_GAMEPAD) && !has(dev, EV_KEY, BTN_JOYSTICK));
-    bool has_steering_axis = has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_WHEEL);
+    bool six = (has_code(dev, EV_REL, REL_RX) && has_code(dev, EV_REL, REL_RZ)) ||
+               (has_code(dev, EV_ABS, ABS_RX) && has_code(dev, EV_ABS, ABS_RZ) &&
+                has_code(dev, EV_ABS, ABS_Z) && !has_code(dev, EV_KEY, BTN_GAMEPAD) &&
+                !has_code(dev, EV_KEY, BTN_JOYSTICK));
+    bool has_steering_axis = has_code(dev, EV_ABS, ABS_X) || has_code(dev, EV_ABS, ABS_WHEEL);
     bool is_keyboard = has_keyboard_keys(dev);
     /* A headset has buttons like a pad's, and nothing to point with. */
-    bool points = !is_keyboard && (has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_RX) ||
-                                   has(dev, EV_ABS, ABS_HAT0X) || has(dev, EV_KEY, BTN_DPAD_UP));
+    bool points =
+        !is_keyboard && (has_code(dev, EV_ABS, ABS_X) || has_code(dev, EV_ABS, ABS_RX) ||
+                         has_code(dev, EV_ABS, ABS_HAT0X) || has_code(dev, EV_KEY, BTN_DPAD_UP));
     if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) ||
         does_name_contain_word(name, "motion sensor") ||
         does_name_contain_word(name, "accelerometer")) {
         return "motion";
     }
     if (has_steering_axis && !is_keyboard &&
-        (has(dev, EV_ABS, ABS_WHEEL) || has(dev, EV_KEY, BTN_GEAR_DOWN) ||
+        (has_code(dev, EV_ABS, ABS_WHEEL) || has_code(dev, EV_KEY, BTN_GEAR_DOWN) ||
          does_name_contain_word(name, "wheel") || does_name_contain_word(name, "racing")) &&
-        !has(dev, EV_KEY, BTN_STYLUS) && !has(dev, EV_KEY, BTN_TOOL_PEN)) {
+        !has_code(dev, EV_KEY, BTN_STYLUS) && !has_code(dev, EV_KEY, BTN_TOOL_PEN)) {
         return "wheel";
     }
-    if (has(dev, EV_KEY, BTN_TOOL_PEN) || has(dev, EV_KEY, BTN_STYLUS)) {
+    if (has_code(dev, EV_KEY, BTN_TOOL_PEN) || has_code(dev, EV_KEY, BTN_STYLUS)) {
         return "tablet";
     }
-    if (has(dev, EV_ABS, ABS_X) && has(dev, EV_KEY, BTN_TOUCH)) {
+    if (has_code(dev, EV_ABS, ABS_X) && has_code(dev, EV_KEY, BTN_TOUCH)) {
         return "touch";
     }
-    if (points && has(dev, EV_KEY, BTN_GAMEPAD)) {
+    if (points && has_code(dev, EV_KEY, BTN_GAMEPAD)) {
         return "pad";
     }
-    if (points && (has(dev, EV_KEY, BTN_JOYSTICK) || has(dev, EV_KEY, BTN_THUMB))) {
+    if (points && (has_code(dev, EV_KEY, BTN_JOYSTICK) || has_code(dev, EV_KEY, BTN_THUMB))) {
         return "stick";
     }
     if (six && !is_keyboard) {
         return "puck";
     }
-    if (has(dev, EV_REL, REL_X) && has(dev, EV_KEY, BTN_LEFT)) {
+    if (has_code(dev, EV_REL, REL_X) && has_code(dev, EV_KEY, BTN_LEFT)) {
         return "mouse";
     }
-    return has(dev, EV_KEY, KEY_A) && has(dev, EV_KEY, KEY_ENTER) ? "keyboard" : "other";
+    return has_code(dev, EV_KEY, KEY_A) && has_code(dev, EV_KEY, KEY_ENTER) ? "keyboard" : "other";
 }
 
 /* Stores the warning of omitted channels. */
@@ -150,10 +152,10 @@ static void append_omission_to_note(void *user, enum tact_message_level level, c
 static void format_example_key_name(const struct libevdev *dev, struct tact_attached_input *input)
 {
     unsigned int code = KEY_SPACE;
-    for (unsigned int i = 1; i < KEY_CNT && !has(dev, EV_KEY, code); i++) {
-        code = has(dev, EV_KEY, i) ? i : code;
+    for (unsigned int i = 1; i < KEY_CNT && !has_code(dev, EV_KEY, code); i++) {
+        code = has_code(dev, EV_KEY, i) ? i : code;
     }
-    if (has(dev, EV_KEY, code)) {
+    if (has_code(dev, EV_KEY, code)) {
         tact_evdev_code_name(EV_KEY, code, input->named, sizeof input->named);
     }
 }
@@ -198,10 +200,10 @@ static void describe_force_effects(const struct libevdev *dev, struct tact_attac
 {
     unsigned char bits[FF_CNT / 8] = {0};
     for (unsigned int code = 0; code < FF_CNT; code++) {
-        bits[code / 8] |= (unsigned char)(has(dev, EV_FF, code) << (code % 8));
+        bits[code / 8] |= (unsigned char)(has_code(dev, EV_FF, code) << (code % 8));
     }
     for (unsigned int type = FF_RUMBLE; type <= FF_RAMP; type++) {
-        if (has(dev, EV_FF, type)) {
+        if (has_code(dev, EV_FF, type)) {
             tact_attached_append_text(input->effects, sizeof input->effects, "%s%s",
                                       input->effects[0] ? ", " : "",
                                       tact_force_type_name((int)type));

@@ -81,7 +81,7 @@ static int find_next_tag(const struct reading *r, const char **at, struct tag *t
     return 1;
 }
 
-static bool is(const struct tag *tag, const char *name)
+static bool is_element(const struct tag *tag, const char *name)
 {
     return strlen(name) == tag->length && !strncmp(tag->name, name, tag->length);
 }
@@ -178,7 +178,8 @@ static int store_axis_element(struct reading *r, const struct tag *tag)
     int rc = read_tag_attribute(r, tag, "Name", text);
     for (int k = 0; rc > 0 && k < AXES; k++) {
         if (!strcasecmp(text, tact_wrench_axes[k])) {
-            return store_matrix_element(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
+            return store_matrix_element(r, tag, is_element(tag, "Axis") ? &r->axis[k] : &r->user[k],
+                                        text);
         }
     }
     return rc < 0
@@ -196,9 +197,9 @@ static int find_calibration_elements(struct reading *r)
     while ((rc = find_next_tag(r, &at, &tag)) > 0) {
         bool here = inside && (!r->required_calibration || r->count == r->required_calibration);
         rc = 0;
-        if (is(&tag, "FTSensor") && !tag.is_closing_tag) {
+        if (is_element(&tag, "FTSensor") && !tag.is_closing_tag) {
             rc = store_matrix_element(r, &tag, &r->sensor, "FTSensor");
-        } else if (is(&tag, "Calibration")) {
+        } else if (is_element(&tag, "Calibration")) {
             if (inside != tag.is_closing_tag) {
                 return set_ati_file_error(
                     r, tag.name,
@@ -217,11 +218,12 @@ static int find_calibration_elements(struct reading *r)
                                               "")
                          : store_matrix_element(r, &tag, &r->calibration, "Calibration");
             }
-        } else if (!tag.is_closing_tag && (is(&tag, "Axis") || is(&tag, "UserAxis"))) {
+        } else if (!tag.is_closing_tag &&
+                   (is_element(&tag, "Axis") || is_element(&tag, "UserAxis"))) {
             rc = !inside ? set_ati_file_error(r, tag.name, "an axis outside of a Calibration", "")
                  : here  ? store_axis_element(r, &tag)
                          : 0;
-        } else if (here && !tag.is_closing_tag && is(&tag, "BasicTransform")) {
+        } else if (here && !tag.is_closing_tag && is_element(&tag, "BasicTransform")) {
             rc = store_matrix_element(r, &tag, &r->transform, "BasicTransform");
         }
         if (rc) {

@@ -73,8 +73,7 @@ struct tact_scene_shape {
     double radius;  /**< sphere, capsule, cylinder, torus (of its ring) [m] */
     double tube;    /**< torus: radius of its tube [m] */
     double length;  /**< capsule: of the axis segment; cylinder [m] */
-    double size[3]; /**< path of a mesh file, relative to the scene's folder; convex, mesh: OBJ or
-                       STL, mesh: also VTK or Gmsh */
+    double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
     char *file;     /**< convex, mesh: OBJ or STL, mesh: also VTK or Gmsh, relative to the scene's
                        folder */
     struct tact_scene_generate
@@ -426,7 +425,7 @@ struct tact_scene_grip {
 struct tact_scene_contact {
     double overlap;               /**< default target depth V/|g| [m]; default 2e-5 */
     double compliance;            /**< [m/N]; default 0 */
-    double tangential_compliance; /**< default normal compliance of contacts [m/N]; default 0: see
+    double tangential_compliance; /**< tangential compliance of contacts [m/N]; default 0: see
                                      struct tact_contact_law */
     double dissipation;           /**< relaxation time [s]; default 0.005 */
     uint32_t iterations;          /**< maximum number of sweeps per tick; default 50 */

@@ -59,7 +59,7 @@ PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"goes by the": "follows, depends on",
     r"tapes?": "capture",
 }
-FIELD_TERMS = {"cross", "dot"}  # one word that is the whole name of an operation of the field
+FIELD_TERMS = {"cross", "dot", "uniform"}  # one word that is the whole name of an operation of the field
 STATIC_FUNCTION = re.compile(r"^static [^;={]*?\b(\w+)\(", re.M)
 FUNCTION_LINES = 80
 FILE_LINES = 600

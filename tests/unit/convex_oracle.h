@@ -27,7 +27,7 @@ struct answer {
     real v, c[3], s[6], g[3], q[3]; /* q: torque of the gradient about the world origin */
 };
 
-static real height(const real n[4], const real *p)
+static real height_above(const real n[4], const real *p)
 {
     return n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - n[3];
 }
@@ -94,7 +94,7 @@ static void clip_by_plane(struct polyhedron *h, const real plane[4], real tolera
         int on = 0;
         for (int i = 0; i < in->n; i++) {
             const real *p = in->p[i], *q = in->p[(i + 1) % in->n];
-            real hp = height(plane, p), hq = height(plane, q);
+            real hp = height_above(plane, p), hq = height_above(plane, q);
             hp = hp < tolerance && hp > -tolerance ? 0 : hp;
             hq = hq < tolerance && hq > -tolerance ? 0 : hq;
             any_above |= hp > 0;

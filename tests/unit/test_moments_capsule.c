@@ -348,8 +348,8 @@ static void gradient_is_the_volume_slope(void **unused)
             touching++;
             for (int k = 0; k < 6; k++) {
                 double step = 1e-5 * (k < 3 ? scale : 1.0);
-                struct tact_pose pose_moved_forward = moved(&pa, m.centroid, k, step);
-                struct tact_pose pose_moved_back = moved(&pa, m.centroid, k, -step);
+                struct tact_pose pose_moved_forward = moved_pose(&pa, m.centroid, k, step);
+                struct tact_pose pose_moved_back = moved_pose(&pa, m.centroid, k, -step);
                 tact_moments_pair(&capsule, &pose_moved_forward, &other, &pb, NULL, NULL, &up);
                 tact_moments_pair(&capsule, &pose_moved_back, &other, &pb, NULL, NULL, &down);
                 double slope = (up.volume - down.volume) / (2.0 * step);

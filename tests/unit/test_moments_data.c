@@ -146,8 +146,8 @@ static void gradient_is_derivative(void **unused)
         overlaps++;
         double slope[6];
         for (int k = 0; k < 6; k++) {
-            struct tact_pose before = moved(&pi, m.centroid, k, -e);
-            struct tact_pose after = moved(&pi, m.centroid, k, e);
+            struct tact_pose before = moved_pose(&pi, m.centroid, k, -e);
+            struct tact_pose after = moved_pose(&pi, m.centroid, k, e);
             compute_moments_in_order(i, &before, j, &pj, m.gradient, &behind);
             compute_moments_in_order(i, &after, j, &pj, m.gradient, &ahead);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);

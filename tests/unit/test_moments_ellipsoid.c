@@ -135,7 +135,7 @@ static double volume_derivative(const struct tact_shape *egg, const struct tact_
 {
     struct tact_moments side[2];
     for (int i = 0; i < 2; i++) {
-        struct tact_pose p = moved(pa, m->centroid, k, i ? e : -e);
+        struct tact_pose p = moved_pose(pa, m->centroid, k, i ? e : -e);
         tact_moments_pair(egg, &p, other, pb, NULL, NULL, &side[i]);
     }
     return (side[1].volume - side[0].volume) / (2.0 * e);

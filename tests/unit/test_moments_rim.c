@@ -205,8 +205,8 @@ static void gradient_is_derivative(void **unused)
         struct pair before = p, after = p;
         double slope[6];
         for (int k = 0; k < 6; k++) {
-            before.pa = moved(&p.pa, m.centroid, k, -e);
-            after.pa = moved(&p.pa, m.centroid, k, e);
+            before.pa = moved_pose(&p.pa, m.centroid, k, -e);
+            after.pa = moved_pose(&p.pa, m.centroid, k, e);
             assert_true(moments_of_pair_by_rim(&before, &behind) == 1 &&
                         moments_of_pair_by_rim(&after, &ahead) == 1);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);

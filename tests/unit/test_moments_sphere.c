@@ -249,7 +249,7 @@ static double numerical_volume_derivative(const struct tact_shape *ball, const s
 {
     struct tact_moments side[2];
     for (int i = 0; i < 2; i++) {
-        struct tact_pose p = moved(pa, m->centroid, k, i ? e : -e);
+        struct tact_pose p = moved_pose(pa, m->centroid, k, i ? e : -e);
         tact_moments_pair(ball, &p, hull, pb, NULL, NULL, &side[i]);
     }
     return (side[1].volume - side[0].volume) / (2.0 * e);

@@ -100,8 +100,8 @@ static int add_arc_corners(const struct face *face, const double *from, double a
 
 /* The arcs of a polygon do not overlap, so that three edges and their arcs have at most
  * TACT_FIELD_CORNERS. */
-static int outline(const struct face *face, const struct field_disc_part part[3],
-                   struct field_polygon *p)
+static int trace_outline(const struct face *face, const struct field_disc_part part[3],
+                         struct field_polygon *p)
 {
     int rc = 0;
     p->corners = 0;
@@ -188,7 +188,7 @@ static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
     p->gradient_difference = 1.0;
     tact_v3_scale(p->normal, face.axes + 6, -1.0);
     tact_v3_copy(p->slope_b, p->normal);
-    if (outline(&face, part, p)) {
+    if (trace_outline(&face, part, p)) {
         return -ENOSPC;
     }
     disc_moments_to_space(&face, s.area, s.first, s.second, &p->area_moments);
