@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "export.h"
+#include "text.h"
 #include "viewer/pages.h"
 #include "viewer/playback.h"
 
 #define MAX_EXPORTED_FRAMES 20000
 #define EXPORTED_FRAMES_PER_SECOND 60.0
 #define UNLIMITED_BUDGET_NS (INT64_MAX / 2)
-/* Maximum total size of the records' values in the page; if it is exceeded, the page has no such
- * values. */
+/* Maximum total size of the records' values in the page, which has those of the first fields, as
+ * many as fit. */
 #define MAX_EXPORTED_VALUE_BYTES (32.0 * 1024.0 * 1024.0)
+#define MAX_NAMED_FIELDS 16 /* most fields that are named where the page does not have them */
 
 /* The page loads no other file, whatever the session contains. */
 static const char policy[] =
@@ -63,19 +65,67 @@ static void write_message_base64(struct base64 *b, int text, const void *data, s
     write_base64(b, zeros, (8 - size % 8) % 8);
 }
 
+/* Ticks from one exported frame to the next. */
+static double compute_ticks_per_frame(const struct playback *p)
+{
+    const double ticks = (double)tact_log_state(p->log)->ticks;
+    double step = 1.0 / (EXPORTED_FRAMES_PER_SECOND * p->view.scene->period);
+    step = step < 1.0 ? 1.0 : step;
+    return ticks / step > MAX_EXPORTED_FRAMES ? ticks / MAX_EXPORTED_FRAMES : step;
+}
+
+/* The number of the log's first fields that the page can list and whose values in all frames do not
+ * exceed the limit. *values: how many values a record has of them. */
+static uint32_t count_exported_fields(const struct playback *p, size_t *values)
+{
+    const struct tact_layout *layout = tact_log_layout(p->log);
+    const double frames = (double)tact_log_state(p->log)->ticks / compute_ticks_per_frame(p);
+    uint32_t count = 0;
+    *values = 0;
+    for (; count < layout->field_count; count++) {
+        const size_t end = (size_t)layout->fields[count].offset + layout->fields[count].count;
+        const size_t bytes = sizeof(struct wire_values) + sizeof(float) * end;
+        if (end > WIRE_MAX_HELLO_VALUES || frames * (double)bytes > MAX_EXPORTED_VALUE_BYTES) {
+            break;
+        }
+        *values = end;
+    }
+    return count;
+}
+
+/* Names on stderr the fields of the log that the page does not have. */
+static void report_omitted_fields(const struct playback *p, const struct output *out)
+{
+    const struct tact_layout *layout = tact_log_layout(p->log);
+    const uint32_t count = layout->field_count;
+    size_t values;
+    const uint32_t kept = count_exported_fields(p, &values);
+    if (kept == count) {
+        return;
+    }
+    fprintf(
+        stderr,
+        "%s: %s: without %u of %u fields of the log, as it takes at most %d values and %.0f MiB:",
+        out->command, text_shown(out->path), count - kept, count, WIRE_MAX_HELLO_VALUES,
+        MAX_EXPORTED_VALUE_BYTES / (1024.0 * 1024.0));
+    for (uint32_t i = kept; i < count && i < kept + MAX_NAMED_FIELDS; i++) {
+        fprintf(stderr, "%s %s", i > kept ? "," : "", text_shown(layout->fields[i].name));
+    }
+    if (count - kept > MAX_NAMED_FIELDS) {
+        fprintf(stderr, ", and all up to %s", text_shown(layout->fields[count - 1].name));
+    }
+    fputs("; --csv and --hdf5 write all\n", stderr);
+}
+
 static int write_frames_base64(struct playback *p, struct base64 *b)
 {
     struct tact_world *world = tact_session_world(p->view.session);
     uint64_t ticks = tact_log_state(p->log)->ticks;
-    double step = 1.0 / (EXPORTED_FRAMES_PER_SECOND * p->view.scene->period);
-    step = step < 1.0 ? 1.0 : step;
-    step = (double)ticks / step > MAX_EXPORTED_FRAMES ? (double)ticks / MAX_EXPORTED_FRAMES : step;
-    size_t fields = tact_log_layout(p->log)->size;
-    if ((double)ticks / step * (double)wire_values_bytes(fields) > MAX_EXPORTED_VALUE_BYTES) {
-        fields = 0;
-    }
+    const double step = compute_ticks_per_frame(p);
+    size_t values;
+    count_exported_fields(p, &values);
     unsigned char *frame =
-        malloc(wire_max_frame_bytes(world, p->view.device_count) + wire_values_bytes(fields));
+        malloc(wire_max_frame_bytes(world, p->view.device_count) + wire_values_bytes(values));
     struct wire_sample *sample = malloc(wire_sample_bytes(world, p->view.device_count));
     int rc = frame && sample ? 0 : -ENOMEM;
     for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
@@ -84,7 +134,7 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
         if (!rc) {
             playback_fill_sample(p, 0, sample);
             size_t bytes = wire_write_frame(sample, world, frame);
-            bytes += fields ? wire_write_values(p->now->tick, p->now->values, NULL, fields,
+            bytes += values ? wire_write_values(p->now->tick, p->now->values, NULL, values,
                                                 frame + bytes)
                             : 0;
             write_message_base64(b, 0, frame, bytes);
@@ -169,6 +219,9 @@ int export_html(struct tact_log *log, const struct export_names *names, struct o
         memcpy(page, index->data, index->size);
         rc = write_page_inline(&play, page, out->to);
         rc = rc ? tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc)) : 0;
+    }
+    if (!rc) {
+        report_omitted_fields(&play, out);
     }
     playback_close(&play);
     free(page);

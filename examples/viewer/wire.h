@@ -25,7 +25,7 @@
 #define WIRE_CORNERS 32                 /* most corners of an outline */
 #define WIRE_PRESSURE_CELLS_PER_SIDE 24 /* cells of a pressure along each side */
 #define WIRE_HISTOGRAM_BINS 60          /* bins of a histogram: ten per decade from 0.1 us */
-#define WIRE_MAX_HELLO_FIELDS 4096      /* most fields of a record that a hello lists */
+#define WIRE_MAX_HELLO_VALUES 8192      /* most values of a record that a hello lists */
 #define WIRE_CACHE_LINE_BYTES 64
 
 /* Of a function that ticks run for the viewer: the linker puts these side by side. A tick begins

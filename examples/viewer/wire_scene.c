@@ -121,12 +121,18 @@ static json_t *text_json(const char *text)
     return out ? out : json_string("?");
 }
 
-/* The fields of a record: name, unit, offset, number of values. */
+/* The first fields of a record, as many as the page can list: name, unit, offset, number of values.
+ */
 static json_t *fields_json(const struct tact_layout *layout)
 {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < layout->field_count && i < WIRE_MAX_HELLO_FIELDS; i++) {
+    uint32_t values = 0;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
+        if (f->count > WIRE_MAX_HELLO_VALUES - values) {
+            break;
+        }
+        values += f->count;
         json_array_append_new(list,
                               json_pack("[o, o, I, I]", text_json(f->name), text_json(f->unit),
                                         (json_int_t)f->offset, (json_int_t)f->count));

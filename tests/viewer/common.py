@@ -1,7 +1,9 @@
 """What the tests of the viewer share: a log, and `tact view` serving it."""
+import base64
 import math
 import os
 import re
+import struct
 import subprocess
 import sys
 
@@ -38,6 +40,30 @@ def sim_soft(tact, folder, balls=10):
         file.write(text + "\n")
     subprocess.run([tact, "sim", path, "--record", log, "--force", "--quiet"], check=True, stdout=subprocess.DEVNULL)
     return log
+
+
+def sim_many(tact, folder, count, seconds):
+    """Simulates balls that move side by side and touch nothing, with 13 values of the log each. The log's path."""
+    body = "  - {{name: ball_{0}, mass: 0.1, position: [{1}, {2}, 0], velocity: [0.001, 0, 0], shapes: [{3}]}}"
+    text = "\n".join([
+        "name: many", f"duration: {seconds}", "period: 0.01", "gravity: [0, 0, 0]", "materials: [{name: steel}]",
+        "pairs: [{materials: [steel, steel], friction: 0.5}]", "bodies:",
+        *(body.format(i, i % 20, i // 20, "{type: sphere, radius: 0.1, material: steel}") for i in range(count))])
+    path, log = (os.path.join(folder, "many" + ending) for ending in (".yaml", ".mcap"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+    subprocess.run([tact, "sim", path, "--moments", "host", "--record", log, "--force", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    return log
+
+
+def messages_of(page):
+    """The messages in a page of tact export --html: kind (1: text) and bytes each."""
+    data, out, at = base64.b64decode(re.search(r'id="recording">([^<]*)</script>', page)[1]), [], 0
+    while at + 8 <= len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        out.append((kind, data[at + 8:at + 8 + size]))
+        at += 8 + (size + 7) // 8 * 8
+    return out
 
 
 def write_ball(path, rows, columns, radius):

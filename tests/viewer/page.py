@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import Viewer, open_counted, sim, sim_soft, sim_triangles, skip
+from common import Viewer, messages_of, open_counted, sim, sim_many, sim_soft, sim_triangles, skip
 from devtools import Browser
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
@@ -90,6 +90,13 @@ def check_plots(browser, rows):
     contact = frame["contacts"][0]
     assert got[1:3] == [contact["friction"], contact["torsion"]] and got[4] == frame["iterations"], (got, contact)
     assert abs(got[3] - float(rows[2501]["pinch_position[left_distal]"])) < 1e-6, got
+    # A value of a record is drawn at its own tick's time; one that is of before a seek is not drawn.
+    times = browser.evaluate("""(() => {
+        const q = tactPage.panels.plots.chosen[4], frame = { ...tactPage.frames[tactPage.shown], ticks: 17 };
+        const late = { ...frame, valuesTick: frame.tick - 8 }, old = { ...frame, valuesTick: frame.tick - 40 };
+        return [frame.valuesTick, frame.time, q.timeOf(frame), q.timeOf(late), q.of(late) !== undefined, q.of(old) === undefined];
+    })()""")
+    assert times[0] == 2501 and times[1] == times[2] and abs(times[3] - 2.493) < 1e-9 and times[4:] == [True, True], times
     assert browser.evaluate("document.getElementById('plot').style.height") == "316px"  # N, N m, and two without unit
     assert "add" in browser.evaluate("document.querySelector('#plot-keys select').textContent")
     browser.evaluate("while (tactPage.panels.plots.chosen.length > 1) { document.querySelectorAll('#plot-keys .key')[1].click(); }")
@@ -165,6 +172,14 @@ def check_hands(browser):
     browser.wait(f"{legend}.endsWith('3 out of view, f fits')")
     browser.key("f")
     browser.wait(f"!{legend}.includes('out of view')")
+    # A ruler whose origin is beyond the edge of the view and whose end is in it is not out of view, unlike the links.
+    browser.evaluate("tactPage.stage.middle = [0.14, 0, 0], tactPage.stage.distance = 0.05, tactPage.dirty = true, 1")
+    browser.wait("!tactPage.dirty")
+    width, origin = browser.evaluate("[tactPage.stage.canvas.clientWidth, tactPage.stage.project([0, 0, 0])]")
+    assert not 0 <= origin[0] <= width, (origin, width)
+    browser.wait(f"{legend}.endsWith('2 out of view, f fits')")
+    browser.key("f")
+    browser.wait(f"!{legend}.includes('out of view')")
     browser.evaluate("document.querySelectorAll('.contact')[1].click(), 1")
     browser.wait("tactPage.stage.selected.pair === tactPage.frames[tactPage.shown].contacts[1].pair")
     browser.wait("document.querySelectorAll('.contact.selected').length === 1")
@@ -220,6 +235,47 @@ def check_pressure(tact, folder, browser):
         assert middle[0] > 200 and middle[1] > 150 and middle[2] < 180, middle
         assert edge[1] < 110 and edge[2] > edge[1], edge
         assert min(beside[:3]) > 230, beside
+
+
+def check_feet(tact, folder, browser):
+    """Two contacts between the same two bodies: each is named by its shape, and both can be plotted."""
+    scene, log = os.path.join(folder, "feet.yaml"), os.path.join(folder, "feet.mcap")
+    foot = "{{type: sphere, radius: 0.01, position: [{}, 0, 0], material: steel}}"
+    with open(scene, "w", encoding="utf-8") as file:
+        file.write("\n".join([
+            "name: feet", "duration: 0.2", "materials: [{name: steel}]", "pairs: [{materials: [steel, steel], friction: 0.5}]", "bodies:",
+            "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}",
+            f"  - {{name: stool, mass: 0.03, position: [0, 0, 0.01], shapes: [{foot.format(-0.01)}, {foot.format(0.02)}]}}", ""]))
+    subprocess.run([tact, "sim", scene, "--moments", "host", "--record", log, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        browser.open(viewer.address)
+        browser.wait("window.tactPage && tactPage.received > 0")
+        places = [c["centre"][0] for c in show(browser, 190)["contacts"]]
+        assert len(places) == 2, places
+        browser.evaluate("""tactPage.panels.plots.groups().flatMap((g) => g.list).filter((q) => q.title.endsWith(": centre of patch x"))
+            .forEach((q) => tactPage.panels.plots.choose(q)), 1""")
+        titles = browser.evaluate("tactPage.panels.plots.chosen.slice(1).map((q) => q.title)")
+        names = sorted(title.removesuffix(": centre of patch x") for title in titles)
+        assert len(names) == 2 and "shape 1" in names[0] and "shape 2" in names[1], titles
+        assert browser.evaluate("[...document.querySelectorAll('.contact .title span:first-child')].map((e) => e.textContent).sort()") == names
+        plotted = browser.evaluate("tactPage.panels.plots.chosen.slice(1).map((q) => q.of(tactPage.frames[tactPage.shown])[1])")
+        assert plotted == places and sorted(round(x, 3) for x in plotted) == [-0.01, 0.02], (plotted, places)
+
+
+def check_long_lists(tact, folder, browser):
+    """700 bodies: what the page lists is limited, it says how much is beyond, and the lists are filled at once."""
+    with Viewer(tact, "view", sim_many(tact, folder, 700, 0.1), "--paused", "--no-browser") as viewer:
+        browser.open(viewer.address)
+        browser.wait("window.tactPage && tactPage.received > 0")
+        labels = browser.evaluate("[...document.querySelectorAll('#plot-keys optgroup')].map((e) => e.label)")
+        assert "500 further shapes, not listed" in labels and any("without the last " in label for label in labels), labels
+        count = browser.evaluate("document.querySelectorAll('#plot-keys option').length")
+        assert 8000 < count < 8192 + 7 * 200 + 30, count
+        before = browser.cpu_seconds()
+        browser.evaluate("tactPage.panels.plots.fill(), 1")
+        taken = browser.cpu_seconds() - before
+        print(f"list of {count} values: {1000 * taken:.0f} ms of processors")
+        assert taken < 1, taken
 
 
 def check_triangles(tact, folder, browser):
@@ -319,16 +375,6 @@ def check_text(browser):
     assert bad == "[]", bad[:2000]
 
 
-def messages_of(page):
-    """The messages in an exported page: kind and bytes each."""
-    data, out, at = base64.b64decode(re.search(r'id="recording">([^<]*)</script>', page)[1]), [], 0
-    while at + 8 <= len(data):
-        kind, size = struct.unpack_from("<II", data, at)
-        out.append((kind, data[at + 8:at + 8 + size]))
-        at += 8 + (size + 7) // 8 * 8
-    return out
-
-
 def check_hostile_file(page, folder, browser):
     """An exported page whose session has such names: they are in no place that a browser reads as markup."""
     messages = messages_of(page)
@@ -402,6 +448,8 @@ def main():
         check_file(tact, log, folder, browser)
         check_slip(tact, source, folder, browser)
         check_pressure(tact, folder, browser)
+        check_feet(tact, folder, browser)
+        check_long_lists(tact, folder, browser)
         check_triangles(tact, folder, browser)
         check_live(tact, source, browser)
         check_session(tact, source, folder, browser)

@@ -30,6 +30,16 @@ function contactKey(contact) {
   return contact.pair + "." + contact.piece;
 }
 
+// Numbers the shapes of each owner from 1; `siblings`: how many the owner has.
+function numberShapes(shapes) {
+  const counts = new Map();
+  shapes.forEach((s) => {
+    s.number = (counts.get(s.owner) || 0) + 1;
+    counts.set(s.owner, s.number);
+  });
+  shapes.forEach((s) => { s.siblings = counts.get(s.owner); });
+}
+
 class Panels {
   constructor(onvalues) {
     this.rows = new Map();
@@ -41,6 +51,7 @@ class Panels {
 
   setScene(hello) {
     this.hello = hello;
+    numberShapes(hello.shapes);
     this.rows.clear();
     this.byId("contacts").replaceChildren();
     this.joints = this.table("joints", hello.joints.map((j) => j.name));
@@ -61,9 +72,11 @@ class Panels {
     });
   }
 
+  // Of an owner with several shapes it says which one touches: two contacts between the same owners have different names.
   contactName(contact) {
-    const s = this.hello.shapes, piece = contact.piece ? ", piece " + contact.piece : "";
-    return (s[contact.a] ? s[contact.a].owner : "?") + " / " + (s[contact.b] ? s[contact.b].owner : "?") + piece;
+    const shapes = this.hello.shapes, piece = contact.piece ? ", piece " + contact.piece : "";
+    const name = (s) => !s ? "?" : s.owner + (s.siblings > 1 ? ", shape " + s.number : "");
+    return name(shapes[contact.a]) + " / " + name(shapes[contact.b]) + piece;
   }
 
   makeRow(contact) {

@@ -6,7 +6,7 @@ const PLOT_COLOURS = {
   light: ["#3b7dc4", "#c81e2d", "#d98a1f", "#2a7f4f", "#70309f", "#5f6b76"],
   dark: ["#5b9bdd", "#f0525f", "#e2a13f", "#56b383", "#b98ae0", "#9aa5af"],
 };
-const PLOT_SECONDS = 10, STRIP_HEIGHT = 100, AXIS_HEIGHT = 16, AXIS_WIDTH = 54;
+const MAX_LISTED = 200, PLOT_SECONDS = 10, STRIP_HEIGHT = 100, AXIS_HEIGHT = 16, AXIS_WIDTH = 54;
 
 // A quantity: name, unit, and its least and largest value in a frame, nothing where the frame has none. `free`: its
 // axis need not begin at zero, as of a position.
@@ -50,6 +50,12 @@ const jointQuantities = (slides) => [
   single("drive", slides ? "N" : "N m", (j) => j.torque),
   single("stop: -1 lower, 1 upper", "", (j) => j.stop),
 ];
+
+// Whether the values of a record that follow a frame are of a tick near it: of its own, or, where a client is sent every
+// tick, of one shortly after. After a seek they may be those of before.
+function hasValuesOfTicksNear(frame) {
+  return frame.values && Math.abs(frame.tick - frame.valuesTick) < 2 * Math.max(frame.ticks, 1);
+}
 
 const POSE_NAMES = ["x", "y", "z", "quaternion w", "quaternion x", "quaternion y", "quaternion z"];
 
@@ -118,53 +124,59 @@ class Plots {
     this.hello = hello;
     this.contactName = contactName;
     this.contacts = new Map();
-    this.hasValues = false;
+    this.unlisted = new Set();
+    this.storedValues = 0;
     this.chosen = [this.groups()[0].list[0]];
     this.fill();
   }
 
   // Contacts that were seen may be plotted, also when they do not touch.
   noteContacts(frame) {
-    this.hasValues = this.hasValues || !!frame.values;
+    this.storedValues = Math.max(this.storedValues, frame.values ? frame.values.size : 0);
     for (const c of frame.contacts) {
       const key = contactKey(c);
-      if (!this.contacts.has(key)) {
+      if (this.contacts.size === MAX_LISTED && !this.contacts.has(key)) {
+        this.unlisted.add(key);
+      } else if (!this.contacts.has(key)) {
         this.contacts.set(key, { pair: c.pair, piece: c.piece, name: this.contactName(c) });
       }
     }
   }
 
-  // What can be plotted, in groups; each quantity is looked up in a frame.
+  // What can be plotted, in groups; each quantity is looked up in a frame. Its key is its own, whatever titles are equal.
   groups() {
-    const list = [], add = (title, quantities, from) => list.push({
-      title, list: quantities.map((q) => ({ ...q, title: from ? title + ": " + q.name : q.name, of: (f) => {
+    const list = [], add = (key, title, quantities, from) => list.push({
+      title, list: quantities.map((q, k) => ({ ...q, key: key + " " + k, title: from ? title + ": " + q.name : q.name, of: (f) => {
         const x = from ? from(f) : f, v = x === undefined ? undefined : q.find(x);
         return v && Number.isFinite(v[0]) && Number.isFinite(v[1]) ? v : undefined;
       } })),
     });
-    add("tick", TICK_QUANTITIES);
-    for (const { pair, piece, name } of this.contacts.values()) {
-      add(name, CONTACT_QUANTITIES, (f) => f.contacts.find((c) => c.pair === pair && c.piece === piece));
+    const addCount = (count, what) => count && list.push({ title: count + " further " + what + ", not listed", list: [], isCount: true });
+    add("tick", "tick", TICK_QUANTITIES);
+    for (const [key, { pair, piece, name }] of this.contacts) {
+      add("contact " + key, name, CONTACT_QUANTITIES, (f) => f.contacts.find((c) => c.pair === pair && c.piece === piece));
     }
-    this.hello.joints.forEach((j, i) => add(j.name, jointQuantities(j.slides), (f) => f.joints[i]));
-    const seen = new Map();
+    addCount(this.unlisted.size, "contacts");
+    this.hello.joints.slice(0, MAX_LISTED).forEach((j, i) => add("joint " + i, j.name, jointQuantities(j.slides), (f) => f.joints[i]));
+    addCount(Math.max(this.hello.joints.length - MAX_LISTED, 0), "joints");
+    let moving = 0;
     this.hello.shapes.forEach((s, i) => {
-      const number = (seen.get(s.owner) || 0) + 1;
-      seen.set(s.owner, number);
-      if (s.moves) {
-        add(s.owner + ", shape " + number, POSE_NAMES.map((name, k) =>
+      moving += s.moves;
+      if (s.moves && moving <= MAX_LISTED) {
+        add("shape " + i, s.owner + ", shape " + s.number, POSE_NAMES.map((name, k) =>
           single(name, k < 3 ? "m" : "", (poses) => poses[8 * i + k], true)), (f) => f.poses);
       }
     });
+    addCount(Math.max(moving - MAX_LISTED, 0), "shapes");
     if (this.hello.devices.length) {
-      add("devices: 0 ok, 1 stale, 2 lost, 3 ended", this.hello.devices.map((name, i) => single(name, "", (f) => f.devices[i])));
+      add("devices", "devices: 0 ok, 1 stale, 2 lost, 3 ended", this.hello.devices.map((name, i) => single(name, "", (f) => f.devices[i])));
     }
-    // Of a file, these were written with every frame; else the server sends those that are chosen.
-    const left = this.hello.field_count - this.hello.fields.length;
-    add("fields of the log" + (left ? ", without the last " + left : ""), this.hello.kind === "file" && !this.hasValues ?
-      [] : this.hello.fields.flatMap(([name, unit, offset, count]) => Array.from({ length: count }, (_, k) => ({
-        ...single(count > 1 ? name + "[" + k + "]" : name, unit.length <= 6 ? unit : "", (f) => f.values && f.values.get(offset + k), true),
-        at: offset + k,
+    // Of a file, these were written with every frame, as many as fit; else the server sends those that are chosen.
+    const fields = this.hello.fields.filter(([, , offset, count]) => this.hello.kind !== "file" || offset + count <= this.storedValues);
+    const left = this.hello.field_count - fields.length;
+    add("values", "fields of the log" + (left ? ", without the last " + left : ""), fields.flatMap(([name, unit, offset, count]) => Array.from({ length: count }, (_, k) => ({
+        ...single(count > 1 ? name + "[" + k + "]" : name, unit.length <= 6 ? unit : "", (f) => hasValuesOfTicksNear(f) ? f.values.get(offset + k) : undefined, true),
+        at: offset + k, timeOf: (f) => f.time - (f.tick - f.valuesTick) * this.hello.period,
       }))));
     return list;
   }
@@ -174,7 +186,7 @@ class Plots {
     while (choose.children.length > 1) {
       choose.lastChild.remove();
     }
-    for (const group of this.groups().filter((g) => g.list.length)) {
+    for (const group of this.groups().filter((g) => g.list.length || g.isCount)) {
       const part = document.createElement("optgroup");
       part.label = group.title;
       group.list.forEach((q) => {
@@ -187,7 +199,7 @@ class Plots {
   }
 
   choose(q) {
-    if (q && this.chosen.length < PLOT_COLOURS.light.length && !this.chosen.some((k) => k.title === q.title)) {
+    if (q && this.chosen.length < PLOT_COLOURS.light.length && !this.chosen.some((k) => k.key === q.key)) {
       this.chosen.push(q);
       this.fill();
     }
@@ -266,7 +278,8 @@ class Plots {
     const from = now - PLOT_SECONDS, seen = framesBetween(frames, from, now), values = list.map((s) => seen.map((f) => s.q.of(f)));
     const range = scale ? null : rangeOf(values, list.every((s) => s.q.free)), upper = top + 14, bottom = top + STRIP_HEIGHT - 4;
     const [low, high, marks] = scale ? scale(values) : [...range, marksOf(...range)];
-    const x = (t) => AXIS_WIDTH + (w - AXIS_WIDTH) * (t - from) / PLOT_SECONDS, y = (v) => bottom - (bottom - upper) * (v - low) / (high - low);
+    const timeOf = list.map((s) => s.q.timeOf || ((f) => f.time));
+    const x = (t) => AXIS_WIDTH + (w - AXIS_WIDTH) * Math.min(Math.max(t - from, 0) / PLOT_SECONDS, 1), y = (v) => bottom - (bottom - upper) * (v - low) / (high - low);
     g.strokeStyle = line;
     g.fillStyle = ink;
     g.fillText(unit, AXIS_WIDTH, top + 10);
@@ -283,8 +296,9 @@ class Plots {
       let before = false;
       series.forEach((v, k) => {
         if (v) {
-          before ? g.lineTo(x(seen[k].time), y(v[0])) : g.moveTo(x(seen[k].time), y(v[0]));
-          g.lineTo(x(seen[k].time), y(v[1]));
+          const at = x(timeOf[i](seen[k]));
+          before ? g.lineTo(at, y(v[0])) : g.moveTo(at, y(v[0]));
+          g.lineTo(at, y(v[1]));
         }
         before = !!v;
       });

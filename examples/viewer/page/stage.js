@@ -182,12 +182,14 @@ class Stage {
     this.longestForce = this.longestTorsion = this.largestPressure = this.gridStep = 0;
     const owners = [...new Set(shapes.filter((s) => s.moves && s.link < 0).map((s) => s.owner))];
     this.solids = shapes.map((s) => ({
-      ...s, mesh: null, radius: 0,
+      ...s, mesh: null, radius: 0, low: [0, 0, 0], high: [0, 0, 0],
       colour: !s.moves ? FIXED : s.link >= 0 ? SKIN : COLOURS[owners.indexOf(s.owner) % COLOURS.length] }));
     this.solids.forEach((s) => {
       if (s.kind === "sphere") {
         s.mesh = this.gl && this.upload(ball(s.size[0]));
         s.radius = s.size[0];
+        s.high = [s.radius, s.radius, s.radius];
+        s.low = mul(s.high, -1);
       }
     });
     this.fitted = false;
@@ -203,6 +205,10 @@ class Stage {
     const solid = this.solids[mesh.shape];
     for (let i = 0; i < mesh.vertex.length; i += 3) {
       solid.radius = Math.max(solid.radius, Math.hypot(mesh.vertex[i], mesh.vertex[i + 1], mesh.vertex[i + 2]));
+      for (let k = 0; k < 3; k++) {
+        solid.low[k] = i ? Math.min(solid.low[k], mesh.vertex[i + k]) : mesh.vertex[k];
+        solid.high[k] = i ? Math.max(solid.high[k], mesh.vertex[i + k]) : mesh.vertex[k];
+      }
     }
     this.measureBones();
     if (this.gl) {
@@ -250,17 +256,23 @@ class Stage {
     return [(0.5 + 0.5 * x) * this.canvas.clientWidth, (0.5 - 0.5 * y) * this.canvas.clientHeight];
   }
 
-  isInView(p) {
-    const m = this.cameraMatrix(), [x, y] = this.project(p);
-    return m[3] * p[0] + m[7] * p[1] + m[11] * p[2] + m[15] > 0 && x >= 0 && x <= this.canvas.clientWidth && y >= 0 && y <= this.canvas.clientHeight;
+  // Whether a solid may be in the view: not where all corners of its box are beyond the same side of it.
+  isInView(solid, camera, model) {
+    const m = multiply(camera, model), beyond = [0, 0, 0, 0, 0];
+    for (let corner = 0; corner < 8; corner++) {
+      const p = [0, 1, 2].map((k) => (corner >> k & 1 ? solid.high : solid.low)[k]);
+      const [x, y, w] = [0, 1, 3].map((row) => m[row] * p[0] + m[4 + row] * p[1] + m[8 + row] * p[2] + m[12 + row]);
+      [x < -w, x > w, y < -w, y > w, w <= 0].forEach((is, side) => { beyond[side] += is; });
+    }
+    return !beyond.includes(8);
   }
 
   // How many bodies and links that move are out of the view.
   countOutOfView() {
-    const seen = new Map();
+    const seen = new Map(), camera = this.cameraMatrix();
     this.solids.forEach((s, i) => {
       if (s.moves && this.frame) {
-        seen.set(s.owner, seen.get(s.owner) || this.isInView(Array.from(this.frame.poses.subarray(8 * i, 8 * i + 3))));
+        seen.set(s.owner, seen.get(s.owner) || this.isInView(s, camera, poseMatrix(this.frame.poses, 8 * i)));
       }
     });
     return [...seen.values()].filter((shown) => !shown).length;

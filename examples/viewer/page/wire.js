@@ -76,10 +76,11 @@ function decodeFrame(buffer) {
   at += 8 * bins;
   if (at < buffer.byteLength) {
     const count = u32(at + 8), first = at + 16, value = (i) => i < count ? data.getFloat32(first + 4 * i, true) : undefined;
-    frame.values = { get: value };
+    frame.values = { get: value, size: count };
     if (u32(at + 12)) { // of chosen offsets, which stand after the values
       frame.values = new Map(Array.from({ length: count }, (_, i) => [u32(first + 4 * count + 4 * i), value(i)]));
     }
+    frame.valuesTick = f64(at);
   }
   return frame;
 }
