@@ -16,7 +16,6 @@
 #include "contact/number.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
-#include "support/campaign.h"
 #include "support/folder.h"
 #include "support/run_scene.h"
 
@@ -143,7 +142,7 @@ static void a_held_ruler_is_pressed(void **state)
         {"position: [-0.03, 0, -0.035]", "position: [-0.012, 0, -0.035]"},
         {"position: [0.03, 0, -0.035]", "position: [0.012, 0, -0.035]"},
         {NULL, NULL}};
-    for (int i = 0; i < campaign_trial_count(1, 3); i++) {
+    for (int i = 0; i < 3; i++) {
         const struct pressed pressed =
             run_press_by_hand("grasp_tool.yaml", "gripper", "hand_file: grasp_tool_way.csv", way,
                               &grips[i], 4.4, ruler);
@@ -159,7 +158,7 @@ static void a_stylus_is_pressed(void **state)
                               "1,0,0,-0.022,0,0,0\n9,0,0,-0.022,0,0,0\n";
     static const struct edit edits_of_stroke[] = {
         {"hand_time: time", "hand_time: time\n      hand_interpolation: linear"}, {NULL, NULL}};
-    for (int i = 0; i < campaign_trial_count(1, 3); i++) {
+    for (int i = 0; i < 3; i++) {
         const struct pressed pressed =
             run_press_by_hand("tool.yaml", "stylus", "hand_file: tool_stroke.csv", way, &grips[i],
                               2.6, edits_of_stroke);
