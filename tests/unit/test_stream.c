@@ -1,0 +1,466 @@
+/* What a running session publishes for the viewer (examples/viewer/stream.c), tick by tick: a
+ * server that keeps what it is given, and a clock that is set. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "examples/viewer/player.h"
+#include "examples/viewer/server.h"
+#include "examples/viewer/stream.h"
+#include "rt/clock.h"
+#include "rt/loop.h"
+#include "support/run_scene.h"
+
+#define PERIOD_NS INT64_C(1000000)
+#define TICKS_PER_SAMPLE 17      /* of 1 ms in a frame of a sixtieth of a second, rounded up */
+#define MOST_TICKS_PER_SAMPLE 21 /* a quarter more */
+#define USUAL_ELAPSED_NS INT64_C(200000) /* what a tick has taken where it publishes */
+#define MAX_KEPT 4096
+
+struct published_sample {
+    uint64_t at, tick; /* tick in which it was published, and which it shows */
+    uint32_t ticks, bins;
+    int flags, patches; /* patches: with their pressure; -1: no map */
+};
+
+struct published_record {
+    uint64_t at, tick;
+};
+
+struct server {
+    struct server_options options;
+    struct wire_sample *sample;
+    struct tact_record *record;
+    /* What clients want. */
+    int wants_frames, pages, viewers;
+    unsigned wants_ticks;
+    /* What was published. */
+    struct published_sample samples[MAX_KEPT];
+    struct published_record records[MAX_KEPT];
+    int sample_count, record_count, fault_count, fetched_samples;
+    const char *fault;
+};
+
+/* The session under test, its time, and what its pages ask in each frame. */
+struct bench {
+    struct stream stream;
+    struct server server;
+    struct tact_stop stop;
+    uint64_t tick, ticks_run;
+    int64_t now_ns;
+    int64_t (*elapsed_ns)(uint64_t tick); /* what a tick has taken so far */
+    int frames;
+    void (*ask)(struct bench *bench, int frame);
+    uint64_t tick_of_frame[64];
+};
+
+static struct bench bench;
+
+/* The clock of the whole program. */
+int64_t __wrap_tact_clock_now(void);
+int64_t __wrap_tact_clock_now(void)
+{
+    return bench.now_ns;
+}
+
+/* A paced simulation sleeps at the end of each frame. */
+void __wrap_tact_clock_sleep_until(int64_t when);
+void __wrap_tact_clock_sleep_until(int64_t when)
+{
+    bench.now_ns = when;
+    if (bench.ask) {
+        assert_in_range(bench.frames, 0, 63);
+        bench.tick_of_frame[bench.frames] = bench.ticks_run;
+        bench.ask(&bench, bench.frames++);
+    }
+}
+
+int server_open(const struct server_options *options, struct server **out, struct tact_error *err)
+{
+    (void)err;
+    bench.server.options = *options;
+    bench.server.sample = calloc(1, wire_sample_bytes(options->world, (int)options->device_count));
+    bench.server.record = calloc(1, tact_layout_bytes(options->layout));
+    *out = &bench.server;
+    return 0;
+}
+
+void server_close(struct server *s)
+{
+    free(s->sample);
+    free(s->record);
+}
+
+const char *server_address(const struct server *s)
+{
+    (void)s;
+    return "";
+}
+
+void player_announce(FILE *to, const char *address, int browser)
+{
+    (void)to;
+    (void)address;
+    (void)browser;
+}
+
+struct wire_sample *server_sample_to_fill(struct server *s)
+{
+    return s->sample;
+}
+
+void server_publish(struct server *s)
+{
+    const struct wire_sample *sample = s->sample;
+    assert_in_range(s->sample_count, 0, MAX_KEPT - 1);
+    struct published_sample *out = &s->samples[s->sample_count++];
+    assert_int_equal(sample->number, s->sample_count);
+    *out = (struct published_sample){.at = bench.tick,
+                                     .tick = sample->state.tick,
+                                     .ticks = sample->ticks,
+                                     .flags = sample->state.flags,
+                                     .patches = sample->has_map ? (int)sample->map.patches : -1};
+    for (int i = 0; i < WIRE_HISTOGRAM_BINS; i++) {
+        out->bins += sample->bins[1][i];
+    }
+}
+
+struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
+{
+    const int queued = s->wants_ticks && tick % s->wants_ticks == 0;
+    return queued || (sample && s->wants_frames) ? s->record : NULL;
+}
+
+void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
+{
+    assert_ptr_equal(record, s->record);
+    assert_true(bytes > 0 && bytes <= tact_layout_bytes(s->options.layout));
+    assert_in_range(s->record_count, 0, MAX_KEPT - 1);
+    s->records[s->record_count++] = (struct published_record){bench.tick, record->tick};
+}
+
+int server_wants_every_tick(const struct server *s)
+{
+    return s->wants_ticks > 0;
+}
+
+void server_fetch_sample_buffer(struct server *s)
+{
+    s->fetched_samples++;
+}
+
+void server_fetch_record_buffer(struct server *s)
+{
+    (void)s;
+}
+
+void server_send_fault_text(struct server *s, const char *text)
+{
+    s->fault = text;
+    s->fault_count++;
+}
+
+int server_has_viewers(const struct server *s)
+{
+    return s->viewers;
+}
+
+int server_client_count(const struct server *s)
+{
+    return s->pages;
+}
+
+static int64_t take_usual_time(uint64_t tick)
+{
+    (void)tick;
+    return USUAL_ELAPSED_NS;
+}
+
+static void observe_tick(void *user, struct tact_session *session,
+                         const struct tact_session_status *status)
+{
+    bench.tick = status->tick;
+    bench.ticks_run++;
+    if (!bench.ask) { /* in real time */
+        bench.now_ns =
+            (int64_t)status->tick * PERIOD_NS + status->wake_ns + bench.elapsed_ns(status->tick);
+    }
+    stream_publish_tick(user, session, status);
+}
+
+static void prepare_bench(void)
+{
+    memset(&bench, 0, sizeof bench);
+    bench.elapsed_ns = take_usual_time;
+}
+
+/* Runs a scene for that many ticks, at the pace of the pages where bench.ask is set. */
+static void run_observed_scene(const char *text, uint64_t ticks)
+{
+    struct tact_session_options options = tact_session_options_default();
+    const struct stream_options viewer = {.loop_cpu = -1};
+    struct tact_session_report report;
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_error err = {.line = 0};
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = ticks;
+    options.observe = observe_tick;
+    options.observe_user = &bench.stream;
+    open_session_of_scene_text(text, &options, &scene, &session);
+    assert_int_equal(
+        stream_open_server(&bench.stream, session, scene, "simulation", &bench.stop, &viewer, &err),
+        0);
+    assert_int_equal(bench.ask ? stream_run_session(&bench.stream, ticks, &report)
+                               : tact_session_run(session, &report),
+                     0);
+    stream_close(&bench.stream);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+static void run_observed_ruler(uint64_t ticks, const struct edit *edits)
+{
+    static const struct edit none[] = {{NULL, NULL}};
+    char *text = load_scene_text_with_edits("ruler.yaml", edits ? edits : none);
+    run_observed_scene(text, ticks);
+    free(text);
+}
+
+/* Each tick is in one sample, and the histogram has all so far. */
+static void check_samples_have_all_ticks(uint32_t least, uint32_t most)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < bench.server.sample_count; i++) {
+        const struct published_sample *s = &bench.server.samples[i];
+        assert_int_equal(s->at, s->tick);
+        assert_in_range(s->ticks, least, most);
+        sum += s->ticks;
+        assert_int_equal(s->bins, sum);
+        assert_int_equal(s->tick - bench.server.samples[0].tick + bench.server.samples[0].ticks,
+                         sum);
+    }
+}
+
+static void in_real_time_a_sample_has_17_ticks_and_a_record_halfway(void **unused)
+{
+    (void)unused;
+    prepare_bench();
+    bench.server.wants_frames = 1;
+    run_observed_ruler(1000, NULL);
+    assert_int_equal(bench.server.sample_count, 1000 / TICKS_PER_SAMPLE);
+    check_samples_have_all_ticks(TICKS_PER_SAMPLE, TICKS_PER_SAMPLE);
+    assert_in_range(bench.server.record_count, bench.server.sample_count,
+                    bench.server.sample_count + 1);
+    assert_true(bench.server.fetched_samples >= bench.server.sample_count);
+    for (int i = 0; i < bench.server.sample_count; i++) {
+        const struct published_record *r = &bench.server.records[i];
+        const struct published_sample *s = &bench.server.samples[i];
+        assert_int_equal(r->at, r->tick);
+        assert_true(r->tick < s->tick && r->tick + s->ticks > s->tick);
+        assert_int_equal(s->tick - r->tick, TICKS_PER_SAMPLE - TICKS_PER_SAMPLE / 2);
+    }
+}
+
+static int64_t be_late_in_seven_of_ten_ticks(uint64_t tick)
+{
+    return USUAL_ELAPSED_NS + (tick % 10 < 7 ? 500000 : 0);
+}
+
+static int64_t be_later_in_each_tick(uint64_t tick)
+{
+    return USUAL_ELAPSED_NS + 20000 * (int64_t)tick;
+}
+
+static void a_late_tick_publishes_nothing(void **unused)
+{
+    (void)unused;
+    prepare_bench();
+    bench.server.wants_frames = 1;
+    bench.elapsed_ns = be_late_in_seven_of_ten_ticks;
+    run_observed_ruler(2000, NULL);
+    int late_samples = 0, late_records = 0;
+    check_samples_have_all_ticks(TICKS_PER_SAMPLE, MOST_TICKS_PER_SAMPLE);
+    for (int i = 0; i < bench.server.sample_count; i++) {
+        late_samples += bench.server.samples[i].tick % 10 < 7 &&
+                        bench.server.samples[i].ticks < MOST_TICKS_PER_SAMPLE;
+    }
+    for (int i = 0; i < bench.server.record_count; i++) {
+        late_records += bench.server.records[i].tick % 10 < 7;
+    }
+    /* The first ticks are compared with an average that begins with one of them. */
+    assert_in_range(late_samples, 0, 2);
+    assert_in_range(late_records, 0, 2);
+    assert_true(bench.server.sample_count > 2000 / MOST_TICKS_PER_SAMPLE - 1);
+}
+
+static void where_all_ticks_are_late_samples_come_a_quarter_later(void **unused)
+{
+    (void)unused;
+    prepare_bench();
+    bench.server.wants_frames = 1;
+    bench.elapsed_ns = be_later_in_each_tick;
+    run_observed_ruler(1000, NULL);
+    check_samples_have_all_ticks(TICKS_PER_SAMPLE, MOST_TICKS_PER_SAMPLE);
+    for (int i = 1; i < bench.server.sample_count; i++) {
+        assert_int_equal(bench.server.samples[i].ticks, MOST_TICKS_PER_SAMPLE);
+        assert_int_equal(bench.server.samples[i].tick - bench.server.records[i].tick,
+                         MOST_TICKS_PER_SAMPLE - TICKS_PER_SAMPLE + 1);
+    }
+}
+
+static void records_are_made_only_for_who_wants_them(void **unused)
+{
+    (void)unused;
+    prepare_bench();
+    run_observed_ruler(300, NULL);
+    assert_int_equal(bench.server.record_count, 0);
+    assert_int_equal(bench.server.sample_count, 300 / TICKS_PER_SAMPLE);
+    for (unsigned every = 1; every <= 10; every += 9) {
+        prepare_bench();
+        bench.server.wants_ticks = every;
+        run_observed_ruler(300, NULL);
+        assert_int_equal(bench.server.record_count, 300 / every);
+        for (int i = 0; i < bench.server.record_count; i++) {
+            assert_int_equal(bench.server.records[i].tick, (uint64_t)i * every);
+        }
+        check_samples_have_all_ticks(TICKS_PER_SAMPLE, MOST_TICKS_PER_SAMPLE);
+    }
+}
+
+static void a_fault_is_sent_once(void **unused)
+{
+    (void)unused;
+    const struct edit slow[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"}, {NULL, NULL}};
+    prepare_bench();
+    run_observed_ruler(1200, slow);
+    assert_int_equal(bench.server.fault_count, 1);
+    assert_ptr_not_equal(bench.server.fault, NULL);
+    prepare_bench();
+    run_observed_ruler(1200, NULL);
+    assert_int_equal(bench.server.fault_count, 0);
+}
+
+static const char soft_ball[] =
+    "name: soft\nmaterials: [{name: rubber, field: {modulus: 2e5, thickness: 0.01}}, {name: "
+    "steel}]\n"
+    "pairs: [{materials: [rubber, steel], friction: 0.6, model: field}]\nbodies:\n"
+    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}\n"
+    "  - {name: ball, mass: 0.1, position: [0, 0, 0.0199], shapes: [{type: sphere, radius: 0.02, "
+    "material: rubber}]}\n";
+
+static void pressures_are_of_the_sample_and_only_for_pages(void **unused)
+{
+    (void)unused;
+    for (int pages = 0; pages < 2; pages++) {
+        prepare_bench();
+        bench.server.pages = pages;
+        run_observed_scene(soft_ball, 200);
+        assert_int_equal(bench.server.sample_count, 200 / TICKS_PER_SAMPLE);
+        for (int i = 0; i < bench.server.sample_count; i++) {
+            assert_int_equal(bench.server.samples[i].patches, pages ? 1 : -1);
+        }
+    }
+}
+
+static void a_session_without_a_server_publishes_nothing(void **unused)
+{
+    (void)unused;
+    const struct tact_session_status status = {.tick = 5};
+    prepare_bench();
+    stream_publish_tick(&bench.stream, NULL, &status);
+    assert_int_equal(bench.stream.gather.ticks, 0);
+}
+
+/* Frames 0 to 4: nobody is there; 5 to 9: played; 10 to 13: paused, with steps of 3 ticks at 12; 14
+ * on: ten times as fast; 20: the end. */
+static void ask_as_a_page_does(struct bench *b, int frame)
+{
+    void *user = b->server.options.user;
+    if (frame == 4) {
+        b->server.viewers = 1;
+    } else if (frame == 9) {
+        b->server.options.ask(user, SERVER_PAUSE, 0.0);
+    } else if (frame == 11) {
+        b->server.options.ask(user, SERVER_STEP, 3.0);
+    } else if (frame == 13) {
+        b->server.options.ask(user, SERVER_SPEED, 10.0);
+        b->server.options.ask(user, SERVER_PLAY, 0.0);
+    } else if (frame == 20) {
+        b->server.options.ask(user, SERVER_STOP, 0.0);
+    }
+}
+
+static void a_paced_simulation_follows_its_pages(void **unused)
+{
+    (void)unused;
+    prepare_bench();
+    bench.server.wants_frames = 1;
+    bench.ask = ask_as_a_page_does;
+    run_observed_ruler(5000, NULL);
+    const uint64_t *at = bench.tick_of_frame;
+    assert_int_equal(at[4], 0);     /* it begins with its first viewer */
+    assert_in_range(at[9], 82, 84); /* five frames of 16.67 ticks */
+    assert_int_equal(at[11], at[9]);
+    assert_int_equal(at[12], at[9] + 3);
+    assert_int_equal(at[13], at[12]);
+    assert_in_range(at[20] - at[13], 1165, 1168); /* seven frames of 166.7 ticks */
+    assert_int_equal(bench.frames, 21);
+    for (int i = 0; i < bench.server.sample_count; i++) {
+        assert_int_equal(bench.server.samples[i].at, bench.server.samples[i].tick);
+    }
+    assert_true(bench.server.record_count >= bench.server.sample_count);
+    for (int i = 0; i < bench.server.record_count; i++) {
+        assert_int_equal(bench.server.records[i].at, bench.server.records[i].tick);
+    }
+    int paused = 0;
+    for (int i = 0; i < bench.server.sample_count; i++) {
+        const struct published_sample *s = &bench.server.samples[i];
+        paused += (s->flags & WIRE_PAUSED) != 0;
+        assert_true(!(s->flags & WIRE_PAUSED) || s->tick + 1 == at[9] || s->tick + 1 == at[12]);
+    }
+    assert_int_equal(paused, 2); /* one when it is paused, one after the steps */
+}
+
+static void end_after_a_second(struct bench *b, int frame)
+{
+    b->server.viewers = 1;
+    if (frame == 40) {
+        b->server.options.ask(b->server.options.user, SERVER_STOP, 0.0);
+    }
+}
+
+static void the_end_of_a_simulation_is_shown_until_it_is_stopped(void **unused)
+{
+    (void)unused;
+    prepare_bench();
+    bench.ask = end_after_a_second;
+    run_observed_ruler(100, NULL);
+    assert_int_equal(bench.ticks_run, 100);
+    assert_int_equal(bench.frames, 41);
+    const struct published_sample *last = &bench.server.samples[bench.server.sample_count - 1];
+    assert_int_equal(last->tick, 99);
+    assert_int_equal(last->flags & (WIRE_PAUSED | WIRE_ENDED), WIRE_PAUSED | WIRE_ENDED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_real_time_a_sample_has_17_ticks_and_a_record_halfway),
+        cmocka_unit_test(a_late_tick_publishes_nothing),
+        cmocka_unit_test(where_all_ticks_are_late_samples_come_a_quarter_later),
+        cmocka_unit_test(records_are_made_only_for_who_wants_them),
+        cmocka_unit_test(a_fault_is_sent_once),
+        cmocka_unit_test(pressures_are_of_the_sample_and_only_for_pages),
+        cmocka_unit_test(a_session_without_a_server_publishes_nothing),
+        cmocka_unit_test(a_paced_simulation_follows_its_pages),
+        cmocka_unit_test(the_end_of_a_simulation_is_shown_until_it_is_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
