@@ -147,9 +147,9 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     tact_network_write_u64(payload + 24,
                            channel->has_heard ? (uint64_t)now_ns - (uint64_t)channel->heard_ns : 0);
     write_doubles(payload + 32, &energy, 1);
-    tact_network_write_u64(payload + 40, (uint64_t)sample->flags | (uint64_t)axes << 32 |
-                                             (uint64_t)waves << 40 | (uint64_t)margin << 48);
-    tact_network_write_u64(payload + 48, period_in_ns(channel));
+    tact_network_write_u64(payload + 40, (sample->flags & 0xff) | sample->terms << 8);
+    tact_network_write_u64(payload + 48, (uint64_t)axes | (uint64_t)waves << 8 |
+                                             (uint64_t)margin << 16 | period_in_ns(channel) << 32);
     unsigned char *end = write_doubles(payload + POSITION_OFFSET, sample->position, axes);
     end = write_doubles(end, sample->force, axes);
     for (int i = 0; i < waves; i++) {
@@ -174,17 +174,18 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
     if (size < POSITION_OFFSET) {
         return -EPROTO;
     }
-    const uint64_t head = tact_network_read_u64(payload + 40);
+    const uint64_t flags = tact_network_read_u64(payload + 40),
+                   format = tact_network_read_u64(payload + 48);
     out->tick = (int64_t)tact_network_read_u64(payload);
     out->sent_ns = (int64_t)tact_network_read_u64(payload + 8);
     out->echo_ns = (int64_t)tact_network_read_u64(payload + 16);
     out->kept_ns = (int64_t)tact_network_read_u64(payload + 24);
     read_doubles(payload + 32, &out->energy, 1);
-    out->sample.flags = (uint32_t)head;
-    out->waves = (int)(head >> 40 & 0xff);
-    out->margin = (int)(head >> 48);
-    if ((int)(head >> 32 & 0xff) != axes ||
-        tact_network_read_u64(payload + 48) != period_in_ns(channel)) {
+    out->sample.flags = flags & 0xff;
+    out->sample.terms = flags >> 8;
+    out->waves = (int)(format >> 8 & 0xff);
+    out->margin = (int)(format >> 16 & 0xffff);
+    if ((int)(format & 0xff) != axes || format >> 32 != period_in_ns(channel)) {
         channel->counts.unlike++;
         return -EPROTO;
     }
@@ -256,6 +257,7 @@ static void update_by_packet(struct tact_network_channel *channel,
         channel->newest_tick = packet->tick;
         channel->energy_sent_by_peer = packet->energy;
         channel->newest_flags = packet->sample.flags;
+        channel->newest_terms = packet->sample.terms;
         channel->other_margin = packet->margin;
         channel->heard_ns = now_ns;
         channel->other_sent_ns = packet->sent_ns;
@@ -565,6 +567,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         channel->state = TACT_NETWORK_CHANNEL_STALE;
     }
     out->flags = channel->newest_flags;
+    out->terms = channel->newest_terms;
     channel->last = *out;
     add_energy(&channel->used_energy, energy_of_wave(channel, out->wave));
     channel->least_energy = fmin(channel->least_energy, tact_network_channel_energy(channel));

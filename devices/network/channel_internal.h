@@ -14,9 +14,9 @@
  * Of each wave u [sqrt(W)], u^2 / 2 is power; energy() is what the other site has sent by its own
  * account less what was used here, never negative with missing waves zero.
  *
- *   payload: tick, sent_ns, echo_ns, kept_ns, energy, flags (4), axes, waves, jitter + repeats (2),
- *            period [ns], position[axes], force[axes], wave[waves][axes] from the newest;
- * little-endian, 8 bytes each where not stated
+ *   payload: tick, sent_ns, echo_ns, kept_ns, energy, flags (1), terms (7), axes, waves,
+ *            jitter + repeats (2), period [ns] (4), position[axes], force[axes], wave[waves][axes]
+ * from the newest; little-endian, 8 bytes each where not stated
  *
  * No allocation, no clock, no system call: all is real-time safe.
  */
@@ -48,8 +48,10 @@ struct tact_network_sample {
     double position[TACT_NETWORK_AXES];
     /* force of the other site, from the newest packet so far [N, N m] */
     double force[TACT_NETWORK_AXES];
-    /* flags of the newest packet so far, late or not; their meaning is left to the caller */
+    /* 8 flags and a number below 2^56 on which both ends must agree, of the newest packet so far,
+     * late or not; their meaning is left to the caller */
     uint32_t flags;
+    uint64_t terms;
     /* 1: the wave did not arrive in time; it is made from others, held or zero */
     int missing;
 };
@@ -109,6 +111,7 @@ struct tact_network_channel {
     int64_t last_arrival_offset;
     int window_ticks, other_margin, missing_ticks;
     uint32_t newest_flags;
+    uint64_t newest_terms;
     struct tact_network_channel_slot {
         int64_t tick; /* tick + 1; 0: none */
         /* 1: the wave of this tick, the packet of this tick has arrived */

@@ -14,6 +14,7 @@
 #include "devices/network/endpoint_internal.h"
 #include "devices/network/seeded_link_internal.h"
 #include "rt/device.h"
+#include "rt/remote_terms_internal.h"
 
 enum { TACT_NETWORK_OF_MONITOR, TACT_NETWORK_OF_LOOP }; /* thread that owns the endpoint */
 
@@ -26,15 +27,14 @@ enum {
     TACT_NETWORK_FIRST_AXIS_OUTPUT
 };
 /* Flags of a sample: bit 0: the deadman is held; bit 1: the site has no deadman; bit 2: its clutch
- * is pressed; bit 3: it is at fault; bit 4: its deadman was not held since the other site was lost;
- * from bit 8 on: a code of mode, axis and impedance, on which both ends must agree. */
+ * is pressed; bit 3: it is at fault; bit 4: its deadman was not held since the other site was
+ * lost. */
 enum {
     TACT_NETWORK_FLAG_HELD = 1,
     TACT_NETWORK_FLAG_ALWAYS = 2,
     TACT_NETWORK_FLAG_CLUTCHED = 4,
     TACT_NETWORK_FLAG_FAULT = 8,
-    TACT_NETWORK_FLAG_LOST = 16,
-    TACT_NETWORK_TERMS_SHIFT = 8
+    TACT_NETWORK_FLAG_LOST = 16
 };
 enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
 
@@ -83,14 +83,14 @@ struct tact_network_device {
     int64_t heard_ns; /* time of the newest packet, or at which the monitor returned the endpoint */
     uint64_t session; /* number of handshakes for which the channel was restarted */
     uint64_t refused, unsent;
-    uint64_t unsendable;  /* ticks not sent, as a number was not finite or out of range */
-    uint32_t terms;       /* code of mode, axis and impedance of this end */
+    uint64_t unsendable; /* ticks not sent, as a number was not finite or out of range */
+    uint64_t terms; /* terms of this end, on which both must agree: rt/remote_terms_internal.h */
     uint32_t other_flags; /* flags of the newest sample of the other end; 0 while it is LOST */
 
     /* packets of the other end that have other axes or another period */
     _Atomic uint64_t unlike;
-    /* 1: the other end's deadman was held, but its mode, axis or impedance differ */
-    _Atomic int has_other_terms;
+    /* terms of this end and of the other, once its deadman was held while they differ; else 0 */
+    _Atomic uint64_t differing_terms[2];
     _Atomic int has_other_fault; /* 1: the other end is at fault */
 
     /* Used by the monitor thread: */

@@ -89,6 +89,22 @@ static void report_fault_of_other_end(struct tact_network_device *self)
                  self->name);
 }
 
+static void report_differing_terms(struct tact_network_device *self)
+{
+    char difference[1024];
+    const uint64_t here = atomic_load_explicit(&self->differing_terms[0], memory_order_acquire);
+    if (!here || self->is_terms_reported) {
+        return;
+    }
+    tact_remote_terms_difference(
+        here, atomic_load_explicit(&self->differing_terms[1], memory_order_relaxed), difference,
+        sizeof difference);
+    tact_message(self->messages, TACT_MESSAGE_WARNING,
+                 "%s: no remote engages, as the remotes of the two ends differ: %s", self->name,
+                 difference);
+    self->is_terms_reported = 1;
+}
+
 void tact_network_device_poll(void *data)
 {
     struct tact_network_device *self = data;
@@ -104,14 +120,7 @@ void tact_network_device_poll(void *data)
                      self->name, self->axes, 1e3 * self->channel.options.period);
         self->is_unlike_reported = 1;
     }
-    if (!self->is_terms_reported &&
-        atomic_load_explicit(&self->has_other_terms, memory_order_relaxed)) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: no remote engages: mode, axis and impedance of the other end's remotes "
-                     "are not those of this end",
-                     self->name);
-        self->is_terms_reported = 1;
-    }
+    report_differing_terms(self);
 }
 
 void tact_network_device_report(const struct tact_network_device *self)

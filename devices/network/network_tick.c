@@ -101,14 +101,17 @@ static int32_t update_state(struct tact_network_device *self)
     return self->is_lost ? TACT_DEVICE_LOST : TACT_DEVICE_STALE;
 }
 
-/* State of the other site's deadman, which counts only if its mode, axis and impedance agree: 0
+/* State of the other site's deadman, which counts only if its terms agree: 0
  * released, 1 held, 2 it has none, -1 not held since it lost this site. */
-static double find_deadman_state(struct tact_network_device *self, uint32_t flags)
+static double find_deadman_state(struct tact_network_device *self,
+                                 const struct tact_network_sample *sample)
 {
+    const uint32_t flags = sample->flags;
     const int held = (flags & TACT_NETWORK_FLAG_HELD) != 0;
-    const int same = flags >> TACT_NETWORK_TERMS_SHIFT == self->terms;
+    const int same = sample->terms == self->terms;
     if (held && !same && self->terms) {
-        atomic_store_explicit(&self->has_other_terms, 1, memory_order_relaxed);
+        atomic_store_explicit(&self->differing_terms[1], sample->terms, memory_order_relaxed);
+        atomic_store_explicit(&self->differing_terms[0], self->terms, memory_order_release);
     }
     if (!held || !same) {
         return flags & TACT_NETWORK_FLAG_LOST ? -1.0 : 0.0;
@@ -139,8 +142,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
                               memory_order_relaxed);
     }
     double *out = in->channel;
-    out[TACT_NETWORK_HELD] =
-        in->state == TACT_DEVICE_OK ? find_deadman_state(self, sample.flags) : 0.0;
+    out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK ? find_deadman_state(self, &sample) : 0.0;
     out[TACT_NETWORK_ROUND_TRIP] = tact_network_channel_round_trip(&self->channel);
     out += TACT_NETWORK_FIRST_AXIS_INPUT;
     for (int i = 0; i < self->axes; i++, out += TACT_NETWORK_AXIS_NUMBERS) {
@@ -181,13 +183,13 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     struct tact_network_sample sample = {.flags = 0}, empty_sample;
     const double *of_axis = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
     const double terms = out[TACT_NETWORK_TERMS];
-    self->terms = terms >= 0.0 && terms < 0x1p24 ? (uint32_t)terms : 0;
+    self->terms = terms >= 0.0 && terms < 0x1p53 ? (uint64_t)terms : 0;
+    sample.terms = self->terms;
     sample.flags = (out[TACT_NETWORK_HELD] > 0.5 ? TACT_NETWORK_FLAG_HELD : 0U) |
                    (out[TACT_NETWORK_HELD] > 1.5 ? TACT_NETWORK_FLAG_ALWAYS : 0U) |
                    (out[TACT_NETWORK_HELD] < -0.5 ? TACT_NETWORK_FLAG_LOST : 0U) |
                    (out[TACT_NETWORK_CLUTCHED] > 0.5 ? TACT_NETWORK_FLAG_CLUTCHED : 0U) |
-                   (out[TACT_NETWORK_FAULT] > 0.5 ? TACT_NETWORK_FLAG_FAULT : 0U) |
-                   self->terms << TACT_NETWORK_TERMS_SHIFT;
+                   (out[TACT_NETWORK_FAULT] > 0.5 ? TACT_NETWORK_FLAG_FAULT : 0U);
     for (int i = 0; i < self->axes; i++, of_axis += TACT_NETWORK_AXIS_NUMBERS) {
         sample.wave[i] = of_axis[0];
         sample.position[i] = of_axis[1];

@@ -83,33 +83,6 @@ static int find_remote_channels(struct tact_session *s, struct session_remote *r
     return rc ? rc : find_remote_channel(s, r, "force", axis, 1, &r->out.force, err);
 }
 
-static uint32_t add_to_digest(uint32_t digest, const void *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++) { /* FNV-1a */
-        digest = (digest ^ ((const unsigned char *)data)[i]) * 16777619u;
-    }
-    return digest;
-}
-
-/* Digest of modes and impedances of all ties of a device, by axis, which must agree at both sites.
- * Not 0. */
-static double compute_agreement_digest(const struct tact_session *s, const char *device)
-{
-    uint32_t digest = 2166136261u;
-    for (uint64_t axis = 0; axis < 6; axis++) {
-        for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
-            const struct tact_scene_remote *def = &s->scene->remotes[i];
-            if (def->axis == axis && !strcmp(def->device, device)) {
-                digest = add_to_digest(digest, &axis, sizeof axis);
-                digest = add_to_digest(digest, def->mode, strlen(def->mode));
-                digest = add_to_digest(digest, &def->impedance, sizeof def->impedance);
-            }
-        }
-    }
-    digest = (digest ^ digest >> 24) & 0xffffffu;
-    return digest ? digest : 1.0;
-}
-
 /* Index of a channel that devices to another site may lack, or -1. */
 static int find_optional_channel(const struct tact_session *s, const struct session_remote *r,
                                  const char *name, int output)
@@ -128,7 +101,7 @@ static void find_optional_channels(struct tact_session *s, struct session_remote
 {
     r->in.other_site_clutched = find_optional_channel(s, r, "other_clutched", 0);
     r->in.other_fault = find_optional_channel(s, r, "other_fault", 0);
-    r->out.agreement_digest = find_optional_channel(s, r, "terms", 1);
+    r->out.terms = find_optional_channel(s, r, "terms", 1);
     r->out.clutched = find_optional_channel(s, r, "clutched", 1);
     r->out.fault = find_optional_channel(s, r, "fault", 1);
     r->is_first = 1;
@@ -166,7 +139,7 @@ static int connect_remote_joint(struct tact_session *s, uint32_t index, struct t
     r->coupling = tact_session_find_coupling(s, r->hand, r->link);
     r->state.target = s->scene->hands[r->hand].links[r->link].joint.start;
     r->state.tank = def->tank;
-    r->agreement_digest = compute_agreement_digest(s, def->device);
+    r->terms = tact_session_remote_terms(s->scene, def->device);
     const int rc = find_remote_channels(s, r, err);
     if (!rc) {
         find_optional_channels(s, r);
@@ -505,8 +478,8 @@ static void send_site_state(const struct tact_session *s, const struct session_r
                        : !is_tie_allowed_here(s, r) ? 0.0
                        : s->deadman_device >= 0     ? HELD_VALUE_DEADMAN
                                                     : HELD_VALUE_NO_DEADMAN;
-    if (r->out.agreement_digest >= 0) {
-        out[r->out.agreement_digest] = r->agreement_digest;
+    if (r->out.terms >= 0) {
+        out[r->out.terms] = r->terms;
     }
     if (r->out.clutched >= 0) {
         out[r->out.clutched] = tact_session_is_clutched(s);

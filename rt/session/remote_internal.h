@@ -18,14 +18,14 @@ struct session_remote {
     } in;
     struct { /* and outputs */
         int wave, position, force, held;
-        int agreement_digest, clutched, fault;
+        int terms, clutched, fault;
     } out;
     int is_first;       /* 1: first tie of its device; it watches the state of the other site */
     int site_condition; /* state of the other site as last logged: bit 0 its clutch, bit 1 its fault
                          */
     uint64_t
-        condition_log_tick;  /* first tick in which a changed state of the other site is logged */
-    double agreement_digest; /* digest that must be equal at both sites, an integer below 2^24 */
+        condition_log_tick; /* first tick in which a changed state of the other site is logged */
+    double terms;           /* on which both sites must agree: rt/remote_terms_internal.h */
     struct session_coupling *coupling; /* coupling of the joint to what a person holds, or NULL */
     double stiffness,
         damping; /* stiffness and damping of the joint's drive that belong to this tie */
@@ -89,6 +89,9 @@ void tact_session_free_remotes(struct tact_session *s);
 
 #define REMOTE_RATE_WEIGHT                                                                         \
     0.5 /* weight of a new value in the filtered rate of the other site's position */
+
+/* remote_terms.c: terms of all ties of a device, a whole number below 2^53; 0: it has none. */
+double tact_session_remote_terms(const struct tact_scene *scene, const char *device);
 
 /* remote_vector.c: ties of a base that moves, three of which are one of vectors; a joint's is one
  * of one component. Real-time safe. */

@@ -17,6 +17,7 @@ enum { PERSON, ROBOT, SITES };
 
 static struct tact_scene *scenes[SITES];
 static struct tact_session *sessions[SITES];
+static struct tact_messages messages_of_sites[SITES]; /* where messages of the sites go, if set */
 
 /* Creates and begins the session of scenes[site], whose first device is its end of the link;
  * record: file of its log, or NULL. */
@@ -28,6 +29,7 @@ static inline void open_session_of_site(int site, const char *record)
     options.clock = TACT_LOOP_FREE;
     options.record = record;
     options.replace = 1;
+    options.messages = messages_of_sites[site];
     if (tact_session_create(scenes[site], &options, &sessions[site], &err)) {
         fail_msg("%s: %s", err.key, err.text);
     }

@@ -1,0 +1,82 @@
+/* Terms on which two sites must agree. */
+#include "rt/remote_terms_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { AXES = 6, MODES = 4, JOINTS = 8, AXIS_VALUES = 1 + MODES * JOINTS };
+
+static const uint64_t impedance_unit = UINT64_C(1291467969); /* AXIS_VALUES to the power of AXES */
+static const uint32_t impedance_mask = 0x3fffff;             /* 22 bits */
+
+static const char *const mode_names[MODES] = {"waves", "position_force", "position_position",
+                                              "model"};
+/* Those of a base are not those of hinges and slides: three of them are one vector, along the axes
+ * of the world, and an attitude is no sum of three angles. */
+static const char *const joint_names[JOINTS] = {"slide",  "hinge",   "base_x",  "base_y",
+                                                "base_z", "base_rx", "base_ry", "base_rz"};
+
+static uint32_t find_name(const char *const *names, uint32_t count, const char *name)
+{
+    uint32_t i = 0;
+    while (i < count - 1 && strcmp(names[i], name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+uint64_t tact_remote_terms_of_axis(uint64_t axis, const char *mode, const char *joint)
+{
+    uint64_t value =
+        1 + JOINTS * find_name(mode_names, MODES, mode) + find_name(joint_names, JOINTS, joint);
+    for (uint64_t i = 0; i < axis; i++) {
+        value *= AXIS_VALUES;
+    }
+    return value;
+}
+
+uint64_t tact_remote_terms_of_impedances(const double *impedances, size_t count)
+{
+    uint32_t digest = 2166136261u;
+    for (size_t i = 0; i < count * sizeof *impedances; i++) { /* FNV-1a */
+        digest = (digest ^ ((const unsigned char *)impedances)[i]) * 16777619u;
+    }
+    return impedance_unit * ((digest ^ digest >> 22) & impedance_mask);
+}
+
+/* Appends to text, of which `used` bytes are used; returns how many are then. */
+static size_t append_difference(char *text, size_t size, size_t used, const char *what, int axis,
+                                const char *here, const char *there)
+{
+    const int n = snprintf(text + used, size - used, "%saxis %d: %s%s here, %s at the other end",
+                           used ? "; " : "", axis, what, here, there);
+    return n > 0 && (size_t)n < size - used ? used + (size_t)n : size - 1;
+}
+
+void tact_remote_terms_difference(uint64_t here, uint64_t there, char *text, size_t size)
+{
+    uint64_t a = here, b = there;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int axis = 0; axis < AXES; axis++, a /= AXIS_VALUES, b /= AXIS_VALUES) {
+        const uint64_t one = a % AXIS_VALUES, other = b % AXIS_VALUES;
+        if (one == other) {
+            continue;
+        }
+        if (!one || !other) {
+            used = append_difference(text, size, used, "", axis, one ? "tied" : "not tied",
+                                     other ? "tied" : "not tied");
+        } else if ((one - 1) / JOINTS != (other - 1) / JOINTS) {
+            used =
+                append_difference(text, size, used, "mode ", axis, mode_names[(one - 1) / JOINTS],
+                                  mode_names[(other - 1) / JOINTS]);
+        } else {
+            used =
+                append_difference(text, size, used, "joint ", axis, joint_names[(one - 1) % JOINTS],
+                                  joint_names[(other - 1) % JOINTS]);
+        }
+    }
+    if (a != b && !used) {
+        snprintf(text, size, "impedance is not that of the other end");
+    }
+}
