@@ -34,16 +34,21 @@ struct link_scene {
 
 enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODEL, LINK_MODES };
 
-/* Properties of a tie's mode at a constant delay. */
+/* Properties of the modes at a constant delay, for the ties that slide or for those that turn,
+ * which have numbers of their own. */
 struct link_modes {
+    int turning;   /* 1: of hinges and attitudes, in N m/rad and N m s/rad */
+    int ties;      /* of this kind, in both scenes */
     double wanted; /* largest stiffness of a robot's tie [N/m, N m/rad] */
-    /* smallest damping of a joint that a person holds, with that of the grip [N s/m] */
-    double damping;
-    int is_assumed;   /* 1: one of these is not known, and is 1000 N/m or 1 N s/m */
-    double impedance; /* smallest wave impedance of the ties [N s/m]; 10 if no tie has waves */
+    /* smallest damping of a joint that a person holds, with that of the grip */
+    double damping; /* [N s/m, N m s/rad] */
+    int is_assumed; /* 1: one of these is not known: 1000 N/m, 1 N s/m; 3 N m/rad, 0.01 N m s/rad */
+    double impedance; /* smallest wave impedance of the ties [N s/m, N m s/rad]; if no tie has waves
+                         10, 0.03 */
     struct link_mode {
         const char *name;
-        /* stiffness with which a rigid wall is felt at once, or the largest stable one */
+        /* stiffness with which a rigid wall is felt at once, or the largest stable one [N/m, N
+         * m/rad] */
         double stiffness;
         int is_supported;
     } mode[LINK_MODES];
@@ -85,11 +90,12 @@ int link_mode_of(const char *name);
 /* 1 where a tie is of a hinge, or of the attitude of a base: its numbers are of angles. */
 int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remote *tie);
 
-/* link_modes.c: delay: one way, with all waits [s]. Waves add b / d in series, and are stable at
+/* link_modes.c: of the ties that slide, or with `turning` of those that turn; delay: one way, with
+ * all waits [s]. Waves add b / d in series, and are stable at
  * any delay. Forces and positions that are sent as they are keep a wall passive only as stiff as b
  * / (T / 2 + 2 d + T): the condition of Colgate and Schenkel for a wall whose force is late by what
  * the link takes there and back. */
-void link_modes(const struct link_scene *scene, double delay, struct link_modes *out);
+void link_modes(const struct link_scene *scene, double delay, int turning, struct link_modes *out);
 void link_modes_print(const struct link_modes *modes, double delay);
 json_t *link_modes_json(const struct link_modes *modes);
 

@@ -8,9 +8,12 @@
 static const char *const mode_names[LINK_MODES] = {"waves", "position_force", "position_position",
                                                    "model"};
 
-/* Assumed values where a scene does not state them. */
-static const double assumed_tie_stiffness = 1000.0, usual_impedance = 10.0; /* [N/m, N s/m] */
-static const double assumed_joint_damping = 1.0; /* of a light haptic device [N s/m] */
+/* Values that are assumed where a scene does not state them: of a tie, of a light haptic device and
+ * of waves, first for ties that slide [N/m, N s/m], then for those that turn [N m/rad, N m s/rad].
+ */
+static const struct usual_values {
+    double stiffness, damping, impedance;
+} usual_values[2] = {{1000.0, 1.0, 10.0}, {3.0, 0.01, 0.03}};
 
 /* Finds the joint that a tie couples; NULL if no hand of this scene has it. */
 static const struct tact_scene_joint *find_tied_joint(const struct tact_scene *scene,
@@ -37,22 +40,17 @@ int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remot
     return joint && !strcmp(joint->type, "hinge");
 }
 
-/* 1 for an attitude of a base: its numbers are not those of the position, which it is tied beside.
- */
-static int is_attitude(const struct tact_scene_remote *tie)
-{
-    const char *coordinate = strchr(tie->joint, '.');
-    return coordinate && !strncmp(coordinate, ".base_r", 7);
-}
-
-static void add_ties(const struct tact_scene *scene, const char *device, struct link_modes *modes)
+static void add_ties(const struct tact_scene *scene, const char *device, int turning,
+                     struct link_modes *modes)
 {
     for (uint32_t i = 0; scene && i < scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &scene->remotes[i];
         const struct tact_scene_joint *joint = find_tied_joint(scene, tie);
-        if (!joint || is_attitude(tie) || (device && strcmp(tie->device, device) != 0)) {
+        if (!joint || link_tie_turns(scene, tie) != turning ||
+            (device && strcmp(tie->device, device) != 0)) {
             continue;
         }
+        modes->ties++;
         if (joint->coupling || tie->stiffness <= 0.0) { /* held by a person */
             const double grip = joint->coupling ? joint->coupling->damping : 0.0;
             modes->damping = fmin(modes->damping, joint->viscous + grip);
@@ -74,16 +72,17 @@ int link_mode_of(const char *name)
     return i;
 }
 
-void link_modes(const struct link_scene *s, double delay, struct link_modes *out)
+void link_modes(const struct link_scene *s, double delay, int turning, struct link_modes *out)
 {
+    const struct usual_values *usual = &usual_values[turning];
     const double period = s->scene->period;
-    *out = (struct link_modes){.damping = INFINITY, .impedance = INFINITY};
-    add_ties(s->scene, s->device, out);
-    add_ties(s->other, NULL, out);
+    *out = (struct link_modes){.turning = turning, .damping = INFINITY, .impedance = INFINITY};
+    add_ties(s->scene, s->device, turning, out);
+    add_ties(s->other, NULL, turning, out);
     out->is_assumed = out->wanted == 0.0 || isinf(out->damping);
-    out->wanted = out->wanted > 0.0 ? out->wanted : assumed_tie_stiffness;
-    out->damping = isinf(out->damping) ? assumed_joint_damping : out->damping;
-    out->impedance = isinf(out->impedance) ? usual_impedance : out->impedance;
+    out->wanted = out->wanted > 0.0 ? out->wanted : usual->stiffness;
+    out->damping = isinf(out->damping) ? usual->damping : out->damping;
+    out->impedance = isinf(out->impedance) ? usual->impedance : out->impedance;
     const double immediate_stiffness = 1.0 / (1.0 / out->wanted + delay / out->impedance);
     const double passive = out->damping / (1.5 * period + 2.0 * delay);
     const double stiffness[LINK_MODES] = {immediate_stiffness, passive, passive, out->wanted};
@@ -99,20 +98,22 @@ void link_modes(const struct link_scene *s, double delay, struct link_modes *out
 void link_modes_print(const struct link_modes *modes, double delay)
 {
     const double gain = fmin(2.0, 0.25 / delay);
-    printf("\n  a stiff wall, by a robot's tie of %g N/m and a person's joint of %g N s/m%s:\n",
-           modes->wanted, modes->damping,
+    const char *stiffness = modes->turning ? "N m/rad" : "N/m";
+    const int digits = modes->turning ? 3 : 0;
+    printf("\n  %s, by a robot's tie of %g %s and a person's joint of %g %s%s:\n",
+           modes->turning ? "a stiff stop that resists turning" : "a stiff wall", modes->wanted,
+           stiffness, modes->damping, modes->turning ? "N m s/rad" : "N s/m",
            modes->is_assumed ? " (one of them assumed, as the other scene is not here)" : "");
-    printf(
-        "  waves              %.0f N/m at once; %g N/m as the position is followed, by %.2f /s\n",
-        modes->mode[LINK_WAVES].stiffness, modes->wanted, gain);
+    printf("  waves              %.*f %s at once; %g %s as the position is followed, by %.2f /s\n",
+           digits, modes->mode[LINK_WAVES].stiffness, stiffness, modes->wanted, stiffness, gain);
     for (int i = LINK_POSITION_FORCE; i <= LINK_POSITION_POSITION; i++) {
-        printf("  %-18s stable to %.0f N/m: %s\n", modes->mode[i].name, modes->mode[i].stiffness,
+        printf("  %-18s stable to %.*f %s: %s\n", modes->mode[i].name, digits,
+               modes->mode[i].stiffness, stiffness,
                modes->mode[i].is_supported ? "supported" : "not supported");
     }
-    printf(
-        "  model              %g N/m, of a surface that the robot met before; one that is new is "
-        "felt %.0f ms late, and the robot pushes on it until then\n",
-        modes->mode[LINK_MODEL].stiffness, 2e3 * delay);
+    printf("  model              %g %s, of a surface that the robot met before; one that is new is "
+           "felt %.0f ms late, and the robot pushes on it until then\n",
+           modes->mode[LINK_MODEL].stiffness, stiffness, 2e3 * delay);
     printf("  best               %s\n", modes->mode[modes->best].name);
 }
 

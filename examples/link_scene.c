@@ -65,8 +65,36 @@ int link_scene_read(struct link_options *options, struct link_scene *out, struct
     return rc;
 }
 
+/* Modes of ties that slide, and of those that turn. */
+struct modes_by_kind {
+    struct link_modes of[2];
+};
+
+static struct modes_by_kind find_modes(const struct link_scene *s, double delay)
+{
+    struct modes_by_kind modes;
+    for (int turning = 0; turning < 2; turning++) {
+        link_modes(s, delay, turning, &modes.of[turning]);
+    }
+    return modes;
+}
+
+/* Whether modes of a kind are shown: those of ties that turn where there are such ties, and the
+ * others but where there are only ties that turn. */
+static int is_kind_shown(const struct modes_by_kind *modes, int turning)
+{
+    return modes->of[turning].ties > 0 || (!turning && modes->of[1].ties == 0);
+}
+
+/* Whether the link supports a tie's mode, with the numbers of the ties of its kind. */
+static int is_tie_supported(const struct tact_scene *scene, const struct tact_scene_remote *tie,
+                            const struct modes_by_kind *modes)
+{
+    return modes->of[link_tie_turns(scene, tie)].mode[link_mode_of(tie->mode)].is_supported;
+}
+
 static void print_tie(const struct tact_scene *scene, const struct tact_scene_remote *tie,
-                      const struct link_modes *modes, double delay)
+                      const struct modes_by_kind *modes, double delay)
 {
     const int mode = link_mode_of(tie->mode);
     const int turns = link_tie_turns(scene, tie);
@@ -79,19 +107,19 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
-           !modes->mode[mode].is_supported ? "is not stable at this delay: use mode waves"
-           : mode == LINK_MODEL            ? "settles at any delay"
-                                           : "settles at this delay");
+           !is_tie_supported(scene, tie, modes) ? "is not stable at this delay: use mode waves"
+           : mode == LINK_MODEL                 ? "settles at any delay"
+                                                : "settles at this delay");
 }
 
 /* Whether a tie belongs to the measured device; also records whether the link supports its mode. */
-static int belongs_tie_to_link(struct link_scene *s, const struct link_modes *modes,
+static int belongs_tie_to_link(struct link_scene *s, const struct modes_by_kind *modes,
                                const struct tact_scene_remote *tie)
 {
     if (strcmp(tie->device, s->device) != 0) {
         return 0;
     }
-    s->has_unstable_tie |= !modes->mode[link_mode_of(tie->mode)].is_supported;
+    s->has_unstable_tie |= !is_tie_supported(s->scene, tie, modes);
     return 1;
 }
 
@@ -110,9 +138,8 @@ static double find_delay(const struct link_scene *s, const struct link_quality *
 json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality)
 {
     const double delay = find_delay(s, quality);
-    struct link_modes modes;
+    const struct modes_by_kind modes = find_modes(s, delay);
     json_t *ties = json_array();
-    link_modes(s, delay, &modes);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &s->scene->remotes[i];
         if (belongs_tie_to_link(s, &modes, tie)) {
@@ -120,23 +147,24 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
             json_array_append_new(
                 ties,
                 json_pack("{s:s, s:s, s:b, s:o*}", "joint", tie->joint, "mode", tie->mode, "stable",
-                          modes.mode[mode].is_supported, "stiffness",
+                          is_tie_supported(s->scene, tie, &modes), "stiffness",
                           mode == LINK_WAVES ? json_real(link_wave_stiffness(tie->impedance, delay))
                                              : NULL));
         }
     }
-    return json_pack("{s:s, s:f, s:f, s:i, s:I, s:f, s:o, s:o}", "device", s->device, "jitter",
-                     s->jitter, "jitter_measured", find_jitter(quality), "repeats", s->repeats,
-                     "longest_gap", (json_int_t)quality->longest_gap, "delay", delay, "ties", ties,
-                     "modes", link_modes_json(&modes));
+    return json_pack("{s:s, s:f, s:f, s:i, s:I, s:f, s:o, s:o*, s:o*}", "device", s->device,
+                     "jitter", s->jitter, "jitter_measured", find_jitter(quality), "repeats",
+                     s->repeats, "longest_gap", (json_int_t)quality->longest_gap, "delay", delay,
+                     "ties", ties, "modes",
+                     is_kind_shown(&modes, 0) ? link_modes_json(&modes.of[0]) : NULL, "turn_modes",
+                     is_kind_shown(&modes, 1) ? link_modes_json(&modes.of[1]) : NULL);
 }
 
 void link_scene_print(const struct link_options *options, struct link_scene *s,
                       const struct link_quality *quality)
 {
     const double jitter = find_jitter(quality), delay = find_delay(s, quality);
-    struct link_modes modes;
-    link_modes(s, delay, &modes);
+    const struct modes_by_kind modes = find_modes(s, delay);
     printf("\n  %s, device %s:\n", text_shown(options->scene), text_shown(s->device));
     printf("  jitter       %g s: %s", s->jitter, jitter <= s->jitter ? "enough" : "too little");
     printf("; 99.9 %% come within %.4f s of the fastest\n", jitter);
@@ -149,5 +177,9 @@ void link_scene_print(const struct link_options *options, struct link_scene *s,
             print_tie(s->scene, &s->scene->remotes[i], &modes, delay);
         }
     }
-    link_modes_print(&modes, delay);
+    for (int turning = 0; turning < 2; turning++) {
+        if (is_kind_shown(&modes, turning)) {
+            link_modes_print(&modes.of[turning], delay);
+        }
+    }
 }

@@ -184,6 +184,54 @@ def by_one_file():
         refused_by(2, expected)
 
 
+BASE = """name: end
+period: 0.002
+hands:
+  - {name: tool, weightless: true, base: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]%s},
+     links: [{name: base_ring, mass: 1, inertia: [1, 1, 1, 0, 0, 0], joint: {type: hinge, axis: [1, 0, 0], viscous: %g}}]}
+devices: [{name: site, type: network, settings: {%s: "127.0.0.1:1", axes: 6, repeats: 2, jitter: 0.002}}]
+remotes:
+%s"""
+
+
+def by_kinds():
+    """Ties that slide and those that turn are judged by the stiffness and the damping of their kind, whatever their joints are called."""
+    def scenes(tied, viscous, damping, turn_damping, stiffness, turn_stiffness):
+        grips = (f", coupling: {{stiffness: 100, damping: {damping}}}, turn_coupling: {{stiffness: 1, damping: {turn_damping}}}", "")
+        for way, grip, ring, keys in (("connect", grips[0], viscous, ("", "")),
+                                      ("listen", grips[1], 0.0, (f"stiffness: {stiffness}, ", f"stiffness: {turn_stiffness}, "))):
+            ties = "".join(f"  - {{joint: tool.{joint}, device: site, axis: {axis}, mode: position_force, {keys[joint[:6] == 'base_r']}damping: 1}}\n"
+                           for axis, joint in enumerate(tied))
+            with open(f"{way}.yaml", "w", encoding="ascii") as file:
+                file.write(BASE % (grip, ring, way, ties))
+
+    def check(code, stable, modes):
+        port = free_port()
+        with open("both.yaml", "w", encoding="ascii") as file:
+            file.write(BOTH % ("connect.yaml", port, port, ""))
+        ends = [subprocess.Popen([TACT, "teleop", "both.yaml", "--site", site, "--check", "--seconds", "0.3", "--wait", "20", *more],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for site, more in (("remote", ("--json",)), ("local", ()))]
+        report, table = (end.communicate(timeout=60) for end in ends)
+        assert [end.returncode for end in ends] == [code, code], (report, table)
+        scene = json.loads(report[0])["scene"]
+        assert [tie["stable"] for tie in scene["ties"]] == stable, scene
+        assert {key: (scene[key]["stiffness"], scene[key]["damping"]) for key in ("modes", "turn_modes") if key in scene} == modes, scene
+        for key, unit in (("modes", "N/m"), ("turn_modes", "N m/rad")):
+            assert (f" {unit}, of a surface" in table[0]) == (key in modes), table
+        return scene
+
+    base = [f"base_{name}" for name in ("x", "y", "z", "rx", "ry", "rz")]
+    # late by 2 x 6 or 7 ms and 3 ms: 100 N s/m are stable to 6000 N/m, 0.02 N m s/rad to 1.2 N m/rad, and the other way round
+    scenes(base, 0, 100, 0.02, 2000, 3)
+    check(3, [True] * 3 + [False] * 3, {"modes": (2000, 100), "turn_modes": (3, 0.02)})
+    scenes(base, 0, 1, 0.2, 2000, 3)
+    check(3, [False] * 3 + [True] * 3, {"modes": (2000, 1), "turn_modes": (3, 0.2)})
+    scenes(base, 0, 100, 0.2, 2000, 3)
+    check(0, [True] * 6, {"modes": (2000, 100), "turn_modes": (3, 0.2)})
+    scenes(["base_ring"], 0.02, 100, 0.02, 2000, 3)
+    check(3, [False], {"turn_modes": (3, 0.02)})
+
+
 def link():
     short = ("--seconds", "0.5", "--rate", "200", "--json", "--wait", "20")
     a, b = ("--key", "a.key", "--peer", "b.key.pub"), ("--key", "b.key", "--peer", "a.key.pub")
@@ -226,4 +274,5 @@ with tempfile.TemporaryDirectory() as folder:
     link()
     by_scenes()
     by_one_file()
+    by_kinds()
     refused()
