@@ -74,8 +74,8 @@ double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double roun
     return wave * (1.0 - clamp_between(lead / (lead_speed_scale * delay), 0.0, most));
 }
 
-double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
-                                     double round_trip, double error, double force)
+double tact_wave_return_rate(const struct tact_wave_tie *tie, double round_trip, double error,
+                             double force)
 {
     if (!(round_trip > 0.0) || !isfinite(error)) {
         return 0.0;
@@ -83,8 +83,14 @@ double tact_wave_position_correction(const struct tact_wave_tie *tie, double tan
     const double gain = fmin(max_correction_gain, gain_times_round_trip / round_trip);
     const double share = fmin(max_stretch_gain, min_press_stiffness_ratio * 0.5 * round_trip);
     const double stretch = clamp_error_to_stretch(tie, round_trip, error, force);
+    return gain * (error + share * stretch);
+}
+
+double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
+                                     double return_rate, double length, double force)
+{
     const double rate =
-        clamp_between(gain * (error + share * stretch), -max_correction_rate, max_correction_rate);
+        length > max_correction_rate ? return_rate / length * max_correction_rate : return_rate;
     const double correction_energy = force * rate * tie->period;
     if (correction_energy <= 0.0) {
         return rate;

@@ -12,10 +12,11 @@
  *
  *     c = clip(L (e + min(2, 8 d) e_F), 0.05 m/s),    e = x_other - x_d,    L = min(2/s, 0.25 / d)
  *
- * d: half of the round trip; e_F: e clipped to 0 and F d / b, by which the line is stretched at
- * rest. In a press of stiffness k the error follows c with 1 / (1 + k d / b) only, and 8 b is about
- * the softest. c is not passive; a tank of energy, which is full where a tie engages and
- * which the damper fills, bounds what it gives; its last 2 % give less and less.
+ * where the length of a vector of coordinates is clipped, and its direction kept; d: half of the
+ * round trip; e_F: e clipped to 0 and F d / b, by which the line is stretched at rest. In a press
+ * of stiffness k the error follows c with 1 / (1 + k d / b) only, and 8 b is about the softest. c
+ * is not passive; a tank of energy, which is full where a tie engages and which the damper fills,
+ * bounds what it gives; its last 2 % give less and less.
  *
  * In free motion the line is an open end, which moves at twice the other rate for a round trip. An
  * end that is ahead of the other position by more than |F| d / b, and moves on, takes down to half
@@ -59,14 +60,18 @@ int tact_wave_is_of_stopped_end(double wave);
 /* Outgoing wave of an end that moves at `rate` while the line exerts `force` [sqrt(W)]. */
 double tact_wave_outgoing(double impedance, double rate, double force);
 
-/* c [m/s, rad/s]. round_trip: with both playouts [s], 0: not known, and c is 0; error:
- * x_other - x_d; rate: v, by the wave and force, F of the tick before. What the tank does not
- * cover is left out. */
+/* L (e + min(2, 8 d) e_F), of which c is made [m/s, rad/s]. round_trip: with both playouts [s], 0:
+ * not known, and this is 0; error: x_other - x_d; force: F of the tick before. */
+double tact_wave_return_rate(const struct tact_wave_tie *tie, double round_trip, double error,
+                             double force);
+
+/* c [m/s, rad/s], from that rate and its length, which of a single coordinate is its magnitude.
+ * What the tank does not cover is left out. */
 double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
-                                     double round_trip, double error, double force);
+                                     double return_rate, double length, double force);
 
 /* Incoming wave at a machine's end after the attenuation that ends reflections [sqrt(W)];
- * parameters as in tact_wave_position_correction(). */
+ * parameters as in tact_wave_return_rate(). */
 double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double round_trip,
                                     double error, double wave, double force);
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/vec.h"
 #include "rt/session/remote_internal.h"
 
 #define HELD_VALUE_DEADMAN                                                                         \
@@ -316,6 +317,21 @@ static double rate_to_fade_force(const struct tact_session *s, const struct sess
     return joint_rate + share / before * r->state.force / r->damping;
 }
 
+/* Correction of the position by a robot's end; of a vector the length is limited. */
+static double find_correction(const struct tact_session *s, const struct session_remote *r,
+                              double round_trip)
+{
+    double rate[3] = {0.0};
+    for (int k = 0; k < r->parts; k++) {
+        const struct session_remote *part = r->part[k];
+        rate[k] = tact_wave_return_rate(&part->tie, round_trip, tact_session_tie_error(s, part),
+                                        part->state.force);
+    }
+    const double length = r->parts > 1 ? tact_v3_norm(rate) : fabs(rate[0]);
+    return tact_wave_position_correction(&r->tie, r->state.tank, rate[r->component], length,
+                                         r->state.force);
+}
+
 static void update_target_from_wave(const struct tact_session *s, struct session_remote *r,
                                     double joint_rate)
 {
@@ -341,8 +357,7 @@ static void update_target_from_wave(const struct tact_session *s, struct session
         share * tact_wave_attenuate_incoming(&r->tie, round_trip, error, wave, state->force) +
         (1.0 - share) * state->force / sqrt(2.0 * b);
     if (!r->is_line_end_held) {
-        state->correction = share * tact_wave_position_correction(&r->tie, state->tank, round_trip,
-                                                                  error, state->force);
+        state->correction = share * find_correction(s, r, round_trip);
     }
     state->rate = (s->period * def->stiffness + def->damping) / def->damping *
                   (state->correction + tact_wave_end_rate(b, state->used, 0.0));

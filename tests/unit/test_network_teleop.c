@@ -140,10 +140,11 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
     const int is_wave_missing =
         wave == TACT_WAVE_MISSING; /* without a wave the end of the line stays where it is */
     const double error = other - end->position;
-    const double correction =
-        is_wave_missing
-            ? 0.0
-            : tact_wave_position_correction(tie, end->tank, round_trip, error, end->force);
+    const double return_rate = tact_wave_return_rate(tie, round_trip, error, end->force);
+    const double correction = is_wave_missing
+                                  ? 0.0
+                                  : tact_wave_position_correction(tie, end->tank, return_rate,
+                                                                  fabs(return_rate), end->force);
     wave = is_wave_missing ? end->force / sqrt(2.0 * tie->impedance)
                            : tact_wave_attenuate_incoming(tie, round_trip, error, wave, end->force);
     end->force = tact_wave_drive_scale(tie) *

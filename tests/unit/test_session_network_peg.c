@@ -186,6 +186,45 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
     close_sessions_of_sites();
 }
 
+/* An end of the robot's line that is far from the other position goes there with 0.05 m/s, and
+ * turns there with 0.05 rad/s, by the shortest way; near it with a gain of 0.5 / round trip. */
+static void correction_is_limited_by_its_length(void **state)
+{
+    (void)state;
+    const double round_trip = 0.4, limit = 0.05, gain = 0.5 / round_trip;
+    double worst = 0.0;
+    open_ends(&waves, NULL);
+    wait_for_both_links();
+    struct tact_session *s = sessions[ROBOT];
+    struct tact_device_input *in = &s->devices[0].input;
+    struct session_remote *const ties = s->remotes;
+    in->state = TACT_DEVICE_OK;
+    in->channel[ties->in.held] = 1.0;
+    in->channel[ties->in.round_trip] = round_trip;
+    for (int i = 0; i < 1000; i++) {
+        double error[AXES];
+        const double scale = i % 2 ? 1.5 : 0.04 / sqrt(3.0) / gain;
+        for (int k = 0; k < AXES; k++) {
+            error[k] = uniform(-scale, scale);
+            ties[k].state.ticks = ties[k].state.share = 1.0;
+            ties[k].state.target = ties[k].state.offset = ties[k].state.force = 0.0;
+            in->channel[ties[k].in.position] = error[k];
+            in->channel[ties[k].in.wave] = TACT_WAVE_AT_REST;
+        }
+        tact_session_follow_remotes(s, 1000);
+        for (int vector = 0; vector < AXES; vector += 3) {
+            const double length = tact_v3_norm(error + vector),
+                         rate = fmin(limit, gain * length) / length;
+            for (int k = vector; k < vector + 3; k++) {
+                worst = fmax(worst, fabs(ties[k].state.correction - rate * error[k]));
+            }
+        }
+    }
+    print_message("corrections differ by at most %.1e\n", worst);
+    assert_true(worst < 1e-14);
+    close_sessions_of_sites();
+}
+
 /* In the other modes, without delay, the peg goes where the handle goes, in free air. */
 static void other_modes_follow_along_all_axes(void **state)
 {
@@ -240,6 +279,7 @@ int main(void)
         cmocka_unit_test(both_logs_replay),
         cmocka_unit_test(other_modes_follow_along_all_axes),
         cmocka_unit_test(a_turn_is_the_same_turn_at_both_ends),
+        cmocka_unit_test(correction_is_limited_by_its_length),
     };
     if (!mkdtemp(folder)) {
         return 1;
