@@ -34,9 +34,16 @@ def tact(*words, code=0):
     return run.stdout, run.stderr
 
 
+def check_zeros(text):
+    """A number that is rounded to zero has no sign."""
+    found = re.search(r"(?<![\w.])[-\u2212]0(\.0+)?(?![\w.])", text)
+    assert not found, text[max(0, found.start() - 80):found.end() + 20]
+
+
 def record(folder, name, seconds="2", scene=RULER):
     log = os.path.join(folder, name)
-    tact("sim", scene, "--duration", seconds, "--moments", "host", "--record", log, "--force", "--quiet")
+    out, _ = tact("sim", scene, "--duration", seconds, "--moments", "host", "--record", log, "--force", "--quiet")
+    check_zeros(out)
     return log
 
 
@@ -178,6 +185,7 @@ def check_texts(svg, least=31):
     width, height = (float(n) for n in xml.etree.ElementTree.parse(svg).getroot().get("viewBox").split()[2:])
     assert len(found) >= least, found
     for i, (text, left, right, top, bottom) in enumerate(found):
+        check_zeros(text)
         assert left >= 0 and right <= width and top >= 0 and bottom <= height, (text, left, right, top, bottom)
         for other in found[:i]:
             apart = right <= other[1] or other[2] <= left or bottom <= other[3] or other[4] <= top
@@ -281,6 +289,48 @@ def plot_changing(folder):
     assert len(shares) > 50 and 1 - 1e-3 < max(shares) < 1 + 1e-3 and min(shares) < 0.7, (max(shares), min(shares))
 
 
+def plot_limits(folder):
+    """A puck that slides, spins, does both, or rests: what is marked as at its limit is on the line of the limit, mu N and
+    mu N k; a puck that slides and spins shares the limit between the two, and is below each."""
+    scene, gp = os.path.join(folder, "puck.yaml"), os.path.join(folder, "puck.gp")
+    for speed, spin in ((1, 0), (0, 60), (1, 60), (0, 0)):
+        with open(scene, "w", encoding="utf-8") as stream:
+            stream.write("name: puck\nmaterials: [{name: steel}]\npairs: [{materials: [steel, steel], friction: 0.4}]\nbodies:\n"
+                         "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}\n"
+                         f"  - {{name: puck, mass: 0.2, position: [0, 0, 0.005], velocity: [{speed}, 0, 0], angular_velocity: [0, 0, {spin}], "
+                         "shapes: [{type: box, size: [0.06, 0.06, 0.01], material: steel}]}\n")
+        tact("plot", record(folder, "puck.mcap", "0.15", scene), "-o", gp, "--force")
+        rows = [row[1:8] for row in blocks(gp)["$A"] if row[0] > 0.01]
+        for normal, friction, limit, torsion, torsion_limit, slides, spins in rows:
+            assert abs(normal / (0.2 * 9.81) - 1) < 1e-4 and abs(limit / (0.4 * normal) - 1) < 1e-5, (normal, limit)
+            assert (slides == friction if speed else math.isnan(slides)), (speed, slides, friction)
+            assert (spins == torsion if spin else math.isnan(spins)), (spin, spins, torsion)
+            if speed and spin:
+                assert 0.4 < slides / limit < 0.6 and 0.7 < -spins / torsion_limit < 0.9, (slides, limit, spins, torsion_limit)
+            elif speed or spin:
+                assert abs((slides / limit if speed else -spins / torsion_limit) - 1) < 1e-5, (slides, limit, spins, torsion_limit)
+        assert len(rows) > 200, len(rows)
+
+
+def plot_units(folder, script):
+    """Each axis has one unit: forces are drawn with forces only, and counts of ticks and ratios on axes of their own."""
+    log, columns = record(folder, "units.mcap", "0.5"), {}
+    tact("plot", log, "-o", script)
+    with open(script, encoding="utf-8") as stream:
+        panels = re.split(r"set label 80 '", stream.read())[1:]
+    for panel in panels:  # their curves: data block, last column, axes
+        columns[panel.split("'")[0]] = {(name, int(re.findall(r"\d+", use.rstrip(")"))[-1]), axes) for name, use, axes in
+                                        re.findall(r"\$(AH?) u (\S+)\s+(axes x1y2)?", panel)}
+    forces = {title: found for title, found in columns.items() if "[N]" in title}
+    assert sorted(title.split(" [")[0].split(",")[0] for title in forces) == ["Friction force", "Grip force", "Normal force"], columns
+    pair = {("A", 2 + 7 * i + k, "") for i in range(2) for k in (0, 1, 2, 5)}  # normal, friction, its limit, sliding
+    for title, found in forces.items():
+        first = {curve for curve in found if not curve[2]}
+        assert first <= pair if "Grip" not in title else len(first) == 2 and len(found) == 3, (title, found)
+    counts = [title for title, found in columns.items() if any(name == "AH" for name, _, _ in found)]
+    assert counts == ["How many ticks took how long [µs]"] and {name for name, _, _ in columns[counts[0]]} == {"AH"}, columns
+
+
 def plot_gallery(folder, svg):
     """Every scene of the gallery that needs no device: text of its plot and of its picture runs into no other."""
     scenes = sorted(name for name in os.listdir("examples/scenes") if name.endswith(".yaml"))
@@ -290,7 +340,8 @@ def plot_gallery(folder, svg):
                      "teleop_peg_local.yaml", "teleop_peg_remote.yaml"):
             continue  # they need devices, or the other end
         log = os.path.join(folder, "gallery.mcap")
-        tact("sim", "examples/scenes/" + scene, "--moments", "host", "--record", log, "--force", "--quiet")
+        out, _ = tact("sim", "examples/scenes/" + scene, "--moments", "host", "--record", log, "--force", "--quiet")
+        check_zeros(out)
         for command, least in (("plot", 20), ("picture", 9)):
             tact(command, log, "-o", svg, "--force")
             check_texts(svg, least)
@@ -390,6 +441,8 @@ def plot(folder):
     plot_many(folder, svg)
     plot_pressure(folder, svg)
     plot_changing(folder)
+    plot_limits(folder)
+    plot_units(folder, os.path.join(folder, "units.gp"))
     plot_turns(folder)
     plot_ports(folder, svg)
     if os.environ.get("TACT_LONG") == "1":

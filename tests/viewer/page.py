@@ -61,6 +61,7 @@ def check_numbers(browser, rows):
     })()""")
     for (text, kind), stop in zip(shown, ("lower", "", "upper", "")):
         assert text.endswith(f", at its {stop} stop") == bool(stop) == ("limit" in kind), shown
+    assert browser.evaluate("[figure(-1e-9, 3), figure(-0.0006, 3), figure(-0.4, 0)]") == ["0.000", "-0.001", "0"]
     text = browser.evaluate("document.getElementById('contacts').textContent")
     assert "ruler / pinch.left_distal" in text and f"{force:.3f} N" in text, text
 
@@ -99,6 +100,17 @@ def check_plots(browser, rows):
     assert times[0] == 2501 and times[1] == times[2] and abs(times[3] - 2.493) < 1e-9 and times[4:] == [True, True], times
     assert browser.evaluate("document.getElementById('plot').style.height") == "316px"  # N, N m, and two without unit
     assert "add" in browser.evaluate("document.querySelector('#plot-keys select').textContent")
+    # Counts of ticks have an axis of their own, and so has each unit.
+    strips = json.loads(browser.evaluate("""(() => {
+        const plots = tactPage.panels.plots, draw = plots.drawStrip, strips = [];
+        plots.choose(plots.groups()[0].list.find((q) => q.unit === "ticks"));
+        plots.drawStrip = (canvas, top, unit, list) => { strips.push([top, list.map((s) => s.q.unit)]); };
+        plots.draw(tactPage.frames, 2.5, false);
+        plots.drawStrip = draw;
+        return JSON.stringify(strips);
+    })()"""))
+    assert [units for _, units in strips] == [["N", "N"], ["N m"], ["", ""], ["ticks"]], strips
+    assert len({top for top, _ in strips}) == 4, strips
     browser.evaluate("while (tactPage.panels.plots.chosen.length > 1) { document.querySelectorAll('#plot-keys .key')[1].click(); }")
     show(browser, 2502)
     browser.wait("!tactPage.frames[tactPage.shown].values")
