@@ -41,11 +41,8 @@ struct tact_abi {
 
 /** Initialises the `abi` member of a function table of the given type: `{.abi = TACT_ABI(struct
  * tact_device_type), ...}`. */
-/* Clang-format off. */
-#define TACT_ABI(type)                                                                             \
-    {                                                                                              \
-        (uint32_t)sizeof(type), TACT_ABI_VERSION                                                   \
-    }
+/* clang-format off */
+#define TACT_ABI(type) {(uint32_t)sizeof(type), TACT_ABI_VERSION}
 /* clang-format on */
 
 /** Version of the loaded library as text, "MAJOR.MINOR.PATCH", static. Real-time safe. */

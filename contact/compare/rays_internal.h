@@ -8,8 +8,8 @@
 struct tact_rays_lattice {
     int axis, u, v; /* axis along the rays, and the two across, in cyclic order */
     int side;
-    double lower[3],
-        step[3]; /* lower corner of the lattice and size of a cell, by world axis [m] */
+    /* lower corner of the lattice and size of a cell, by world axis [m] */
+    double lower[3], step[3];
 };
 
 /** One crossing of a ray with a body's surface. */

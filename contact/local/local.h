@@ -34,8 +34,8 @@ struct tact_local_problem {
                               (cone) */
     enum tact_surface surface; /**< shape of the limit surface of friction and torsion */
     double fit[3];             /**< FITTED: p_0, p_1, p_2 [1] */
-    const struct tact_friction_points
-        *points;         /**< limit surface POINTS: the parts of the pressure, for spin_arm > 0 */
+    /** limit surface POINTS: the parts of the pressure, for spin_arm > 0 */
+    const struct tact_friction_points *points;
     double rectangle[2]; /**< Bouchard: half sides of the rectangle whose corners bound torsion in
                             eq. 13 [m]; 0 0: the limit surface bounds it */
     int by_mass; /**< Bouchard: the centre of pressure is projected to the patch in the metric of S

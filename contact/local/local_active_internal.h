@@ -25,8 +25,8 @@ struct tact_active {
     double stiffness;    /* largest diagonal entry of the scaled S */
     double corner[TACT_PATCH_CORNERS][2];
     int corners;
-    const struct tact_local_problem
-        *law; /* the unscaled problem, which defines the limit surface */
+    /* the unscaled problem, which defines the limit surface */
+    const struct tact_local_problem *law;
     enum tact_active_face face;
     int first;       /* for FACE_EDGE and FACE_CORNER, the index of the face's (first) corner */
     int is_slipping; /* 1: slip, 0: stick */
@@ -37,8 +37,8 @@ struct tact_active {
     double y[2];                 /* centre of pressure */
     double m, f; /* torsion about the centre of pressure; square of the friction force */
     double g;    /* square of the normal force for which friction and torsion are at the limit */
-    double w[2],
-        curvature; /* derivatives of the limit surface at the present friction, and its curvature */
+    /* derivatives of the limit surface at the present friction, and its curvature */
+    double w[2], curvature;
     double normal[3], surface_hessian[9]; /* limit surface of POINTS: half the gradient of g, and
                                              the derivative of that */
     double basis[3][3]; /* basis of the directions of n within the active face; unused ones are 0 */

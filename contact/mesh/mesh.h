@@ -36,8 +36,8 @@ struct tact_mesh {
                             seen from outside; sorted so that the triangles of each leaf of the tree
                             are contiguous */
     size_t node_count;   /**< number of nodes */
-    struct tact_mesh_node
-        *nodes; /**< nodes of the tree of bounding boxes, node_count of them, the root first */
+    /** nodes of the tree of bounding boxes, node_count of them, the root first */
+    struct tact_mesh_node *nodes;
     struct tact_mesh_wide *wide;     /**< tree and triangles laid out for SIMD traversal; private */
     struct tact_mesh_facets *facets; /**< facets of a small convex mesh, else NULL; private */
     double volume;                   /**< [m^3] */

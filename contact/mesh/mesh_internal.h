@@ -92,8 +92,8 @@ struct tact_mesh_facets {
     double corner[3][TACT_FACET_CORNERS]; /* coordinates of the corners, one row per coordinate;
                                              padded to a multiple of 4 */
     uint32_t first[TACT_FACETS + 1];      /* index in rim of the first corner of each facet */
-    uint8_t rim[4 * TACT_FACET_CORNERS +
-                2 * TACT_FACETS];        /* corners of each facet, counter-clockwise from outside */
+    /* corners of each facet, counter-clockwise from outside */
+    uint8_t rim[4 * TACT_FACET_CORNERS + 2 * TACT_FACETS];
     uint64_t corners_of[TACT_FACETS][2]; /* bit set of the corners of each facet */
 };
 
@@ -111,8 +111,8 @@ enum { TACT_MESH_STACK = 96 };
 /** Boxes of up to eight nodes in SIMD layout, as in tact_mesh_box. */
 struct tact_mesh_wide_node {
     float centre[3][8];
-    float axis[3][3]
-              [8]; /* scaled box axes, [axis][coordinate]; lanes past count repeat the first box */
+    /* scaled box axes, [axis][coordinate]; lanes past count repeat the first box */
+    float axis[3][3][8];
     uint32_t child[8]; /* index of each child: of a node of eight, or of a leaf with
                           TACT_MESH_LEAF_FLAG */
     uint32_t count, unused[7];
@@ -120,8 +120,8 @@ struct tact_mesh_wide_node {
 
 /** Triangles of a leaf in SIMD layout; lanes past count repeat the first. */
 struct tact_mesh_leaf {
-    double corner[3][3]
-                 [4]; /* corners of the leaf's triangles, [corner][coordinate] [m], mesh frame */
+    /* corners of the leaf's triangles, [corner][coordinate] [m], mesh frame */
+    double corner[3][3][4];
     uint32_t first;
     uint8_t count, corners; /* number of the leaf's triangles; number of their distinct corners */
     uint8_t distinct_corner_index[12]; /* for each distinct corner, the index of its first

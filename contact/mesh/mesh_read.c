@@ -16,8 +16,8 @@ struct reader {
     int line;   /* number of the current line of the file */
     double scale;
     struct tact_soup *soup;
-    struct tact_polygons
-        *polygons; /* receives the faces as polygons; NULL: faces become triangles */
+    /* receives the faces as polygons; NULL: faces become triangles */
+    struct tact_polygons *polygons;
     size_t vertex_room, triangle_room;
     struct tact_error *err;
 };

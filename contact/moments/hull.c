@@ -14,7 +14,7 @@ enum { DIRECTIONS = 8, HALF = DIRECTIONS / 2, NONE = DIRECTIONS };
  * removed. */
 static const double MAX_REMOVED_CORNER_HEIGHT = 1e-9;
 
-/* Number of directions in which extreme points are sought; for each also the opposite one. */
+/* Half of the directions in which extreme points are sought; the others are opposite to them. */
 static const double directions[HALF][2] = {{0.99144486137381038, 0.13052619222005157},
                                            {0.60876142900872066, 0.79335334029123517},
                                            {-0.1305261922200516, 0.99144486137381038},

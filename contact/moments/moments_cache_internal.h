@@ -20,12 +20,11 @@ struct tact_cache_placement {
 };
 
 struct tact_cache_list {
-    struct tact_cache_placement placement_when_made,
-        placement_at_last_use; /* placement of the meshes when the list was made, and at its last
-                                  use */
-    double bounds_radius[2];   /* half extents of the meshes' bounds from their middle [m] */
-    double margin;             /* [m] */
-    int is_valid;              /* 1: the cached list is valid */
+    /* placement of the meshes when the list was made, and at its last use */
+    struct tact_cache_placement placement_when_made, placement_at_last_use;
+    double bounds_radius[2]; /* radii of the meshes' bounds about their middle [m] */
+    double margin;           /* [m] */
+    int is_valid;            /* 1: the cached list is valid */
     uint32_t count, faces_a, faces_b;
     struct tact_triangle_pair pair[TACT_CACHE_PAIRS];
     uint32_t face_a[TACT_CACHE_FACES], face_b[TACT_CACHE_FACES]; /* 4 leaf + lane */

@@ -89,10 +89,10 @@ void tact_capsule_add_arc(struct tact_capsule_cut *c, const double *p, const dou
 
 /** Integrals over the part of the other solid's surface in a capsule. */
 struct tact_capsule_sums {
-    double radius, half; /* radius, and half the length of the axis, of the capsule [m] */
-    double tolerance;    /* tolerance: a face nearer than this to an end of the axis is not measured
-                            [m] */
-    double middle;       /* height z of the cylinder's origin [m]; NAN before the first face */
+    double radius, half;    /* radius, and half the length of the axis, of the capsule [m] */
+    double tolerance;       /* a face nearer than this to an end of the axis is not measured
+                               [m] */
+    double middle;          /* height z of the cylinder's origin [m]; NAN before the first face */
     int has_uncertain_face; /* 1: a face was within tolerance of an end of the axis */
     int has_cut_face;       /* 1: a face was cut */
     struct tact_capsule_faces faces[TACT_CAPSULE_PARTS];
@@ -105,8 +105,8 @@ void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], 
 
 /** A capsule in the frame of a mesh. */
 struct tact_capsule_in_mesh_frame {
-    double centre[3],
-        axis[3];   /* centre of the capsule, and its axis from the centre to the upper end [m] */
+    /* centre of the capsule, and its axis from the centre to the upper end [m] */
+    double centre[3], axis[3];
     double radius; /* [m] */
     double rot[9]; /* rotation from the mesh's axes to the capsule's */
 };

@@ -4,7 +4,7 @@
 #include "contact/moments/moments_columns_internal.h"
 #include "contact/moments/moments_internal.h"
 
-/** Largest depth of a mesh's tree, which is split at the median: at most 32 levels. */
+/** Capacity for the nodes to be visited: a tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34 };
 
 /** A mesh in the frame of the half-space: z is the height above its surface. */

@@ -38,8 +38,8 @@ enum { TACT_OVERLAP_CORNERS = 40 };
 struct tact_overlap_corners {
     int count; /* number of corners of the overlap; 0: not known, or more than the capacity */
     int of_b;  /* 1: solid b was cut by a, 0: a was cut by b */
-    double at[TACT_OVERLAP_CORNERS]
-             [3]; /* corners of the overlap in the frame of the solid that was cut [m] */
+    /* corners of the overlap in the frame of the solid that was cut [m] */
+    double at[TACT_OVERLAP_CORNERS][3];
 };
 
 /** As tact_moments_pair(), and measures how planar the overlap is, where it cuts a solid that is

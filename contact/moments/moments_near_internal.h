@@ -45,8 +45,8 @@ struct tact_pairing {
                                                     children */
     uint32_t first;                              /* first leaf of B of the present group */
     uint8_t is_placed_leaf[TACT_PAIRING_LEAVES]; /* 1: placed */
-    struct tact_triangle_bounds
-        bounds[TACT_PAIRING_LEAVES]; /* bounds of the triangles of each placed leaf */
+    /* bounds of the triangles of each placed leaf */
+    struct tact_triangle_bounds bounds[TACT_PAIRING_LEAVES];
     struct tact_face face_a[TACT_PAIRING_LEAVES], face_b[4 * TACT_PAIRING_LEAVES];
 };
 

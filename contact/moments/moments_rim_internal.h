@@ -126,9 +126,9 @@ struct tact_rim {
                                 still be checked; 0 once one has confirmed it */
     int has_coplanar;         /* 1: coplanar faces of the two meshes were found */
     int must_shift_mesh_a;    /* 1: mesh A must be shifted, or shifted differently */
-    double coplanar_half_correction[3],
-        coplanar_half_torque[3]; /* correction of the gradient by which half of the coplanar faces
-                                  counts, and its torque about the frame's origin */
+    /* correction of the gradient by which half of the coplanar faces counts, and its torque about
+     * the frame's origin */
+    double coplanar_half_correction[3], coplanar_half_torque[3];
     float margin; /* rounding of single precision in the coordinates of near leaves, in the unit of
                      the pair */
     tact_d4 origin;

@@ -66,10 +66,10 @@ TACT_INLINE void tact_capsule_query_boxes(const void *query,
 /** An ellipsoid, as the ball of radius 1 to which a linear map takes it from the unit of a mesh's
  * boxes. */
 struct tact_ellipsoid_query {
-    float
-        centre[3]; /* centre of the ellipsoid in the unit of the boxes, relative to their middle */
-    float map[9];  /* linear map of a displacement in the unit of the boxes to that of the ball,
-                      row-major */
+    /* centre of the ellipsoid in the unit of the boxes, relative to their middle */
+    float centre[3];
+    float map[9]; /* linear map of a displacement in the unit of the boxes to that of the ball,
+                     row-major */
     float squared_radius; /* 1 plus a margin */
 };
 

@@ -15,8 +15,8 @@ struct tact_cut_surface {
     tact_d4 normal[3];    /* normal of the triangle's plane, where it is known more accurately than
                              from the corners */
     tact_d4 height; /* distance of the known plane from origin: tact_surface_integrate_coplanar() */
-    double back[3]; /* displacement of the surface outward, that the integrals over the solid allow
-                       for */
+    double back[3]; /* displacement of the surface that the integrals over the solid allow for: of
+                       A, back from where it was shifted [m] */
     tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
 };
 

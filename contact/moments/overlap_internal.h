@@ -28,8 +28,8 @@ enum { TACT_CUT_CORNERS = 192, TACT_CUT_EDGES = 512 };
 
 /** B's planes in the frame of A, and their caps. */
 struct tact_cutter {
-    int planes,
-        cutting; /* number of B's planes, and of those among them that cut A, which come first */
+    /* number of B's planes, and of those among them that cut A, which come first */
+    int planes, cutting;
     uint64_t shared;              /* bit set of the facets of A that lie in a plane of B */
     double plane[TACT_FACETS][4]; /* n.r <= d inside: n, d */
     double tolerance;             /* outward displacement of B's planes [m] */

@@ -72,13 +72,13 @@ struct tact_patch {
     double stiffness[36]; /**< WRENCH: its decrease as A moves relative to B, rows as for a
                              velocity, row-major, symmetric, positive semidefinite [N/m, N, N m]. A
                              row without stiffness is rigid, for example friction */
-    double
-        target_velocity[6]; /**< velocity that the contact keeps in place of 0, rows n, t1, t2, then
-                               about them [m/s, rad/s]; not used in an impact with restitution */
-    double rolling_radius;  /**< radius on which the patch rolls [m]; INFINITY: it tips about its
-                               edge */
-    double area;            /**< area of A's surface inside B, projected along n: -g.n [m^2] */
-    double semi[2];         /**< semi-axes of the patch's ellipse along t1 and t2 [m] */
+    /** velocity that the contact keeps in place of 0, rows n, t1, t2, then about them [m/s, rad/s];
+     * not used in an impact with restitution */
+    double target_velocity[6];
+    double rolling_radius; /**< radius on which the patch rolls [m]; INFINITY: it tips about its
+                              edge */
+    double area;           /**< area of A's surface inside B, projected along n: -g.n [m^2] */
+    double semi[2];        /**< semi-axes of the patch's ellipse along t1 and t2 [m] */
     int corners; /**< ELLIPSE: number of corners of the overlap's outline where it is known; else 0
                   */
     double corner[TACT_PATCH_CORNERS][2]; /**< corners of the outline, counter-clockwise, along t1
@@ -89,8 +89,8 @@ struct tact_patch {
     enum tact_spin_kind spin;  /**< how the patch's torsion limit is computed */
     enum tact_surface surface; /**< limit surface of friction and torsion */
     double fit[3];             /**< parameters of the limit surface, where it is FITTED [1] */
-    struct tact_friction_points
-        points;        /**< parts of the pressure, where the limit surface is one of POINTS */
+    /** parts of the pressure, where the limit surface is one of POINTS */
+    struct tact_friction_points points;
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
                           centre; ELASTIC: see tact_patch_spin_arm() */
     double modulus;    /**< contact modulus E* of an ELASTIC patch [Pa]; 0 for a fingertip */
@@ -104,10 +104,10 @@ struct tact_patch {
 struct tact_patch_options {
     double modulus; /**< contact modulus E* of the pair [Pa]; 0: rigid */
     int curved;     /**< 1 for curved surfaces, V ~ depth^2, 0 for flat ones */
-    double
-        ellipse_size; /**< ratio of a semi-axis squared to C/V along it. 0: by shape, 4 flat (exact
-                         for a sheet of uniform thickness over an ellipse), 6 curved (exact for a
-                         paraboloid cap). 5: Bouchard's equivalent ellipsoid (appendix A) [1] */
+    /** ratio of a semi-axis squared to C/V along it. 0: by shape, 4 flat (exact for a sheet of
+     * uniform thickness over an ellipse), 6 curved (exact for a paraboloid cap). 5: Bouchard's
+     * equivalent ellipsoid (appendix A) [1] */
+    double ellipse_size;
     enum tact_normal_kind normal; /**< how the contact normal is computed */
     enum tact_spin_kind spin;     /**< how the torsion limit is computed */
     double tip_radius; /**< tip radius of a fingertip, independent of its shape: a = tip_radius (N /

@@ -52,14 +52,15 @@ struct tact_contact_law {
     double hunt_crossley;
     /** Newton's coefficient of restitution e of normal velocities, 0 to 1 [1] */
     double restitution;
-    double modulus;    /**< effective modulus E* of a soft curved surface [Pa]; 0: rigid */
-    double tip_radius; /**< tip radius of a fingertip's patch at a force of 1 N [m]; 0: no fingertip
-                          (patch.h) */
-    double tip_power;  /**< exponent of the force in the fingertip's patch radius, 0 to 1 [1] */
+    double modulus;      /**< effective modulus E* of a soft curved surface [Pa]; 0: rigid */
+    double tip_radius;   /**< radius of a fingertip's patch at a force of 1 N [m]; 0: no fingertip
+                            (patch.h) */
+    double tip_power;    /**< exponent of the force in the fingertip's patch radius, 0 to 1 [1] */
     double rolling_loss; /**< hysteresis loss of soft surfaces that roll, 0 to 1: share of the work
                             of the pressure ahead of the contact's centre that is lost [1]; for
                             models that set it in their patches (patch.h), in the library smooth */
-    double ellipse_size; /**< slope of a curved contact, see struct tact_patch_options [1] */
+    double ellipse_size; /**< ratio of a semi-axis squared to C/V along it, see struct
+                            tact_patch_options [1] */
 };
 
 /** How the friction of one contact is solved. */
@@ -80,11 +81,11 @@ struct tact_world_options {
     enum tact_local_kind local; /**< local solver */
     int polygon; /**< 1: the centre of pressure stays in the overlap's outline where that is known
                     (outline.h); 0: always in the equivalent ellipse. Cone only */
-    enum tact_spin_kind
-        spin; /**< how spin friction is modelled; AUTO: CORNERS with BOUCHARD, else LIMIT_SURFACE */
-    enum tact_normal_kind
-        normal; /**< how the normal of a flat overlap is computed; for others, and with half-spaces,
-                   it is opposite to the gradient, which is exact there */
+    /** how spin friction is modelled; AUTO: CORNERS with BOUCHARD, else LIMIT_SURFACE */
+    enum tact_spin_kind spin;
+    /** how the normal of a flat overlap is computed; for others, and with half-spaces, it is
+     * opposite to the gradient, which is exact there */
+    enum tact_normal_kind normal;
     const struct tact_contact_model *model; /**< contact model of pairs whose law names none
                                                (pair/model.h); NULL: by the kinds of the shapes */
     int points;   /**< largest number of contact points in a tick; further ones are dropped and

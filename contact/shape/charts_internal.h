@@ -14,8 +14,8 @@ struct chart_node {
     double axis[3]; /* unit */
     double cosine;  /* cosine of the half angle of the normal cone; -1: all directions */
     double sine;
-    double
-        bend[9]; /* mean Weingarten map of the node's points over the plane across the axis [1/m] */
+    /* mean Weingarten map of the node's points over the plane across the axis [1/m] */
+    double bend[9];
     double max_curvature_deviation; /* largest deviation from the mean Weingarten map: Frobenius
                                        norm [1/m] */
     int first; /* index of an inner node's first child, which the second one follows; -1: a leaf */
@@ -34,8 +34,8 @@ struct chart_type {
 /* Base of every kind's surface: the first member of the kind's struct, which is one allocation. */
 struct tact_charts {
     const struct chart_type *type;
-    struct tact_mesh
-        *mesh; /* triangulation of the surface; NULL where only the surface is needed */
+    /* triangulation of the surface; NULL where only the surface is needed */
+    struct tact_mesh *mesh;
     struct tact_shape_mass mass; /* at unit density */
     double radius; /* radius of a ball about the origin that contains the surface [m] */
     int edges;     /* 1: the surface has edges, at which the normal is discontinuous */

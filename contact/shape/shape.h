@@ -59,8 +59,8 @@ struct tact_shape {
     const struct tact_mesh *mesh; /**< closed surface: given for CONVEX and MESH, the triangulation
                                      for others (set by tact_shape_tessellate()), NULL for SPHERE
                                      and HALFSPACE */
-    struct tact_mesh
-        *owned; /**< triangulation that the shape owns, freed by tact_shape_release() */
+    /** triangulation that the shape owns, freed by tact_shape_release() */
+    struct tact_mesh *owned;
     const struct tact_charts *charts; /**< parametric surface, given for REVOLUTION, PATCHES and
                                          SUBDIVISION,
                                          with its mesh;

@@ -41,8 +41,8 @@ struct barrier_block {
     double row_cfm[6];         /* compliance of each row of the contact [1/kg, 1/(kg m^2)] */
     double target_velocity[6]; /* velocity of the contact at zero impulse with its bodies at rest */
     double r[6], dr[6];        /* contact impulse r, and its change in a step */
-    double
-        slope[6]; /* derivative of De Saxce's term and the rolling term by the contact velocity */
+    /* derivative of De Saxce's term and the rolling term by the contact velocity */
+    double slope[6];
     double velocity_residual[6]; /* u + De Saxce's term - G^T y */
     double c[36];                /* dr = a + C J dv */
     double inverse[36];          /* a = inverse * right side */

@@ -15,8 +15,8 @@ TACT_BEGIN_DECLS
 /** A free rigid body. */
 struct tact_body {
     double mass; /**< [kg] */
-    double
-        inertia[9]; /**< inertia matrix about the centre of mass, body axes [kg m^2], symmetric */
+    /** inertia matrix about the centre of mass, body axes [kg m^2], symmetric */
+    double inertia[9];
     double inverse_inertia[9]; /**< inverse of inertia [1/(kg m^2)], row-major */
     struct tact_pose pose;     /**< position of the centre of mass [m], body axes to world */
     double twist[6];           /**< velocity of the centre of mass [m/s], angular velocity [rad/s],

@@ -38,13 +38,13 @@ enum tact_constraint_kind {
  * others. */
 struct tact_constraint {
     enum tact_constraint_kind kind; /**< kind of joint */
-    struct tact_owner a,
-        b; /**< the two owners that the joint connects, BODY or FIXED; at least one is a BODY */
+    /** the two owners that the joint connects, BODY or FIXED; at least one is a BODY */
+    struct tact_owner a, b;
     struct tact_pose in_a; /**< joint frame relative to a (to a body's centre of mass and axes; to
                               the world for FIXED) */
     struct tact_pose in_b; /**< joint frame relative to b */
-    double
-        lower; /**< lower stop of the joint's value (HINGE [rad], within -pi to pi; SLIDER [m]) */
+    /** lower stop of the joint's value (HINGE [rad], within -pi to pi; SLIDER [m]) */
+    double lower;
     double upper; /**< upper stop of the joint's value, in the unit of lower; no stops unless lower
                      < upper */
     double damping;  /**< viscous friction of the joint, >= 0: HINGE [N m s/rad], SLIDER [N s/m] */

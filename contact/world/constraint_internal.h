@@ -17,8 +17,8 @@ struct world_constraint {
     double rows[9];
     double j[2][36], y[2][36]; /* J and Y of the joint's two bodies, as in struct block_node; unused
                                   for a side that is fixed */
-    int constrained_row[6],
-        count;     /* which of the joint's six rows are constrained, and their number */
+    /* which of the joint's six rows are constrained, and their number */
+    int constrained_row[6], count;
     int row;       /* index of the joint's first constrained row in the matrix of its mechanism */
     int mechanism; /* index of the joint's mechanism */
     int free_row;  /* the joint's free row, with friction, damping or stops; -1: none */
@@ -28,15 +28,15 @@ struct world_constraint {
     double residual_error[6]; /* joint error left after this tick, where it is too large to be
                                  corrected at once */
     double rounding_rate[2];  /* rate of a joint error that is due to rounding alone [m/s, rad/s] */
-    double lowest_rate,
-        highest_rate;    /* lowest and highest rate of the free row that the joint's stops allow */
+    /* lowest and highest rate of the free row that the joint's stops allow */
+    double lowest_rate, highest_rate;
     double torque_scale; /* factor by which torques of the joint are comparable with forces [1/m] */
 };
 
 /* Bodies that are connected by joints, and the rows of these joints. */
 struct mechanism {
-    int constraint,
-        constraint_end; /* joints of the mechanism: a range of `order` in struct mechanisms */
+    /* joints of the mechanism: a range of `order` in struct mechanisms */
+    int constraint, constraint_end;
     int row, row_end;
 };
 

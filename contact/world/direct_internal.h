@@ -24,8 +24,8 @@ struct island;
 struct tact_world;
 
 struct direct {
-    const struct island
-        *island; /* island whose elimination order was computed last in this tick; NULL: none */
+    /* island whose elimination order was computed last in this tick; NULL: none */
+    const struct island *island;
     size_t entry_capacity; /* capacity for matrix entries */
     int words_per_row;     /* number of 64-bit words of a row of `neighbours` */
     int rows;              /* number of nodes of the island */
@@ -36,9 +36,9 @@ struct direct {
     int *row;              /* position of each node of the world in that order */
     int *order;            /* nodes of an island, in the order of elimination */
     int *dof;              /* unknowns in use of each node of the world; the others stay 0 */
-    size_t
-        *start;  /* index of each row's first entry right of the diagonal; entries are not sorted */
-    int *column; /* column of each off-diagonal matrix entry */
+    /* index of each row's first entry right of the diagonal; entries are not sorted */
+    size_t *start;
+    int *column;   /* column of each off-diagonal matrix entry */
     double *entry; /* 72 numbers an off-diagonal entry: the 6 x 6 block of U at (row, column), then
                       that of L at (column, row) */
     double *diagonal; /* 36 numbers a matrix row: its 6 x 6 diagonal block; once factored, the

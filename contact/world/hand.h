@@ -78,9 +78,9 @@ struct tact_link_def {
                           none itself; 0: none */
     double multiplier; /**< multiplier of a mimic joint's law, not 0 [1], [m/rad] or [rad/m] */
     double offset;     /**< offset of a mimic joint's law [rad] or [m] */
-    const struct tact_tendon_term
-        *tendon; /**< [tendon_count] terms of the tendon that the drive acts on, if any: target,
-                    limit and torque are then of its length and force */
+    /** [tendon_count] terms of the tendon that the drive acts on, if any: target, limit and torque
+     * are then of its length and force */
+    const struct tact_tendon_term *tendon;
     int tendon_count;  /**< number of joints of the tendon; 0: the drive acts on its joint */
     double mass;       /**< [kg] > 0 */
     double center[3];  /**< centre of mass of the link [m], link frame */
@@ -95,14 +95,13 @@ struct tact_hand_state {
     double *q;      /**< joint values [rad, m] */
     double *v;      /**< joint rates [rad/s, m/s] */
     double *target; /**< drive targets [rad, m]; of a drive on a tendon its length */
-    double
-        *target_rate; /**< rates that the dampers of the drives act toward [rad/s, m/s]; 0 until set
-                       */
-    double *torque;   /**< drive torque of the last tick [N m, N], after limiting; of a drive on a
-                          tendon its force */
-    double
-        *saturated;   /**< 1 or -1 where the drive was at its torque limit in that direction, else 0
-                         [1]. Of a base: the direction of the force or torque that was at its limit */
+    /** rates that the dampers of the drives act toward [rad/s, m/s]; 0 until set */
+    double *target_rate;
+    double *torque; /**< drive torque of the last tick [N m, N], after limiting; of a drive on a
+                        tendon its force */
+    /** 1 or -1 where the drive was at its torque limit in that direction, else 0 [1]. Of a base:
+     * the direction of the force or torque that was at its limit */
+    double *saturated;
     double *reaction; /**< torque of stops and dry friction in the last tick [N m, N]; the next
                          solve starts from it */
     double *stop;     /**< -1 where the joint was at its lower stop in the last tick, 1 at the upper
@@ -122,8 +121,8 @@ TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
 struct tact_base_drive {
     double stiffness; /**< K >= 0 [N/m] or [N m/rad] */
     double damping;   /**< D >= 0 [N s/m] or [N m s/rad] */
-    double
-        limit; /**< limit of the magnitude of the base's force [N] or torque [N m]; 0: no limit */
+    /** limit of the magnitude of the base's force [N] or torque [N m]; 0: no limit */
+    double limit;
 };
 
 /** Writes the links of a base that moves to links[TACT_HAND_BASE]; the last has its mass and

@@ -67,8 +67,8 @@ struct tact_hand {
     int moves;                             /* 1: the base moves, and has six coordinates */
     int has_couplings;                     /* 1: there are mimic joints or drives on tendons */
     struct tact_tendon_term *tendon_terms; /* of all tendons */
-    double
-        base_error[6]; /* displacement and rotation vector from a moving base to its target pose */
+    /* displacement and rotation vector from a moving base to its target pose */
+    double base_error[6];
     double base_target_twist[6]; /* velocity and angular velocity of a base's target */
     int chain_count; /* number of chains: unbranched sequences of at most TACT_NODE_UNKNOWNS links
                       */

@@ -22,8 +22,8 @@ struct search {
     double best;               /* smallest residual of the island in this search */
     double best_since_restart; /* smallest residual of the island since Anderson acceleration was
                                   restarted */
-    double
-        newton_start_residual; /* residual at the start of the present series of Newton's steps */
+    /* residual at the start of the present series of Newton's steps */
+    double newton_start_residual;
     int newton_steps_without_progress; /* Newton's steps of the present series without progress; 0:
                                           no series is in progress */
     int undone_newton_series;          /* number of series of Newton's steps that were undone */
@@ -38,9 +38,9 @@ struct search {
     double residual_at_least_absolute; /* relative residual at the island's impulses with the least
                                           absolute residual */
     double *before, *after, *scale, *next; /* impulses */
-    double *best_impulses,
-        *least_absolute_impulses; /* copies of the island's impulses with the smallest relative, and
-                                     with the smallest absolute residual */
+    /* copies of the island's impulses with the smallest relative, and with the smallest absolute
+     * residual */
+    double *best_impulses, *least_absolute_impulses;
     struct anderson anderson;
 };
 
@@ -52,8 +52,8 @@ struct island {
     int points;         /* 1: a contact of the island is solved as contact points */
     int is_coupled;     /* 1: two contacts or joint bounds of the island share a body or hand */
     int open;           /* 1: not solved yet */
-    double
-        residual; /* largest residual of the island's last sweep, as in struct tact_solve_stats */
+    /* largest residual of the island's last sweep, as in struct tact_solve_stats */
+    double residual;
     double size, change; /* sums of squares of the island's impulses and of their changes in the
                             last sweep; torques are scaled to forces */
     struct search search;

@@ -32,11 +32,11 @@ struct bound_chain {
 /* One joint's. */
 struct joint_bound {
     int hand, joint;
-    struct bound_chain
-        *nodes; /* the chains that contain the joints from this one to the base of its hand */
+    /* the chains that contain the joints from this one to the base of its hand */
+    struct bound_chain *nodes;
     int node_count;
-    double lowest_rate,
-        highest_rate; /* lowest and highest rate that the stops allow in this tick [rad/s, m/s] */
+    /* lowest and highest rate that the stops allow in this tick [rad/s, m/s] */
+    double lowest_rate, highest_rate;
     double kink_impulse[2]; /* impulses, ascending [N m s, N s] */
     double impulse;         /* impulse of the joint's stop and dry friction together [N m s, N s] */
     double torque_scale; /* factor that makes the joint's torque comparable with forces [1/m]; 1 for
@@ -59,14 +59,14 @@ struct joint_bounds {
     struct bound_chain *nodes; /* storage of the chains of all joint bounds */
     struct hand_bounds *hands; /* of each hand */
     double *numbers; /* one allocation that holds all arrays of numbers of the joint bounds */
-    double
-        *factor; /* scratch of the solution, n x n, with n the largest number of bounds of a hand */
+    /* scratch of the solution, n x n, with n the largest number of bounds of a hand */
+    double *factor;
     double *rate, *step, *last_impulse; /* the same, n each */
     int *free;                          /* indices of the free bounds of a hand */
-    const struct hand_bounds
-        *factored; /* hand whose free bounds `factor` belongs to; NULL: none in this tick */
-    int factored_count,
-        *factored_free; /* number and indices of the free bounds that `factor` belongs to */
+    /* hand whose free bounds `factor` belongs to; NULL: none in this tick */
+    const struct hand_bounds *factored;
+    /* number and indices of the free bounds that `factor` belongs to */
+    int factored_count, *factored_free;
 };
 
 /* Finds the joints of hands with stops or friction and allocates their bounds, once the nodes are

@@ -21,20 +21,19 @@ struct tact_world;
 struct world_pair {
     int a, b;
     int max_patches; /* number of patches that the pair's model may produce; above 1 the pair may be
-                      * solved as pieces
-                      */
+                        solved as pieces */
 };
 
 /* State of a pair of shapes in the broad phase's list; indexed by its slot. */
 struct near_pair {
     int number;      /* number of the slot's pair among all pairs; -1: the slot is free */
-    int max_patches; /* the pair's shapes and model, as in struct world_pair */
+    int max_patches; /* number of patches that the pair's model may produce */
     uint8_t listed;
-    uint8_t active;      /* 1: the pair's bounding spheres overlap, and its model uses moments */
-    double planar;       /* shape poses and motions of this tick, as in struct tact_pair_query */
+    uint8_t active; /* 1: the pair's bounding spheres overlap, and its model uses moments */
+    double planar;  /* planarity of the pair's overlap in this tick, as in struct tact_pair_query */
     uint8_t has_corners; /* 1: the pair's corners in near.corners are of this tick */
-    double
-        direction[3]; /* last contact normal of the pair; 0 0 0: none since the pair came close */
+    /* last contact normal of the pair; 0 0 0: none since the pair came close */
+    double direction[3];
 };
 
 struct near {
@@ -47,8 +46,8 @@ struct near {
     struct tact_keys keys;                /* map from the number of a near pair to its slot */
     struct world_pair *candidates;        /* pairs found by a search that have no slot yet */
     int candidate_count;
-    int *first; /* offset in the list of near pairs of the first pair of each shape; one more entry
-                 */
+    int *first; /* scratch of the sort by pair: position in the list of each shape's next pair, the
+                   shape being the first of the pair; one more entry */
     int *order; /* shapes except half-spaces, sorted by interval_start */
     int sorted_shape_count;
     double *interval_start; /* lower end of each shape's interval along the axis of the broad-phase

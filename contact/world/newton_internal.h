@@ -16,11 +16,11 @@ struct newton {
                                  velocity without its own impulse */
     double *impulse_by_force; /* six numbers a contact block: derivative of its impulse by its
                                  normal force in the sweep before */
-    double *impulse_by_velocity,
-        *impulse_offset; /* 36 and 6 numbers a contact block, of its impulse step dr = offset +
-                            derivative * change of its velocity */
-    double compliance;   /* compliance of the contact rows in the present step of Newton's method,
-                            relative to S */
+    /* 36 and 6 numbers a contact block, of its impulse step dr = offset + derivative * change of
+     * its velocity */
+    double *impulse_by_velocity, *impulse_offset;
+    double compliance; /* compliance of the contact rows in the present step of Newton's method,
+                          relative to S */
 };
 
 /* Allocates Newton's method for a number of contact blocks. -ENOMEM. */

@@ -5,8 +5,8 @@
 /* out += sign a b. */
 void tact_6x6_add_product(double *out, double sign, const double *a, const double *b);
 
-/* Adds a product of 6 x 6 matrices, out += a b, of the first `rows` rows of a and the first `inner`
- * columns of a, where all others of a are zero. */
+/* Adds a product of 6 x 6 matrices, out += sign a b, of the first `rows` rows of a and the first
+ * `inner` columns of a, where all others of a are zero. */
 void tact_6x6_add_part_of_product(double *out, double sign, const double *a, const double *b,
                                   int rows, int inner);
 

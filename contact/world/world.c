@@ -7,7 +7,7 @@
 #include "contact/world/world_internal.h"
 
 #define MIN_CONTACT_CAPACITY                                                                       \
-    8192 /* least capacity for contacts and near pairs, to which that for each shape is added */
+    8192 /* capacity for contacts, and for near pairs, to which that for each shape is added */
 #define CONTACTS_PER_SHAPE 4
 #define NEAR_PAIRS_PER_SHAPE 16
 #define GAP_BOUNDING_RADIUS_FACTOR                                                                 \

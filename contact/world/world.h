@@ -39,8 +39,8 @@ struct tact_springs {
     double impulse[6]; /**< impulse of the patch's springs on A, world axes, about the centre of the
                           patch, with which they move; zero along the normal. The tilting torques do
                           not include those of the overlap itself [N s, N m s] */
-    double
-        angle[3]; /**< rotation that causes the torques of the patch's springs [rad], world axes */
+    /** rotation that causes the torques of the patch's springs [rad], world axes */
+    double angle[3];
 };
 
 /** A pair of shapes that may touch, A then B, and its contact. Read-only. */

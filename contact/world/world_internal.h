@@ -54,8 +54,8 @@ struct world_shape {
     double search_margin;   /* distance beyond the shape's bounding sphere that is searched for
                                contacts [m] */
     double searched_margin; /* value of search_margin at the last search of the broad phase */
-    struct shape_motion
-        motion; /* motion of the shape, once a model has measured one of its pairs */
+    /* motion of the shape, once a model has measured one of its pairs */
+    struct shape_motion motion;
 };
 
 /*
@@ -93,8 +93,8 @@ struct block {
     double excess_overlap;      /* overlap beyond the target of a rigid or rebounding contact [m] */
     double row_cfm[6]; /* compliance of each row of the contact, velocity per impulse [1/kg, 1/(kg
                           m^2)] */
-    double
-        rest_impulse[6]; /* contact impulse at which the springs of the rows have no deflection */
+    /* contact impulse at which the springs of the rows have no deflection */
+    double rest_impulse[6];
     int foundation_rows; /* number of rows, from the first on, with springs of an elastic
                           * foundation; 0: none
                           */
@@ -116,12 +116,12 @@ struct block {
                         directions [1/kg] */
     double relative_mobility; /* mobility along the contact normal over that in the joints' best
                                  direction, 0 to 1 (opening.c) */
-    double weak_normal_cfm;   /* compliance added along a contact normal in which joints hardly move
+    double weak_normal_cfm;   /* compliance added to a contact along whose normal joints hardly move
                                  [1/kg] */
     int is_kept_closed; /* 1: the contact is deeper than its target but not pushed open, because no
                            joint allows it */
-    struct mechanism_response
-        response[2]; /* responses of the mechanisms that the contact's bodies belong to */
+    /* responses of the mechanisms that the contact's bodies belong to */
+    struct mechanism_response response[2];
 };
 
 /* Two owners whose shapes do not touch each other. */
@@ -139,8 +139,8 @@ struct tact_world {
     int shape_count;
     struct world_exclusion *exclusions;
     int exclusion_count;
-    struct tact_contact_law
-        *laws; /* table of contact laws, materials x materials; friction < 0: no law */
+    /* table of contact laws, materials x materials; friction < 0: no law */
+    struct tact_contact_law *laws;
     int materials;
     struct world_constraint *constraints;
     int constraint_count;
@@ -156,8 +156,8 @@ struct tact_world {
     double *states; /* state variables of the models: `state` numbers for each slot, then as many of
                        the pair that is measured after the drift */
     int state;
-    struct tact_contact
-        contact_of_pair_not_near; /* returned as the contact of a pair that is not near */
+    /* returned as the contact of a pair that is not near */
+    struct tact_contact contact_of_pair_not_near;
     struct tact_contact piece_of_pair_not_near;
     int contact_capacity; /* largest number of contacts in a tick */
     struct tact_pose *poses;
@@ -167,8 +167,8 @@ struct tact_world {
     int has_overflowed;             /* 1: a contact of this tick has no block */
     struct block_node *block_nodes; /* storage of the nodes of all blocks: max_nodes for each */
     double *free_velocities; /* free velocities, those without contacts: six numbers a node */
-    double
-        *pre_velocities; /* pre-velocities, those before gravity and drives: six numbers a node */
+    /* pre-velocities, those before gravity and drives: six numbers a node */
+    double *pre_velocities;
     double *excess_overlap; /* largest excess overlap of the contacts of each body, then of each
                                hand [m] */
     struct islands islands;
@@ -183,8 +183,8 @@ struct tact_world {
     struct tact_pressure *pressure; /* receives the pressure of each solve; NULL: none */
     tact_solve_observer_fn observer;
     void *observer_user;
-    int node_count,
-        max_nodes; /* number of nodes of the world; largest number of nodes of one contact */
+    /* number of nodes of the world; largest number of nodes of one contact */
+    int node_count, max_nodes;
 };
 
 /* Allocates everything that a tick needs, once pairs, contacts and capacity are known. -ENOMEM. */

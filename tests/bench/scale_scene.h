@@ -62,8 +62,8 @@ static inline double scale_push_force(int tick)
 
 struct scale_options {
     enum scale_case which;
-    int bodies, ticks,
-        skipped; /* number of measured ticks, and of ticks before them that are not measured */
+    /* number of measured ticks, and of ticks before them that are not measured */
+    int bodies, ticks, skipped;
 };
 
 /* Reads the arguments CASE BODIES TICKS SKIPPED; exits with 2 where they are invalid. */

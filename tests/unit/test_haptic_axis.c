@@ -16,8 +16,8 @@ enum { GUARD_NS = 20000000, GUARD_ZEROS = 50 };
 /* A simulated device with a guard: a damped mass whose force or reading may have the wrong sign. */
 struct guarded_mass {
     double sign, period, x, v, force;
-    double
-        farthest_forced_position; /* farthest position at which a force other than 0 was written */
+    /* farthest position at which a force other than 0 was written */
+    double farthest_forced_position;
     int64_t written_ns;
     int zeros, trips, is_tripped;
 };

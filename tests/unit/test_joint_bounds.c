@@ -233,8 +233,8 @@ static void simulate_thrown_tree(const struct tact_link_def *defs, double h, int
     }
     tact_hand_refresh(hand);
     for (int tick = 0; tick < TICKS; tick++) {
-        double rates_without_stops[JOINTS],
-            expected[JOINTS]; /* as in the tick, with the mass matrix of the tick before */
+        /* as in the tick, with the mass matrix of the tick before */
+        double rates_without_stops[JOINTS], expected[JOINTS];
         static const double none[3] = {0.0, 0.0, 0.0};
         const double *gravity = trial % 2 ? none : s.options.gravity;
         for (int i = 0; i < JOINTS; i++) {

@@ -37,8 +37,8 @@ static struct tick_recorder {
     struct tact_stop stop;
     uint64_t stop_at_tick;
     uint64_t between_call_count;
-    long first_faults,
-        last_faults; /* page faults of the loop's thread up to the first and up to the last tick */
+    /* page faults of the loop's thread up to the first and up to the last tick */
+    long first_faults, last_faults;
 } tick_recorder;
 
 static void busy_wait(int64_t ns)

@@ -128,10 +128,10 @@ static void write_part(const struct part *part)
 
 /* What a recorded command is compared with. */
 struct difference {
-    double
-        command;  /* largest, of the recorded command and the force that was sent at its rows [N] */
-    double touch; /* largest depth of a tick in which a mesh is touched, by the motion in it */
-    int touches;  /* rows in such a tick or the next one */
+    /* largest, of the recorded command and the force that was sent at its rows [N] */
+    double command;
+    double touch;  /* largest depth of a tick in which a mesh is touched, by the motion in it */
+    int touches;   /* rows in such a tick or the next one */
     double energy; /* largest, of the energy in the log and that of force times motion [J] */
 };
 

@@ -70,9 +70,9 @@ static struct rolling_body make_top(double w)
 }
 
 struct spin {
-    double
-        reversal_time; /* time at which the spin about the top's own axis first changes sign [s] */
-    double at[4];      /* spin after 5, 10, 15, 20 s [rad/s] */
+    /* time at which the spin about the top's own axis first changes sign [s] */
+    double reversal_time;
+    double at[4]; /* spin after 5, 10, 15, 20 s [rad/s] */
     /* largest and least difference of the energy from that at the start, mean of a second, divided
      * by the kinetic energy then */
     double most, least;

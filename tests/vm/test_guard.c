@@ -40,8 +40,8 @@ struct shared {
     atomic_int_fast64_t heartbeat_ns; /* time just before the last heartbeat */
     atomic_int push;                  /* 1: the controller outputs 5 V and a full push; 0: zeros */
     atomic_int hang;                  /* 1: the controller's tick hangs in a busy loop */
-    atomic_int
-        use_memory; /* not 0: another thread, of this priority minus 1, allocates all memory */
+    /* not 0: another thread, of this priority minus 1, allocates all memory */
+    atomic_int use_memory;
     atomic_int state[DEVICES];
     atomic_int quit;
     char messages[DEVICES * 4096];

@@ -53,8 +53,8 @@ static const double damping = 0.2;                /* [N m s/rad] */
 /* Memory shared by the session's process and the simulated plant's. */
 struct shared {
     atomic_bool ready; /* 1: the plant process runs and has set its real-time priority */
-    atomic_int_fast64_t
-        start_ns; /* time of the session's first tick; 0: the session has not begun */
+    /* time of the session's first tick; 0: the session has not begun */
+    atomic_int_fast64_t start_ns;
     int ticks;
     double angle[MOST_TICKS + 1]; /* angle of the plant, at each tick [rad] */
 };
@@ -313,8 +313,8 @@ static void a_logged_run_is_replayed_exactly(void **unused)
 struct played {
     int wire;  /* the guard's descriptor of the board; -1: not yet known */
     int ticks; /* compared */
-    double
-        before;   /* logged torque of the previous tick, which is now at the board's output [N m] */
+    /* logged torque of the previous tick, which is now at the board's output [N m] */
+    double before;
     double worst; /* largest difference between the board's output and the logged torque [LSB] */
     double most;  /* in the log [N m] */
 };

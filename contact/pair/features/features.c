@@ -135,7 +135,8 @@ static double patch_gap_at(const struct tact_patch *patch, const double x[2])
     return patch->gap[0] + patch->gap[1] * x[0] + patch->gap[2] * x[1];
 }
 
-/* Index of the corner where the gap is smallest, or of the centre for a point contact. */
+/* The corner where the gap is smallest, or the centre for a point contact: along t1 and t2 from the
+ * centre [m]. */
 static const double *corner_of_smallest_gap(const struct tact_patch *patch)
 {
     static const double centre[2] = {0.0, 0.0};

@@ -56,7 +56,7 @@ static void keep_nearest_on_edge(struct nearest_on_simplex *best, const struct t
     }
 }
 
-/* Keeps of a triangle the points that span its point nearest to the origin, which is in its
+/* Keeps those points of a triangle that span its point nearest to the origin, which is in its
  * interior or on one of its edges. The weights are computed from differences from a corner, so that
  * they are accurate for a triangle much smaller than its distance. */
 static void keep_nearest_on_triangle(struct nearest_on_simplex *best, const struct tact_simplex *s,

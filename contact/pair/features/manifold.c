@@ -7,8 +7,8 @@
 
 /* Sine of the angle up to which a face or an edge lies in the contact plane. */
 #define MAX_CONTACT_PLANE_SLOPE 0.1
-/* Of the angle up to which no other face is nearer to the contact plane: smaller than the angle
- * between any two faces, which are one within 1e-6. */
+/* Cosine of the angle up to which no other face is nearer to the contact plane: smaller than the
+ * angle between any two faces, which are one within 1e-6. */
 #define FLAT_FACE_COSINE (1.0 - 1e-14)
 /* Distance from the rim of a face within which a corner is on it, relative to the size. An edge
  * that coincides with the rim, as where two plates lean together, is kept whole whatever rounding

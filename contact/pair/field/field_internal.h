@@ -34,10 +34,10 @@ struct field_box {
 
 /* Node of the tree of a field's cells, with their bounds. */
 struct field_node {
-    struct field_box all,
-        rim; /* bounds of all cells below the node, and of those with zero pressure somewhere */
-    double slope_lower[3],
-        slope_upper[3]; /* lower and upper bound of the pressure gradients [Pa/m] */
+    /* bounds of all cells below the node, and of their faces on which the pressure is 0 */
+    struct field_box all, rim;
+    /* lower and upper bound of the pressure gradients [Pa/m] */
+    double slope_lower[3], slope_upper[3];
     double least, most; /* pressure [Pa] */
     uint32_t first;     /* index of the first of two child nodes, or of the cell of a leaf */
     uint32_t leaf;
@@ -69,8 +69,8 @@ enum { TACT_FIELD_DEPTH = 40 };
 /* A pair of pressure fields, with the pose of b relative to a. */
 struct field_pair {
     const struct tact_pressure_field *a, *b;
-    double turn[9],
-        shift[3];   /* rotation and translation: a point x of b is turn x + shift in a's frame */
+    /* rotation and translation: a point x of b is turn x + shift in a's frame */
+    double turn[9], shift[3];
     double size[9]; /* magnitudes of the entries of the rotation matrix turn */
 };
 
@@ -123,8 +123,8 @@ struct field_polygon {
     int soft;            /* 1: neither is rigid */
     int is_in_cell_face; /* 1: the polygon is a rigid triangle that lies in a face between two cells
                             of a */
-    double corner[TACT_FIELD_CORNERS]
-                 [3]; /* corners of the polygon [m], in either orientation about the normal */
+    /* corners of the polygon [m], in either orientation about the normal */
+    double corner[TACT_FIELD_CORNERS][3];
     /* Side of a cell across which the surface continues beyond the polygon's edge from each corner:
      * of cell a 0 to 3, of cell b 4 to 7, -1: none. */
     int16_t side[TACT_FIELD_CORNERS];

@@ -94,7 +94,8 @@ static void count_polygons(const struct tact_pair_query *q, const struct field_s
     }
 }
 
-/* Counts what a patch that is solved had to leave out: parts, and opposed pressures. */
+/* Counts the parts of the pressure of a patch that is solved, and whether its pressures oppose each
+ * other. */
 static void count_patch(const struct tact_pair_query *q, const struct field_part *part,
                         const struct tact_patch *patch)
 {

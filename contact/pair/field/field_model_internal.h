@@ -15,8 +15,8 @@ struct field_points {
     double x[TACT_FIELD_POINTS], y[TACT_FIELD_POINTS]; /* [m] */
     double load[TACT_FIELD_POINTS];                    /* [N] */
     double own[TACT_FIELD_POINTS]; /* mean square of the sub-area's distance from its point [m^2] */
-    double nx[TACT_FIELD_POINTS],
-        ny[TACT_FIELD_POINTS]; /* components of the surface's unit normal along t1 and t2 */
+    /* components of the surface's unit normal along t1 and t2 */
+    double nx[TACT_FIELD_POINTS], ny[TACT_FIELD_POINTS];
 };
 
 enum { TACT_FIELD_NODES = 6 };

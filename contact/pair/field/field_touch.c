@@ -43,8 +43,8 @@ struct surface_query {
     struct field_surface *out;
     struct tact_field_scratch *scratch;
     size_t tried, cut; /* pairs */
-    double area,
-        force[3]; /* area and force of the polygons found so far; the force without its magnitude */
+    /* area and force of the polygons found so far; the force without its magnitude */
+    double area, force[3];
     int is_in_cell_face; /* 1: a polygon lies in a face between two cells of a field */
     int is_capacity_exceeded;
 };

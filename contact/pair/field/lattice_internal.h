@@ -36,8 +36,8 @@ struct lattice_arm_lengths {
 
 struct lattice {
     const struct tact_mesh *mesh;
-    double origin[3],
-        step[3]; /* position of node (0, 0, 0), mesh frame; spacing of the nodes [m] */
+    /* position of node (0, 0, 0), mesh frame; spacing of the nodes [m] */
+    double origin[3], step[3];
     int nodes[3];
     size_t stride[3], count;
     struct lattice_lines lines[3];

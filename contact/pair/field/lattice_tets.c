@@ -309,8 +309,8 @@ static int is_edge_halved_by_finer_block(const struct cells *c, const int at[3],
 /* A face of a block: the nodes at its middle, at its corners and at the middles of its edges, in
  * order around the face. */
 struct face {
-    size_t middle, corner[4],
-        half[4]; /* half[i]: node at the middle of the edge between corner i and the next */
+    /* half[i]: node at the middle of the edge between corner i and the next */
+    size_t middle, corner[4], half[4];
     int is_edge_halved[4];
     int upper[4]; /* number of each corner's two coordinates that are on the upper side */
 };

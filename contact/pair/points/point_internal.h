@@ -88,8 +88,8 @@ void tact_points_prepare(struct point_store *store, int pair, const struct tact_
 
 /* Sums over the points of one solver pass. */
 struct point_pass {
-    double size,
-        change;      /* squares of the sizes of the impulses, and of their changes in the pass */
+    /* squares of the sizes of the impulses, and of their changes in the pass */
+    double size, change;
     double residual; /* natural-map residual before the pass, as tact_local_residual() */
     int limits;      /* bits of enum tact_limit: OPEN, or CONE where every loaded point slips */
 };

@@ -32,8 +32,8 @@ struct simulated_haptic {
     atomic_int open;    /* 1: the program has opened the device */
     atomic_uint count;  /* number of forces sent; the last is sent[(count - 1) % STAND_IN_SENT] */
     struct {
-        _Atomic int64_t
-            ns; /* time at which the call that sent the force returned, CLOCK_MONOTONIC */
+        /* time at which the call that sent the force returned, CLOCK_MONOTONIC */
+        _Atomic int64_t ns;
         _Atomic double wrench[6]; /* [N, N m] */
     } sent[STAND_IN_SENT];
 };

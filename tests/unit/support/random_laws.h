@@ -13,12 +13,12 @@
 enum { LAWS_BODIES = 8 };
 
 struct tally {
-    struct worst limits, unsolved_limits,
-        residual; /* limits: largest excess over contact limits in solved ticks */
-    struct worst linear[2],
-        angular[2]; /* error of linear and angular momentum in unsolved [0] and solved [1] ticks */
-    long ticks, contacts, unsolved,
-        outside; /* outside: number of contacts beyond their limits in solved ticks */
+    /* limits: largest excess over contact limits in solved ticks */
+    struct worst limits, unsolved_limits, residual;
+    /* error of linear and angular momentum in unsolved [0] and solved [1] ticks */
+    struct worst linear[2], angular[2];
+    /* outside: number of contacts beyond their limits in solved ticks */
+    long ticks, contacts, unsolved, outside;
     int worlds_with_violations;
 };
 

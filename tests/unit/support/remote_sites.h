@@ -38,8 +38,8 @@ struct line {
     uint64_t delay;           /* [ticks] */
     uint64_t gap, gap_length; /* of every `gap` ticks the wave variables of `gap_length` ticks are
                                  lost; 0: none */
-    uint64_t blackout_from,
-        blackout_to; /* blackout: nothing arrives at either end from and until these ticks */
+    /* blackout: nothing arrives at either end from and until these ticks */
+    uint64_t blackout_from, blackout_to;
     int claims_deadman_held; /* 1: end 0 claims that its deadman is held, whatever its session
                                 reports */
     double sent[2][ROOM][CHANNELS];
@@ -148,8 +148,8 @@ static char folder[] = "/tmp/tact_remote_XXXXXX";
 struct run {
     struct line line;
     struct operator_hand hand;
-    const char *person,
-        *robot; /* YAML keys of the remote coupling at each site; NULL: wave impedance 10 */
+    /* YAML keys of the remote coupling at each site; NULL: wave impedance 10 */
+    const char *person, *robot;
     double seconds, back; /* end of the run, and of the operator's press [s] */
     const char *again;    /* further entries of the operator hand's script, or NULL */
     const char *top;      /* YAML keys put before the operator's scene, or NULL */
