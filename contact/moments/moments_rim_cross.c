@@ -103,7 +103,8 @@ struct tact_rim_crossing_triangle {
     const double *p; /* coordinate c of corner k: p[tact_rim_lane_offset(k, c)] */
     const double *h; /* height of each corner over the other triangle's plane: h[4 k] */
     double size;
-    uint32_t lane, below; /* bit k is set where corner k is below the other triangle's plane */
+    /* below: bit k is set where corner k is below the other triangle's plane */
+    uint32_t lane, below;
     int leave_edge, enter_edge; /* edges on which, counter-clockwise, the height over the other's
                          plane becomes >= 0, and < 0 */
 };

@@ -45,8 +45,8 @@ struct search {
 };
 
 struct island {
-    struct list blocks, constraints, mechanisms; /* indices of the island's bodies and hands,
-                                                    contact blocks and joints in the world */
+    struct list blocks, constraints, mechanisms; /* indices of the island's contact blocks, joints
+                                                    between bodies, and mechanisms in the world */
     struct list bounds; /* indices of the bounds of hands' joints (stops and dry friction) */
     struct list owners; /* bodies, then hands */
     int points;         /* 1: a contact of the island is solved as contact points */

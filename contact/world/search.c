@@ -92,8 +92,8 @@ static void reset_search_residuals(struct search *s)
     tact_anderson_restart(&s->anderson);
 }
 
-/* 1 where some body or hand of an island has so many contacts that its springs are anchored from
- * the start. */
+/* 1 where an island has so many contacts that its springs are anchored at the start, and can
+ * accelerate. */
 static int is_crowded_island(const struct tact_world *world, const struct island *island)
 {
     int crowded_contact_count = tact_island_has_hands(world, island)

@@ -42,7 +42,7 @@ struct polytope {
     struct tact_minkowski_point point[MAX_POLYTOPE_POINTS];
     struct face face[MAX_POLYTOPE_FACES];
     int free[MAX_POLYTOPE_FACES];
-    int points, faces, frees;       /* number of entries of the list of faces in use */
+    int points, faces, frees;       /* faces: highest index in use, plus one */
     int edge[MAX_HORIZON_EDGES][2]; /* edges of the horizon: the face that remains beyond it, and
                                        the number of that face's edge */
     int edges;

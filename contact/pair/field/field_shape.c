@@ -34,7 +34,7 @@ struct layer_builder {
     double depth;     /* depth of the core below the solid's surface [m] */
     double *vertices; /* positions of the mesh's vertices, then of the core's [m] */
     double *pressure;
-    uint32_t *tets, *core; /* core vertex of each vertex of the mesh */
+    uint32_t *tets, *core; /* core: the core vertex of each vertex of the mesh */
     size_t vertex_count, tet_count;
 };
 
