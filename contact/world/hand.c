@@ -379,8 +379,8 @@ static double margin_of_drive(const struct tact_hand *hand, int joint, double h,
     return limit > 0.0 ? tact_margin(drive_demand_length(torque, count), limit) : 1.0;
 }
 
-/* 1 where some drive moves a joint: its own, that of a joint tied to it by a mimic law, or one on a
- * tendon of either. */
+/* 1 where a drive moves a joint: it is the joint's own, that of a joint tied to it by a mimic law,
+ * or one on a tendon of either. */
 static int does_drive_move(const struct tact_hand *hand, int drive, int joint)
 {
     const struct tact_link_def *def = &hand->links[drive].def;

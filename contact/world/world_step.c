@@ -57,9 +57,9 @@ static double pair_search_margin(const struct tact_world *world, const struct ta
     return world->shapes[c->a].search_margin + world->shapes[c->b].search_margin;
 }
 
-/* 1 where the contact model is to measure a pair before its shapes touch: for fast bodies, if the
- * model knows the gap. */
-static int must_measure_before_touch(const struct tact_world *world, const struct tact_contact *c)
+/* 1 where the contact model is to measure a pair: the bounding spheres overlap or, for fast bodies
+ * and a model that knows their gap, are within the search margin. */
+static int must_measure_pair(const struct tact_world *world, const struct tact_contact *c)
 {
     int fast = tact_world_is_fast(world, c->a) || tact_world_is_fast(world, c->b);
     return are_bounding_spheres_within(world, c, fast ? pair_search_margin(world, c) : 0.0);
@@ -86,7 +86,7 @@ void tact_world_begin(struct tact_world *world)
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
         struct tact_contact *c = tact_near_pair_contact(world, k);
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
-        int close = must_measure_before_touch(world, c);
+        int close = must_measure_pair(world, c);
         pair->planar = NAN;
         pair->has_corners = 0;
         pair->active = close && model->moments;
@@ -325,7 +325,7 @@ static int measure_pair(struct tact_world *world, int slot, const struct tact_co
 {
     struct tact_contact *c = &world->contacts[slot];
     struct tact_pair_query query;
-    if ((model->state || !model->moments) && !must_measure_before_touch(world, c)) {
+    if ((model->state || !model->moments) && !must_measure_pair(world, c)) {
         memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
         return -EDOM;
     }
