@@ -108,8 +108,9 @@ int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
 {
     struct timespec deadline = to_timespec(tact_clock_now() + timeout_ns);
     int rc = 0;
-    /* The waiter increments `waiters`, then reads `finished`; the worker stores `finished`, then
-     * reads `waiters`. Both are sequentially consistent: no wake-up is lost. */
+    /* The waiter increments `waiting_thread_count`, then reads `finished`; the worker stores
+     * `finished`, then reads `waiting_thread_count`. Both are sequentially consistent: no wake-up
+     * is lost. */
     atomic_fetch_add(&w->waiting_thread_count, 1);
     pthread_mutex_lock(&w->mutex);
     w->is_poll_requested = 1;

@@ -145,9 +145,8 @@ static void set_corner_face_basis(struct tact_active *a, const double *p)
     }
 }
 
-/* Sets the basis of an edge or rim as the active face: two directions; bent, turn: their change
- * with the second unknown.
- */
+/* Sets the basis of an edge or rim as the active face: two directions; second_bend, turn: their
+ * change with the second unknown. */
 static void set_edge_face_basis(struct tact_active *a, double second_bend, double turn)
 {
     const double *e = a->basis[0], *o = a->basis[1];

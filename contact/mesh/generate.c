@@ -113,8 +113,8 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
     return rc;
 }
 
-/* Appends outward quads between consecutive rings of `vertices_per_ring` vertices; closed: the
- * last ring joins the first. */
+/* Appends outward quads between consecutive rings of `vertices_per_ring` vertices; joins_ends: 1
+ * where the last ring joins the first. */
 static void append_quads_between_rings(struct tact_soup *soup, size_t first, size_t rings,
                                        size_t vertices_per_ring, int joins_ends)
 {

@@ -218,7 +218,7 @@ static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index,
     }
 }
 
-/** Adds the part inside the capsule of a face polygon with corners outside. outside: of each
+/** Adds the part inside the capsule of a face polygon with corners outside. squared_excess: of each
  * corner, p.p less the squared radius. */
 static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
                             const double *squared_excess, struct tact_capsule_sums *sums)

@@ -54,7 +54,7 @@ TACT_INLINE int tact_cut_facet_has_corner(const struct tact_mesh_facets *a, uint
 }
 
 /** Sorts the two planes that leave least of A to the front, and clears the caps. lowest: height of
- * A's lowest point above each. near: sorted likewise, or NULL. */
+ * A's lowest point above each. near_plane: sorted likewise, or NULL. */
 TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest,
                                          uint64_t (*near_plane)[2])
 {
@@ -81,7 +81,8 @@ TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest,
 }
 
 /** Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
- * 0 where one leaves nothing. near: output, bits of the corners that are not clear of each. */
+ * 0 where one leaves nothing. near_plane: output, bits of the corners that are not clear of each.
+ */
 TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tact_mesh_facets *a,
                                          uint64_t near_plane[TACT_FACETS][2])
 {
@@ -315,8 +316,8 @@ struct tact_box_planes {
 /** Tests eight boxes by the planes whose bits are set. *bits: loses the bits of boxes of which
  * nothing is left and that add nothing to what is left of a cap: a box wholly above one of the
  * first two planes, or clearly above another one and clearly below all planes before it but one.
- * What that one leaves in its cap reaches the other plane uncut, and is cut off whole by it. near:
- * output, bits of the planes that each box is not clearly below. */
+ * What that one leaves in its cap reaches the other plane uncut, and is cut off whole by it.
+ * near_plane: output, bits of the planes that each box is not clearly below. */
 TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *eight,
                                         const struct tact_box_planes *p, uint32_t planes,
                                         uint32_t *bits, tact_i8 *near_plane)

@@ -17,7 +17,7 @@ bool tact_attached_read_board(struct udev *udev, int number, struct tact_attache
 void tact_attached_scene_inputs(struct tact_attached_input *input, int count);
 
 /** Explains why a node could not be opened or, with what: "forces", not be written: sets why, fix
- * and rule. rule: condition of a udev rule that matches this device only, or ""; has_seat_session:
+ * and rule. rule: condition of a udev rule that matches this device only, or ""; has_seat_access:
  * udev already gives the user at the machine access to the node. */
 void tact_attached_explain_access(const char *path, int error, const char *what, const char *rule,
                                   bool has_seat_access, struct tact_attached_access *access);

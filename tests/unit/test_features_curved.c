@@ -176,8 +176,8 @@ struct separation_deviation {
                 */
 };
 
-/* Adds a result's deviations from the conditions of the optimum to *worst. thorough: whether a
- * direction with less depth is searched for. */
+/* Adds a result's deviations from the conditions of the optimum to *worst. searches_all_directions:
+ * whether a direction with less depth is searched for. */
 static void check_optimality(const struct solid *a, const struct solid *b,
                              const struct tact_separation *s, double size,
                              int searches_all_directions, struct separation_deviation *worst)

@@ -465,7 +465,8 @@ static double largest_force_jump(struct path *p, double from, double to)
 }
 
 /* Goes around a path in `points` steps; returns the magnitude of the net work over the sum of
- * magnitudes; *most: largest force, *bend: angle of the largest second difference of the force. */
+ * magnitudes; *most: largest force, *bend_angle: angle of the largest second difference of the
+ * force. */
 static double work_around_path(struct path *p, int points, double *most, double *bend_angle)
 {
     double last[3] = {0.0}, before[3] = {0.0}, at[3] = {0.0}, net = 0.0, gross = 0.0, worst = -1.0;

@@ -14,8 +14,8 @@
 
 enum { BODIES = 40, TICKS = 400 };
 
-/* Balls of sizes over `decades`, some of them two of one body, boxes, a floor, a tilted plane and a
- * fixed ball. */
+/* Balls of sizes over `size_range_decades`, some of them two of one body, boxes, a floor, a tilted
+ * plane and a fixed ball. */
 static void build_balls_of_many_sizes(struct world_scene *s, double size_range_decades)
 {
     const struct tact_contact_law law = make_rigid_law(0.5);

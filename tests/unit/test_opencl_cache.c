@@ -31,8 +31,8 @@ struct answer {
 };
 
 /* The devices and the cache folder of a child process that has these variables ("NAME=VALUE" ...,
- * NULL) and no others that name folders. compiles: 1 where it also builds the kernels, which takes
- * seconds in an empty cache; it has chosen the folder before that. */
+ * NULL) and no others that name folders. builds_kernels: 1 where it also builds the kernels, which
+ * takes seconds in an empty cache; it has chosen the folder before that. */
 static struct answer run_with_environment(const char *const *variables, int builds_kernels)
 {
     int ends[2];

@@ -8,7 +8,8 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-/* Builds `count` cubes on the floor, the side of the first `size`, each next `taper` times it. */
+/* Builds `count` cubes on the floor, the side of the first `size`, each next `size_ratio_per_cube`
+ * times it. */
 static void build_stack(struct world_scene *s, int count, double size, double size_ratio_per_cube)
 {
     struct tact_contact_law law = make_rigid_law(0.5);

@@ -177,8 +177,8 @@ static double jellett_integral(const struct tact_body *body)
     return -tact_v3_dot(l, r);
 }
 
-/* Time at which the axis is level [s], 0 if never. *lift_off: time at which the normal force first
- * becomes negative, which the equations permit. */
+/* Time at which the axis is level [s], 0 if never. *lift_off_time: time at which the normal force
+ * first becomes negative, which the equations permit. */
 static double time_level_exact(struct top top, double seconds, double *lift_off_time)
 {
     const double h = 2e-5;

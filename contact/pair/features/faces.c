@@ -185,13 +185,13 @@ static int collect_all_faces(struct face_builder *b)
 }
 
 /* Lists the corners of face f in order: the longest closed loop along its edges with other faces.
- * leads: for each vertex, the edge that starts there; -1: none. */
+ * next_vertex_on_rim: for each vertex, the end of the edge that starts there; -1: none. */
 static void list_face_rim(struct face_builder *b, const int *edge, int edges,
-                          int *next_edge_of_vertex, int *rim, int *count)
+                          int *next_vertex_on_rim, int *rim, int *count)
 {
     int longest_loop = 0, best = 0;
     for (int i = 0; i < edges; i++) {
-        next_edge_of_vertex[b->half[edge[i]].from] = b->half[edge[i]].to;
+        next_vertex_on_rim[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
     /* first pass: finds the longest loop; second pass: lists its corners */
     for (int pass = 0; pass < 2; pass++) {
@@ -201,7 +201,7 @@ static void list_face_rim(struct face_builder *b, const int *edge, int edges,
                 if (pass) {
                     rim[n] = at;
                 }
-                at = next_edge_of_vertex[at];
+                at = next_vertex_on_rim[at];
                 n++;
             } while (at >= 0 && at != first && n < edges);
             if (pass) {
@@ -216,21 +216,21 @@ static void list_face_rim(struct face_builder *b, const int *edge, int edges,
         }
     }
     for (int i = 0; i < edges; i++) {
-        next_edge_of_vertex[b->half[edge[i]].from] = -1;
+        next_vertex_on_rim[b->half[edge[i]].from] = -1;
     }
 }
 
 /* Lists the rims of all faces. edge: half edges between different faces, by face, those of face f
  * from first[f] on. */
 static void list_all_face_rims(struct face_builder *b, const int *first, const int *edge,
-                               int *next_edge_of_vertex)
+                               int *next_vertex_on_rim)
 {
     struct tact_core *core = b->core;
     int used = 0;
     for (int f = 0; f < core->faces; f++) {
         int count = 0;
         core->first_corner_of_face[f] = used;
-        list_face_rim(b, edge + first[f], first[f + 1] - first[f], next_edge_of_vertex,
+        list_face_rim(b, edge + first[f], first[f + 1] - first[f], next_vertex_on_rim,
                       core->rim + used, &count);
         core->offset[f] = -INFINITY;
         for (int k = used; k < used + count; k++) {
@@ -248,12 +248,12 @@ static int make_face_rims(struct face_builder *b)
     int halves = 3 * b->triangles, rc = -ENOMEM;
     int *first = calloc((size_t)core->faces + 2, sizeof *first);
     int *edge = calloc((size_t)halves + 1, sizeof *edge);
-    int *next_edge_of_vertex = calloc((size_t)core->vertices + 1, sizeof *next_edge_of_vertex);
+    int *next_vertex_on_rim = calloc((size_t)core->vertices + 1, sizeof *next_vertex_on_rim);
     core->rim = calloc((size_t)halves + 1, sizeof *core->rim);
     core->first_corner_of_face =
         calloc((size_t)core->faces + 1, sizeof *core->first_corner_of_face);
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
-    if (first && edge && next_edge_of_vertex && core->rim && core->first_corner_of_face &&
+    if (first && edge && next_vertex_on_rim && core->rim && core->first_corner_of_face &&
         core->offset) {
         for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
             for (int i = 0; i < halves; i++) {
@@ -275,14 +275,14 @@ static int make_face_rims(struct face_builder *b)
         memmove(first + 1, first, (size_t)core->faces * sizeof *first);
         first[0] = 0;
         for (int i = 0; i < core->vertices; i++) {
-            next_edge_of_vertex[i] = -1;
+            next_vertex_on_rim[i] = -1;
         }
-        list_all_face_rims(b, first, edge, next_edge_of_vertex);
+        list_all_face_rims(b, first, edge, next_vertex_on_rim);
         rc = 0;
     }
     free(first);
     free(edge);
-    free(next_edge_of_vertex);
+    free(next_vertex_on_rim);
     return rc;
 }
 

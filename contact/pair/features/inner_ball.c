@@ -108,13 +108,13 @@ int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct ta
 
 void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_pose *pose_a,
                                   const struct tact_core *b, const struct tact_pose *pose_b,
-                                  double way, const struct tact_separation *sep,
+                                  double displacement, const struct tact_separation *sep,
                                   struct tact_manifold *m)
 {
     int below = is_b_smaller(a, b);
     const struct tact_core *core = below ? b : a, *other = below ? a : b;
     double x[2], of_other[2], least = SAME_CORNER_DISTANCE * (core->size + core->radius);
-    if (!(way > core->thickness)) {
+    if (!(displacement > core->thickness)) {
         return;
     }
     double gap_at_inner_ball =

@@ -42,7 +42,7 @@ int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct ta
  */
 void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_pose *pose_a,
                                   const struct tact_core *b, const struct tact_pose *pose_b,
-                                  double way, const struct tact_separation *separation,
+                                  double displacement, const struct tact_separation *separation,
                                   struct tact_manifold *out);
 
 #endif
