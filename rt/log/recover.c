@@ -36,7 +36,7 @@ struct recovery {
     uint64_t end; /* end of the usable part of the file */
 };
 
-static int refuse_recovery(struct recovery *r, const char *why)
+static int refuse_log(struct recovery *r, const char *why)
 {
     return tact_error_set(r->err, -EBADMSG, "%s; nothing was changed", why);
 }
@@ -109,7 +109,7 @@ static int read_ring_description(struct recovery *r)
 
     int rc = tact_description_read(rings->session, d);
     if (rc != 0) {
-        return refuse_recovery(r, "the rings of its recorder are of another version, or damaged");
+        return refuse_log(r, "the rings of its recorder are of another version, or damaged");
     }
     tact_mcap_put_header(&r->header, TACT_LOG_PROFILE, TACT_LOG_LIBRARY);
     if (r->header.failed) {
@@ -119,7 +119,7 @@ static int read_ring_description(struct recovery *r)
     if (!is_valid_tick_size(&rings->sizes, &d->encoder) ||
         rings->sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
         rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
-        return refuse_recovery(r, "the rings of its recorder do not match their description");
+        return refuse_log(r, "the rings of its recorder do not match their description");
     }
     rc = compare_log_prefix(r, &same);
     if (rc != 0) {
@@ -129,7 +129,7 @@ static int read_ring_description(struct recovery *r)
      */
     r->prefix_damaged = !same && r->log->skipped_count + r->log->damage_cover_count > 0 &&
                         r->log->state.damage_at < d->prefix_bytes;
-    return same || r->prefix_damaged ? 0 : refuse_recovery(r, LOG_CHANGED);
+    return same || r->prefix_damaged ? 0 : refuse_log(r, LOG_CHANGED);
 }
 
 static int open_rings_of_log(struct recovery *r, const char *folder)
@@ -147,8 +147,7 @@ static int open_rings_of_log(struct recovery *r, const char *folder)
     if (rings->is_creation_complete) {
         return read_ring_description(r);
     }
-    return r->log->chunk_count == 0 ? 0
-                                    : refuse_recovery(r, "the rings of its recorder are truncated");
+    return r->log->chunk_count == 0 ? 0 : refuse_log(r, "the rings of its recorder are truncated");
 }
 
 /* The mark of the last chunk states the next element of each ring. If that chunk is damaged, ticks
@@ -228,9 +227,7 @@ static int reclaim_released_elements(struct recovery *r, int ring)
         return 0;
     }
     if (head - tail > capacity) {
-        return refuse_recovery(
-            r, "ticks that had been written are missing from the log, or the rings of "
-               "its recorder are damaged");
+        return refuse_log(r, "written ticks are missing from the log, or its rings are damaged");
     }
     if (head - first > capacity) {
         first = head - capacity;
@@ -305,14 +302,13 @@ static int check_damaged_ranges(struct recovery *r)
         return 0;
     }
     if (state->file_bytes - log->intact_end > 2 * TACT_MCAP_CHUNK_LIMIT) {
-        return refuse_recovery(
-            r, "more than a recorder writes at once is damaged at the end of the log");
+        return refuse_log(r, "more than one write is damaged at the end of the log");
     }
     int rc = count_chunks_after_damage(r, log->intact_end, &follow);
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
-    return follow ? refuse_recovery(r, "too much of the log is damaged in its middle") : 0;
+    return follow ? refuse_log(r, "too much of the log is damaged in its middle") : 0;
 }
 
 /* Whether damage at the end stays in the file: not if a kill truncated it or the rings have its
@@ -344,7 +340,7 @@ static int list_damaged_ranges(struct recovery *r)
     r->damaged_count = log->skipped_count;
     if (must_keep_damaged_end(r)) {
         if (log->file.size - r->end < TACT_MCAP_COVER_MIN) {
-            return refuse_recovery(r, "ticks that had been written are missing from the log");
+            return refuse_log(r, "ticks that had been written are missing from the log");
         }
         r->damaged[r->damaged_count++] = (struct tact_mcap_range){r->end, log->file.size};
         r->end = log->file.size;
@@ -365,7 +361,7 @@ static int check_rings_match_log(struct recovery *r)
          tact_layout_stride(&r->log->layout) != encoder->stride ||
          r->log->tick_channel != encoder->tick_channel ||
          r->log->event_channel != encoder->event_channel)) {
-        return refuse_recovery(r, "the rings of its recorder have another layout than the log");
+        return refuse_log(r, "the rings of its recorder have another layout than the log");
     }
     return rc;
 }
@@ -502,7 +498,7 @@ static int resume_log_writer(struct recovery *r)
     }
     int rc = tact_mcap_writer_reopen(&from, &recorder->writer);
     if (rc == -EBADMSG) {
-        return refuse_recovery(r, "a record is out of place, or damage is too short to be covered");
+        return refuse_log(r, "a record is out of place, or damage is too short to be covered");
     }
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
@@ -519,8 +515,7 @@ static int resume_log_writer(struct recovery *r)
     recorder->options.sync_ns = 0;
     int count = tact_mcap_writer_channels(recorder->writer);
     bool known = tact_encoder_has_channels(&recorder->encoder, count);
-    return known ? 0
-                 : refuse_recovery(r, "the rings of its recorder have other topics than the log");
+    return known ? 0 : refuse_log(r, "the rings of its recorder have other topics than the log");
 }
 
 static int run_recovery(struct recovery *r, const char *folder)
@@ -555,7 +550,7 @@ static int run_recovery(struct recovery *r, const char *folder)
             "nothing was recorded: it contains no tick, and its recorder left no ticks in memory");
     }
     if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0)) {
-        rc = refuse_recovery(r, LOG_CHANGED);
+        rc = refuse_log(r, LOG_CHANGED);
     }
     if (rc == 0 && r->has_rings) {
         rc = check_rings_match_log(r);
