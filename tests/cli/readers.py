@@ -16,6 +16,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -331,6 +332,29 @@ def plot_units(folder, script):
     assert counts == ["How many ticks took how long [µs]"] and {name for name, _, _ in columns[counts[0]]} == {"AH"}, columns
 
 
+def plot_stopped(folder):
+    """A session that is stopped for 60 ms in its ticks: what takes longer than any other tick is drawn and counted as well."""
+    log, gp = os.path.join(folder, "stopped.mcap"), os.path.join(folder, "stopped.gp")
+    for _ in range(10):  # it may be stopped between two ticks
+        running = subprocess.Popen([TACT, "sim", RULER, "--duration", "20", "--moments", "host", "--record", log, "--force", "--quiet"],
+                                   stdout=subprocess.DEVNULL)
+        time.sleep(0.15)
+        for signal_sent in (signal.SIGSTOP, signal.SIGCONT):
+            running.send_signal(signal_sent)
+            time.sleep(0.06)
+        assert running.wait() == 0
+        tact("plot", log, "-o", gp, "--force")
+        data = blocks(gp)
+        longest = max(row[-1] for row in data["$A"])
+        if longest > 50e3:
+            break
+    assert longest > 50e3, longest
+    with open(gp, encoding="utf-8") as stream:
+        top = float(re.search(r"set logscale y; set yrange \[0.5:([\d.e+]+)\]", stream.read())[1])
+    assert top > longest and data["$AH"][-1][0] > 0.8 * longest, (top, longest, data["$AH"][-1])
+    assert sum(row[2] for row in data["$AH"]) == 19999, len(data["$AH"])
+
+
 def plot_gallery(folder, svg):
     """Every scene of the gallery that needs no device: text of its plot and of its picture runs into no other."""
     scenes = sorted(name for name in os.listdir("examples/scenes") if name.endswith(".yaml"))
@@ -442,6 +466,7 @@ def plot(folder):
     plot_pressure(folder, svg)
     plot_changing(folder)
     plot_limits(folder)
+    plot_stopped(folder)
     plot_units(folder, os.path.join(folder, "units.gp"))
     plot_turns(folder)
     plot_ports(folder, svg)
