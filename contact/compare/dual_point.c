@@ -99,9 +99,8 @@ int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double
     struct basis b;
     set_start_basis(&b, size);
     for (int step = 0; step < MOST_STEPS; step++) {
-        double y[4],
-            max_violation =
-                1e-12 * size; /* a tolerance of 1e-14 could prevent termination by rounding */
+        /* a tolerance of 1e-14 could prevent termination by rounding */
+        double y[4], max_violation = 1e-12 * size;
         size_t entering_index = count;
         if (!solve_4x4_system(b.row, b.right, y)) {
             return 0;

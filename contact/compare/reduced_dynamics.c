@@ -163,9 +163,8 @@ int tact_reduced_solve_motion(const struct tact_reduced *r, const struct reduced
     for (int i = 0; i < SPATIAL; i++) {
         work[i] -= applied[i];
     }
-    wrench_to_contact_frame(
-        &k->frame[0], work,
-        bias_wrench); /* the contact wrench that keeps the independent rates constant */
+    /* the contact wrench that keeps the independent rates constant */
+    wrench_to_contact_frame(&k->frame[0], work, bias_wrench);
     for (int m = 0; m < n; m++) {
         double motion[SPATIAL] = {0.0};
         for (int i = 0; i < SPATIAL; i++) {

@@ -129,9 +129,8 @@ static int solve_scaled_slip_problem(struct scaled *p)
 
 void tact_local_prepare(struct tact_local_problem *problem)
 {
-    int n = tact_local_transmits_rolling(problem)
-                ? 6
-                : 4; /* a point transmits no rolling torque: rows 4 and 5 are left out */
+    /* a point transmits no rolling torque: rows 4 and 5 are left out */
+    int n = tact_local_transmits_rolling(problem) ? 6 : 4;
     problem->rows = n;
     for (int i = 0; i < n; i++) {
         memcpy(problem->factor + n * i, problem->s + 6 * i, sizeof(double) * (size_t)n);
@@ -271,9 +270,9 @@ static void evaluate_trial_friction_state(const struct tact_local_problem *probl
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
     trial->left[2] = moves ? own.friction_fraction - at->friction_fraction : 0.0;
     trial->size = tact_v3_norm(trial->left);
-    int is_within_tangent_ellipsoid =
-        !(trial->limits & TACT_LIMIT_CONE); /* 1 where friction is within the ellipsoid that is
-                                               tangent to the limit surface at this state */
+    /* 1 where friction is within the ellipsoid that is tangent to the limit surface at this state
+     */
+    int is_within_tangent_ellipsoid = !(trial->limits & TACT_LIMIT_CONE);
     if (is_within_tangent_ellipsoid &&
         tact_local_friction_limit_ratio(problem, trial->r, own.d) <= 1.0) {
         trial->size = 0.0;
@@ -416,9 +415,8 @@ static int search_friction_state(const struct tact_local_problem *problem, doubl
 {
     struct trial now = {.slip = 0.0};
     tact_local_friction_state(problem, r, &now.at);
-    if (!iterate_friction_state(
-            problem,
-            &now)) { /* the search ended at a local minimum of the residual that is not zero */
+    if (!iterate_friction_state(problem, &now)) {
+        /* the search ended at a local minimum of the residual that is not zero */
         struct trial relaxed = now;
         relax_friction_state(problem, &relaxed);
         iterate_friction_state(problem, &relaxed);

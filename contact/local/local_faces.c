@@ -122,8 +122,8 @@ static void set_interior_face_basis(struct tact_active *a)
     memcpy(a->basis, all, sizeof all);
     memcpy(h, a->nn, sizeof h);
     tact_ldl_factor(h, 3);
-    double l10 = -h[3], l21 = -h[7],
-           l20 = h[3] * h[7] - h[6]; /* elements of the inverse of the factor L */
+    /* elements of the inverse of the factor L */
+    double l10 = -h[3], l21 = -h[7], l20 = h[3] * h[7] - h[6];
     normal_response[8] = h[8];
     normal_response[5] = normal_response[7] = h[8] * l21;
     normal_response[2] = normal_response[6] = h[8] * l20;

@@ -141,8 +141,8 @@ int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[
         leave_out_torques(problem, none, &free);
         tact_local_prepare(&free);
         int limits_without_torques = tact_local_cone_by(&free, impulse_without_torques, by);
-        if (!(impulse_without_torques[0] >
-              0.0)) { /* without rolling torques there is no normal force, and so none with them */
+        if (!(impulse_without_torques[0] > 0.0)) {
+            /* without rolling torques there is no normal force, and so none with them */
             memcpy(r, impulse_without_torques, sizeof impulse_without_torques);
             return limits_without_torques;
         }

@@ -136,8 +136,8 @@ static int minimize_by_multiplier(struct rim *rim)
  * multiplier, otherwise the zero of the derivative between the neighbours of the best direction. */
 static void minimize_on_rim(const double *h, const double *g, double *x)
 {
-    static const double reach =
-        0.19891236737965801; /* tangent of half the angle between two directions */
+    /* tangent of half the angle between two directions */
+    static const double reach = 0.19891236737965801;
     struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
     double best = 0.0;
     tact_v3_copy(rim.x, x);

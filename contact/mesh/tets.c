@@ -304,10 +304,8 @@ static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, i
  */
 static void copy_vertices(const struct tact_tets *tets, uint32_t *map, struct tact_soup *out)
 {
-    memset(
-        map, 0,
-        tets->vertex_count *
-            sizeof *map); /* map of a vertex: 0 if it is not copied, else its new index, from 1 */
+    /* map of a vertex: 0 if it is not copied, else its new index, from 1 */
+    memset(map, 0, tets->vertex_count * sizeof *map);
     for (size_t i = 0; i < 3 * out->triangle_count; i++) {
         uint32_t *at = &map[out->triangles[i]];
         if (!*at) {

@@ -21,9 +21,8 @@ static void rotate_symmetric_matrix(double r[6], const double s[6], const double
 
 double tact_moments_exponent(const struct tact_moments *m)
 {
-    static const double
-        layer_spread = 0.28867513459481287,
-        lens = 0.44; /* depth ratio at which the exponent is 2: mean of those of a lens and a cap */
+    /* depth ratio at which the exponent is 2: mean of those of a lens and a cap */
+    static const double layer_spread = 0.28867513459481287, lens = 0.44;
     double area = tact_v3_norm(m->gradient), n[3], cn[3];
     if (!(m->volume > 0.0 && area > 0.0)) {
         return 1.0;

@@ -133,9 +133,8 @@ TACT_INLINE void add_cylinder_differential_form(const struct tact_capsule_cut *c
 {
     double z = a->m[2], b = a->b[2], cc = a->c[2] * a->c[2];
     double t = cut->normal[2] > 0.0 ? a->quarter : -a->quarter;
-    double square =
-        b * b * f[8] +
-        cc * f[0]; /* along the arc the integral of S^2 dtheta equals that of K dS, and so on */
+    /* along the arc the integral of S^2 dtheta equals that of K dS, and so on */
+    double square = b * b * f[8] + cc * f[0];
     double *form = cut->faces->form, first = t * (z * f[6] + b * f[7]);
     form[0] += first;
     cut->faces->magnitude += cut->radius * cut->radius * fabs(first);

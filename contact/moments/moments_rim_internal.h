@@ -115,8 +115,8 @@ struct tact_rim {
     uint32_t query; /* number of the present query for an overlap, from 1 */
     uint32_t rim_segment_count;
     struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
-    uint32_t
-        near_groups[TACT_PAIRING_MAX_NODES / 8]; /* groups of eight leaves of B near a box of A */
+    /* groups of eight leaves of B near a box of A */
+    uint32_t near_groups[TACT_PAIRING_MAX_NODES / 8];
     struct tact_rim_pending pending[TACT_RIM_BATCH + 4];
     uint32_t pending_count;
     double slack;             /* distance within which a triangle lies in a plane [m] */

@@ -88,8 +88,8 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
     const struct cap c = add_spherical_cap(1.0, depth);
     const double volume = size[0] * size[1] * size[2];
     const double area = volume / reach * PI * depth * (2.0 - depth);
-    tact_m3_mul_v3(way, own,
-                   normal); /* vector from the ellipsoid's centre to its farthest point along up */
+    /* vector from the ellipsoid's centre to its farthest point along up */
+    tact_m3_mul_v3(way, own, normal);
     out->volume = volume * c.volume;
     tact_v3_copy(out->centroid, pa->position);
     tact_v3_axpy(out->centroid, c.apex - 1.0, way);

@@ -27,8 +27,8 @@ struct chart_type {
     int (*point)(const struct tact_charts *charts, const double place[3],
                  struct tact_surface_point *out);
     void (*move)(const struct tact_charts *charts, double place[3], const double step[3]);
-    void (*release)(struct tact_charts *
-                        charts); /* frees what the surface owns besides its struct; NULL: nothing */
+    /* frees what the surface owns besides its struct; NULL: nothing */
+    void (*release)(struct tact_charts *charts);
 };
 
 /* Base of every kind's surface: the first member of the kind's struct, which is one allocation. */

@@ -157,9 +157,9 @@ void tact_constraint_error(const struct tact_constraint *constraint, const struc
     tact_quat_to_m3(rb, fb.quat_wxyz);
     tact_v3_sub(offset, fa.position, fb.position);
     tact_m3_tmul_v3(e, rb, offset);
-    if (constraint->kind ==
-        TACT_CONSTRAINT_HINGE) { /* angular error of a hinge: the z axis of a against the y and x
-                                    axes of b, at any hinge angle */
+    if (constraint->kind == TACT_CONSTRAINT_HINGE) {
+        /* angular error of a hinge: the z axis of a against the y and x axes of b, at any hinge
+         * angle */
         tact_quat_to_m3(ra, fa.quat_wxyz);
         e[3] = -(ra[2] * rb[1] + ra[5] * rb[4] + ra[8] * rb[7]);
         e[4] = ra[2] * rb[0] + ra[5] * rb[3] + ra[8] * rb[6];

@@ -97,8 +97,8 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
     double approach_speed = fastest_point_approach(&c->patch, block->pre_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
-    if (c->patch.law ==
-        TACT_LAW_GAPS) { /* only points of the patch whose gap closes in this tick count */
+    if (c->patch.law == TACT_LAW_GAPS) {
+        /* only points of the patch whose gap closes in this tick count */
         approach_speed = tact_min(approach_speed, approach_speed + deepest_overlap_excess(c) /
                                                                        world->options.period);
     }
@@ -109,8 +109,8 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     for (int i = 0; i < (can_patch_tip(&c->patch) ? 3 : 1); i++) {
         block->restitution_velocity[i] = -e * block->pre_velocity[i];
     }
-    if (block->normal_cfm >
-        0.0) { /* no spring term: an impact does not load the contact's spring */
+    if (block->normal_cfm > 0.0) {
+        /* no spring term: an impact does not load the contact's spring */
         block->local.s[0] -= block->normal_cfm;
         block->normal_cfm = 0.0;
         block->bias_velocity =
@@ -163,9 +163,8 @@ static void set_gaps_target(const struct tact_world *world, struct block *block)
     double most = world->options.push_limit * block->bias_velocity_ratio;
     double rate = e > most * time ? most / e : 1.0 / time;
     int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
-    block->excess_overlap = is_rigid_or_rebounding && !c->patch.corners
-                                ? tact_max(e, 0.0)
-                                : 0.0; /* other patches may tip while they open */
+    /* other patches may tip while they open */
+    block->excess_overlap = is_rigid_or_rebounding && !c->patch.corners ? tact_max(e, 0.0) : 0.0;
     block->bias_velocity = -gap * rate;
     block->target_velocity[4] -= c->patch.gap[2] * rate;
     block->target_velocity[5] += c->patch.gap[1] * rate;

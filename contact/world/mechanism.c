@@ -82,9 +82,8 @@ static void sort_constraints_by_mechanism(struct tact_world *world)
         for (int k = 0; k < 2; k++) {
             int body = body_of_constraint_side(&world->constraints[i].constraint, k);
             if (body >= 0) {
-                m->mechanism_of_body[body] =
-                    world->constraints[i]
-                        .mechanism; /* replaces each body's label by the index of its mechanism */
+                /* replaces each body's label by the index of its mechanism */
+                m->mechanism_of_body[body] = world->constraints[i].mechanism;
             }
         }
     }

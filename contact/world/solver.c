@@ -41,8 +41,8 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
            (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
-        block->local.rolling_arm[i] =
-            0.0; /* spin arm and rolling arm: each sweep sets them from the normal force */
+        /* spin arm and rolling arm: each sweep sets them from the normal force */
+        block->local.rolling_arm[i] = 0.0;
         block->local.rectangle[i] = c->patch.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
     block->local.passes = block->is_uncoupled ? 0 : 3;
@@ -133,8 +133,8 @@ static double elastic_edge_margin(const struct block *block, const double *r)
     }
     const double d[2] = {-r[5] / r[0], r[4] / r[0]};
     double share = tact_local_edge_distance_ratio(&block->local, d);
-    return tact_margin(tact_min(share, 1.0),
-                       1.0); /* the fraction inside the patch is at most 1 but for rounding */
+    /* the fraction inside the patch is at most 1 but for rounding */
+    return tact_margin(tact_min(share, 1.0), 1.0);
 }
 
 /* Computes the margins of a contact to its limits and whether drives that carry it are at theirs.
@@ -191,9 +191,8 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
         struct island *island = &world->islands.list[i];
         if (!tact_island_is_solved(world, island)) {
             world->counts[TACT_COUNT_UNSOLVED]++;
-            tact_velocities_recompute(
-                world,
-                island); /* with or without convergence, the momentum is balanced to rounding */
+            /* with or without convergence, the momentum is balanced to rounding */
+            tact_velocities_recompute(world, island);
             tact_island_bound_impulses(world, island);
             tact_island_bound_energy(world, island);
             /* No joint passes its stop, converged or not. For given contact impulses, the impulses

@@ -74,8 +74,8 @@ static inline int tact_island_can_accelerate(const struct tact_world *world,
 /* 1 where an island includes joints of hands. */
 static inline int tact_island_has_hands(const struct tact_world *world, const struct island *island)
 {
-    const struct list *owners =
-        &island->owners; /* the index of the common order is ascending: bodies, then hands */
+    /* the index of the common order is ascending: bodies, then hands */
+    const struct list *owners = &island->owners;
     return owners->at[owners->count - 1] >= world->body_count;
 }
 

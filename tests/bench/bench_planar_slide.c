@@ -18,8 +18,8 @@
 #include "contact/world/world.h"
 #include "planar_slide_push.h"
 
-static const double PUSH_SPEED =
-    100.0; /* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
+/* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
+static const double PUSH_SPEED = 100.0;
 static const double FOOT_HALF_WIDTH = 1e-3; /* half side, or radius, of a foot of the block [m] */
 /* elastic modulus of the floor [Pa], and thickness of its soft layer [m] */
 static const double FLOOR_MODULUS = 1e9;

@@ -109,8 +109,8 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p,
             p->s[i] += row[i / 6] * row[i % 6];
         }
     }
-    int is_b_in_range_of_s =
-        next_byte(b) % 2; /* b in the range of S, as that of a real contact is */
+    /* b in the range of S, as that of a real contact is */
+    int is_b_in_range_of_s = next_byte(b) % 2;
     double push[6], velocity[6] = {0.0};
     for (int i = 0; i < 6; i++) {
         push[i] = next_number(b, range) * (i < 3 ? 1.0 : length);

@@ -120,8 +120,9 @@ static void read_all_log_content(struct tact_log *log)
 
     while (record && tact_log_next(log, record) > 0)
         ticks++;
+    /* a file that was reported as intact must be readable */
     if (record && ticks != state->ticks)
-        abort(); /* a file that was reported as intact must be readable */
+        abort();
     if (ticks > 0 && (tact_log_seek(log, ticks - 1) != 0 || tact_log_next(log, record) != 1 ||
                       record->tick != state->last_tick))
         abort();

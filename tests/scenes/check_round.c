@@ -87,8 +87,8 @@ void check_cylinder_scene(void)
 {
     struct simulation p;
     simulate("cylinder", 1.5, &p);
-    assert_int_equal(p.report.unconverged,
-                     0); /* although the patches are 2 mm long and only 15 nm wide */
+    /* although the patches are 2 mm long and only 15 nm wide */
+    assert_int_equal(p.report.unconverged, 0);
     static const char *const names[3] = {"rocks", "falls", "tumbles"};
     for (int i = 0; i < 3; i++) {
         double tilt = body_tilt_deg(simulation_body_at(&p, names[i], -1));

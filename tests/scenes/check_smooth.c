@@ -239,9 +239,8 @@ void check_chaplygin_ball_scene(void)
 void check_links_scene(void)
 {
     const double ring = 0.03, tube = 0.004, a = ring - tube, b = 0.006;
-    double inertia =
-        ring * ring +
-        0.75 * tube * tube; /* moment of inertia about the ring's axis, divided by the mass */
+    /* moment of inertia about the ring's axis, divided by the mass */
+    double inertia = ring * ring + 0.75 * tube * tube;
     double exact = pendulum_period((a - b) * (1.0 + inertia / (a * a)), 40.0 * M_PI / 180.0);
     struct simulation p;
     simulate("links", 4.0, &p);

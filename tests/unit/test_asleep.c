@@ -8,9 +8,8 @@
 #include <cmocka.h>
 #include "devices/guard/serve_internal.h"
 
-static int64_t monotonic_clock_ns,
-    suspended_time_ns;  /* simulated time since the system's start without suspends, and total time
-                           suspended [ns] */
+/* simulated time since the system's start without suspends, and total time suspended [ns] */
+static int64_t monotonic_clock_ns, suspended_time_ns;
 static int64_t step_ns; /* time by which the simulated clocks advance after each reading [ns] */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);

@@ -272,8 +272,8 @@ static void denied_access_is_explained(void **state)
     (void)state;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    tact_attached_explain_access(path, -EACCES, "reading", rule, false,
-                                 &access); /* 0600: no group */
+    /* 0600: no group */
+    tact_attached_explain_access(path, -EACCES, "reading", rule, false, &access);
     assert_non_null(strstr(access.why, "reading: permission denied"));
     assert_string_equal(access.fix, "");
     assert_non_null(strstr(access.rule, "'KERNEL==\"event7\", TAG+=\"uaccess\"' | sudo tee"));

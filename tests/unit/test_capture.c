@@ -284,8 +284,8 @@ static void axes_begin_at_the_recorded_values(void **state)
             fail_msg("%s", c.messages);
         }
         struct tact_device_input in = {.state = -1};
-        device.ops->read(device.self, 0, -1e-3, start_ns,
-                         &in); /* read before the first event of the recording */
+        /* read before the first event of the recording */
+        device.ops->read(device.self, 0, -1e-3, start_ns, &in);
         const double *v = in.channel;
         const int x = channel_index(&device, "abs_x"), y = channel_index(&device, "abs_y");
         const int z = channel_index(&device, "abs_z"), rz = channel_index(&device, "abs_rz");

@@ -226,8 +226,8 @@ static void files_that_are_no_recording_are_refused(void **state)
     assert_non_null(strstr(config.err.text, "angle was recorded in [-8, 8]"));
     assert_int_equal(open_device_with_settings(settings_of_other_card, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "for the board another, this board is a board"));
-    device = open_recording_of_card(
-        wide, 1, 1e-3); /* the recording ends within a row, as its writer was killed */
+    /* the recording ends within a row, as its writer was killed */
+    device = open_recording_of_card(wide, 1, 1e-3);
     device.ops->close(device.self);
 }
 

@@ -53,8 +53,8 @@ static void a_ball_at_rest_sticks(void **unused)
     for (int i = TACT_COUNT_NEWTON; i < TACT_SOLVE_COUNTS; i++) {
         assert_true(r.counts[i] == 0 || i == TACT_COUNT_ANDERSON);
     }
-    assert_int_equal(r.methods[TACT_COUNT_CLOSED_FORM],
-                     TICKS + 1); /* one count more than ticks: from the session's start */
+    /* one count more than ticks: from the session's start */
+    assert_int_equal(r.methods[TACT_COUNT_CLOSED_FORM], TICKS + 1);
     assert_int_equal(r.methods[TACT_COUNT_CONVEX], 0);
 }
 

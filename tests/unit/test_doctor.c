@@ -52,8 +52,8 @@ static void test_every_check(void **state)
     assert_true(tact_clock_now() - t0 < 5000000000);
     for (int i = 0; i < report.count; i++) {
         const struct tact_doctor_check *c = &report.check[i];
-        assert_null(strstr(
-            c->fix, "0666")); /* no suggested fix makes a device node accessible to everybody */
+        /* no suggested fix makes a device node accessible to everybody */
+        assert_null(strstr(c->fix, "0666"));
         assert_null(strstr(c->fix, "chmod"));
         print_message("%-14s %-4s %s%s%s\n", c->name, tact_doctor_status_name(c->status), c->found,
                       c->fix[0] ? "; " : "", c->fix);

@@ -134,8 +134,8 @@ static void a_still_stick_keeps_its_value(void **state)
     assert_true(first.stamp_ns >= before - 1000 && first.stamp_ns <= after);
     for (int i = 0; i < 50; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        send_single_event(EV_ABS, ABS_RY,
-                          20000); /* the value is unchanged, so that the kernel drops the event */
+        /* the value is unchanged, so that the kernel drops the event */
+        send_single_event(EV_ABS, ABS_RY, 20000);
         struct tact_device_input in = read_device_at_present(&device);
         assert_int_equal(in.state, TACT_DEVICE_OK);
         assert_memory_equal(in.channel, first.channel, 19 * sizeof *in.channel);
@@ -166,8 +166,8 @@ static void settings_choose_and_scale_channels(void **state)
     send_single_event(EV_ABS, ABS_RZ, 0);
     assert_true(read_channel_by_name(&device, "abs_rz") == 1.0);
     assert_true(read_channel_by_name(&device, "abs_x") < 1e-4);
-    send_single_event(EV_ABS, ABS_X,
-                      16384); /* a deflection of 0.75 with a dead zone of 0.5: (0.75 - 0.5) / 0.5 */
+    /* a deflection of 0.75 with a dead zone of 0.5: (0.75 - 0.5) / 0.5 */
+    send_single_event(EV_ABS, ABS_X, 16384);
     assert_true(fabs(read_channel_by_name(&device, "abs_x") - 0.5) < 1e-4);
     send_single_event(EV_ABS, ABS_X, 0);
     device.ops->close(device.self);
@@ -191,8 +191,8 @@ static void catches_up_after_lost_events(void **state)
     send_single_event(EV_ABS, ABS_X, 0);
     assert_true(read_channel_by_name(&device, "abs_x") == 0.0);
     send_single_event(EV_ABS, ABS_RZ, 0);
-    nanosleep(&(struct timespec){.tv_nsec = 500000000},
-              NULL); /* waits for the monitor thread to report the lost events */
+    /* waits for the monitor thread to report the lost events */
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
     device.ops->close(device.self);
     assert_non_null(strstr(c.messages, "lost events 1 times"));
 }

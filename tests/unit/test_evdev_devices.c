@@ -105,8 +105,8 @@ static void add_axis_of_device(const char *device, int code)
     } else if (code >= ABS_HAT0X && code <= ABS_HAT3Y) {
         p = (struct axis_or_button){EV_ABS, code, -1, 1, 0, false};
     } else if (code != ABS_Z && code != ABS_RZ && code != ABS_THROTTLE) {
-        p.is_one_sided_axis =
-            false; /* whether the axis is one-sided is unknown without the driver's range */
+        /* whether the axis is one-sided is unknown without the driver's range */
+        p.is_one_sided_axis = false;
     }
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (strncmp(device, ranges[i].device, strlen(ranges[i].device)) == 0 &&

@@ -146,8 +146,8 @@ static void sticks_of_an_old_pad_are_found(void **state)
     assert_near(channel_value_of_raw("abs_rz", 127), -0.5 / 127.5, 1e-15);
     assert_near(channel_value_of_raw("abs_gas", 63), 0.0, 0.0);
     assert_near(channel_value_of_raw("abs_gas", 543), 0.5, 1e-15);
-    assert_near(channel_value_of_raw("abs_brake", 100), 0.0,
-                0.0); /* a dead zone (flat) wider than the axis' range is ignored */
+    /* a dead zone (flat) wider than the axis' range is ignored */
+    assert_near(channel_value_of_raw("abs_brake", 100), 0.0, 0.0);
     assert_near(channel_value_of_raw("abs_brake", 200), 0.5, 0.0);
     const struct tact_device_setting s[] = {SETTING("deadzone", "0.2")};
     choose_channel_layout(dev, s, 1);

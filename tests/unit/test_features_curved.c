@@ -320,9 +320,8 @@ static void manifolds_of_a_resting_can(void **state)
         NEAR(area_of_manifold(&m), 32.0 * r * r * sin(2.0 * quarter / 32.0), 1e-15);
         NEAR(gap_of_manifold_at(&m, m.corner[5]), g, 1e-16);
 
-        tact_quat_from_rotvec(
-            can.pose.quat_wxyz,
-            lean_rotation_vector); /* of a tilted can the lowest point is on the rim */
+        /* of a tilted can the lowest point is on the rim */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
         can.pose.position[2] = l * cos(0.05) + r * sin(0.05) + g;
         find_contact_of_solids(&can, &floor[i], &s, &m);
         NEAR(s.distance, g, 1e-16);

@@ -61,8 +61,8 @@ static double distance_outside(const struct solid *s, const double *origin, cons
         tact_v3_sub(v, m->vertices + 3 * c[2], m->vertices + 3 * c[0]);
         tact_v3_cross(n, u, v);
         double sides = tact_v3_norm(u) * tact_v3_norm(v);
-        if (tact_v3_normalize(n, n) >
-            1e-3 * sides) { /* a very thin triangle has no reliable plane */
+        if (tact_v3_normalize(n, n) > 1e-3 * sides) {
+            /* a very thin triangle has no reliable plane */
             tact_v3_sub(u, in, m->vertices + 3 * c[0]);
             most = fmax(most, tact_v3_dot(n, u));
         }
@@ -118,14 +118,14 @@ static void distance_of_cubes_face_to_face(void **state)
         }
     }
     tact_v3_set(a.pose.position, 0.0, 0.0, 1.2);
-    rotate_solid(&a, 0.0, 0.0,
-                 atan(1.0)); /* turned about the contact normal, the cubes have the same distance */
+    /* turned about the contact normal, the cubes have the same distance */
+    rotate_solid(&a, 0.0, 0.0, atan(1.0));
     struct tact_manifold m = find_contact_polygon(&a, &b);
     assert_int_equal(m.corners, 8);
     NEAR(area_of_manifold(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
     assert_true(m.feature[0] == TACT_FEATURE_FACE && m.feature[1] == TACT_FEATURE_FACE);
-    tact_v3_set(a.pose.position, 0.0, 0.0,
-                0.0); /* coincident cubes: any of six normals, but always the same one */
+    /* coincident cubes: any of six normals, but always the same one */
+    tact_v3_set(a.pose.position, 0.0, 0.0, 0.0);
     rotate_solid(&a, 0.0, 0.0, 0.0);
     struct tact_separation one = find_separation_of_solids(&a, &b, NULL),
                            two = find_separation_of_solids(&a, &b, NULL);
@@ -255,9 +255,8 @@ static void distances_of_planes_and_round_solids(void **state)
     double axis[3] = {corner[1], -corner[0], 0.0};
     double angle = acos(corner[2]), size = tact_v3_norm(axis);
     tact_v3_scale(axis, axis, angle / size);
-    rotate_solid(
-        &cube, axis[0], axis[1],
-        axis[2]); /* the cube's lowest corner is below the half-space's plane, or above it */
+    /* the cube's lowest corner is below the half-space's plane, or above it */
+    rotate_solid(&cube, axis[0], axis[1], axis[2]);
     cube.pose.position[2] = 0.9;
     struct tact_separation sep = find_separation_of_solids(&cube, &floor, NULL);
     NEAR(sep.distance, 0.9 - 0.5 * sqrt(3.0), 1e-15);
@@ -268,8 +267,8 @@ static void distances_of_planes_and_round_solids(void **state)
     NEAR(gap_of_manifold_at(&m, m.corner[0]), sep.distance, 1e-15);
     NEAR(find_separation_of_solids(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
 
-    tact_v3_set(ball.pose.position, 0.1, 0.05,
-                0.9); /* point nearest to a face, nearest to an edge, and inside the cube */
+    /* point nearest to a face, nearest to an edge, and inside the cube */
+    tact_v3_set(ball.pose.position, 0.1, 0.05, 0.9);
     rotate_solid(&cube, 0.0, 0.0, 0.0);
     cube.pose.position[2] = 0.0;
     NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, 0.1, 1e-15);
@@ -280,8 +279,8 @@ static void distances_of_planes_and_round_solids(void **state)
     NEAR(find_separation_of_solids(&ball, &ball, NULL).distance, -0.6, 1e-15);
     NEAR(find_separation_of_solids(&rod, &rod, NULL).distance, -0.2, 1e-15);
 
-    rotate_solid(&rod, 2.0 * atan(1.0), 0.0,
-                 0.0); /* a capsule along y on the cube, whose face is longer */
+    /* a capsule along y on the cube, whose face is longer */
+    rotate_solid(&rod, 2.0 * atan(1.0), 0.0, 0.0);
     tact_v3_set(rod.pose.position, 0.2, 0.0, 0.62);
     m = find_contact_polygon(&rod, &cube);
     sep = find_separation_of_solids(&rod, &cube, NULL);

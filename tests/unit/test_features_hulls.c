@@ -83,8 +83,8 @@ static int load_hull_object(const char *name, struct object *o)
         for (int k = 0; k < o->own.vertices; k++) {
             hull = fmax(hull, tact_v3_dot(to, o->own.vertex[k]));
         }
-        assert_true(most - hull <=
-                    1e-15 * reach); /* hull vertices may be merged within rounding errors */
+        /* hull vertices may be merged within rounding errors */
+        assert_true(most - hull <= 1e-15 * reach);
     }
     tact_soup_free(&soup);
     return 1;

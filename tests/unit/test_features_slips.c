@@ -219,10 +219,8 @@ static void duals_are_about_the_deepest_point(void **state)
         for (int i = 0; i < 6; i++) {
             double shift = tact_v3_dot(plane[i], inside), d = plane[i][3] - shift;
             least[0] = fmin(least[0], d); /* moved by -p */
-            least[1] =
-                fmin(least[1],
-                     plane[i][3] +
-                         shift); /* half-spaces moved by p, as printed: the origin is outside */
+            /* half-spaces moved by p, as printed: the origin is outside */
+            least[1] = fmin(least[1], plane[i][3] + shift);
             tact_v3_scale(dual[6 * k + i], plane[i], 1.0 / d);
         }
     }

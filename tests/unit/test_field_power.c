@@ -110,8 +110,8 @@ static void polygon_integrals_are_exact(void **state)
             q[k] = tact_v3_dot(p.slope_a, p.corner[k]);
             least = fmin(least, q[k]);
         }
-        p.base = -least + (n % 3 ? uniform(0, n % 3 == 1 ? 1 : 30)
-                                 : 0.0); /* pressures from 0 on, or well above 0 */
+        /* pressures from 0 on, or well above 0 */
+        p.base = -least + (n % 3 ? uniform(0, n % 3 == 1 ? 1 : 30) : 0.0);
         for (int k = 0; k < 3; k++) {
             q[k] += p.base;
             at[k] = p.corner[k][0] - p.corner[0][0];
@@ -295,10 +295,8 @@ static void balls_have_exact_force(void **state)
             double arm = 0.0;
             measure_patch_of_soft_ball(&rigid, r, d, &soft, &p);
             double force = 2.0 * PI * kappa * pow(d, m + 1) * (d / (m + 2) + (r - d) / (m + 1));
-            double slope =
-                2.0 * PI * kappa * pow(d, m) *
-                (d + (r - d) -
-                 d / (m + 1)); /* derivative of the force by d; the ball's centre moves with d */
+            /* derivative of the force by d; the ball's centre moves with d */
+            double slope = 2.0 * PI * kappa * pow(d, m) * (d + (r - d) - d / (m + 1));
             assert_relatively_close(p.wrench[0], force, 1e-12);
             assert_relatively_close(p.stiffness[0], slope, 1e-12);
             enum { FINE = 20000 };
@@ -319,8 +317,8 @@ static void balls_have_exact_force(void **state)
     assert_relatively_close(p.wrench[0], force, approach / r);
     assert_relatively_close(p.semi[0], a, approach / r);
     assert_relatively_close(p.spin_arm, 3.0 * PI / 16.0 * a, approach / r);
-    assert_relatively_close(p.stiffness[0], 4.0 * effective_modulus * a,
-                            approach / r); /* the ball is deformed by half of the approach */
+    /* the ball is deformed by half of the approach */
+    assert_relatively_close(p.stiffness[0], 4.0 * effective_modulus * a, approach / r);
 }
 
 /* A cylinder on its side with a modulus alone: half width of Hertz's line contact under its weight,

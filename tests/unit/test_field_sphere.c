@@ -292,15 +292,15 @@ static void patches_on_faces_and_edges(void **state)
     assert_true(fabs(is.spin_arm / exact.spin_arm - 1.0) < 1e-13);
     assert_int_equal(is.surface, TACT_SURFACE_FITTED);
 
-    up.position[0] = box_half_sides_m[0] +
-                     0.1 * BALL_RADIUS_M; /* most of the contact disc is beyond the box's edge */
+    /* most of the contact disc is beyond the box's edge */
+    up.position[0] = box_half_sides_m[0] + 0.1 * BALL_RADIUS_M;
     measure_field_patch(&box, &at, INFINITY, &ball, &up, 1e6, &is);
     const double arm = torsion_arm_over_edge();
     print_message("over an edge: arm %.4f of exact in %d parts\n", is.spin_arm / arm,
                   is.points.count);
     assert_int_equal(is.surface, TACT_SURFACE_POINTS);
-    assert_true(fabs(is.spin_arm / arm - 1.0) <
-                0.015); /* the patch's plane is the mean of both faces' parts */
+    /* the patch's plane is the mean of both faces' parts */
+    assert_true(fabs(is.spin_arm / arm - 1.0) < 0.015);
     tact_shape_release(&box);
 }
 
@@ -386,8 +386,8 @@ static double outline_area(const double corner[3][2], double *part)
 static void corners_on_the_circle_have_no_arcs(void **state)
 {
     (void)state;
-    const double segment =
-        8.0 * (PI / 6.0 - 0.5); /* area between an arc of the circle and its chord */
+    /* area between an arc of the circle and its chord */
+    const double segment = 8.0 * (PI / 6.0 - 0.5);
     int cut = 0;
     for (int i = 0; i < 20000; i++) {
         double corner[3][2], part = 0.0, start = uniform(-PI, PI), whole = i % 2 ? 4.0 : 0.0;

@@ -53,8 +53,8 @@ static void sizes_are_exact(void **state)
     check_mesh_volume(&g, 4.0 / 3 * M_PI * 0.03 * 0.03 * 0.03, 2e-3);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_BUMPY_CUBE, .edge = 0.1, .count = 8, .triangles = 12 * 128 * 128};
-    check_mesh_volume(
-        &g, 1e-3, 1e-12); /* without bumps, the generated solid is a cube, of 196608 triangles */
+    /* without bumps, the generated solid is a cube, of 196608 triangles */
+    check_mesh_volume(&g, 1e-3, 1e-12);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_GEAR, .radius = 0.03, .height = 0.01, .count = 12, .triangles = 5000};
     /* in each 48th part of the turn three triangles of 1/8 part at the tip, three at the root, two
@@ -100,8 +100,8 @@ static void every_bumpy_solid_is_closed(void **state)
         tact_mesh_free(two);
         g.seed += 1000;
         two = generate_mesh(&g);
-        assert_true(fabs(one->volume - two->volume) >
-                    1e-9 * low); /* another seed gives another solid */
+        /* another seed gives another solid */
+        assert_true(fabs(one->volume - two->volume) > 1e-9 * low);
         tact_mesh_free(one);
         tact_mesh_free(two);
     }

@@ -242,9 +242,8 @@ static void a_guard_ends_with_its_controller(void **state)
     (void)state;
     int ends[2];
     char byte;
-    assert_int_equal(
-        pipe2(ends, 0),
-        0); /* the pipe's end is not held open by the guard, which closes inherited descriptors */
+    /* the pipe's end is not held open by the guard, which closes inherited descriptors */
+    assert_int_equal(pipe2(ends, 0), 0);
     pid_t controller = fork();
     if (controller == 0) {
         struct tact_guard *guard = NULL;
@@ -317,9 +316,8 @@ static void only_the_installed_guard_is_run(void **state)
     assert_int_equal(system(command), 0);
     make_fake_guard_program(fake);
     find_guard_path_of_copy("/proc/self/exe", NULL, text, sizeof text);
-    assert_non_null(strstr(
-        text,
-        TACT_BINARY_DIR)); /* a program of the build tree starts the guard of the build tree */
+    /* a program of the build tree starts the guard of the build tree */
+    assert_non_null(strstr(text, TACT_BINARY_DIR));
     find_guard_path_of_copy(copy, NULL, text, sizeof text);
     print_message("a copy elsewhere: %s\n", text);
     assert_null(strstr(text, folder));

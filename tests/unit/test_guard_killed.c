@@ -27,11 +27,10 @@
 #define MAX_FORCE_STEP_N                                                                           \
     (COUPLING_STIFFNESS * 1e-3) /* largest step of the force: stiffness times 1 mm [N] */
 #define MAX_TIME_TO_ZERO_MS 5.0
-static const double pressed_position_m =
-    0.028; /* position of the pressed device: 8 mm into the wall [m] */
-static const double full =
-    COUPLING_STIFFNESS *
-    0.008; /* coupling force at the pressed position, after the ramp of 0.2 s [N] */
+/* position of the pressed device: 8 mm into the wall [m] */
+static const double pressed_position_m = 0.028;
+/* coupling force at the pressed position, after the ramp of 0.2 s [N] */
+static const double full = COUPLING_STIFFNESS * 0.008;
 static const int64_t ms = 1000000;
 
 static const char scene[] =
@@ -64,8 +63,8 @@ static pid_t start_command(void)
     path_in_haptic_folder(path, sizeof path, "scene.yaml");
     const pid_t child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG,
-              SIGKILL); /* the command ends with the test, also if the test fails */
+        /* the command ends with the test, also if the test fails */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int nothing = open("/dev/null", O_RDWR);
         dup2(nothing, STDIN_FILENO);
         dup2(nothing, STDOUT_FILENO);
@@ -324,9 +323,8 @@ static void a_stopped_guard_sends_no_old_force(void **state)
         wait_until_device_closed();
         assert_true(atomic_load(&simulated_haptic->count) - from > 1);
         for (unsigned int k = from + 1; k != atomic_load(&simulated_haptic->count); k++) {
-            assert_true(
-                sent_force_x(k) ==
-                0.0); /* the first force may have been in progress when the guard was stopped */
+            /* the first force may have been in progress when the guard was stopped */
+            assert_true(sent_force_x(k) == 0.0);
         }
     }
 }

@@ -159,8 +159,8 @@ static void two_slides_move_as_one_coordinate(void **state)
         defs[follower].offset = defs[follower].start = offset;
         struct tact_hand *hand = open_hand(&s, h, no_weight, defs, 2);
         const struct tact_hand_state q = tact_hand_state(hand);
-        const double first =
-            lead ? c : 1.0; /* displacement of the first mass for a unit of the common coordinate */
+        /* displacement of the first mass for a unit of the common coordinate */
+        const double first = lead ? c : 1.0;
         const double mass =
             0.1 * first * first + 0.1 * (1.0 + c) * (1.0 + c) + defs[follower].armature * c * c;
         double x = 0.0, v = 0.0;

@@ -148,14 +148,13 @@ static void walls_without_a_limit_are_marked(void **state)
         assert_true(isnan(width.stiffness[i]) && isnan(width.unstable[i]));
     }
     assert_int_equal(axis.tick, 0);
-    found.damping =
-        100.0 * damping; /* the first virtual wall is 25 times as stiff as the stability limit */
+    /* the first virtual wall is 25 times as stiff as the stability limit */
+    found.damping = 100.0 * damping;
     assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
     assert_true(isnan(width.stiffness[0]));
     assert_true(fabs(width.unstable[0] - 0.25 * width.line[0]) < 1e-9 * width.line[0]);
-    found.damping =
-        0.01 *
-        damping; /* the last virtual wall has a fifth of the stiffness at the stability limit */
+    /* the last virtual wall has a fifth of the stiffness at the stability limit */
+    found.damping = 0.01 * damping;
     assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
     assert_true(isnan(width.unstable[0]) && width.stiffness[0] > 19.0 * width.line[0]);
 }

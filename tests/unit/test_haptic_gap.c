@@ -78,13 +78,13 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
     loop.due_ns = now_ns;
     loop.guard = &controller;
     loop.send = send_haptic;
-    loop.full =
-        4.8; /* [N] of a coupling of 400 N/m, 12 mm into a wall: a twelfth is that of 1 mm */
+    /* [N] of a coupling of 400 N/m, 12 mm into a wall: a twelfth is that of 1 mm */
+    loop.full = 4.8;
     page.head.timeout_ns = page.choice.timeout_ns = TIMEOUT_NS;
     tact_guard_serve_haptic(&page, &requests);
     check_forces_of_device();
-    assert_true(page.opening_delay_ns ==
-                4 * DEVICE_CALL_NS); /* the guard survives a library call of 2 s */
+    /* the guard survives a library call of 2 s */
+    assert_true(page.opening_delay_ns == 4 * DEVICE_CALL_NS);
 }
 
 /* Force after a gap of 20 ms: it approaches the requested force, at first as after the shortest

@@ -180,8 +180,8 @@ static void cone_follows_pressures(void **state)
         assert_in_range(unsolved_count, 0, UNSOLVED);
         assert_true(slips > 1000);
         assert_true(largest_deviation <= 1e-9 && normal <= 1e-8);
-        assert_true(worst <=
-                    0.021); /* the bound is three times the error of the fitted limit surface */
+        /* the bound is three times the error of the fitted limit surface */
+        assert_true(worst <= 0.021);
     }
 }
 

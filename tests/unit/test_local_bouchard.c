@@ -46,27 +46,26 @@ static void each_bouchard_case_is_solved(void **state)
     make_cube_on_floor(0, 0.01, 0, 0.8, &p); /* separates */
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_OPEN);
     assert_true(r[0] == 0 && r[3] == 0);
-    make_cube_on_floor(0.5, -0.01, 0, 0.1,
-                       &p); /* the cube slides: friction mu f_n against the slip, no rotation */
+    /* the cube slides: friction mu f_n against the slip, no rotation */
+    make_cube_on_floor(0.5, -0.01, 0, 0.1, &p);
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
     velocity_after_impulse(&p, r, u);
     assert_true(fabs(r[0] - 0.01) < 1e-12 && fabs(r[1] + 0.001) < 1e-12);
     assert_true(fabs(u[0]) < 1e-15 && fabs(u[5]) < 1e-13);
-    make_cube_on_floor(0, -0.01, 3.0, 0.8,
-                       &p); /* the cube tips about an edge of the patch, which stays in contact */
+    /* the cube tips about an edge of the patch, which stays in contact */
+    make_cube_on_floor(0, -0.01, 3.0, 0.8, &p);
     assert_true(tact_local_bouchard(&p, r) & TACT_LIMIT_EDGE);
     velocity_after_impulse(&p, r, u);
     double d[2] = {-r[5] / r[0], r[4] / r[0]};
     assert_true(fabs(hypot(d[0], d[1]) - 0.05) < 1e-12);
     assert_true(fabs(u[0] + d[1] * u[4] - d[0] * u[5]) < 1e-13);
-    make_cube_on_floor(
-        0, -0.01, 0, 0.3,
-        &p); /* the cube spins: torsion limited to that of four corners, mu f_n sqrt(2) 0.05 */
+    /* the cube spins: torsion limited to that of four corners, mu f_n sqrt(2) 0.05 */
+    make_cube_on_floor(0, -0.01, 0, 0.3, &p);
     p.b[3] = 50.0;
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_SPIN);
     assert_true(fabs(r[3] / (-0.3 * 0.01 * 0.05 * sqrt(2)) - 1) < 1e-12);
-    make_cube_on_floor(0.5, -0.01, 0, 0.0,
-                       &p); /* without friction the impulse is a normal one only */
+    /* without friction the impulse is a normal one only */
+    make_cube_on_floor(0.5, -0.01, 0, 0.0, &p);
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
     assert_true(r[1] == 0 && r[2] == 0 && fabs(r[0] - 0.01) < 1e-12);
 }

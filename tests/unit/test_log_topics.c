@@ -220,8 +220,8 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
     for (size_t i = 0; i < count; i++) {
         struct tact_topic t = tact_topics_get(f.tick_copies->topics, i);
         size_t all = !strcmp(t.name, "/tact/tick") ? TICKS : TICKS / EVERY;
-        int touch = !strncmp(t.name, "/contacts/",
-                             10); /* this topic has a message only while the pair touches */
+        /* this topic has a message only while the pair touches */
+        int touch = !strncmp(t.name, "/contacts/", 10);
         all = !strcmp(t.name, "/scene") ? 1 : all;
         printf("%s: %zu messages\n", t.name, f.compared[i]);
         assert_true(touch ? f.compared[i] > 0 && f.compared[i] <= all : f.compared[i] == all);

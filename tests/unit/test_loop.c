@@ -282,8 +282,8 @@ static void test_runaway_blows_the_fuse(void **state)
 static void on_alarm_signal(int number)
 {
     (void)number;
-    tact_stop_request(
-        &tick_recorder.stop); /* NOLINT(bugprone-signal-handler): is async-signal-safe */
+    /* NOLINTNEXTLINE(bugprone-signal-handler): is async-signal-safe */
+    tact_stop_request(&tick_recorder.stop);
 }
 
 static void test_stop_from_a_signal_handler(void **state)

@@ -167,14 +167,15 @@ static void a_truncated_log_returns_its_whole_chunks(void **state)
         size_t cut = next_session_random(&seed) % intact_log_size;
         uint64_t expected = 0;
         struct tact_log *log;
+        /* the log is also truncated exactly at the end of a chunk */
         if (i < (int)count)
-            cut = chunks[i].end; /* the log is also truncated exactly at the end of a chunk */
+            cut = chunks[i].end;
         for (size_t c = 0; c < count && chunks[c].end <= cut; c++)
             expected = chunks[c].ticks;
         write_file(whole, cut);
         int rc = tact_log_open(path, &log, NULL);
-        if (expected == 0 &&
-            rc != 0) { /* an event may be in a chunk before that of the first tick */
+        if (expected == 0 && rc != 0) {
+            /* an event may be in a chunk before that of the first tick */
             assert_true(rc == -ENODATA || rc == -EINVAL);
             continue;
         }

@@ -137,8 +137,8 @@ static void check_bounding_box_tree(const struct tact_mesh *mesh)
         const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
         assert_true(node->count <= 4);
         if (node->count) {
-            assert_int_equal(node->first,
-                             covered); /* the leaves list the triangles in ascending order */
+            /* the leaves list the triangles in ascending order */
+            assert_int_equal(node->first, covered);
             covered += node->count;
             for (uint32_t i = 3 * node->first; i < 3 * (node->first + node->count); i++) {
                 for (int k = 0; k < 3; k++) {

@@ -334,8 +334,8 @@ static void belt_carries_a_box(void **state)
     struct standing_box_scene s;
     start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS, .floor_speed = 0.2}, o, 0.5, 0.0,
                          1);
-    run_scene_for_seconds(&s.scene,
-                          0.02); /* the box slips for 41 ms before it moves with the belt */
+    /* the box slips for 41 ms before it moves with the belt */
+    run_scene_for_seconds(&s.scene, 0.02);
     assert_true(fabs(body_of_standing_scene(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
     run_scene_for_seconds(&s.scene, 0.1);
     printf("on a belt of 0.2 m/s: %.12f m/s\n", body_of_standing_scene(&s)->twist[0]);
@@ -443,9 +443,8 @@ static void data_of_equal_shapes_is_prepared_once(void **state)
     assert_int_equal(tact_world_set_material(s.world, 1, &soft), 0);
     assert_int_equal(tact_world_set_material(s.world, -1, &soft), -EINVAL);
     finish_scene_building(&s);
-    assert_int_equal(
-        prepared_shape_counter,
-        3); /* prepared data: one for the floor, one for four equal boxes, one for a higher box */
+    /* prepared data: one for the floor, one for four equal boxes, one for a higher box */
+    assert_int_equal(prepared_shape_counter, 3);
     const struct derived *made = tact_prepared_data(s.world, &model, 3);
     assert_true(made == tact_prepared_data(s.world, &model, 1));
     assert_true(made->modulus == 3e4 && made->half[2] == 0.02);

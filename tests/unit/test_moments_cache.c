@@ -62,8 +62,8 @@ static void move_contact(struct moving_contact *w, double shift, double turn)
     tact_quat_normalize(w->pose.quat_wxyz);
 }
 
-static struct tact_moments_scratch
-    *fresh; /* scratch whose cached lists are freed before every query */
+/* scratch whose cached lists are freed before every query */
+static struct tact_moments_scratch *fresh;
 
 /** Measures a pair with and without cached lists and compares the bits; returns whether the bodies
  * overlap. */

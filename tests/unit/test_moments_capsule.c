@@ -221,8 +221,8 @@ static void capsule_cut_across_axis(void **unused)
         struct tact_pose at = random_pose(1.0), local = tact_pose_identity(), ground;
         local.quat_wxyz[0] = cos(0.5 * tilt);
         local.quat_wxyz[1] = sin(0.5 * tilt);
-        local.position[2] =
-            height; /* height at which the axis meets the plane, so that only the cylinder is cut */
+        /* height at which the axis meets the plane, so that only the cylinder is cut */
+        local.position[2] = height;
         tact_pose_mul(&ground, &at, &local);
         struct tact_moments m;
         assert_int_equal(tact_moments_pair(&plane, &ground, &capsule, &at, NULL, NULL, &m), 1);

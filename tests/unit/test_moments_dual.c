@@ -76,10 +76,8 @@ static void compare_with_oracle(struct errors *e, struct tact_shape *a, const st
     struct tact_moments m;
     struct oracle_answer expected = oracle_overlap(a->mesh, pa, b->mesh, pb, 1e-14);
     int rc = tact_moments_dual(a, pa, b, pb, &m);
-    assert_true(
-        rc >= 0 ||
-        (rc == -EDOM &&
-         expected.volume <= 1e-6L)); /* thin overlaps have the larger error that is documented */
+    /* thin overlaps have the larger error that is documented */
+    assert_true(rc >= 0 || (rc == -EDOM && expected.volume <= 1e-6L));
     if (expected.volume > 1e-6L) {
         assert_int_equal(rc, 1);
         record_errors(e, &m, &expected);

@@ -120,8 +120,8 @@ static void make_coincident_pair(struct pair *p, int i)
         double side = uniform(0.0, 1.0) < 0.5 ? -1.0 : 1.0;
         switch ((int)uniform(0.0, 3.0)) {
         case 0:
-            at[k] =
-                side * (b[k] - a[k]); /* two faces lie in one plane, with equal outward normals */
+            /* two faces lie in one plane, with equal outward normals */
+            at[k] = side * (b[k] - a[k]);
             break;
         case 1:
             at[k] = side * (b[k] + a[k] - 0.125);

@@ -276,8 +276,8 @@ static void contacts_are_taken_from_a_pool(void **state)
     assert_true(tact_world_slot(s.world, third) < 0);
     const int slot = tact_world_slot(s.world, first);
     move_body_to_height(&s, 0, 5);
-    assert_int_equal(solve_single_tick(&s, &stats),
-                     0); /* the pair separates in this tick and is still listed as near */
+    /* the pair separates in this tick and is still listed as near */
+    assert_int_equal(solve_single_tick(&s, &stats), 0);
     move_body_to_height(&s, 2, touching);
     assert_int_equal(solve_single_tick(&s, &stats), 0);
     assert_int_equal(tact_world_slot(s.world, third), slot);

@@ -137,8 +137,8 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
                              const struct device_and_robot *p)
 {
     const double resistance = tie->period * tie->stiffness + tie->damping;
-    const int is_wave_missing =
-        wave == TACT_WAVE_MISSING; /* without a wave the end of the line stays where it is */
+    /* without a wave the end of the line stays where it is */
+    const int is_wave_missing = wave == TACT_WAVE_MISSING;
     const double error = other - end->position;
     const double return_rate = tact_wave_return_rate(tie, round_trip, error, end->force);
     const double correction = is_wave_missing

@@ -125,9 +125,8 @@ static void without_a_home_the_folder_is_private(void **state)
         (const char *const[]){"HOME=/dev/null/home", "XDG_CACHE_HOME=/dev/null/x", NULL}, 0);
     expect_private_folder((const char *const[]){NULL}, 0); /* an environment without HOME */
     expect_private_folder((const char *const[]){"XDG_CACHE_HOME=relative", "HOME=", NULL}, 0);
-    assert_true(was ==
-                !stat("/tmp/pocl",
-                      &after)); /* PoCL's default cache folder, which any user could have created */
+    /* PoCL's default cache folder, which any user could have created */
+    assert_true(was == !stat("/tmp/pocl", &after));
     assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec);
 }
 

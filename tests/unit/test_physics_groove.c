@@ -201,10 +201,12 @@ static void a_corner_of_three_walls_is_three_contacts(void **state)
     struct tact_world_options o = tact_world_options_default();
     const double push[3] = {-2.0, -3.0, -9.81}, mass = 0.5;
     memcpy(o.gravity, push, sizeof push);
-    const double room[18] = {0.5, 0.5, -0.05, 1.2, 1.2, 0.1, /* floor */
+    const double room[18] = {/* floor */
+                             0.5, 0.5, -0.05, 1.2, 1.2, 0.1,
                              /* wall across x, standing on the floor */
-                             -0.05, 0.5, 0.25, 0.1, 1.2, 0.5, 0.55, -0.05, 0.25, 1.1, 0.1,
-                             0.5}; /* wall across y */
+                             -0.05, 0.5, 0.25, 0.1, 1.2, 0.5,
+                             /* wall across y */
+                             0.55, -0.05, 0.25, 1.1, 0.1, 0.5};
     open_empty_scene(&s, &o);
     struct tact_shape walls = make_shape_of_boxes(&s, room, 3), box = box_of_sides(0.1, 0.1, 0.1);
     const struct tact_pose here = tact_pose_identity();

@@ -416,8 +416,8 @@ static void slider_with_stop(void **state)
         struct tact_shape box = box_of_sides(0.1, 0.1, 0.1);
         const double at[3] = {0.0, 0.0, 0.0};
         add_scene_solid(&s, &box, mass, at, 0.0);
-        struct tact_pose frame = {{0.0, 0.0, 0.2},
-                                  {sqrt(0.5), 0.0, sqrt(0.5), 0.0}}; /* z along x */
+        /* z along x */
+        struct tact_pose frame = {{0.0, 0.0, 0.2}, {sqrt(0.5), 0.0, sqrt(0.5), 0.0}};
         struct tact_constraint *slider =
             add_joint(&s, TACT_CONSTRAINT_SLIDER, body_owner(0), ground, frame);
         slider->friction = kind ? 0.0 : friction;

@@ -281,9 +281,8 @@ static void a_jammed_box_is_carried_by_friction(void **state)
                       distance_fallen);
         assert_true(most <= 1e3 * 0.2 * G);
         if (friction > 0) {
-            assert_true(
-                fabs(distance_fallen) <=
-                3e-4); /* the box slides 81 um until the force has grown, then creeps at 1.2 um/s */
+            /* the box slides 81 um until the force has grown, then creeps at 1.2 um/s */
+            assert_true(fabs(distance_fallen) <= 3e-4);
         } else {
             assert_true(fabs(distance_fallen - 0.5 * G * t * t) <= 0.6 * G * t * options.period);
         }

@@ -33,10 +33,8 @@ static void run_with_balance(struct world_scene *s, double seconds, struct energ
             double normal, friction;
             compute_contact_power(s, i, &normal, &friction);
             work += normal * h;
-            work += s->stats.residual <= 1e-8
-                        ? 0
-                        : fmax(friction, 0) * h; /* tolerance for unsolved ticks, in which friction
-                                                    is not yet opposite to slip */
+            /* tolerance for unsolved ticks, in which friction is not yet opposite to slip */
+            work += s->stats.residual <= 1e-8 ? 0 : fmax(friction, 0) * h;
             out->work_gained += fmax(normal, 0) * h;
             out->work_absorbed += fmin(normal, 0) * h;
             out->friction += friction * h;

@@ -134,8 +134,8 @@ static void an_octagon_needs_few_sweeps(void **state)
     count_octagon_sweeps(0, 1e-10, &cold, &most, &mean);
     count_octagon_sweeps(0, 1e-15, &cold, &most, &mean);
     assert_true(cold <= 3 && most <= 3);
-    count_octagon_sweeps(10, 1e-10, &cold, &most,
-                         &mean); /* the centre of pressure rotates with the octagonal plate */
+    /* the centre of pressure rotates with the octagonal plate */
+    count_octagon_sweeps(10, 1e-10, &cold, &most, &mean);
     assert_true(cold <= 3 && most <= 3);
 }
 

@@ -233,8 +233,8 @@ static double random_input(void)
     case 2:
         return DBL_MIN * uniform(-1, 1);
     case 3: {
-        const uint64_t bits =
-            random_bits(); /* any bit pattern of a double, including NaN and infinity */
+        /* any bit pattern of a double, including NaN and infinity */
+        const uint64_t bits = random_bits();
         double x;
         memcpy(&x, &bits, sizeof x);
         return x;
@@ -302,8 +302,8 @@ static void test_group_keeps_direction(void **state)
         assert_true(fabs(sent[0] * 6.0 - sent[1] * 8.0) < 1e-12);
         assert_true(fabs(norm_of(sent, 3) - fmin(5.0, 1.0 + (double)k)) < 1e-12);
     }
-    assert_int_equal(s.trips[TACT_TRIP_CLAMP],
-                     1); /* limits apply to the length of the vector, not to each component */
+    /* limits apply to the length of the vector, not to each component */
+    assert_int_equal(s.trips[TACT_TRIP_CLAMP], 1);
     assert_int_equal(s.trips[TACT_TRIP_RATE], 1);
     for (int k = 1; k <= 6; k++) {
         const double from[3] = {sent[0], sent[1], sent[2]};

@@ -158,8 +158,8 @@ static void a_played_recording_has_the_same_bits(void **state)
         double *a = values[0] + tick * size[0], *b = values[1] + tick * size[0];
         const double *c = values[2] + tick * size[0];
         if (tick < 100) {
-            a[1] = b[1] =
-                0.0; /* stamps of the first events, which differ with the time of opening */
+            /* stamps of the first events, which differ with the time of opening */
+            a[1] = b[1] = 0.0;
         }
         assert_memory_equal(a, b, timing * sizeof *a);
         assert_true(c[0] == a[0] && c[south] == a[south]);

@@ -30,9 +30,8 @@ static struct {
     uint64_t end, ticks; /* offset at which it ends, and ticks in the log up to there */
 } chunks[MOST_CHUNKS];
 static size_t chunk_count;
-static uint64_t
-    first_record_offset_of_opcode[TACT_MCAP_DATA_END + 1]; /* offset of the first record of each
-                                                              opcode; 0: there is none */
+/* offset of the first record of each opcode; 0: there is none */
+static uint64_t first_record_offset_of_opcode[TACT_MCAP_DATA_END + 1];
 
 /* Lists the end of each chunk, by the record framing, and the number of ticks up to it. */
 static void list_chunk_ends(void)

@@ -304,8 +304,8 @@ static void a_haptic_joint_feels_the_reaction(void **unused)
                   -most, deepest, worst);
     assert_true(worst < 1e-9);
     assert_true(most > 0.3); /* the finger is pushed away from the wall */
-    assert_true(deepest <
-                0.48); /* the finger does not penetrate the wall, although the hand's angle does */
+    /* the finger does not penetrate the wall, although the hand's angle does */
+    assert_true(deepest < 0.48);
     tact_log_close(reader);
     free(record);
     expect_replay(log);
@@ -322,8 +322,8 @@ static void a_lost_encoder_releases_the_torque(void **unused)
         uint64_t *span = round ? rig.stale_interval : rig.lost;
         span[0] = 1960; /* interval while the joint is fast and away from its target */
         span[1] = 2100;
-        rig.is_blocked =
-            1; /* the target equals the link's angle, so that only its speed causes a torque */
+        /* the target equals the link's angle, so that only its speed causes a torque */
+        rig.is_blocked = 1;
         run_joint_scene(robot_scene, "1", log);
         double full = fabs(rig.torque[1950]);
         assert_true(full > 0.2);

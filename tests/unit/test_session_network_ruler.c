@@ -83,10 +83,8 @@ static void ruler_is_held(void **state)
         const double height = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q[0];
         print_message("%s: lifted by %.2f mm; the ruler moved in the fingers by %.4f mm\n",
                       links[n].name, 1e3 * height, 1e3 * most);
-        assert_true(
-            RUNS_UNDER_SANITIZER ||
-            (height > 0.04 &&
-             height < 0.055));    /* under a sanitizer the run ends before the ruler is lifted */
+        /* under a sanitizer the run ends before the ruler is lifted */
+        assert_true(RUNS_UNDER_SANITIZER || (height > 0.04 && height < 0.055));
         assert_true(most < 1e-4); /* motion of the ruler between the fingers [m] */
         close_sessions_of_sites();
     }

@@ -158,8 +158,8 @@ static void late_results_are_extrapolated(void **state)
     assert_true(delay_frames.report.host_pairs <= 3 * MAX_PAIRS);
     print_message("  ends %.1e m from where exact moments end, pitch %.3f\n",
                   largest_difference(&host, &delay_frames), delay_frames.pitch_deg);
-    assert_true(largest_difference(&host, &delay_frames) <
-                4e-4); /* the body falls for three ticks before the contact is known [m/s] */
+    /* the body falls for three ticks before the contact is known [m/s] */
+    assert_true(largest_difference(&host, &delay_frames) < 4e-4);
     assert_true(fabs(delay_frames.pitch_deg - host.pitch_deg) < 0.1);
 }
 

@@ -73,8 +73,8 @@ static double *read_log(const char *path, struct tact_log **log, size_t *size)
     double *values = calloc(tact_log_state(*log)->ticks * *size, sizeof *values);
     for (size_t i = 0; tact_log_next(*log, record) > 0; i++) {
         memcpy(values + i * *size, record->values, *size * sizeof *values);
-        values[i * *size + 1] -=
-            (double)record->stamp_ns; /* the device's stamp, relative to the tick's */
+        /* the device's stamp, relative to the tick's */
+        values[i * *size + 1] -= (double)record->stamp_ns;
     }
     free(record);
     return values;

@@ -192,8 +192,8 @@ static void claim_of_a_peer_arms_nothing(void **state)
     struct remote_log t = run_sites(&run);
     assert_true(peak_of_column(&t, PERSON_HELD, 0.0, 3.0) == 0.0);
     assert_true(peak_of_column(&t, PERSON_FORCE, 0.0, 3.0) < 1e-9);
-    assert_true(peak_of_column(&t, ROBOT_Q, 0.0, 3.0) <
-                1e-9); /* the robot is engaged, but no target moves it */
+    /* the robot is engaged, but no target moves it */
+    assert_true(peak_of_column(&t, ROBOT_Q, 0.0, 3.0) < 1e-9);
     free(t.at);
 }
 

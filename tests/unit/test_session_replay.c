@@ -210,8 +210,8 @@ static void check_guided_run(const struct edit *edits)
     assert_int_equal(r.report.contacts, 2);
     assert_true(tilt < 1.0);
     assert_true(slip < 1e-3);
-    assert_true(hypot(r.position[0] - 0.02, r.position[1]) >
-                0.05); /* the ruler has moved with the hand */
+    /* the ruler has moved with the hand */
+    assert_true(hypot(r.position[0] - 0.02, r.position[1]) > 0.05);
     expect_identical(log, 11000, 0);
     unlink(log);
 }

@@ -137,8 +137,8 @@ static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input
     tact_scene_free(scene);
     free(text);
     assert_int_equal(glove.closed, 1);
-    assert_int_equal(glove.writes,
-                     TICKS + 1); /* one write in each tick, and one of zeros at the end */
+    /* one write in each tick, and one of zeros at the end */
+    assert_int_equal(glove.writes, TICKS + 1);
     for (int i = 0; i <= TICKS; i++) {
         for (int k = 0; k < 4; k++) {
             assert_true(fabs(glove.sent[i][k]) <= OUTPUT_LIMIT);

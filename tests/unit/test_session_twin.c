@@ -375,8 +375,8 @@ static void the_wheel_pushes_the_box_and_feels_it(void **state)
         const double code = (row[X] + 1.0) * 0.5 * 65535.0;
         assert_true(fabs(code - nearbyint(code)) < 1e-6);
         furthest_position = fmax(furthest_position, row[X]);
-        if (tick >= 1800 &&
-            tick < 2300) { /* while sliding, the wheel's force is a tenth of that on the box */
+        if (tick >= 1800 && tick < 2300) {
+            /* while sliding, the wheel's force is a tenth of that on the box */
             assert_true(row[BOX] > 0.005);
             assert_true(fabs(row[SENT] + 0.1 * fabs(row[FINGER])) < 0.02);
             /* The finger cannot move vertically, so it may also press on the box from above. */

@@ -29,8 +29,8 @@ static const char text[] = "name: types\n"
                            "inputs: [{from: glove.angle, to: h.a}]\n"
                            "outputs: [{from: h.a, to: glove.felt, limit: 1, rate: 10}]\n";
 
-static void (*spoil_device)(
-    struct tact_device *device); /* function that makes the device's description invalid, or NULL */
+/* function that makes the device's description invalid, or NULL */
+static void (*spoil_device)(struct tact_device *device);
 static int closed;
 
 static void device_read(void *self, uint64_t tick, double t, int64_t now,

@@ -87,8 +87,8 @@ static void invalid_sizes_are_refused(void **unused)
     assert_int_equal(tact_shape_faces(&capsule), TACT_FACES_CURVED);
     assert_near(tact_shape_radius(&capsule), 0.3, 1e-15);
     assert_int_equal(tact_shape_tessellate(&capsule), 0);
-    assert_int_equal(tact_shape_tessellate(&capsule),
-                     0); /* tessellating a second time frees the first mesh */
+    /* tessellating a second time frees the first mesh */
+    assert_int_equal(tact_shape_tessellate(&capsule), 0);
     assert_true(capsule.mesh == capsule.owned && capsule.mesh->triangle_count > 1500);
     double radius = tact_shape_radius(&capsule);
     assert_true(radius >= capsule.mesh->radius - 1e-12 && radius < 0.302);

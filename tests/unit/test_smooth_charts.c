@@ -242,8 +242,8 @@ static void contacts_of_ball_in_a_vase(void **state)
         struct smooth_contact c[TACT_PIECES];
         double place[3], center[3], gaps[16];
         int lost;
-        place_at_chord_length(uniform(0.0, i % 3 ? length : at[8]), uniform(-PI, PI),
-                              place); /* large: outside */
+        /* large: outside */
+        place_at_chord_length(uniform(0.0, i % 3 ? length : at[8]), uniform(-PI, PI), place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_copy(center, p.at);
         tact_v3_axpy(center, radius + uniform(-1e-4, 5e-4), p.normal);

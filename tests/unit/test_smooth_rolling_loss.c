@@ -187,10 +187,8 @@ static void a_ball_rolls_out(void **state)
         run_scene_for_seconds(&s, 0.4);
         double lost = energy - tact_body_energy(body), way = body->pose.position[0];
         assert_int_equal(c->limits, TACT_LIMIT_ROLLING);
-        double sign_of_side =
-            c->a == 0
-                ? 1.0
-                : -1.0; /* sign of the wrench, which is that on body A; the ground is shape 0 */
+        /* sign of the wrench, which is that on body A; the ground is shape 0 */
+        double sign_of_side = c->a == 0 ? 1.0 : -1.0;
         assert_true(fabs(sign_of_side * c->wrench[4] / torque - 1.0) < 1e-6);
         assert_true(fabs(c->wrench[3]) < 1e-12);
         assert_true(fabs(sign_of_side * c->wrench[2] / (MASS * G) + 1.0) < 1e-6);

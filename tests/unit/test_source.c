@@ -115,8 +115,8 @@ static void waiting_ends_at_its_timeout(void **unused)
     assert_int_equal(tact_worker_wait(worker, 3, 5 * MS), -ETIMEDOUT); /* never submitted */
     submit_to_fake_worker(worker, 3);
     int64_t start = tact_clock_now();
-    assert_int_equal(tact_worker_wait(worker, 3, 20000 * MS),
-                     -ETIMEDOUT); /* waiting times out, as the worker has ended */
+    /* waiting times out, as the worker has ended */
+    assert_int_equal(tact_worker_wait(worker, 3, 20000 * MS), -ETIMEDOUT);
     assert_true(tact_clock_now() - start < 10000 * MS);
     tact_worker_statistics(worker, &statistics);
     assert_int_equal(statistics.running, 0);

@@ -330,8 +330,8 @@ static void skipped_ticks_are_simulated(void **state)
     struct tact_device each = open_twin(s, COUNT(s)), some = open_twin(s, COUNT(s));
     for (uint64_t tick = 0; tick <= 2000; tick++) {
         double x = reading_at(&each, tick).channel[0];
-        const double out = (double)(tick / 50 % 7) -
-                           3.0; /* a force that changes only at ticks that both loops have */
+        /* a force that changes only at ticks that both loops have */
+        const double out = (double)(tick / 50 % 7) - 3.0;
         each.ops->write(each.self, &out, 0);
         if (tick % 50 == 0) {
             assert_true(reading_at(&some, tick).channel[0] == x);

@@ -398,8 +398,8 @@ static void one_of_several_calibrations_is_selected(void **unused)
     assert_int_equal(tact_wrench_read_ati(path, 1, &map, &err), 0);
     assert_true(map.matrix[0][0] == 1.0 && map.matrix[3][0] == 1e-3);
     assert_int_equal(tact_wrench_read_ati(path, 2, &map, &err), 0);
-    assert_true(map.matrix[0][0] == 7.0 &&
-                map.matrix[3][0] == 7.0); /* the whole matrix in the calibration's units */
+    /* the whole matrix in the calibration's units */
+    assert_true(map.matrix[0][0] == 7.0 && map.matrix[3][0] == 7.0);
     assert_int_equal(tact_wrench_read_ati(path, 3, &map, &err), -EINVAL);
     assert_non_null(strstr(err.text, "fewer calibrations"));
 }

@@ -149,9 +149,8 @@ void cards_are_played_to_the_bit(void **state)
     attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
     run_session(attached, 1, FOLDER "/live.mcap");
     attach_board_driver("/dev/comedi2", NULL);
-    attach_board_driver(
-        "/dev/comedi1",
-        NULL); /* the drivers are detached, so that the replay has no card to read from */
+    /* the drivers are detached, so that the replay has no card to read from */
+    attach_board_driver("/dev/comedi1", NULL);
     run_session(recordings, 0, FOLDER "/again.mcap");
     attach_board_driver("/dev/comedi1", "comedi_test 2000000,50000");
     compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "port_input", 0, states);

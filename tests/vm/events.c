@@ -80,8 +80,8 @@ static void send_report(int pad, int puck, int n)
         send_pad_event(pad, EV_KEY, BTN_SOUTH, n / 20 % 2);
         end_pad_report(pad);
     }
-    if (puck >= 0 &&
-        n / 200 % 2) { /* the puck moves in every other 200 reports and is at rest otherwise */
+    if (puck >= 0 && n / 200 % 2) {
+        /* the puck moves in every other 200 reports and is at rest otherwise */
         send_pad_event(puck, EV_REL, n % 6, n * 5 % 349 + 1);
         send_pad_event(puck, EV_KEY, BTN_1, n / 30 % 2);
         end_pad_report(puck);

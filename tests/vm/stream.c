@@ -91,8 +91,8 @@ void stream_is_read_beside_the_loop(void **state)
     assert_int_equal(open_stream_device("2000", &second), -EBUSY);
     assert_non_null(strstr(config.err.text, "cannot stream"));
     device.ops->close(device.self);
-    assert_int_equal(open_stream_device("2000", &device),
-                     0); /* after close() the device can be opened again */
+    /* after close() the device can be opened again */
+    assert_int_equal(open_stream_device("2000", &device), 0);
     device.ops->close(device.self);
 }
 

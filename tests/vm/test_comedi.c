@@ -95,8 +95,8 @@ static void values_go_out_and_come_in(void **unused)
     write_output(BOARD_NODE, 3, 54321);
     assert_int_equal(open_board_device(settings, 5), 0);
     assert_string_equal(device.info.input[1].unit, "N");
-    assert_int_equal(read_board_output(BOARD_NODE, 0),
-                     BOARD_RAW_ZERO); /* outputs are zeroed on opening, before the first tick */
+    /* outputs are zeroed on opening, before the first tick */
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
     run_device_tick(out);
     run_device_tick(out);
@@ -177,9 +177,8 @@ static void faults_zero_outputs(void **unused)
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
     double good = in.channel[0];
 
-    drive_input_wire(
-        board_channel, BOARD_RAW_MAX, 2,
-        out); /* two saturated ticks are not a fault yet, but their values are not used */
+    /* two saturated ticks are not a fault yet, but their values are not used */
+    drive_input_wire(board_channel, BOARD_RAW_MAX, 2, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[0] == good);
     run_device_ticks(1, out);
@@ -195,17 +194,16 @@ static void faults_zero_outputs(void **unused)
     run_device_ticks(220, out);
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
 
-    drive_input_wire(
-        board_channel, 60000, 3,
-        out); /* 8.3 V is within the converter's range, but outside the channel's limits */
+    /* 8.3 V is within the converter's range, but outside the channel's limits */
+    drive_input_wire(board_channel, 60000, 3, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     for (int i = 0; i < 300; i++) {
         drive_input_wire(board_channel, 40000U + (unsigned int)i % 2U, 1, out);
     }
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
-    run_device_ticks(401,
-                     out); /* a reading that is constant for the whole timeout counts as stuck */
+    /* a reading that is constant for the whole timeout counts as stuck */
+    run_device_ticks(401, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     close(board_channel);
@@ -235,8 +233,8 @@ static void busy_inputs_zero_outputs(void **unused)
     assert_int_equal(comedi_command(other, &command), 0);
     run_device_ticks(2, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(read_board_output(BOARD_NODE, 0),
-                     -1); /* while another process uses them the inputs cannot be read */
+    /* while another process uses them the inputs cannot be read */
+    assert_int_equal(read_board_output(BOARD_NODE, 0), -1);
     run_device_ticks(60, out);
     comedi_cancel(other, 0);
     assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);

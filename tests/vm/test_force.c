@@ -440,8 +440,8 @@ static void device_unplugged_in_upload_is_lost(void **unused)
     open_session(MOST_TICKS - 1);
     assert_int_equal(pthread_create(&thread, NULL, run_session_thread, &result), 0);
     for (int round = 0; round < UPLOAD_REPLUG_ROUNDS; round++) {
-        usleep(700000 +
-               (unsigned int)round * 7000); /* the hand presses the wall at most of these moments */
+        /* the hand presses the wall at most of these moments */
+        usleep(700000 + (unsigned int)round * 7000);
         while (!stick_pending_upload_count()) {
             usleep(1000);
         }

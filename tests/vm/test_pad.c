@@ -78,8 +78,8 @@ static void values_are_scaled(void **unused)
     assert_true(fabs(in.channel[Y] + 1.0) < 1e-12);
     assert_true(in.channel[SOUTH] == 1.0);
     assert_true(in.stamp_ns <= before && in.stamp_ns > before - 10000000);
-    send_pad_event(pad, EV_ABS, ABS_X,
-                   999999); /* an axis value beyond its range, which the kernel does not clamp */
+    /* an axis value beyond its range, which the kernel does not clamp */
+    send_pad_event(pad, EV_ABS, ABS_X, 999999);
     end_pad_report(pad);
     run_device_tick();
     assert_true(in.channel[X] == 1.0);
@@ -215,8 +215,8 @@ static void a_lost_pad_releases_the_output(void **unused)
         send_pad_event(pad, EV_KEY, BTN_SOUTH, 1);
         end_pad_report(pad);
         usleep(100000);
-        assert_in_range(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO + 1,
-                        limit - 1); /* ramping up */
+        /* ramping up */
+        assert_in_range(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO + 1, limit - 1);
         usleep(300000);
         assert_int_equal(read_board_output(BOARD_NODE, 0), limit);
         unplug_pad(pad);

@@ -157,16 +157,16 @@ static void a_silent_relative_axis_returns_to_0(void **unused)
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 20; i++) {
             send_axis_value(puck, EV_REL, REL_X, PUSHED);
-            usleep(2000 + (unsigned int)round *
-                              200); /* the report is sent at a random phase of the ticks */
+            /* the report is sent at a random phase of the ticks */
+            usleep(2000 + (unsigned int)round * 200);
             check_output_stays_at(pushed_output_raw, tact_clock_now() + 6 * MS);
             send_axis_value(puck, EV_REL, REL_RZ, -30);
             check_output_stays_at(pushed_output_raw, tact_clock_now() + 8 * MS);
         }
         send_axis_value(puck, EV_REL, REL_X, PUSHED);
         int64_t last = tact_clock_now();
-        check_output_stays_at(pushed_output_raw,
-                              last + 33 * MS); /* the value may be late by one report */
+        /* the value may be late by one report */
+        check_output_stays_at(pushed_output_raw, last + 33 * MS);
         for (int i = 0; i < 3; i++) {
             send_axis_value(puck, EV_REL, REL_X, 0);
         }

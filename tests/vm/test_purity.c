@@ -190,9 +190,8 @@ static void a_tick_reads_and_wakes(void **unused)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
     assert_int_equal(seen->allocations, 0);
     assert_int_equal(seen->bad_state_count, 0);
-    assert_true(count_lines_of_file(RECORDINGS_FOLDER "/board.csv") >
-                TICKS - 200); /* a recording has a line for each tick, except those that its thread
-                                 has not written yet */
+    /* a recording has a line for each tick, except those that its thread has not written yet */
+    assert_true(count_lines_of_file(RECORDINGS_FOLDER "/board.csv") > TICKS - 200);
     assert_true(count_lines_of_file(RECORDINGS_FOLDER "/device.evemu") > TICKS / 3 - 200);
     assert_true((double)seen->thread_cpu_ns[BOARD] / ticks < 15.0);
     assert_true((double)seen->thread_cpu_ns[STICK] / ticks < 15.0);

@@ -150,8 +150,8 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
             made++;
         }
     }
-    if (rc &&
-        made) { /* the pressures of the parts oppose each other and have no common resultant */
+    if (rc && made) {
+        /* the pressures of the parts oppose each other and have no common resultant */
         *patch = piece->patch;
     }
     return made ? made : -EDOM;

@@ -36,8 +36,8 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
         is_always_right &= turn <= 0.0;
         double square = tact_v3_dot(edge, edge);
         double share = square > 0.0 ? tact_v3_dot(edge, to) / square : 0.0;
-        tact_v3_axpy(to, -tact_max(tact_min(share, 1.0), 0.0),
-                     edge); /* vector from the nearest point of the polygon's outline */
+        /* vector from the nearest point of the polygon's outline */
+        tact_v3_axpy(to, -tact_max(tact_min(share, 1.0), 0.0), edge);
         if (tact_v3_dot(to, to) < least) {
             least = tact_v3_dot(to, to);
             tact_v3_sub(nearest, foot, to);

@@ -176,8 +176,8 @@ static int find_line_crossings(const struct lattice *l, int axis, struct lattice
     if (!lines->at || !lines->triangle) {
         return -ENOMEM;
     }
-    add_all_triangle_crossings(
-        l, axis, lines); /* each list was filled from its end; its end index now is its beginning */
+    /* fills each list from its end, whose index is then its beginning */
+    add_all_triangle_crossings(l, axis, lines);
     memmove(lines->first, lines->first + 1, count * sizeof *lines->first);
     lines->first[count] = (uint32_t)total;
     for (size_t i = 0; i < count; i++) {

@@ -20,8 +20,8 @@
 #include "toss_data.h"
 
 static const double SAMPLE_RATE = 148.0; /* samples a second */
-static const double CUBE_EDGE_LENGTH =
-    0.1048; /* edge of the cube [m], by which position errors are divided */
+/* edge of the cube [m], by which position errors are divided */
+static const double CUBE_EDGE_LENGTH = 0.1048;
 static const double CUBE_MASS = 0.37;          /* [kg] */
 static const double MEASURED_INERTIA = 8.1e-4; /* measured [kg m^2] */
 static const double GRAVITY = 9.81;

@@ -20,10 +20,8 @@ static inline int bowl_profile(double (*out)[2])
     }
     double end = BOWL_PI / 60.0 * 22, middle = BOWL_RADIUS + 0.5 * BOWL_WALL_THICKNESS;
     for (int i = 1; i < 8; i++, count++) {
-        double a =
-            end - BOWL_PI / 2.0 + BOWL_PI +
-            BOWL_PI / 8.0 *
-                i; /* profile points from the inner surface over the lip to the outer surface */
+        /* profile points from the inner surface over the lip to the outer surface */
+        double a = end - BOWL_PI / 2.0 + BOWL_PI + BOWL_PI / 8.0 * i;
         double x = 0.5 * BOWL_WALL_THICKNESS * cos(a - end - BOWL_PI / 2.0),
                y = 0.5 * BOWL_WALL_THICKNESS * sin(a - end - BOWL_PI / 2.0);
         out[count][0] = middle * sin(end) - x * sin(end) + y * cos(end);

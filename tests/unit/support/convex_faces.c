@@ -145,8 +145,8 @@ static void raise_gap_along_normal(const struct plain_hull *a, const struct plai
  * normals): first and last cell along each axis. */
 static void cells_crossed_by_arc(const struct hull_edge *e, double sign, int from[3], int to[3])
 {
-    const double half =
-        0.5 * tact_v3_dot(e->normal[0], e->normal[1]) + 0.5; /* cos^2 of half the arc */
+    /* cos^2 of half the arc */
+    const double half = 0.5 * tact_v3_dot(e->normal[0], e->normal[1]) + 0.5;
     const double arc_bulge = 1.0 - sqrt(fmax(half, 0.0)) + 1e-6;
     for (int k = 0; k < 3; k++) {
         const double p = sign * e->normal[0][k], q = sign * e->normal[1][k];

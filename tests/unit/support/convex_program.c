@@ -188,8 +188,8 @@ static void solve_program(struct program *p, const struct plain_hull *a, const s
 struct distance_bounds bound_distance(const struct plain_hull *a, const struct plain_hull *b,
                                       double size)
 {
-    const double scale =
-        exp2(ceil(log2(size))); /* scaling by a power of two causes no rounding error */
+    /* scaling by a power of two causes no rounding error */
+    const double scale = exp2(ceil(log2(size)));
     struct distance_bounds out = {.lower = -INFINITY, .upper = INFINITY};
     double shift[3] = {0.0};
     while (out.solve_count < MOST_ROUNDS && out.upper - out.lower > 1e-13 * size) {

@@ -4,6 +4,6 @@
 __attribute__((constructor)) static void set_user_locale(void)
 {
     setlocale(LC_ALL, "");
-    setlocale(LC_MESSAGES,
-              "C"); /* messages stay in English, as tests compare texts of strerror() */
+    /* messages stay in English, as tests compare texts of strerror() */
+    setlocale(LC_MESSAGES, "C");
 }

@@ -241,8 +241,8 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         read_bits(entry, "ev", pad->ev, EV_CNT);
         read_bits(entry, "keys", pad->key, KEY_CNT);
         read_bits(entry, "abs", pad->abs, ABS_CNT);
-        set_bit(pad->ev, EV_FF,
-                false); /* force feedback is left out: uploads of effects are not simulated */
+        /* force feedback is left out: uploads of effects are not simulated */
+        set_bit(pad->ev, EV_FF, false);
         found = true;
         break;
     }

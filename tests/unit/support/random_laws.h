@@ -116,9 +116,8 @@ static void check_contact_limits(const struct world_scene *s, const struct tact_
 {
     int solved = s->stats.residual <= 1e-8;
     double over = excess_over_limits(s, c, law);
-    over *= c->impulse[0] /
-            fmax(c->impulse[0],
-                 1e-9 * weight); /* contact forces of the size of rounding errors are ignored */
+    /* contact forces of the size of rounding errors are ignored */
+    over *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight);
     t->outside += solved && !(over <= 1e-6);
     record_if_worst(solved ? &t->limits : &t->unsolved_limits, over, seed);
 }

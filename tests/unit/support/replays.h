@@ -34,8 +34,8 @@ static inline struct tact_session_report check_replays_from_any_tick(const char 
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
     run_session_of_scene_text(text, &options, &report);
-    assert_true(report.counts[TACT_COUNT_UNSOLVED] <=
-                6); /* at most one percent of the ticks are unsolved */
+    /* at most one percent of the ticks are unsolved */
+    assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6);
     assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
     check_replays_of_log(path, 600, 97, 1);
     assert_int_equal(remove(path), 0);

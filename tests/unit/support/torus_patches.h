@@ -24,8 +24,8 @@ static inline int circle_control_points(int arc_count, double (*out)[3])
         double far = i % 2 ? 1.0 / cos(half) : 1.0;
         tact_v3_set(out[i], far * cos(half * i), far * sin(half * i), i % 2 ? cos(half) : 1.0);
     }
-    tact_v3_set(out[2 * arc_count], 1.0, 0.0,
-                1.0); /* the last control point equals the first bit for bit */
+    /* the last control point equals the first bit for bit */
+    tact_v3_set(out[2 * arc_count], 1.0, 0.0, 1.0);
     return 2 * arc_count + 1;
 }
 
