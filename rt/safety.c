@@ -75,8 +75,8 @@ static void record_safety_trip(struct tact_safety *s, enum tact_trip_cause cause
     s->trips[cause]++;
 }
 
-/* Records a trip when a limit starts to act: consecutive ticks count once. *acting stores whether
- * it acted in the last tick. */
+/* Records a trip when a limit starts to act: consecutive ticks count once. *limit_was_acting stores
+ * whether it acted in the last tick. */
 static void record_limit_trip(struct tact_safety *s, enum tact_trip_cause cause, int channel,
                               double value, uint64_t tick, int is_limit_acting,
                               int32_t *limit_was_acting)

@@ -188,8 +188,8 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
     return 1;
 }
 
-/* Initialises the active set with the limits that are active at r; with `fits` the magnitude of r
- * is corrected. Returns 0 where the active-set method does not apply. */
+/* Initialises the active set with the limits that are active at r; with `scales_to_zero_work` the
+ * magnitude of r is corrected. Returns 0 where the active-set method does not apply. */
 static int init_active_set(const struct tact_local_problem *problem, const double *r,
                            int scales_to_zero_work, struct tact_active *a)
 {

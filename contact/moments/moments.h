@@ -94,7 +94,7 @@ enum tact_moments_method {
                                     overlap */
 };
 
-/** Method by which a pair of shape kinds is measured; *swapped is set to 1 where the method
+/** Method by which a pair of shape kinds is measured; *is_swapped is set to 1 where the method
  * requires b as its first shape. */
 TACT_API enum tact_moments_method tact_moments_method(const struct tact_shape *a,
                                                       const struct tact_shape *b, int *is_swapped);

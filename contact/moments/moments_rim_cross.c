@@ -131,7 +131,7 @@ static void tact_rim_set_crossing_triangle(const struct tact_rim_leaf *leaf, uin
 }
 
 /** The edges of a triangle that cross the other's plane, from below to above: their start and
- * vector, `leave` in lane 0 and `enter` in lane 1. */
+ * vector, `leave_edge` in lane 0 and `enter_edge` in lane 1. */
 static void tact_rim_edges_crossing_upward(const struct tact_rim_crossing_triangle *s,
                                            tact_d2 from[3], tact_d2 along[3])
 {

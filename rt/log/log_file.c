@@ -82,7 +82,7 @@ int tact_log_file_create_part(const char *path, int replace, bool *made, struct 
     return open_log_file(path, replace, made, err);
 }
 
-/* Number between the prefix `head` and the suffix `tail` in a file name, or -1. */
+/* Number between the prefix `head` and `number_suffix` in a file name, or -1. */
 static long parse_file_number(const char *name, const char *head, size_t head_size,
                               const char *number_suffix)
 {
@@ -101,7 +101,8 @@ static long parse_file_number(const char *name, const char *head, size_t head_si
                : -1;
 }
 
-/* Largest number between `head` and `tail` in the file names of the folder of `path`; -1: none. */
+/* Largest number between `head` and `number_suffix` in the file names of the folder of `path`; -1:
+ * none. */
 static long find_largest_file_number(const char *path, const char *head, size_t head_size,
                                      const char *number_suffix)
 {

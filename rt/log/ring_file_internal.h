@@ -83,7 +83,7 @@ void tact_ring_file_close(struct tact_ring_file *file, bool keep);
 void *tact_ring_file_begin(struct tact_ring_file *file, int ring);
 void tact_ring_file_commit(struct tact_ring_file *file, int ring);
 
-/** Consumer: content of the element `ahead` after the oldest one, or NULL. */
+/** Consumer: content of the element that is `unflushed` after the oldest one, or NULL. */
 const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t unflushed);
 
 /** Content of the element with that index if it is valid, else NULL. */

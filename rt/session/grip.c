@@ -153,10 +153,10 @@ static void solve_compliance_matrix(const double c[9], const double b[3], double
     x[0] = (y0 - l10 * x[1] - l20 * x[2]) / l00;
 }
 
-/* Mean force of the two fingers toward each other, where the drives displace the points by `by`:
- * [finger] sum of J K^-1 torque [m]. What a finger bears across all motions of its joints is not
- * known to its drives: it is taken as if its whole force were along the line, but where they bear
- * next to nothing of it. */
+/* Mean force of the two fingers toward each other, where the drives displace the points by
+ * `drive_displacement`: [finger] sum of J K^-1 torque [m]. What a finger bears across all motions
+ * of its joints is not known to its drives: it is taken as if its whole force were along the line,
+ * but where they bear next to nothing of it. */
 static double compute_mean_grip_force(const struct session_grip *g, double drive_displacement[2][3])
 {
     double mean = 0.0;

@@ -278,8 +278,8 @@ void check_spoon(void)
 #define FINGERTIP_RADIUS 0.008 /* radius of the fingertips of mug_pads.yaml [m] */
 #define WALL_RADIUS 0.022      /* outer radius of the mug's wall [m] */
 
-/* Force [N] of a soft ball on a rigid cylinder across the line from its axis to the centre, `away`
- * [m]: its pressure over the part of the wall in the ball. */
+/* Force [N] of a soft ball on a rigid cylinder across the line from its axis to the centre, at
+ * `distance_from_axis` [m]: its pressure over the part of the wall in the ball. */
 static double press_on_wall(double distance_from_axis)
 {
     enum { STEPS = 400 };

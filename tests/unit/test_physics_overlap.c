@@ -86,7 +86,7 @@ static double run_and_find_force(struct world_scene *s, double seconds)
     return most;
 }
 
-/* A ball of 10 mm and 100 g on a slide along [1, 0, slope], `deep` inside the ground. */
+/* A ball of 10 mm and 100 g on a slide along [1, 0, slope], `depth` inside the ground. */
 static struct tact_hand *open_slide(struct world_scene *s, double h, double slope, double depth)
 {
     const struct tact_world_options options = options_of_period(h);

@@ -63,7 +63,8 @@ static struct tact_world *make_world(struct tact_moments_scratch **scratch)
     return world;
 }
 
-/* Runs a tick up to the check of the state. pair: whose moment `index` is set to `value`, or -1. */
+/* Runs a tick up to the check of the state. pair: whose moment number `at` is set to `value`, or
+ * -1. */
 static void run_tick(struct tact_world *world, struct tact_moments_scratch *scratch, int pair,
                      int at, double value)
 {

@@ -276,7 +276,7 @@ static void triangle_in_a(const struct field_pair *pair, const struct field_cell
     plane->gradient_difference = 1.0;
 }
 
-/* Clips the part of an outline where a's pressure is negative. */
+/* Cuts off the part of an outline where a's pressure is negative. */
 static int clip_negative_pressure(struct outline *o, const struct field_polygon *plane)
 {
     for (int i = 0; i < o->n; i++) {
