@@ -4,11 +4,16 @@
  * those of a joint (rt/session/remote.c), while a gap is one of all three. An attitude is carried
  * as the rotation vector from that at the start of its site. The end of its line turns by exp(h w)
  * and is corrected toward R_other R_offset^-1, where R_offset = R_end^-1 R_other as they engage: a
- * turn of one site is that turn of the other, however the two stand. Real-time safe.
+ * turn of one site is that turn of the other, however the two stand. It is corrected by the
+ * shortest way; near half a turn, in the sense of the last correction. Real-time safe.
  */
 #include "contact/elementary.h"
 #include "contact/vec.h"
 #include "rt/session/remote_internal.h"
+
+/* angle from half a turn within which the way to the other attitude keeps its sense [rad] */
+static const double sense_margin = 0.05;
+static const double pi = 3.14159265358979323846;
 
 void tact_session_group_vector_ties(struct tact_session *s)
 {
@@ -97,15 +102,20 @@ static void find_target_attitude(const struct tact_session *s, const struct sess
 
 double tact_session_tie_error(const struct tact_session *s, const struct session_remote *r)
 {
-    double target_attitude[3], target[3], error[3];
+    double target_attitude[3], target[3], error[3], correction[3];
     if (!r->turns) {
         return input_channels_of(s, r)[r->in.position] - r->state.offset - r->state.target;
     }
     for (int k = 0; k < 3; k++) {
         target[k] = r->part[k]->state.target;
+        correction[k] = r->part[k]->state.correction;
     }
     find_target_attitude(s, r, target_attitude);
     relative_rotation(error, target_attitude, target, 0);
+    const double angle = tact_v3_norm(error);
+    if (angle > pi - sense_margin && tact_v3_dot(error, correction) < 0.0) {
+        tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
+    }
     return error[r->component];
 }
 

@@ -225,6 +225,82 @@ static void correction_is_limited_by_its_length(void **state)
     close_sessions_of_sites();
 }
 
+/* The other end turns through two whole turns, as rotation vectors of at most half a turn, and the
+ * end of the line follows: its error and its rate have no step at half a turn. Where the ends are
+ * half a turn apart, either way is as short, and the correction keeps its sense. */
+static void turns_pass_half_a_turn_without_a_step(void **state)
+{
+    (void)state;
+    const double step = 1e-3, pi = acos(-1.0);
+    double most = 0.0, most_rate = 0.0;
+    int reversals = 0;
+    open_ends(&waves, NULL);
+    wait_for_both_links();
+    struct tact_session *s = sessions[ROBOT];
+    struct tact_device_input *in = &s->devices[0].input;
+    struct session_remote *const ties = s->remotes, *const turning = ties + 3;
+    in->state = TACT_DEVICE_OK;
+    in->channel[ties->in.held] = 1.0;
+    in->channel[ties->in.round_trip] = 0.1;
+    for (int i = 0; i < 40; i++) {
+        double axis[3], vector[3], last[3] = {0.0}, correction[3];
+        for (int k = 0; k < 3; k++) {
+            axis[k] = uniform(-1.0, 1.0);
+        }
+        tact_v3_scale(axis, axis, 1.0 / tact_v3_norm(axis));
+        for (int k = 0; k < AXES; k++) {
+            ties[k].state = (struct session_remote_state){.ticks = 1.0, .share = 1.0};
+            in->channel[ties[k].in.wave] = TACT_WAVE_AT_REST;
+        }
+        for (int n = 0; n < 12600; n++) { /* along, 1 mrad behind */
+            const double angle = step * n;
+            tact_v3_scale(vector, axis, remainder(angle, 2.0 * pi));
+            for (int k = 0; k < 3; k++) {
+                in->channel[turning[k].in.position] = vector[k];
+                turning[k].state.rate = axis[k];
+                turning[k].end_rotation = n ? step * axis[k] : -step * axis[k];
+            }
+            tact_session_rotate_line_ends(s);
+            for (int k = 0; k < 3; k++) {
+                tact_hand_state(tact_world_hand(s->world, 0)).target[3 + k] =
+                    turning[k].state.target;
+            }
+            double rotated[3], moved[3], rate[3], ahead[3];
+            for (int k = 0; k < 3; k++) {
+                most = fmax(most, fabs(tact_session_tie_error(s, &turning[k]) - step * axis[k]));
+                rate[k] = tact_session_tie_target_rate(s, &turning[k]);
+                moved[k] = turning[k].state.target + 1e-6 * rate[k];
+                ahead[k] = 1e-6 * axis[k];
+                rotated[k] = turning[k].state.target;
+            }
+            compose_rotations(vector, ahead, rotated);
+            for (int k = 0; k < 3; k++) {
+                ahead[k] = -moved[k];
+            }
+            compose_rotations(rotated, vector, ahead);
+            most_rate = fmax(most_rate, tact_v3_norm(rotated) / 1e-6);
+        }
+        for (int n = -200; n < 200; n++) { /* to and fro about half a turn */
+            tact_v3_scale(vector, axis, pi + 0.02 * sin(0.3 * n));
+            for (int k = 0; k < 3; k++) {
+                turning[k].state.target = turning[k].state.force = 0.0;
+                in->channel[turning[k].in.position] = vector[k];
+            }
+            tact_session_follow_remotes(s, 1000);
+            for (int k = 0; k < 3; k++) {
+                correction[k] = turning[k].state.correction;
+            }
+            reversals += tact_v3_dot(correction, last) < 0.0;
+            tact_v3_copy(last, correction);
+        }
+    }
+    print_message("errors differ by at most %.1e rad, rates by %.1e; %d reversals\n", most,
+                  most_rate, reversals);
+    assert_true(most < 1e-11 && most_rate < 1e-4);
+    assert_int_equal(reversals, 0);
+    close_sessions_of_sites();
+}
+
 /* In the other modes, without delay, the peg goes where the handle goes, in free air. */
 static void other_modes_follow_along_all_axes(void **state)
 {
@@ -280,6 +356,7 @@ int main(void)
         cmocka_unit_test(other_modes_follow_along_all_axes),
         cmocka_unit_test(a_turn_is_the_same_turn_at_both_ends),
         cmocka_unit_test(correction_is_limited_by_its_length),
+        cmocka_unit_test(turns_pass_half_a_turn_without_a_step),
     };
     if (!mkdtemp(folder)) {
         return 1;
