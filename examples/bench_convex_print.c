@@ -6,9 +6,9 @@
 
 #define DEGREES_PER_RADIAN (180.0 / M_PI)
 
-static int is_figure_requested(const struct convex_bench_results *f, int figure)
+static int is_figure_requested(const struct convex_bench_results *f, int figure_number)
 {
-    return f->wanted >> figure & 1;
+    return f->wanted >> figure_number & 1;
 }
 
 static void print_box_result(const struct convex_curve *curve)

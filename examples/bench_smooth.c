@@ -13,7 +13,8 @@
 #include "rt/scene/scene.h"
 #include "rt/session/session.h"
 
-#define UNIT 1e-6 /* unit of the control meshes' coordinates, which are whole numbers [m] */
+#define CONTROL_MESH_UNIT                                                                          \
+    1e-6 /* unit of the control meshes' coordinates, which are whole numbers [m] */
 
 enum { PLACES = 10000, ROUNDS = 5, RING = 8, MOST_TRIES = 10000 };
 
@@ -72,7 +73,8 @@ static int make_surface(int degree, int are_triangles, struct tact_charts **out,
         write_ring(to, are_triangles);
     }
     int rc = fclose(to) ? tact_error_set(err, -ENOMEM, "out of memory")
-                        : tact_charts_subdivision(text, size, "a control mesh", UNIT, out, err);
+                        : tact_charts_subdivision(text, size, "a control mesh", CONTROL_MESH_UNIT,
+                                                  out, err);
     free(text);
     return rc;
 }

@@ -117,13 +117,13 @@ static int check_link(const char *command, const struct link_options *options,
 static int check_record(const struct run *run, const struct teleop *teleop)
 {
     char *local = teleop_path(run->scene, teleop->local->scene, 0);
-    char *remote = teleop_path(run->scene, teleop->remote->scene, 0);
-    const char *inputs[] = {run->scene, local, remote};
+    char *remote_scene_path = teleop_path(run->scene, teleop->remote->scene, 0);
+    const char *inputs[] = {run->scene, local, remote_scene_path};
     const int code = run->options.record
                          ? is_output_allowed(run->name, run->options.record, 1, inputs, 3)
                          : EXIT_GOOD;
     free(local);
-    free(remote);
+    free(remote_scene_path);
     return code;
 }
 

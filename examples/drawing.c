@@ -51,7 +51,7 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
 }
 
 /* Starts gnuplot with pipes for the script, the picture and its messages. Returns 0 or an errno. */
-static int start_gnuplot(int script, int picture, int message, pid_t *child)
+static int start_gnuplot(int script, int picture_fd, int message, pid_t *child)
 {
     extern char **environ;
     /* option -d: gnuplot ignores the user's settings */
@@ -67,7 +67,7 @@ static int start_gnuplot(int script, int picture, int message, pid_t *child)
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     posix_spawn_file_actions_adddup2(&files, script, 0);
-    posix_spawn_file_actions_adddup2(&files, picture, 1);
+    posix_spawn_file_actions_adddup2(&files, picture_fd, 1);
     posix_spawn_file_actions_adddup2(&files, message, 2);
     int rc = posix_spawnp(child, "gnuplot", &files, &attributes, words, environ);
     posix_spawn_file_actions_destroy(&files);

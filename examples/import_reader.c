@@ -171,18 +171,18 @@ static int exchange_all(struct exchange *x, time_t end)
 static int wait_for_reader(pid_t pid, time_t end, int *status)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
-    bool killed = false;
+    bool is_killed = false;
     for (;;) {
         const pid_t ended = waitpid(pid, status, WNOHANG);
         if (ended == pid) {
-            return killed ? -ETIMEDOUT : 0;
+            return is_killed ? -ETIMEDOUT : 0;
         }
         if (ended < 0 && errno != EINTR) {
             return -errno;
         }
-        if (!killed && time(NULL) >= end) {
+        if (!is_killed && time(NULL) >= end) {
             kill(pid, SIGKILL);
-            killed = true;
+            is_killed = true;
         }
         nanosleep(&pause, NULL);
     }
@@ -212,8 +212,8 @@ static int exchange_with_reader(struct exchange *x, const char *program, const c
             close_end(x, i);
         }
     }
-    const int waited = wait_for_reader(pid, end, &status);
-    rc = rc ? rc : waited;
+    const int wait_result = wait_for_reader(pid, end, &status);
+    rc = rc ? rc : wait_result;
     signal(SIGPIPE, before);
     x->message[strcspn(x->message, "\n")] = '\0';
     if (rc) {

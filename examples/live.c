@@ -8,7 +8,7 @@
 
 #define CLEAR_LINE_SEQUENCE "\r\033[K" /* moves to the first column and clears the line */
 
-static int shown; /* 1: the status line is displayed */
+static int is_line_shown; /* 1: the status line is displayed */
 
 static size_t get_terminal_columns(void)
 {
@@ -28,7 +28,7 @@ static double compute_tick_rate(struct live *live, uint64_t tick)
 
 void live_clear_status_line(void)
 {
-    if (__atomic_exchange_n(&shown, 0, __ATOMIC_RELAXED)) {
+    if (__atomic_exchange_n(&is_line_shown, 0, __ATOMIC_RELAXED)) {
         fputs(CLEAR_LINE_SEQUENCE, stderr);
     }
 }
@@ -58,5 +58,5 @@ void live_print_status_line(void *user, const struct tact_session_status *s)
              tact_safety_state_name(s->safety), lost, clock, s->contacts, s->normal_force, moments);
     /* the line is cut to the terminal's width, as one that wraps could not be rewritten */
     fprintf(stderr, CLEAR_LINE_SEQUENCE "%.*s", (int)get_terminal_columns() - 1, line);
-    __atomic_store_n(&shown, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&is_line_shown, 1, __ATOMIC_RELAXED);
 }

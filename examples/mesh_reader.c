@@ -13,7 +13,7 @@
 
 #define LEAST_SECONDS 2          /* processor time that any file may take [s] */
 #define MOST_MEMORY (4ull << 30) /* [bytes] */
-#define ALLOW(call) READER_ON_CALL(call, SECCOMP_RET_ALLOW)
+#define ALLOW_SYSTEM_CALL(call) READER_ON_CALL(call, SECCOMP_RET_ALLOW)
 
 /* From here on only memory, the open files and the end are left: no file, socket, process or
  * program can be opened or started. Returns 0 or -1. */
@@ -21,23 +21,23 @@ static int close_process(void)
 {
     static struct sock_filter filter[] = {
         READER_FILTER_BEGIN,
-        ALLOW(SYS_read),
-        ALLOW(SYS_write),
-        ALLOW(SYS_close),
-        ALLOW(SYS_fstat),
-        ALLOW(SYS_lseek),
-        ALLOW(SYS_brk),
-        ALLOW(SYS_mmap),
-        ALLOW(SYS_munmap),
-        ALLOW(SYS_mremap),
-        ALLOW(SYS_madvise),
-        ALLOW(SYS_futex),
-        ALLOW(SYS_getrandom),
-        ALLOW(SYS_clock_gettime),
-        ALLOW(SYS_rt_sigreturn),
-        ALLOW(SYS_rt_sigprocmask),
-        ALLOW(SYS_exit),
-        ALLOW(SYS_exit_group),
+        ALLOW_SYSTEM_CALL(SYS_read),
+        ALLOW_SYSTEM_CALL(SYS_write),
+        ALLOW_SYSTEM_CALL(SYS_close),
+        ALLOW_SYSTEM_CALL(SYS_fstat),
+        ALLOW_SYSTEM_CALL(SYS_lseek),
+        ALLOW_SYSTEM_CALL(SYS_brk),
+        ALLOW_SYSTEM_CALL(SYS_mmap),
+        ALLOW_SYSTEM_CALL(SYS_munmap),
+        ALLOW_SYSTEM_CALL(SYS_mremap),
+        ALLOW_SYSTEM_CALL(SYS_madvise),
+        ALLOW_SYSTEM_CALL(SYS_futex),
+        ALLOW_SYSTEM_CALL(SYS_getrandom),
+        ALLOW_SYSTEM_CALL(SYS_clock_gettime),
+        ALLOW_SYSTEM_CALL(SYS_rt_sigreturn),
+        ALLOW_SYSTEM_CALL(SYS_rt_sigprocmask),
+        ALLOW_SYSTEM_CALL(SYS_exit),
+        ALLOW_SYSTEM_CALL(SYS_exit_group),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};

@@ -21,7 +21,7 @@ int is_output_allowed(const char *command, const char *path, int force, const ch
                       int count)
 {
     struct stat existing_file, input;
-    const char *shown = text_shown(path);
+    const char *shown_path = text_shown(path);
     if (lstat(path, &existing_file)) {
         return EXIT_GOOD;
     }
@@ -30,18 +30,18 @@ int is_output_allowed(const char *command, const char *path, int force, const ch
         if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == existing_file.st_ino &&
             input.st_dev == existing_file.st_dev && S_ISREG(existing_file.st_mode)) {
             fprintf(stderr, "%s: %s: is an input of this command, and is not overwritten\n",
-                    command, shown);
+                    command, shown_path);
             return EXIT_USAGE;
         }
     }
     if (!target && S_ISDIR(existing_file.st_mode)) {
-        fprintf(stderr, "%s: %s: is a folder\n", command, shown);
+        fprintf(stderr, "%s: %s: is a folder\n", command, shown_path);
         return EXIT_USAGE;
     }
     if (force || (!target && !S_ISREG(existing_file.st_mode))) {
         return EXIT_GOOD;
     }
-    fprintf(stderr, "%s: %s: exists already; --force replaces it\n", command, shown);
+    fprintf(stderr, "%s: %s: exists already; --force replaces it\n", command, shown_path);
     return EXIT_USAGE;
 }
 

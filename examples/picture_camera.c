@@ -8,7 +8,7 @@ static const double CAMERA_VIEW_ANGLE =
     0.22; /* half of the horizontal viewing angle [rad]: small, for little perspective */
 
 /* Width of the view over that of what it contains. */
-static const double MARGIN = 1.2;
+static const double FRAME_MARGIN_FACTOR = 1.2;
 
 /* Largest width of the view, over the width of the moving bodies at first. */
 static const double FAR = 6.0;
@@ -33,7 +33,7 @@ static double view_width_to_contain_ball(const struct picture_camera *camera, co
     double across = fabs(tact_v3_dot(ball_centre_in_view_axes, camera->right)) + ball[3];
     double along = fabs(tact_v3_dot(ball_centre_in_view_axes, camera->up)) + ball[3];
     double depth = tact_v3_dot(ball_centre_in_view_axes, camera->forward);
-    return 2.0 * (MARGIN * fmax(across, aspect_ratio * along) - camera->scale * depth);
+    return 2.0 * (FRAME_MARGIN_FACTOR * fmax(across, aspect_ratio * along) - camera->scale * depth);
 }
 
 /* Sets the middle and width of the view so that it contains all balls. */

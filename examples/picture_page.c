@@ -282,14 +282,15 @@ static void write_gnuplot_terminal(FILE *to, const struct picture_page *p, const
 static void write_page_title(struct writer *w, const char *terminal)
 {
     const struct picture_page *p = w->page;
-    const char *note = p->image.width > 600 ? " (some bodies are outside the picture, see --look)"
-                                            : " (bodies leave)";
+    const char *outside_note = p->image.width > 600
+                                   ? " (some bodies are outside the picture, see --look)"
+                                   : " (bodies leave)";
     char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
-    note = p->camera->leaves ? note : "";
-    text_shorten_with_ellipsis(p->name,
-                               (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) - (int)strlen(note),
-                               name, sizeof name);
-    snprintf(words, sizeof words, "%s%s", name, note);
+    outside_note = p->camera->leaves ? outside_note : "";
+    text_shorten_with_ellipsis(
+        p->name, (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) - (int)strlen(outside_note), name,
+        sizeof name);
+    snprintf(words, sizeof words, "%s%s", name, outside_note);
     write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT_PIXELS,
                     !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"
                     : !strcmp(terminal, "svg")    ? "left font 'DejaVu Sans Bold,15'"

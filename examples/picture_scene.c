@@ -91,11 +91,11 @@ static void set_sphere_corner(struct picture_triangle *t, int k, const struct ta
 /* Adds the triangles of a ball in eight octants, alternately light and dark to show its rotation.
  */
 static void add_sphere_triangles(struct picture_scene *scene, const struct tact_pose *pose,
-                                 double radius, const struct picture_triangle *like, int parts)
+                                 double radius, const struct picture_triangle *style, int parts)
 {
     for (int i = 0; i < 48; i++) {
         for (int j = 0; j < 24; j++) {
-            struct picture_triangle t = *like;
+            struct picture_triangle t = *style;
             int is_dark_octant = parts && (i / 12 + j / 12) % 2;
             for (int k = 0; k < 3; k++) {
                 t.colour[k] = (uint8_t)(is_dark_octant ? 0.62 * t.colour[k] : t.colour[k]);

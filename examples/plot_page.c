@@ -250,7 +250,7 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
 {
     struct curves c = {to, 0};
     int what = row == 1 ? PAIR_FRICTION : PAIR_TORSION;
-    int reached = row == 1 ? PAIR_SLIDING_FRICTION : PAIR_SPINNING_TORSION;
+    int limit_reached_column = row == 1 ? PAIR_SLIDING_FRICTION : PAIR_SPINNING_TORSION;
     double most = row == 1 ? 0.0 : largest_value_of_pairs(s, count, what + 1);
     int small = most > 0.0 && most < 1e-4; /* [N m] */
     double scale = row == 1 ? 1.0 : small ? 1e6 : 1e3;
@@ -265,7 +265,7 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
             curve(&c, "$%c u 1:(%g*$%d) w l %s lc rgb '%s' notitle", 'A' + a, scale,
                   plot_pair_column(i, what) + 2, curve_line_style(a, i), get_pair_colour(s, a, i));
             curve(&c, "$%c u 1:(%g*$%d) w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a, scale,
-                  plot_pair_column(i, reached) + 2);
+                  plot_pair_column(i, limit_reached_column) + 2);
         }
     }
     end_panel_curves(&c, "nothing touched");

@@ -213,8 +213,8 @@ static int advance_reduced(const struct run *run, const struct tact_scene *scene
     if (!run->json) {
         print_reduced_table(r, start);
     }
-    const int printed = run->json ? print_reduced_json(r, start) : EXIT_GOOD;
-    return rc ? EXIT_BAD : printed;
+    const int exit_code = run->json ? print_reduced_json(r, start) : EXIT_GOOD;
+    return rc ? EXIT_BAD : exit_code;
 }
 
 int run_reduced(const struct run *run, const struct tact_scene *scene)

@@ -126,10 +126,10 @@ static void read_bezier(struct brep *b, struct step_surface *s)
 }
 
 /* Reads the knots of one direction, each with its multiplicity. */
-static void read_knots(struct brep *b, struct step_surface *s, int k, int different)
+static void read_knots(struct brep *b, struct step_surface *s, int k, int distinct_knot_count)
 {
     int count = 0;
-    for (int i = 0; i < different && !b->is_bad; i++) {
+    for (int i = 0; i < distinct_knot_count && !b->is_bad; i++) {
         const double knot = read_number(b);
         const int multiplicity = read_count(b, 1, STEP_MOST_DEGREE + 1);
         b->is_bad |=
@@ -143,7 +143,7 @@ static void read_knots(struct brep *b, struct step_surface *s, int k, int differ
 
 static void read_bspline(struct brep *b, struct step_surface *s)
 {
-    int degree[2], count[2], different[2];
+    int degree[2], count[2], distinct_knot_count[2];
     s->is_rational = read_count(b, 0, 1);
     s->is_rational |= read_count(b, 0, 1);
     s->is_periodic = read_count(b, 0, 1);
@@ -155,7 +155,7 @@ static void read_bspline(struct brep *b, struct step_surface *s)
         count[k] = read_count(b, 2, MOST_KNOTS);
     }
     for (int k = 0; k < 2; k++) {
-        different[k] = read_count(b, 2, MOST_KNOTS);
+        distinct_knot_count[k] = read_count(b, 2, MOST_KNOTS);
     }
     b->is_bad |= (double)count[0] * count[1] > MOST_POLES;
     if (b->is_bad) {
@@ -164,13 +164,14 @@ static void read_bspline(struct brep *b, struct step_surface *s)
     if (s->is_periodic || !step_spline_make(s, degree, count)) {
         strcpy(s->name, s->is_periodic ? "a periodic B-spline" : "a B-spline too large");
         read_numbers(b,
-                     (3 + s->is_rational) * count[0] * count[1] + 2 * (different[0] + different[1]),
+                     (3 + s->is_rational) * count[0] * count[1] +
+                         2 * (distinct_knot_count[0] + distinct_knot_count[1]),
                      NULL);
         return;
     }
     read_poles(b, s);
-    read_knots(b, s, 0, different[0]);
-    read_knots(b, s, 1, different[1]);
+    read_knots(b, s, 0, distinct_knot_count[0]);
+    read_knots(b, s, 1, distinct_knot_count[1]);
 }
 
 static void read_surface(struct brep *b, struct step_surface *s, int depth)

@@ -57,21 +57,22 @@ static int restrict_to_folder(const char *path)
 {
     const __u64 all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
     const struct landlock_ruleset_attr attr = {.handled_access_fs = all};
-    struct landlock_path_beneath_attr beneath = {
+    struct landlock_path_beneath_attr folder_rule = {
         .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                           LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
                           LANDLOCK_ACCESS_FS_REMOVE_FILE};
-    const int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
-    beneath.parent_fd = open(path, O_PATH | O_CLOEXEC);
-    int rc = rules < 0 || beneath.parent_fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-             syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) ||
-             syscall(SYS_landlock_restrict_self, rules, 0);
-    close(beneath.parent_fd);
-    close(rules);
+    const int ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    folder_rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
+    int rc =
+        ruleset_fd < 0 || folder_rule.parent_fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &folder_rule, 0) ||
+        syscall(SYS_landlock_restrict_self, ruleset_fd, 0);
+    close(folder_rule.parent_fd);
+    close(ruleset_fd);
     return rc ? -1 : 0;
 }
 
-#define REFUSE(call) READER_ON_CALL(call, SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE_SYSTEM_CALL(call) READER_ON_CALL(call, SECCOMP_RET_ERRNO | EPERM)
 
 /* From here on the process has the files of its folder, threads, and memory: calls by which it
  * could change other files or processes are refused. Returns 0 or -1. */
@@ -83,53 +84,53 @@ static int confine_process(const char *path)
         /* system calls of the x32 interface, whose numbers begin here */
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        REFUSE(SYS_chmod),
-        REFUSE(SYS_chown),
-        REFUSE(SYS_lchown),
-        REFUSE(SYS_utime),
-        REFUSE(SYS_utimes),
-        REFUSE(SYS_futimesat),
-        REFUSE(SYS_fork),
-        REFUSE(SYS_vfork),
+        REFUSE_SYSTEM_CALL(SYS_chmod),
+        REFUSE_SYSTEM_CALL(SYS_chown),
+        REFUSE_SYSTEM_CALL(SYS_lchown),
+        REFUSE_SYSTEM_CALL(SYS_utime),
+        REFUSE_SYSTEM_CALL(SYS_utimes),
+        REFUSE_SYSTEM_CALL(SYS_futimesat),
+        REFUSE_SYSTEM_CALL(SYS_fork),
+        REFUSE_SYSTEM_CALL(SYS_vfork),
 #endif
-        REFUSE(
+        REFUSE_SYSTEM_CALL(
             SYS_truncate), /* calls that the first versions of Landlock permit on files anywhere */
-        REFUSE(SYS_fchmod),
-        REFUSE(SYS_fchmodat),
-        REFUSE(SYS_fchown),
-        REFUSE(SYS_fchownat),
-        REFUSE(SYS_utimensat),
-        REFUSE(SYS_setxattr),
-        REFUSE(SYS_lsetxattr),
-        REFUSE(SYS_fsetxattr),
-        REFUSE(SYS_removexattr),
-        REFUSE(SYS_lremovexattr),
-        REFUSE(SYS_fremovexattr),
-        REFUSE(SYS_rt_sigqueueinfo),
-        REFUSE(SYS_rt_tgsigqueueinfo),
-        REFUSE(SYS_tkill),
-        REFUSE(SYS_pidfd_send_signal),
-        REFUSE(SYS_pidfd_getfd),
-        REFUSE(SYS_prlimit64),
-        REFUSE(SYS_setpriority),
-        REFUSE(SYS_sched_setscheduler),
-        REFUSE(SYS_keyctl),
-        REFUSE(SYS_add_key),
-        REFUSE(SYS_mq_open),
-        REFUSE(SYS_shmget),
-        REFUSE(SYS_bpf),
-        REFUSE(SYS_unshare),
-        REFUSE(SYS_setns),
-        REFUSE(SYS_mount),
-        REFUSE(SYS_socket),
-        REFUSE(SYS_connect),
-        REFUSE(SYS_execve),
-        REFUSE(SYS_execveat),
-        REFUSE(SYS_ptrace),
-        REFUSE(SYS_process_vm_readv),
-        REFUSE(SYS_process_vm_writev),
-        REFUSE(SYS_kill),
-        REFUSE(SYS_io_uring_setup),
+        REFUSE_SYSTEM_CALL(SYS_fchmod),
+        REFUSE_SYSTEM_CALL(SYS_fchmodat),
+        REFUSE_SYSTEM_CALL(SYS_fchown),
+        REFUSE_SYSTEM_CALL(SYS_fchownat),
+        REFUSE_SYSTEM_CALL(SYS_utimensat),
+        REFUSE_SYSTEM_CALL(SYS_setxattr),
+        REFUSE_SYSTEM_CALL(SYS_lsetxattr),
+        REFUSE_SYSTEM_CALL(SYS_fsetxattr),
+        REFUSE_SYSTEM_CALL(SYS_removexattr),
+        REFUSE_SYSTEM_CALL(SYS_lremovexattr),
+        REFUSE_SYSTEM_CALL(SYS_fremovexattr),
+        REFUSE_SYSTEM_CALL(SYS_rt_sigqueueinfo),
+        REFUSE_SYSTEM_CALL(SYS_rt_tgsigqueueinfo),
+        REFUSE_SYSTEM_CALL(SYS_tkill),
+        REFUSE_SYSTEM_CALL(SYS_pidfd_send_signal),
+        REFUSE_SYSTEM_CALL(SYS_pidfd_getfd),
+        REFUSE_SYSTEM_CALL(SYS_prlimit64),
+        REFUSE_SYSTEM_CALL(SYS_setpriority),
+        REFUSE_SYSTEM_CALL(SYS_sched_setscheduler),
+        REFUSE_SYSTEM_CALL(SYS_keyctl),
+        REFUSE_SYSTEM_CALL(SYS_add_key),
+        REFUSE_SYSTEM_CALL(SYS_mq_open),
+        REFUSE_SYSTEM_CALL(SYS_shmget),
+        REFUSE_SYSTEM_CALL(SYS_bpf),
+        REFUSE_SYSTEM_CALL(SYS_unshare),
+        REFUSE_SYSTEM_CALL(SYS_setns),
+        REFUSE_SYSTEM_CALL(SYS_mount),
+        REFUSE_SYSTEM_CALL(SYS_socket),
+        REFUSE_SYSTEM_CALL(SYS_connect),
+        REFUSE_SYSTEM_CALL(SYS_execve),
+        REFUSE_SYSTEM_CALL(SYS_execveat),
+        REFUSE_SYSTEM_CALL(SYS_ptrace),
+        REFUSE_SYSTEM_CALL(SYS_process_vm_readv),
+        REFUSE_SYSTEM_CALL(SYS_process_vm_writev),
+        REFUSE_SYSTEM_CALL(SYS_kill),
+        REFUSE_SYSTEM_CALL(SYS_io_uring_setup),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
@@ -357,14 +358,14 @@ static int find_side(const struct step_surface *s, struct face *face)
         side[1][k] = at[2][k] - at[0][k];
     }
     gmshModelGetNormal(face->tag, face->uv, 2, &normal, &n, &rc);
-    double outward = 0.0;
+    double outward_product = 0.0;
     for (int k = 0; k < 3 && !rc && n == 3; k++) {
         const int a = (k + 1) % 3, b = (k + 2) % 3;
-        outward += normal[k] * (side[0][a] * side[1][b] - side[0][b] * side[1][a]);
+        outward_product += normal[k] * (side[0][a] * side[1][b] - side[0][b] * side[1][a]);
     }
     gmshFree(normal);
-    face->is_reversed = outward < 0.0;
-    return rc || outward == 0.0;
+    face->is_reversed = outward_product < 0.0;
+    return rc || outward_product == 0.0;
 }
 
 /* Writes the surface of one face. Returns 0, or 1 after a message. */
@@ -404,7 +405,7 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
 }
 
 /* Writes the faces of the solid. Returns 0, or 1 after a message. */
-static int write_faces(const int *tags, size_t count, const char *text)
+static int write_faces(const int *face_tags, size_t count, const char *text)
 {
     const char *what = NULL;
     int surface_count = 0, rc = 0;
@@ -412,7 +413,7 @@ static int write_faces(const int *tags, size_t count, const char *text)
     struct step_surface *surfaces = step_surfaces_read(text, &surface_count, &what);
     struct face *faces = calloc(count, sizeof *faces);
     for (size_t i = 0; surfaces && faces && i < count && !rc; i++) {
-        if (measure_face(tags[2 * i + 1], &faces[i])) {
+        if (measure_face(face_tags[2 * i + 1], &faces[i])) {
             rc = refuse_solid("gmsh cannot evaluate its faces");
         }
         for (int k = 0; k < 3 * FACE_SAMPLES; k++) {

@@ -133,12 +133,12 @@ bool step_spline_torus(struct step_surface *s, const double frame[12], const dou
     return true;
 }
 
-void step_spline_print(FILE *to, const struct step_surface *s, bool reversed)
+void step_spline_print(FILE *to, const struct step_surface *s, bool is_reversed)
 {
     const int points = s->count[0] * s->count[1];
     for (int i = 0; i < points; i++) {
         const int column = i % s->count[0];
-        const int from = reversed ? i - column + s->count[0] - 1 - column : i;
+        const int from = is_reversed ? i - column + s->count[0] - 1 - column : i;
         const double *p = s->point[from];
         fprintf(to, s->is_rational ? "v %.17g %.17g %.17g %.17g\n" : "v %.17g %.17g %.17g\n", p[0],
                 p[1], p[2], p[3]);
@@ -147,14 +147,14 @@ void step_spline_print(FILE *to, const struct step_surface *s, bool reversed)
             s->degree[1]);
     for (int k = 0; k < 2; k++) {
         const double first = s->knots[k][s->degree[k]], last = s->knots[k][s->count[k]];
-        const bool turned = reversed && k == 0;
+        const bool turned = is_reversed && k == 0;
         fprintf(to, " %.17g %.17g", turned ? -last : first, turned ? -first : last);
     }
     for (int i = 0; i < points; i++) {
         fprintf(to, i % 16 ? " %d" : " \\\n %d", i - points);
     }
     for (int k = 0; k < 2; k++) {
-        const bool turned = reversed && k == 0;
+        const bool turned = is_reversed && k == 0;
         fprintf(to, "\nparm %c", "uv"[k]);
         for (int i = 0; i < s->knot_count[k]; i++) {
             fprintf(to, " %.17g", turned ? -s->knots[k][s->knot_count[k] - 1 - i] : s->knots[k][i]);

@@ -45,6 +45,6 @@ void step_spline_point(const struct step_surface *s, const double uv[2], double 
 bool step_spline_torus(struct step_surface *s, const double frame[12], const double radius[2]);
 
 /* Writes the surface as statements of an OBJ file; reversed: with the normal on its other side. */
-void step_spline_print(FILE *to, const struct step_surface *s, bool reversed);
+void step_spline_print(FILE *to, const struct step_surface *s, bool is_reversed);
 
 #endif

@@ -194,21 +194,21 @@ static int set_device(struct edit *e, int device, struct tact_error *err)
 static int set_tie(struct edit *e, int tie)
 {
     const struct teleop *t = e->t;
-    const int follows = e->site->stiffness || find_child(e, tie, "stiffness");
+    const int has_stiffness = e->site->stiffness || find_child(e, tie, "stiffness");
     set_common(e, tie, "mode", t->mode);
     const char *mode = get_node_text(e, find_child(e, tie, "mode"));
     const int is_wave = !*mode || !strcmp(mode, "waves");
     if (t->mode && !is_wave) {
         remove_key(e, tie, "impedance");
     }
-    if (t->mode && (!is_wave || !follows)) {
+    if (t->mode && (!is_wave || !has_stiffness)) {
         remove_key(e, tie, "tank");
     }
-    if (t->mode && is_wave && !follows) {
+    if (t->mode && is_wave && !has_stiffness) {
         remove_key(e, tie, "damping");
     }
     set_common(e, tie, "impedance", is_wave ? t->impedance : NULL);
-    set_common(e, tie, "tank", is_wave && follows ? t->tank : NULL);
+    set_common(e, tie, "tank", is_wave && has_stiffness ? t->tank : NULL);
     set_own(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
     set_own(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
     return is_wave;

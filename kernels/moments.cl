@@ -21,11 +21,11 @@ typedef float4 real4;
 #endif
 #pragma OPENCL FP_CONTRACT OFF
 
-#define REAL(x) ((real)(x))
+#define TO_REAL(x) ((real)(x))
 /* Capacity of a polygon: a triangle clipped by three edges and a plane has at most 7 corners. */
 #define MAX_POLYGON_CORNERS 8
 /* Bound on the slope of a triangle; equals the host's TACT_MAX_FACE_SLOPE. */
-#define MAX_TRIANGLE_SLOPE REAL(1e8)
+#define MAX_TRIANGLE_SLOPE TO_REAL(1e8)
 
 /* Partial sums of one work item in the summation frame of its pair: moments about the frame's
  * origin. */
@@ -41,8 +41,8 @@ typedef struct {
 
 static void sums_zero(sums_t *s)
 {
-    real3 zero = (real3)(REAL(0), REAL(0), REAL(0));
-    s->volume = s->size = REAL(0);
+    real3 zero = (real3)(TO_REAL(0), TO_REAL(0), TO_REAL(0));
+    s->volume = s->size = TO_REAL(0);
     s->first = s->diagonal = s->mixed = s->force = s->torque = zero;
 }
 
@@ -57,7 +57,7 @@ static void store_sums(__global real *partial, uint item, const sums_t *s)
 {
     __global real *to = partial + (size_t)item * TACT_SUMS_PER_PAIR;
 #ifdef TACT_FAULT
-    to[0] = s->volume * REAL(1.001);
+    to[0] = s->volume * TO_REAL(1.001);
 #else
     to[0] = s->volume;
 #endif
@@ -91,12 +91,12 @@ static int clip_polygon(const real4 *p, const real *d, int n, real4 *q)
     int m = 0;
     for (int i = 0; i < n; i++) {
         int j = i + 1 < n ? i + 1 : 0;
-        int in = d[i] >= REAL(0);
+        int in = d[i] >= TO_REAL(0);
         if (in && m < MAX_POLYGON_CORNERS) {
             q[m] = p[i];
             m = m + 1;
         }
-        if (in != (d[j] >= REAL(0)) && m < MAX_POLYGON_CORNERS) {
+        if (in != (d[j] >= TO_REAL(0)) && m < MAX_POLYGON_CORNERS) {
             real t = d[i] / (d[i] - d[j]);
             q[m] = p[i] + t * (p[j] - p[i]);
             m = m + 1;
@@ -108,31 +108,32 @@ static int clip_polygon(const real4 *p, const real *d, int n, real4 *q)
 /* Integral of f g k over a triangle of area 60, the three linear, given by their corner values. */
 static real integrate_product(real3 f, real3 g, real3 k)
 {
-    real3 one = (real3)(REAL(1), REAL(1), REAL(1));
+    real3 one = (real3)(TO_REAL(1), TO_REAL(1), TO_REAL(1));
     real sf = dot(f, one), sg = dot(g, one), sk = dot(k, one);
     return sf * sg * sk + sf * dot(g, k) + sg * dot(f, k) + sk * dot(f, g) +
-           REAL(2) * dot(f, g * k);
+           TO_REAL(2) * dot(f, g * k);
 }
 
 /* Adds the prism over a projected triangle with corners (x, y, z of its floor, height) and signed
  * area: the integrands are cubic, the sums exact. */
 static void add_prism(sums_t *s, real4 a, real4 b, real4 c, real area)
 {
-    real3 one = (real3)(REAL(1), REAL(1), REAL(1));
+    real3 one = (real3)(TO_REAL(1), TO_REAL(1), TO_REAL(1));
     real3 x = (real3)(a.x, b.x, c.x);
     real3 y = (real3)(a.y, b.y, c.y);
     real3 h = (real3)(a.w, b.w, c.w);
-    real3 m = (real3)(a.z, b.z, c.z) + REAL(0.5) * h;
+    real3 m = (real3)(a.z, b.z, c.z) + TO_REAL(0.5) * h;
     real sh = dot(h, one);
-    real v = area * sh / REAL(3);
+    real v = area * sh / TO_REAL(3);
     s->volume += v;
     s->size += fabs(v);
-    s->first += area / REAL(12) *
+    s->first += area / TO_REAL(12) *
                 (real3)(sh * dot(x, one) + dot(h, x), sh * dot(y, one) + dot(h, y),
                         sh * dot(m, one) + dot(h, m));
-    real w = area / REAL(60);
-    s->diagonal += w * (real3)(integrate_product(h, x, x), integrate_product(h, y, y),
-                               integrate_product(h, m, m) + integrate_product(h, h, h) / REAL(12));
+    real w = area / TO_REAL(60);
+    s->diagonal +=
+        w * (real3)(integrate_product(h, x, x), integrate_product(h, y, y),
+                    integrate_product(h, m, m) + integrate_product(h, h, h) / TO_REAL(12));
     s->mixed += w * (real3)(integrate_product(h, x, y), integrate_product(h, x, m),
                             integrate_product(h, y, m));
 }
@@ -142,10 +143,10 @@ static void add_prism(sums_t *s, real4 a, real4 b, real4 c, real area)
 static void add_column(sums_t *s, const real4 *p, int n, real tau)
 {
     for (int k = 1; k + 1 < n; k++) {
-        real3 area = REAL(0.5) * tau * cross(p[k].xyz - p[0].xyz, p[k + 1].xyz - p[0].xyz);
+        real3 area = TO_REAL(0.5) * tau * cross(p[k].xyz - p[0].xyz, p[k + 1].xyz - p[0].xyz);
         add_prism(s, p[0], p[k], p[k + 1], -area.z);
         s->force += area;
-        s->torque += cross((p[0].xyz + p[k].xyz + p[k + 1].xyz) / REAL(3), area);
+        s->torque += cross((p[0].xyz + p[k].xyz + p[k + 1].xyz) / TO_REAL(3), area);
     }
 }
 
@@ -160,7 +161,7 @@ static int clip_triangle_projections(const real3 *s, const real3 *t, real3 nt, i
     real d[MAX_POLYGON_CORNERS];
     int n = 3;
     for (int i = 0; i < 3; i++) {
-        out[i] = (real4)(s[i], REAL(0));
+        out[i] = (real4)(s[i], TO_REAL(0));
     }
     for (int e = 0; e < 3 && n >= 3; e++) {
         real3 from = t[up ? e : 2 - e];
@@ -172,7 +173,7 @@ static int clip_triangle_projections(const real3 *s, const real3 *t, real3 nt, i
         n = clip_polygon(p, d, n, out);
     }
     real lowest = fmin(fmin(t[0].z, t[1].z), t[2].z), highest = fmax(fmax(t[0].z, t[1].z), t[2].z);
-    real most = REAL(0);
+    real most = TO_REAL(0);
     for (int i = 0; i < n; i++) {
         real slope = nt.x * (out[i].x - t[0].x) + nt.y * (out[i].y - t[0].y);
         p[i] = out[i];
@@ -183,12 +184,12 @@ static int clip_triangle_projections(const real3 *s, const real3 *t, real3 nt, i
     }
     /* bounded: the slope of a vertical plane is infinite */
     real steep = fmin((fabs(nt.x) + fabs(nt.y)) / fabs(nt.z), MAX_TRIANGLE_SLOPE);
-    *weight = REAL(1);
-    if (most <= slack * (REAL(1) + steep)) {
+    *weight = TO_REAL(1);
+    if (most <= slack * (TO_REAL(1) + steep)) {
         for (int i = 0; i < n; i++) {
-            out[i].w = REAL(0);
+            out[i].w = TO_REAL(0);
         }
-        *weight = REAL(0.5);
+        *weight = TO_REAL(0.5);
         return n;
     }
     return clip_polygon(p, d, n, out);
@@ -225,8 +226,8 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     }
     real3 nt = cross(t[1] - t[0], t[2] - t[0]);
     real slack = frame[24], weight;
-    if (may_projections_overlap(s, t, MAX_TRIANGLE_SLOPE * slack) && nt.z != REAL(0)) {
-        int up = nt.z > REAL(0);
+    if (may_projections_overlap(s, t, MAX_TRIANGLE_SLOPE * slack) && nt.z != TO_REAL(0)) {
+        int up = nt.z > TO_REAL(0);
         int n = clip_triangle_projections(s, t, nt, up, slack, p, &weight);
         add_column(&sum, p, n, up ? weight : -weight);
     }
@@ -253,7 +254,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     for (int k = 0; k < 3; k++) {
         real3 r = to_summation_frame(frame, vertices, triangles, item.x, k);
         if (fabs(r.z) <= slack) {
-            r.z = REAL(0);
+            r.z = TO_REAL(0);
         } else {
             within = 0;
         }
@@ -261,7 +262,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
         d[k] = -r.z;
     }
     /* a coplanar face has weight one half */
-    add_column(&sum, q, clip_polygon(p, d, 3, q), within ? REAL(0.5) : REAL(1));
+    add_column(&sum, q, clip_polygon(p, d, 3, q), within ? TO_REAL(0.5) : TO_REAL(1));
     store_sums(partial, first + i, &sum);
 }
 
@@ -276,7 +277,7 @@ __kernel void sum_partial_rows(__global const uint2 *ranges, uint first, uint co
     }
     uint row = i / TACT_SUMS_PER_PAIR, column = i % TACT_SUMS_PER_PAIR;
     uint2 range = ranges[first + row];
-    real sum = REAL(0);
+    real sum = TO_REAL(0);
     for (uint k = 0; k < range.y; k++) {
         sum += in[((size_t)range.x + k) * TACT_SUMS_PER_PAIR + column];
     }

@@ -33,9 +33,10 @@ static int create_private_folder(const char *base, const char *name, char *path,
 static int choose_cache_in_home(char *path, size_t size)
 {
     char cache_folder_path[PATH_MAX];
-    const char *home = secure_getenv("HOME");
-    return home && home[0] &&
-           create_private_folder(home, ".cache", cache_folder_path, sizeof cache_folder_path) &&
+    const char *home_folder = secure_getenv("HOME");
+    return home_folder && home_folder[0] &&
+           create_private_folder(home_folder, ".cache", cache_folder_path,
+                                 sizeof cache_folder_path) &&
            create_private_folder(cache_folder_path, "tact", path, size);
 }
 

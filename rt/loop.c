@@ -43,7 +43,7 @@ static int64_t planned_tick_time(const struct loop *l, uint64_t k)
 }
 
 /* Whether the loop ends before tick k. */
-static int has_loop_ended(struct loop *l, uint64_t k)
+static int must_loop_end_before_tick(struct loop *l, uint64_t k)
 {
     if (l->options->ticks && k >= l->options->ticks) {
         return 1;
@@ -101,7 +101,7 @@ static void run_real_time_loop(struct loop *l)
     int64_t now = tact_clock_now();
     int64_t slept = now;
     l->stats->start_ns = l->options->start_ns ? l->options->start_ns : now + l->options->period_ns;
-    for (uint64_t k = 0; !has_loop_ended(l, k);) {
+    for (uint64_t k = 0; !must_loop_end_before_tick(l, k);) {
         const int64_t t_k = planned_tick_time(l, k);
         l->result = sleep_until_tick_is_due(l, t_k, now, &slept);
         const int64_t woke = tact_clock_now();
@@ -140,10 +140,10 @@ static void *run_free_loop_thread(void *arg)
     struct loop *l = arg;
     const struct tact_loop_options *o = l->options;
     l->stats->start_ns = o->start_ns ? o->start_ns : tact_clock_now();
-    for (uint64_t k = 0; !has_loop_ended(l, k); k++) {
-        const int verdict = o->between ? o->between(o->user, k) : 0;
-        if (verdict) {
-            l->result = verdict < 0 ? verdict : 0;
+    for (uint64_t k = 0; !must_loop_end_before_tick(l, k); k++) {
+        const int between_result = o->between ? o->between(o->user, k) : 0;
+        if (between_result) {
+            l->result = between_result < 0 ? between_result : 0;
             break;
         }
         const int64_t t_k = planned_tick_time(l, k);

@@ -41,10 +41,10 @@ static uint32_t power_of_two(uint32_t n)
 /* Rounded up so that every element is aligned for any type; 0 if the size is invalid. */
 static size_t aligned_element_stride(size_t element_size)
 {
-    const size_t align = _Alignof(max_align_t);
+    const size_t element_alignment = _Alignof(max_align_t);
     return element_size == 0 || element_size > SIZE_MAX / 4
                ? 0
-               : (element_size + align - 1) / align * align;
+               : (element_size + element_alignment - 1) / element_alignment * element_alignment;
 }
 
 size_t tact_ring_bytes(uint32_t capacity, size_t element_size)

@@ -52,11 +52,11 @@ static int solve_4x4_system(double m[4][4], const double b[4], double x[4])
 }
 
 /** The four constraints that the present vertex of the linear program satisfies with equality. */
-struct basis {
+struct simplex_basis {
     double row[4][4], right[4];
 };
 
-static void set_start_basis(struct basis *b, double size)
+static void set_start_basis(struct simplex_basis *b, double size)
 {
     static const double sign[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     for (int i = 0; i < 4; i++) {
@@ -70,7 +70,8 @@ static void set_start_basis(struct basis *b, double size)
 
 /** The constraint that leaves the basis when a new one enters, chosen such that all multipliers
  * stay positive; -1 where there is none. */
-static int find_leaving_constraint(const struct basis *b, const double entering_constraint[4])
+static int find_leaving_constraint(const struct simplex_basis *b,
+                                   const double entering_constraint[4])
 {
     double transposed_basis[4][4], multiplier[4], share[4], least = INFINITY;
     int leaving = -1;
@@ -96,7 +97,7 @@ static int find_leaving_constraint(const struct basis *b, const double entering_
 int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double size,
                                   double point[3], double *depth)
 {
-    struct basis b;
+    struct simplex_basis b;
     set_start_basis(&b, size);
     for (int step = 0; step < MOST_STEPS; step++) {
         /* a tolerance of 1e-14 could prevent termination by rounding */

@@ -20,13 +20,13 @@ int tact_reduced_solve_linear(double *a, int n, double *x)
             return -EDOM;
         }
         for (int j = 0; j < n; j++) {
-            const double swap = a[k * n + j];
+            const double saved_value = a[k * n + j];
             a[k * n + j] = a[pivot * n + j];
-            a[pivot * n + j] = swap;
+            a[pivot * n + j] = saved_value;
         }
-        const double swap = x[k];
+        const double saved_value = x[k];
         x[k] = x[pivot];
-        x[pivot] = swap;
+        x[pivot] = saved_value;
         for (int i = k + 1; i < n; i++) {
             const double part = a[i * n + k] / a[k * n + k];
             for (int j = k; j < n; j++) {

@@ -43,11 +43,11 @@ static void advance_state(struct reduced_state *s, double h, const struct state_
 
 static int is_state_finite(const struct reduced_state *s)
 {
-    int finite = 1;
+    int is_finite = 1;
     for (int i = 0; i < COORDINATES; i++) {
-        finite &= isfinite(s->q[i]) && isfinite(s->rate[i]);
+        is_finite &= isfinite(s->q[i]) && isfinite(s->rate[i]);
     }
-    return finite;
+    return is_finite;
 }
 
 /* Integrates one step by Runge and Kutta's method, to a state that is possible. */

@@ -417,10 +417,10 @@ static int search_friction_state(const struct tact_local_problem *problem, doubl
     tact_local_friction_state(problem, r, &now.at);
     if (!iterate_friction_state(problem, &now)) {
         /* the search ended at a local minimum of the residual that is not zero */
-        struct trial relaxed = now;
-        relax_friction_state(problem, &relaxed);
-        iterate_friction_state(problem, &relaxed);
-        now = relaxed.size < now.size ? relaxed : now;
+        struct trial relaxed_trial = now;
+        relax_friction_state(problem, &relaxed_trial);
+        iterate_friction_state(problem, &relaxed_trial);
+        now = relaxed_trial.size < now.size ? relaxed_trial : now;
     }
     memcpy(r, now.r, sizeof now.r);
     return now.limits;

@@ -113,10 +113,10 @@ static int read_integers(struct msh *m, const char *what, uint64_t *out, int cou
 static int read_nodes_format_4(struct msh *m)
 {
     size_t blocks, count, done = 0;
-    uint64_t tags[2], record_head[4];
+    uint64_t tag_range[2], record_head[4];
     int rc = tact_tets_read_count(m->r, 8, "the number of blocks of nodes", &blocks);
     rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
-    rc = rc ? rc : read_integers(m, "a node's number", tags, 2);
+    rc = rc ? rc : read_integers(m, "a node's number", tag_range, 2);
     rc = rc ? rc : allocate_nodes(m, count);
     for (size_t b = 0; !rc && b < blocks; b++) {
         rc = read_integers(m, "the head of a block of nodes", record_head, 4);
@@ -185,10 +185,10 @@ static int read_elements_format_2(struct msh *m)
 static int read_elements_format_4(struct msh *m)
 {
     size_t blocks, count, done = 0;
-    uint64_t tags[2], record_head[4], tag;
+    uint64_t tag_range[2], record_head[4], tag;
     int rc = tact_tets_read_count(m->r, 8, "the number of blocks of elements", &blocks);
     rc = rc ? rc : tact_tets_read_count(m->r, 4, "the number of elements", &count);
-    rc = rc ? rc : read_integers(m, "an element's number", tags, 2);
+    rc = rc ? rc : read_integers(m, "an element's number", tag_range, 2);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t b = 0; !rc && b < blocks; b++) {
         rc = read_integers(m, "the head of a block of elements", record_head, 4);

@@ -121,10 +121,10 @@ static const double NEARLY_CLOSED_ARC_RATIO = 1e-3;
 static int is_longer_arc(const struct tact_capsule_cut *c, const struct polygon *p,
                          const struct inner *last, const struct inner *next)
 {
-    double chord[3], sum = 0.0;
+    double chord_vector[3], sum = 0.0;
     const double *from = last->to;
-    tact_v3_sub(chord, next->from, last->to);
-    if (tact_capsule_dot(c, chord, chord) >
+    tact_v3_sub(chord_vector, next->from, last->to);
+    if (tact_capsule_dot(c, chord_vector, chord_vector) >
         NEARLY_CLOSED_ARC_RATIO * NEARLY_CLOSED_ARC_RATIO * c->disc * c->disc) {
         return tact_capsule_cross(c, last->to, next->from) < 0.0;
     }
@@ -183,18 +183,20 @@ static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon
 {
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
-        const struct inner *present = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
-        int edges_meet = !next->starts_on_surface &&
-                         next->edge == (present->edge + 1 < p->count ? present->edge + 1 : 0);
+        const struct inner *current_part = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
+        int edges_meet =
+            !next->starts_on_surface &&
+            next->edge == (current_part->edge + 1 < p->count ? current_part->edge + 1 : 0);
         if (i > 0 && !(edges_meet && i + 1 == count)) {
-            tact_capsule_add_triangle(c, first, present->from, present->to);
+            tact_capsule_add_triangle(c, first, current_part->from, current_part->to);
         }
         if (edges_meet) {
             continue; /* at a corner */
         }
-        tact_capsule_add_arc(c, present->to, next->from, is_longer_arc(c, p, present, next));
+        tact_capsule_add_arc(c, current_part->to, next->from,
+                             is_longer_arc(c, p, current_part, next));
         if (i + 1 < count) {
-            tact_capsule_add_triangle(c, first, present->to, next->from);
+            tact_capsule_add_triangle(c, first, current_part->to, next->from);
         }
     }
 }

@@ -231,7 +231,7 @@ struct tact_pairing_leaf {
 };
 
 static int tact_pairing_flush_pairs(struct tact_pairing *w, struct tact_pairing_leaf *s,
-                                    tact_triangle_pairs_fn *visit, void *user)
+                                    tact_triangle_pairs_fn *visit_pairs, void *user)
 {
     uint32_t count = s->count;
     if (!count) {
@@ -242,12 +242,13 @@ static int tact_pairing_flush_pairs(struct tact_pairing *w, struct tact_pairing_
         s->is_placed = 1;
     }
     s->count = 0;
-    return visit(user, w, s->leaf, s->pairs, count);
+    return visit_pairs(user, w, s->leaf, s->pairs, count);
 }
 
 /** Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
 static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pairing_leaf *s,
-                                         uint32_t at, tact_triangle_pairs_fn *visit, void *user)
+                                         uint32_t at, tact_triangle_pairs_fn *visit_pairs,
+                                         void *user)
 {
     for (uint32_t i = 0; i < s->triangles; i++) {
         double lower[3], upper[2];
@@ -255,12 +256,13 @@ static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pai
             lower[c] = s->bounds.lower[c][i];
             upper[c < 2 ? c : 0] = s->bounds.upper[c < 2 ? c : 0][i];
         }
-        uint32_t overlapping = tact_triangles_meeting_bounds(&w->bounds[at], lower, upper);
-        for (; overlapping; overlapping &= overlapping - 1) {
-            uint32_t j = (uint32_t)__builtin_ctz(overlapping);
+        uint32_t overlapping_lanes = tact_triangles_meeting_bounds(&w->bounds[at], lower, upper);
+        for (; overlapping_lanes; overlapping_lanes &= overlapping_lanes - 1) {
+            uint32_t j = (uint32_t)__builtin_ctz(overlapping_lanes);
             s->pairs[s->count++] = (struct tact_triangle_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
-            int rc =
-                s->count == TACT_PAIRING_BATCH ? tact_pairing_flush_pairs(w, s, visit, user) : 0;
+            int rc = s->count == TACT_PAIRING_BATCH
+                         ? tact_pairing_flush_pairs(w, s, visit_pairs, user)
+                         : 0;
             if (rc) {
                 return rc;
             }
@@ -272,7 +274,7 @@ static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pai
 /** Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
  */
 static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
-                                         tact_triangle_pairs_fn *visit, void *user)
+                                         tact_triangle_pairs_fn *visit_pairs, void *user)
 {
     uint32_t left = w->b.leaves - w->first,
              count = left < TACT_PAIRING_LEAVES ? left : TACT_PAIRING_LEAVES;
@@ -293,22 +295,22 @@ static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
                 uint32_t at = e + (uint32_t)__builtin_ctz(bits);
                 tact_pairing_place_leaf(w, at);
                 if (tact_triangles_meeting_bounds(&w->bounds[at], span.lower, span.upper)) {
-                    rc = tact_pairing_visit_leaf_pairs(w, &s, at, visit, user);
+                    rc = tact_pairing_visit_leaf_pairs(w, &s, at, visit_pairs, user);
                 }
             }
         }
-        rc = rc ? rc : tact_pairing_flush_pairs(w, &s, visit, user);
+        rc = rc ? rc : tact_pairing_flush_pairs(w, &s, visit_pairs, user);
     }
     return rc;
 }
 
-int tact_pairing_match_leaves(struct tact_pairing *w, double margin, tact_triangle_pairs_fn *visit,
-                              void *user)
+int tact_pairing_match_leaves(struct tact_pairing *w, double margin,
+                              tact_triangle_pairs_fn *visit_pairs, void *user)
 {
     int rc = 0;
     tact_pairing_fill_unused_lanes(w);
     for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_PAIRING_LEAVES) {
-        rc = tact_pairing_match_leaf_batch(w, margin, visit, user);
+        rc = tact_pairing_match_leaf_batch(w, margin, visit_pairs, user);
     }
     return rc;
 }

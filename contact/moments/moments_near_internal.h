@@ -67,7 +67,7 @@ typedef int tact_triangle_pairs_fn(void *user, struct tact_pairing *w, uint32_t 
 int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t room);
 
 /** Matches the leaves of the two sides, with those of A enlarged by a margin [m]. */
-int tact_pairing_match_leaves(struct tact_pairing *w, double margin, tact_triangle_pairs_fn *visit,
-                              void *user);
+int tact_pairing_match_leaves(struct tact_pairing *w, double margin,
+                              tact_triangle_pairs_fn *visit_pairs, void *user);
 
 #endif

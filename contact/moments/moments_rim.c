@@ -176,14 +176,14 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
     const uint32_t at_a = a->at[leaf_group->first + i];
     if (b->at[k] == TACT_RIM_NONE) {
         float low[3], high[3];
-        int meets = 1;
+        int does_meet = 1;
         if (!place_leaf(rim, 1, k, low, high)) {
             return -EAGAIN;
         }
         for (int d = 0; d < 3; d++) {
-            meets &= (low[d] <= leaf_group->high[i][d]) & (high[d] >= leaf_group->low[i][d]);
+            does_meet &= (low[d] <= leaf_group->high[i][d]) & (high[d] >= leaf_group->low[i][d]);
         }
-        if (!meets) {
+        if (!does_meet) {
             return 0;
         }
     }
@@ -245,11 +245,11 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t b
     }
     /* slots of leaves that meet no leaf of the other mesh are reused for the next ones */
     for (uint32_t i = 0; i < leaf_group.count; i++) {
-        const uint32_t at = side->at[leaf_group.first + i], meets = side->leaf[at].meets;
+        const uint32_t at = side->at[leaf_group.first + i], does_meet = side->leaf[at].meets;
         side->free[side->free_count] = at;
-        side->free_count += !meets;
+        side->free_count += !does_meet;
         side->separated[side->separated_count] = tact_rim_box_key(0, leaf_group.first + i);
-        side->separated_count += !meets;
+        side->separated_count += !does_meet;
     }
     return 0;
 }

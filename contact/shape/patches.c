@@ -52,13 +52,14 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
 {
     static const int order[THIRD_ORDER][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1},
                                               {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
-    const int orders = count == THIRD_ORDER ? 4 : 3;
+    const int derivative_orders = count == THIRD_ORDER ? 4 : 3;
     double bu[4][4], bv[4][4], h[THIRD_ORDER][4], row[4][4][4];
     evaluate_bernstein_basis(u, bu);
     evaluate_bernstein_basis(v, bv);
     memset(row, 0, sizeof row);
     memset(h, 0, sizeof h);
-    for (int d = 0; d < orders; d++) { /* derivatives along u of each row of control points */
+    for (int d = 0; d < derivative_orders;
+         d++) { /* derivatives along u of each row of control points */
         for (int i = 0; i < PATCH_POINTS; i++) {
             for (int k = 0; k < 4; k++) {
                 row[d][i / 4][k] += bu[d][i % 4] * patch->point[i][k];

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "contact/shape/patches_internal.h"
 
-#define SAME                                                                                       \
+#define SAME_POINT_TOLERANCE                                                                       \
     1e-7 /* distance within which two edges of patches count as one, over the size of the surface  \
           */
 #define CREASE_NORMAL_SINE                                                                         \
@@ -113,7 +113,7 @@ int tact_patches_find_neighbours(struct patch_list *list, double size, struct ta
         }
     }
     for (int i = 0; !rc && i < edges; i++) {
-        rc = find_neighbour_over_edge(list, edge, i, SAME * size, err);
+        rc = find_neighbour_over_edge(list, edge, i, SAME_POINT_TOLERANCE * size, err);
     }
     free(edge);
     return rc;

@@ -56,11 +56,11 @@ static void surface_curvature_at(const struct segment *g, const struct profile_p
     double speed = tact_hypot(p->dr, p->dz), nr = p->dz / speed, nz = -p->dr / speed;
     const double along[3] = {-nz * e[0], -nz * e[1], nr}, round[3] = {-e[1], e[0], 0.0};
     double k = (p->dr * p->ddz - p->dz * p->ddr) / (speed * speed * speed);
-    double circle = p->r > AXIS_RADIUS_TOLERANCE * (g->to - g->from) ? nr / p->r : k;
+    double circle_curvature = p->r > AXIS_RADIUS_TOLERANCE * (g->to - g->from) ? nr / p->r : k;
     tact_v3_set(out->normal, nr * e[0], nr * e[1], nz);
     memset(out->bend, 0, sizeof out->bend);
     tact_surface_add_curvature(out, k, along);
-    tact_surface_add_curvature(out, circle, round);
+    tact_surface_add_curvature(out, circle_curvature, round);
 }
 
 static int revolution_surface_point(const struct tact_charts *charts, const double place[3],

@@ -36,10 +36,10 @@ static void set_ring_point(struct ring *ring, int sector, int a, int b,
 static void fill_triangle_sector(const struct control_mesh *mesh, int half, int sector,
                                  struct ring *ring)
 {
-    const int opposite = mesh->twin[tact_control_next(mesh, half)],
-              beyond = mesh->twin[tact_control_next(mesh, opposite)];
+    const int opposite_half_edge = mesh->twin[tact_control_next(mesh, half)],
+              beyond = mesh->twin[tact_control_next(mesh, opposite_half_edge)];
     set_ring_point(ring, sector, 1, 0, mesh, tact_control_next(mesh, half));
-    set_ring_point(ring, sector, 1, 1, mesh, tact_control_previous(mesh, opposite));
+    set_ring_point(ring, sector, 1, 1, mesh, tact_control_previous(mesh, opposite_half_edge));
     set_ring_point(ring, sector, 2, 0, mesh, tact_control_previous(mesh, beyond));
 }
 

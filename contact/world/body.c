@@ -109,12 +109,12 @@ static void runge_kutta_rotation_step(const struct tact_body *body, const double
 {
     double k[4][4], at[4];
     free_body_quaternion_rate(body, q, l, k[0]);
-    for (int stage = 1; stage < 4; stage++) {
-        double step = stage == 3 ? h : 0.5 * h;
+    for (int rk_stage = 1; rk_stage < 4; rk_stage++) {
+        double step = rk_stage == 3 ? h : 0.5 * h;
         for (int i = 0; i < 4; i++) {
-            at[i] = q[i] + step * k[stage - 1][i];
+            at[i] = q[i] + step * k[rk_stage - 1][i];
         }
-        free_body_quaternion_rate(body, at, l, k[stage]);
+        free_body_quaternion_rate(body, at, l, k[rk_stage]);
     }
     for (int i = 0; i < 4; i++) {
         q[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);

@@ -12,7 +12,7 @@
     5e-13 /* overlap after the drift [m] that is not corrected; larger than the errors of the      \
              features model */
 
-#define SAME                                                                                       \
+#define SAME_NORMAL_COSINE                                                                         \
     0.5 /* smallest cosine between the least separating translation and the contact normal of the  \
            tick: below it the translation may lead through to the far side, so that the depth      \
            along the normal is used */
@@ -62,9 +62,9 @@ static int separate_overshot_pair(struct tact_world *world, int slot)
     }
     int known = c->touching && c->patch.law == TACT_LAW_GAPS;
     if (known && patch.depth > OVERSHOOT_TOLERANCE &&
-        !(tact_v3_dot(patch.frame, c->patch.frame) > SAME) &&
+        !(tact_v3_dot(patch.frame, c->patch.frame) > SAME_NORMAL_COSINE) &&
         (tact_world_measure_pair_at_end(world, slot, c->patch.frame, &patch) < 0 ||
-         !(tact_v3_dot(patch.frame, c->patch.frame) > SAME))) {
+         !(tact_v3_dot(patch.frame, c->patch.frame) > SAME_NORMAL_COSINE))) {
         return 0;
     }
     double more = patch.depth - (known ? c->patch.depth : 0.0);

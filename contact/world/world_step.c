@@ -86,13 +86,13 @@ void tact_world_begin(struct tact_world *world)
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
         struct tact_contact *c = tact_near_pair_contact(world, k);
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
-        int close = must_measure_pair(world, c);
+        int must_measure = must_measure_pair(world, c);
         pair->planar = NAN;
         pair->has_corners = 0;
-        pair->active = close && model->moments;
-        c->outrun = !(close && model->gaps) && tact_motion_passes_through(world, c) &&
+        pair->active = must_measure && model->moments;
+        c->outrun = !(must_measure && model->gaps) && tact_motion_passes_through(world, c) &&
                     are_bounding_spheres_within(world, c, pair_search_margin(world, c));
-        if (!close) {
+        if (!must_measure) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
             tact_v3_copy(pair->direction, c->patch.frame);

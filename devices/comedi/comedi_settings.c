@@ -283,12 +283,12 @@ static int read_calibration_tables(const struct tact_device_config *config,
         struct tact_comedi_channel *channel = &d->channel[i];
         const double *row = NULL;
         int columns = 0;
-        bool analog = channel->kind == TACT_COMEDI_ANALOG;
+        bool is_analog = channel->kind == TACT_COMEDI_ANALOG;
         channel->map[1] = 1.0;
         channel->low = -INFINITY;
         channel->high = INFINITY;
         snprintf(channel->unit, sizeof channel->unit, "%s",
-                 analog                                 ? "V"
+                 is_analog                              ? "V"
                  : channel->kind == TACT_COMEDI_DIGITAL ? "1"
                                                         : "count");
         if (channel->kind == TACT_COMEDI_DIGITAL) {
@@ -316,7 +316,7 @@ static int read_calibration_tables(const struct tact_device_config *config,
                                          "%s: %g is not below %g", channel->name, row[0], row[1]);
             }
         }
-        if (!rc && analog) {
+        if (!rc && is_analog) {
             channel->voltage_reference = (unsigned int)voltage_reference;
             rc = choose_voltage_range(config, known, d, i, err);
             rc = rc ? rc

@@ -109,10 +109,10 @@ int tact_evdev_list_nodes(int *numbers)
     DIR *folder = opendir(INPUT_DEVICE_FOLDER);
     struct dirent *entry;
     while (folder && count < TACT_EVDEV_NODES && (entry = readdir(folder))) {
-        const char *digits = entry->d_name + 5;
-        if (strncmp(entry->d_name, "event", 5) == 0 && digits[0] &&
-            digits[strspn(digits, "0123456789")] == '\0' && strlen(digits) < 6) {
-            numbers[count++] = atoi(digits);
+        const char *number_text = entry->d_name + 5;
+        if (strncmp(entry->d_name, "event", 5) == 0 && number_text[0] &&
+            number_text[strspn(number_text, "0123456789")] == '\0' && strlen(number_text) < 6) {
+            numbers[count++] = atoi(number_text);
         }
     }
     if (folder) {

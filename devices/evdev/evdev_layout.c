@@ -174,8 +174,8 @@ static bool is_one_sided_by_calibration(struct tact_evdev_channel *channel)
     return share <= 0.1 || share >= 0.9;
 }
 
-static void set_channel_kinds(const struct libevdev *dev, bool guess, bool displacement,
-                              struct tact_evdev_layout *layout)
+static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kinds,
+                              bool displacement, struct tact_evdev_layout *layout)
 {
     for (int i = 0; i < layout->count; i++) {
         struct tact_evdev_channel *channel = &layout->channel[i];
@@ -184,10 +184,10 @@ static void set_channel_kinds(const struct libevdev *dev, bool guess, bool displ
             channel->kind = TACT_EVDEV_BUTTON;
         } else if (channel->type == EV_REL) {
             channel->kind = displacement ? TACT_EVDEV_REL_DISPLACEMENT : TACT_EVDEV_REL_INCREMENT;
-        } else if (guess && channel->measured) {
+        } else if (should_guess_kinds && channel->measured) {
             channel->kind =
                 is_one_sided_by_calibration(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
-        } else if (guess && is_one_sided_by_default(dev, channel->code, &inverted)) {
+        } else if (should_guess_kinds && is_one_sided_by_default(dev, channel->code, &inverted)) {
             channel->kind = TACT_EVDEV_ONE_SIDED;
             channel->inverted = inverted;
         } else {

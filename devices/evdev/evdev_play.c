@@ -344,19 +344,21 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
     const int64_t shift = offset_to_recording_clock(play, t, now_ns);
     (void)tick;
     for (; play->next < play->count && play->event[play->next].time <= t + slack; play->next++) {
-        const struct tact_evdev_captured *captured = &play->event[play->next];
-        const struct input_event event = {
-            .type = captured->type, .code = captured->code, .value = captured->value};
-        if (captured->type == TACT_CAPTURE_LOST) {
+        const struct tact_evdev_captured *captured_event = &play->event[play->next];
+        const struct input_event event = {.type = captured_event->type,
+                                          .code = captured_event->code,
+                                          .value = captured_event->value};
+        if (captured_event->type == TACT_CAPTURE_LOST) {
             tact_evdev_release_buttons(self);
             play->is_device_gone = true;
-        } else if (captured->type == TACT_CAPTURE_BACK) {
+        } else if (captured_event->type == TACT_CAPTURE_BACK) {
             play->is_device_gone = false;
             /* as after opening a device, whose initial state may come without an event */
             self->stamp_ns = now_ns;
         } else {
-            bool known = play->monotonic && captured->event_time_ns;
-            tact_evdev_handle_event(self, &event, known ? captured->event_time_ns + shift : now_ns);
+            bool known = play->monotonic && captured_event->event_time_ns;
+            tact_evdev_handle_event(self, &event,
+                                    known ? captured_event->event_time_ns + shift : now_ns);
         }
     }
     tact_evdev_get_inputs(self, now_ns, in);

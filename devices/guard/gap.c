@@ -12,21 +12,21 @@ static double dot_product(const double *a, const double *b)
 
 /* The part of the vector `from` that needs no limit when `wanted` replaces it: a decrease is
  * allowed at once, and a force in the opposite direction, or across, rises from 0. */
-static void find_unlimited_part(double *unlimited, const double *from, const double *wanted)
+static void find_unlimited_part(double *unlimited_part, const double *from, const double *wanted)
 {
     const double squared_norm = dot_product(from, from), along = dot_product(wanted, from);
     const double fraction = squared_norm > 0.0 ? fmax(0.0, fmin(1.0, along / squared_norm)) : 0.0;
     for (int i = 0; i < COMPONENTS; i++) {
-        unlimited[i] = fraction * from[i];
+        unlimited_part[i] = fraction * from[i];
     }
 }
 
-static double find_increase(double *unlimited, const double *from, const double *wanted)
+static double find_increase(double *unlimited_part, const double *from, const double *wanted)
 {
     double increase[COMPONENTS];
-    find_unlimited_part(unlimited, from, wanted);
+    find_unlimited_part(unlimited_part, from, wanted);
     for (int i = 0; i < COMPONENTS; i++) {
-        increase[i] = wanted[i] - unlimited[i];
+        increase[i] = wanted[i] - unlimited_part[i];
     }
     return sqrt(dot_product(increase, increase));
 }
@@ -36,10 +36,11 @@ static double find_increase(double *unlimited, const double *from, const double 
 static bool raise_toward_wanted(struct tact_guard_gap *gap, int part, const double *wanted,
                                 int64_t step_ns)
 {
-    double *sent = gap->sent + COMPONENTS * part, unlimited[COMPONENTS];
-    const double whole_increase = find_increase(unlimited, gap->before + COMPONENTS * part, wanted);
+    double *sent = gap->sent + COMPONENTS * part, unlimited_part[COMPONENTS];
+    const double whole_increase =
+        find_increase(unlimited_part, gap->before + COMPONENTS * part, wanted);
     gap->rate[part] = fmax(gap->rate[part], whole_increase / (double)gap->length_ns[part]);
-    const double increase = find_increase(unlimited, sent, wanted);
+    const double increase = find_increase(unlimited_part, sent, wanted);
     /* the factor allows for rounding errors */
     const double max_increase = (1.0 + 1e-9) * gap->rate[part] * (double)step_ns;
     if (!(increase > max_increase)) {
@@ -47,7 +48,7 @@ static bool raise_toward_wanted(struct tact_guard_gap *gap, int part, const doub
         return false;
     }
     for (int i = 0; i < COMPONENTS; i++) {
-        sent[i] = unlimited[i] + max_increase / increase * (wanted[i] - unlimited[i]);
+        sent[i] = unlimited_part[i] + max_increase / increase * (wanted[i] - unlimited_part[i]);
     }
     return true;
 }

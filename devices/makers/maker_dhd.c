@@ -8,31 +8,31 @@
  * comes for that time. */
 enum { MAX_WATCHDOG = 255, WATCHDOG_STEP_NS = 125000 };
 
-#define SYMBOL(name, member)                                                                       \
+#define LIBRARY_SYMBOL(name, member)                                                               \
     {                                                                                              \
         name, offsetof(struct tact_dhd, member), false                                             \
     }
-#define OPTIONAL(name, member)                                                                     \
+#define OPTIONAL_LIBRARY_SYMBOL(name, member)                                                      \
     {                                                                                              \
         name, offsetof(struct tact_dhd, member), true                                              \
     }
 static const struct tact_haptic_symbol symbols[] = {
-    SYMBOL("dhdOpen", open_first),
-    SYMBOL("dhdOpenSerial", open_serial),
-    SYMBOL("dhdClose", close),
-    SYMBOL("dhdEnableForce", enable_force),
-    SYMBOL("dhdGetSystemName", system_name),
-    SYMBOL("dhdErrorGetLastStr", last_error),
-    SYMBOL("dhdHasWrist", has_wrist),
-    SYMBOL("dhdHasActiveWrist", has_active_wrist),
-    SYMBOL("dhdSetGravityCompensation", set_gravity),
-    SYMBOL("dhdGetPosition", read_position),
-    SYMBOL("dhdGetOrientationFrame", read_orientation),
-    SYMBOL("dhdGetButtonMask", buttons),
-    SYMBOL("dhdSetForceAndTorque", set_wrench),
-    OPTIONAL("dhdEnableExpertMode", enable_expert),
-    OPTIONAL("dhdDisableExpertMode", disable_expert),
-    OPTIONAL("dhdSetWatchdog", set_watchdog),
+    LIBRARY_SYMBOL("dhdOpen", open_first),
+    LIBRARY_SYMBOL("dhdOpenSerial", open_serial),
+    LIBRARY_SYMBOL("dhdClose", close),
+    LIBRARY_SYMBOL("dhdEnableForce", enable_force),
+    LIBRARY_SYMBOL("dhdGetSystemName", system_name),
+    LIBRARY_SYMBOL("dhdErrorGetLastStr", last_error),
+    LIBRARY_SYMBOL("dhdHasWrist", has_wrist),
+    LIBRARY_SYMBOL("dhdHasActiveWrist", has_active_wrist),
+    LIBRARY_SYMBOL("dhdSetGravityCompensation", set_gravity),
+    LIBRARY_SYMBOL("dhdGetPosition", read_position),
+    LIBRARY_SYMBOL("dhdGetOrientationFrame", read_orientation),
+    LIBRARY_SYMBOL("dhdGetButtonMask", buttons),
+    LIBRARY_SYMBOL("dhdSetForceAndTorque", set_wrench),
+    OPTIONAL_LIBRARY_SYMBOL("dhdEnableExpertMode", enable_expert),
+    OPTIONAL_LIBRARY_SYMBOL("dhdDisableExpertMode", disable_expert),
+    OPTIONAL_LIBRARY_SYMBOL("dhdSetWatchdog", set_watchdog),
 };
 static const char *const files[] = {"libdhd.so", "libdhd.so.3", "libdrd.so", "libdrd.so.3", NULL};
 

@@ -29,27 +29,27 @@ static const unsigned int invalid_device = 0xffffffffU;
 /* factors from mm to m, and from N m to mN m */
 static const double metres_per_millimetre = 1e-3, millinewton_metres_per_newton_metre = 1e3;
 
-#define SYMBOL(name, member)                                                                       \
+#define LIBRARY_SYMBOL(name, member)                                                               \
     {                                                                                              \
         name, offsetof(struct tact_hd, member), false                                              \
     }
 static const struct tact_haptic_symbol symbols[] = {
-    SYMBOL("hdInitDevice", init),
-    SYMBOL("hdDisableDevice", disable_device),
-    SYMBOL("hdMakeCurrentDevice", make_current),
-    SYMBOL("hdEnable", enable),
-    SYMBOL("hdDisable", disable),
-    SYMBOL("hdStartScheduler", start),
-    SYMBOL("hdStopScheduler", stop),
-    SYMBOL("hdBeginFrame", begin_frame),
-    SYMBOL("hdEndFrame", end_frame),
-    SYMBOL("hdGetDoublev", get_doubles),
-    SYMBOL("hdGetIntegerv", get_integers),
-    SYMBOL("hdSetDoublev", set_doubles),
-    SYMBOL("hdGetString", get_string),
-    SYMBOL("hdGetError", last_error),
-    SYMBOL("hdGetErrorString", error_text),
-    SYMBOL("hdScheduleSynchronous", run),
+    LIBRARY_SYMBOL("hdInitDevice", init),
+    LIBRARY_SYMBOL("hdDisableDevice", disable_device),
+    LIBRARY_SYMBOL("hdMakeCurrentDevice", make_current),
+    LIBRARY_SYMBOL("hdEnable", enable),
+    LIBRARY_SYMBOL("hdDisable", disable),
+    LIBRARY_SYMBOL("hdStartScheduler", start),
+    LIBRARY_SYMBOL("hdStopScheduler", stop),
+    LIBRARY_SYMBOL("hdBeginFrame", begin_frame),
+    LIBRARY_SYMBOL("hdEndFrame", end_frame),
+    LIBRARY_SYMBOL("hdGetDoublev", get_doubles),
+    LIBRARY_SYMBOL("hdGetIntegerv", get_integers),
+    LIBRARY_SYMBOL("hdSetDoublev", set_doubles),
+    LIBRARY_SYMBOL("hdGetString", get_string),
+    LIBRARY_SYMBOL("hdGetError", last_error),
+    LIBRARY_SYMBOL("hdGetErrorString", error_text),
+    LIBRARY_SYMBOL("hdScheduleSynchronous", run),
 };
 static const char *const files[] = {"libHD.so", "libHD.so.3.4", NULL};
 

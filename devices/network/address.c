@@ -23,15 +23,15 @@ static int split_host_and_port(const char *text, int listen, char host[256], cha
     } else if (memchr(text, ':', (size_t)(port_separator - text))) {
         return -EINVAL;
     }
-    const char *digits = port_separator ? port_separator + 1 : text;
-    const size_t length = (size_t)(to - from), count = strlen(digits);
+    const char *port_text = port_separator ? port_separator + 1 : text;
+    const size_t length = (size_t)(to - from), count = strlen(port_text);
     if ((!port_separator && !listen) || (port_separator && !length) || length >= 256 || !count ||
-        count > 5 || strspn(digits, "0123456789") != count) {
+        count > 5 || strspn(port_text, "0123456789") != count) {
         return -EINVAL;
     }
     memcpy(host, from, length);
     host[length] = '\0';
-    memcpy(port, digits, count + 1);
+    memcpy(port, port_text, count + 1);
     return 0;
 }
 

@@ -272,8 +272,8 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         channel->counts.refused++;
         return -EPROTO;
     }
-    const int waiting = is_waiting_for_packets(channel);
-    const int is_late = !waiting && packet.tick < channel->play_tick;
+    const int is_waiting = is_waiting_for_packets(channel);
+    const int is_late = !is_waiting && packet.tick < channel->play_tick;
     struct tact_network_channel_slot *slot = slot_of_tick(channel, packet.tick);
     if (slot->tick == packet.tick + 1 && slot->has_packet) {
         channel->counts.duplicate++;
@@ -283,7 +283,7 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
     update_by_packet(channel, &packet, now_ns);
     for (int i = 0; i < packet.waves; i++) {
         const int64_t tick = packet.tick - i;
-        if (waiting || tick >= channel->play_tick) {
+        if (is_waiting || tick >= channel->play_tick) {
             slot = claim_slot(channel, tick);
             /* a wave that was stored earlier may have been reduced by bridge_gap() */
             if (!slot->has_wave) {
@@ -300,8 +300,9 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         slot->has_packet = 1;
         slot->sample = packet.sample;
     }
-    const int64_t fill = packet.tick - channel->play_tick;
-    channel->largest_fill = fill > channel->largest_fill ? fill : channel->largest_fill;
+    const int64_t ticks_ahead_of_playout = packet.tick - channel->play_tick;
+    channel->largest_fill = ticks_ahead_of_playout > channel->largest_fill ? ticks_ahead_of_playout
+                                                                           : channel->largest_fill;
     return 0;
 }
 
@@ -433,13 +434,13 @@ static int bridge_gap(struct tact_network_channel *channel, double *wave)
 static double find_unused_energy(struct tact_network_channel *channel)
 {
     const double used = channel->used_energy.sum + channel->used_energy.rounding_error;
-    double waiting = 0.0;
+    double waiting_energy = 0.0;
     for (int64_t tick = channel->play_tick; tick <= channel->newest_tick; tick++) {
         const struct tact_network_channel_slot *slot = find_waiting_wave(channel, tick);
-        waiting += slot ? energy_of_wave(channel, slot->wave) : 0.0;
+        waiting_energy += slot ? energy_of_wave(channel, slot->wave) : 0.0;
     }
-    return channel->energy_sent_by_peer - used - waiting -
-           energy_rounding_error * (channel->energy_sent_by_peer + used + waiting);
+    return channel->energy_sent_by_peer - used - waiting_energy -
+           energy_rounding_error * (channel->energy_sent_by_peer + used + waiting_energy);
 }
 
 /* Makes a missing wave by linear interpolation from the last wave to the next one that waits or, if
@@ -530,7 +531,8 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     if (channel->state == TACT_NETWORK_CHANNEL_LOST && channel->has_heard) {
         channel->state = TACT_NETWORK_CHANNEL_WAITING;
     }
-    const int begins = channel->state == TACT_NETWORK_CHANNEL_WAITING && wait_for_packets(channel);
+    const int is_first_wave =
+        channel->state == TACT_NETWORK_CHANNEL_WAITING && wait_for_packets(channel);
     if (!is_waiting_for_packets(channel)) {
         update_silence(channel);
     }
@@ -542,7 +544,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         return;
     }
     const enum arrival_timing arrival_timing =
-        begins ? TIMING_GOOD : compare_arrival_timing(channel);
+        is_first_wave ? TIMING_GOOD : compare_arrival_timing(channel);
     if (arrival_timing == TIMING_DELAY_CHANGED) {
         forget_received(channel);
         channel->counts.restarts++;

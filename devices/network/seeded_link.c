@@ -137,7 +137,7 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
     const double delay = draw_uniform(link), second_delay = draw_uniform(link);
     const int is_reordered = draw_uniform(link) < o->reorder;
     const int is_duplicated = draw_uniform(link) < o->duplicate;
-    const int64_t earliest = now_ns + to_ns(o->delay);
+    const int64_t earliest_arrival_ns = now_ns + to_ns(o->delay);
     link->last_put_ns = now_ns;
     link->started = 1;
     link->counts.sent++;
@@ -152,9 +152,10 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
     link->counts.reordered += (uint64_t)is_reordered;
     link->counts.duplicated += (uint64_t)is_duplicated;
     const double extra_delay = is_reordered ? 2.0 * o->jitter + 2e-3 : 0.0;
-    insert_packet(link, earliest + to_ns(delay * o->jitter + extra_delay), payload, size);
+    insert_packet(link, earliest_arrival_ns + to_ns(delay * o->jitter + extra_delay), payload,
+                  size);
     if (is_duplicated) {
-        insert_packet(link, earliest + to_ns(second_delay * o->jitter), payload, size);
+        insert_packet(link, earliest_arrival_ns + to_ns(second_delay * o->jitter), payload, size);
     }
 }
 

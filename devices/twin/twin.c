@@ -73,8 +73,8 @@ static double get_hand_target(const struct tact_twin_axis *axis,
 static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
                                 const struct tact_device_input *hand)
 {
-    const uint64_t passed = tick - self->tick;
-    const int ticks = passed < TACT_TWIN_GAP ? (int)passed : TACT_TWIN_GAP;
+    const uint64_t elapsed_ticks = tick - self->tick;
+    const int ticks = elapsed_ticks < TACT_TWIN_GAP ? (int)elapsed_ticks : TACT_TWIN_GAP;
     double hand_target_change[TACT_TWIN_AXES];
     for (int i = 0; i < self->axes; i++) {
         hand_target_change[i] =

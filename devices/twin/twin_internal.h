@@ -151,7 +151,7 @@ double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
 /** Advances an axis with a servo by a tick. pushed: force on the axis in addition to the hand's
  * [N]; hand_target_change: movement of the hand's target in the tick [m]. Real-time safe. */
 void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *axis,
-                             double pushed, double hand_target_change);
+                             double pushing_force, double hand_target_change);
 
 /** Reading of the force sensor of an axis [N]. Real-time safe. */
 double tact_twin_sensed_force(const struct tact_twin_axis *axis);

@@ -61,8 +61,8 @@ static double compute_servo_speed(const struct tact_twin *self, struct tact_twin
     return fmin(a->speed_limit, fmax(-a->speed_limit, speed));
 }
 
-void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *a, double pushed,
-                             double hand_target_change)
+void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *a,
+                             double pushing_force, double hand_target_change)
 {
     const double h = self->period, before = a->w / h;
     const double speed =
@@ -78,7 +78,7 @@ void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis
     }
     a->hand_target += hand_target_change;
     a->force = a->grip * (a->hand_target - a->x) +
-               a->grip_damping * (hand_target_change - a->w) / h + pushed;
+               a->grip_damping * (hand_target_change - a->w) / h + pushing_force;
 }
 
 double tact_twin_sensed_force(const struct tact_twin_axis *axis)

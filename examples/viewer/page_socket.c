@@ -77,11 +77,11 @@ static int write_to_page(struct server *s, struct page_client *c)
 /* Compares in constant time, so that the duration does not reveal how much of a guess is right. */
 static int has_token(const struct server *s, const char *token)
 {
-    unsigned differs = !token || strlen(token) != sizeof s->token - 1;
-    for (size_t i = 0; !differs && i < sizeof s->token - 1; i++) {
-        differs |= (unsigned)(token[i] ^ s->token[i]);
+    unsigned difference_bits = !token || strlen(token) != sizeof s->token - 1;
+    for (size_t i = 0; !difference_bits && i < sizeof s->token - 1; i++) {
+        difference_bits |= (unsigned)(token[i] ^ s->token[i]);
     }
-    return !differs;
+    return !difference_bits;
 }
 
 int page_clients_want_values(const struct server *s)

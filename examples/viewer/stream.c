@@ -77,14 +77,15 @@ static void keep_state_of_tick(struct stream *stream, const struct tact_session_
 static int is_tick_quick(struct stream *stream, int64_t wake_ns)
 {
     /* The time since the tick woke, and a constant: the start of the session. */
-    const int64_t elapsed =
+    const int64_t elapsed_ns =
         tact_clock_now() - (int64_t)stream->state.tick * stream->period_ns - wake_ns;
-    stream->average_elapsed_ns = stream->average_elapsed_ns ? stream->average_elapsed_ns : elapsed;
-    const int64_t longer = elapsed - stream->average_elapsed_ns;
-    int64_t step = longer / 8;
+    stream->average_elapsed_ns =
+        stream->average_elapsed_ns ? stream->average_elapsed_ns : elapsed_ns;
+    const int64_t excess_over_average_ns = elapsed_ns - stream->average_elapsed_ns;
+    int64_t step = excess_over_average_ns / 8;
     step = step > MAX_AVERAGE_STEP_NS ? MAX_AVERAGE_STEP_NS : step;
     stream->average_elapsed_ns += step < -MAX_AVERAGE_STEP_NS ? -MAX_AVERAGE_STEP_NS : step;
-    return longer <= 0;
+    return excess_over_average_ns <= 0;
 }
 
 /* In real time, record and sample are published in ticks of their own that take no longer than

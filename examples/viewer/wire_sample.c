@@ -160,15 +160,16 @@ struct sample_filler {
     COPY(patch.spin_arm, wrench)                                                                   \
     COPY(limits, split)
 
-#define OFFSET(member) offsetof(struct tact_contact, member)
+#define CONTACT_OFFSET(member) offsetof(struct tact_contact, member)
 
 #define COPY_TO_SAMPLE(first, end)                                                                 \
-    memcpy(at, (const char *)c + OFFSET(first), OFFSET(end) - OFFSET(first));                      \
-    at += OFFSET(end) - OFFSET(first);
+    memcpy(at, (const char *)c + CONTACT_OFFSET(first),                                            \
+           CONTACT_OFFSET(end) - CONTACT_OFFSET(first));                                           \
+    at += CONTACT_OFFSET(end) - CONTACT_OFFSET(first);
 
 #define COPY_FROM_SAMPLE(first, end)                                                               \
-    memcpy((char *)c + OFFSET(first), at, OFFSET(end) - OFFSET(first));                            \
-    at += OFFSET(end) - OFFSET(first);
+    memcpy((char *)c + CONTACT_OFFSET(first), at, CONTACT_OFFSET(end) - CONTACT_OFFSET(first));    \
+    at += CONTACT_OFFSET(end) - CONTACT_OFFSET(first);
 
 static unsigned char *write_contact_to_sample(unsigned char *at,
                                               const struct wire_contact_head *head,

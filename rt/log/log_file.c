@@ -54,11 +54,11 @@ static bool is_regular_file(const char *path)
 static int open_log_file(const char *path, int replace, bool *made, struct tact_error *err)
 {
     const int flags = O_WRONLY | O_CLOEXEC;
-    bool regular = is_regular_file(path);
-    int fd = regular ? open(path, flags | O_CREAT | O_EXCL, 0666) : open(path, flags);
+    bool is_regular = is_regular_file(path);
+    int fd = is_regular ? open(path, flags | O_CREAT | O_EXCL, 0666) : open(path, flags);
 
-    *made = regular && fd >= 0;
-    if (fd < 0 && regular && errno == EEXIST && replace) {
+    *made = is_regular && fd >= 0;
+    if (fd < 0 && is_regular && errno == EEXIST && replace) {
         fd = open(path, flags | O_CREAT, 0666);
     }
     tact_error_at(err, path, 0, 0, NULL);
@@ -86,17 +86,17 @@ int tact_log_file_create_part(const char *path, int replace, bool *made, struct 
 static long parse_file_number(const char *name, const char *head, size_t head_size,
                               const char *number_suffix)
 {
-    size_t digits = 0;
+    size_t digit_count = 0;
 
     if (strncmp(name, head, head_size) != 0) {
         return -1;
     }
     name += head_size;
-    while (digits <= MAX_FILE_NUMBER_DIGITS && isdigit((unsigned char)name[digits])) {
-        digits++;
+    while (digit_count <= MAX_FILE_NUMBER_DIGITS && isdigit((unsigned char)name[digit_count])) {
+        digit_count++;
     }
-    return digits > 0 && digits <= MAX_FILE_NUMBER_DIGITS &&
-                   strcmp(name + digits, number_suffix) == 0
+    return digit_count > 0 && digit_count <= MAX_FILE_NUMBER_DIGITS &&
+                   strcmp(name + digit_count, number_suffix) == 0
                ? strtol(name, NULL, 10)
                : -1;
 }

@@ -100,20 +100,20 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
-    const uint64_t footer = TACT_MCAP_RECORD_HEAD + MCAP_FOOTER_BYTES;
+    const uint64_t footer_size = TACT_MCAP_RECORD_HEAD + MCAP_FOOTER_BYTES;
     uint64_t start;
     int rc = -EBADMSG;
 
-    if (log->file.size < 2 * TACT_MCAP_MAGIC_SIZE + footer) {
+    if (log->file.size < 2 * TACT_MCAP_MAGIC_SIZE + footer_size) {
         return 0;
     }
     tact_mcap_reader_start(&file, log->file.fd, log->file.size - TACT_MCAP_MAGIC_SIZE);
-    file.offset = file.size - footer;
+    file.offset = file.size - footer_size;
     if (tact_mcap_reader_next(&file, &record) == 0 && record.opcode == TACT_MCAP_FOOTER &&
         record.content.size == MCAP_FOOTER_BYTES) {
         memcpy(&start, record.content.data, sizeof start);
         file.offset = start;
-        rc = start < file.size - footer ? 0 : -EBADMSG;
+        rc = start < file.size - footer_size ? 0 : -EBADMSG;
     }
     while (rc == 0 && tact_mcap_reader_next(&file, &record) == 0 &&
            (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL)) {

@@ -339,7 +339,7 @@ void tact_ring_file_close(struct tact_ring_file *file, bool keep)
     *file = (struct tact_ring_file){0};
 }
 
-void *tact_ring_file_begin(struct tact_ring_file *file, int ring)
+void *tact_ring_file_begin_record(struct tact_ring_file *file, int ring)
 {
     uint64_t *element = tact_ring_reserve(file->rings[ring]);
     return element ? element + 1 : NULL;

@@ -80,7 +80,7 @@ bool tact_ring_file_exists(const char *folder, const struct stat *log);
 void tact_ring_file_close(struct tact_ring_file *file, bool keep);
 
 /** Producer: content of the next element, and its commit. Real-time safe, wait-free. */
-void *tact_ring_file_begin(struct tact_ring_file *file, int ring);
+void *tact_ring_file_begin_record(struct tact_ring_file *file, int ring);
 void tact_ring_file_commit(struct tact_ring_file *file, int ring);
 
 /** Consumer: content of the element that is `unflushed` after the oldest one, or NULL. */

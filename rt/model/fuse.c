@@ -114,13 +114,13 @@ void tact_model_sanitize_name(const char *preferred_name, const char *fallback_n
 /* Whether a name belongs to one of the first `links` links, or is reserved for the base. */
 static bool is_name_taken(const struct model *m, const char *name, size_t links)
 {
-    static const char reserved[] = "base base_x base_y base_z base_rx base_ry base_rz";
+    static const char reserved_names[] = "base base_x base_y base_z base_rx base_ry base_rz";
     for (size_t i = 0; i < links; i++) {
         if (!strcmp(m->links.at[i].name, name)) {
             return true;
         }
     }
-    return tact_xml_list_has_word(reserved, name);
+    return tact_xml_list_has_word(reserved_names, name);
 }
 
 /* Chooses a link's name that a scene allows: that of its body or else of its joint, different from

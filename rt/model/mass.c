@@ -162,8 +162,8 @@ static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
     for (size_t i = 0; i < 3 * mesh->soup.vertex_count; i++) {
         mesh->soup.vertices[i] = (double)(float)mesh->soup.vertices[i] * mesh->scale[i % 3];
     }
-    const bool mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
-    for (size_t i = 0; mirrored && i < mesh->soup.triangle_count; i++) {
+    const bool is_mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
+    for (size_t i = 0; is_mirrored && i < mesh->soup.triangle_count; i++) {
         const uint32_t second = mesh->soup.triangles[3 * i + 1];
         mesh->soup.triangles[3 * i + 1] = mesh->soup.triangles[3 * i + 2];
         mesh->soup.triangles[3 * i + 2] = second;
@@ -300,11 +300,11 @@ static int check_masses(struct model *m)
 {
     for (size_t i = 1; i < m->bodies.count; i++) {
         const struct model_mass *mass = &m->bodies.at[i].mass;
-        bool finite = isfinite(mass->mass) && isfinite(tact_v3_norm(mass->center));
+        bool is_finite = isfinite(mass->mass) && isfinite(tact_v3_norm(mass->center));
         for (int k = 0; k < 9; k++) {
-            finite &= isfinite(mass->inertia[k]) != 0;
+            is_finite &= isfinite(mass->inertia[k]) != 0;
         }
-        if (!finite) {
+        if (!is_finite) {
             return tact_model_report_error(m, m->bodies.at[i].line,
                                            "the mass or inertia of this body is too large");
         }

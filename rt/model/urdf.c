@@ -350,7 +350,7 @@ static const xmlNode *find_link(const struct urdf *r, const char *name)
 static int add_links_after_parents(struct urdf *r)
 {
     struct model *m = r->model;
-    size_t placed = 0;
+    size_t placed_count = 0;
     for (size_t body = 0; body < m->bodies.count; body++) {
         for (size_t i = 0; i < r->joints.count; i++) {
             struct urdf_joint *joint = &r->joints.at[i];
@@ -361,11 +361,11 @@ static int add_links_after_parents(struct urdf *r)
                     return at;
                 }
                 joint->placed = true;
-                placed++;
+                placed_count++;
             }
         }
     }
-    for (size_t i = 0; placed < r->joints.count && i < r->joints.count; i++) {
+    for (size_t i = 0; placed_count < r->joints.count && i < r->joints.count; i++) {
         if (!r->joints.at[i].placed) {
             return tact_model_report_error(m, tact_xml_node_line(r->joints.at[i].node),
                                            "joint: its links form a loop that no root carries");

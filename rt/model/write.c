@@ -444,15 +444,15 @@ static int write_exclusions(struct writer *w, const char *hand)
             if (m->links.at[a].parent == b || (b >= 0 && m->links.at[b].parent == a)) {
                 continue;
             }
-            const bool adjacent = touch[i * n + k] && are_adjacent(m, a, b);
-            if (touch[i * n + k] == MODEL_TOUCH_SOME && !adjacent) {
+            const bool is_adjacent = touch[i * n + k] && are_adjacent(m, a, b);
+            if (touch[i * n + k] == MODEL_TOUCH_SOME && !is_adjacent) {
                 rc = tact_model_report_error(
                     m, m->links.at[a].line,
                     "<exclude> names a body of several that are rigidly connected, "
                     "\"%.60s\" and \"%.60s\", and not the others: this is not "
                     "supported",
                     m->links.at[a].name, b < 0 ? "base" : m->links.at[b].name);
-            } else if (touch[i * n + k] == MODEL_TOUCH_NONE || adjacent) {
+            } else if (touch[i * n + k] == MODEL_TOUCH_NONE || is_adjacent) {
                 if (first) {
                     begin_yaml_line(w, w->options->scene ? -2 : -1, "exclude:");
                     end_yaml_line(w);

@@ -313,15 +313,15 @@ static void warn_about_contact_models(struct warnings *d)
 int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
 {
     struct warnings d = {scene, to, 0};
-    double strength = tact_v3_norm(scene->gravity);
+    double gravity_magnitude = tact_v3_norm(scene->gravity);
     if (scene->gravity[2] > 0.0) {
         warn_at_scene_key(&d, "", "gravity",
                           "gravity points up: the z axis points up, so that the earth's gravity is "
                           "[0, 0, -9.81]");
-    } else if (strength > MAX_PLAUSIBLE_GRAVITY) {
+    } else if (gravity_magnitude > MAX_PLAUSIBLE_GRAVITY) {
         warn_at_scene_key(&d, "", "gravity",
                           "a gravity of %g m/s^2 is over ten times the earth's: is it in m/s^2?",
-                          strength);
+                          gravity_magnitude);
     }
     warn_about_contact_models(&d);
     warn_about_materials(&d);

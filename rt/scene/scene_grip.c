@@ -45,11 +45,11 @@ static const struct tact_scene_link *find_link_tied_to_joint(const struct tact_s
     const char *name = hand->links[joint].name;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *other = &hand->links[i].joint;
-        bool tied = other->mimic && (i == joint || !strcmp(other->mimic->joint, name));
+        bool is_tied = other->mimic && (i == joint || !strcmp(other->mimic->joint, name));
         for (uint32_t k = 0; k < other->tendon_count; k++) {
-            tied |= i == joint || !strcmp(other->tendon[k].joint, name);
+            is_tied |= i == joint || !strcmp(other->tendon[k].joint, name);
         }
-        if (tied) {
+        if (is_tied) {
             return &hand->links[i];
         }
     }

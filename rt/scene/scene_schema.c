@@ -77,7 +77,7 @@ static const cyaml_schema_field_t pair_fields[] = {
 static const cyaml_schema_value_t pair = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_pair, pair_fields)};
 
-#define COUNT(key, member)                                                                         \
+#define YAML_COUNT(key, member)                                                                    \
     CYAML_FIELD_UINT(key, YAML_OPTIONAL_KEY, struct tact_scene_generate, member)
 static const cyaml_schema_field_t generate_fields[] = {
     YAML_TEXT("kind", YAML_REQUIRED_KEY, tact_scene_generate, kind, MAX_NAME_LENGTH),
@@ -86,9 +86,9 @@ static const cyaml_schema_field_t generate_fields[] = {
     YAML_NUMBER("height", YAML_OPTIONAL_KEY, tact_scene_generate, height),
     YAML_NUMBER("tube", YAML_OPTIONAL_KEY, tact_scene_generate, tube),
     YAML_NUMBER("bump", YAML_OPTIONAL_KEY, tact_scene_generate, bump),
-    COUNT("count", count),
-    COUNT("triangles", triangles),
-    COUNT("seed", seed),
+    YAML_COUNT("count", count),
+    YAML_COUNT("triangles", triangles),
+    YAML_COUNT("seed", seed),
     CYAML_FIELD_END,
 };
 

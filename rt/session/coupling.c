@@ -253,9 +253,11 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
         bound[i] = c[i].port.bound;
     }
     if (c->port.bound > 0.0) {
-        const int differ = c->tool && (bound[1] != bound[0] || bound[2] != bound[0]);
-        limited = (differ ? bound_along_axes(c->tool, force, last, moved, bound)
-                          : tact_passivity_bound_axes(force, last, moved, n, bound)) < 1.0;
+        const int are_axis_bounds_unequal =
+            c->tool && (bound[1] != bound[0] || bound[2] != bound[0]);
+        limited = (are_axis_bounds_unequal
+                       ? bound_along_axes(c->tool, force, last, moved, bound)
+                       : tact_passivity_bound_axes(force, last, moved, n, bound)) < 1.0;
     } else if (c->port.max_damping > 0.0) {
         limited = damp_generated_energy(s, c, n, force);
     }

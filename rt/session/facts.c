@@ -16,10 +16,10 @@ static void read_cpu_model(char *out, size_t size)
     FILE *f = fopen("/proc/cpuinfo", "re");
     snprintf(out, size, "unknown");
     while (f && fgets(line, sizeof line, f)) {
-        char *colon = strchr(line, ':');
-        if (!strncmp(line, "model name", 10) && colon) {
-            colon[strcspn(colon, "\n")] = 0;
-            snprintf(out, size, "%s", colon + 2);
+        char *colon_position = strchr(line, ':');
+        if (!strncmp(line, "model name", 10) && colon_position) {
+            colon_position[strcspn(colon_position, "\n")] = 0;
+            snprintf(out, size, "%s", colon_position + 2);
             break;
         }
     }

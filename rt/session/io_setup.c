@@ -260,17 +260,17 @@ static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t
     const char *key = NULL;
     int components = 1;
     for (uint32_t k = 0; group && !key && k < i; k++) {
-        const struct tact_scene_output *previous = &scene->outputs[k];
+        const struct tact_scene_output *earlier_output = &scene->outputs[k];
         if (tact_scene_output_group(scene, k) != group) {
             continue;
         }
         *other = k;
-        key = ++components > TACT_SAFETY_GROUP            ? "from"
-              : def->limit != previous->limit             ? "limit"
-              : def->rate != previous->rate               ? "rate"
-              : def->filter != previous->filter           ? "filter"
-              : fabs(def->scale) != fabs(previous->scale) ? "scale"
-                                                          : NULL;
+        key = ++components > TACT_SAFETY_GROUP                  ? "from"
+              : def->limit != earlier_output->limit             ? "limit"
+              : def->rate != earlier_output->rate               ? "rate"
+              : def->filter != earlier_output->filter           ? "filter"
+              : fabs(def->scale) != fabs(earlier_output->scale) ? "scale"
+                                                                : NULL;
     }
     return key;
 }

@@ -40,11 +40,11 @@ static const char *leading_joint_of(const struct tact_scene_link *link)
 
 int tact_session_joint_has_stops(const struct tact_scene_hand *hand, uint32_t link)
 {
-    const char *leader = leading_joint_of(&hand->links[link]);
+    const char *leading_joint = leading_joint_of(&hand->links[link]);
     int has_stops = has_resistance(&hand->links[link].joint);
     for (uint32_t i = 0; i < hand->links_count; i++) {
         has_stops |= has_resistance(&hand->links[i].joint) &&
-                     !strcmp(leading_joint_of(&hand->links[i]), leader);
+                     !strcmp(leading_joint_of(&hand->links[i]), leading_joint);
     }
     return has_stops;
 }

@@ -36,9 +36,9 @@ static void name_pair_and_hands(struct tact_session *s, int pair, char *both, si
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_owner a = tact_world_owner(s->world, c->a);
     const struct tact_owner b = tact_world_owner(s->world, c->b);
-    int swap = a.kind == TACT_OWNER_FIXED;
-    snprintf(both, size, "%.63s and %.63s", s->owners[swap ? c->b : c->a],
-             s->owners[swap ? c->a : c->b]);
+    int should_swap = a.kind == TACT_OWNER_FIXED;
+    snprintf(both, size, "%.63s and %.63s", s->owners[should_swap ? c->b : c->a],
+             s->owners[should_swap ? c->a : c->b]);
     const char *of_a = a.kind == TACT_OWNER_HAND ? s->scene->hands[a.index].name : NULL;
     const char *of_b = b.kind == TACT_OWNER_HAND ? s->scene->hands[b.index].name : NULL;
     if (of_a && of_b && strcmp(of_a, of_b)) {

@@ -49,12 +49,12 @@ struct balls {
 /* Time of the query at step i of the circle, for the second ball turned by an angle [us]. */
 static double time_query(struct balls *balls, int i, double turned)
 {
-    const double circle = 1e-3, angle = 0.1 * i; /* [m], [rad]: 0.1 mm a step */
+    const double circle_radius = 1e-3, angle = 0.1 * i; /* [m], [rad]: 0.1 mm a step */
     const double about[3] = {0.0, 0.0, turned};
     struct tact_pose at = tact_pose_identity(), place = balls->place;
     double turn[4];
-    place.position[0] += circle * cos(angle);
-    place.position[1] += circle * sin(angle);
+    place.position[0] += circle_radius * cos(angle);
+    place.position[1] += circle_radius * sin(angle);
     tact_quat_from_rotvec(turn, about);
     tact_quat_mul(place.quat_wxyz, balls->place.quat_wxyz, turn);
     double start = cpu_seconds();

@@ -9,7 +9,7 @@
 #include "rt/histogram.h"
 #include "rt/log/recorder.h"
 
-#define ROUNDS 5
+#define MEASUREMENT_ROUNDS 5
 #define TICKS 1000
 #define PERIOD_NS 1000000
 
@@ -64,10 +64,10 @@ static int benchmark_record_size(uint32_t size, const char *path)
     struct tact_recorder_content content = {.layout = &layout};
     struct tact_recorder_report report = {0};
     struct tact_error err;
-    double difference[ROUNDS], with = 0.0, without = 0.0, with99 = 0.0, without99 = 0.0;
+    double difference[MEASUREMENT_ROUNDS], with = 0.0, without = 0.0, with99 = 0.0, without99 = 0.0;
     struct tact_record *plain_record = malloc(sizeof *plain_record + size * sizeof(double));
     tact_layout_add(&layout, TACT_FIELD_OUTPUT, "values", "", size);
-    for (int round = 0; plain_record && round < ROUNDS; round++) {
+    for (int round = 0; plain_record && round < MEASUREMENT_ROUNDS; round++) {
         struct tact_recorder *recorder;
         double p50[2], p99[2];
         if (tact_recorder_open(path, &options, &content, (struct tact_messages){0}, &recorder,
@@ -81,16 +81,16 @@ static int benchmark_record_size(uint32_t size, const char *path)
                      &p99[!(round % 2)]);
         tact_recorder_close(recorder, &report);
         difference[round] = p50[1] - p50[0];
-        with += p50[1] / ROUNDS;
-        without += p50[0] / ROUNDS;
-        with99 += p99[1] / ROUNDS;
-        without99 += p99[0] / ROUNDS;
+        with += p50[1] / MEASUREMENT_ROUNDS;
+        without += p50[0] / MEASUREMENT_ROUNDS;
+        with99 += p99[1] / MEASUREMENT_ROUNDS;
+        without99 += p99[0] / MEASUREMENT_ROUNDS;
     }
-    qsort(difference, ROUNDS, sizeof *difference, compare_values);
+    qsort(difference, MEASUREMENT_ROUNDS, sizeof *difference, compare_values);
     printf("{\"doubles\": %u, \"p50_ns\": {\"plain\": %.0f, \"recorded\": %.0f, "
            "\"median_difference\": %.0f}, \"p99_ns\": {\"plain\": %.0f, \"recorded\": %.0f}, "
            "\"bytes_per_tick\": %.0f, \"gb_per_hour\": %.2f, \"overruns\": %llu}\n",
-           size, without, with, difference[ROUNDS / 2], without99, with99,
+           size, without, with, difference[MEASUREMENT_ROUNDS / 2], without99, with99,
            (double)report.bytes / TICKS, (double)report.bytes * 3600 / 1e9 * 1e3 / TICKS,
            (unsigned long long)report.overruns);
     free(plain_record);

@@ -86,12 +86,12 @@ static size_t collect_compute_times(struct bench *b, int64_t *more)
 static int do_session_states_differ(const struct bench *b)
 {
     struct tact_world *one = b->session[WITHOUT]->world, *other = b->session[WITH]->world;
-    int differs = 0;
+    int do_differ = 0;
     for (int i = 0; i < tact_world_body_count(one); i++) {
-        differs |= memcmp(&tact_world_body(one, i)->pose, &tact_world_body(other, i)->pose,
-                          sizeof(struct tact_pose));
+        do_differ |= memcmp(&tact_world_body(one, i)->pose, &tact_world_body(other, i)->pose,
+                            sizeof(struct tact_pose));
     }
-    return differs;
+    return do_differ;
 }
 
 static void print_result(struct bench *b, const struct tact_loop_stats *stats,

@@ -3,7 +3,7 @@
 
 #include "contact/world/world.h"
 
-#define CHECK(call)                                                                                \
+#define EXIT_ON_FAILURE(call)                                                                      \
     do {                                                                                           \
         if ((call) < 0) {                                                                          \
             fprintf(stderr, "bench_scale: %s fails\n", #call);                                     \
@@ -29,14 +29,14 @@ static void add_bodies(struct bench *b, const struct tact_shape *shape)
     const struct tact_pose here = tact_pose_identity();
     for (int k = 0; k < o->bodies; k++) {
         struct tact_body body = {.pose = tact_pose_identity()};
-        CHECK(tact_body_set_mass(&body, mass, inertia));
+        EXIT_ON_FAILURE(tact_body_set_mass(&body, mass, inertia));
         scale_body_position(o->which, k, o->bodies, body.pose.position);
         body.pose.position[2] -= scale_is_ball(o->which) ? 0.0 : 2e-5;
         body.twist[0] = o->which == SCALE_SEPARATE_BALLS ? SCALE_DRIFT_SPEED : 0.0;
         int index = tact_world_add_body(b->world, &body);
-        CHECK(index);
-        CHECK(tact_world_add_shape(b->world, (struct tact_owner){TACT_OWNER_BODY, index, 0}, shape,
-                                   &here, 0));
+        EXIT_ON_FAILURE(index);
+        EXIT_ON_FAILURE(tact_world_add_shape(
+            b->world, (struct tact_owner){TACT_OWNER_BODY, index, 0}, shape, &here, 0));
     }
 }
 
@@ -52,7 +52,7 @@ static void add_ground(struct bench *b)
             tact_quat_from_rotvec(pose.quat_wxyz, turn);
         }
         if (k == 0 || b->options.which == SCALE_BALL_HEAP) {
-            CHECK(tact_world_add_shape(b->world, fixed, &plane, &pose, 0));
+            EXIT_ON_FAILURE(tact_world_add_shape(b->world, fixed, &plane, &pose, 0));
         }
     }
 }
@@ -68,15 +68,15 @@ static void make_world(struct bench *b)
     if (scale_is_ball(b->options.which)) {
         shape = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {SCALE_BALL_RADIUS}};
     } else {
-        CHECK(tact_shape_tessellate(&shape));
+        EXIT_ON_FAILURE(tact_shape_tessellate(&shape));
     }
-    CHECK(tact_world_create(&options, &b->world));
-    CHECK(tact_world_set_law(b->world, 0, 0, &law));
+    EXIT_ON_FAILURE(tact_world_create(&options, &b->world));
+    EXIT_ON_FAILURE(tact_world_set_law(b->world, 0, 0, &law));
     add_ground(b);
     add_bodies(b, &shape);
-    CHECK(tact_world_finish(b->world));
+    EXIT_ON_FAILURE(tact_world_finish(b->world));
     b->scratch = tact_moments_scratch_create(4096);
-    CHECK(tact_world_start(b->world, b->scratch));
+    EXIT_ON_FAILURE(tact_world_start(b->world, b->scratch));
 }
 
 static void step_world(struct bench *b, int tick)
@@ -85,7 +85,7 @@ static void step_world(struct bench *b, int tick)
         tact_world_body(b->world, i)->twist[0] +=
             scale_push_force(tick) * SCALE_PERIOD / SCALE_CUBE_MASS;
     }
-    CHECK(tact_world_step(b->world, b->scratch, &b->stats));
+    EXIT_ON_FAILURE(tact_world_step(b->world, b->scratch, &b->stats));
 }
 
 /* Largest displacement of a cube from its initial position [m]; 0 for balls. */

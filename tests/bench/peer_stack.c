@@ -15,7 +15,7 @@
 
 #include <mujoco/mujoco.h>
 
-#define STEPS 11000
+#define SIMULATED_STEPS 11000
 #define CUBE_COUNT 10
 #define MAX_DRIFT                                                                                  \
     1e-3 /* [m], sideways; MuJoCo's soft contacts sink by some tenths of a millimetre */
@@ -77,23 +77,23 @@ static double largest_displacement(const mjModel *model, const mjData *data)
 
 int main(void)
 {
-    static double times[STEPS];
+    static double times[SIMULATED_STEPS];
     mjModel *model = make_model();
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data)
         return 2;
-    for (int k = 0; k < STEPS; k++) {
+    for (int k = 0; k < SIMULATED_STEPS; k++) {
         double begin = now_us();
         mj_step(model, data);
         times[k] = now_us() - begin;
     }
     double moved = largest_displacement(model, data);
     int held = moved < CUBE_COUNT * MAX_DRIFT;
-    qsort(times, STEPS, sizeof times[0], compare_ascending);
+    qsort(times, SIMULATED_STEPS, sizeof times[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, \"moved_mm\": %.5f, \"held\": %s}\n",
-           mj_versionString(), STEPS, times[STEPS / 2], times[STEPS * 99 / 100], moved * 1e3,
-           held ? "true" : "false");
+           mj_versionString(), SIMULATED_STEPS, times[SIMULATED_STEPS / 2],
+           times[SIMULATED_STEPS * 99 / 100], moved * 1e3, held ? "true" : "false");
     mj_deleteData(data);
     mj_deleteModel(model);
     return held ? 0 : 1;

@@ -114,7 +114,7 @@ static inline double scale_memory_mb(void)
 
 /* One JSON object: how long a tick took, how well it was solved, where the bodies are at the end.
  */
-static inline void print_scale_result(const char *engine, const struct scale_options *o,
+static inline void print_scale_result(const char *engine_name, const struct scale_options *o,
                                       double *times, double setup_s, double memory_mb,
                                       double residual, double contacts, double moved)
 {
@@ -127,7 +127,7 @@ static inline void print_scale_result(const char *engine, const struct scale_opt
         "{\"engine\": \"%s\", \"case\": \"%s\", \"bodies\": %d, \"ticks\": %d, \"compute_us\": "
         "{\"mean\": %.3f, \"p50\": %.3f, \"p99\": %.3f}, \"setup_s\": %.4f, \"memory_MB\": %.1f, "
         "\"residual\": %.3e, \"contacts\": %.1f, \"moved_mm\": %.5f}\n",
-        engine, scale_names[o->which], o->bodies, o->ticks, sum, times[o->ticks / 2],
+        engine_name, scale_names[o->which], o->bodies, o->ticks, sum, times[o->ticks / 2],
         times[o->ticks * 99 / 100], setup_s, memory_mb, residual, contacts, 1e3 * moved);
 }
 

@@ -11,9 +11,9 @@
 #include "rt/log/log_reader.h"
 #include "support/rewrite.h"
 
-#define MOST 64
+#define MAX_STRINGS 64
 
-static const char *hostile_texts[MOST];
+static const char *hostile_texts[MAX_STRINGS];
 static size_t count;
 
 static int read_strings(const char *path)
@@ -21,7 +21,7 @@ static int read_strings(const char *path)
     static char text[1 << 20];
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    for (size_t at = 0; at < size && count < MOST; at += strlen(text + at) + 1) {
+    for (size_t at = 0; at < size && count < MAX_STRINGS; at += strlen(text + at) + 1) {
         hostile_texts[count++] = text + at;
     }
     return file && count ? fclose(file) : -1;
@@ -69,8 +69,8 @@ static struct tact_log_attachment corrupt_devices(struct tact_log_attachment att
 static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
 {
     struct rewrite rewrite;
-    struct tact_log_fact facts[2 * MOST];
-    struct tact_log_attachment attachments[MOST];
+    struct tact_log_fact facts[2 * MAX_STRINGS];
+    struct tact_log_attachment attachments[MAX_STRINGS];
     struct tact_recorder_content content;
     struct tact_encoder encoder;
     struct tact_bytes scene = {0};
@@ -84,13 +84,13 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     content = recorder_content_of_log_copy(&rewrite);
     content.facts = facts;
     content.attachments = attachments;
-    for (size_t i = 0; i < tact_log_fact_count(log) && i < MOST; i++) {
+    for (size_t i = 0; i < tact_log_fact_count(log) && i < MAX_STRINGS; i++) {
         facts[content.fact_count++] = *tact_log_fact_at(log, i);
     }
     for (size_t i = 0; i < count; i++) {
         facts[content.fact_count++] = (struct tact_log_fact){hostile_texts[i], hostile_texts[i]};
     }
-    for (size_t i = 0; i < tact_log_attachment_count(log) && i < MOST; i++) {
+    for (size_t i = 0; i < tact_log_attachment_count(log) && i < MAX_STRINGS; i++) {
         struct tact_log_attachment a = *tact_log_attachment_at(log, i);
         attachments[content.attachment_count++] =
             strcmp(a.name, "devices.json") ? a : corrupt_devices(a, names);

@@ -46,7 +46,7 @@ static void make_session(void)
         "no handshake");
 }
 
-static void read_as_stranger(const uint8_t *data, size_t size)
+static void receive_from_unknown_sender(const uint8_t *data, size_t size)
 {
     unsigned char datagram[TACT_NETWORK_DATAGRAM] = {0}, payload[TACT_NETWORK_DATAGRAM];
     struct tact_network_session before = listener_session, session;
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 4) {
         return 0;
     }
-    read_as_stranger(data, size);
+    receive_from_unknown_sender(data, size);
     const struct tact_network_channel_options options = {
         .axes = 1 + data[1] % 6, .repeats = data[2] % 21, .jitter = data[3] % 40, .period = 1e-3};
     abort_unless(!tact_network_channel_init(&sender, &options) &&

@@ -47,10 +47,11 @@ static void check_standing(const char *name, double seconds, double settling_end
 {
     struct simulation p;
     simulate_with_options(name, seconds, more, &p);
-    double drift = largest_horizontal_drift(&p, settling_end_time), speed = largest_final_speed(&p);
+    double horizontal_drift = largest_horizontal_drift(&p, settling_end_time),
+           speed = largest_final_speed(&p);
     print_message("    sideways from %g s to %g s: %.1e m; speed at the end %.1e\n",
-                  settling_end_time, seconds, drift, speed);
-    assert_true(drift < 1e-9);
+                  settling_end_time, seconds, horizontal_drift, speed);
+    assert_true(horizontal_drift < 1e-9);
     assert_true(speed < 1e-9);
     for (int i = 0; i < p.bodies; i++) {
         assert_true(body_tilt_deg(simulation_body_at(&p, p.body_name[i], -1)) < 0.01);

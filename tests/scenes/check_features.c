@@ -61,13 +61,13 @@ static double compare_impact(const struct simulation *p, double mass, const doub
     before = simulation_body_at(p, "smooth", (tick - 1) * p->period);
     memcpy(twist, before->twist, sizeof twist);
     twist[2] -= 2.0 * G * p->period;
-    const double approach = fabs(twist[2]);
+    const double approach_speed = fabs(twist[2]);
     find_lowest_corner(before, size, arm);
     exact_twist_after_impact(before, mass, size, arm, twist);
     const double *got = simulation_body_at(p, "smooth", (tick + 1) * p->period)->twist;
     tact_v3_sub(apart, got + 3, twist + 3);
     const double off =
-        tact_v3_norm(apart) / tact_v3_norm(twist + 3) + fabs(got[2] - twist[2]) / approach;
+        tact_v3_norm(apart) / tact_v3_norm(twist + 3) + fabs(got[2] - twist[2]) / approach_speed;
     print_message(
         "    h %g ms: turns at %.3f %.3f %.3f rad/s after the impact, by one impulse %.3f "
         "%.3f %.3f; off by %.2f %%\n",

@@ -320,13 +320,14 @@ void check_socket(void)
 
 /* Mean time [s] between the passages of a body's height, or tilt about y, through a value, and
  * back. */
-static double find_period(const struct simulation *p, const char *name, int tilts, double about)
+static double find_period(const struct simulation *p, const char *name, int measures_tilt,
+                          double about)
 {
     double last = 0.0, first = 0.0, latest = 0.0;
     int crossing_count = 0;
     for (int t = 0; t < p->ticks; t++) {
         const struct body_state *b = simulation_body_at(p, name, t * p->period);
-        double now = (tilts ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - about;
+        double now = (measures_tilt ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - about;
         if (t && (now > 0.0) != (last > 0.0)) {
             latest = p->period * (t - now / (now - last));
             first = crossing_count ? first : latest;
@@ -348,7 +349,7 @@ void check_floating_boxes(void)
     const double stiffness = k * pow(0.06, 3.0) * 0.04 / 12.0 - weight * (0.015 - 0.5 * depth);
     const struct {
         const char *name;
-        int tilts;
+        int measures_tilt;
         double about, exact;
     } boxes[] = {
         {"heaves", 0, 0.015 - depth, 2.0 * M_PI * sqrt(depth / G)},
@@ -358,7 +359,7 @@ void check_floating_boxes(void)
     struct simulation p;
     simulate("floating_boxes", 0.4, &p);
     for (int i = 0; i < 3; i++) {
-        double period = find_period(&p, boxes[i].name, boxes[i].tilts, boxes[i].about);
+        double period = find_period(&p, boxes[i].name, boxes[i].measures_tilt, boxes[i].about);
         print_message("    %s with a period of %.4f ms, exact %.4f ms\n", boxes[i].name,
                       1e3 * period, 1e3 * boxes[i].exact);
         assert_true(fabs(period / boxes[i].exact - 1.0) < 0.002);

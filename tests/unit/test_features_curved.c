@@ -314,41 +314,41 @@ static void manifolds_of_a_resting_can(void **state)
         tact_quat_from_rotvec(can.pose.quat_wxyz, (const double[3]){0.0, 0.0, 0.3});
         tact_v3_set(can.pose.position, 0.01, 0.02, l + g); /* on its end */
         find_contact_of_solids(&can, &floor[i], &s, &m);
-        NEAR(s.distance, g, 1e-16);
-        NEAR(s.normal[2], 1.0, 1e-15);
+        ASSERT_NEAR(s.distance, g, 1e-16);
+        ASSERT_NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_FACE && m.corners == 64);
-        NEAR(area_of_manifold(&m), 32.0 * r * r * sin(2.0 * quarter / 32.0), 1e-15);
-        NEAR(gap_of_manifold_at(&m, m.corner[5]), g, 1e-16);
+        ASSERT_NEAR(area_of_manifold(&m), 32.0 * r * r * sin(2.0 * quarter / 32.0), 1e-15);
+        ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[5]), g, 1e-16);
 
         /* of a tilted can the lowest point is on the rim */
         tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
         can.pose.position[2] = l * cos(0.05) + r * sin(0.05) + g;
         find_contact_of_solids(&can, &floor[i], &s, &m);
-        NEAR(s.distance, g, 1e-16);
+        ASSERT_NEAR(s.distance, g, 1e-16);
         for (int k = 0; k < m.corners; k++) {
             lowest = fmin(lowest, gap_of_manifold_at(&m, m.corner[k]));
         }
-        NEAR(lowest, g, 2e-17);
-        NEAR(s.point_a[0], r * cos(0.05) - l * sin(0.05), 1e-16);
+        ASSERT_NEAR(lowest, g, 2e-17);
+        ASSERT_NEAR(s.point_a[0], r * cos(0.05) - l * sin(0.05), 1e-16);
 
         lean_rotation_vector[1] = 0.7; /* on its rim */
         tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
         can.pose.position[2] = l * cos(0.7) + r * sin(0.7) - g;
         find_contact_of_solids(&can, &floor[i], &s, &m);
-        NEAR(s.distance, -g, 1e-16);
-        NEAR(s.normal[2], 1.0, 1e-15);
+        ASSERT_NEAR(s.distance, -g, 1e-16);
+        ASSERT_NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_VERTEX && m.corners == 1);
 
         lean_rotation_vector[1] = quarter; /* on its side */
         tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
         can.pose.position[2] = r + g;
         find_contact_of_solids(&can, &floor[i], &s, &m);
-        NEAR(s.distance, g, 1e-16);
-        NEAR(s.normal[2], 1.0, 1e-15);
+        ASSERT_NEAR(s.distance, g, 1e-16);
+        ASSERT_NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.corners == 2);
-        NEAR(hypot(m.corner[1][0] - m.corner[0][0], m.corner[1][1] - m.corner[0][1]), 2.0 * l,
-             1e-15);
-        NEAR(gap_of_manifold_at(&m, m.corner[0]), g, 1e-16);
+        ASSERT_NEAR(hypot(m.corner[1][0] - m.corner[0][0], m.corner[1][1] - m.corner[0][1]),
+                    2.0 * l, 1e-15);
+        ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[0]), g, 1e-16);
     }
     struct solid other = can; /* two cans that lie side by side, then crossed */
     struct tact_separation s;
@@ -356,15 +356,15 @@ static void manifolds_of_a_resting_can(void **state)
     other.pose.position[1] += 2.0 * r + g;
     other.pose.position[0] += 0.03;
     find_contact_of_solids(&other, &can, &s, &m);
-    NEAR(s.distance, g, 1e-16);
-    NEAR(s.normal[1], 1.0, 1e-15);
-    NEAR(fabs(m.corner[1][0] - m.corner[0][0]) + fabs(m.corner[1][1] - m.corner[0][1]), 0.07,
-         1e-12);
+    ASSERT_NEAR(s.distance, g, 1e-16);
+    ASSERT_NEAR(s.normal[1], 1.0, 1e-15);
+    ASSERT_NEAR(fabs(m.corner[1][0] - m.corner[0][0]) + fabs(m.corner[1][1] - m.corner[0][1]), 0.07,
+                1e-12);
     tact_v3_set(other.pose.position, 0.0, 0.01, can.pose.position[2] + 2.0 * r - g);
     tact_quat_from_rotvec(other.pose.quat_wxyz, (const double[3]){quarter, 0.0, 0.0});
     find_contact_of_solids(&other, &can, &s, &m);
-    NEAR(s.distance, -g, 1e-16);
-    NEAR(s.normal[2], 1.0, 1e-15);
+    ASSERT_NEAR(s.distance, -g, 1e-16);
+    ASSERT_NEAR(s.normal[2], 1.0, 1e-15);
     assert_true(m.corners == 1 && m.feature[1] == TACT_FEATURE_EDGE);
     free_convex_solid(&can);
     free_convex_solid(&floor[0]);
@@ -387,7 +387,7 @@ static void any_warm_start_state_is_accepted(void **state)
         random_state[0] = i % 3 ? floor(uniform(-4.0, 4.0)) : random_state[0];
         find_separation(&a, &b, random_state, &one);
         find_separation(&a, &b, NULL, &other);
-        NEAR(one.distance, other.distance, 2e-16);
+        ASSERT_NEAR(one.distance, other.distance, 2e-16);
     }
     free_convex_solid(&a);
     free_convex_solid(&b);

@@ -107,14 +107,14 @@ static void distance_of_cubes_face_to_face(void **state)
         tact_v3_set(a.pose.position, s[i], 0.3, 0.0);
         struct tact_separation sep = find_separation_of_solids(&a, &b, NULL);
         struct tact_manifold m = find_contact_polygon(&a, &b);
-        NEAR(sep.distance, s[i] - 1.0, 1e-15);
-        NEAR(sep.normal[0], 1.0, 1e-15);
-        NEAR(manifold_extent_along(&m, 1), 0.7, 1e-12);
-        NEAR(manifold_extent_along(&m, 2), 1.0, 1e-12);
-        NEAR(area_of_manifold(&m), 0.7, 1e-12);
+        ASSERT_NEAR(sep.distance, s[i] - 1.0, 1e-15);
+        ASSERT_NEAR(sep.normal[0], 1.0, 1e-15);
+        ASSERT_NEAR(manifold_extent_along(&m, 1), 0.7, 1e-12);
+        ASSERT_NEAR(manifold_extent_along(&m, 2), 1.0, 1e-12);
+        ASSERT_NEAR(area_of_manifold(&m), 0.7, 1e-12);
         assert_int_equal(m.corners, 4);
         for (int k = 0; k < 4; k++) {
-            NEAR(gap_of_manifold_at(&m, m.corner[k]), s[i] - 1.0, 1e-12);
+            ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[k]), s[i] - 1.0, 1e-12);
         }
     }
     tact_v3_set(a.pose.position, 0.0, 0.0, 1.2);
@@ -122,15 +122,16 @@ static void distance_of_cubes_face_to_face(void **state)
     rotate_solid(&a, 0.0, 0.0, atan(1.0));
     struct tact_manifold m = find_contact_polygon(&a, &b);
     assert_int_equal(m.corners, 8);
-    NEAR(area_of_manifold(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
+    ASSERT_NEAR(area_of_manifold(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
     assert_true(m.feature[0] == TACT_FEATURE_FACE && m.feature[1] == TACT_FEATURE_FACE);
     /* coincident cubes: any of six normals, but always the same one */
     tact_v3_set(a.pose.position, 0.0, 0.0, 0.0);
     rotate_solid(&a, 0.0, 0.0, 0.0);
     struct tact_separation one = find_separation_of_solids(&a, &b, NULL),
                            two = find_separation_of_solids(&a, &b, NULL);
-    NEAR(one.distance, -1.0, 1e-15);
-    NEAR(fmax(fabs(one.normal[0]), fmax(fabs(one.normal[1]), fabs(one.normal[2]))), 1.0, 1e-15);
+    ASSERT_NEAR(one.distance, -1.0, 1e-15);
+    ASSERT_NEAR(fmax(fabs(one.normal[0]), fmax(fabs(one.normal[1]), fabs(one.normal[2]))), 1.0,
+                1e-15);
     assert_memory_equal(&one, &two, sizeof one);
     free_convex_solid(&a);
     free_convex_solid(&b);
@@ -163,7 +164,7 @@ static void edges_on_the_rim_of_a_face_are_kept(void **state)
         place_plate_by_edge(&a, all + lean_angle, x, z, at);
         struct tact_manifold m = find_contact_polygon(&a, &b);
         assert_int_equal(m.corners, 2);
-        NEAR(manifold_extent_along(&m, 1), 0.63, 1e-12);
+        ASSERT_NEAR(manifold_extent_along(&m, 1), 0.63, 1e-12);
         assert_true(m.feature[0] != m.feature[1]);
     }
     free_convex_solid(&a);
@@ -200,7 +201,7 @@ static void points_along_a_normal_are_on_a_face_or_not(void **state)
         assert_int_equal(m.corners, 1);
         for (int k = 0; k < 2; k++) {
             double middle = sep.origin[k] + m.middle[k];
-            NEAR(at[k], inside ? ball.pose.position[k] : middle, 1e-14);
+            ASSERT_NEAR(at[k], inside ? ball.pose.position[k] : middle, 1e-14);
         }
         assert_true(m.feature[i % 2] == TACT_FEATURE_FACE &&
                     m.feature[!(i % 2)] == TACT_FEATURE_VERTEX);
@@ -225,13 +226,13 @@ static void distance_of_cubes_edge_on_edge(void **state)
         tact_v3_set(a.pose.position, 0.0, 0.0, sqrt(2.0) + gaps[i]);
         struct tact_separation sep = find_separation_of_solids(&a, &b, NULL);
         struct tact_manifold m = find_contact_polygon(&a, &b);
-        NEAR(sep.distance, gaps[i], 1e-15);
-        NEAR(sep.normal[2], 1.0, 1e-12);
+        ASSERT_NEAR(sep.distance, gaps[i], 1e-15);
+        ASSERT_NEAR(sep.normal[2], 1.0, 1e-12);
         assert_int_equal(m.corners, 1);
         assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.feature[1] == TACT_FEATURE_EDGE);
-        NEAR(sep.point_a[0], 0.0, 1e-12);
-        NEAR(sep.point_a[1], 0.0, 1e-12);
-        NEAR(gap_of_manifold_at(&m, m.corner[0]), gaps[i], 1e-15);
+        ASSERT_NEAR(sep.point_a[0], 0.0, 1e-12);
+        ASSERT_NEAR(sep.point_a[1], 0.0, 1e-12);
+        ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[0]), gaps[i], 1e-15);
         for (int f = 0; f < a.core->faces;
              f++) { /* no face is within 40 degrees of the contact plane */
             double n[3];
@@ -259,43 +260,43 @@ static void distances_of_planes_and_round_solids(void **state)
     rotate_solid(&cube, axis[0], axis[1], axis[2]);
     cube.pose.position[2] = 0.9;
     struct tact_separation sep = find_separation_of_solids(&cube, &floor, NULL);
-    NEAR(sep.distance, 0.9 - 0.5 * sqrt(3.0), 1e-15);
-    NEAR(sep.normal[2], 1.0, 1e-15);
+    ASSERT_NEAR(sep.distance, 0.9 - 0.5 * sqrt(3.0), 1e-15);
+    ASSERT_NEAR(sep.normal[2], 1.0, 1e-15);
     struct tact_manifold m = find_contact_polygon(&cube, &floor);
     assert_true(m.corners == 1 && m.feature[0] == TACT_FEATURE_VERTEX &&
                 m.feature[1] == TACT_FEATURE_FACE);
-    NEAR(gap_of_manifold_at(&m, m.corner[0]), sep.distance, 1e-15);
-    NEAR(find_separation_of_solids(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
+    ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[0]), sep.distance, 1e-15);
+    ASSERT_NEAR(find_separation_of_solids(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
 
     /* point nearest to a face, nearest to an edge, and inside the cube */
     tact_v3_set(ball.pose.position, 0.1, 0.05, 0.9);
     rotate_solid(&cube, 0.0, 0.0, 0.0);
     cube.pose.position[2] = 0.0;
-    NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, 0.1, 1e-15);
+    ASSERT_NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, 0.1, 1e-15);
     tact_v3_set(ball.pose.position, 0.7, 0.0, 0.8);
-    NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, sqrt(0.13) - 0.3, 1e-15);
+    ASSERT_NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, sqrt(0.13) - 0.3, 1e-15);
     tact_v3_set(ball.pose.position, 0.0, 0.0, 0.4);
-    NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, -0.4, 1e-15);
-    NEAR(find_separation_of_solids(&ball, &ball, NULL).distance, -0.6, 1e-15);
-    NEAR(find_separation_of_solids(&rod, &rod, NULL).distance, -0.2, 1e-15);
+    ASSERT_NEAR(find_separation_of_solids(&ball, &cube, NULL).distance, -0.4, 1e-15);
+    ASSERT_NEAR(find_separation_of_solids(&ball, &ball, NULL).distance, -0.6, 1e-15);
+    ASSERT_NEAR(find_separation_of_solids(&rod, &rod, NULL).distance, -0.2, 1e-15);
 
     /* a capsule along y on the cube, whose face is longer */
     rotate_solid(&rod, 2.0 * atan(1.0), 0.0, 0.0);
     tact_v3_set(rod.pose.position, 0.2, 0.0, 0.62);
     m = find_contact_polygon(&rod, &cube);
     sep = find_separation_of_solids(&rod, &cube, NULL);
-    NEAR(sep.distance, 0.02, 1e-15);
+    ASSERT_NEAR(sep.distance, 0.02, 1e-15);
     assert_true(m.corners == 2 && m.feature[0] == TACT_FEATURE_EDGE);
-    NEAR(manifold_extent_along(&m, 1), 0.8, 1e-12);
+    ASSERT_NEAR(manifold_extent_along(&m, 1), 0.8, 1e-12);
     rotate_solid(&ball, 0.0, 0.0, 0.0);
     struct solid other = rod; /* crossed axes separate along their common normal */
     rotate_solid(&other, 0.0, 0.0, 0.0);
     other.pose.position[0] = 0.5;
-    NEAR(find_separation_of_solids(&rod, &other, NULL).distance, 0.1, 1e-15);
+    ASSERT_NEAR(find_separation_of_solids(&rod, &other, NULL).distance, 0.1, 1e-15);
     tact_v3_set(other.pose.position, 0.2, 0.1, 0.62);
     sep = find_separation_of_solids(&rod, &other, NULL);
-    NEAR(sep.distance, -0.2, 1e-15);
-    NEAR(fabs(sep.normal[0]), 1.0, 1e-12);
+    ASSERT_NEAR(sep.distance, -0.2, 1e-15);
+    ASSERT_NEAR(fabs(sep.normal[0]), 1.0, 1e-12);
     free_convex_solid(&floor);
     free_convex_solid(&cube);
     free_convex_solid(&ball);
@@ -484,8 +485,8 @@ static void distance_of_aligned_stacks_is_exact(void **state)
             double apart = above.pose.position[2] - below.pose.position[2] - 0.1;
             struct tact_separation s = find_separation_of_solids(&above, &below, kept[k]);
             assert_true(s.exact);
-            NEAR(s.distance, apart, 3e-17);
-            NEAR(s.normal[2], 1.0, 1e-15);
+            ASSERT_NEAR(s.distance, apart, 3e-17);
+            ASSERT_NEAR(s.normal[2], 1.0, 1e-15);
         }
     }
     free_convex_solid(&of);
@@ -507,8 +508,8 @@ static void any_warm_start_state_is_accepted(void **state)
         }
         arbitrary_warm_start_state[0] =
             i % 2 ? floor(uniform(-4.0, 4.0)) : arbitrary_warm_start_state[0];
-        NEAR(find_separation_of_solids(&a, &b, arbitrary_warm_start_state).distance,
-             find_separation_of_solids(&a, &b, NULL).distance, 1e-16);
+        ASSERT_NEAR(find_separation_of_solids(&a, &b, arbitrary_warm_start_state).distance,
+                    find_separation_of_solids(&a, &b, NULL).distance, 1e-16);
     }
     free_convex_solid(&a);
     free_convex_solid(&b);

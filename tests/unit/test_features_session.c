@@ -193,7 +193,7 @@ static void bodies_that_pass_are_counted(void **state)
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = make_rigid_law(0.3);
         struct world_scene s;
-        int outrun = 0, count;
+        int outrun_count = 0, count;
         o.model = tact_contact_model_find("features");
         open_empty_scene(&s, &o);
         add_scene_shape(&s, -1, &plate, &origin_pose, 0);
@@ -204,12 +204,12 @@ static void bodies_that_pass_are_counted(void **state)
         for (int k = 0; k < 100; k++) {
             step_scene(&s);
             const int *near = tact_world_near(s.world, &count);
-            outrun += count && tact_world_contact(s.world, near[0])->outrun;
+            outrun_count += count && tact_world_contact(s.world, near[0])->outrun;
         }
-        const int passed = tact_world_body(s.world, body)->pose.position[2] < 0.0;
-        assert_true(!passed || outrun > 0);
-        stopped += !passed;
-        counted += passed;
+        const int has_passed = tact_world_body(s.world, body)->pose.position[2] < 0.0;
+        assert_true(!has_passed || outrun_count > 0);
+        stopped += !has_passed;
+        counted += has_passed;
         close_scene(&s);
     }
     printf("%d stopped, %d passed and were counted\n", stopped, counted);

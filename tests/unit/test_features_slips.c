@@ -66,11 +66,11 @@ static void centres_give_no_normal(void **state)
     for (int i = 1; i <= 4;
          i++) { /* a move along tact's normal reduces the depth by its own length */
         double at[3] = {0.0, 0.0, heights[0]};
-        const double move = 0.25 * i * depth[0];
+        const double shift_distance = 0.25 * i * depth[0];
         distance_to_body_at_origin(&ball, at, &tetrahedron, normal);
-        tact_v3_axpy(at, move, normal);
+        tact_v3_axpy(at, shift_distance, normal);
         double left = -distance_to_body_at_origin(&ball, at, &tetrahedron, NULL) - radius;
-        assert_true(fabs(left - (depth[0] - move)) < 1e-14);
+        assert_true(fabs(left - (depth[0] - shift_distance)) < 1e-14);
     }
     tact_mesh_free(mesh);
 }

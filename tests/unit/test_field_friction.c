@@ -49,7 +49,7 @@ static void compare_limit_with_quadrature(const char *name, const struct tact_pa
 }
 
 /* A rigid punch in a soft half-space, turned about the vertical. */
-static void compare_punch_friction_limit(const char *name, const struct tact_shape *punch,
+static void compare_punch_friction_limit(const char *name, const struct tact_shape *punch_shape,
                                          double slope, double height, double tilt,
                                          const struct quadrature *q)
 {
@@ -59,7 +59,7 @@ static void compare_punch_friction_limit(const char *name, const struct tact_sha
     up.position[2] = height;
     up.quat_wxyz[0] = cos(0.5 * tilt);
     up.quat_wxyz[2] = sin(0.5 * tilt);
-    measure_field_patch(punch, &up, slope, &floor, &at, 1e8, &patch);
+    measure_field_patch(punch_shape, &up, slope, &floor, &at, 1e8, &patch);
     compare_limit_with_quadrature(name, &patch, q, patch.frame + 3, patch.frame + 6);
 }
 
@@ -83,28 +83,28 @@ static void friction_limits_of_flat_punches(void **state)
     }
     const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
     const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
-    const struct tact_shape punch[3] = {make_shape_of_boxes(&s, square, 1),
-                                        make_shape_of_boxes(&s, rect, 1),
-                                        make_shape_of_boxes(&s, feet, 2)};
+    const struct tact_shape punch_shape[3] = {make_shape_of_boxes(&s, square, 1),
+                                              make_shape_of_boxes(&s, rect, 1),
+                                              make_shape_of_boxes(&s, feet, 2)};
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
     normalize_quadrature(q);
-    compare_punch_friction_limit("square", &punch[0], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_friction_limit("square", &punch_shape[0], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
-    /* punch 1e-5 deep at its middle, tilted about y so that one edge has no pressure */
+    /* punch_shape 1e-5 deep at its middle, tilted about y so that one edge has no pressure */
     normalize_quadrature(q);
-    compare_punch_friction_limit("square, one edge lifting", &punch[0], INFINITY, 0.01 - 1e-5,
+    compare_punch_friction_limit("square, one edge lifting", &punch_shape[0], INFINITY, 0.01 - 1e-5,
                                  0.5e-3, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.04, 0.01);
     normalize_quadrature(q);
-    compare_punch_friction_limit("rectangle 4:1", &punch[1], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_friction_limit("rectangle 4:1", &punch_shape[1], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, -0.02, 0.0, 0.005, 0.005);
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.02, 0.0, 0.005, 0.005);
     normalize_quadrature(q);
-    compare_punch_friction_limit("two feet", &punch[2], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_friction_limit("two feet", &punch_shape[2], INFINITY, 0.01 - 1e-5, 0.0, q);
     close_scene(&s);
     free(q);
 }

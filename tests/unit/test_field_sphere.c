@@ -89,14 +89,15 @@ static void integrate_face_by_quadrature(const struct soft_ball_on_box *o, const
             continue;
         }
         double q = s * (BALL_RADIUS_M - r), p = pow(q, m) * area / POINTS / POINTS;
-        double steep = m * s * pow(q, m - 1.0) / r * area / POINTS / POINTS, across[3];
+        double stiffness_of_cell = m * s * pow(q, m - 1.0) / r * area / POINTS / POINTS, across[3];
         tact_v3_axpy(force, p, n);
         tact_v3_axpy(moment, p, x);
         tact_v3_cross(across, x, n);
         const double one[6] = {x[0], x[1], x[2], 0.0, 0.0, 0.0};
         const double other[6] = {n[0], n[1], n[2], across[0], across[1], across[2]};
         for (int c = 0; c < 36; c++) {
-            stiffness[c] += 0.5 * steep * (one[c / 6] * other[c % 6] + one[c % 6] * other[c / 6]);
+            stiffness[c] +=
+                0.5 * stiffness_of_cell * (one[c / 6] * other[c % 6] + one[c % 6] * other[c / 6]);
         }
     }
 }
@@ -141,7 +142,7 @@ static void ball_force_has_its_closed_form(void **state)
 {
     (void)state;
     static const double pressure_exponents[4] = {1.0, 0.5, 2.0, 0.7};
-    static const double close[4] = {1e-13, 1e-9, 1e-9, 1e-7};
+    static const double relative_tolerances[4] = {1e-13, 1e-9, 1e-9, 1e-7};
     for (int i = 0; i < 4; i++) {
         struct soft_ball_on_box o = make_soft_ball_on_box(pressure_exponents[i]);
         const double place[3] = {0.003, -0.004, box_half_sides_m[2] + 0.9 * BALL_RADIUS_M};
@@ -155,8 +156,9 @@ static void ball_force_has_its_closed_form(void **state)
         print_message("power %.1f: force %.1e, stiffness %.1e off\n", m,
                       part.sums.load / force - 1.0,
                       part.sums.stiffness[14] / exact_stiffness_of_ball - 1.0);
-        assert_true(fabs(part.sums.load / force - 1.0) < close[i]);
-        assert_true(fabs(part.sums.stiffness[14] / exact_stiffness_of_ball - 1.0) < close[i]);
+        assert_true(fabs(part.sums.load / force - 1.0) < relative_tolerances[i]);
+        assert_true(fabs(part.sums.stiffness[14] / exact_stiffness_of_ball - 1.0) <
+                    relative_tolerances[i]);
         if (m == 1.0) {
             assert_int_equal(sum_ball_contact(&o, box_half_sides_m, &part), 6);
             for (int k = 0; k < 3; k++) {

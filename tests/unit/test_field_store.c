@@ -221,14 +221,14 @@ static void without_a_cache_folder(void **state)
     char log[256], cache[256], file[512];
     snprintf(cache, sizeof cache, "%s/cache/tact", folder);
     for (int i = 0; i < 3; i++) {
-        char home[256];
-        snprintf(home, sizeof home, "%s/none", folder);
-        setenv("HOME", home, 1);
+        char home_folder[256];
+        snprintf(home_folder, sizeof home_folder, "%s/none", folder);
+        setenv("HOME", home_folder, 1);
         if (i == 0) {
             setenv("XDG_CACHE_HOME", "relative", 1);
         } else if (i == 1) { /* writable by others */
-            snprintf(home, sizeof home, "%s/cache", folder);
-            setenv("XDG_CACHE_HOME", home, 1);
+            snprintf(home_folder, sizeof home_folder, "%s/cache", folder);
+            setenv("XDG_CACHE_HOME", home_folder, 1);
             assert_int_equal(chmod(cache, 0777), 0);
         }
         snprintf(log, sizeof log, "%s/computed.mcap", folder);

@@ -33,13 +33,13 @@ static void tilt_friction_points(struct tact_friction_points *p)
 static double make_random_parts(struct tact_friction_points *p, double size)
 {
     double load = 0.0, x = 0.0, y = 0.0;
-    int like = (int)uniform(0, 3);
+    int part_kind = (int)uniform(0, 3);
     memset(p, 0, sizeof *p);
     p->count = 3 + (int)uniform(0, TACT_FRICTION_POINTS - 2);
     for (int i = 0; i < p->count; i++) {
         double way = uniform(0, 2 * M_PI), far = size * sqrt(uniform(0, 1));
-        p->x[i] = far * cos(way) + (like == 1 ? (i % 2 ? 3.0 : -3.0) * size : 0.0);
-        p->y[i] = far * sin(way) * (like == 2 ? 0.01 : 1.0);
+        p->x[i] = far * cos(way) + (part_kind == 1 ? (i % 2 ? 3.0 : -3.0) * size : 0.0);
+        p->y[i] = far * sin(way) * (part_kind == 2 ? 0.01 : 1.0);
         p->share[i] = uniform(0.2, 1.0);
         p->arm[i] = size * uniform(0.5, 1.0) / sqrt(p->count);
         load += p->share[i];

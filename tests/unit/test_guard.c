@@ -135,11 +135,11 @@ static void send_force_heartbeat(struct tact_guard *guard, int64_t now)
 static void forces_stop_after_the_timeout(void **state)
 {
     (void)state;
-    for (int thread = 0; thread < 2; thread++) {
+    for (int in_thread = 0; in_thread < 2; in_thread++) {
         struct tact_guard_force_options options = short_timeout_options;
         struct tact_guard *guard = NULL;
         struct tact_error err = {0};
-        options.thread = thread;
+        options.thread = in_thread;
         if (tact_guard_start_force(&options, &guard, &err)) {
             fail_msg("%s", err.text);
         }

@@ -170,8 +170,8 @@ struct figures {
     int late, trips;
 };
 
-static void add_measured_figures(struct figures *all, double time_to_zero_ms,
-                                 struct force_course back)
+static void add_times_and_force_steps(struct figures *all, double time_to_zero_ms,
+                                      struct force_course back)
 {
     all->time_to_zero_ms = fmax(all->time_to_zero_ms, time_to_zero_ms);
     all->late += time_to_zero_ms > MAX_TIME_TO_ZERO_MS;
@@ -182,7 +182,7 @@ static void add_measured_figures(struct figures *all, double time_to_zero_ms,
 
 /* Checks the measured values. Where real-time priority is not granted, the guard may be late on a
  * busy machine; under a sanitizer a killed process takes longer to end. */
-static void check_figures(const char *what, const struct figures *all, int times)
+static void check_times_and_force_steps(const char *what, const struct figures *all, int times)
 {
     const struct sched_param priority = {.sched_priority = 1}, normal = {0};
     const int is_real_time = sched_setscheduler(0, SCHED_FIFO, &priority) == 0;
@@ -231,10 +231,10 @@ static void a_killed_command_leaves_no_force(void **state)
         const unsigned int from = atomic_load(&simulated_haptic->count);
         const int64_t now = signal_command(command, SIGKILL);
         assert_int_equal(waitpid(command, NULL, 0), command);
-        add_measured_figures(&all, wait_until_force_is_zero(from, now), back);
+        add_times_and_force_steps(&all, wait_until_force_is_zero(from, now), back);
         wait_until_device_closed();
     }
-    check_figures("kill -9", &all, times);
+    check_times_and_force_steps("kill -9", &all, times);
 }
 
 static void a_stopped_command_returns_softly(void **state)
@@ -251,11 +251,11 @@ static void a_stopped_command_returns_softly(void **state)
         const double gone = wait_until_force_is_zero(from, now);
         from = atomic_load(&simulated_haptic->count);
         assert_int_equal(kill(command, SIGCONT), 0);
-        add_measured_figures(&all, gone, wait_until_pressed(from));
+        add_times_and_force_steps(&all, gone, wait_until_pressed(from));
     }
     quit_command(command);
     wait_until_device_closed();
-    check_figures("SIGSTOP", &all, times);
+    check_times_and_force_steps("SIGSTOP", &all, times);
 }
 
 /* An unplugged device receives no force; the test checks how the force returns when it is plugged
@@ -277,11 +277,11 @@ static void an_unplugged_device_returns_softly(void **state)
         sleep_for_us(100000);
         assert_int_equal(atomic_load(&simulated_haptic->count), from);
         atomic_store(&simulated_haptic->present, 1);
-        add_measured_figures(&all, gone, wait_until_pressed(from));
+        add_times_and_force_steps(&all, gone, wait_until_pressed(from));
     }
     quit_command(command);
     wait_until_device_closed();
-    check_figures("unplug", &all, times);
+    check_times_and_force_steps("unplug", &all, times);
 }
 
 /* Process id of the command's guard process, its only child. */

@@ -144,34 +144,34 @@ static void tied_rods_swing_as_one_coordinate(void **state)
 static void two_slides_move_as_one_coordinate(void **state)
 {
     (void)state;
-    for (int variant = 0; variant < 6; variant++) {
-        const double h = 1e-3, c = variant % 3 - 1.5, offset = 0.01;
-        const int lead = variant / 3, follower = 1 - lead;
+    for (int variant_index = 0; variant_index < 6; variant_index++) {
+        const double h = 1e-3, c = variant_index % 3 - 1.5, offset = 0.01;
+        const int leader = variant_index / 3, follower = 1 - leader;
         struct tact_link_def defs[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
                                         make_child_link(0, TACT_JOINT_SLIDE)};
         struct world_scene s;
-        defs[lead].stiffness = 300.0;
-        defs[lead].damping = 2.0;
+        defs[leader].stiffness = 300.0;
+        defs[leader].damping = 2.0;
         defs[follower].stiffness = 80.0;
         defs[follower].armature = 0.05;
-        defs[follower].mimic = 1 + lead;
+        defs[follower].mimic = 1 + leader;
         defs[follower].multiplier = c;
         defs[follower].offset = defs[follower].start = offset;
         struct tact_hand *hand = open_hand(&s, h, no_weight, defs, 2);
         const struct tact_hand_state q = tact_hand_state(hand);
         /* displacement of the first mass for a unit of the common coordinate */
-        const double first = lead ? c : 1.0;
+        const double first = leader ? c : 1.0;
         const double mass =
             0.1 * first * first + 0.1 * (1.0 + c) * (1.0 + c) + defs[follower].armature * c * c;
         double x = 0.0, v = 0.0;
-        q.target[lead] = 0.02;
+        q.target[leader] = 0.02;
         q.target[follower] = 0.015;
         for (int k = 0; k < 400; k++) {
             const double force = 300.0 * (0.02 - x) + c * 80.0 * (0.015 - offset - c * x);
             v = (mass * v + h * force) / (mass + h * 2.0 + h * h * (300.0 + c * c * 80.0));
             x += h * v;
             step_scene(&s);
-            assert_true(fabs(q.q[lead] - x) < 1e-12);
+            assert_true(fabs(q.q[leader] - x) < 1e-12);
             assert_true(fabs(q.q[follower] - offset - c * x) < 1e-14);
         }
         assert_true(fabs(x) > 1e-3);

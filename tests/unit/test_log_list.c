@@ -12,7 +12,7 @@
 #define SHAPE_COUNT 6
 #define ELEMENT_DOUBLES 4 /* number of doubles in the fields of a list element */
 #define TICKS 600
-#define MOST 8
+#define MAX_LIST_ENTRIES 8
 
 static const char *const owners[SHAPE_COUNT] = {"floor", "finger tip",        "finger tip",
                                                 "a/b#9", "\xc3\xa9t\xc3\xa9", "9"};
@@ -21,8 +21,8 @@ static const struct tact_messages silent = {NULL, NULL};
 static void make_list_layout(struct tact_layout *layout)
 {
     tact_layout_add(layout, TACT_FIELD_INPUT, "device", "", 3);
-    assert_int_equal(tact_layout_add_list(layout, MOST), 0);
-    assert_int_equal(tact_layout_add_list(layout, MOST), -EINVAL);
+    assert_int_equal(tact_layout_add_list(layout, MAX_LIST_ENTRIES), 0);
+    assert_int_equal(tact_layout_add_list(layout, MAX_LIST_ENTRIES), -EINVAL);
     tact_layout_add(layout->element, TACT_FIELD_OUTPUT, "wrench", "N", 3);
     tact_layout_add(layout->element, TACT_FIELD_OUTPUT, "limits", "", 1);
     layout->element->fields[1].absent = 1.0;
@@ -30,14 +30,14 @@ static void make_list_layout(struct tact_layout *layout)
 
 /* The shape pairs that are in contact in a tick, ascending: each in about one tick of three, the
  * last but one only in ticks over 550, the last one never. */
-static uint32_t shape_pairs_of_tick(uint64_t tick, uint32_t pairs[MOST][2])
+static uint32_t shape_pairs_of_tick(uint64_t tick, uint32_t pairs[MAX_LIST_ENTRIES][2])
 {
     uint64_t seed = tick;
     uint32_t count = 0;
     for (uint32_t a = 0; a < SHAPE_COUNT; a++) {
         for (uint32_t b = a + 1; b < SHAPE_COUNT; b++) {
             int wanted = next_session_random(&seed) % 3 == 0 && a + b < 2 * SHAPE_COUNT - 3;
-            if (wanted && count < MOST && (a + b < 2 * SHAPE_COUNT - 4 || tick > 550)) {
+            if (wanted && count < MAX_LIST_ENTRIES && (a + b < 2 * SHAPE_COUNT - 4 || tick > 550)) {
                 pairs[count][0] = a;
                 pairs[count++][1] = b;
             }
@@ -58,7 +58,7 @@ static void expected_values_of_pair(uint64_t tick, uint32_t a, uint32_t b,
 
 static void fill_record(uint64_t tick, struct tact_record *record)
 {
-    uint32_t pairs[MOST][2], count = shape_pairs_of_tick(tick, pairs);
+    uint32_t pairs[MAX_LIST_ENTRIES][2], count = shape_pairs_of_tick(tick, pairs);
     double *element = record->values + 4;
     record->tick = tick;
     record->stamp_ns = SESSION_START_NS + (int64_t)tick * 1000000;
@@ -102,7 +102,7 @@ static void record_log(const char *path, uint64_t split_bytes)
 
 static void expect_record_of_tick(const struct tact_log *log, const struct tact_record *r)
 {
-    uint32_t pairs[MOST][2], count = shape_pairs_of_tick(r->tick, pairs), at = 0;
+    uint32_t pairs[MAX_LIST_ENTRIES][2], count = shape_pairs_of_tick(r->tick, pairs), at = 0;
     const struct tact_log_pair *p;
     assert_true(r->values[1] == (double)r->tick + 0.1);
     for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
@@ -223,7 +223,7 @@ static void invalid_lists_are_refused(void **unused)
         static const char *const bad[] = {"floor", ""};
         struct tact_layout layout = {0};
         tact_layout_add(&layout, TACT_FIELD_INPUT, "device", "", 3);
-        tact_layout_add_list(&layout, i == 0 ? 0 : MOST);
+        tact_layout_add_list(&layout, i == 0 ? 0 : MAX_LIST_ENTRIES);
         if (i != 1) {
             tact_layout_add(layout.element, TACT_FIELD_OUTPUT, "wrench", "N", 3);
         }

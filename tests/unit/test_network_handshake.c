@@ -143,7 +143,7 @@ static void window_accepts_each_packet_once(void **state)
     enum { PACKETS = 5000 };
     struct tact_network_identity caller, listener;
     struct exchange x;
-    static unsigned char datagrams[PACKETS][48], accepted[PACKETS];
+    static unsigned char sealed_datagrams[PACKETS][48], accepted[PACKETS];
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     int counts[2] = {0, 0}, highest = -1;
     make_peer_identities(&caller, &listener);
@@ -151,7 +151,7 @@ static void window_accepts_each_packet_once(void **state)
     for (int i = 0; i < PACKETS; i++) {
         unsigned char datagram[TACT_NETWORK_DATAGRAM];
         assert_int_equal(tact_network_seal(&x.caller, "datagram", 8, datagram), 48);
-        memcpy(datagrams[i], datagram, 48);
+        memcpy(sealed_datagrams[i], datagram, 48);
     }
     for (int k = 0; k < 40000; k++) { /* counters go forward, with steps back and jumps */
         const int reach = k % 7 ? 1500 : 20, at = k / 10;
@@ -160,7 +160,7 @@ static void window_accepts_each_packet_once(void **state)
             continue;
         }
         const int fresh = !accepted[i] && i > highest - TACT_NETWORK_REPLAY_WINDOW;
-        const ssize_t n = tact_network_open(&x.listener, datagrams[i], 48, payload);
+        const ssize_t n = tact_network_open(&x.listener, sealed_datagrams[i], 48, payload);
         assert_int_equal(n, fresh ? 8 : -EALREADY);
         accepted[i] |= (unsigned char)fresh;
         highest = fresh && i > highest ? i : highest;
@@ -173,7 +173,7 @@ static void window_accepts_each_packet_once(void **state)
     unsigned char datagram[TACT_NETWORK_DATAGRAM];
     assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), 40);
     assert_int_equal(tact_network_open(&x.listener, datagram, 40, payload), 0);
-    assert_int_equal(tact_network_open(&x.listener, datagrams[PACKETS - 1], 48, payload),
+    assert_int_equal(tact_network_open(&x.listener, sealed_datagrams[PACKETS - 1], 48, payload),
                      -EALREADY);
     assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), -EOVERFLOW);
 }

@@ -124,9 +124,9 @@ static double simulate_stiffness(double b, int delay, double period)
     memset(to_near, 0, sizeof to_near);
     const double rate = 1e-3;
     for (int k = 0; k < 200 * delay; k++) {
-        const double arrived = to_near[k % delay];
+        const double arrived_wave = to_near[k % delay];
         /* Near end of the line: a velocity is imposed; the wave that arrives gives the force. */
-        force = b * rate - sqrt(2.0 * b) * arrived;
+        force = b * rate - sqrt(2.0 * b) * arrived_wave;
         const double sent = (b * rate + force) / sqrt(2.0 * b);
         /* Far end of the line: it is blocked, so that the wave returns with the other sign. */
         const double wave_at_far_end = waves_to_far_end[k % delay];

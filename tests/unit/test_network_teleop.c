@@ -277,9 +277,9 @@ static void press_is_that_of_no_delay(void **state)
             if (h == 1) {
                 o.free = 0;
                 o.tank = 0.1;
-                const struct run_result bounded = run_press(&o);
-                print_message("       with a tank of 0.1 J press %.2f N\n", bounded.press);
-                assert_true(bounded.press <= r.press && bounded.press > 2.9);
+                const struct run_result press_with_tank = run_press(&o);
+                print_message("       with a tank of 0.1 J press %.2f N\n", press_with_tank.press);
+                assert_true(press_with_tank.press <= r.press && press_with_tank.press > 2.9);
                 assert_true(fabs(r.press / ideal_press(&hands[h]) - 1.0) < 0.01);
                 assert_true(f.drag < (delays_ms[i] < 200.0 ? 1.05 : 1.16) * expected_drag[i]);
                 assert_true(r.peak < largest_peak);
@@ -312,10 +312,10 @@ static void other_modes_need_a_fast_link(void **state)
         struct run_options position = options_of_plain_link(POSITION_POSITION, 1, delays_ms[i]);
         position.free = 1;
         const struct run_result f = run_press(&force), p = run_press(&position);
-        const int unstable = f.unstable || f.late_speed > 2e-3;
+        const int is_unstable = f.unstable || f.late_speed > 2e-3;
         print_message("%3.0f ms: forces %s, positions drag %.2f N\n", delays_ms[i],
-                      unstable ? "unstable" : "settle", p.drag);
-        assert_int_equal(unstable, delays_ms[i] >= 20.0);
+                      is_unstable ? "unstable" : "settle", p.drag);
+        assert_int_equal(is_unstable, delays_ms[i] >= 20.0);
         assert_true(delays_ms[i] < 5.0 ? p.drag < 1.0 : p.drag > 3.0 * expected_drag[i]);
     }
 }

@@ -456,11 +456,11 @@ static void degenerate_placements_are_exact(void **unused)
         {CUBE, FLOOR, {0, 0, -0.01}, 0},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
-    struct tact_shape kinds[] = {{.kind = TACT_SHAPE_SPHERE, .size = {0.01}},
-                                 {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
-                                 {.kind = TACT_SHAPE_SPHERE, .size = {0.001}},
-                                 {.kind = TACT_SHAPE_BOX, .size = {0.002, 0.002, 0.002}},
-                                 {.kind = TACT_SHAPE_HALFSPACE}};
+    struct tact_shape tested_shapes[] = {{.kind = TACT_SHAPE_SPHERE, .size = {0.01}},
+                                         {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
+                                         {.kind = TACT_SHAPE_SPHERE, .size = {0.001}},
+                                         {.kind = TACT_SHAPE_BOX, .size = {0.002, 0.002, 0.002}},
+                                         {.kind = TACT_SHAPE_HALFSPACE}};
     struct tact_shape all[2 * CASES];
     struct tact_source_pair of[CASES];
     struct tact_pose poses[2 * CASES];
@@ -468,11 +468,11 @@ static void degenerate_placements_are_exact(void **unused)
     const double directions[3 * CASES] = {0};
     struct tact_source source;
     struct tact_source_result result;
-    assert_int_equal(tact_shape_tessellate(&kinds[CUBE]), 0);
-    assert_int_equal(tact_shape_tessellate(&kinds[DIE]), 0);
+    assert_int_equal(tact_shape_tessellate(&tested_shapes[CUBE]), 0);
+    assert_int_equal(tact_shape_tessellate(&tested_shapes[DIE]), 0);
     for (uint32_t i = 0; i < CASES; i++) {
-        all[2 * i] = kinds[cases[i].a];
-        all[2 * i + 1] = kinds[cases[i].b];
+        all[2 * i] = tested_shapes[cases[i].a];
+        all[2 * i + 1] = tested_shapes[cases[i].b];
         of[i] = (struct tact_source_pair){2 * i, 2 * i + 1};
         poses[2 * i] = poses[2 * i + 1] = tact_pose_identity();
         tact_v3_copy(poses[2 * i + 1].position, cases[i].at);
@@ -491,8 +491,8 @@ static void degenerate_placements_are_exact(void **unused)
         }
     }
     source.ops->close(source.self);
-    tact_shape_release(&kinds[CUBE]);
-    tact_shape_release(&kinds[DIE]);
+    tact_shape_release(&tested_shapes[CUBE]);
+    tact_shape_release(&tested_shapes[DIE]);
 }
 
 /* In a process of its own, as the OpenCL loader searches for drivers only once. */

@@ -260,10 +260,10 @@ static void open_scene_of_two_boxes(struct world_scene *s)
 }
 
 /* Simulates two boxes that fly at each other, each at this speed. Returns whether they touched. */
-static int simulate_collision(struct world_scene *s, double v, int turning, double *deepest,
+static int simulate_collision(struct world_scene *s, double v, int is_spinning, double *deepest,
                               double *energy)
 {
-    const double spin = turning ? 1000.0 * uniform(0.0, 1.0) : 0.0;
+    const double spin = is_spinning ? 1000.0 * uniform(0.0, 1.0) : 0.0;
     double far[2];
     int touched = 0;
     for (int k = 0; k < 2; k++) {

@@ -37,15 +37,15 @@ static void tilted_box_lands(void **state)
         const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04),
                                 plate = box_of_sides(1, 1, 1e-3);
         const double place[3] = {0.0, 0.0, 0.025}, turn[3] = {0.006, 0.010, 0.0};
-        struct tact_pose under = tact_pose_identity();
+        struct tact_pose ground_pose = tact_pose_identity();
         struct world_scene s;
         double deepest = 0.0, highest = 0.0, flat = 0.0;
         open_empty_scene(&s, &o);
-        under.position[2] = -0.5e-3;
+        ground_pose.position[2] = -0.5e-3;
         if (i < 3) {
             add_scene_ground(&s);
         } else {
-            add_scene_shape(&s, -1, &plate, &under, 0);
+            add_scene_shape(&s, -1, &plate, &ground_pose, 0);
         }
         add_scene_solid(&s, &box, 0.3, place, 0.0);
         start_box_on_ground(&s, 0.0);
@@ -109,13 +109,13 @@ static void block_is_not_pressed_through(void **state)
         const struct tact_shape box = box_of_sides(0.02, 0.02, 0.02),
                                 plate = box_of_sides(1, 1, 2e-3);
         const double place[3] = {0.0, 0.0, 0.012};
-        struct tact_pose under = tact_pose_identity();
+        struct tact_pose ground_pose = tact_pose_identity();
         struct world_scene s;
         o.gravity[2] = -500.0 * G;
         low[i] = 0.0;
         open_empty_scene(&s, &o);
-        under.position[2] = -1e-3;
-        add_scene_shape(&s, -1, &plate, &under, 0);
+        ground_pose.position[2] = -1e-3;
+        add_scene_shape(&s, -1, &plate, &ground_pose, 0);
         add_scene_solid(&s, &box, 0.03, place, 0.0);
         start_box_on_ground(&s, 0.5);
         for (int k = 0; k < 500; k++) {
@@ -173,13 +173,13 @@ static double slide_block(double period, int on_plate, double v, double exact_st
     struct tact_world_options o = options_with_contact_model("features", period);
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), plate = box_of_sides(2, 2, 1e-3);
     const double place[3] = {0.0, 0.0, 0.02}, along[2] = {cos(direction), sin(direction)};
-    struct tact_pose under = tact_pose_identity();
+    struct tact_pose ground_pose = tact_pose_identity();
     struct world_scene s;
     double off = 0.0;
     open_empty_scene(&s, &o);
-    under.position[2] = -0.5e-3;
+    ground_pose.position[2] = -0.5e-3;
     if (on_plate) {
-        add_scene_shape(&s, -1, &plate, &under, 0);
+        add_scene_shape(&s, -1, &plate, &ground_pose, 0);
     } else {
         add_scene_ground(&s);
     }
@@ -216,14 +216,16 @@ static void block_slides_and_stops(void **state)
     for (int i = 0; i < 12; i++) {
         const double h = 1e-3 / (1 << i % 3), slowed = 0.5 * mu * G * h;
         const double rest = mu * G * h * h / 8.0, direction = 0.5 * i;
-        double early = slide_block(h, i / 3 % 2, v, v - slowed, mu, direction);
+        double early_stop_distance = slide_block(h, i / 3 % 2, v, v - slowed, mu, direction);
         double way = slide_block(h, i / 3 % 2, v + slowed, v, mu, direction);
-        double shifted = (v - slowed) * (v - slowed) / (2.0 * mu * G);
+        double expected_stop_distance = (v - slowed) * (v - slowed) / (2.0 * mu * G);
         printf(
             "h %g ms: slides %.7f of v^2 / (2 mu g), %.9f of what the slower start does; of half "
             "a tick before %.7f\n",
-            1e3 * h, early / exact, early / shifted, way / exact);
-        assert_true(early - shifted < 1e-12 && early - shifted > -rest - 1e-12);
+            1e3 * h, early_stop_distance / exact, early_stop_distance / expected_stop_distance,
+            way / exact);
+        assert_true(early_stop_distance - expected_stop_distance < 1e-12 &&
+                    early_stop_distance - expected_stop_distance > -rest - 1e-12);
         assert_true(way - exact < 1e-12 && way - exact > -rest - 1e-12 && rest < 1e-5 * exact);
     }
 }
@@ -411,19 +413,19 @@ static void box_rocks_on_a_layer(void **state)
 {
     (void)state;
     static const double periods[2] = {1e-5, 1e-3}, stiffnesses[2] = {1e8, 1e5};
-    static const double weights[2] = {G, 1e-3 * G};
+    static const double load_accelerations[2] = {G, 1e-3 * G};
     const double a = 0.05, b = 0.03, c = 0.02, mass = 0.3, area = 4.0 * a * b;
     const double inertia = mass * ((2.0 * a * 2.0 * a + 2.0 * c * 2.0 * c) / 12.0 + c * c);
     const struct tact_shape box = box_of_sides(2.0 * a, 2.0 * b, 2.0 * c);
     for (int i = 0; i < 2; i++) {
-        const double k = stiffnesses[i], depth = mass * weights[i] / (k * area);
+        const double k = stiffnesses[i], depth = mass * load_accelerations[i] / (k * area);
         const double exact = sqrt(k * 4.0 / 3.0 * a * a * a * b / inertia);
         struct tact_world_options o = options_with_contact_model("features", periods[i]);
         /* with friction of 5 the box turns about the axis of its base */
         struct tact_contact_law law = make_friction_law(5.0);
         const double place[3] = {0.0, 0.0, c - depth}, turn[3] = {0.0, 0.1 * depth / a, 0.0};
         struct world_scene s;
-        o.gravity[2] = -weights[i];
+        o.gravity[2] = -load_accelerations[i];
         law.compliance = 1.0 / (k * area);
         law.dissipation = 0.0;
         open_empty_scene(&s, &o);
@@ -451,11 +453,11 @@ static void an_egg_rocks_at_its_frequency(void **state)
     const struct tact_shape egg = {.kind = TACT_SHAPE_ELLIPSOID, .size = {a, b, b}};
     const struct tact_shape plate = box_of_sides(1, 1, 0.01);
     const double place[3] = {0.0, 0.0, b}, turn[3] = {0.0, 1e-3, 0.0};
-    struct tact_pose under = tact_pose_identity();
+    struct tact_pose ground_pose = tact_pose_identity();
     struct world_scene s;
     open_empty_scene(&s, &o);
-    under.position[2] = -0.005;
-    add_scene_shape(&s, -1, &plate, &under, 0);
+    ground_pose.position[2] = -0.005;
+    add_scene_shape(&s, -1, &plate, &ground_pose, 0);
     add_scene_solid(&s, &egg, mass, place, 0.0);
     start_box_on_ground(&s, 1.0);
     double frequency = rocking_frequency(&s, turn, o.period, 10000);

@@ -24,18 +24,18 @@ static void soft_ball_spins_down(void **state)
         const double place[3] = {0.0, 0.0, radius};
         const double r = i == 2 ? 1.0 / (1.0 / radius + 1.0 / 0.03) : radius;
         const double a = cbrt(0.75 * mass * G * r / modulus);
-        const double slower =
+        const double expected_slowing =
             3.0 * M_PI / 16.0 * mu * mass * G * a / (0.4 * mass * radius * radius);
-        struct tact_pose under = tact_pose_identity();
+        struct tact_pose ground_pose = tact_pose_identity();
         struct tact_contact_law law = make_friction_law(mu);
         struct world_scene s;
         law.modulus = modulus;
         open_empty_scene(&s, &o);
-        under.position[2] = i == 2 ? -0.08 : -0.5e-3;
+        ground_pose.position[2] = i == 2 ? -0.08 : -0.5e-3;
         if (i == 0) {
             add_scene_ground(&s);
         } else {
-            add_scene_shape(&s, -1, i == 1 ? &plate : &rod, &under, 0);
+            add_scene_shape(&s, -1, i == 1 ? &plate : &rod, &ground_pose, 0);
         }
         add_scene_solid(&s, &ball, mass, place, 0.0);
         set_scene_law(&s, 0, 1, &law);
@@ -47,8 +47,8 @@ static void soft_ball_spins_down(void **state)
                i == 0   ? "half-space"
                : i == 1 ? "plate"
                         : "capsule",
-               spin - w[2], slower * time);
-        assert_true(fabs((spin - w[2]) / (slower * time) - 1.0) < 1e-4);
+               spin - w[2], expected_slowing * time);
+        assert_true(fabs((spin - w[2]) / (expected_slowing * time) - 1.0) < 1e-4);
         close_scene(&s);
     }
 }
@@ -69,12 +69,12 @@ static void can_tips_at_its_rim(void **state)
         struct tact_world_options o = options_with_tilted_gravity(slope);
         const struct tact_shape can = make_can_shape(0.03, 0.1), plate = box_of_sides(1, 1, 0.01);
         const double place[3] = {0.0, 0.0, 0.05};
-        struct tact_pose under = tact_pose_identity();
+        struct tact_pose ground_pose = tact_pose_identity();
         struct world_scene s;
         o.model = tact_contact_model_find("features");
         open_empty_scene(&s, &o);
-        under.position[2] = -0.005;
-        add_scene_shape(&s, -1, &plate, &under, 0);
+        ground_pose.position[2] = -0.005;
+        add_scene_shape(&s, -1, &plate, &ground_pose, 0);
         add_scene_solid(&s, &can, 0.3, place, i & 2 ? 0.4 : 0.0);
         start_box_on_ground(&s, 2.0);
         run_scene_for_seconds(&s, 1.5);
@@ -96,17 +96,17 @@ static void a_can_rolls_down_without_sinking(void **state)
         struct tact_world_options o = options_with_tilted_gravity(slope);
         const struct tact_shape can = make_can_shape(r, length), plate = box_of_sides(8, 1, 1e-3);
         const double place[3] = {0.0, 0.0, r}, turn[3] = {2.0 * atan(1.0), 0.0, 0.0};
-        struct tact_pose under = tact_pose_identity();
+        struct tact_pose ground_pose = tact_pose_identity();
         struct world_scene s;
         double deepest = 0.0;
         o.model = tact_contact_model_find("features");
         o.period = h;
         open_empty_scene(&s, &o);
-        under.position[2] = -0.5e-3;
+        ground_pose.position[2] = -0.5e-3;
         if (i < 2) {
             add_scene_ground(&s);
         } else {
-            add_scene_shape(&s, -1, &plate, &under, 0);
+            add_scene_shape(&s, -1, &plate, &ground_pose, 0);
         }
         add_scene_solid(&s, &can, 0.3, place, 0.0);
         start_box_on_ground(&s, 0.5);

@@ -11,13 +11,14 @@
 static const double g = 9.81, deg = 3.14159265358979323846 / 180.0;
 
 /* Depth and half length of the groove, along y [m]. */
-static const double DEPTH = 0.1, LENGTH = 1.0;
+static const double GROOVE_DEPTH = 0.1, LENGTH = 1.0;
 
 /* A block with a groove of half angle a, whose bottom is the line x = z = 0. */
 static struct tact_mesh *make_groove(double a)
 {
-    double c = DEPTH * tan(a), v[30];
-    const double outline[5][2] = {{-c, -DEPTH}, {c, -DEPTH}, {c, DEPTH}, {0.0, 0.0}, {-c, DEPTH}};
+    double c = GROOVE_DEPTH * tan(a), v[30];
+    const double outline[5][2] = {
+        {-c, -GROOVE_DEPTH}, {c, -GROOVE_DEPTH}, {c, GROOVE_DEPTH}, {0.0, 0.0}, {-c, GROOVE_DEPTH}};
     static const uint32_t face[3][3] = {{0, 1, 3}, {1, 2, 3}, {0, 3, 4}};
     uint32_t t[16 * 3], n = 0;
     struct tact_mesh *mesh = NULL;
@@ -208,11 +209,12 @@ static void a_corner_of_three_walls_is_three_contacts(void **state)
                              /* wall across y */
                              0.55, -0.05, 0.25, 1.1, 0.1, 0.5};
     open_empty_scene(&s, &o);
-    struct tact_shape walls = make_shape_of_boxes(&s, room, 3), box = box_of_sides(0.1, 0.1, 0.1);
+    struct tact_shape three_walls = make_shape_of_boxes(&s, room, 3),
+                      box = box_of_sides(0.1, 0.1, 0.1);
     const struct tact_pose here = tact_pose_identity();
     struct tact_contact_law law = make_rigid_law(0.0);
     const double at[3] = {0.04999, 0.04999, 0.04999};
-    add_scene_shape(&s, -1, &walls, &here, 0);
+    add_scene_shape(&s, -1, &three_walls, &here, 0);
     add_scene_solid(&s, &box, mass, at, 0.0);
     set_scene_law(&s, 0, 1, &law);
     finish_scene_building(&s);

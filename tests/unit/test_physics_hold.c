@@ -111,9 +111,9 @@ static void measure_creep_of_pad(const char *name, const struct tact_shape *pad,
     assert_true(measure_creep(name, pad, modulus, 0.95, 2, 20, &turn) < 1e-9);
     /* beyond the limit the block slides for 0.1 s at the excess force over the mass, plus v h /
      * 2 */
-    double slid = measure_creep(name, pad, modulus, 1.03, 0, 0.3, &turn);
+    double sliding_distance = measure_creep(name, pad, modulus, 1.03, 0, 0.3, &turn);
     double exact = 0.5 * (0.03 * 2 * MU * PRESS / MASS) * 0.1 * 0.1;
-    assert_true(fabs(slid - (exact + 0.5e-3 * 0.3)) < 1e-6 * exact);
+    assert_true(fabs(sliding_distance - (exact + 0.5e-3 * 0.3)) < 1e-6 * exact);
 }
 
 static void a_flat_pad_does_not_creep(void **state)

@@ -34,10 +34,10 @@ struct pinch {
                       */
     struct tact_pose poses[POSES][SHAPES];
     int body;
-    double arm;        /* arm of the centre of mass from the line between the tips [m] */
-    double release;    /* time before which only the fingers load the grip [s] */
-    double tangential; /* compliance of the tips' patches along themselves [m/N] */
-    const char *model; /* NULL: volume */
+    double arm;          /* arm of the centre of mass from the line between the tips [m] */
+    double release_time; /* time before which only the fingers load the grip [s] */
+    double tangential;   /* compliance of the tips' patches along themselves [m/N] */
+    const char *model;   /* NULL: volume */
 };
 
 /* A fingertip that slides along y and presses towards -sign y. */
@@ -234,12 +234,12 @@ static double measure_creep(struct pinch *p, enum load load, double share, doubl
     double h = p->scene.options.period, worst = 0;
     long ticks = lround(seconds / h);
     for (long i = 0; i < ticks; i++) {
-        double t = (double)i * h, wave = sin(2 * M_PI * 2 * (t - p->release));
+        double t = (double)i * h, wave = sin(2 * M_PI * 2 * (t - p->release_time));
         wave = load == CYCLIC ? wave : load == PULSING ? 0.5 + 0.5 * wave : 1;
         if (p->tangential > 0) { /* a sudden load would overshoot the limit */
-            wave *= tact_min(1, t - p->release);
+            wave *= tact_min(1, t - p->release_time);
         }
-        step_pinch(p, t < p->release ? 0 : weight * wave);
+        step_pinch(p, t < p->release_time ? 0 : weight * wave);
         if (i == ticks / 2) {
             measure_object(p, from);
         } else if (i > ticks / 2 && (!(p->tangential > 0) || (i - ticks / 2) % 500 == 0)) {
@@ -296,7 +296,7 @@ static double run_duration(double usual)
 static void no_creep_with_host_moments(void **state)
 {
     (void)state;
-    struct pinch p = {.release = 0.5};
+    struct pinch p = {.release_time = 0.5};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-9);
 }
 
@@ -305,7 +305,7 @@ static void no_creep_with_host_moments(void **state)
 static void no_creep_by_features(void **state)
 {
     (void)state;
-    struct pinch p = {.release = 0.5, .model = "features"};
+    struct pinch p = {.release_time = 0.5, .model = "features"};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-10);
 }
 
@@ -314,14 +314,14 @@ static void no_creep_by_features(void **state)
 static void no_creep_of_soft_tips(void **state)
 {
     (void)state;
-    struct pinch p = {.release = 0.5, .tangential = 5e-6};
+    struct pinch p = {.release_time = 0.5, .tangential = 5e-6};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-8);
 }
 
 static void no_creep_with_mesh_tips(void **state)
 {
     (void)state;
-    struct pinch p = {.release = 0.5};
+    struct pinch p = {.release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-9);
 }
 
@@ -340,7 +340,7 @@ static void no_creep_with_single_precision(void **state)
 {
     (void)state;
     skip_without_opencl_device();
-    struct pinch p = {.device = 1, .release = 0.5};
+    struct pinch p = {.device = 1, .release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
@@ -348,7 +348,7 @@ static void no_creep_with_late_single_precision(void **state)
 {
     (void)state;
     skip_without_opencl_device();
-    struct pinch p = {.device = 1, .delay_ticks = 1, .release = 0.5};
+    struct pinch p = {.device = 1, .delay_ticks = 1, .release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
@@ -357,13 +357,15 @@ static void no_creep_with_late_single_precision(void **state)
 static void slides_beyond_the_limit(void **state)
 {
     (void)state;
-    struct pinch p = {.release = 0.1};
-    double h = 1e-3, t = p.release;
-    double fallen = 0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* including the integrator's v h / 2 */
-    print_message("the excess alone moves a body by %.3e m\n", fallen);
-    assert_true(run_pinch(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > fallen);
-    assert_true(fabs(run_pinch(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / fallen - 1) < 0.05);
-    assert_true(run_pinch(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > 0.1 * fallen);
+    struct pinch p = {.release_time = 0.1};
+    double h = 1e-3, t = p.release_time;
+    double expected_fall =
+        0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* including the integrator's v h / 2 */
+    print_message("the excess alone moves a body by %.3e m\n", expected_fall);
+    assert_true(run_pinch(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > expected_fall);
+    assert_true(fabs(run_pinch(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / expected_fall - 1) <
+                0.05);
+    assert_true(run_pinch(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > 0.1 * expected_fall);
 }
 
 int main(void)

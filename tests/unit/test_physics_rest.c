@@ -72,8 +72,8 @@ static void check_energy(const struct energy_balance *e)
     assert_true(e->end <= e->start + e->work_gained + slack);
 }
 
-static int start_dropped_body(struct world_scene *s, int is_coin, double mu, double up, double lean,
-                              double yaw)
+static int start_dropped_body(struct world_scene *s, int is_coin, double mu, double up,
+                              double lean_angle, double yaw)
 {
     struct tact_contact_law law = make_rigid_law(mu);
     open_empty_scene(s, NULL);
@@ -84,7 +84,7 @@ static int start_dropped_body(struct world_scene *s, int is_coin, double mu, dou
     int b = add_scene_solid(s, &shape, is_coin ? 0.008 : 0.3, at, yaw);
     struct tact_body *body = tact_world_body(s->world, b);
     /* lean: rotation about x; at 90 degrees the coin is on its edge and the cylinder on its side */
-    const double q[4] = {cos(0.5 * lean), sin(0.5 * lean), 0, 0};
+    const double q[4] = {cos(0.5 * lean_angle), sin(0.5 * lean_angle), 0, 0};
     memcpy(body->pose.quat_wxyz, q, sizeof q);
     tact_world_refresh(s->world);
     set_scene_law(s, 0, 1, &law);

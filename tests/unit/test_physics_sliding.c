@@ -120,8 +120,8 @@ static void friction_opposes_slip(void **state)
 {
     (void)state;
     double worst = 0, sum = 0;
-    int sliding = 0, tried = 0, unsolved = 0;
-    while (sliding < 1000 && tried < 20000) {
+    int sliding_count = 0, tried = 0, unsolved = 0;
+    while (sliding_count < 1000 && tried < 20000) {
         struct tact_local_problem p;
         double r[6] = {0}, speed;
         int limits = 0;
@@ -140,7 +140,7 @@ static void friction_opposes_slip(void **state)
         if (speed < 1e-6) {
             continue; /* pure spin: the slip has no direction */
         }
-        sliding++;
+        sliding_count++;
         if (tact_local_residual(&p, r) > 1e-8) {
             unsolved++;
             continue;
@@ -150,8 +150,8 @@ static void friction_opposes_slip(void **state)
     }
     print_message("%d sliding contacts of %d: friction off by %.1e deg at worst, %.1e in the mean, "
                   "%d unsolved\n",
-                  sliding, tried, worst, sum / sliding, unsolved);
-    assert_int_equal(sliding, 1000);
+                  sliding_count, tried, worst, sum / sliding_count, unsolved);
+    assert_int_equal(sliding_count, 1000);
     assert_int_equal(unsolved, 0);
     assert_true(worst < 0.1);
 }

@@ -74,8 +74,8 @@ static void deflection_is_compliance_times_force(void **state)
 {
     (void)state;
     struct plate_scene s = {.side = {0.08, 0.06, 0.02}};
-    const double pull = 0.3 * MU * MASS * G, t = 2e-4;
-    const double on[6] = {pull}, off[6] = {0};
+    const double pull_force = 0.3 * MU * MASS * G, t = 2e-4;
+    const double on[6] = {pull_force}, off[6] = {0};
     double foot[3], later[3], back[3];
     open_plate_on_springs(&s, 1e-4, t, 2e-5);
     run_under_wrench(&s, on, 2);
@@ -86,9 +86,9 @@ static void deflection_is_compliance_times_force(void **state)
     lowest_point_of_foot(&s, back);
     print_message("gives way by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
                   "without it %.1e m\n",
-                  1e3 * foot[0], pull, 1e3 * t * pull, later[0] - foot[0], back[0]);
-    assert_true(fabs(foot[0] / (t * pull) - 1) < 7e-5);
-    assert_true(fabs(later[0] - foot[0]) < 1e-12 && fabs(back[0]) < 1e-4 * t * pull);
+                  1e3 * foot[0], pull_force, 1e3 * t * pull_force, later[0] - foot[0], back[0]);
+    assert_true(fabs(foot[0] / (t * pull_force) - 1) < 7e-5);
+    assert_true(fabs(later[0] - foot[0]) < 1e-12 && fabs(back[0]) < 1e-4 * t * pull_force);
     close_scene(&s.scene);
 }
 

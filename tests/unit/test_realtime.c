@@ -338,8 +338,8 @@ static int run_unprivileged(rlim_t lockable)
         }
         printf("unprivileged %s: %s; %s\n", item->name, item->why, item->fix);
     }
-    const struct tact_realtime_item *affinity = find_item(&v.report, "affinity");
-    if (!affinity || !affinity->granted || v.inside.policy != SCHED_OTHER) {
+    const struct tact_realtime_item *affinity_item = find_item(&v.report, "affinity");
+    if (!affinity_item || !affinity_item->granted || v.inside.policy != SCHED_OTHER) {
         return 3;
     }
     const struct thread_setting after = thread_settings();

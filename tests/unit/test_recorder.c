@@ -267,7 +267,7 @@ static void a_second_recorder_is_refused(void **state)
 }
 
 struct stalled_pipe {
-    const char *pipe;
+    const char *pipe_path;
     int file;
     useconds_t stall_us;
 };
@@ -276,7 +276,7 @@ struct stalled_pipe {
 static void *stall_reader(void *argument)
 {
     const struct stalled_pipe *pipe_of_stalled_reader = argument;
-    int from = open(pipe_of_stalled_reader->pipe, O_RDONLY);
+    int from = open(pipe_of_stalled_reader->pipe_path, O_RDONLY);
     char bytes[65536];
     ssize_t n;
 
@@ -293,7 +293,7 @@ static void *stall_reader(void *argument)
  * one; returns the maximum occupancy of the ring. */
 static uint64_t record_through_a_stall(uint64_t ticks, long tick_interval_ns, useconds_t stall_us)
 {
-    const char *pipe = session_log_path("pipe");
+    const char *pipe_path = session_log_path("pipe");
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
@@ -302,13 +302,13 @@ static uint64_t record_through_a_stall(uint64_t ticks, long tick_interval_ns, us
     char path[64];
     pthread_t thread;
 
-    unlink(pipe);
-    assert_int_equal(mkfifo(pipe, 0600), 0);
-    struct stalled_pipe pipe_of_stalled_reader = {pipe, memfd_create("disk", MFD_CLOEXEC),
+    unlink(pipe_path);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    struct stalled_pipe pipe_of_stalled_reader = {pipe_path, memfd_create("disk", MFD_CLOEXEC),
                                                   stall_us};
     assert_int_equal(pthread_create(&thread, NULL, stall_reader, &pipe_of_stalled_reader), 0);
-    assert_int_equal(open_session_recorder(pipe, &options, (struct tact_messages){0}, &recorder),
-                     0);
+    assert_int_equal(
+        open_session_recorder(pipe_path, &options, (struct tact_messages){0}, &recorder), 0);
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint64_t tick = 0; tick < ticks; tick++) {
         struct tact_record *record = tact_recorder_begin(recorder);
@@ -331,7 +331,7 @@ static uint64_t record_through_a_stall(uint64_t ticks, long tick_interval_ns, us
     assert_int_equal(count_equal_records(log, 0), ticks);
     tact_log_close(log);
     close(pipe_of_stalled_reader.file);
-    unlink(pipe);
+    unlink(pipe_path);
     return report.occupancy_max;
 }
 
@@ -412,7 +412,7 @@ static void wrong_use_is_refused(void **state)
     struct tact_recorder_content contents[6];
     struct tact_log_attachment twice[] = {{"a", NULL, "", 0}, {"a", NULL, "", 0}};
     struct tact_log_fact own[] = {{"clock", "mine"}};
-    struct tact_log_fact latin1[] = {{"cpu", "\xe4"}};
+    struct tact_log_fact invalid_utf8_fact[] = {{"cpu", "\xe4"}};
     struct tact_recorder_joint joint = {"j", SESSION_DOUBLE_COUNT, TACT_RECORDER_NONE, 0};
     struct tact_recorder_body body = {"b", SESSION_DOUBLE_COUNT - 6};
 
@@ -430,7 +430,7 @@ static void wrong_use_is_refused(void **state)
     contents[0].attachment_count = 2;
     contents[1].facts = own;
     contents[1].fact_count = 1;
-    contents[2].facts = latin1;
+    contents[2].facts = invalid_utf8_fact;
     contents[2].fact_count = 1;
     contents[3].joints = &joint;
     contents[3].joint_count = 1;

@@ -346,11 +346,11 @@ static int is_between_pieces(const double st[2])
 {
     const double a = st[0] * (0.5 - st[1] / 6.0), b = st[1] * (0.5 - st[0] / 6.0);
     const double at[5] = {st[0], st[1], a, b, a + b};
-    int between = 0;
+    int is_at_piece_border = 0;
     for (int i = 0; i < 5; i++) {
-        between |= fabs(8.0 * at[i] - nearbyint(8.0 * at[i])) < 1e-3;
+        is_at_piece_border |= fabs(8.0 * at[i] - nearbyint(8.0 * at[i])) < 1e-3;
     }
-    return between;
+    return is_at_piece_border;
 }
 
 static struct tact_charts *make_subdivision_charts(const char *text)

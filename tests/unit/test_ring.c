@@ -164,7 +164,7 @@ static void *produce_elements(void *arg)
 /* Returns the number of elements that arrived; fails on a torn, repeated or reordered one. */
 static uint64_t consume_elements(struct stress_with_two_threads *s)
 {
-    uint64_t arrived = 0, next = 0;
+    uint64_t received_count = 0, next = 0;
     for (;;) {
         const struct element *e = tact_ring_peek(s->ring);
         if (!e) {
@@ -176,10 +176,10 @@ static uint64_t consume_elements(struct stress_with_two_threads *s)
         assert_true(number >= next);
         assert_true(s->is_lossy || number == next);
         tact_ring_release(s->ring);
-        arrived++;
+        received_count++;
         next = number + 1;
         if (number == s->count) {
-            return arrived;
+            return received_count;
         }
     }
 }
@@ -191,15 +191,15 @@ static void stress_with_two_threads(uint32_t capacity, uint64_t count, int is_lo
         tact_ring_create(&s.ring, capacity, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
     pthread_t producer;
     assert_int_equal(pthread_create(&producer, NULL, produce_elements, &s), 0);
-    const uint64_t arrived = consume_elements(&s);
+    const uint64_t received_count = consume_elements(&s);
     assert_int_equal(pthread_join(producer, NULL), 0);
     assert_true(tact_ring_high_water(s.ring) <= tact_ring_capacity(s.ring));
     assert_int_equal(tact_ring_occupancy(s.ring), 0);
     if (is_lossy) {
         /* Retries of the last element count as overruns too. */
-        assert_true(arrived + tact_ring_overruns(s.ring) >= count + 1);
+        assert_true(received_count + tact_ring_overruns(s.ring) >= count + 1);
     } else {
-        assert_int_equal(arrived, count + 1);
+        assert_int_equal(received_count, count + 1);
     }
     tact_ring_free(s.ring);
 }

@@ -325,7 +325,7 @@ static void test_release_is_of_the_whole_group(void **state)
     const double wanted[4] = {2.0, 8.0, 2.0, 2.0}, zero[4] = {0.0, 8.0, 0.0, 0.0};
     struct tact_safety_options o = tact_safety_default();
     o.ramp = 0.0;
-    for (int released = 0; released < 4; released++) {
+    for (int released_channel = 0; released_channel < 4; released_channel++) {
         struct tact_safety s;
         double sent[4];
         assert_int_equal(tact_safety_init(&s, c, 4, &o), 0);
@@ -334,18 +334,18 @@ static void test_release_is_of_the_whole_group(void **state)
         }
         const uint64_t slowed = s.trips[TACT_TRIP_RATE];
         assert_true(sent[0] == 2.0 && sent[1] == 8.0 && sent[3] == 2.0);
-        tact_safety_release(&s, released);
+        tact_safety_release(&s, released_channel);
         /* releases the same group again, by another of its channels */
-        tact_safety_release(&s, released == 1 ? 1 : 3);
-        tact_safety_step(&s, released == 1 ? wanted : zero, 1, 10, sent);
+        tact_safety_release(&s, released_channel == 1 ? 1 : 3);
+        tact_safety_step(&s, released_channel == 1 ? wanted : zero, 1, 10, sent);
         for (int i = 0; i < 4; i++) {
-            assert_true(sent[i] ==
-                        (i == 1 ? (released == 1 ? 2.0 : 8.0) : (released == 1 ? 2.0 : 0.0)));
+            assert_true(sent[i] == (i == 1 ? (released_channel == 1 ? 2.0 : 8.0)
+                                           : (released_channel == 1 ? 2.0 : 0.0)));
         }
-        assert_int_equal(s.trips[TACT_TRIP_RATE], slowed + (released == 1));
+        assert_int_equal(s.trips[TACT_TRIP_RATE], slowed + (released_channel == 1));
         /* the vector begins at 0: sqrt(12) N, limited to 1 N a tick */
         tact_safety_step(&s, wanted, 1, 11, sent);
-        assert_true(released == 1 || fabs(sent[0] - 1.0 / sqrt(3.0)) < 1e-12);
+        assert_true(released_channel == 1 || fabs(sent[0] - 1.0 / sqrt(3.0)) < 1e-12);
         tact_safety_release(&s, -1);
         tact_safety_release(&s, 4);
     }

@@ -14,7 +14,7 @@
 #include "support/replays.h"
 
 /* The distal link follows with 0.5, and presses on a wall 5 mm ahead. */
-static const char pusher[] =
+static const char pusher_scene_text[] =
     "name: pusher\n"
     "gravity: [0, 0, 0]\n"
     "materials: [{name: skin}]\n"
@@ -40,7 +40,7 @@ static const char pusher[] =
     "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: skin}]\n";
 
 /* Two fingers on the base whose joints mirror each other hold a box between them. */
-static const char gripper[] =
+static const char gripper_scene_text[] =
     "name: gripper\n"
     "gravity: [0, 0, -9.81]\n"
     "materials: [{name: skin}]\n"
@@ -65,12 +65,13 @@ static const char gripper[] =
     "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: skin}]\n";
 
 /* Copies the scene's text with one change; the buffer has room for one more line. */
-static void change_scene_text(char text[sizeof pusher + 160], const char *from, const char *to)
+static void change_scene_text(char text[sizeof pusher_scene_text + 160], const char *from,
+                              const char *to)
 {
-    const char *at = strstr(pusher, from);
+    const char *at = strstr(pusher_scene_text, from);
     assert_non_null(at);
-    snprintf(text, sizeof pusher + 160, "%.*s%s%s", (int)(at - pusher), pusher, to,
-             at + strlen(from));
+    snprintf(text, sizeof pusher_scene_text + 160, "%.*s%s%s", (int)(at - pusher_scene_text),
+             pusher_scene_text, to, at + strlen(from));
 }
 
 static struct tact_session *begin_session(const char *text, struct tact_scene **scene)
@@ -97,7 +98,7 @@ static void a_finger_presses_through_its_mimic_joint(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin_session(pusher, &scene);
+    struct tact_session *session = begin_session(pusher_scene_text, &scene);
     struct tact_world *world = tact_session_world(session);
     const struct tact_hand_state q = tact_hand_state(tact_world_hand(world, 0));
     q.target[0] = 0.02;
@@ -121,7 +122,7 @@ static void fingers_on_two_branches_hold_a_box(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin_session(gripper, &scene);
+    struct tact_session *session = begin_session(gripper_scene_text, &scene);
     struct tact_world *world = tact_session_world(session);
     const struct tact_hand_state q = tact_hand_state(tact_world_hand(world, 0));
     q.target[1] = -0.01;
@@ -149,7 +150,7 @@ static void fingers_on_two_branches_hold_a_box(void **state)
 static void replays_from_any_tick(void **state)
 {
     (void)state;
-    char text[sizeof pusher + 160];
+    char text[sizeof pusher_scene_text + 160];
     change_scene_text(text, "mass: 0.03\n        joint: {type: slide,",
                       "mass: 0.03\n        joint: {type: slide, start: -0.03,");
     strcat(text, "duration: 0.6\n");
@@ -184,7 +185,7 @@ static void refuses_scenes(void **state)
          "other than 0"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char text[sizeof pusher + 160], key[96];
+        char text[sizeof pusher_scene_text + 160], key[96];
         struct tact_error err = {.line = 0};
         struct tact_scene *scene = NULL;
         change_scene_text(text, bad[i].from, bad[i].to);
@@ -203,7 +204,7 @@ static void refuses_scenes(void **state)
 static void refuses_ranges_without_room(void **state)
 {
     (void)state;
-    char text[sizeof pusher + 160];
+    char text[sizeof pusher_scene_text + 160];
     struct tact_error err = {.line = 0};
     struct tact_scene *scene = NULL;
     change_scene_text(text, "multiplier: 0.5", "multiplier: -1, offset: 0.03");

@@ -202,7 +202,7 @@ static void a_flipped_bit_loses_its_chunk_only(void **state)
 static void flipped_bits_in_record_heads(void **state)
 {
     (void)state;
-    int flips = 0;
+    int flip_count = 0;
     for (int opcode = 0; opcode <= TACT_MCAP_DATA_END; opcode++) {
         for (size_t i = 0;
              first_record_offset_of_opcode[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEAD; i++) {
@@ -221,11 +221,11 @@ static void flipped_bits_in_record_heads(void **state)
                          "damaged at byte %lu: %s",
                          i / 2, opcode, (unsigned long)first_record_offset_of_opcode[opcode],
                          (unsigned long)lost, (unsigned long)found.damage_at, found.why);
-            flips++;
+            flip_count++;
         }
     }
-    assert_true(flips > 10 * 8 * TACT_MCAP_RECORD_HEAD);
-    print_message("%d flipped bits in the heads of records, each noticed there\n", flips);
+    assert_true(flip_count > 10 * 8 * TACT_MCAP_RECORD_HEAD);
+    print_message("%d flipped bits in the heads of records, each noticed there\n", flip_count);
 }
 
 /* The remaining ticks of a truncated log replay bit for bit. */

@@ -39,7 +39,7 @@ static const char text[] =
     "outputs: [{from: h.a, to: glove.felt, limit: 10, rate: 1e5}]\n"
     "moments: {source: host}\n";
 
-static struct tact_session *running;
+static struct tact_session *running_session;
 static void (*spoil)(struct tact_world *world);
 static double sent[TICKS + 1];
 static int device_write_count;
@@ -54,7 +54,7 @@ static void device_read(void *self, uint64_t tick, double t, int64_t now,
     in->stamp_ns = now;
     in->channel[0] = 1.0;
     if (tick == FAULT_TICK) {
-        spoil(tact_session_world(running));
+        spoil(tact_session_world(running_session));
     }
 }
 
@@ -135,10 +135,10 @@ static void run_with_fault(void (*spoil_world)(struct tact_world *),
     options.record = LOG;
     options.messages.fn = store_message;
     remove(LOG);
-    open_session_of_scene_text(text, &options, &scene, &running);
-    assert_int_equal(tact_session_run(running, report), 0);
-    *json = tact_session_report_json(running, report);
-    tact_session_destroy(running);
+    open_session_of_scene_text(text, &options, &scene, &running_session);
+    assert_int_equal(tact_session_run(running_session, report), 0);
+    *json = tact_session_report_json(running_session, report);
+    tact_session_destroy(running_session);
     tact_scene_free(scene);
     assert_int_equal(device_write_count, TICKS + 1);
 }

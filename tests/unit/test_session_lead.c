@@ -341,7 +341,7 @@ static double move_tool_through_event(enum event event, int k, double from)
     const int is_event_active = k >= BEGINS && k < ENDS;
     const double press = fmin(1.0, (double)k / BEGINS);
     const double along = fmin(1.0, fmax(0.0, (double)(k - BEGINS) / (ENDS - BEGINS)));
-    const double leave = fmin(1.0, fmax(0.0, (double)(k - LEAVES) / (CYCLE - 1 - LEAVES)));
+    const double fraction = fmin(1.0, fmax(0.0, (double)(k - LEAVES) / (CYCLE - 1 - LEAVES)));
     const double away =
         event == BY_FINE ? 0.01 * sin(3.14159265358979323846 * along) : 0.03 * along;
     probe.in[CLUTCH] = is_event_active && event == BY_CLUTCH;
@@ -350,7 +350,7 @@ static double move_tool_through_event(enum event event, int k, double from)
     probe.state = is_event_active && event == BY_UNPLUG    ? TACT_DEVICE_LOST
                   : is_event_active && event == BY_SILENCE ? TACT_DEVICE_STALE
                                                            : TACT_DEVICE_OK;
-    const double x = from + 0.006 * press + away - (event == BY_FINE ? 0.006 : 0.003) * leave;
+    const double x = from + 0.006 * press + away - (event == BY_FINE ? 0.006 : 0.003) * fraction;
     probe.in[X] = probe.state == TACT_DEVICE_STALE ? probe.in[X] : x;
     return x;
 }

@@ -49,17 +49,17 @@ static const char beside[] =
 
 /* The ruler of `pinch` in two halves with a slot between them, in which the tips meet. */
 #define WHOLE_RULER "{type: box, size: [0.3, 0.002, 0.03], material: wood}"
-#define HALF(middle)                                                                               \
+#define HALF_OF_RULER_YAML(middle)                                                                 \
     "{type: box, size: [0.15, 0.002, 0.03], position: [" middle ", 0, 0], material: wood}"
 
-static char heard[4096];
+static char message_log[4096];
 
 static void append_message(void *user, enum tact_message_level level, const char *text)
 {
-    size_t used = strlen(heard);
+    size_t used = strlen(message_log);
     (void)user;
     (void)level;
-    snprintf(heard + used, sizeof heard - used, "%s\n", text);
+    snprintf(message_log + used, sizeof message_log - used, "%s\n", text);
 }
 
 static int count_text(const char *in, const char *text)
@@ -110,22 +110,23 @@ static void check_reports(const char *scene_text, const char *from, const char *
     options.clock = TACT_LOOP_FREE;
     options.record = path;
     options.messages = (struct tact_messages){append_message, NULL};
-    heard[0] = '\0';
+    message_log[0] = '\0';
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     char *json = tact_session_report_json(session, &report);
     assert_non_null(json);
-    print_message("%s: at most %d contacts\n%s", to, report.contacts_max, heard);
+    print_message("%s: at most %d contacts\n%s", to, report.contacts_max, message_log);
     assert_int_equal(report.contacts_max, contacts);
     assert_true(count_text(json, "\"model\"") >= contacts);
-    assert_int_equal(count_text(heard, "overlap inside"), expected);
+    assert_int_equal(count_text(message_log, "overlap inside"), expected);
     assert_int_equal(count_text(json, "\"meets_inside\""), expected);
     assert_int_equal(count_events(path, "meet_inside", (uint64_t)contacts, event, sizeof event),
                      expected);
     if (expected) {
-        static const char says[] = "left.tip and right.tip overlap inside ruler, which both press "
-                                   "on: they press on each other there, and less on it";
-        assert_non_null(strstr(heard, says));
+        static const char expected_report[] =
+            "left.tip and right.tip overlap inside ruler, which both press "
+            "on: they press on each other there, and less on it";
+        assert_non_null(strstr(message_log, expected_report));
         assert_string_equal(event, "left.tip/right.tip overlap inside ruler");
         assert_true(strstr(json, "\"body\": \"ruler\"") || strstr(json, "\"body\":\"ruler\""));
     }
@@ -156,9 +157,13 @@ static void other_contacts_are_not_reported(void **state)
 static void tips_that_meet_in_an_open_slot_are_not_reported(void **state)
 {
     (void)state;
-    check_reports(pinch, WHOLE_RULER, HALF("-0.0755") ", " HALF("0.0755"), 5, 0); /* 1 mm wide */
-    check_reports(pinch, WHOLE_RULER, HALF("-0.076") ", " HALF("0.076"), 5, 0);   /* 2 mm */
-    check_reports(pinch, WHOLE_RULER, HALF("-0.075") ", " HALF("0.075"), 5, 1);   /* closed */
+    check_reports(pinch, WHOLE_RULER,
+                  HALF_OF_RULER_YAML("-0.0755") ", " HALF_OF_RULER_YAML("0.0755"), 5,
+                  0); /* 1 mm wide */
+    check_reports(pinch, WHOLE_RULER, HALF_OF_RULER_YAML("-0.076") ", " HALF_OF_RULER_YAML("0.076"),
+                  5, 0); /* 2 mm */
+    check_reports(pinch, WHOLE_RULER, HALF_OF_RULER_YAML("-0.075") ", " HALF_OF_RULER_YAML("0.075"),
+                  5, 1); /* closed */
 }
 
 static void the_model_of_the_contacts_does_not_matter(void **state)

@@ -160,15 +160,15 @@ enum { COUNTERS = sizeof counters / sizeof *counters };
 /* What a site consumes and counts within a minute. */
 struct minute_statistics {
     double increase[COUNTERS]; /* in it */
-    double previous[COUNTERS];
+    double previous_counts[COUNTERS];
 };
 
 static void end_minute(int site, struct minute_statistics *minute_statistics)
 {
     for (int i = 0; i < COUNTERS; i++) {
         const double now = link_input(site, counters[i]);
-        minute_statistics->increase[i] = now - minute_statistics->previous[i];
-        minute_statistics->previous[i] = now;
+        minute_statistics->increase[i] = now - minute_statistics->previous_counts[i];
+        minute_statistics->previous_counts[i] = now;
     }
 }
 

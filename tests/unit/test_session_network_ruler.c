@@ -61,12 +61,13 @@ static void find_ruler(double place[3])
 static void ruler_is_held(void **state)
 {
     (void)state;
-#define POOR ", jitter: 0.02, loss: 0.05, burst: 0.01, seed: 5}"
+#define POOR_LINK_SETTINGS ", jitter: 0.02, loss: 0.05, burst: 0.01, seed: 5}"
     static const struct {
         const char *name, *settings;
-    } links[] = {{"plain, 50 ms", "link: {delay: 0.05}"},
-                 {"poor, 0 ms", "jitter: 0.02, repeats: 20, link: {delay: 0" POOR},
-                 {"poor, 50 ms", "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR}};
+    } links[] = {
+        {"plain, 50 ms", "link: {delay: 0.05}"},
+        {"poor, 0 ms", "jitter: 0.02, repeats: 20, link: {delay: 0" POOR_LINK_SETTINGS},
+        {"poor, 50 ms", "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR_LINK_SETTINGS}};
     enum { LIFTED = 10000 }; /* ticks */
     const int end = campaign_trial_count(LIFTED + 1500, LIFTED + 60000);
     const size_t begin = end < LIFTED + 60000 ? 2 : 0; /* the short form runs the last link alone */

@@ -115,7 +115,7 @@ static void pad_opens_and_closes_the_pinch(void **state)
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     double open = value_at(log, r, 50, "pinch_target", 1),
            closed = value_at(log, r, 450, "pinch_target", 1);
-    double released = value_at(log, r, 2000, "pinch_target", 1),
+    double released_target = value_at(log, r, 2000, "pinch_target", 1),
            again = value_at(log, r, 2500, "pinch_target", 1);
     double high = value_at(log, r, 1850, "ruler_pose", 2),
            low = value_at(log, r, 2990, "ruler_pose", 2);
@@ -123,9 +123,10 @@ static void pad_opens_and_closes_the_pinch(void **state)
     print_message(
         "target open %.3f closed %.3f, deadman released %.3f, then %.3f rad; ruler at %.4f "
         "m held with %.2f N, %.4f m released\n",
-        open, closed, released, again, high, force, low);
+        open, closed, released_target, again, high, force, low);
     assert_true(fabs(closed - open) > 0.15);
-    assert_true(released == closed); /* targets do not change while the deadman is released */
+    assert_true(released_target ==
+                closed); /* targets do not change while the deadman is released */
     /* the targets follow the trigger once the deadman is pressed again */
     assert_true(fabs(again - open) < 0.02);
     assert_true(fabs(high - 0.05) < 0.002);

@@ -74,12 +74,12 @@ static void parts_that_overlap_are_left_out(void **state)
     (void)state;
     static const int excluded[5][5] = {
         {0, 0, 0, 0, 0}, {0, 0, 1, 0, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 0, 1}};
-    char said[2048] = "";
+    char warnings_text[2048] = "";
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
     options.clock = TACT_LOOP_FREE;
-    options.messages = (struct tact_messages){collect_warnings, said};
+    options.messages = (struct tact_messages){collect_warnings, warnings_text};
     open_session_of_scene_text(hand_text, &options, &scene, &session);
     const struct tact_world *world = tact_session_world(session);
     assert_int_equal(tact_world_shape_count(world), 5);
@@ -88,11 +88,12 @@ static void parts_that_overlap_are_left_out(void **state)
             assert_int_equal(tact_world_pair_between(world, a, b) < 0, excluded[a][b]);
         }
     }
-    print_message("%s", said);
-    assert_non_null(strstr(
-        said, "right.base and right.c start 10 mm deep: contacts between them are disabled"));
+    print_message("%s", warnings_text);
     assert_non_null(
-        strstr(said, "right.a and right.c start 30 mm deep: contacts between them are disabled"));
+        strstr(warnings_text,
+               "right.base and right.c start 10 mm deep: contacts between them are disabled"));
+    assert_non_null(strstr(
+        warnings_text, "right.a and right.c start 30 mm deep: contacts between them are disabled"));
     tact_session_destroy(session);
     tact_scene_free(scene);
 }
@@ -101,20 +102,20 @@ static void kept_parts_touch(void **state)
 {
     (void)state;
     const struct edit keep = {"    base:\n", "    start_overlap: keep\n    base:\n"};
-    char text[sizeof hand_text + 128], said[2048] = "";
+    char text[sizeof hand_text + 128], warnings_text[2048] = "";
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
     edit_text(text, &keep);
     options.clock = TACT_LOOP_FREE;
-    options.messages = (struct tact_messages){collect_warnings, said};
+    options.messages = (struct tact_messages){collect_warnings, warnings_text};
     open_session_of_scene_text(text, &options, &scene, &session);
     const struct tact_world *world = tact_session_world(session);
     assert_true(tact_world_pair_between(world, 1, 2) < 0);
     assert_true(tact_world_pair_between(world, 1, 4) >= 0);
     assert_true(tact_world_pair_between(world, 2, 4) >= 0);
-    assert_non_null(strstr(said, "right.c and right.base start 10 mm deep"));
-    assert_null(strstr(said, "contacts between them are disabled"));
+    assert_non_null(strstr(warnings_text, "right.c and right.base start 10 mm deep"));
+    assert_null(strstr(warnings_text, "contacts between them are disabled"));
     tact_session_destroy(session);
     tact_scene_free(scene);
 }
@@ -194,13 +195,13 @@ static void refuses_scenes(void **state)
 static void refuses_overlaps_where_asked(void **state)
 {
     (void)state;
-    const struct edit refuse = {"    base:\n", "    start_overlap: refuse\n    base:\n"};
+    const struct edit refuse_edit = {"    base:\n", "    start_overlap: refuse\n    base:\n"};
     char text[sizeof hand_text + 128];
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
     struct tact_error err = {.line = 0};
-    edit_text(text, &refuse);
+    edit_text(text, &refuse_edit);
     options.clock = TACT_LOOP_FREE;
     assert_int_equal(tact_scene_parse(text, strlen(text), "p.yaml", NULL, &scene, &err), 0);
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);

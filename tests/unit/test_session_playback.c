@@ -161,10 +161,10 @@ static void read_logged_outputs(struct tact_log *log, uint64_t tick, double out[
     free(r);
 }
 
-static void expect_zero_outputs_in_write(int write)
+static void expect_zero_outputs_in_write(int write_index)
 {
     for (int i = 0; i < OUTPUT_COUNT; i++) {
-        assert_true(board.write[write].felt[i] == 0.0);
+        assert_true(board.write[write_index].felt[i] == 0.0);
     }
 }
 

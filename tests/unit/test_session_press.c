@@ -207,10 +207,10 @@ static void energy_is_that_of_the_force_that_acts(void **state)
         for (uint64_t k = 1; k < t.ticks; k++) {
             const double moved = reading_at(&t, k, X) - reading_at(&t, k - 1, X);
             const uint64_t newer = k > (uint64_t)whole + 1 ? k - 1 - (uint64_t)whole : 0;
-            const uint64_t older = newer > 0 ? newer - 1 : 0;
-            const double acts =
-                (1.0 - part) * reading_at(&t, newer, FORCE) + part * reading_at(&t, older, FORCE);
-            energy -= acts * moved;
+            const uint64_t older_tick = newer > 0 ? newer - 1 : 0;
+            const double acting_force = (1.0 - part) * reading_at(&t, newer, FORCE) +
+                                        part * reading_at(&t, older_tick, FORCE);
+            energy -= acting_force * moved;
             at_once -= reading_at(&t, k - 1, FORCE) * moved;
             least = fmin(least, energy);
         }

@@ -30,18 +30,20 @@ static void press_is_that_of_springs_in_series(void **state)
                               .back = 8.0};
             struct remote_log t = run_sites(&run);
             const double felt = -mean_of_column(&t, PERSON_FORCE, 7.0, 8.0);
-            const double ideal = series_spring_force(&hands[h]);
+            const double expected_force = series_spring_force(&hands[h]);
             const double drag = peak_of_column(&t, PERSON_FORCE, 0.5, 1.0);
             const double peak = peak_of_column(&t, ROBOT_FORCE, 0.5, 8.0);
             const double rest = rms_speed_of_column(&t, PERSON_Q, 7.5, 8.0);
             print_message("%3d ms %s: press %.3f N, ideal %.3f; drag %.2f N; robot's peak %.2f N; "
                           "rest %.2g mm/s\n",
-                          (int)table[i].delay, hands[h].name, felt, ideal, drag, peak, 1e3 * rest);
+                          (int)table[i].delay, hands[h].name, felt, expected_force, drag, peak,
+                          1e3 * rest);
             assert_true(rest < 2e-3);
-            assert_true(peak <= 1.5 * ideal);
-            assert_true(fabs(felt - ideal) < (table[i].delay > 100 ? 0.25 : 0.1) * ideal);
+            assert_true(peak <= 1.5 * expected_force);
+            assert_true(fabs(felt - expected_force) <
+                        (table[i].delay > 100 ? 0.25 : 0.1) * expected_force);
             if (h == 1) {
-                assert_true(felt > 0.95 * table[i].press && felt < 1.01 * ideal);
+                assert_true(felt > 0.95 * table[i].press && felt < 1.01 * expected_force);
                 assert_true(drag < 1.15 * table[i].drag);
             }
             assert_true(run.line.least >= -1e-12);
@@ -133,10 +135,10 @@ static void lost_site_returns_by_hand(void **state)
  * ramp of 4.4 N steps by 0.022 N in a tick. */
 static void short_release_fades(void **state)
 {
-    static const double releases[] = {0.01, 0.05, 0.15};
+    static const double release_durations[] = {0.01, 0.05, 0.15};
     (void)state;
     for (int i = 0; i < 6; i++) {
-        button = (struct button){0.3, 100.0, 4.0, 4.0 + releases[i % 3]};
+        button = (struct button){0.3, 100.0, 4.0, 4.0 + release_durations[i % 3]};
         struct run run = {.line = {.delay = i < 3 ? 20 : 0},
                           .hand = hands[1],
                           .person = i < 3 ? NULL : "mode: position_force, damping: 1",
@@ -151,7 +153,7 @@ static void short_release_fades(void **state)
         }
         print_message("%g s off: felt before %.2f N, least %.2f N, again %.2f N; largest step of a "
                       "tick %.4f N\n",
-                      releases[i % 3], mean_of_column(&t, PERSON_FORCE, 3.8, 4.0),
+                      release_durations[i % 3], mean_of_column(&t, PERSON_FORCE, 3.8, 4.0),
                       mean_of_column(&t, PERSON_FORCE, 4.195, 4.2),
                       mean_of_column(&t, PERSON_FORCE, 5.3, 5.5), jump);
         assert_true(fabs(mean_of_column(&t, PERSON_FORCE, 4.195, 4.2)) < 0.3);

@@ -25,7 +25,7 @@ static struct {
     void (*set_values)(uint64_t tick, struct tact_device_input *in);
     double sent[TICKS + 1][4];
     int64_t stamp[TICKS + 1];
-    int writes;
+    int write_count;
     int closed;
 } glove;
 
@@ -46,9 +46,9 @@ static void read_glove_device(void *self, uint64_t tick, double t, int64_t now,
 static void glove_write(void *self, const double *out, int64_t now)
 {
     (void)self;
-    assert_true(glove.writes <= TICKS);
-    memcpy(glove.sent[glove.writes], out, sizeof glove.sent[0]);
-    glove.stamp[glove.writes++] = now;
+    assert_true(glove.write_count <= TICKS);
+    memcpy(glove.sent[glove.write_count], out, sizeof glove.sent[0]);
+    glove.stamp[glove.write_count++] = now;
 }
 
 static void glove_close(void *self)
@@ -138,7 +138,7 @@ static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input
     free(text);
     assert_int_equal(glove.closed, 1);
     /* one write in each tick, and one of zeros at the end */
-    assert_int_equal(glove.writes, TICKS + 1);
+    assert_int_equal(glove.write_count, TICKS + 1);
     for (int i = 0; i <= TICKS; i++) {
         for (int k = 0; k < 4; k++) {
             assert_true(fabs(glove.sent[i][k]) <= OUTPUT_LIMIT);

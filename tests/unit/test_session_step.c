@@ -43,7 +43,7 @@
 
 static int deadman = 1; /* the glove's switch */
 static double written;
-static int writes;
+static int device_write_count;
 
 static void device_read(void *self, uint64_t tick, double t, int64_t now,
                         struct tact_device_input *in)
@@ -58,7 +58,7 @@ static void device_write(void *self, const double *out, int64_t now)
 {
     (void)self, (void)now;
     written = out[0];
-    writes++;
+    device_write_count++;
 }
 
 static void device_close(void *self)
@@ -72,7 +72,7 @@ static int device_open(const struct tact_device_config *config, struct tact_devi
     static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), device_read,
                                                device_write, device_close};
     (void)err;
-    assert_ptr_equal(config->user, &writes);
+    assert_ptr_equal(config->user, &device_write_count);
     out->ops = &ops;
     out->info.input_count = out->info.output_count = 1;
     strcpy(out->info.input[0].name, "switch");
@@ -81,7 +81,7 @@ static int device_open(const struct tact_device_config *config, struct tact_devi
 }
 
 static const struct tact_device_type glove = {TACT_ABI(struct tact_device_type), "glove", "a glove",
-                                              device_open, &writes};
+                                              device_open, &device_write_count};
 static const struct tact_device_type *const types[] = {&glove};
 
 struct rig {
@@ -114,7 +114,7 @@ static void open_stepped_session(struct rig *rig, const char *text, int clock, c
     options.control = press_and_release;
     options.control_user = rig;
     deadman = 1;
-    writes = 0;
+    device_write_count = 0;
     open_session_of_scene_text(text, &options, &rig->scene, &rig->session);
 }
 
@@ -205,7 +205,7 @@ static void stepping_has_the_bits_of_a_run(void **state)
         assert_int_equal(report.loop.executed, 200);
         assert_int_equal(report.loop.compute.count, 200);
         assert_int_equal(report.recorder.records, 200);
-        assert_int_equal(writes, 201);
+        assert_int_equal(device_write_count, 201);
         assert_true(written == 0.0);
         close_stepped_session(&rig);
         logs_are_equal(LOG_A, LOG_B, 200);
@@ -228,7 +228,7 @@ static void calls_out_of_order_are_refused(void **state)
     assert_true(written != 0.0);
     close_stepped_session(&rig); /* closing without tact_session_end() also ends the session */
     assert_true(written == 0.0);
-    assert_int_equal(writes, 151);
+    assert_int_equal(device_write_count, 151);
     open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
     assert_int_equal(tact_session_run(rig.session, &report), 0);
     assert_int_equal(tact_session_begin(rig.session), -EALREADY);

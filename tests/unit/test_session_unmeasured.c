@@ -23,7 +23,7 @@
         */
 
 /* Two rings, one on the other: neither is convex, so that their moments need a scratch. */
-#define RING                                                                                       \
+#define RING_MESH_YAML                                                                             \
     "{type: mesh, material: steel, generate: {kind: torus, radius: 0.05, tube: 0.01, "             \
     "triangles: 800}}\n"
 static const char scene_text[] = "name: rings\n"
@@ -37,11 +37,11 @@ static const char scene_text[] = "name: rings\n"
                                  "  - name: base\n"
                                  "    fixed: true\n"
                                  "    shapes:\n"
-                                 "      - " RING "  - name: top\n"
+                                 "      - " RING_MESH_YAML "  - name: top\n"
                                  "    mass: 0.1\n"
                                  "    position: [0, 0, 0.0199]\n"
                                  "    shapes:\n"
-                                 "      - " RING;
+                                 "      - " RING_MESH_YAML;
 
 static char reported[4096];
 

@@ -466,19 +466,19 @@ static void the_papers_matrix_has_the_other_sign(void **state)
         tact_v3_axpy(twist[0], -tact_v3_dot(motion.slip, c.frame), c.frame);
         assert_int_equal(tact_smooth_contact_point_rates(&c, (const double(*)[6])twist, &motion),
                          0);
-        int regular = 1;
+        int is_regular = 1;
         for (int k = 0; k < 2; k++) {
             double q[2], rates[2], over[3], local[9];
             tact_m3_tmul_v3(over, pair.turn[k], motion.over[k]);
             chart_coordinates_and_rates(shape[k].size, c.place[k], over, q, rates);
             /* the place is away from the poles of the chart, where its coordinates are singular */
-            regular = regular && cos(q[1]) > 0.3;
+            is_regular = is_regular && cos(q[1]) > 0.3;
             chart_twist(shape[k].size, q, rates, of[k]);
             chart_frame(shape[k].size, q, at, local);
             /* rows are the axes of the chart's frame in the world */
             tact_m3_mul_t(axes[k], local, pair.turn[k]);
         }
-        if (!regular) {
+        if (!is_regular) {
             continue;
         }
         count++;

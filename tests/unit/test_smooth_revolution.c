@@ -20,7 +20,7 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-#define BALL 0.02 /* [m] */
+#define BALL_RADIUS 0.02 /* [m] */
 
 /* A ball in the bowl, at rest at an angle; the bowl is turned about its axis by azimuth. */
 static void open_bowl(struct world_scene *s, const struct tact_charts *charts, double azimuth,
@@ -29,10 +29,10 @@ static void open_bowl(struct world_scene *s, const struct tact_charts *charts, d
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(friction);
     const struct tact_shape bowl_shape = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts};
-    const struct tact_shape ball = make_sphere(BALL);
+    const struct tact_shape ball = make_sphere(BALL_RADIUS);
     struct tact_pose at = tact_pose_identity();
-    const double place[3] = {(BOWL_RADIUS - BALL) * sin(angle), 0.0,
-                             -(BOWL_RADIUS - BALL) * cos(angle)};
+    const double place[3] = {(BOWL_RADIUS - BALL_RADIUS) * sin(angle), 0.0,
+                             -(BOWL_RADIUS - BALL_RADIUS) * cos(angle)};
     o.period = period;
     law.model = &tact_model_smooth;
     at.quat_wxyz[0] = cos(0.5 * azimuth);
@@ -80,7 +80,7 @@ static void ball_swings_in_a_bowl(void **state)
     for (int i = 0; i < 4; i++) {
         int rolls = i % 2;
         double h = i < 2 ? 1e-3 : 4e-3;
-        double exact = 2.0 * PI * sqrt((BOWL_RADIUS - BALL) * (rolls ? 1.4 : 1.0) / G) / a;
+        double exact = 2.0 * PI * sqrt((BOWL_RADIUS - BALL_RADIUS) * (rolls ? 1.4 : 1.0) / G) / a;
         struct world_scene s;
         open_bowl(&s, charts, 0.0, angle, rolls ? 0.4 : 0.0, h);
         struct tact_body *ball = tact_world_body(s.world, 0);
@@ -142,8 +142,8 @@ static void a_ball_rolls_up_and_down_in_a_tube(void **state)
         /* the ball starts beside the middle of the tube, at z = 0 */
         open_bowl(&s, charts, 0.0, PI / 2.0, 0.8, h);
         struct tact_body *ball = tact_world_body(s.world, 0);
-        tact_v3_set(ball->twist, 0.0, rate * (TUBE_RADIUS - BALL), 0.0);
-        tact_v3_set(ball->twist + 3, 0.0, 0.0, -rate * (TUBE_RADIUS - BALL) / BALL);
+        tact_v3_set(ball->twist, 0.0, rate * (TUBE_RADIUS - BALL_RADIUS), 0.0);
+        tact_v3_set(ball->twist + 3, 0.0, 0.0, -rate * (TUBE_RADIUS - BALL_RADIUS) / BALL_RADIUS);
         tact_body_refresh(ball);
         double worst = 0.0;
         for (int k = 1; k <= lround(1.2 / h); k++) {

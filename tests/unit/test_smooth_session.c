@@ -19,7 +19,7 @@
 
 /* Two ellipsoids, one on the other, on a floor, and a ball that hits them: all slide, roll and
  * collide. */
-static const char heap[] =
+static const char heap_scene_text[] =
     "name: heap\nduration: 0.6\ncontact: {model: smooth}\n"
     "materials: [{name: stone}, {name: ground}]\n"
     "pairs:\n"
@@ -66,7 +66,7 @@ static const char mixed[] =
 static void replays_from_any_tick(void **state)
 {
     (void)state;
-    check_replays_from_any_tick(heap);
+    check_replays_from_any_tick(heap_scene_text);
     check_replays_from_any_tick(mixed);
 }
 

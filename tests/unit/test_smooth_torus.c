@@ -32,7 +32,7 @@ static void torus_surface_and_mass_are_exact(void **state)
                axes[9];
         const double at[3] = {out * cos(u), out * sin(u), 0.02 * sin(v)};
         const double n[3] = {cos(v) * cos(u), cos(v) * sin(u), sin(v)};
-        double around = cos(v) / out;
+        double curvature_around_axis = cos(v) / out;
         struct tact_surface_point p;
         assert_int_equal(tact_shape_surface(&s, at, &p), 0);
         tact_surface_curvatures(&p, k, axes);
@@ -40,7 +40,8 @@ static void torus_surface_and_mass_are_exact(void **state)
             worst = fmax(worst, fabs(p.at[m] - at[m]) / 0.05);
             worst = fmax(worst, fabs(p.normal[m] - n[m]));
         }
-        worst = fmax(worst, fabs(k[0] - around) * 0.02 + fabs(k[1] - 1.0 / 0.02) * 0.02);
+        worst =
+            fmax(worst, fabs(k[0] - curvature_around_axis) * 0.02 + fabs(k[1] - 1.0 / 0.02) * 0.02);
     }
     printf("surface to %.1e\n", worst);
     assert_true(worst < 1e-14);

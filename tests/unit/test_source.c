@@ -272,7 +272,7 @@ static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first,
                      struct outcome *o)
 {
     double *frame = calloc(ticks, sizeof *frame), *found = calloc(ticks, sizeof *found);
-    double *submit = calloc(ticks, sizeof *submit);
+    double *submit_durations = calloc(ticks, sizeof *submit_durations);
     struct tact_opencl_statistics before, s;
     const double directions[3 * 3] = {0, 1, 0, 0, -1, 0, 1, 0, 0};
     uint8_t active[3] = {0};
@@ -298,20 +298,20 @@ static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first,
         set_poses(poses, k);
         int64_t start = tact_clock_now();
         source->ops->submit(source->self, k, poses, active, directions);
-        submit[i] = 1e-3 * (double)(tact_clock_now() - start);
+        submit_durations[i] = 1e-3 * (double)(tact_clock_now() - start);
     }
     qsort(frame, ticks, sizeof *frame, compare_values);
     qsort(found, ticks, sizeof *found, compare_values);
-    qsort(submit, ticks, sizeof *submit, compare_values);
+    qsort(submit_durations, ticks, sizeof *submit_durations, compare_values);
     o->ticks = ticks;
     o->frame_p50_us = frame[ticks / 2];
     o->frame_p99_us = frame[ticks * 99 / 100];
     o->found_p50_us = found[ticks / 2];
-    o->submit_p99_us = submit[ticks * 99 / 100];
+    o->submit_p99_us = submit_durations[ticks * 99 / 100];
     o->cpu_share = (double)(s.cpu_ns - before.cpu_ns) / (double)((int64_t)ticks * TICK_NS);
     free(frame);
     free(found);
-    free(submit);
+    free(submit_durations);
 }
 
 static void print_timing_outcome(const char *what, const struct outcome *o)

@@ -18,7 +18,7 @@
 #include "rt/log/recover.h"
 #include "support/campaign.h"
 
-#define KILLS campaign_trial_count(8, 25)
+#define KILL_TRIALS campaign_trial_count(8, 25)
 
 static const struct tact_messages silent = {NULL, NULL};
 static char first[512];
@@ -278,7 +278,7 @@ static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
     uint64_t seed = 5 ^ campaign_seed_offset();
     unsigned most = 0;
 
-    for (int i = 0; i < KILLS; i++) {
+    for (int i = 0; i < KILL_TRIALS; i++) {
         atomic_store(ticks, 0);
         pid_t child = fork();
         if (child == 0)
@@ -315,7 +315,7 @@ static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
         remove_session_files();
     }
     assert_true(most > 3);
-    print_message("%d kills of a session of up to %u files: no tick lost\n", KILLS, most);
+    print_message("%d kills of a session of up to %u files: no tick lost\n", KILL_TRIALS, most);
 }
 
 int main(void)

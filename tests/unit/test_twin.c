@@ -12,7 +12,7 @@
 #include "devices/twin/twin.h"
 #include "support/device_config.h"
 
-#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+#define ELEMENT_COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
 static const double period = 1e-3;
 
@@ -55,7 +55,7 @@ static void a_free_mass_accelerates_exactly(void **state)
     const struct tact_device_setting s[] = {
         SETTING("axes", "x y"), SETTING("forces", "fx -"), SETTING("mass", "0.25"),
         SETTING("strength", "4"), NUMBERS("push", 1, 3, ((const double[]){0.0, 0.0, 2.0}))};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double half = 0.5;
     for (uint64_t tick = 0; tick <= 20000; tick++) {
         const double t = (double)tick * period, x = 0.5 * (2.0 / 0.25) * t * t;
@@ -93,7 +93,7 @@ static void a_step_response_is_exact(void **state)
     const struct tact_device_setting s[] = {
         SETTING("axes", "under over critical stiff"), NUMBERS("mass", 1, 4, m),
         NUMBERS("damping", 1, 4, b), NUMBERS("stiffness", 1, 4, k), NUMBERS("push", 1, 5, push)};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     double worst = 0.0;
     for (uint64_t tick = 0; tick <= 5000; tick++) {
         struct tact_device_input in = reading_at(&device, tick);
@@ -114,7 +114,7 @@ static void an_undamped_twin_keeps_its_energy(void **state)
     const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.1"),
                                             SETTING("stiffness", "300"), SETTING("rest", "0.02"),
                                             SETTING("start", "0.05")};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double whole = 0.5 * 300.0 * 0.03 * 0.03;
     for (uint64_t tick = 0; tick <= 3600000; tick += 100) {
         reading_at(&device, tick);
@@ -144,7 +144,7 @@ static void a_hand_drives_the_twin(void **state)
                                             SETTING("hand_interpolation", "linear"),
                                             SETTING("hand_stiffness", "200"),
                                             SETTING("hand_damping", "3")};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double rate = (b + c) / (2.0 * m), w = sqrt(k / m - rate * rate);
     /* x - V t + b V / k = e^(-rate t) (p cos wt + q sin wt), at rest at t = 0 */
     const double p = b * v / k, q = (rate * p - v) / w;
@@ -167,7 +167,7 @@ static void readings_are_quantised(void **state)
                                             SETTING("push", "1"),           SETTING("scale", "2"),
                                             NUMBERS("range", 1, 2, ranges), SETTING("bits", "8"),
                                             SETTING("start", "-0.7")};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double lsb = 2.0 / 255.0;
     int distinct_reading_count = 0, last = -1;
     for (uint64_t tick = 0; tick < 2000; tick++) {
@@ -185,7 +185,7 @@ static void readings_are_quantised(void **state)
 
     const struct tact_device_setting counts[] = {SETTING("axes", "x"), SETTING("mass", "1"),
                                                  SETTING("push", "-1"), SETTING("step", "0.125")};
-    device = open_twin(counts, COUNT(counts));
+    device = open_twin(counts, ELEMENT_COUNT(counts));
     for (uint64_t tick = 0; tick < 2000; tick++) {
         double y = reading_at(&device, tick).channel[0],
                exact = true_axis_state(&device, 0).position;
@@ -243,9 +243,9 @@ static void the_motor_saturates(void **state)
                                             SETTING("force_limit", "1.5")};
     const double out[] = {0.1, -0.4, 0.6, -5.0, (double)INFINITY, (double)NAN};
     const double force[] = {-0.3, 1.2, -1.5, 1.5, 0.0, 0.0};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     reading_at(&device, 0);
-    for (int i = 0; i < COUNT(out); i++) {
+    for (int i = 0; i < ELEMENT_COUNT(out); i++) {
         double before = true_axis_state(&device, 0).velocity;
         device.ops->write(device.self, &out[i], 0);
         reading_at(&device, (uint64_t)i + 1);
@@ -262,7 +262,7 @@ static void the_twin_stops_at_its_ends(void **state)
     const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.5"),
                                             NUMBERS("stops", 1, 2, stops),
                                             NUMBERS("push", 2, 2, push)};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     for (uint64_t tick = 0; tick <= 3000; tick++) {
         double x = reading_at(&device, tick).channel[0];
         assert_true(x >= -0.1 && x <= 0.2);
@@ -293,7 +293,7 @@ static void twin_is_unplugged_and_replugged(void **state)
                                             SETTING("hand_deadman_from", "0.1"),
                                             NUMBERS("hand_script", 1, 4, script),
                                             NUMBERS("lost", 2, 2, lost)};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double one = 1.0;
     double held = 0.0, velocity = 0.0;
     for (uint64_t tick = 0; tick < 1000; tick++) {
@@ -327,7 +327,7 @@ static void skipped_ticks_are_simulated(void **state)
         SETTING("axes", "x"),       SETTING("mass", "0.3"), SETTING("stiffness", "20"),
         SETTING("damping", "0.2"),  SETTING("forces", "f"), SETTING("force_delay", "0.004"),
         NUMBERS("push", 2, 2, push)};
-    struct tact_device each = open_twin(s, COUNT(s)), some = open_twin(s, COUNT(s));
+    struct tact_device each = open_twin(s, ELEMENT_COUNT(s)), some = open_twin(s, ELEMENT_COUNT(s));
     for (uint64_t tick = 0; tick <= 2000; tick++) {
         double x = reading_at(&each, tick).channel[0];
         /* a force that changes only at ticks that both loops have */
@@ -358,7 +358,7 @@ static void rendered_spring_and_damper_are_exact(void **state)
                                             SETTING("effect_damper", "0.6"),
                                             SETTING("effect_spring", "480"),
                                             SETTING("force_delay", "0.01")};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double out[] = {0.5, 7.0, 0.5}; /* levels saturate at 1 */
     assert_string_equal(device.info.output[2].name, "spring_center");
     for (uint64_t tick = 0; tick <= 5000; tick++) {
@@ -378,7 +378,7 @@ static void rendered_friction_is_coulombs(void **state)
     const struct tact_device_setting s[] = {
         SETTING("axes", "x"), SETTING("mass", "0.2"), SETTING("effects", "friction"),
         SETTING("effect_friction", "3"), NUMBERS("push", 2, 2, push)};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double half = 0.5; /* 1.5 N */
     double last = 0.0;
     for (uint64_t tick = 0; tick <= 4000; tick++) {
@@ -408,7 +408,7 @@ static void rendered_vibration_is_exact(void **state)
         SETTING("axes", "x"),        SETTING("mass", "0.1"),
         SETTING("effects", "weak"),  SETTING("effect_vibration", "2"),
         NUMBERS("lost", 1, 2, lost), NUMBERS("frequencies", 1, 3, ((double[]){60, 40, 90}))};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double out = -0.5; /* 1 N */
     const double w = 2.0 * 3.14159265358979323846 * 90.0 * period;
     double last = 0.0;
@@ -439,7 +439,7 @@ static void a_twin_describes_its_channels(void **state)
                                             SETTING("unfelt", "strong"),
                                             SETTING("buttons", "pedal"),
                                             NUMBERS("start", 1, 2, ((const double[]){0.25, -0.5}))};
-    struct tact_device device = open_twin(s, COUNT(s));
+    struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const struct tact_device_info *info = &device.info;
     struct tact_twin_state none;
     assert_int_equal(info->input_count, 3);
@@ -531,7 +531,7 @@ static void refuses_bad_settings(void **state)
          "hand_stiffness",
          "not under 0"},
     };
-    for (int i = 0; i < COUNT(bad); i++) {
+    for (int i = 0; i < ELEMENT_COUNT(bad); i++) {
         expect_refused(bad[i].s, bad[i].count, bad[i].key, bad[i].word);
     }
     struct device_config c;

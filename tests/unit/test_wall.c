@@ -51,17 +51,17 @@ static void weight_is_no_wall(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
     struct tact_wall_rendering felt = {.delayed_force = 0.0};
-    double greatest = 0.0, last = 0.0;
+    double greatest_stiffness = 0.0, last = 0.0;
     (void)state;
     for (int k = 0; k < 4000; k++) {
         const double q = 5e-5 * fmax(0.0, fmin(2000.0, k) - 500.0), weight = fmin(3.0, 0.01 * k);
         tact_wall_identify(&e, q, weight, tie, period);
         last = -tact_wall_render(&felt, &e.wall, q + weight / tie, 1500.0, period);
-        greatest = fmax(greatest, last);
+        greatest_stiffness = fmax(greatest_stiffness, last);
     }
-    print_message("%.1f N/m, felt at most %.3f N, at last %.3f N\n", e.wall.stiffness, greatest,
-                  last);
-    assert_true(e.wall.stiffness < 0.02 * tie && greatest < 3.5);
+    print_message("%.1f N/m, felt at most %.3f N, at last %.3f N\n", e.wall.stiffness,
+                  greatest_stiffness, last);
+    assert_true(e.wall.stiffness < 0.02 * tie && greatest_stiffness < 3.5);
     assert_true(fabs(last - 3.0) < 1e-3);
 }
 

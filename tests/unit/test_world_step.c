@@ -12,10 +12,10 @@
 
 static void throw_box(struct world_scene *s)
 {
-    static const double draw[THROWN_BOX_DRAW_COUNT] = {0.3, 0.7, 0.2, 0.9, 0.4,
-                                                       0.6, 0.1, 0.8, 0.5, 0.35};
+    static const double random_draws[THROWN_BOX_DRAW_COUNT] = {0.3, 0.7, 0.2, 0.9, 0.4,
+                                                               0.6, 0.1, 0.8, 0.5, 0.35};
     const struct tact_contact_law law = make_rigid_law(0.4);
-    start_thrown_box_scene(s, NULL, draw, 0.2, &law);
+    start_thrown_box_scene(s, NULL, random_draws, 0.2, &law);
 }
 
 static void a_step_has_the_bits_of_its_parts(void **state)

@@ -20,7 +20,7 @@
 #include "unit/support/run_scene.h"
 #include "unit/support/script_device.h"
 
-#define FOLDER "/dev/shm/cards"
+#define RECORDING_FOLDER "/dev/shm/cards"
 enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
 
 static atomic_int ticks;    /* number of ticks of the session so far */
@@ -119,7 +119,7 @@ static void run_session(const char *const where[CARDS], int live, const char *lo
     options.ticks = TICKS;
     options.record = log;
     options.replace = 1;
-    options.record_devices = live ? FOLDER : NULL;
+    options.record_devices = live ? RECORDING_FOLDER : NULL;
     options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     open_session_of_scene_text(text, &options, &scene, &session);
     board_output_fd =
@@ -145,21 +145,24 @@ void cards_are_played_to_the_bit(void **state)
                                                   "recording: /dev/shm/cards/port.csv"};
     int states[4];
     (void)state;
-    assert_int_equal(system("mkdir -p " FOLDER), 0);
+    assert_int_equal(system("mkdir -p " RECORDING_FOLDER), 0);
     attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
-    run_session(attached, 1, FOLDER "/live.mcap");
+    run_session(attached, 1, RECORDING_FOLDER "/live.mcap");
     attach_board_driver("/dev/comedi2", NULL);
     /* the drivers are detached, so that the replay has no card to read from */
     attach_board_driver("/dev/comedi1", NULL);
-    run_session(recordings, 0, FOLDER "/again.mcap");
+    run_session(recordings, 0, RECORDING_FOLDER "/again.mcap");
     attach_board_driver("/dev/comedi1", "comedi_test 2000000,50000");
-    compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "port_input", 0, states);
-    compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "waves_input", 0, states);
-    compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "board_input", 0, states);
+    compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
+                            "port_input", 0, states);
+    compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
+                            "waves_input", 0, states);
+    compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
+                            "board_input", 0, states);
     print_message("cards played to the bit: board %d ticks well, %d at fault, %d unplugged\n",
                   states[TACT_DEVICE_OK], states[TACT_DEVICE_STALE], states[TACT_DEVICE_LOST]);
     /* how long the board is unplugged depends on the host that runs the virtual machine */
     assert_true(states[TACT_DEVICE_LOST] > 10);
     assert_true(states[TACT_DEVICE_STALE] > LASTING && states[TACT_DEVICE_OK] > TICKS / 4);
-    assert_int_equal(system("rm -r " FOLDER), 0);
+    assert_int_equal(system("rm -r " RECORDING_FOLDER), 0);
 }

@@ -23,7 +23,7 @@
 #include "unit/support/run_scene.h"
 #include "unit/support/script_device.h"
 
-#define FOLDER "/dev/shm/events"
+#define RECORDING_FOLDER "/dev/shm/events"
 #define MS INT64_C(1000000)
 enum { TICKS = 1500, BEGUN = 50, LATE = 300, LATE_MS = 60, PULLED = 500, PLUGGED = 650 };
 enum {
@@ -137,7 +137,7 @@ static void run_session(const char *pad, const char *puck, const char *log)
     options.messages = (struct tact_messages){keep_message, NULL};
     options.record = log;
     options.replace = 1;
-    options.record_devices = live ? FOLDER : NULL;
+    options.record_devices = live ? RECORDING_FOLDER : NULL;
     options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     run_session_of_scene_text(text, &options, &result);
 }
@@ -147,28 +147,29 @@ void events_are_played_to_the_bit(void **state)
     static const char *const fields[] = {"pad_input", "puck_input"};
     pthread_t thread;
     (void)state;
-    assert_int_equal(system("mkdir -p " FOLDER), 0);
+    assert_int_equal(system("mkdir -p " RECORDING_FOLDER), 0);
     live = 1;
     atomic_store(&ticks, -1);
     assert_int_equal(pthread_create(&thread, NULL, move_and_unplug_devices, NULL), 0);
     while (atomic_load(&ticks) < 0) {
         usleep(1000);
     }
-    run_session("match: " PAD_NAME, "match: " PUCK_NAME, FOLDER "/live.mcap");
+    run_session("match: " PAD_NAME, "match: " PUCK_NAME, RECORDING_FOLDER "/live.mcap");
     atomic_store(&ticks, -1);
     pthread_join(thread, NULL);
     live = 0;
     assert_true(atomic_load(&losses) > 0);
-    run_session("recording: " FOLDER "/pad.evemu", "recording: " FOLDER "/puck.evemu",
-                FOLDER "/again.mcap");
+    run_session("recording: " RECORDING_FOLDER "/pad.evemu",
+                "recording: " RECORDING_FOLDER "/puck.evemu", RECORDING_FOLDER "/again.mcap");
     for (int i = 0; i < 2; i++) {
         int states[4];
-        int compared_tick_count = compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap",
-                                                          fields[i], 3 * BEGUN, states);
+        int compared_tick_count =
+            compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
+                                    fields[i], 3 * BEGUN, states);
         print_message("%s: %d ticks played to the bit, %d of them unplugged\n", fields[i],
                       compared_tick_count, states[TACT_DEVICE_LOST]);
         assert_true(compared_tick_count > TICKS / 2);
         assert_in_range(states[TACT_DEVICE_LOST], PLUGGED - PULLED - 20, TICKS / 2);
     }
-    assert_int_equal(system("rm -r " FOLDER), 0);
+    assert_int_equal(system("rm -r " RECORDING_FOLDER), 0);
 }

@@ -40,7 +40,7 @@ static const int all_effects[] = {FF_CONSTANT, FF_SPRING, FF_DAMPER, FF_RUMBLE, 
 
 /* The evdev device, wrapped so that its values and forces are recorded tick by tick. */
 static struct tact_device inner;
-static struct tact_device_ops wrapped;
+static struct tact_device_ops wrapped_device_ops;
 static struct {
     uint64_t tick;
     int state[MOST_TICKS];
@@ -80,10 +80,10 @@ static int open_logged_stick(const struct tact_device_config *config, struct tac
     int rc = tact_evdev_type.open(config, &inner, err);
     *out = inner;
     if (!rc) {
-        wrapped = *inner.ops;
-        wrapped.read = read_stick_and_log;
-        wrapped.write = write_stick_and_log;
-        out->ops = &wrapped;
+        wrapped_device_ops = *inner.ops;
+        wrapped_device_ops.read = read_stick_and_log;
+        wrapped_device_ops.write = write_stick_and_log;
+        out->ops = &wrapped_device_ops;
         strcpy(out->info.type, "stick");
     }
     return rc;

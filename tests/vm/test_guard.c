@@ -32,7 +32,7 @@
 enum { PORT = 0x378 };
 enum { BOARD, ENABLE, STICK, DEVICES };
 enum { MOST_NS = 5000000, LOOP_PRIORITY = 80 };
-#define ROUNDS campaign_trial_count(5, 50)
+#define KILL_ROUNDS campaign_trial_count(5, 50)
 static const lsampl_t pushed = 49151; /* 5 V */
 
 /* Memory shared by the test and the controller, a process of its own. */
@@ -231,8 +231,8 @@ static void sleep_random_duration(void)
 
 static void print_worst(const char *what, int64_t worst)
 {
-    print_message("%s: %d times, zero at most %.2f ms after the last heartbeat\n", what, ROUNDS,
-                  (double)worst / 1e6);
+    print_message("%s: %d times, zero at most %.2f ms after the last heartbeat\n", what,
+                  KILL_ROUNDS, (double)worst / 1e6);
     assert_true(worst <= MOST_NS);
 }
 
@@ -241,7 +241,7 @@ static void print_worst(const char *what, int64_t worst)
 static void kill_controllers_repeatedly(const char *what, const char *group)
 {
     int64_t worst = 0;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < KILL_ROUNDS; i++) {
         int status = 0;
         pid_t child = start_in(group);
         sleep_random_duration();
@@ -311,7 +311,7 @@ static void outputs_zero_after_stopped_controller(void **unused)
     int64_t worst = 0;
     (void)unused;
     pid_t child = start_controller();
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < KILL_ROUNDS; i++) {
         sleep_random_duration();
         kill(child, SIGSTOP);
         int64_t took = time_until_outputs_are_zero();
@@ -331,7 +331,7 @@ static void outputs_zero_after_hung_controller(void **unused)
     int64_t worst = 0;
     (void)unused;
     pid_t child = start_controller();
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < KILL_ROUNDS; i++) {
         sleep_random_duration();
         atomic_store(&shared->hang, 1);
         int64_t took = time_until_outputs_are_zero();

@@ -81,15 +81,15 @@ static void move_plant_joint(struct joint *joint, double torque)
 /* Torque of the joint's drive, computed implicitly for the end of the tick. */
 static double drive_torque(double q, double before, int tick)
 {
-    double pull = stiffness * (target_angle_at_tick(tick) - q);
-    double rate = (inertia * (q - before) / period + period * pull) /
+    double drive_pull = stiffness * (target_angle_at_tick(tick) - q);
+    double rate = (inertia * (q - before) / period + period * drive_pull) /
                   (inertia + period * damping + period * period * stiffness);
-    return pull - (period * stiffness + damping) * rate;
+    return drive_pull - (period * stiffness + damping) * rate;
 }
 
 /* The plant's loop: half a period after each tick it reads the torque, moves the joint and outputs
  * the angle. */
-static void run_plant_process(int wire)
+static void run_plant_process(int board_descriptor)
 {
     struct sched_param priority = {.sched_priority = 85};
     struct joint joint = {0};
@@ -101,10 +101,10 @@ static void run_plant_process(int wire)
     }
     for (int tick = 0; tick < shared->ticks; tick++) {
         tact_clock_sleep_until(atomic_load(&shared->start_ns) + tick * 1000000LL + 500000);
-        double volts = -10.0 + lsb * read_board_channel(wire, 0, TORQUE_CHANNEL);
+        double volts = -10.0 + lsb * read_board_channel(board_descriptor, 0, TORQUE_CHANNEL);
         shared->angle[tick] = joint.q;
         move_plant_joint(&joint, volts / volts_per_newton_metre);
-        write_board_channel(wire, 1, ANGLE_CHANNEL,
+        write_board_channel(board_descriptor, 1, ANGLE_CHANNEL,
                             (lsampl_t)lrint((joint.q / rad_per_volt + 10.0) / lsb));
     }
     _exit(0);
@@ -213,14 +213,14 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     comedi_data_write(dev, 1, ANGLE_CHANNEL, 0, AREF_GROUND, BOARD_RAW_ZERO);
     comedi_close(dev);
     open_session(ticks, log, &scene, &session);
-    int wire = open_channels_of_process(find_guard_process(), BOARD_NODE);
-    assert_true(wire >= 0);
+    int board_descriptor = open_channels_of_process(find_guard_process(), BOARD_NODE);
+    assert_true(board_descriptor >= 0);
     shared->ticks = ticks;
     atomic_store(&shared->start_ns, 0);
     atomic_store(&shared->ready, false);
     pid_t child = fork();
     if (child == 0) {
-        run_plant_process(wire);
+        run_plant_process(board_descriptor);
     }
     while (!atomic_load(&shared->ready)) {
         usleep(1000);
@@ -235,7 +235,7 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     assert_int_equal(status, 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    close(wire);
+    close(board_descriptor);
     assert_int_equal(read_board_output(BOARD_NODE, TORQUE_CHANNEL), BOARD_RAW_ZERO);
     assert_int_equal(report->trips, 0);
 }
@@ -311,8 +311,8 @@ static void a_logged_run_is_replayed_exactly(void **unused)
 }
 
 struct played {
-    int wire;  /* the guard's descriptor of the board; -1: not yet known */
-    int ticks; /* compared */
+    int board_descriptor; /* the guard's descriptor of the board; -1: not yet known */
+    int ticks;            /* compared */
     /* logged torque of the previous tick, which is now at the board's output [N m] */
     double before;
     double worst; /* largest difference between the board's output and the logged torque [LSB] */
@@ -326,13 +326,13 @@ static void check_board_output_is_logged(void *user, const struct tact_layout *l
 {
     struct played *p = user;
     (void)a_logged_run_is_replayed_exactly;
-    if (p->wire < 0) {
-        p->wire = open_channels_of_process(find_guard_process(), BOARD_NODE);
+    if (p->board_descriptor < 0) {
+        p->board_descriptor = open_channels_of_process(find_guard_process(), BOARD_NODE);
     }
     for (uint32_t i = 0; i < layout->field_count && logged->tick >= 300; i++) {
         if (!strcmp(layout->fields[i].name, "outputs_sent")) {
             double torque = logged->values[layout->fields[i].offset];
-            double volts = -10.0 + lsb * read_board_channel(p->wire, 0, TORQUE_CHANNEL);
+            double volts = -10.0 + lsb * read_board_channel(p->board_descriptor, 0, TORQUE_CHANNEL);
             if (logged->tick > 300) {
                 p->worst = fmax(p->worst, fabs(volts - p->before * volts_per_newton_metre) / lsb);
             }
@@ -369,7 +369,7 @@ static void log_is_played_onto_the_board(void **unused)
     char text[sizeof scene_text + 100];
     struct tact_scene *scene = NULL;
     struct tact_replay_options options = tact_replay_options_default();
-    struct played played = {.wire = -1};
+    struct played played = {.board_descriptor = -1};
     struct tact_replay_report report;
     struct tact_error err = {0};
     (void)unused;
@@ -386,7 +386,7 @@ static void log_is_played_onto_the_board(void **unused)
         fail_msg("%s: %s", err.file, err.text);
     }
     tact_scene_free(scene);
-    close(played.wire);
+    close(played.board_descriptor);
     print_message("onto the board: %d ticks within %.2f LSB of the log, at most %.3f N m\n",
                   played.ticks, played.worst, played.most);
     assert_int_equal(report.differing, 0);

@@ -62,7 +62,7 @@ static struct tact_session_report report;
 static struct tact_stop stop;
 static pthread_t thread;
 static int result;
-static int wire;
+static int board_descriptor;
 static atomic_int is_running; /* 1: the ramp of the session's outputs is over */
 
 static void observe_status(void *user, const struct tact_session_status *status)
@@ -90,8 +90,8 @@ static void start_session(const char *axis)
     options.watch = observe_status;
     snprintf(text, sizeof text, scene_text, axis);
     open_session_of_scene_text(text, &options, &scene, &session);
-    wire = open_channels_of_process(find_guard_process(), BOARD_NODE);
-    assert_true(wire >= 0);
+    board_descriptor = open_channels_of_process(find_guard_process(), BOARD_NODE);
+    assert_true(board_descriptor >= 0);
     assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
         usleep(10000);
@@ -107,12 +107,12 @@ static void stop_session(void)
     assert_int_equal(report.loop.missed, 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    close(wire);
+    close(board_descriptor);
 }
 
 static long read_board_output_raw(void)
 {
-    return (long)read_board_channel(wire, 1, 0);
+    return (long)read_board_channel(board_descriptor, 1, 0);
 }
 
 /* Checks until a given time that the board's output stays at `raw`, within two steps of the

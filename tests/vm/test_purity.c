@@ -46,14 +46,14 @@ static struct {
     int bad_state_count;
 } * seen;
 
-static int watched;
+static int is_watched;
 
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 
 void *malloc(size_t size)
 {
-    if (watched) {
+    if (is_watched) {
         seen->allocations++;
     }
     return __libc_malloc(size);
@@ -61,7 +61,7 @@ void *malloc(size_t size)
 
 void free(void *block)
 {
-    if (watched && block) {
+    if (is_watched && block) {
         seen->allocations++;
     }
     __libc_free(block);
@@ -140,7 +140,7 @@ static void run_controller(void)
         const double out[] = {0.001 * (tick % 500), 0.5, 0.25, -0.5};
         if (tick == TIMED_END) {
             forbid_system_calls();
-            watched = 1;
+            is_watched = 1;
         }
         for (int i = 0; i < DEVICES; i++) {
             run_device_tick(device, i, tick, out);

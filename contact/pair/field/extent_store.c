@@ -119,10 +119,10 @@ static int is_extent_of_mesh_and_recipe(const uint8_t *data, size_t size,
         return 0;
     }
     memcpy(&sum, data + size - sizeof sum, sizeof sum);
-    const uint8_t *of_mesh = data + sizeof *head;
+    const uint8_t *mesh_bytes = data + sizeof *head;
     return sum == XXH3_64bits(data, size - sizeof sum) &&
-           !memcmp(of_mesh, mesh->vertices, vertices * sizeof(double)) &&
-           !memcmp(of_mesh + vertices * sizeof(double), mesh->triangles,
+           !memcmp(mesh_bytes, mesh->vertices, vertices * sizeof(double)) &&
+           !memcmp(mesh_bytes + vertices * sizeof(double), mesh->triangles,
                    3 * mesh->triangle_count * sizeof(uint32_t));
 }
 

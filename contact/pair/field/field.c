@@ -6,7 +6,7 @@
 #include "contact/pair/field/field_internal.h"
 
 /* Smallest volume of a tetrahedron, relative to the cube of its longest edge. */
-#define FLAT 1e-10
+#define MIN_CELL_VOLUME_RATIO 1e-10
 /* Pressure on the boundary that counts as 0, relative to the largest pressure. */
 #define BOUNDARY_PRESSURE_TOLERANCE 1e-9
 
@@ -159,7 +159,7 @@ static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t 
         tact_v3_cross(area[k], edge[(k + 1) % 3], edge[(k + 2) % 3]);
     }
     double six = tact_v3_dot(edge[0], area[0]);
-    if (!(fabs(six) > 6.0 * FLAT * longest * longest * longest)) {
+    if (!(fabs(six) > 6.0 * MIN_CELL_VOLUME_RATIO * longest * longest * longest)) {
         return tact_error_set(err, -EINVAL, "tetrahedron %u is flat", i);
     }
     memset(cell->gradient, 0, sizeof cell->gradient);

@@ -331,11 +331,11 @@ static int field_of_solid(const struct tact_shape *shape,
         rc = tact_mesh_capsule(shape->size[0], 0.0, BALL_TRIANGLES, &ball);
         m.mesh = ball;
     }
-    int bent = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS ||
-               shape->kind == TACT_SHAPE_CONE || shape->charts != NULL;
+    int needs_tetrahedra = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS ||
+                           shape->kind == TACT_SHAPE_CONE || shape->charts != NULL;
     if (!rc && !soft) {
         rc = tact_field_rigid(m.mesh, out);
-    } else if (!rc && (bent || material->kind != TACT_EXTENT_AUTO)) {
+    } else if (!rc && (needs_tetrahedra || material->kind != TACT_EXTENT_AUTO)) {
         rc = field_from_given_tetrahedra(m.mesh, material, out, err);
     } else if (!rc) {
         rc = make_layer_field(&m, tact_field_pressure_slope(material), out, err);

@@ -137,15 +137,15 @@ static void disc_moments_to_space(const struct face *face, double area, const do
                                   const double second[4], struct field_moments *out)
 {
     double plane_offset = -face->disc.height;
-    const double symmetric[9] = {second[0],
-                                 second[1],
-                                 plane_offset * first[0],
-                                 second[2],
-                                 second[3],
-                                 plane_offset * first[1],
-                                 plane_offset * first[0],
-                                 plane_offset * first[1],
-                                 plane_offset * plane_offset * area};
+    const double symmetric_matrix[9] = {second[0],
+                                        second[1],
+                                        plane_offset * first[0],
+                                        second[2],
+                                        second[3],
+                                        plane_offset * first[1],
+                                        plane_offset * first[0],
+                                        plane_offset * first[1],
+                                        plane_offset * plane_offset * area};
     double half[9], back[9];
     for (int k = 0; k < 9; k++) {
         back[k] = face->axes[3 * (k % 3) + k / 3];
@@ -153,7 +153,7 @@ static void disc_moments_to_space(const struct face *face, double area, const do
     out->area = area;
     const double place[3] = {first[0], first[1], plane_offset * area};
     tact_m3_mul_v3(out->first, back, place);
-    tact_m3_mul(half, back, symmetric);
+    tact_m3_mul(half, back, symmetric_matrix);
     tact_m3_mul_t(out->second, half, back);
 }
 
@@ -278,12 +278,12 @@ void tact_field_sphere_stiffness(const struct field_polygon *p, const double *or
             full[6 * r + 3 + c] = across[c];
         }
     }
-    double symmetric[36];
+    double symmetric_matrix[36];
     for (int k = 0; k < 36; k++) {
-        symmetric[k] = 0.5 * (full[k] + full[6 * (k % 6) + k / 6]);
+        symmetric_matrix[k] = 0.5 * (full[k] + full[6 * (k % 6) + k / 6]);
     }
-    tact_field_shift_stiffness(symmetric, origin);
+    tact_field_shift_stiffness(symmetric_matrix, origin);
     for (int k = 0; k < 36; k++) {
-        stiffness[k] += symmetric[k];
+        stiffness[k] += symmetric_matrix[k];
     }
 }

@@ -94,8 +94,8 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
 /* 1 for two soft fields whose gradients are nearly equal. */
 static int has_nearly_equal_gradients(const struct field_polygon *p)
 {
-    double steep = tact_max(tact_v3_norm(p->slope_a), tact_v3_norm(p->slope_b));
-    return p->soft && p->gradient_difference < MIN_GRADIENT_DIFFERENCE_RATIO * steep;
+    double larger_slope = tact_max(tact_v3_norm(p->slope_a), tact_v3_norm(p->slope_b));
+    return p->soft && p->gradient_difference < MIN_GRADIENT_DIFFERENCE_RATIO * larger_slope;
 }
 
 void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *p)

@@ -21,7 +21,7 @@ static inline double gap_of_manifold_at(const struct tact_manifold *m, const dou
            (m->height_a[2] - m->height_b[2]) * x[1];
 }
 
-#define NEAR(value, expected, tolerance)                                                           \
+#define ASSERT_NEAR(value, expected, tolerance)                                                    \
     do {                                                                                           \
         double is = (value), should = (expected);                                                  \
         if (!(fabs(is - should) <= (tolerance))) {                                                 \
