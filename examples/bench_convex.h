@@ -59,10 +59,10 @@ int measure_plate_in_hole(struct measure_plate_in_hole hole[CONVEX_WAYS]);
 int measure_ball_in_corner(struct measure_ball_in_corner ball[CONVEX_OFFSETS]);
 
 /* bench_convex_print.c: tables, JSON, curves of figure 3 as a script for gnuplot or as CSV. */
-void print_convex_results(const struct convex_bench_results *figures);
-int convex_print_json(const struct convex_bench_results *figures);
-void write_convex_figure(FILE *to, const struct convex_bench_results *figures,
+void print_convex_results(const struct convex_bench_results *results);
+int convex_print_json(const struct convex_bench_results *results);
+void write_convex_figure(FILE *to, const struct convex_bench_results *results,
                          const char *terminal);
-void write_convex_csv(FILE *to, const struct convex_bench_results *figures);
+void write_convex_csv(FILE *to, const struct convex_bench_results *results);
 
 #endif

@@ -55,16 +55,16 @@ static void print_ball_result(const struct measure_ball_in_corner *ball)
     }
 }
 
-void print_convex_results(const struct convex_bench_results *figures)
+void print_convex_results(const struct convex_bench_results *results)
 {
-    if (is_figure_requested(figures, 3)) {
-        print_box_result(figures->curve);
+    if (is_figure_requested(results, 3)) {
+        print_box_result(results->curve);
     }
-    if (is_figure_requested(figures, 4)) {
-        print_hole_result(figures->hole);
+    if (is_figure_requested(results, 4)) {
+        print_hole_result(results->hole);
     }
-    if (is_figure_requested(figures, 5)) {
-        print_ball_result(figures->ball);
+    if (is_figure_requested(results, 5)) {
+        print_ball_result(results->ball);
     }
 }
 
@@ -104,26 +104,26 @@ static json_t *ball_json(const struct measure_ball_in_corner *ball)
     return all;
 }
 
-int convex_print_json(const struct convex_bench_results *figures)
+int convex_print_json(const struct convex_bench_results *results)
 {
     json_t *all = json_object();
-    if (is_figure_requested(figures, 3)) {
-        json_object_set_new(all, "3", box_json(figures->curve));
+    if (is_figure_requested(results, 3)) {
+        json_object_set_new(all, "3", box_json(results->curve));
     }
-    if (is_figure_requested(figures, 4)) {
-        json_object_set_new(all, "4", hole_json(figures->hole));
+    if (is_figure_requested(results, 4)) {
+        json_object_set_new(all, "4", hole_json(results->hole));
     }
-    if (is_figure_requested(figures, 5)) {
-        json_object_set_new(all, "5", ball_json(figures->ball));
+    if (is_figure_requested(results, 5)) {
+        json_object_set_new(all, "5", ball_json(results->ball));
     }
     return text_print_json(json_pack("{s:o}", "figures", all));
 }
 
-void write_convex_csv(FILE *to, const struct convex_bench_results *figures)
+void write_convex_csv(FILE *to, const struct convex_bench_results *results)
 {
     fputs("force,period,time,roll_rad,pitch_rad\n", to);
     for (int i = 0; i < CONVEX_PUSHES; i++) {
-        const struct convex_curve *c = &figures->curve[i];
+        const struct convex_curve *c = &results->curve[i];
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "\"%s\",%.9g,%.9g,%.9g,%.9g\n", convex_push_names[i], c->period,
                     k * CONVEX_SAMPLE_INTERVAL, c->roll[k], c->pitch[k]);
@@ -131,7 +131,7 @@ void write_convex_csv(FILE *to, const struct convex_bench_results *figures)
     }
 }
 
-void write_convex_figure(FILE *to, const struct convex_bench_results *figures, const char *terminal)
+void write_convex_figure(FILE *to, const struct convex_bench_results *results, const char *terminal)
 {
     static const char *const styles[CONVEX_PUSHES] = {
         "lines lw 4 lc rgb '#BBBBBB'", "lines lw 1.6 lc rgb '#D55E00'",
@@ -141,7 +141,7 @@ void write_convex_figure(FILE *to, const struct convex_bench_results *figures, c
         fprintf(to, "set terminal %s size 1040,400 font 'DejaVu Sans,12'\n", terminal);
     }
     for (int i = 0; i < CONVEX_PUSHES; i++) {
-        const struct convex_curve *c = &figures->curve[i];
+        const struct convex_curve *c = &results->curve[i];
         fprintf(to, "$D%d << EOD\n", i);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE_INTERVAL,

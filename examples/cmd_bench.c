@@ -165,17 +165,17 @@ static int set_bench_option(struct query *q, int option, const char *text)
 
 /* The results, of scenes or of figures; the other one is NULL. */
 static int draw_bench_figure(const struct query *q, const struct bench_scene *scenes,
-                             const struct convex_bench_results *figures)
+                             const struct convex_bench_results *convex_results)
 {
     struct drawing d;
     if (text_ends_with(q->out, ".csv")) {
         struct output table;
-        int opened = output_open(&table, q->name, q->out, q->force);
-        if (opened) {
-            return opened;
+        int open_error = output_open(&table, q->name, q->out, q->force);
+        if (open_error) {
+            return open_error;
         }
-        if (figures) {
-            write_convex_csv(table.to, figures);
+        if (convex_results) {
+            write_convex_csv(table.to, convex_results);
         } else {
             write_bench_csv(table.to, scenes, q->count);
         }
@@ -185,8 +185,8 @@ static int draw_bench_figure(const struct query *q, const struct bench_scene *sc
     if (code) {
         return code;
     }
-    if (figures) {
-        write_convex_figure(d.to, figures, d.terminal);
+    if (convex_results) {
+        write_convex_figure(d.to, convex_results, d.terminal);
     } else {
         bench_figure(d.to, scenes, q->count, d.terminal);
     }
@@ -195,24 +195,24 @@ static int draw_bench_figure(const struct query *q, const struct bench_scene *sc
 
 static int measure_convex_figures(const struct query *q)
 {
-    struct convex_bench_results *figures = calloc(1, sizeof *figures);
-    int rc = figures ? 0 : -ENOMEM;
+    struct convex_bench_results *convex_results = calloc(1, sizeof *convex_results);
+    int rc = convex_results ? 0 : -ENOMEM;
     if (!rc) {
-        figures->wanted = q->figures;
-        rc = q->figures & 1 << 3 ? measure_falling_box(figures->curve) : 0;
-        rc = !rc && q->figures & 1 << 4 ? measure_plate_in_hole(figures->hole) : rc;
-        rc = !rc && q->figures & 1 << 5 ? measure_ball_in_corner(figures->ball) : rc;
+        convex_results->wanted = q->figures;
+        rc = q->figures & 1 << 3 ? measure_falling_box(convex_results->curve) : 0;
+        rc = !rc && q->figures & 1 << 4 ? measure_plate_in_hole(convex_results->hole) : rc;
+        rc = !rc && q->figures & 1 << 5 ? measure_ball_in_corner(convex_results->ball) : rc;
     }
     if (rc) {
         fprintf(stderr, "tact %s: a figure cannot be measured: %s\n", q->name, strerror(-rc));
     } else if (!q->json) {
-        print_convex_results(figures);
+        print_convex_results(convex_results);
     } else {
-        rc = convex_print_json(figures);
+        rc = convex_print_json(convex_results);
     }
     int code = rc ? EXIT_BAD : EXIT_GOOD;
-    code = code || !q->out ? code : draw_bench_figure(q, NULL, figures);
-    free(figures);
+    code = code || !q->out ? code : draw_bench_figure(q, NULL, convex_results);
+    free(convex_results);
     return code;
 }
 

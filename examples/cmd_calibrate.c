@@ -285,8 +285,9 @@ static int calibrate_attached_device(const struct calibrate_options *o)
     if (tact_attached_survey(&attached, &err)) {
         return command_error(&err);
     }
-    int matching = 0;
-    const struct tact_attached_input *input = devices_find_input(&attached, o->device, &matching);
+    int match_count = 0;
+    const struct tact_attached_input *input =
+        devices_find_input(&attached, o->device, &match_count);
     struct tact_device_setting path = {.key = "path", .text = input ? input->path : ""};
     struct tact_scene_device def = {
         .name = "device", .type = "evdev", .settings = &path, .settings_count = 1};
@@ -297,7 +298,7 @@ static int calibrate_attached_device(const struct calibrate_options *o)
         fprintf(stderr,
                 "tact: %s: %d input devices have that name (see tact devices; a card needs "
                 "--scene)\n",
-                o->device, matching);
+                o->device, match_count);
     }
     tact_attached_free(&attached);
     return code;

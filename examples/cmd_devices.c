@@ -192,15 +192,15 @@ static void print_not_listed(const struct tact_attached *attached)
 
 static void print_attached_devices(const struct tact_attached *attached)
 {
-    int pushes = 0, cards = 0;
+    int force_device_count = 0, cards = 0;
     for (int i = 0; i < attached->board_count; i++) {
         cards += !is_board_node_without_card(&attached->board[i]);
     }
     for (int i = 0; i < attached->input_count; i++) {
-        pushes += attached->input[i].force_count > 0;
+        force_device_count += attached->input[i].force_count > 0;
     }
     printf("%d input device%s (%d with forces), %d measurement card%s\n", attached->input_count,
-           attached->input_count == 1 ? "" : "s", pushes, cards, cards == 1 ? "" : "s");
+           attached->input_count == 1 ? "" : "s", force_device_count, cards, cards == 1 ? "" : "s");
     if (!attached->input_count) {
         puts("  nothing at /dev/input/event*: plug a pad, joystick, wheel or puck in; in a "
              "container:\n  docker run --device /dev/input");

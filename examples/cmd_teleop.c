@@ -133,7 +133,7 @@ struct placing {
     struct teleop_places places;
 };
 
-static void place_error(void *user, struct tact_error *err)
+static void locate_error_in_teleop_file(void *user, struct tact_error *err)
 {
     const struct placing *p = user;
     teleop_place(p->teleop, &p->places, err);
@@ -176,7 +176,7 @@ static int run_site(struct run *run, const struct options *o, const struct teleo
     } else if ((code = check_record(run, teleop)) != EXIT_GOOD) {
         tact_scene_free(link.scene);
     } else {
-        run->place = place_error;
+        run->place = locate_error_in_teleop_file;
         run->place_user = &placing;
         code = run_loaded_scene(run, link.scene);
     }

@@ -18,42 +18,42 @@ struct seen {
 };
 
 const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
-                                                     const char *name, int *matching)
+                                                     const char *name, int *match_count)
 {
     const struct tact_attached_input *found = NULL;
-    *matching = 0;
+    *match_count = 0;
     for (int i = 0; i < attached->input_count; i++) {
         const struct tact_attached_input *input = &attached->input[i];
         if (!strcmp(input->path, name) || !strcmp(input->link, name) ||
             !strcmp(input->name, name)) {
-            *matching = 1;
+            *match_count = 1;
             return input;
         }
         if (strstr(input->name, name)) {
             found = input;
-            ++*matching;
+            ++*match_count;
         }
     }
-    return *matching == 1 ? found : NULL;
+    return *match_count == 1 ? found : NULL;
 }
 
 static const struct tact_attached_board *find_board(const struct tact_attached *attached,
-                                                    const char *name, int *matching)
+                                                    const char *name, int *match_count)
 {
     const struct tact_attached_board *found = NULL;
-    *matching = 0;
+    *match_count = 0;
     for (int i = 0; i < attached->board_count; i++) {
         const struct tact_attached_board *board = &attached->board[i];
         if (!strcmp(board->path, name)) {
-            *matching = 1;
+            *match_count = 1;
             return board;
         }
         if (strstr(board->name, name)) {
             found = board;
-            ++*matching;
+            ++*match_count;
         }
     }
-    return *matching == 1 ? found : NULL;
+    return *match_count == 1 ? found : NULL;
 }
 
 /* Opens the board with its analog inputs, or with the digital ones if there are none. */

@@ -169,20 +169,21 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
                            int id, struct picture_scene *out)
 {
     struct tact_hand *hand = tact_world_hand(world, index);
-    const int of_base = tact_hand_base_count(hand);
+    const int first_finger_link = tact_hand_base_count(hand);
     struct picture_triangle t = {.id = id,
                                  .colour = {hand_colour[0], hand_colour[1], hand_colour[2]}};
     double thin = 0.0;
     for (int s = 0; s < tact_world_shape_count(world); s++) {
         struct tact_owner owner = tact_world_owner(world, s);
-        if (owner.kind == TACT_OWNER_HAND && owner.index == index && owner.link >= of_base) {
+        if (owner.kind == TACT_OWNER_HAND && owner.index == index &&
+            owner.link >= first_finger_link) {
             const double radius = bone_radius_within(tact_world_shape(world, s));
             thin = thin > 0.0 ? fmin(thin, radius) : radius;
             add_rod_triangles(out, tact_hand_link_pose(hand, owner.link)->position,
                               shapes[s].position, radius, &t);
         }
     }
-    for (int i = of_base; i < tact_hand_count(hand); i++) {
+    for (int i = first_finger_link; i < tact_hand_count(hand); i++) {
         int parent = tact_hand_parent(hand, i);
         const double *at = tact_hand_link_pose(hand, i)->position;
         add_bounding_ball(out, at, thin);

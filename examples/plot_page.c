@@ -478,14 +478,14 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
             st->complete ? "whole" : "NOT WHOLE", (unsigned long long)st->missing,
             s[a].survey.faults, wake, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
-        char letter[64] = "";
+        char letter_prefix[64] = "";
         if (s[a].shift != 0.0) {
-            snprintf(letter, sizeof letter, "B (dashed, %+.3f s)  ", s[a].shift);
+            snprintf(letter_prefix, sizeof letter_prefix, "B (dashed, %+.3f s)  ", s[a].shift);
         } else if (count > 1) {
-            snprintf(letter, sizeof letter, a ? "B (dashed)  " : "A (solid)  ");
+            snprintf(letter_prefix, sizeof letter_prefix, a ? "B (dashed)  " : "A (solid)  ");
         }
         fprintf(to, "set label %d ", 71 + a);
-        drawing_print_quoted(to, letter, text);
+        drawing_print_quoted(to, letter_prefix, text);
         fprintf(to, " at screen 0.98, screen down(%g) font ',11' right\n",
                 count > 1 ? 0.99 - 0.0145 * a : 0.985);
     }

@@ -104,14 +104,14 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
         return refuse_reduced_run(run, why);
     }
     tact_world_pair_shapes(world, pair, &a, &b);
-    const int moving = tact_world_owner(world, a).kind == TACT_OWNER_BODY ? a : b;
-    const int fixed = a + b - moving;
+    const int moving_shape = tact_world_owner(world, a).kind == TACT_OWNER_BODY ? a : b;
+    const int fixed = a + b - moving_shape;
     const struct tact_pose *poses = tact_world_shape_poses(world);
     const struct tact_body *body = tact_world_body(world, 0);
-    const struct tact_pose local = relative_pose(&body->pose, &poses[moving]);
+    const struct tact_pose local = relative_pose(&body->pose, &poses[moving_shape]);
     const double *m = body->inertia, inertia[6] = {m[0], m[4], m[8], m[1], m[2], m[5]};
     const struct tact_reduced_options o = options_of_scene(run, scene, tact_world_law(world, pair));
-    if (tact_reduced_create(tact_world_shape(world, moving), &local, body->mass, inertia,
+    if (tact_reduced_create(tact_world_shape(world, moving_shape), &local, body->mass, inertia,
                             tact_world_shape(world, fixed), &poses[fixed], &o, out, &err)) {
         return refuse_reduced_run(run, err.text);
     }

@@ -295,9 +295,9 @@ static double distance_from_face(const struct step_surface *s, const struct face
 /* 1 where the edges of a face are its smallest and largest parameters, 0 where it is trimmed. */
 static int covers_rectangle(const struct face *face)
 {
-    int of_face[2] = {2, face->tag}, *edges = NULL, rc = 0, covers = 1;
+    int face_dimension_and_tag[2] = {2, face->tag}, *edges = NULL, rc = 0, covers = 1;
     size_t count = 0;
-    gmshModelGetBoundary(of_face, 2, &edges, &count, 0, 0, 0, &rc);
+    gmshModelGetBoundary(face_dimension_and_tag, 2, &edges, &count, 0, 0, 0, &rc);
     for (size_t e = 0; e < count && !rc; e += 2) {
         double *low = NULL, *high = NULL, *uv = NULL, t[EDGE_SAMPLES];
         size_t n = 0, m = 0, points = 0;
@@ -333,10 +333,10 @@ static bool has_range_of_face(const struct step_surface *s, const struct face *f
 {
     bool has_equal_range = true;
     for (int k = 0; k < 2; k++) {
-        double of_surface[2], same = PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
-        step_spline_range(s, k, of_surface);
-        has_equal_range &= fabs(of_surface[0] - face->low[k]) <= same &&
-                           fabs(of_surface[1] - face->high[k]) <= same;
+        double surface_range[2], same = PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
+        step_spline_range(s, k, surface_range);
+        has_equal_range &= fabs(surface_range[0] - face->low[k]) <= same &&
+                           fabs(surface_range[1] - face->high[k]) <= same;
     }
     return has_equal_range;
 }

@@ -9,20 +9,20 @@
 /* A node of the scene that is run; lines and columns from 1. */
 struct teleop_place {
     int line, column;
-    int from_line, from_column; /* line and column where the user wrote the node */
-    int is_of_file;             /* 1: in the file; 0: in the scene as it was */
+    int source_line, source_column; /* line and column where the user wrote the node */
+    int is_node_of_file;            /* 1: in the file; 0: in the scene as it was */
 };
 
 /* A walk over the nodes of a YAML document, parents before children. */
 struct places_walk {
     yaml_document_t *document;
     struct teleop_places *out;
-    size_t capacity;   /* while places are added; 0 while those of the text are set */
-    size_t next;       /* line and column in the text of the scene that is run */
-    int first_of_file; /* number of the first node of the file */
+    size_t capacity;        /* while places are added; 0 while those of the text are set */
+    size_t next;            /* line and column in the text of the scene that is run */
+    int first_node_of_file; /* number of the first node of the file */
 };
 
-static int add_place(struct places_walk *w, int node, const yaml_mark_t *mark)
+static int record_source_place(struct places_walk *w, int node, const yaml_mark_t *mark)
 {
     if (w->out->count == w->capacity) {
         struct teleop_place *grown =
@@ -33,13 +33,14 @@ static int add_place(struct places_walk *w, int node, const yaml_mark_t *mark)
         w->out->place = grown;
         w->capacity *= 2;
     }
-    w->out->place[w->out->count++] = (struct teleop_place){.from_line = (int)mark->line + 1,
-                                                           .from_column = (int)mark->column + 1,
-                                                           .is_of_file = node >= w->first_of_file};
+    w->out->place[w->out->count++] =
+        (struct teleop_place){.source_line = (int)mark->line + 1,
+                              .source_column = (int)mark->column + 1,
+                              .is_node_of_file = node >= w->first_node_of_file};
     return 0;
 }
 
-static void set_place(struct places_walk *w, const yaml_mark_t *mark)
+static void record_written_place(struct places_walk *w, const yaml_mark_t *mark)
 {
     if (w->next < w->out->count) {
         w->out->place[w->next].line = (int)mark->line + 1;
@@ -48,37 +49,40 @@ static void set_place(struct places_walk *w, const yaml_mark_t *mark)
 }
 
 /* Recursion is bounded: both texts were read as scenes, which have at most 16 levels. */
-static int visit_nodes(struct places_walk *w, int node)
+static int record_node_places(struct places_walk *w, int node)
 {
     const yaml_node_t *n = yaml_document_get_node(w->document, node);
     int rc = 0;
     if (w->capacity) {
-        rc = add_place(w, node, &n->start_mark);
+        rc = record_source_place(w, node, &n->start_mark);
     } else {
-        set_place(w, &n->start_mark);
+        record_written_place(w, &n->start_mark);
     }
     if (n->type == YAML_SEQUENCE_NODE) {
         for (const yaml_node_item_t *x = n->data.sequence.items.start;
              !rc && x < n->data.sequence.items.top; x++) {
-            rc = visit_nodes(w, *x);
+            rc = record_node_places(w, *x);
         }
     } else if (n->type == YAML_MAPPING_NODE) {
         for (const yaml_node_pair_t *x = n->data.mapping.pairs.start;
              !rc && x < n->data.mapping.pairs.top; x++) {
-            rc = visit_nodes(w, x->key);
-            rc = rc ? rc : visit_nodes(w, x->value);
+            rc = record_node_places(w, x->key);
+            rc = rc ? rc : record_node_places(w, x->value);
         }
     }
     return rc;
 }
 
-int teleop_places_begin(struct teleop_places *out, yaml_document_t *document, int first_of_file)
+int teleop_places_begin(struct teleop_places *out, yaml_document_t *document,
+                        int first_node_of_file)
 {
-    struct places_walk w = {
-        .document = document, .out = out, .capacity = 256, .first_of_file = first_of_file};
+    struct places_walk w = {.document = document,
+                            .out = out,
+                            .capacity = 256,
+                            .first_node_of_file = first_node_of_file};
     out->count = 0;
     out->place = calloc(w.capacity, sizeof *out->place);
-    return out->place ? visit_nodes(&w, 1) : -ENOMEM;
+    return out->place ? record_node_places(&w, 1) : -ENOMEM;
 }
 
 int teleop_places_end(struct teleop_places *out, const char *text, size_t size)
@@ -88,7 +92,7 @@ int teleop_places_end(struct teleop_places *out, const char *text, size_t size)
     if (teleop_yaml_load(text, size, &shown)) {
         return -ENOMEM;
     }
-    visit_nodes(&w, 1);
+    record_node_places(&w, 1);
     yaml_document_delete(&shown);
     return 0;
 }
@@ -129,14 +133,14 @@ static void find_key(const struct teleop *t, const struct teleop_place *place, c
          p++) {
         const yaml_node_t *value = yaml_document_get_node(&file, p->value);
         const char *name = teleop_yaml_text(&file, p->key);
-        if (teleop_yaml_begins_at(value, place->from_line, place->from_column)) {
+        if (teleop_yaml_begins_at(value, place->source_line, place->source_column)) {
             snprintf(key, 128, "%s", name);
         }
-        const int is_map = value->type == YAML_MAPPING_NODE;
-        for (const yaml_node_pair_t *q = is_map ? value->data.mapping.pairs.start : NULL;
-             is_map && q < value->data.mapping.pairs.top; q++) {
-            if (teleop_yaml_begins_at(yaml_document_get_node(&file, q->value), place->from_line,
-                                      place->from_column)) {
+        const int is_mapping_node = value->type == YAML_MAPPING_NODE;
+        for (const yaml_node_pair_t *q = is_mapping_node ? value->data.mapping.pairs.start : NULL;
+             is_mapping_node && q < value->data.mapping.pairs.top; q++) {
+            if (teleop_yaml_begins_at(yaml_document_get_node(&file, q->value), place->source_line,
+                                      place->source_column)) {
                 snprintf(key, 128, "%s.%s", name, teleop_yaml_text(&file, q->key));
             }
         }
@@ -154,13 +158,13 @@ void teleop_place(const struct teleop *t, const struct teleop_places *places,
     const struct teleop_place *place =
         err->line > 0 ? find_node_place(places, err->line, err->column) : NULL;
     err->line = err->column = 0;
-    if (place && place->is_of_file) {
+    if (place && place->is_node_of_file) {
         find_key(t, place, key);
-        tact_error_at(err, t->file, place->from_line, place->from_column, key[0] ? key : NULL);
+        tact_error_at(err, t->file, place->source_line, place->source_column, key[0] ? key : NULL);
         return;
     }
-    tact_error_at(err, places->from, place ? place->from_line : 0, place ? place->from_column : 0,
-                  NULL);
+    tact_error_at(err, places->from, place ? place->source_line : 0,
+                  place ? place->source_column : 0, NULL);
     if (t->mode && !strncmp(err->key, "remotes[", strlen("remotes["))) {
         char text[sizeof err->text];
         snprintf(text, sizeof text, "%.250s (in the mode that %.100s sets)", err->text, t->file);

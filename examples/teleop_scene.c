@@ -39,7 +39,7 @@ static void remove_key(struct edit *e, int map, const char *key)
 }
 
 /* A node that was added begins where the file has its key. */
-static int place_node(struct edit *e, int node, const char *place)
+static int replace_node(struct edit *e, int node, const char *place)
 {
     yaml_node_t *n = yaml_document_get_node(&e->document, node);
     if (n) {
@@ -53,7 +53,7 @@ static int place_node(struct edit *e, int node, const char *place)
 static int add_scalar(struct edit *e, const char *text, yaml_scalar_style_t style,
                       const char *place)
 {
-    return place_node(
+    return replace_node(
         e, yaml_document_add_scalar(&e->document, NULL, (const yaml_char_t *)text, -1, style),
         place);
 }
@@ -77,23 +77,23 @@ static void set_text(struct edit *e, int map, const char *key, const char *text,
 }
 
 /* Sets a number or word that is the same for both ends. */
-static void set_common(struct edit *e, int map, const char *key, const char *text)
+static void set_key_if_given(struct edit *e, int map, const char *key, const char *text)
 {
     set_text(e, map, key, text, key, YAML_PLAIN_SCALAR_STYLE);
 }
 
 /* Sets a text that belongs to this end. */
-static void set_own(struct edit *e, int map, const char *key, const char *text,
-                    yaml_scalar_style_t style)
+static void set_new_key(struct edit *e, int map, const char *key, const char *text,
+                        yaml_scalar_style_t style)
 {
     char place[32];
     snprintf(place, sizeof place, "%s.%s", e->site_name, key);
     set_text(e, map, key, text, place, style);
 }
 
-static int set_map(struct edit *e, int map, const char *key, const char *place)
+static int add_mapping(struct edit *e, int map, const char *key, const char *place)
 {
-    const int node = place_node(
+    const int node = replace_node(
         e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE), place);
     set_node(e, map, key, node, place);
     return node;
@@ -120,7 +120,7 @@ static void set_simulated_link(struct edit *e, int settings,
                   {"loss", link->loss},       {"burst", link->burst},
                   {"reorder", link->reorder}, {"duplicate", link->duplicate},
                   {"seed", link->seed}};
-    const int map = set_map(e, settings, "link", "link");
+    const int map = add_mapping(e, settings, "link", "link");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char text[40], place[32];
         tact_number_print(text, sizeof text, strcmp(values[i].key, "seed") ? "%.10g" : "%.0f",
@@ -161,7 +161,7 @@ static int set_file_name(struct edit *e, int settings, const char *key, const ch
                           "the name of its folder is not in UTF-8, which a scene is written in; "
                           "expected a folder whose name is");
     } else {
-        set_own(e, settings, key, path, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+        set_new_key(e, settings, key, path, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     }
     free(path);
     return rc;
@@ -172,16 +172,16 @@ static int set_device(struct edit *e, int device, struct tact_error *err)
     int settings = find_child(e, device, "settings");
     static const char *const replaced[] = {"listen", "connect", "key", "peer", "link"};
     if (!settings) {
-        settings = set_map(e, device, "settings", e->site_name);
+        settings = add_mapping(e, device, "settings", e->site_name);
     }
     for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
         remove_key(e, settings, replaced[i]);
     }
-    set_own(e, settings, "listen", e->site->listen, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
-    set_own(e, settings, "connect", e->site->connect, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
-    set_common(e, settings, "jitter", e->t->jitter);
-    set_common(e, settings, "repeats", e->t->repeats);
-    set_common(e, settings, "hold", e->t->hold);
+    set_new_key(e, settings, "listen", e->site->listen, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    set_new_key(e, settings, "connect", e->site->connect, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    set_key_if_given(e, settings, "jitter", e->t->jitter);
+    set_key_if_given(e, settings, "repeats", e->t->repeats);
+    set_key_if_given(e, settings, "hold", e->t->hold);
     if (e->t->link) {
         set_simulated_link(e, settings, e->t->link);
     }
@@ -195,7 +195,7 @@ static int set_tie(struct edit *e, int tie)
 {
     const struct teleop *t = e->t;
     const int has_stiffness = e->site->stiffness || find_child(e, tie, "stiffness");
-    set_common(e, tie, "mode", t->mode);
+    set_key_if_given(e, tie, "mode", t->mode);
     const char *mode = get_node_text(e, find_child(e, tie, "mode"));
     const int is_wave = !*mode || !strcmp(mode, "waves");
     if (t->mode && !is_wave) {
@@ -207,21 +207,22 @@ static int set_tie(struct edit *e, int tie)
     if (t->mode && is_wave && !has_stiffness) {
         remove_key(e, tie, "damping");
     }
-    set_common(e, tie, "impedance", is_wave ? t->impedance : NULL);
-    set_common(e, tie, "tank", is_wave && has_stiffness ? t->tank : NULL);
-    set_own(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
-    set_own(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
+    set_key_if_given(e, tie, "impedance", is_wave ? t->impedance : NULL);
+    set_key_if_given(e, tie, "tank", is_wave && has_stiffness ? t->tank : NULL);
+    set_new_key(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
+    set_new_key(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
     return is_wave;
 }
 
-/* What is set for ties is of one of them: those of this end are `tied`, `waves` of them waves. */
-static int check_ties(const struct edit *e, int tied, int waves, const char *device,
+/* What is set for ties is of one of them: tie_count: those of this end, wave_tie_count: of these,
+ * waves. */
+static int check_ties(const struct edit *e, int tie_count, int wave_tie_count, const char *device,
                       struct tact_error *err)
 {
-    if (!tied) {
+    if (!tie_count) {
         return tact_error_set(err, -EINVAL, "no joint is tied to the other end by %s", device);
     }
-    if (!waves && (e->t->impedance || e->t->tank)) {
+    if (!wave_tie_count && (e->t->impedance || e->t->tank)) {
         teleop_locate(e->t, e->t->impedance ? "impedance" : "tank", err);
         return tact_error_set(err, -EINVAL,
                               "is of \"mode: waves\", which no tie of %s has; expected \"mode: "

@@ -85,11 +85,11 @@ void text_shorten_with_ellipsis(const char *text, int most, char *out, size_t ro
 {
     const char *shown_text_copy = text_shown(text),
                *end = shown_text_copy + strlen(shown_text_copy);
-    int letters = 0;
+    int letter_count = 0;
     for (const char *c = shown_text_copy; *c; c++) {
-        letters += (*c & 0xc0) != 0x80;
+        letter_count += (*c & 0xc0) != 0x80;
     }
-    if (letters <= most) {
+    if (letter_count <= most) {
         snprintf(out, room, "%s", shown_text_copy);
         return;
     }

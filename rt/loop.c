@@ -70,14 +70,14 @@ static uint64_t skip_due_ticks(struct loop *l, uint64_t k, int64_t now)
 }
 
 void tact_loop_add_tick_statistics(struct tact_loop_stats *s, int64_t period, int64_t t_k,
-                                   int64_t woke, int64_t end)
+                                   int64_t woke_ns, int64_t end)
 {
     s->ticks++;
     s->executed++;
-    s->late += woke - t_k > period / 10;
+    s->late += woke_ns - t_k > period / 10;
     s->missed += end - t_k > period;
-    tact_histogram_add(&s->wake_latency, woke - t_k);
-    tact_histogram_add(&s->compute, end - woke);
+    tact_histogram_add(&s->wake_latency, woke_ns - t_k);
+    tact_histogram_add(&s->compute, end - woke_ns);
 }
 
 /* Sleeps until the tick is due. If its time has passed, does not sleep, unless a long backlog would
@@ -104,18 +104,18 @@ static void run_real_time_loop(struct loop *l)
     for (uint64_t k = 0; !must_loop_end_before_tick(l, k);) {
         const int64_t t_k = planned_tick_time(l, k);
         l->result = sleep_until_tick_is_due(l, t_k, now, &slept);
-        const int64_t woke = tact_clock_now();
-        now = woke;
+        const int64_t woke_ns = tact_clock_now();
+        now = woke_ns;
         if (l->result) {
             return;
         }
-        if (woke - t_k > l->max_lateness_before_skip_ns) {
-            k = skip_due_ticks(l, k, woke);
+        if (woke_ns - t_k > l->max_lateness_before_skip_ns) {
+            k = skip_due_ticks(l, k, woke_ns);
             continue;
         }
-        l->options->tick(l->options->user, k, t_k, woke);
+        l->options->tick(l->options->user, k, t_k, woke_ns);
         now = tact_clock_now();
-        tact_loop_add_tick_statistics(l->stats, l->options->period_ns, t_k, woke, now);
+        tact_loop_add_tick_statistics(l->stats, l->options->period_ns, t_k, woke_ns, now);
         if (tact_realtime_fuse_blown()) {
             l->stats->fuse_blown = 1;
             l->result = -ETIME;

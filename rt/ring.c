@@ -128,14 +128,15 @@ void *tact_ring_reserve(struct tact_ring *ring)
 {
     const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_relaxed);
     const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
-    const uint32_t stored = head - tail;
-    if (stored > ring->mask) {
+    const uint32_t stored_count = head - tail;
+    if (stored_count > ring->mask) {
         const uint64_t n = atomic_load_explicit(&ring->shared->overruns, memory_order_relaxed);
         atomic_store_explicit(&ring->shared->overruns, n + 1, memory_order_relaxed);
         return NULL;
     }
-    if (stored >= atomic_load_explicit(&ring->shared->max_fill_count, memory_order_relaxed)) {
-        atomic_store_explicit(&ring->shared->max_fill_count, stored + 1, memory_order_relaxed);
+    if (stored_count >= atomic_load_explicit(&ring->shared->max_fill_count, memory_order_relaxed)) {
+        atomic_store_explicit(&ring->shared->max_fill_count, stored_count + 1,
+                              memory_order_relaxed);
     }
     return tact_ring_slot(ring, head);
 }
@@ -195,8 +196,8 @@ uint32_t tact_ring_occupancy(const struct tact_ring *ring)
      * between the two loads can make the difference exceed the capacity. */
     const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
     const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
-    const uint32_t stored = head - tail;
-    return stored > ring->mask ? ring->mask + 1 : stored;
+    const uint32_t stored_count = head - tail;
+    return stored_count > ring->mask ? ring->mask + 1 : stored_count;
 }
 
 uint64_t tact_ring_overruns(const struct tact_ring *ring)

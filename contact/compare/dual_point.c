@@ -74,7 +74,7 @@ static int find_leaving_constraint(const struct simplex_basis *b,
                                    const double entering_constraint[4])
 {
     double transposed_basis[4][4], multiplier[4], share[4], least = INFINITY;
-    int leaving = -1;
+    int leaving_index = -1;
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
             transposed_basis[i][j] = b->row[j][i];
@@ -88,10 +88,10 @@ static int find_leaving_constraint(const struct simplex_basis *b,
         double ratio = multiplier[i] / share[i];
         if (share[i] > 1e-12 && ratio < least) {
             least = ratio;
-            leaving = i;
+            leaving_index = i;
         }
     }
-    return leaving;
+    return leaving_index;
 }
 
 int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double size,
@@ -121,12 +121,12 @@ int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double
         }
         double row[4] = {plane[entering_index][0], plane[entering_index][1],
                          plane[entering_index][2], 1.0};
-        int leaving = find_leaving_constraint(&b, row);
-        if (leaving < 0) {
+        int leaving_index = find_leaving_constraint(&b, row);
+        if (leaving_index < 0) {
             return 0;
         }
-        memcpy(b.row[leaving], row, sizeof row);
-        b.right[leaving] = plane[entering_index][3];
+        memcpy(b.row[leaving_index], row, sizeof row);
+        b.right[leaving_index] = plane[entering_index][3];
     }
     return 0;
 }

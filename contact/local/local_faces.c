@@ -145,16 +145,16 @@ static void set_corner_face_basis(struct tact_active *a, const double *p)
     }
 }
 
-/* Sets the basis of an edge or rim as the active face: two directions; second_bend, turn: their
- * change with the second unknown. */
-static void set_edge_face_basis(struct tact_active *a, double second_bend, double turn)
+/* Sets the basis of an edge or rim as the active face: two directions; second_direction_change,
+ * turn: their change with the second unknown. */
+static void set_edge_face_basis(struct tact_active *a, double second_direction_change, double turn)
 {
     const double *e = a->basis[0], *o = a->basis[1];
     double he[3], ho[3];
     tact_v3_set(a->basis[2], 0.0, 0.0, 0.0);
     tact_m3_mul_v3(he, a->nn, e);
     tact_m3_mul_v3(ho, a->nn, o);
-    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + second_bend,
+    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + second_direction_change,
                    tact_v3_dot(o, ho) + turn};
     tact_ldl_factor(h, 2);
     for (int i = 0; i < 9; i++) {

@@ -98,19 +98,19 @@ static void bound_torques(const struct tact_local_problem *problem, double *r)
     r[5] *= share;
 }
 
-/* Solves with the rolling torques at their limit. at_zero: value of the equation at g = 0,
+/* Solves with the rolling torques at their limit. value_at_zero: value of the equation at g = 0,
  * negative. Returns 0 where no multiplier was found. */
-static int solve_rolling_at_limit(struct rolling *m, double at_zero)
+static int solve_rolling_at_limit(struct rolling *m, double value_at_zero)
 {
     const struct tact_local_problem *p = m->problem;
-    double lo = 0.0, flo = at_zero, fhi = at_zero, stiffness = 0.0;
+    double lo = 0.0, flo = value_at_zero, fhi = value_at_zero, stiffness = 0.0;
     for (int i = 0; i < 2; i++) {
         double e = p->rolling_arm[i];
         stiffness = tact_max(stiffness, e * e * p->s[7 * (4 + i)]);
     }
-    /* Upper bound of the multiplier: for one row |z| = B / (S + g), where at_zero at g = 0 gives B
-     * = f_n S / (1 + at_zero). */
-    double hi = stiffness * tact_min(-at_zero / tact_max(1.0 + at_zero, 1e-12), 1e12);
+    /* Upper bound of the multiplier: for one row |z| = B / (S + g), where value_at_zero at g = 0
+     * gives B = f_n S / (1 + value_at_zero). */
+    double hi = stiffness * tact_min(-value_at_zero / tact_max(1.0 + value_at_zero, 1e-12), 1e12);
     for (int i = 0; i < MAX_BRACKET_STEPS; i++) {
         fhi = evaluate_rolling(m, hi);
         if (fhi >= 0.0) {
@@ -133,9 +133,9 @@ int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[
     struct rolling m = {.problem = problem};
     leave_out_torques(problem, none, &m.rest);
     memcpy(m.r, r, sizeof m.r);
-    double at_zero = evaluate_rolling(&m, 0.0);
+    double value_at_zero = evaluate_rolling(&m, 0.0);
     int limits = 0;
-    if (at_zero < 0.0) {
+    if (value_at_zero < 0.0) {
         struct tact_local_problem free;
         double impulse_without_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
         leave_out_torques(problem, none, &free);
@@ -146,7 +146,7 @@ int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[
             memcpy(r, impulse_without_torques, sizeof impulse_without_torques);
             return limits_without_torques;
         }
-        int found = solve_rolling_at_limit(&m, at_zero);
+        int found = solve_rolling_at_limit(&m, value_at_zero);
         m.by = found ? m.by : TACT_COUNT_ROLLING_NOT_FOUND;
         limits = m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
     }

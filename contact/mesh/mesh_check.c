@@ -39,8 +39,8 @@ static int find_equal_vertices(const double *vertices, size_t n, size_t *first)
     qsort(keys, n, sizeof *keys, compare_vertices);
     for (size_t i = 0; i < n; i++) {
         const double *r = keys[i].r, *p = i ? keys[i - 1].r : r;
-        int is_equal = i && r[0] == p[0] && r[1] == p[1] && r[2] == p[2];
-        first[keys[i].index] = is_equal ? first[keys[i - 1].index] : keys[i].index;
+        int equals_previous_vertex = i && r[0] == p[0] && r[1] == p[1] && r[2] == p[2];
+        first[keys[i].index] = equals_previous_vertex ? first[keys[i - 1].index] : keys[i].index;
     }
     free(keys);
     return 0;

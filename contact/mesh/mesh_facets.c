@@ -206,13 +206,13 @@ int tact_mesh_build_facets(struct tact_mesh *mesh)
     struct work *w = calloc(1, sizeof *w);
     mesh->facets = calloc(1, sizeof *mesh->facets);
     int rc = w && mesh->facets ? 0 : -ENOMEM;
-    int is_stored = 0;
+    int are_facets_stored = 0;
     if (rc == 0) {
         w->mesh = mesh;
         w->facets = mesh->facets;
-        is_stored = store_facets(w);
+        are_facets_stored = store_facets(w);
     }
-    if (!is_stored) {
+    if (!are_facets_stored) {
         free(mesh->facets);
         mesh->facets = NULL;
     }

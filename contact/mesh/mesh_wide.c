@@ -72,14 +72,14 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
     /* children whose leaves fit in a node of eight are not split further */
     int low = has_leaves_within_levels(boxes, from, 3) ? 0 : 3;
     uint32_t children[8], n = list_descendants_at_level(boxes, from, 3, low, children);
-    struct tact_mesh_wide_node *eight = &mesh->wide->nodes_of_eight[index];
-    eight->count = n;
+    struct tact_mesh_wide_node *wide_node = &mesh->wide->nodes_of_eight[index];
+    wide_node->count = n;
     for (uint32_t i = 0; i < 8; i++) {
         const struct tact_mesh_box *box = &boxes[children[i < n ? i : 0]];
         for (int c = 0; c < 3; c++) {
-            eight->centre[c][i] = box->centre[c];
+            wide_node->centre[c][i] = box->centre[c];
             for (int k = 0; k < 3; k++) {
-                eight->axis[k][c][i] = box->axis[k][c];
+                wide_node->axis[k][c][i] = box->axis[k][c];
             }
         }
     }

@@ -35,12 +35,12 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
     }
     /* bit i of the shifted set: whether corner i + 1 is inside */
     unsigned next = inside >> 1 | (inside & 1U) << (n - 1);
-    unsigned leaving = inside & ~next, entering = ~inside & next;
-    if (leaving & (leaving - 1)) {
+    unsigned leaving_bits = inside & ~next, entering = ~inside & next;
+    if (leaving_bits & (leaving_bits - 1)) {
         tact_clip_nonconvex_polygon(p, value, kept);
         return;
     }
-    int last = __builtin_ctz(leaving), before = __builtin_ctz(entering);
+    int last = __builtin_ctz(leaving_bits), before = __builtin_ctz(entering);
     if (last >= n || before >= n) {
         __builtin_unreachable(); /* the polygon has corners inside and corners outside */
     }

@@ -22,18 +22,18 @@ static void tact_columns_shift_origin(struct tact_columns_sums *c, const tact_d4
  * Relative to corner 0, the middle points of the column above the corners, x, y and m = z + h/2,
  * are linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T
  * with h^3 / 12 added to zz. */
-static void tact_columns_integrate_batch(const struct tact_columns_batch *four,
+static void tact_columns_integrate_batch(const struct tact_columns_batch *batch,
                                          struct tact_columns_sums *c)
 {
-    const tact_d4 *p0 = four->corner[0], *p1 = four->corner[1], *p2 = four->corner[2];
-    const tact_d4 *h = four->height;
+    const tact_d4 *p0 = batch->corner[0], *p1 = batch->corner[1], *p2 = batch->corner[2];
+    const tact_d4 *h = batch->height;
     tact_d4 a[3], b[3], area[3], base[3], f[3], s[6];
     for (int k = 0; k < 3; k++) {
         base[k] = p0[k];
         a[k] = p1[k] - p0[k];
         b[k] = p2[k] - p0[k];
     }
-    tact_d4 half = 0.5 * four->tau;
+    tact_d4 half = 0.5 * batch->tau;
     area[0] = half * (a[1] * b[2] - a[2] * b[1]);
     area[1] = half * (a[2] * b[0] - a[0] * b[2]);
     area[2] = half * (a[0] * b[1] - a[1] * b[0]);

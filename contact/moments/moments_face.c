@@ -90,7 +90,7 @@ static void tact_faces_lift_coplanar(double slack, struct tact_face_parts *f)
     }
 }
 
-static void tact_faces_measure(const tact_d4 p[3][3], int of_a, double slack,
+static void tact_faces_measure(const tact_d4 p[3][3], int is_face_of_a, double slack,
                                struct tact_face_parts *f)
 {
     const tact_d4 zero = {0.0}, one = zero + 1.0, ever = zero + INFINITY;
@@ -104,7 +104,7 @@ static void tact_faces_measure(const tact_d4 p[3][3], int of_a, double slack,
     }
     tact_faces_bounds(p, f->lower, f->upper);
     tact_d4 nz = edge[0][0] * w[1] - edge[0][1] * w[0];
-    if (of_a) {
+    if (is_face_of_a) {
         tact_faces_plane_of_edges(p[0], edge[0], w, &f->plane);
         f->at = -f->plane.base[2];
     } else {
@@ -118,21 +118,22 @@ static void tact_faces_measure(const tact_d4 p[3][3], int of_a, double slack,
         f->dx[k] = f->tau * edge[k][0];
         f->dy[k] = f->tau * edge[k][1];
     }
-    f->dx[3] = of_a ? -f->plane.slope_y : f->plane.slope_y;
-    f->dy[3] = of_a ? f->plane.slope_x : -f->plane.slope_x;
+    f->dx[3] = is_face_of_a ? -f->plane.slope_y : f->plane.slope_y;
+    f->dy[3] = is_face_of_a ? f->plane.slope_x : -f->plane.slope_x;
     f->dx[3] = TACT_D4_SELECT(edge_on, zero, f->dx[3]);
     f->dy[3] = TACT_D4_SELECT(edge_on, zero, f->dy[3]);
     f->edge_at = TACT_D4_SELECT(edge_on, one, zero);
     f->at = TACT_D4_SELECT(edge_on, ever, f->at);
-    for (int c = 0; !of_a && c < 2; c++) {
+    for (int c = 0; !is_face_of_a && c < 2; c++) {
         f->lower[c] = TACT_D4_SELECT(edge_on, ever, f->lower[c]);
     }
 }
 
-void tact_faces_place(const tact_d4 p[3][3], int of_a, double slack, struct tact_face face[4])
+void tact_faces_place(const tact_d4 p[3][3], int is_face_of_a, double slack,
+                      struct tact_face face[4])
 {
     struct tact_face_parts f;
-    tact_faces_measure(p, of_a, slack, &f);
+    tact_faces_measure(p, is_face_of_a, slack, &f);
     const struct tact_face_planes *plane = &f.plane;
     for (int k = 0; k < 3; k++) {
         TACT_FACE_SET_ROW_OF_FOUR(face, corner[k], &p[k][0], &p[k][1], &p[k][2], &f.tested[k]);
@@ -142,10 +143,10 @@ void tact_faces_place(const tact_d4 p[3][3], int of_a, double slack, struct tact
     TACT_FACE_SET_ROW_OF_FOUR(face, dx, &f.dx[0], &f.dx[1], &f.dx[2], &f.dx[3]);
     TACT_FACE_SET_ROW_OF_FOUR(face, dy, &f.dy[0], &f.dy[1], &f.dy[2], &f.dy[3]);
     TACT_FACE_SET_ROW_OF_FOUR(face, at, &f.edge_at, &f.edge_at, &f.edge_at, &f.at);
-    const tact_d4 *near = of_a ? f.upper : f.lower, *far = of_a ? f.lower : f.upper;
+    const tact_d4 *near = is_face_of_a ? f.upper : f.lower, *far = is_face_of_a ? f.lower : f.upper;
     tact_d4 back[2] = {-far[0], -far[1]};
     TACT_FACE_SET_ROW_OF_FOUR(face, span, &near[0], &near[1], &back[0], &back[1]);
-    if (!of_a) {
+    if (!is_face_of_a) {
         TACT_FACE_SET_ROW_OF_FOUR(face, height, &plane->base[2], &f.lower[2], &f.upper[2], &f.tau);
     }
 }

@@ -3,16 +3,16 @@
 
 /** Computes the bounds, along x, y, z and the normal, of eight boxes of a mesh's tree. */
 static void tact_pairing_bounds_of_eight(const struct tact_placed *p,
-                                         const struct tact_mesh_wide_node *eight, tact_f8 lower[4],
-                                         tact_f8 upper[4])
+                                         const struct tact_mesh_wide_node *wide_node,
+                                         tact_f8 lower[4], tact_f8 upper[4])
 {
-    const tact_f8 *centre = (const tact_f8 *)eight->centre;
+    const tact_f8 *centre = (const tact_f8 *)wide_node->centre;
     for (int d = 0; d < 4; d++) {
         float x = p->column[0][d], y = p->column[1][d], z = p->column[2][d];
         tact_f8 middle = x * centre[0] + y * centre[1] + z * centre[2] + p->middle[d];
         tact_f8 half = (tact_f8){0.0F} + p->margin;
         for (int k = 0; k < 3; k++) {
-            const tact_f8 *axis = (const tact_f8 *)eight->axis[k];
+            const tact_f8 *axis = (const tact_f8 *)wide_node->axis[k];
             half += TACT_F8_ABS(x * axis[0] + y * axis[1] + z * axis[2]);
         }
         lower[d] = middle - half;
@@ -62,13 +62,13 @@ static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_
     }
     memcpy(from, side->node, inner * sizeof *from);
     for (uint32_t i = 0; i < inner; i++) {
-        const struct tact_mesh_wide_node *eight = &nodes_of_eight[from[i]];
+        const struct tact_mesh_wide_node *wide_node = &nodes_of_eight[from[i]];
         tact_f8 lower[4], upper[4];
         tact_i8 overlapping;
         if (n + 8 > room || side->leaves + 8 > room) {
             return 0;
         }
-        tact_pairing_bounds_of_eight(&side->placed, eight, lower, upper);
+        tact_pairing_bounds_of_eight(&side->placed, wide_node, lower, upper);
         tact_pairing_overlapping_lanes(lower, upper, of_a, other, &overlapping);
         for (int d = 0; d < 4; d++) {
             tact_f8 low = TACT_F8_SELECT(overlapping, lower[d], least[d]);
@@ -78,9 +78,9 @@ static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_
         }
         uint32_t overlapping_bits;
         tact_i8_bits(&overlapping, &overlapping_bits);
-        for (overlapping_bits &= (1U << eight->count) - 1; overlapping_bits;
+        for (overlapping_bits &= (1U << wide_node->count) - 1; overlapping_bits;
              overlapping_bits &= overlapping_bits - 1) {
-            uint32_t k = (uint32_t)__builtin_ctz(overlapping_bits), child = eight->child[k];
+            uint32_t k = (uint32_t)__builtin_ctz(overlapping_bits), child = wide_node->child[k];
             if (child & TACT_MESH_LEAF_FLAG) {
                 child &= ~TACT_MESH_LEAF_FLAG;
                 tact_pairing_add_leaf(side, child, lower, upper, k);
@@ -198,13 +198,14 @@ static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
 
 /** Bits of those among eight leaves of B whose boxes may meet the bounds of a leaf of A. */
 static uint32_t tact_pairing_leaves_in_bounds(const struct tact_pairing_tree *b,
-                                              const struct tact_leaf_span *span, uint32_t eight)
+                                              const struct tact_leaf_span *span, uint32_t wide_node)
 {
     const float *low = span->unit_lower, *high = span->unit_upper;
     uint32_t bits;
-    tact_i8 overlapping = (b->leaf_lower[0][eight] < high[0]) &
-                          (b->leaf_lower[1][eight] < high[1]) & (b->leaf_upper[0][eight] > low[0]) &
-                          (b->leaf_upper[1][eight] > low[1]) & (b->leaf_upper[2][eight] > low[2]);
+    tact_i8 overlapping =
+        (b->leaf_lower[0][wide_node] < high[0]) & (b->leaf_lower[1][wide_node] < high[1]) &
+        (b->leaf_upper[0][wide_node] > low[0]) & (b->leaf_upper[1][wide_node] > low[1]) &
+        (b->leaf_upper[2][wide_node] > low[2]);
     tact_i8_bits(&overlapping, &bits);
     return bits;
 }

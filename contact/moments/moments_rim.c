@@ -173,7 +173,7 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
 {
     struct tact_rim_side *a = &rim->side[0], *b = &rim->side[1];
     const struct tact_pairing_tree *of_a = &rim->pairing->a, *of_b = &rim->pairing->b;
-    const uint32_t at_a = a->at[leaf_group->first + i];
+    const uint32_t leaf_index_a = a->at[leaf_group->first + i];
     if (b->at[k] == TACT_RIM_NONE) {
         float low[3], high[3];
         int does_meet = 1;
@@ -187,13 +187,13 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
             return 0;
         }
     }
-    const uint32_t at_b = b->at[k];
-    a->leaf[at_a].meets = b->leaf[at_b].meets = 1;
+    const uint32_t leaf_index_b = b->at[k];
+    a->leaf[leaf_index_a].meets = b->leaf[leaf_index_b].meets = 1;
     const float *low_a = (const float *)of_a->leaf_lower[3] + leaf_group->first;
     const float *high_a = (const float *)of_a->leaf_upper[3] + leaf_group->first;
     if ((low_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
         (high_a[i] >= ((const float *)of_b->leaf_lower[3])[k])) {
-        return tact_rim_queue_leaf_pair(rim, at_a, at_b);
+        return tact_rim_queue_leaf_pair(rim, leaf_index_a, leaf_index_b);
     }
     return 0;
 }

@@ -105,7 +105,7 @@ struct tact_rim_crossing_triangle {
     double size;
     /* below: bit k is set where corner k is below the other triangle's plane */
     uint32_t lane, below;
-    int leave_edge, enter_edge; /* edges on which, counter-clockwise, the height over the other's
+    int leaving_edge, enter_edge; /* edges on which, counter-clockwise, the height over the other's
                          plane becomes >= 0, and < 0 */
 };
 
@@ -115,23 +115,23 @@ static int tact_rim_lane_offset(int k, int c)
 }
 
 static void tact_rim_set_crossing_triangle(const struct tact_rim_leaf *leaf, uint32_t lane,
-                                           const tact_d4 h[3], uint32_t h_lane,
+                                           const tact_d4 h[3], uint32_t lane_of_height,
                                            struct tact_rim_crossing_triangle *p)
 {
     static const uint8_t leaves[8] = {0, 0, 1, 1, 2, 0, 2, 0}, enters[8] = {0, 2, 0, 2, 1, 1, 0, 0};
     p->leaf = leaf;
     p->lane = lane;
     p->p = (const double *)leaf->p + lane;
-    p->h = (const double *)h + h_lane;
+    p->h = (const double *)h + lane_of_height;
     p->size = leaf->size[lane];
     p->below =
         (uint32_t)(p->h[0] < 0.0) | (uint32_t)(p->h[4] < 0.0) << 1 | (uint32_t)(p->h[8] < 0.0) << 2;
-    p->leave_edge = leaves[p->below];
+    p->leaving_edge = leaves[p->below];
     p->enter_edge = enters[p->below];
 }
 
 /** The edges of a triangle that cross the other's plane, from below to above: their start and
- * vector, `leave_edge` in lane 0 and `enter_edge` in lane 1. */
+ * vector, `leaving_edge` in lane 0 and `enter_edge` in lane 1. */
 static void tact_rim_edges_crossing_upward(const struct tact_rim_crossing_triangle *s,
                                            tact_d2 from[3], tact_d2 along[3])
 {
@@ -200,8 +200,8 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
         if (!(fabs(d[i]) > rounding_bound)) {
             const struct tact_rim_crossing_triangle *of[2] = {s, t};
             const int up[2] = {!i, i == swapped};
-            const int edge_of_end[2] = {up[0] ? s->leave_edge : s->enter_edge,
-                                        up[1] ? t->leave_edge : t->enter_edge};
+            const int edge_of_end[2] = {up[0] ? s->leaving_edge : s->enter_edge,
+                                        up[1] ? t->leaving_edge : t->enter_edge};
             beyond_bits &= ~(1U << i);
             beyond_bits |= tact_rim_order_by_corner_indices(rim, of, edge_of_end, up) << i;
         }
@@ -247,8 +247,8 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
      * no branches on it
      */
     const int start = beyond_bits & 1, end = !(beyond_bits & 2);
-    const int start_edges[2] = {s->leave_edge, t->enter_edge},
-              edges_of_signs[2] = {s->enter_edge, t->leave_edge};
+    const int start_edges[2] = {s->leaving_edge, t->enter_edge},
+              edges_of_signs[2] = {s->enter_edge, t->leaving_edge};
     struct tact_rim_segment *g = &rim->segment[rim->rim_segment_count];
     tact_rim_set_segment_end(g, 0, &c->crossing_triangles[start], start_edges[start], !start,
                              start);

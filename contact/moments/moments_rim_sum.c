@@ -41,17 +41,17 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
     outside |= over < -least;
     unsure |= over <= least;
     unsure &= ~outside;
-    uint32_t lanes_to_decide, met, risen;
+    uint32_t undecided_lanes, met, risen;
     tact_l4 not_met = outside, rises = leaf->n[2] > 0.0;
-    tact_l4_bits(&unsure, &lanes_to_decide);
+    tact_l4_bits(&unsure, &undecided_lanes);
     tact_l4_bits(&not_met, &met);
     tact_l4_bits(&rises, &risen);
     const uint32_t lanes = (1U << leaf->count) - 1;
-    lanes_to_decide &= lanes;
+    undecided_lanes &= lanes;
     met = ~met & lanes;
     risen = up ? risen : ~risen;
     *winding += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
-    return lanes_to_decide ? -1 : 0;
+    return undecided_lanes ? -1 : 0;
 }
 
 /** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where

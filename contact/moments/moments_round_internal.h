@@ -41,10 +41,11 @@ TACT_INLINE void tact_capsule_query_init(const double at[3], const double axis[3
  * the centre of a box, the capsule ends at its radius, and the box begins at the distance of its
  * centre less its extent. */
 TACT_INLINE void tact_capsule_query_boxes(const void *query,
-                                          const struct tact_mesh_wide_node *eight, uint32_t *bits)
+                                          const struct tact_mesh_wide_node *wide_node,
+                                          uint32_t *bits)
 {
     const struct tact_capsule_query *n = query;
-    const tact_f8 *centre = (const tact_f8 *)eight->centre;
+    const tact_f8 *centre = (const tact_f8 *)wide_node->centre;
     const tact_f8 one = (tact_f8){0.0F} + 1.0F;
     tact_f8 x = centre[0] - n->centre[0], y = centre[1] - n->centre[1];
     tact_f8 z = centre[2] - n->centre[2];
@@ -55,12 +56,12 @@ TACT_INLINE void tact_capsule_query_boxes(const void *query,
     z -= share * n->axis[2];
     tact_f8 apart2 = x * x + y * y + z * z, begins = apart2;
     for (int k = 0; k < 3; k++) {
-        const tact_f8 *axis = (const tact_f8 *)eight->axis[k];
+        const tact_f8 *axis = (const tact_f8 *)wide_node->axis[k];
         begins -= TACT_F8_ABS(x * axis[0] + y * axis[1] + z * axis[2]);
     }
     tact_i8 near = (begins <= 0.0F) | (begins * begins <= n->squared_radius * apart2);
     tact_i8_bits(&near, bits);
-    *bits &= (1U << eight->count) - 1U;
+    *bits &= (1U << wide_node->count) - 1U;
 }
 
 /** An ellipsoid, as the ball of radius 1 to which a linear map takes it from the unit of a mesh's
@@ -104,28 +105,29 @@ TACT_INLINE void tact_ellipsoid_query_map(const float map[9], const tact_f8 in[3
 /** Bits of those among eight boxes that may reach into an ellipsoid: as for a ball, with mapped
  * boxes. One whose test overflows may. */
 TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
-                                            const struct tact_mesh_wide_node *eight, uint32_t *bits)
+                                            const struct tact_mesh_wide_node *wide_node,
+                                            uint32_t *bits)
 {
     const struct tact_ellipsoid_query *n = query;
-    const tact_f8 *centre = (const tact_f8 *)eight->centre;
+    const tact_f8 *centre = (const tact_f8 *)wide_node->centre;
     const tact_f8 from[3] = {centre[0] - n->centre[0], centre[1] - n->centre[1],
                              centre[2] - n->centre[2]};
     tact_f8 x[3], axis[3];
     tact_ellipsoid_query_map(n->map, from, x);
     tact_f8 apart2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2], begins = apart2;
     for (int k = 0; k < 3; k++) {
-        tact_ellipsoid_query_map(n->map, (const tact_f8 *)eight->axis[k], axis);
+        tact_ellipsoid_query_map(n->map, (const tact_f8 *)wide_node->axis[k], axis);
         begins -= TACT_F8_ABS(x[0] * axis[0] + x[1] * axis[1] + x[2] * axis[2]);
     }
     tact_i8 near = ~((begins > 0.0F) & (begins * begins > n->squared_radius * apart2));
     tact_i8_bits(&near, bits);
-    *bits &= (1U << eight->count) - 1U;
+    *bits &= (1U << wide_node->count) - 1U;
 }
 
 /** Test of eight boxes: tact_capsule_query_boxes() or tact_ellipsoid_query_boxes(), with its query.
  */
-typedef void tact_round_query_boxes_fn(const void *query, const struct tact_mesh_wide_node *eight,
-                                       uint32_t *bits);
+typedef void tact_round_query_boxes_fn(const void *query,
+                                       const struct tact_mesh_wide_node *wide_node, uint32_t *bits);
 
 typedef void tact_round_query_leaf_fn(void *user, const struct tact_mesh_leaf *leaf);
 
@@ -143,12 +145,12 @@ TACT_INLINE void tact_round_query_visit(const void *query, tact_round_query_boxe
             leaf(user, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG]);
             continue;
         }
-        const struct tact_mesh_wide_node *eight = &mesh->wide->nodes_of_eight[index];
+        const struct tact_mesh_wide_node *wide_node = &mesh->wide->nodes_of_eight[index];
         uint32_t bits;
-        boxes(query, eight, &bits);
+        boxes(query, wide_node, &bits);
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
-                stack[top++] = eight->child[i];
+                stack[top++] = wide_node->child[i];
             }
         }
     }

@@ -141,7 +141,7 @@ TACT_INLINE void tact_cap_add_edge(struct tact_cutter *c, int plane, const tact_
 TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, const tact_d4 *in,
                                            int n, tact_d4 *out)
 {
-    int m = 0, leaving = 0, entering = 0, enters_first = 0;
+    int m = 0, leaving_bits = 0, entering = 0, enters_first = 0;
     for (int i = 0; i < n; i++) {
         int j = i + 1 < n ? i + 1 : 0;
         double vi = c->value[i], vj = c->value[j];
@@ -149,17 +149,17 @@ TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, con
             out[m++] = in[i];
             if (vj > 0.0) {
                 tact_cut_crossing_point(&in[i], vi, &in[j], vj, &out[m]);
-                c->leaves[leaving++] = out[m++];
+                c->leaves[leaving_bits++] = out[m++];
             }
         } else if (vj <= 0.0) {
             tact_cut_crossing_point(&in[j], vj, &in[i], vi, &out[m]);
-            enters_first |= leaving == 0;
+            enters_first |= leaving_bits == 0;
             c->enters[entering++] = out[m++];
         }
     }
     /* cuts can be paired: a closed outline crosses the plane as often in one direction as in the
      * other */
-    for (int i = 0; i < leaving && entering > 0; i++) {
+    for (int i = 0; i < leaving_bits && entering > 0; i++) {
         tact_cap_add_edge(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
     }
     return m;
@@ -194,12 +194,12 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     p->room = !p->room;
     /* bit i of the shifted set: whether corner i + 1 is below the plane */
     uint64_t next = inside >> 1 | (inside & 1) << (n - 1);
-    uint64_t leaving = inside & ~next, entering = ~inside & next;
-    if (leaving & (leaving - 1)) {
+    uint64_t leaving_bits = inside & ~next, entering = ~inside & next;
+    if (leaving_bits & (leaving_bits - 1)) {
         p->n = tact_cut_nonconvex_polygon(c, plane, in, n, out);
         return;
     }
-    int last = __builtin_ctzll(leaving), before = __builtin_ctzll(entering);
+    int last = __builtin_ctzll(leaving_bits), before = __builtin_ctzll(entering);
     int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
     for (int i = first; i != past; i = i + 1 < n ? i + 1 : 0) {
         out[m++] = in[i];
@@ -215,16 +215,16 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
  */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
-    int *link = &c->head[cap], kept = -1, leaving = 0, entering = 0;
+    int *link = &c->head[cap], kept = -1, leaving_bits = 0, entering = 0;
     for (int e = *link; e >= 0; e = c->next[e]) {
         double from = tact_cut_height_above_plane(c->plane[plane], &c->from[e]);
         double to = tact_cut_height_above_plane(c->plane[plane], &c->to[e]);
         if (from > 0.0 && to > 0.0) {
             continue;
         }
-        if (to > 0.0 && leaving < TACT_CUT_CORNERS) {
-            tact_cut_crossing_point(&c->from[e], from, &c->to[e], to, &c->leaves[leaving]);
-            c->to[e] = c->leaves[leaving++];
+        if (to > 0.0 && leaving_bits < TACT_CUT_CORNERS) {
+            tact_cut_crossing_point(&c->from[e], from, &c->to[e], to, &c->leaves[leaving_bits]);
+            c->to[e] = c->leaves[leaving_bits++];
         } else if (from > 0.0 && entering < TACT_CUT_CORNERS) {
             tact_cut_crossing_point(&c->to[e], to, &c->from[e], from, &c->enters[entering]);
             c->from[e] = c->enters[entering++];
@@ -235,8 +235,8 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
     }
     *link = -1;
     c->tail[cap] = kept;
-    c->full |= leaving != entering;
-    for (int i = 0; i < leaving && !c->full; i++) {
+    c->full |= leaving_bits != entering;
+    for (int i = 0; i < leaving_bits && !c->full; i++) {
         tact_cap_add_edge(c, cap, &c->leaves[i], &c->enters[i]);
         tact_cap_add_edge(c, plane, &c->enters[i], &c->leaves[i]);
     }
@@ -318,11 +318,11 @@ struct tact_box_planes {
  * first two planes, or clearly above another one and clearly below all planes before it but one.
  * What that one leaves in its cap reaches the other plane uncut, and is cut off whole by it.
  * near_plane: output, bits of the planes that each box is not clearly below. */
-TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *eight,
+TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *wide_node,
                                         const struct tact_box_planes *p, uint32_t planes,
                                         uint32_t *bits, tact_i8 *near_plane)
 {
-    const tact_f8 *centre = (const tact_f8 *)eight->centre;
+    const tact_f8 *centre = (const tact_f8 *)wide_node->centre;
     *near_plane = (tact_i8){0};
     for (; planes && *bits; planes &= planes - 1) {
         const int k = __builtin_ctz(planes);
@@ -331,7 +331,7 @@ TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *eight,
         tact_f8 lowest = height, highest = height;
         uint32_t left;
         for (int i = 0; i < 3; i++) {
-            const tact_f8 *axis = (const tact_f8 *)eight->axis[i];
+            const tact_f8 *axis = (const tact_f8 *)wide_node->axis[i];
             tact_f8 along = n[0] * axis[0] + n[1] * axis[1] + n[2] * axis[2];
             lowest -= TACT_F8_ABS(along);
             highest += TACT_F8_ABS(along);
@@ -443,13 +443,13 @@ TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh
             c->full |= ++leaves > TACT_CUT_LEAVES;
             continue;
         }
-        const struct tact_mesh_wide_node *eight = &mesh->wide->nodes_of_eight[index];
-        uint32_t bits = (1U << eight->count) - 1U;
+        const struct tact_mesh_wide_node *wide_node = &mesh->wide->nodes_of_eight[index];
+        uint32_t bits = (1U << wide_node->count) - 1U;
         tact_i8 near_plane;
-        tact_boxes_test_planes(eight, &boxes, planes, &bits, &near_plane);
+        tact_boxes_test_planes(wide_node, &boxes, planes, &bits, &near_plane);
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
-                stack[top].index = eight->child[i];
+                stack[top].index = wide_node->child[i];
                 stack[top++].planes = (uint32_t)near_plane[i];
             }
         }

@@ -30,14 +30,14 @@ void tact_control_free(struct control_mesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
-static int allocate_mesh(struct control_mesh *mesh, int vertices, int faces, int halves)
+static int allocate_mesh(struct control_mesh *mesh, int vertices, int faces, int half_edge_count)
 {
-    *mesh = (struct control_mesh){.vertices = vertices, .faces = faces, .halves = halves};
+    *mesh = (struct control_mesh){.vertices = vertices, .faces = faces, .halves = half_edge_count};
     mesh->at = malloc(((size_t)vertices + 1) * sizeof *mesh->at);
     mesh->first = calloc((size_t)faces + 1, sizeof *mesh->first);
-    mesh->origin = calloc((size_t)halves + 1, sizeof *mesh->origin);
-    mesh->twin = calloc((size_t)halves + 1, sizeof *mesh->twin);
-    mesh->face = calloc((size_t)halves + 1, sizeof *mesh->face);
+    mesh->origin = calloc((size_t)half_edge_count + 1, sizeof *mesh->origin);
+    mesh->twin = calloc((size_t)half_edge_count + 1, sizeof *mesh->twin);
+    mesh->face = calloc((size_t)half_edge_count + 1, sizeof *mesh->face);
     mesh->valence = calloc((size_t)vertices + 1, sizeof *mesh->valence);
     return mesh->at && mesh->first && mesh->origin && mesh->twin && mesh->face && mesh->valence
                ? 0

@@ -108,10 +108,10 @@ static void refine_triangle(const struct ring *ring, int sector, int a, int b, d
         return;
     }
     /* control points: the ends of the edge, then the corners opposite to it */
-    static const int of_edge[3][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, -1}},
-                                         {{0, 0}, {0, 1}, {1, 0}, {-1, 1}},
-                                         {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
-    const int(*at)[2] = of_edge[a % 2 == 0 ? 1 : b % 2 == 0 ? 0 : 2];
+    static const int edge_neighbourhoods[3][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, -1}},
+                                                     {{0, 0}, {0, 1}, {1, 0}, {-1, 1}},
+                                                     {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
+    const int(*at)[2] = edge_neighbourhoods[a % 2 == 0 ? 1 : b % 2 == 0 ? 0 : 2];
     for (int i = 0; i < 4; i++) {
         add_weighted(out, ring, sector, x + at[i][0], y + at[i][1], i < 2 ? 0.375 : 0.125);
     }

@@ -83,8 +83,8 @@ static void append_device_selector(const struct tact_attached_input *all, int co
 static const char *list_example_forces(const struct tact_attached_input *one)
 {
     const char *effect = one->force_count ? one->force[0].effect : "";
-    bool pushes = strcmp(effect, "constant") == 0 || strcmp(effect, "spring") == 0;
-    for (int i = 0; i < one->force_count && !pushes; i++) {
+    bool pushes_in_direction = strcmp(effect, "constant") == 0 || strcmp(effect, "spring") == 0;
+    for (int i = 0; i < one->force_count && !pushes_in_direction; i++) {
         if (strcmp(one->force[i].name, "strong") == 0) {
             return "strong weak";
         }

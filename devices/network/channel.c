@@ -196,13 +196,13 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
     }
     const unsigned char *in = read_doubles(payload + POSITION_OFFSET, out->sample.position, axes);
     in = read_doubles(in, out->sample.force, axes);
-    int valid =
+    int is_valid_packet =
         are_valid_numbers(out->sample.position, axes) && are_valid_numbers(out->sample.force, axes);
     for (int i = 0; i < out->waves; i++) {
         in = read_doubles(in, out->wave[i], axes);
-        valid = valid && are_valid_numbers(out->wave[i], axes);
+        is_valid_packet = is_valid_packet && are_valid_numbers(out->wave[i], axes);
     }
-    return valid ? 0 : -EPROTO;
+    return is_valid_packet ? 0 : -EPROTO;
 }
 
 static struct tact_network_channel_slot *slot_of_tick(struct tact_network_channel *channel,

@@ -181,7 +181,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     struct tact_network_device *self = data;
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     struct tact_network_sample sample = {.flags = 0}, empty_sample;
-    const double *of_axis = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
+    const double *axis_outputs = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
     const double terms = out[TACT_NETWORK_TERMS];
     self->terms = terms >= 0.0 && terms < 0x1p53 ? (uint64_t)terms : 0;
     sample.terms = self->terms;
@@ -190,10 +190,10 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
                    (out[TACT_NETWORK_HELD] < -0.5 ? TACT_NETWORK_FLAG_LOST : 0U) |
                    (out[TACT_NETWORK_CLUTCHED] > 0.5 ? TACT_NETWORK_FLAG_CLUTCHED : 0U) |
                    (out[TACT_NETWORK_FAULT] > 0.5 ? TACT_NETWORK_FLAG_FAULT : 0U);
-    for (int i = 0; i < self->axes; i++, of_axis += TACT_NETWORK_AXIS_NUMBERS) {
-        sample.wave[i] = of_axis[0];
-        sample.position[i] = of_axis[1];
-        sample.force[i] = of_axis[2];
+    for (int i = 0; i < self->axes; i++, axis_outputs += TACT_NETWORK_AXIS_NUMBERS) {
+        sample.wave[i] = axis_outputs[0];
+        sample.position[i] = axis_outputs[1];
+        sample.force[i] = axis_outputs[2];
     }
     empty_sample = sample;
     memset(empty_sample.wave, 0, sizeof empty_sample.wave);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct packet_under_way {
-    int64_t due_ns;
+    int64_t delivery_time_ns;
     int slot; /* index of the payload */
 };
 
@@ -15,7 +15,7 @@ struct tact_network_link {
     struct tact_network_link_options options;
     struct tact_network_link_counts counts;
     uint64_t random;
-    int64_t last_put_ns;
+    int64_t last_sent_ns;
     int started, in_burst;
     /* first packet and number of packets of the queue, a ring in the order of arrival */
     uint32_t first, count;
@@ -52,7 +52,7 @@ int tact_network_link_restart(struct tact_network_link *link,
     link->options = *options;
     link->random = options->seed;
     link->counts = (struct tact_network_link_counts){0};
-    link->last_put_ns = 0;
+    link->last_sent_ns = 0;
     link->started = link->in_burst = 0;
     link->first = link->count = 0;
     for (int i = 0; i < TACT_NETWORK_LINK_PACKETS; i++) {
@@ -93,7 +93,7 @@ static int64_t to_ns(double seconds)
 static int is_lost_packet(struct tact_network_link *link, int64_t now_ns)
 {
     const struct tact_network_link_options *o = &link->options;
-    const double step = link->started ? (double)(now_ns - link->last_put_ns) * 1e-9 : 0.0;
+    const double step = link->started ? (double)(now_ns - link->last_sent_ns) * 1e-9 : 0.0;
     const double random_number = draw_uniform(link);
     if (o->burst > 0.0) {
         const double end = fmin(1.0, step / o->burst);
@@ -110,8 +110,8 @@ static struct packet_under_way *queued_packet(struct tact_network_link *link, ui
     return &link->queue[(link->first + index) % TACT_NETWORK_LINK_PACKETS];
 }
 
-static void insert_packet(struct tact_network_link *link, int64_t due_ns, const void *payload,
-                          size_t size)
+static void insert_packet(struct tact_network_link *link, int64_t delivery_time_ns,
+                          const void *payload, size_t size)
 {
     if (link->count == TACT_NETWORK_LINK_PACKETS || size > TACT_NETWORK_PAYLOAD) {
         link->counts.overflow++;
@@ -121,10 +121,11 @@ static void insert_packet(struct tact_network_link *link, int64_t due_ns, const 
     memcpy(link->payload[slot], payload, size);
     link->size[slot] = size;
     uint32_t at = link->count++;
-    for (; at > 0 && queued_packet(link, at - 1)->due_ns > due_ns; at--) {
+    for (; at > 0 && queued_packet(link, at - 1)->delivery_time_ns > delivery_time_ns; at--) {
         *queued_packet(link, at) = *queued_packet(link, at - 1);
     }
-    *queued_packet(link, at) = (struct packet_under_way){.due_ns = due_ns, .slot = slot};
+    *queued_packet(link, at) =
+        (struct packet_under_way){.delivery_time_ns = delivery_time_ns, .slot = slot};
 }
 
 void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const void *payload,
@@ -138,7 +139,7 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
     const int is_reordered = draw_uniform(link) < o->reorder;
     const int is_duplicated = draw_uniform(link) < o->duplicate;
     const int64_t earliest_arrival_ns = now_ns + to_ns(o->delay);
-    link->last_put_ns = now_ns;
+    link->last_sent_ns = now_ns;
     link->started = 1;
     link->counts.sent++;
     if (now_ns >= to_ns(o->blackout[0]) && now_ns < to_ns(o->blackout[1])) {
@@ -161,7 +162,7 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
 
 ssize_t tact_network_link_get(struct tact_network_link *link, int64_t now_ns, void *payload)
 {
-    if (!link->count || queued_packet(link, 0)->due_ns > now_ns) {
+    if (!link->count || queued_packet(link, 0)->delivery_time_ns > now_ns) {
         return -EAGAIN;
     }
     const int slot = queued_packet(link, 0)->slot;

@@ -172,8 +172,8 @@ static int count_time_gaps(struct tact_trajectory_reading *r)
         step[i] = time[i + 1] - time[i];
     }
     qsort(step, (size_t)steps, sizeof *step, compare_doubles);
-    double usual = step[steps / 2];
-    for (int i = steps; i > 0 && step[i - 1] > 1.5 * usual; i--) {
+    double median_step = step[steps / 2];
+    for (int i = steps; i > 0 && step[i - 1] > 1.5 * median_step; i--) {
         r->gaps++;
     }
     free(step);

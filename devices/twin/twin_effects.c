@@ -74,8 +74,8 @@ static int check_effect_strengths(const struct tact_twin *self,
 int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_config *config,
                            struct tact_device_info *info, struct tact_error *err)
 {
-    static const double usual[3] = {60.0, 40.0, 150.0};
-    const double *effect_frequencies = usual;
+    static const double default_frequencies[3] = {60.0, 40.0, 150.0};
+    const double *effect_frequencies = default_frequencies;
     double single;
     int count = 3;
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {

@@ -325,7 +325,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     return rc;
 }
 
-void tact_ring_file_close(struct tact_ring_file *file, bool keep)
+void tact_ring_file_close(struct tact_ring_file *file, bool should_keep)
 {
     for (int i = 0; i < TACT_RINGS; i++) {
         tact_ring_free(file->rings[i]);
@@ -333,7 +333,7 @@ void tact_ring_file_close(struct tact_ring_file *file, bool keep)
     if (file->memory) {
         munmap(file->memory, file->bytes);
     }
-    if (file->path[0] != '\0' && !keep) {
+    if (file->path[0] != '\0' && !should_keep) {
         unlink(file->path);
     }
     *file = (struct tact_ring_file){0};

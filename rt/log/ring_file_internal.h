@@ -77,7 +77,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
 bool tact_ring_file_exists(const char *folder, const struct stat *log);
 
 /** Unmaps the file, and removes it unless `keep`. Valid for a zeroed structure. */
-void tact_ring_file_close(struct tact_ring_file *file, bool keep);
+void tact_ring_file_close(struct tact_ring_file *file, bool should_keep);
 
 /** Producer: content of the next element, and its commit. Real-time safe, wait-free. */
 void *tact_ring_file_begin_record(struct tact_ring_file *file, int ring);

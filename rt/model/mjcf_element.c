@@ -78,13 +78,13 @@ static void quat_from_euler(const struct mjcf *r, const double angles[3], double
     const double one[4] = {1.0, 0.0, 0.0, 0.0};
     memcpy(q, one, sizeof one);
     for (int i = 0; i < 3; i++) {
-        const char letter = r->euler[i];
-        const bool moving = letter >= 'x';
+        const char axis_letter = r->euler[i];
+        const bool is_intrinsic = axis_letter >= 'x';
         const double half = 0.5 * angles[i] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
         double turn[4] = {tact_cos(half), 0.0, 0.0, 0.0}, before[4];
-        turn[1 + letter - (moving ? 'x' : 'X')] = tact_sin(half);
+        turn[1 + axis_letter - (is_intrinsic ? 'x' : 'X')] = tact_sin(half);
         memcpy(before, q, sizeof before);
-        tact_quat_mul(q, moving ? before : turn, moving ? turn : before);
+        tact_quat_mul(q, is_intrinsic ? before : turn, is_intrinsic ? turn : before);
     }
 }
 

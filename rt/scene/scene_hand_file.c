@@ -31,9 +31,9 @@ static int copy_bytes(const void *from, uint64_t size, char **data)
 static int read_stored_file(const struct tact_scene_files *files, const char *path, char **data,
                             uint64_t *size)
 {
-    const void *stored = NULL;
-    int rc = files->get(files->user, path, &stored, size);
-    return rc ? rc : copy_bytes(stored, *size, data);
+    const void *stored_bytes = NULL;
+    int rc = files->get(files->user, path, &stored_bytes, size);
+    return rc ? rc : copy_bytes(stored_bytes, *size, data);
 }
 
 static const struct tact_scene_hand_source *

@@ -55,7 +55,7 @@ static double find_acting_force(const struct session_coupling *c)
 }
 
 /* The force of the last tick becomes one of those before it. */
-static void keep_force(struct session_coupling *c)
+static void store_sent_force(struct session_coupling *c)
 {
     struct session_port_delay *delay = &c->port.delay;
     if (delay->count > 0) {
@@ -70,7 +70,7 @@ void tact_session_add_port_work(struct session_coupling *c, int n)
     double work = 0.0;
     for (int i = 0; i < n; i++) {
         work -= find_acting_force(&c[i]) * c[i].moved;
-        keep_force(&c[i]);
+        store_sent_force(&c[i]);
     }
     port->energy += work;
     /* a tool that moves freely gives its energy of motion back, which generates nothing */

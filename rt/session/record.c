@@ -140,7 +140,7 @@ struct lists {
     char (*sensor_names)[2 * TACT_DEVICE_NAME];
 };
 
-static const struct tact_recorder_content nothing;
+static const struct tact_recorder_content empty_content;
 
 /* The caller's entries come first; their offsets also count from the start of the record. */
 #define RESERVE_RECORDER_LIST(list, count)                                                         \
@@ -154,7 +154,7 @@ static const struct tact_recorder_content nothing;
 
 static int allocate_content_lists(const struct tact_session *s, struct lists *l)
 {
-    const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
+    const struct tact_recorder_content *also = s->options.also ? s->options.also : &empty_content;
     size_t shapes = (size_t)tact_world_shape_count(s->world), links = 0, files = 0;
     size_t bodies = (size_t)tact_world_body_count(s->world);
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
@@ -372,7 +372,7 @@ static int open_log_with_lists(struct tact_session *s, struct lists *l, const ch
                                struct tact_error *err)
 {
     struct tact_recorder_options options = tact_recorder_options_default();
-    const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
+    const struct tact_recorder_content *also = s->options.also ? s->options.also : &empty_content;
     const struct tact_scene_recorder *split = &s->scene->recorder;
     double seconds =
         s->options.split_seconds > 0.0 ? s->options.split_seconds : split->split_seconds;

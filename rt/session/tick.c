@@ -147,7 +147,8 @@ static void fill_tick_record(struct tact_session *s, struct tact_record *r, uint
         s->recorder ? (double)tact_recorder_overruns(s->recorder) : 0.0;
 }
 
-static void record_tick(struct tact_session *s, uint64_t tick, int64_t planned, int64_t woke)
+static void record_tick(struct tact_session *s, uint64_t tick, int64_t planned,
+                        int64_t wake_time_ns)
 {
     struct tact_record *slot = s->recorder ? tact_recorder_begin(s->recorder) : NULL;
     struct tact_record *r = slot ? slot : s->unrecorded_replay_record;
@@ -156,7 +157,7 @@ static void record_tick(struct tact_session *s, uint64_t tick, int64_t planned, 
     if (!s->last) {
         return; /* no reader */
     }
-    fill_tick_record(s, r, tick, planned, woke - planned);
+    fill_tick_record(s, r, tick, planned, wake_time_ns - planned);
     tact_session_check_record(s, tick);
     if (slot) {
         tact_recorder_commit(s->recorder);

@@ -38,15 +38,15 @@ struct bench {
     int first_session;
 };
 
-static void step_turn_session(void *user, uint64_t number, int64_t planned, int64_t woke)
+static void step_turn_session(void *user, uint64_t number, int64_t planned, int64_t woke_ns)
 {
     struct bench *b = user;
     const uint64_t turn = number / TICKS_PER_TURN;
     const int which = turn % 2 == 0 ? b->first_session : !b->first_session;
     const uint64_t own = turn / 2 * TICKS_PER_TURN + number % TICKS_PER_TURN;
-    tact_session_tick(b->session[which], own, planned, woke);
+    tact_session_tick(b->session[which], own, planned, woke_ns);
     const int64_t end = tact_clock_now();
-    b->compute[which][own] = end - woke;
+    b->compute[which][own] = end - woke_ns;
     b->missed[which] += end - planned > b->session[which]->period_ns;
 }
 

@@ -53,8 +53,8 @@ static void a_delay_is_not_taken_for_a_suspend(void **state)
         step_ns = first;
         int64_t slept = tact_guard_suspended_time_bound();
         const struct tact_guard_requests guard_requests = {.slept = &slept};
-        for (int64_t later = 0; later <= 1000000000; later += 50000000) {
-            step_ns = later;
+        for (int64_t delay_ns = 0; delay_ns <= 1000000000; delay_ns += 50000000) {
+            step_ns = delay_ns;
             assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
         }
     }

@@ -150,9 +150,9 @@ static void invalid_utf8_is_replaced(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[32];
         snprintf(text, sizeof text, "%s", cases[i][0]);
-        bool valid = strcmp(cases[i][0], cases[i][1]) == 0;
-        assert_int_equal(tact_utf8_valid(text), valid);
-        assert_int_equal(tact_utf8_repair(text) == 0, valid);
+        bool is_valid_utf8 = strcmp(cases[i][0], cases[i][1]) == 0;
+        assert_int_equal(tact_utf8_valid(text), is_valid_utf8);
+        assert_int_equal(tact_utf8_repair(text) == 0, is_valid_utf8);
         assert_string_equal(text, cases[i][1]);
         assert_true(tact_utf8_valid(text));
     }

@@ -63,7 +63,7 @@ static void send_single_event(int type, int code, int raw)
     mock_pad_send(pad, event, 1);
 }
 
-static void names_every_channel(void **state)
+static void every_channel_has_a_name(void **state)
 {
     static const char *const expected[] = {
         "abs_x",      "abs_y",     "abs_z",    "abs_rx",     "abs_ry",    "abs_rz", "abs_hat0x",
@@ -173,7 +173,7 @@ static void settings_choose_and_scale_channels(void **state)
     device.ops->close(device.self);
 }
 
-static void catches_up_after_lost_events(void **state)
+static void state_is_exact_after_lost_events(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("match", "X-Box 360")};
     struct device_config c;
@@ -197,7 +197,7 @@ static void catches_up_after_lost_events(void **state)
     assert_non_null(strstr(c.messages, "lost events 1 times"));
 }
 
-static void is_lost_and_comes_back(void **state)
+static void unplugged_pad_is_lost_and_returns(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("match", "X-Box 360")};
     struct device_config c;
@@ -363,12 +363,12 @@ static void plug_in_mock_device(const char *name)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_every_channel),
+        cmocka_unit_test(every_channel_has_a_name),
         cmocka_unit_test(scales_sticks_and_triggers),
         cmocka_unit_test(a_still_stick_keeps_its_value),
         cmocka_unit_test(settings_choose_and_scale_channels),
-        cmocka_unit_test(catches_up_after_lost_events),
-        cmocka_unit_test(is_lost_and_comes_back),
+        cmocka_unit_test(state_is_exact_after_lost_events),
+        cmocka_unit_test(unplugged_pad_is_lost_and_returns),
         cmocka_unit_test(refuses_bad_settings),
     };
     const struct CMUnitTest puck_tests[] = {

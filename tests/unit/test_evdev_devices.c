@@ -296,7 +296,7 @@ static void check_mapping_to_joint(const char *name)
     tact_scene_free(scene);
 }
 
-static void opens_describes_and_maps(void **state)
+static void each_device_opens_and_maps(void **state)
 {
     size_t i;
     json_t *entry;
@@ -341,7 +341,7 @@ static const json_t *device_named(const char *name)
 
 /* Inputs that are no channels by default can be asked for: keys, and the axes of the first finger
  * on a touchpad. */
-static void opens_what_is_asked_for(void **state)
+static void requested_channels_are_opened(void **state)
 {
     static const struct {
         const char *device, *channels;
@@ -369,8 +369,8 @@ static void opens_what_is_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens_describes_and_maps),
-        cmocka_unit_test(opens_what_is_asked_for),
+        cmocka_unit_test(each_device_opens_and_maps),
+        cmocka_unit_test(requested_channels_are_opened),
     };
     devices = mock_pad_devices();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

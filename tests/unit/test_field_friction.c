@@ -92,7 +92,7 @@ static void friction_limits_of_flat_punches(void **state)
     compare_punch_friction_limit("square", &punch_shape[0], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
-    /* punch_shape 1e-5 deep at its middle, tilted about y so that one edge has no pressure */
+    /* punch 1e-5 deep at its middle, tilted about y so that one edge has no pressure */
     normalize_quadrature(q);
     compare_punch_friction_limit("square, one edge lifting", &punch_shape[0], INFINITY, 0.01 - 1e-5,
                                  0.5e-3, q);

@@ -136,8 +136,9 @@ static void check_derivatives(const struct tact_pressure_field *a,
         }
         double off = 0.0;
         for (int i = 0; smooth && i < 36; i++) { /* d(torque) includes f x (displacement) */
-            double even = 0.5 * (of[i] + of[6 * (i % 6) + i / 6]);
-            off = tact_max(off, fabs(even - c.stiffness[i]) / (size * scale[i / 6] * scale[i % 6]));
+            double symmetric_part = 0.5 * (of[i] + of[6 * (i % 6) + i / 6]);
+            off = tact_max(off, fabs(symmetric_part - c.stiffness[i]) /
+                                    (size * scale[i / 6] * scale[i % 6]));
         }
         worst_stiffness_error = tact_max(worst_stiffness_error, off);
         bends += off > 1e-8;

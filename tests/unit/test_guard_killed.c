@@ -65,9 +65,9 @@ static pid_t start_command(void)
     if (child == 0) {
         /* the command ends with the test, also if the test fails */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        const int nothing = open("/dev/null", O_RDWR);
-        dup2(nothing, STDIN_FILENO);
-        dup2(nothing, STDOUT_FILENO);
+        const int null_fd = open("/dev/null", O_RDWR);
+        dup2(null_fd, STDIN_FILENO);
+        dup2(null_fd, STDOUT_FILENO);
         path_in_haptic_folder(messages, sizeof messages, "messages");
         dup2(open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
         execl(TACT_BINARY_DIR "/examples/tact", "tact", "run", path, "--quiet", (char *)NULL);

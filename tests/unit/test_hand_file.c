@@ -307,7 +307,7 @@ static void written_yaml_is_as_expected(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void what_is_not_known_is_refused_by_line(void **state)
+static void unsupported_elements_are_refused(void **state)
 {
     (void)state;
     int wrong = 0;
@@ -577,7 +577,7 @@ static void mutations_are_refused_or_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_known_is_refused_by_line),
+        cmocka_unit_test(unsupported_elements_are_refused),
         cmocka_unit_test(written_yaml_is_as_expected),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(a_file_and_its_yaml_are_one_hand),

@@ -90,7 +90,7 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
 /* Force after a gap of 20 ms: it approaches the requested force, at first as after the shortest
  * gap, then in proportion to time, and reaches it after as long as the gap. A smaller force or zero
  * is sent at once; a reversed force rises from 0. */
-static void the_way_after_a_gap(void **state)
+static void force_ramp_after_a_gap(void **state)
 {
     struct tact_guard_gap gap = {.parts = 2};
     const double first[6] = {1.0, 0.0, 0.0, 0.0, 0.1, 0.0},
@@ -130,7 +130,7 @@ static void the_way_after_a_gap(void **state)
 /* Late in the rise from 0 to 2 N along x after a gap of 20 cycles, a reversed force, or a smaller
  * one across, rises from 0 by no more in a cycle than the first rise did; so does a second
  * reversal. */
-static void a_force_that_turns_late_on_the_way(void **state)
+static void force_reversed_late_in_ramp(void **state)
 {
     const double turned[][6] = {{-2.0}, {0.0, 1.5}, {0.0, 0.0, -1.9}}, pressed[6] = {2.0};
     const double most = 2.0 / 20 + 1e-6;
@@ -161,7 +161,7 @@ static void a_force_that_turns_late_on_the_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_starved_guard_raises_no_force_at_once),
-                                       cmocka_unit_test(the_way_after_a_gap),
-                                       cmocka_unit_test(a_force_that_turns_late_on_the_way)};
+                                       cmocka_unit_test(force_ramp_after_a_gap),
+                                       cmocka_unit_test(force_reversed_late_in_ramp)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,7 +277,7 @@ static void thrown_trees_stay_within_their_stops(void **state)
     assert_true(worst[2].value < 1e-12);
 }
 
-static void what_is_not_physical_is_refused(void **state)
+static void unphysical_joints_are_refused(void **state)
 {
     (void)state;
     struct tact_link_def bad[7];
@@ -310,7 +310,7 @@ int main(void)
         cmocka_unit_test(viscous_friction_slows_a_rotor),
         cmocka_unit_test(an_armature_slows_a_swing),
         cmocka_unit_test(thrown_trees_stay_within_their_stops),
-        cmocka_unit_test(what_is_not_physical_is_refused),
+        cmocka_unit_test(unphysical_joints_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static double distance_from_limit_curve(const struct tact_local_problem *p,
 
 /* The default limit surfaces, compared with Coulomb's law integrated over their pressure, not with
  * their own formula. */
-static void cone_follows_pressures(void **state)
+static void limit_surfaces_follow_pressure(void **state)
 {
     (void)state;
     static const char *const names[] = {"ellipsoid", "uniform", "Hertz"};
@@ -393,7 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cone_solves_random_points),
         cmocka_unit_test(cone_solves_random_ellipses),
-        cmocka_unit_test(cone_follows_pressures),
+        cmocka_unit_test(limit_surfaces_follow_pressure),
         cmocka_unit_test(cone_solves_random_polygons),
         cmocka_unit_test(cone_solves_thin_patches),
         cmocka_unit_test(active_set_solves_a_nearby_problem),

@@ -26,7 +26,7 @@ struct layer {
                           the model stores [Pa/m] */
     double aside;      /* distance from the middle of the box's face to the patch's centre [m] */
     double floor_speed; /* speed of the floor along x [m/s] */
-    int halves;         /* 1: each half of the face is a separate piece of the patch */
+    int has_two_pieces; /* 1: each half of the face is a separate piece of the patch */
     int uniform; /* 1: the model names the limit surface; 0: it gives its fitted coefficients */
     int *prepared_shape_counter; /* NULL, or the number of prepared shapes not yet released */
 };
@@ -137,7 +137,7 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
         }
         q->state[2] = low > 0.0;
     }
-    for (int i = 0; i < 2 && layer->halves; i++) {
+    for (int i = 0; i < 2 && layer->has_two_pieces; i++) {
         double middle = i ? 0.5 * size[0] : -0.5 * size[0];
         piece[i].patch = *patch;
         memset(&piece[i].moments, 0, sizeof piece[i].moments);
@@ -148,7 +148,7 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
             piece[i].patch.corner[k][0] *= 0.5;
         }
     }
-    return low == 0.0 && layer->law == TACT_LAW_WRENCH ? -EDOM : 2 * layer->halves;
+    return low == 0.0 && layer->law == TACT_LAW_WRENCH ? -EDOM : 2 * layer->has_two_pieces;
 }
 
 static struct tact_contact_model make_layer_model(struct layer *layer)
@@ -351,8 +351,9 @@ static void pieces_and_a_fitted_limit_surface(void **state)
     double speed[2];
     for (int i = 0; i < 2; i++) {
         struct standing_box_scene s;
-        start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS, .uniform = i, .halves = 1}, o,
-                             0.5, 0.0, 1);
+        start_standing_boxes(
+            &s, (struct layer){.law = TACT_LAW_GAPS, .uniform = i, .has_two_pieces = 1}, o, 0.5,
+            0.0, 1);
         body_of_standing_scene(&s)->twist[5] = 4.0;
         body_of_standing_scene(&s)->twist[0] = 0.3;
         run_scene_for_seconds(&s.scene, 0.02);

@@ -88,10 +88,10 @@ static int are_cached_moments_identical(const struct tact_shape *a, struct movin
 
 struct motion {
     const char *name;
-    double shift, turn; /* largest displacement [m] and turn [rad] between two queries */
-    double jump;        /* additional displacement in every 40th tick [m] */
-    int ticks;          /* number of ticks after which the fingers are put back into contact */
-    int usual;          /* whether most queries are expected to use a list */
+    double shift, turn;      /* largest displacement [m] and turn [rad] between two queries */
+    double jump;             /* additional displacement in every 40th tick [m] */
+    int ticks;               /* number of ticks after which the fingers are put back into contact */
+    int expects_cached_list; /* whether most queries are expected to use a list */
 };
 
 /** Five fingertips in contact with one body. */
@@ -131,7 +131,7 @@ static void lists_of_five_fingertips_change_no_bit(void **unused)
         print_message("%s: %d queries, %d touch, %d lists in use a tick\n", motions[m].name,
                       queries, touching, (ready + 60) / 120);
         assert_true(touching > queries / 2);
-        assert_true(!motions[m].usual || ready > 120 * 4);
+        assert_true(!motions[m].expects_cached_list || ready > 120 * 4);
         tact_moments_scratch_destroy(kept);
     }
     tact_shape_release(&tip);

@@ -128,7 +128,7 @@ static void both_orders_give_the_same_moments(void **unused)
     assert_true(worst_swap < 1e-12);
 }
 
-static void gradient_is_derivative(void **unused)
+static void volume_gradient_is_derivative(void **unused)
 {
     (void)unused;
     const double e = 1e-5;
@@ -164,7 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_orders_give_the_same_moments),
-        cmocka_unit_test(gradient_is_derivative),
+        cmocka_unit_test(volume_gradient_is_derivative),
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct tact_mesh *mesh = read_mesh_of_unit_radius(names[i]);

@@ -141,7 +141,7 @@ static double volume_derivative(const struct tact_shape *egg, const struct tact_
     return (side[1].volume - side[0].volume) / (2.0 * e);
 }
 
-static void gradient_is_derivative(void **state)
+static void volume_gradient_is_derivative(void **state)
 {
     (void)state;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -213,7 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_half_axes_are_a_ball),
         cmocka_unit_test(boxes_share_the_ellipsoid),
-        cmocka_unit_test(gradient_is_derivative),
+        cmocka_unit_test(volume_gradient_is_derivative),
         cmocka_unit_test(a_triangulation_comes_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

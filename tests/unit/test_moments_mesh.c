@@ -216,7 +216,7 @@ static void separate_meshes_have_no_overlap(void **unused)
 }
 
 /** The gradient is the derivative of the volume, and exchanging the arguments reverses its sign. */
-static void gradient_is_derivative(void **unused)
+static void volume_gradient_is_derivative(void **unused)
 {
     (void)unused;
     double worst_linear = 0.0, worst_angular = 0.0, worst_swap = 0.0;
@@ -378,7 +378,7 @@ int main(void)
         cmocka_unit_test(random_convex_pairs),
         cmocka_unit_test(boxes_with_common_faces_are_exact),
         cmocka_unit_test(separate_meshes_have_no_overlap),
-        cmocka_unit_test(gradient_is_derivative),
+        cmocka_unit_test(volume_gradient_is_derivative),
         cmocka_unit_test(directions_agree_on_a_knot),
         cmocka_unit_test(directions_agree_on_spot),
         cmocka_unit_test(a_half_space_acts_like_a_large_box),

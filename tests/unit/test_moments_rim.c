@@ -159,7 +159,7 @@ static double greatest_relative_error(const struct tact_moments *got,
                     largest_difference(got->gradient + 3, want->gradient + 3, 3) / (area * size));
 }
 
-static void agrees_with_prisms(void **unused)
+static void moments_agree_with_prism_method(void **unused)
 {
     (void)unused;
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -189,7 +189,7 @@ static void agrees_with_prisms(void **unused)
     assert_true(worst < 1.2e-13);
 }
 
-static void gradient_is_derivative(void **unused)
+static void volume_gradient_is_derivative(void **unused)
 {
     (void)unused;
     const double e = 1e-5;
@@ -280,13 +280,13 @@ static void common_faces_by_rim(void **unused)
     (void)unused;
     const struct tact_generate gear = {
         .kind = TACT_GENERATE_GEAR, .radius = 0.9, .height = 0.4, .count = 17, .triangles = LARGE};
-    struct tact_mesh *large = generate_mesh(&gear);
+    struct tact_mesh *large_mesh = generate_mesh(&gear);
     static const double shifts[4][3] = {{0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
     double worst = 0.0, worst_ratio = 0.0;
     int refused = 0;
     const int poses = campaign_trial_count(40, 40);
     for (int i = 0; i < poses; i++) {
-        struct pair p = {large, large, random_pose(0.5), tact_pose_identity(), NULL};
+        struct pair p = {large_mesh, large_mesh, random_pose(0.5), tact_pose_identity(), NULL};
         struct tact_moments m, want;
         p.pb = p.pa;
         tact_pose_point(p.pb.position, &p.pa, shifts[i % 4]);
@@ -303,7 +303,7 @@ static void common_faces_by_rim(void **unused)
                   worst, worst_ratio, refused, poses);
     assert_true(worst_ratio < 1.0);
     assert_true(refused <= 4);
-    tact_mesh_free(large);
+    tact_mesh_free(large_mesh);
 }
 
 /** Exact moments of the overlap of two aligned cubes of edge 2, with B's centre at `apart` from
@@ -497,8 +497,8 @@ static void results_do_not_depend_on_earlier_queries(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_prisms),
-        cmocka_unit_test(gradient_is_derivative),
+        cmocka_unit_test(moments_agree_with_prism_method),
+        cmocka_unit_test(volume_gradient_is_derivative),
         cmocka_unit_test(contained_bodies_have_no_rim),
         cmocka_unit_test(common_faces_by_rim),
         cmocka_unit_test(cubes_with_gridded_faces_are_exact),

@@ -258,7 +258,7 @@ static double numerical_volume_derivative(const struct tact_shape *ball, const s
 /** The gradient of a ball with a convex hull is the derivative of V. The better of two step sizes
  * counts: the small one has more rounding error, the large one more truncation error where the ball
  * reaches an edge. */
-static void gradient_is_derivative(void **unused)
+static void volume_gradient_is_derivative(void **unused)
 {
     (void)unused;
     double worst = 0.0;
@@ -296,7 +296,7 @@ static void gradient_is_derivative(void **unused)
 
 /** The overlap with a fine triangulation of the same sphere, measured by prisms, nearly agrees: on
  *  edges, corners and faces of a thin plate like the ruler. */
-static void agrees_with_prisms(void **unused)
+static void moments_agree_with_prism_method(void **unused)
 {
     (void)unused;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1000000);
@@ -374,13 +374,13 @@ static void agrees_with_integration_on(const char *name)
     tact_moments_scratch_destroy(scratch);
 }
 
-static void agrees_on_a_star(void **unused)
+static void ball_in_star_mesh_agrees(void **unused)
 {
     (void)unused;
     agrees_with_integration_on("star.obj");
 }
 
-static void agrees_on_a_cow(void **unused)
+static void ball_in_cow_mesh_agrees(void **unused)
 {
     (void)unused;
     agrees_with_integration_on("spot.obj");
@@ -453,10 +453,10 @@ int main(void)
         cmocka_unit_test(two_spheres_overlap_in_a_lens),
         cmocka_unit_test(boxes_share_the_ball),
         cmocka_unit_test(boxes_share_a_ball_exactly),
-        cmocka_unit_test(gradient_is_derivative),
-        cmocka_unit_test(agrees_with_prisms),
-        cmocka_unit_test(agrees_on_a_star),
-        cmocka_unit_test(agrees_on_a_cow),
+        cmocka_unit_test(volume_gradient_is_derivative),
+        cmocka_unit_test(moments_agree_with_prism_method),
+        cmocka_unit_test(ball_in_star_mesh_agrees),
+        cmocka_unit_test(ball_in_cow_mesh_agrees),
         cmocka_unit_test(moments_are_smooth_over_edges),
         cmocka_unit_test(balls_wholly_inside_or_outside),
     };

@@ -64,8 +64,8 @@ static int wait_until_connected(struct tact_network_endpoint *caller,
     return -1;
 }
 
-static void assert_both_ways(struct tact_network_endpoint *caller,
-                             struct tact_network_endpoint *listener)
+static void assert_data_passes_both_ways(struct tact_network_endpoint *caller,
+                                         struct tact_network_endpoint *listener)
 {
     char text[TACT_NETWORK_PAYLOAD];
     assert_int_equal(tact_network_send(caller, "to the listener", 16), 0);
@@ -76,7 +76,7 @@ static void assert_both_ways(struct tact_network_endpoint *caller,
     assert_string_equal(text, "to the caller");
 }
 
-static void an_end_that_begins_anew_is_accepted(void **state)
+static void restarted_peer_is_accepted(void **state)
 {
     (void)state;
     struct tact_network_endpoint caller, listener;
@@ -85,7 +85,7 @@ static void an_end_that_begins_anew_is_accepted(void **state)
     open_endpoint(&caller, 1, port, NULL);
     assert_int_equal(tact_network_send(&caller, "early", 6), -ENOTCONN);
     assert_int_equal(wait_until_connected(&caller, &listener, 10), 0);
-    assert_both_ways(&caller, &listener);
+    assert_data_passes_both_ways(&caller, &listener);
     /* the calling end is killed, and started again at another port */
     tact_network_endpoint_close(&caller);
     open_endpoint(&caller, 1, port, NULL);
@@ -94,7 +94,7 @@ static void an_end_that_begins_anew_is_accepted(void **state)
         tick_endpoint(&listener, NULL);
     }
     assert_int_equal(listener.counts.completed_handshake_count, 2);
-    assert_both_ways(&caller, &listener);
+    assert_data_passes_both_ways(&caller, &listener);
     tact_network_endpoint_close(&listener); /* the listening end of the link is killed too */
     for (int i = 0; i < 500; i++, now_ns += ms) {
         tact_network_send(&caller, "into the void", 14);
@@ -104,7 +104,7 @@ static void an_end_that_begins_anew_is_accepted(void **state)
     const int took = wait_until_connected(&caller, &listener, 3000);
     print_message("a listener that began anew is found after %d ms\n", took);
     assert_true(took > 0 && took <= 1100);
-    assert_both_ways(&caller, &listener);
+    assert_data_passes_both_ways(&caller, &listener);
     tact_network_endpoint_close(&caller);
     tact_network_endpoint_close(&listener);
 }
@@ -222,7 +222,7 @@ static void handshakes_survive_loss(void **state)
     assert_true(worst < 5000);
 }
 
-static void what_was_sent_before_has_no_effect(void **state)
+static void replayed_datagrams_have_no_effect(void **state)
 {
     (void)state;
     static struct relay relay;
@@ -456,9 +456,9 @@ static void addresses_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_end_that_begins_anew_is_accepted),
+        cmocka_unit_test(restarted_peer_is_accepted),
         cmocka_unit_test(handshakes_survive_loss),
-        cmocka_unit_test(what_was_sent_before_has_no_effect),
+        cmocka_unit_test(replayed_datagrams_have_no_effect),
         cmocka_unit_test(a_flood_is_counted),
         cmocka_unit_test(a_full_socket_is_a_lost_packet),
         cmocka_unit_test(random_datagrams_are_refused),

@@ -81,7 +81,7 @@ static void both_ends_derive_the_same_keys(void **state)
 
 /* Handshakes between two ends with the same pinned keys: no two session keys of all starts and
  * directions are equal. */
-static void no_two_starts_share_a_key(void **state)
+static void each_handshake_has_its_own_key(void **state)
 {
     (void)state;
     enum { MOST = 4000 };
@@ -178,7 +178,7 @@ static void window_accepts_each_packet_once(void **state)
     assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), -EOVERFLOW);
 }
 
-static void strangers_are_refused(void **state)
+static void unknown_peers_are_refused(void **state)
 {
     (void)state;
     struct tact_network_identity caller, listener, stranger, other;
@@ -290,10 +290,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_derive_the_same_keys),
-        cmocka_unit_test(no_two_starts_share_a_key),
+        cmocka_unit_test(each_handshake_has_its_own_key),
         cmocka_unit_test(every_flipped_bit_is_refused),
         cmocka_unit_test(window_accepts_each_packet_once),
-        cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(unknown_peers_are_refused),
         cmocka_unit_test(key_files_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,9 +186,9 @@ static void outlines_of_3_to_128_sides(void **state)
     for (int n = 3; n <= 128; n++) {
         double wanted[128][2], corner[TACT_PATCH_CORNERS][2];
         struct tact_shape s = make_prism(n, wanted);
-        for (int on_box = 0; on_box < 1 + (n <= 62); on_box++) {
-            int count = tact_outline(&s, &ps, on_box ? &b : &ground, on_box ? &pb : &pg, origin, up,
-                                     corner);
+        for (int is_on_box = 0; is_on_box < 1 + (n <= 62); is_on_box++) {
+            int count = tact_outline(&s, &ps, is_on_box ? &b : &ground, is_on_box ? &pb : &pg,
+                                     origin, up, corner);
             if (n <= TACT_PATCH_CORNERS) {
                 expect_corners(corner, count, wanted, n);
             }

@@ -93,7 +93,7 @@ static void largest_errors(enum shape shape, enum tact_surface surface, double a
     }
 }
 
-static void discs_agree_with_quadrature(void **state)
+static void disc_friction_agrees_with_integral(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -147,7 +147,7 @@ static void other_patches_are_near_quadrature(void **state)
 
 /* The returned wrench dissipates most of all within the limit surface, and is never outside of
  * it. */
-static void dissipation_is_maximal(void **state)
+static void friction_dissipates_the_most(void **state)
 {
     (void)state;
     for (int n = 0; n < 400; n++) {
@@ -215,9 +215,9 @@ static void disc_comes_to_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(discs_agree_with_quadrature),
+        cmocka_unit_test(disc_friction_agrees_with_integral),
         cmocka_unit_test(other_patches_are_near_quadrature),
-        cmocka_unit_test(dissipation_is_maximal),
+        cmocka_unit_test(friction_dissipates_the_most),
         cmocka_unit_test(disc_comes_to_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

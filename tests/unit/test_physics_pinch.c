@@ -287,10 +287,12 @@ static void check_object_is_held(struct pinch *p, enum tip tip, double seconds, 
 }
 
 /* Duration of a run, which ctest shortens, and further under a sanitizer. */
-static double run_duration(double usual)
+static double run_duration(double default_duration)
 {
     const char *asked = getenv("TACT_PINCH_SECONDS");
-    return asked ? atof(asked) : RUNS_UNDER_SANITIZER ? fmin(usual, 1) : usual;
+    return asked                  ? atof(asked)
+           : RUNS_UNDER_SANITIZER ? fmin(default_duration, 1)
+                                  : default_duration;
 }
 
 static void no_creep_with_host_moments(void **state)

@@ -198,7 +198,7 @@ static void impacts_follow_their_laws(void **state)
 
 /* The same torus as a closed form and as 16 or 64 patches, whose charts are crossed (41 to 43):
  * rolling and sliding on another torus. */
-static void patches_do_not_matter(void **state)
+static void patch_torus_moves_as_exact_torus(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -247,7 +247,7 @@ static void patches_do_not_matter(void **state)
 
 /* Without spin the torque about the normal is bounded by spin_static times the force, a length
  * (40): a top that rolls on an ellipsoid keeps w.n = 0, and with less it turns. */
-static void spin_is_held_up_to_its_limit(void **state)
+static void spin_sticks_below_torsion_limit(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -586,8 +586,8 @@ int main(void)
         cmocka_unit_test(static_and_dynamic_friction_on_a_slope),
         cmocka_unit_test(a_ball_leaves_a_ball),
         cmocka_unit_test(impacts_follow_their_laws),
-        cmocka_unit_test(patches_do_not_matter),
-        cmocka_unit_test(spin_is_held_up_to_its_limit),
+        cmocka_unit_test(patch_torus_moves_as_exact_torus),
+        cmocka_unit_test(spin_sticks_below_torsion_limit),
         cmocka_unit_test(the_rattleback_reverses),
         cmocka_unit_test(the_tippe_top_turns_over),
         cmocka_unit_test(edges_are_reported_and_keep_the_direction_of_slip),

@@ -366,13 +366,14 @@ static void third_derivatives_of_charts(void **state)
     static const char cube[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\n"
                                "v 0 1 1\nf 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\n"
                                "f 4 1 5 8\n";
-    static const char eight[] = "v 1 0 0\nv -1 0 0\nv 0 1.2 0\nv 0 -1 0\nv 0 0 0.8\nv 0 0 -1\n"
-                                "f 1 3 5\nf 3 2 5\nf 2 4 5\nf 4 1 5\nf 3 1 6\nf 2 3 6\nf 4 2 6\n"
-                                "f 1 4 6\n";
+    static const char octahedron_obj_text[] =
+        "v 1 0 0\nv -1 0 0\nv 0 1.2 0\nv 0 -1 0\nv 0 0 0.8\nv 0 0 -1\n"
+        "f 1 3 5\nf 3 2 5\nf 2 4 5\nf 4 1 5\nf 3 1 6\nf 2 3 6\nf 4 2 6\n"
+        "f 1 4 6\n";
     static const double profile[][2] = {
         {0.0, -0.03}, {0.02, -0.02}, {0.03, 0.0}, {0.015, 0.02}, {0.0, 0.03}};
-    struct tact_charts *charts[3] = {make_subdivision_charts(cube), make_subdivision_charts(eight),
-                                     NULL};
+    struct tact_charts *charts[3] = {make_subdivision_charts(cube),
+                                     make_subdivision_charts(octahedron_obj_text), NULL};
     const struct tact_pose here = random_place();
     double worst[5] = {0.0};
     assert_int_equal(tact_charts_revolution(profile, 5, &charts[2], NULL), 0);

@@ -67,17 +67,17 @@ static struct tact_reduced *start_reduced(const struct motion *m)
 static void set_momentum_before(const struct motion *m, double h, struct tact_body *body)
 {
     const double dt = 1e-6;
-    struct tact_body later = *body;
+    struct tact_body advanced_body = *body;
     struct tact_reduced *r = start_reduced(m);
     double l[2][3];
     assert_int_equal(tact_reduced_advance(r, dt), 0);
-    tact_reduced_get(r, &later.pose, later.twist);
+    tact_reduced_get(r, &advanced_body.pose, advanced_body.twist);
     tact_reduced_destroy(r);
     tact_body_refresh(body);
     tact_body_momentum(body, l[0]);
-    tact_body_momentum(&later, l[1]);
+    tact_body_momentum(&advanced_body, l[1]);
     for (int i = 0; i < 3; i++) {
-        body->twist[i] -= 0.5 * h * (later.twist[i] - body->twist[i]) / dt;
+        body->twist[i] -= 0.5 * h * (advanced_body.twist[i] - body->twist[i]) / dt;
         l[0][i] -= 0.5 * h * (l[1][i] - l[0][i]) / dt;
     }
     tact_m3_mul_v3(body->twist + 3, body->inverse_world, l[0]);

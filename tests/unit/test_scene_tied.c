@@ -163,7 +163,7 @@ static void replays_from_any_tick(void **state)
     check_replays_from_any_tick(text);
 }
 
-static void refuses_scenes(void **state)
+static void invalid_ties_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -226,7 +226,7 @@ int main(void)
         cmocka_unit_test(a_finger_presses_through_its_mimic_joint),
         cmocka_unit_test(fingers_on_two_branches_hold_a_box),
         cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(refuses_scenes),
+        cmocka_unit_test(invalid_ties_are_refused),
         cmocka_unit_test(refuses_ranges_without_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static double force_error_against_recursion(const struct motion_track_of_log *t,
 /* In free motion the tool is where the device is; a damper against the base leaves it D v / K
  * behind. At touch the force rises by (h K + D) v at most. Energy that the port takes in is that of
  * force times motion, and none is generated. */
-static void feels_the_wall_only(void **state)
+static void free_hand_feels_only_the_wall(void **state)
 {
     (void)state;
     static const double coupling_gains_text[][2] = {{500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
@@ -144,7 +144,7 @@ static void a_mesh_is_felt_two_ticks_late(void **state)
 
 /* While the device is unplugged the target stays; on return it starts there, and reaches the
  * device's position without a jump of the force. */
-static void returns_without_a_jump(void **state)
+static void replugging_has_no_force_jump(void **state)
 {
     (void)state;
     const struct press p = {press_hands[1],
@@ -404,9 +404,9 @@ static void refuses_without_an_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(feels_the_wall_only),
+        cmocka_unit_test(free_hand_feels_only_the_wall),
         cmocka_unit_test(a_mesh_is_felt_two_ticks_late),
-        cmocka_unit_test(returns_without_a_jump),
+        cmocka_unit_test(replugging_has_no_force_jump),
         cmocka_unit_test(a_short_loss_leaves_no_force),
         cmocka_unit_test(a_silent_device_loses_its_force),
         cmocka_unit_test(bad_settings_are_refused),

@@ -69,7 +69,7 @@ static void excluded_objects_do_not_touch(void **state)
     tact_scene_free(scene);
 }
 
-static void refuses_objects(void **state)
+static void invalid_exclusions_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -131,7 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(excluded_objects_do_not_touch),
-        cmocka_unit_test(refuses_objects),
+        cmocka_unit_test(invalid_exclusions_are_refused),
         cmocka_unit_test(refuses_owners_that_do_not_exist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

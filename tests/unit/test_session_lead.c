@@ -170,7 +170,7 @@ static const double *session_target_pose(struct tact_session *session)
 
 /* The device's axes are turned: a half turn about x and y's bisector swaps x and y and reverses z.
  * Motion is scaled, angles are not, and a quaternion that changes its sign is the same attitude. */
-static void moves_in_the_frame_of_the_world(void **state)
+static void tool_moves_in_the_world_frame(void **state)
 {
     (void)state;
     struct tact_scene *scene;
@@ -204,7 +204,7 @@ static void moves_in_the_frame_of_the_world(void **state)
 
 /* The wrench goes out along the device's axes: a wall in the world's x pushes against the device's
  * y, at half the force. */
-static void feels_in_the_frame_of_the_device(void **state)
+static void force_is_in_the_device_frame(void **state)
 {
     (void)state;
     struct tact_scene *scene;
@@ -449,7 +449,7 @@ static void a_lost_force_is_no_trip(void **state)
 }
 
 /* Scenes that are refused, with line and key. */
-static void refuses_bad_tools(void **state)
+static void invalid_tools_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[][2] = {
@@ -584,15 +584,15 @@ static void refuses_absurd_masses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moves_in_the_frame_of_the_world),
-        cmocka_unit_test(feels_in_the_frame_of_the_device),
+        cmocka_unit_test(tool_moves_in_the_world_frame),
+        cmocka_unit_test(force_is_in_the_device_frame),
         cmocka_unit_test(puck_rates_move_the_tool),
         cmocka_unit_test(a_workspace_has_an_edge),
         cmocka_unit_test(returns_without_a_jump),
         cmocka_unit_test(a_lost_force_is_no_trip),
         cmocka_unit_test(a_peg_reaches_the_floor),
         cmocka_unit_test(a_held_gripper_moves_a_box),
-        cmocka_unit_test(refuses_bad_tools),
+        cmocka_unit_test(invalid_tools_are_refused),
         cmocka_unit_test(refuses_uncalibrated_channels),
         cmocka_unit_test(refuses_absurd_masses),
     };

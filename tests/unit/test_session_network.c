@@ -163,7 +163,7 @@ struct minute_statistics {
     double previous_counts[COUNTERS];
 };
 
-static void end_minute(int site, struct minute_statistics *minute_statistics)
+static void record_minute_statistics(int site, struct minute_statistics *minute_statistics)
 {
     for (int i = 0; i < COUNTERS; i++) {
         const double now = link_input(site, counters[i]);
@@ -175,7 +175,7 @@ static void end_minute(int site, struct minute_statistics *minute_statistics)
 /* An hour of the scene over the poor link, in the long form; nothing grows: the memory of the
  * process, the fill of both ends, the accounts of energy, what is counted in a minute, and what the
  * robot is apart from the person. */
-static void hour_has_no_growth(void **state)
+static void nothing_grows_in_an_hour(void **state)
 {
     (void)state;
     const int minute_count = campaign_trial_count(0, 60);
@@ -196,7 +196,7 @@ static void hour_has_no_growth(void **state)
         print_message("%d min: %ld kB, %.4f mm apart\n", m + 1, use.ru_maxrss, 1e3 * apart);
         assert_true(fabs(apart) < 1e-4);
         for (int i = 0; i < SITES; i++) {
-            end_minute(i, &now[i]);
+            record_minute_statistics(i, &now[i]);
             first[i] = m == 1 ? now[i] : first[i];
             print_message("  fill %.3f s, energy %.2e J, %g lost, %g missing, %g restarts\n",
                           link_input(i, "playout_fill"), link_input(i, "channel_energy"),
@@ -214,7 +214,7 @@ static void hour_has_no_growth(void **state)
 
 /* The robot's end stops for 0.7 s of the scene, as a process that is stopped: what the person feels
  * has faded 0.35 s later. The link is there again by itself, and engages by hand only. */
-static void silent_end_lets_go(void **state)
+static void silent_site_releases_its_tie(void **state)
 {
     (void)state;
     double after = 0.0;
@@ -299,7 +299,7 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
 }
 
 /* Datagrams of a stranger, many in each tick: counted, and without any other effect. */
-static void flood_of_a_stranger_has_no_effect(void **state)
+static void flood_by_unknown_peer_is_ignored(void **state)
 {
     (void)state;
     const int port = find_free_udp_port();
@@ -397,10 +397,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(press_over_a_poor_link),
-        cmocka_unit_test(hour_has_no_growth),
-        cmocka_unit_test(silent_end_lets_go),
+        cmocka_unit_test(nothing_grows_in_an_hour),
+        cmocka_unit_test(silent_site_releases_its_tie),
         cmocka_unit_test(clutch_and_fault_are_known_at_the_other_site),
-        cmocka_unit_test(flood_of_a_stranger_has_no_effect),
+        cmocka_unit_test(flood_by_unknown_peer_is_ignored),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(other_site_is_no_deadman),
     };

@@ -101,12 +101,12 @@ static void parts_that_overlap_are_left_out(void **state)
 static void kept_parts_touch(void **state)
 {
     (void)state;
-    const struct edit keep = {"    base:\n", "    start_overlap: keep\n    base:\n"};
+    const struct edit keep_edit = {"    base:\n", "    start_overlap: keep\n    base:\n"};
     char text[sizeof hand_text + 128], warnings_text[2048] = "";
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
-    edit_text(text, &keep);
+    edit_text(text, &keep_edit);
     options.clock = TACT_LOOP_FREE;
     options.messages = (struct tact_messages){collect_warnings, warnings_text};
     open_session_of_scene_text(text, &options, &scene, &session);
@@ -151,7 +151,7 @@ static void a_palm_bears_what_lies_on_it(void **state)
     tact_scene_free(scene);
 }
 
-static void refuses_scenes(void **state)
+static void invalid_overlap_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -214,8 +214,10 @@ static void refuses_overlaps_where_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_that_overlap_are_left_out), cmocka_unit_test(kept_parts_touch),
-        cmocka_unit_test(a_palm_bears_what_lies_on_it),    cmocka_unit_test(refuses_scenes),
+        cmocka_unit_test(parts_that_overlap_are_left_out),
+        cmocka_unit_test(kept_parts_touch),
+        cmocka_unit_test(a_palm_bears_what_lies_on_it),
+        cmocka_unit_test(invalid_overlap_settings_are_refused),
         cmocka_unit_test(refuses_overlaps_where_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,14 +138,14 @@ static void check_bound_of_axis(const char *io, const char *motion, int axis)
                port = tact_log_field(log, "tip_base_x_coupling", NULL) + 6;
     double last[3] = {0.0}, dissipated = 0.0, least = INFINITY, depth = 0.0;
     while (tact_log_next(log, record) > 0) {
-        double stored = 0.0;
+        double stored_energy = 0.0;
         for (int i = 0; i < 3; i++) {
             const double x = record->values[in + i], force = record->values[sent + i];
             dissipated += b[i] * (x - last[i]) * (x - last[i]) / 1e-3;
-            stored += force * force * 0.5e-3 / (2.0 * b[i]);
+            stored_energy += force * force * 0.5e-3 / (2.0 * b[i]);
             last[i] = x;
         }
-        least = fmin(least, record->values[port] + dissipated - stored);
+        least = fmin(least, record->values[port] + dissipated - stored_energy);
         depth = last[axis] - 0.02;
     }
     const double felt = b[axis] / 0.5e-3, exact = 0.02 * 100.0 / (100.0 + felt);

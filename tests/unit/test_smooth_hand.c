@@ -29,7 +29,7 @@ struct arm {
 
 /* The first joint value where the ellipsoid touches the ground at an angle: its centre is at hypot(
  * a sin, c cos). */
-static double arm_value(const struct arm *arm, double angle)
+static double touching_joint_angle(const struct arm *arm, double angle)
 {
     return asin((arm->height - hypot(size[0] * sin(angle), size[2] * cos(angle))) / ARM_LENGTH);
 }
@@ -49,7 +49,7 @@ static struct arm make_arm(double offset)
     arm.link[1].mass = 0.1;
     arm.link[1].inertia[1] = 2e-4;
     tact_v3_set(arm.link[1].center, offset, 0.0, 0.0);
-    arm.link[0].start = arm_value(&arm, START_ANGLE);
+    arm.link[0].start = touching_joint_angle(&arm, START_ANGLE);
     arm.link[1].start = START_ANGLE - arm.link[0].start;
     return arm;
 }
@@ -57,7 +57,7 @@ static struct arm make_arm(double offset)
 /* Position x and z of a link's centre of mass, and its angle, for an angle of the ellipsoid. */
 static void place_link(const struct arm *arm, int link, double angle, double out[3])
 {
-    const double first = arm_value(arm, angle), *c = arm->link[link].center;
+    const double first = touching_joint_angle(arm, angle), *c = arm->link[link].center;
     out[2] = link ? angle : first;
     out[0] = cos(out[2]) * c[0] + sin(out[2]) * c[2] + (link ? ARM_LENGTH * cos(first) : 0.0);
     out[1] = cos(out[2]) * c[2] - sin(out[2]) * c[0] - (link ? ARM_LENGTH * sin(first) : 0.0);
@@ -112,7 +112,7 @@ static void exact_motion(const struct arm *arm, double time, double out[2])
         y[0] += h / 6.0 * sum[0];
         y[1] += h / 6.0 * sum[1];
     }
-    out[0] = arm_value(arm, y[0]);
+    out[0] = touching_joint_angle(arm, y[0]);
     out[1] = y[0] - out[0];
 }
 
@@ -142,7 +142,8 @@ static double joint_error(const struct arm *arm, double h, double time)
     assert_true(tact_world_add_shape(s.world, tip, shape, &here, 1) >= 0);
     set_scene_law(&s, 0, 1, &law);
     struct tact_hand_state state = tact_hand_state(tact_world_hand(s.world, 0));
-    slope = (arm_value(arm, START_ANGLE + ANGLE_STEP) - arm_value(arm, START_ANGLE - ANGLE_STEP)) /
+    slope = (touching_joint_angle(arm, START_ANGLE + ANGLE_STEP) -
+             touching_joint_angle(arm, START_ANGLE - ANGLE_STEP)) /
             (2.0 * ANGLE_STEP);
     rate = -0.5 * h * exact_acceleration(arm, START_ANGLE, 0.0); /* half a tick before */
     state.v[0] = slope * rate;

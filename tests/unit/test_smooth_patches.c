@@ -155,7 +155,7 @@ static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
 }
 
 /* The motion of a torus of patches is that of the torus, however it is split into patches. */
-static void a_split_does_not_matter(void **state)
+static void split_patches_move_alike(void **state)
 {
     (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
@@ -307,7 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patches_are_a_torus),
         cmocka_unit_test(contacts_are_those_of_tori),
-        cmocka_unit_test(a_split_does_not_matter),
+        cmocka_unit_test(split_patches_move_alike),
         cmocka_unit_test(replays_from_any_tick),
         cmocka_unit_test(bad_patch_files_are_refused),
         cmocka_unit_test(joints_of_patches_are_refused_by_what_is_wrong),

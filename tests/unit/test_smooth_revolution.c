@@ -163,7 +163,7 @@ static void a_ball_rolls_up_and_down_in_a_tube(void **state)
 }
 
 /* Where the charts have their cells, and in which direction the profile runs, does not matter. */
-static void charts_do_not_matter(void **state)
+static void chart_division_changes_nothing(void **state)
 {
     (void)state;
     double profile[TACT_PROFILE_POINTS][2], back[TACT_PROFILE_POINTS][2], at[4][3];
@@ -314,7 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ball_swings_in_a_bowl),
         cmocka_unit_test(a_ball_rolls_up_and_down_in_a_tube),
-        cmocka_unit_test(charts_do_not_matter),
+        cmocka_unit_test(chart_division_changes_nothing),
         cmocka_unit_test(crossed_cylinders_rock),
         cmocka_unit_test(every_crest_is_found),
         cmocka_unit_test(replays_from_any_tick),

@@ -101,7 +101,7 @@ static void close_device(struct tact_device *device)
 }
 
 /* The axes become right-handed, of length 1 at `range`; what is over it is cut and counted. */
-static void gives_axes_and_buttons(void **state)
+static void puck_has_axes_and_buttons(void **state)
 {
     (void)state;
     const struct tact_device_setting settings[] = {SETTING("range", "500")};
@@ -141,7 +141,7 @@ static void gives_axes_and_buttons(void **state)
 
 /* Silence is rest after `timeout`, as clients of the daemon have it; buttons stay. A puck that is
  * unplugged is lost and holds nothing, and returns at rest. */
-static void silent_or_unplugged_is_at_rest(void **state)
+static void silent_puck_is_at_rest(void **state)
 {
     (void)state;
     const struct tact_device_setting settings[] = {SETTING("timeout", "0.05")};
@@ -171,7 +171,7 @@ static void silent_or_unplugged_is_at_rest(void **state)
 
 /* What is no packet of the protocol loses the device in the same tick: where the next one begins is
  * then unknown. */
-static void refuses_what_is_no_packet(void **state)
+static void malformed_packets_are_refused(void **state)
 {
     (void)state;
     static const int32_t bad[][8] = {
@@ -304,7 +304,7 @@ static void rates_lead_a_tool(void **state)
     end_daemon();
 }
 
-static void refuses_what_it_cannot_use(void **state)
+static void unusable_settings_are_refused(void **state)
 {
     (void)state;
     const struct {
@@ -358,10 +358,10 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_it_cannot_use),
-        cmocka_unit_test(gives_axes_and_buttons),
-        cmocka_unit_test(silent_or_unplugged_is_at_rest),
-        cmocka_unit_test(refuses_what_is_no_packet),
+        cmocka_unit_test(unusable_settings_are_refused),
+        cmocka_unit_test(puck_has_axes_and_buttons),
+        cmocka_unit_test(silent_puck_is_at_rest),
+        cmocka_unit_test(malformed_packets_are_refused),
         cmocka_unit_test(lost_connections_are_made_again),
         cmocka_unit_test(queue_of_a_stopped_loop_moves_nothing),
         cmocka_unit_test(rates_lead_a_tool),

@@ -264,7 +264,7 @@ static void replace_text(struct file *f, const char *old, const char *by)
     f->size += m - n;
 }
 
-static void faults_are_refused_by_line(void **state)
+static void file_errors_name_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -333,7 +333,7 @@ static void faults_are_refused_by_line(void **state)
 }
 
 /* A byte order mark and white space may stand before any format, and comments before Gmsh's. */
-static void what_stands_before_a_format_is_skipped(void **state)
+static void text_before_the_mesh_is_skipped(void **state)
 {
     (void)state;
     static struct file f;
@@ -449,8 +449,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_formats_give_one_field),
-        cmocka_unit_test(faults_are_refused_by_line),
-        cmocka_unit_test(what_stands_before_a_format_is_skipped),
+        cmocka_unit_test(file_errors_name_their_line),
+        cmocka_unit_test(text_before_the_mesh_is_skipped),
         cmocka_unit_test(xml_is_refused_with_what_to_do),
         cmocka_unit_test(cells_beyond_the_file_are_refused),
         cmocka_unit_test(damaged_files_do_no_harm),

@@ -281,7 +281,7 @@ struct bad_file_case {
     const char *word;
 };
 
-static void refuses_bad_files(void **state)
+static void malformed_files_are_refused(void **state)
 {
     (void)state;
     static const struct bad_file_case bad[] = {
@@ -400,7 +400,7 @@ int main(void)
         cmocka_unit_test(a_recording_is_reproduced),
         cmocka_unit_test(a_real_recording_is_reproduced),
         cmocka_unit_test(damaged_files_are_refused_or_finite),
-        cmocka_unit_test(refuses_bad_files),
+        cmocka_unit_test(malformed_files_are_refused),
         cmocka_unit_test(refuses_bad_settings),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

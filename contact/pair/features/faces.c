@@ -245,18 +245,18 @@ static void list_all_face_rims(struct face_builder *b, const int *first, const i
 static int make_face_rims(struct face_builder *b)
 {
     struct tact_core *core = b->core;
-    int halves = 3 * b->triangles, rc = -ENOMEM;
+    int half_edge_count = 3 * b->triangles, rc = -ENOMEM;
     int *first = calloc((size_t)core->faces + 2, sizeof *first);
-    int *edge = calloc((size_t)halves + 1, sizeof *edge);
+    int *edge = calloc((size_t)half_edge_count + 1, sizeof *edge);
     int *next_vertex_on_rim = calloc((size_t)core->vertices + 1, sizeof *next_vertex_on_rim);
-    core->rim = calloc((size_t)halves + 1, sizeof *core->rim);
+    core->rim = calloc((size_t)half_edge_count + 1, sizeof *core->rim);
     core->first_corner_of_face =
         calloc((size_t)core->faces + 1, sizeof *core->first_corner_of_face);
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
     if (first && edge && next_vertex_on_rim && core->rim && core->first_corner_of_face &&
         core->offset) {
         for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
-            for (int i = 0; i < halves; i++) {
+            for (int i = 0; i < half_edge_count; i++) {
                 int back = find_half_edge(b, b->half[i].to, b->half[i].from);
                 int f = b->face[b->half[i].triangle];
                 if (f == b->face[b->half[back].triangle]) {

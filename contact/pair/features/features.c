@@ -175,8 +175,9 @@ static double compliant_layer_stiffness(const struct tact_pair_query *q,
                                         const struct tact_manifold *m)
 {
     const struct tact_contact_law *law = q->law;
-    int even = m->corners > 2 && !(law->tangential_compliance > 0.0) && !(law->tip_radius > 0.0);
-    return even && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
+    int is_layer_uniform =
+        m->corners > 2 && !(law->tangential_compliance > 0.0) && !(law->tip_radius > 0.0);
+    return is_layer_uniform && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
 }
 
 /* Makes the patch from the outline of the manifold, with the centre of the outline as its centre.

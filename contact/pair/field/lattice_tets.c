@@ -202,8 +202,8 @@ static int visit_all_blocks(struct cells *c, int (*visit)(struct cells *, const 
         for (at[1] = 0; at[1] < c->count[1]; at[1]++) {
             for (at[0] = 0; at[0] < c->count[0]; at[0]++) {
                 int level = block_level_at(c, at[0], at[1], at[2]);
-                int low_bits = level == NONE ? 0 : (1 << level) - 1;
-                if (level != NONE && !((at[0] | at[1] | at[2]) & low_bits)) {
+                int bits_below_block_size = level == NONE ? 0 : (1 << level) - 1;
+                if (level != NONE && !((at[0] | at[1] | at[2]) & bits_below_block_size)) {
                     any |= visit(c, at, level);
                 }
             }

@@ -21,16 +21,16 @@ static int has_shape_with_faces(const struct tact_pair_query *q, enum tact_shape
     return tact_shape_faces(q->a) == faces || tact_shape_faces(q->b) == faces;
 }
 
-/* Chooses the options of a patch; as_in_bouchard: as published, one patch with its normal opposite
- * to the gradient. */
+/* Chooses the options of a patch; follows_bouchard: as published, one patch with its normal
+ * opposite to the gradient. */
 static struct tact_patch_options choose_patch_options(const struct tact_pair_query *q,
-                                                      int as_in_bouchard)
+                                                      int follows_bouchard)
 {
     const struct tact_contact_law *law = q->law;
     int curved = has_shape_with_faces(q, TACT_FACES_CURVED);
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    int exact = plane || as_in_bouchard || curved;
-    int uses_equivalent_ellipse = as_in_bouchard && !(law->ellipse_size > 0.0);
+    int exact = plane || follows_bouchard || curved;
+    int uses_equivalent_ellipse = follows_bouchard && !(law->ellipse_size > 0.0);
     struct tact_patch_options options = {
         law->modulus,
         curved,
@@ -71,10 +71,10 @@ static int find_outline(const struct tact_pair_query *q, struct tact_patch *patc
                         patch->corner);
 }
 
-int tact_volume_patch(const struct tact_pair_query *q, int as_in_bouchard, int outline,
+int tact_volume_patch(const struct tact_pair_query *q, int follows_bouchard, int outline,
                       struct tact_patch *patch)
 {
-    struct tact_patch_options options = choose_patch_options(q, as_in_bouchard);
+    struct tact_patch_options options = choose_patch_options(q, follows_bouchard);
     int rc = make_patch(q, q->moments, &options, patch);
     if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
         patch->corners = find_outline(q, patch);
@@ -153,8 +153,9 @@ static int count_volume_patches(const struct tact_shape *a, const struct tact_sh
 static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patch *patch,
                                struct tact_pair_piece *piece)
 {
-    int as_in_bouchard = q->options->local == TACT_LOCAL_BOUCHARD;
-    int rc = tact_volume_patch(q, as_in_bouchard, !as_in_bouchard && q->options->polygon, patch);
+    int follows_bouchard = q->options->local == TACT_LOCAL_BOUCHARD;
+    int rc =
+        tact_volume_patch(q, follows_bouchard, !follows_bouchard && q->options->polygon, patch);
     if (rc || q->most == 1) {
         return rc;
     }

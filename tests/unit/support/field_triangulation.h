@@ -77,10 +77,10 @@ static inline struct surface_mesh make_ball_surface(int level)
             for (int e = 0; e < 3; e++) {
                 m[e] = add_edge_midpoint(&refined_surface, &s, t[e], t[(e + 1) % 3], known);
             }
-            const uint32_t four[12] = {t[0], m[0], m[2], m[0], t[1], m[1],
-                                       m[2], m[1], t[2], m[0], m[1], m[2]};
-            memcpy(refined_surface.triangles + 3 * refined_surface.triangle_count, four,
-                   sizeof four);
+            const uint32_t subtriangles[12] = {t[0], m[0], m[2], m[0], t[1], m[1],
+                                               m[2], m[1], t[2], m[0], m[1], m[2]};
+            memcpy(refined_surface.triangles + 3 * refined_surface.triangle_count, subtriangles,
+                   sizeof subtriangles);
             refined_surface.triangle_count += 4;
         }
         free(known);
@@ -108,8 +108,9 @@ static inline struct surface_mesh make_cube_surface(int triangles_per_face)
             double v = f % 2 ? 1.0 : -1.0;
             uint32_t m = add_surface_vertex(&s, f / 2 == 0 ? v : 0.0, f / 2 == 1 ? v : 0.0,
                                             f / 2 == 2 ? v : 0.0);
-            const uint32_t four[12] = {c[0], c[1], m, c[1], c[2], m, c[2], c[3], m, c[3], c[0], m};
-            memcpy(s.triangles + 3 * s.triangle_count, four, sizeof four);
+            const uint32_t subtriangles[12] = {c[0], c[1], m, c[1], c[2], m,
+                                               c[2], c[3], m, c[3], c[0], m};
+            memcpy(s.triangles + 3 * s.triangle_count, subtriangles, sizeof subtriangles);
         }
         s.triangle_count += (size_t)triangles_per_face;
     }
