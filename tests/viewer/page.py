@@ -200,6 +200,50 @@ def check_hands(browser):
     assert frame["contacts"][0]["limits"] == 0
 
 
+def check_keys(browser):
+    """Every key that the help lists: views, toggles, dark and light, speed, the help itself; dragging and the wheel."""
+    def state():
+        return json.loads(browser.evaluate("""JSON.stringify({ shown: tactPage.stage.shown, dark: document.documentElement.classList.contains("dark"),
+            view: [tactPage.stage.azimuth, tactPage.stage.elevation], middle: tactPage.stage.middle, distance: tactPage.stage.distance,
+            speed: document.getElementById("speed").value, help: document.getElementById("help").open })"""))
+    keys = browser.evaluate("Object.keys(KEYS)")
+    listed = browser.evaluate("[...document.querySelectorAll('#help th')].map((e) => e.textContent)")
+    words = {word for line in listed for word in line.split()}
+    names = {" ": "space", "Escape": "esc"}
+    assert all(names.get(key, key) in words for key in keys if key != "?"), (keys, listed)
+    views = []
+    for key in "123":
+        browser.key(key)
+        views.append([round(angle, 2) for angle in state()["view"]])
+    assert views == [[-1.57, 0.05], [0.0, 0.05], [-1.57, 1.5]], views
+    for key, name in (("s", "solids"), ("p", "patches"), ("o", "forces"), ("t", "torsion")):
+        for on in (False, True):
+            browser.key(key)
+            assert state()["shown"][name] == on == browser.evaluate(f"document.getElementById('show-{name}').checked"), (name, on)
+    dark = state()["dark"]
+    for expected in (not dark, dark):
+        browser.key("d")
+        assert state()["dark"] == expected
+    for key, speed in (("]", "2"), ("]", "10"), ("]", "10"), ("[", "2"), ("[", "1")):
+        browser.key(key)
+        assert state()["speed"] == speed, (key, speed)
+    browser.key("?")
+    assert state()["help"]
+    browser.key("Escape")
+    assert not state()["help"]
+    before = state()
+    browser.drag((300, 300), (360, 320))
+    turned = state()
+    assert turned["view"] != before["view"] and turned["middle"] == before["middle"], (before, turned)
+    browser.drag((300, 300), (360, 320), shift=True)
+    moved = state()
+    assert moved["view"] == turned["view"] and moved["middle"] != turned["middle"], (turned, moved)
+    browser.wheel(300, 300, -120)
+    browser.wait(f"tactPage.stage.distance < {moved['distance']}")
+    browser.key("f")
+    browser.wait("!tactPage.dirty")
+
+
 def shoot(browser, path):
     """A picture of the ruler after it was lifted, with what it did before in the plot."""
     browser.evaluate("turn(-1.05, 0.42), 1")
@@ -451,6 +495,7 @@ def main():
             check_plots(browser, rows)
             check_pixels(browser)
             check_hands(browser)
+            check_keys(browser)
             if shots:
                 shoot(browser, os.path.join(shots, "view.png"))
             check_text(browser)
