@@ -89,19 +89,19 @@ static void print_links(const struct info *i)
     for (int k = 0; k < i->view.device_count; k++) {
         const struct tact_device_info *device = &i->view.devices[k];
         const double *values = i->survey.last + i->view.device_inputs[k] + 2;
-        int is_begun = 0;
+        int printed_input_count = 0;
         for (int m = 0; m < device->input_count; m++) {
             if (survey_is_of_link(device, m)) {
                 const int is_plain = !strcmp(device->input[m].unit, "1");
-                if (!is_begun++) {
+                if (!printed_input_count++) {
                     printf("  link       %s:", text_shown(device->name));
                 }
-                printf("%s %s %.6g%s%s", is_begun > 1 ? "," : "", text_shown(device->input[m].name),
-                       values[m], is_plain ? "" : " ",
+                printf("%s %s %.6g%s%s", printed_input_count > 1 ? "," : "",
+                       text_shown(device->input[m].name), values[m], is_plain ? "" : " ",
                        is_plain ? "" : text_shown(device->input[m].unit));
             }
         }
-        printf("%s", is_begun ? "\n" : "");
+        printf("%s", printed_input_count ? "\n" : "");
     }
 }
 

@@ -54,8 +54,8 @@ struct options {
     double seconds, wait;
 };
 
-static int read_time(const char *command, const char *option, const char *text, double least,
-                     double most, double *out)
+static int parse_duration_option(const char *command, const char *option, const char *text,
+                                 double least, double most, double *out)
 {
     char *end;
     const double value = tact_number_read(text, &end);
@@ -82,9 +82,9 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
         if (!strcmp(word, "--site")) {
             o->site = value;
         } else if (!strcmp(word, "--seconds")) {
-            rc = read_time(argv[0], word, value, 0.1, 600.0, &o->seconds);
+            rc = parse_duration_option(argv[0], word, value, 0.1, 600.0, &o->seconds);
         } else if (!strcmp(word, "--wait")) {
-            rc = read_time(argv[0], word, value, 0.0, 3600.0, &o->wait);
+            rc = parse_duration_option(argv[0], word, value, 0.0, 3600.0, &o->wait);
         } else if (!strcmp(word, "--check")) {
             o->check = 1;
         } else if (!strcmp(word, "--print")) {
@@ -140,8 +140,8 @@ static void locate_error_in_teleop_file(void *user, struct tact_error *err)
 }
 
 /* Prints the scene, or measures the link. */
-static int show_site(const struct run *run, const struct options *o, const struct placing *placing,
-                     struct link_scene *link)
+static int print_scene_or_measure_link(const struct run *run, const struct options *o,
+                                       const struct placing *placing, struct link_scene *link)
 {
     struct link_options options = {
         .scene = run->scene, .seconds = o->seconds, .wait = o->wait, .json = run->json};
@@ -170,7 +170,7 @@ static int run_site(struct run *run, const struct options *o, const struct teleo
     if (teleop_scene(teleop, !strcmp(o->site, "local"), &link.scene, &placing.places, &err)) {
         code = command_error(&err);
     } else if (o->check || o->print) {
-        code = show_site(run, o, &placing, &link);
+        code = print_scene_or_measure_link(run, o, &placing, &link);
         tact_scene_free(link.other);
         tact_scene_free(link.scene);
     } else if ((code = check_record(run, teleop)) != EXIT_GOOD) {

@@ -17,9 +17,9 @@
 #include "rt/file.h"
 
 enum {
-    MOST_SECONDS = 120,    /* maximum time for the reader process [s] */
-    MOST_OUTPUT = 1 << 29, /* maximum size of the reader's OBJ text [bytes] */
-    MOST_MESSAGE = 256,    /* maximum size of the reader's message [bytes] */
+    MAX_READER_SECONDS = 120,          /* maximum time for the reader process [s] */
+    MAX_READER_OUTPUT_BYTES = 1 << 29, /* maximum size of the reader's OBJ text [bytes] */
+    MAX_READER_MESSAGE_BYTES = 256,    /* maximum size of the reader's message [bytes] */
 };
 
 /* Data sent to the reader process and received from it. */
@@ -28,7 +28,7 @@ struct exchange {
     size_t size, sent;
     char *out; /* OBJ text */
     size_t out_size, out_room;
-    char message[MOST_MESSAGE];
+    char message[MAX_READER_MESSAGE_BYTES];
     size_t message_size;
     int ends[3]; /* pipes to the reader's standard input, output and error; -1: closed */
 };
@@ -90,30 +90,31 @@ static int start_reader(struct exchange *x, const char *program, const char *typ
     return 0;
 }
 
-static void close_end(struct exchange *x, int i)
+static void close_pipe_end(struct exchange *x, int i)
 {
     close(x->ends[i]);
     x->ends[i] = -1;
 }
 
-static void send_part(struct exchange *x)
+static void send_pending_input(struct exchange *x)
 {
     const ssize_t n = write(x->ends[0], x->data + x->sent, x->size - x->sent);
     x->sent += n > 0 ? (size_t)n : 0;
     if (x->sent == x->size || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-        close_end(x, 0);
+        close_pipe_end(x, 0);
     }
 }
 
 /* Receives the available output of the reader. Returns 0, or a negative errno if it is too large.
  */
-static int receive_part(struct exchange *x)
+static int receive_available_output(struct exchange *x)
 {
     if (x->out_size == x->out_room) {
         const size_t grown_text = x->out_room ? 2 * x->out_room : 1 << 16;
-        char *grown = grown_text <= MOST_OUTPUT ? realloc(x->out, grown_text + 1) : NULL;
+        char *grown =
+            grown_text <= MAX_READER_OUTPUT_BYTES ? realloc(x->out, grown_text + 1) : NULL;
         if (!grown) {
-            return grown_text <= MOST_OUTPUT ? -ENOMEM : -EFBIG;
+            return grown_text <= MAX_READER_OUTPUT_BYTES ? -ENOMEM : -EFBIG;
         }
         x->out = grown;
         x->out_room = grown_text;
@@ -121,26 +122,26 @@ static int receive_part(struct exchange *x)
     const ssize_t n = read(x->ends[1], x->out + x->out_size, x->out_room - x->out_size);
     x->out_size += n > 0 ? (size_t)n : 0;
     if (n == 0) {
-        close_end(x, 1);
+        close_pipe_end(x, 1);
     }
     return 0;
 }
 
 static void receive_message(struct exchange *x)
 {
-    char beyond[MOST_MESSAGE];
-    const size_t room = MOST_MESSAGE - 1 - x->message_size;
+    char beyond[MAX_READER_MESSAGE_BYTES];
+    const size_t room = MAX_READER_MESSAGE_BYTES - 1 - x->message_size;
     const ssize_t n = room ? read(x->ends[2], x->message + x->message_size, room)
                            : read(x->ends[2], beyond, sizeof beyond);
     x->message_size += room && n > 0 ? (size_t)n : 0;
     if (n == 0) {
-        close_end(x, 2);
+        close_pipe_end(x, 2);
     }
 }
 
 /* Exchanges data until the reader has closed its output, or its time is over. Returns 0 or a
  * negative errno. */
-static int exchange_all(struct exchange *x, time_t end)
+static int exchange_until_closed(struct exchange *x, time_t end)
 {
     int rc = 0;
     fcntl(x->ends[0], F_SETFL, O_NONBLOCK);
@@ -154,10 +155,10 @@ static int exchange_all(struct exchange *x, time_t end)
             continue;
         }
         if (wait[0].revents) {
-            send_part(x);
+            send_pending_input(x);
         }
         if (wait[1].revents) {
-            rc = receive_part(x);
+            rc = receive_available_output(x);
         }
         if (wait[2].revents) {
             receive_message(x);
@@ -192,7 +193,7 @@ static int wait_for_reader(pid_t pid, time_t end, int *status)
 static int exchange_with_reader(struct exchange *x, const char *program, const char *type,
                                 struct tact_error *err)
 {
-    const time_t end = time(NULL) + MOST_SECONDS;
+    const time_t end = time(NULL) + MAX_READER_SECONDS;
     pid_t pid = 0;
     int status = 0;
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
@@ -203,13 +204,13 @@ static int exchange_with_reader(struct exchange *x, const char *program, const c
                               strerror(-rc),
                               rc == -ENOENT ? "; this tact was built without it" : "");
     }
-    rc = exchange_all(x, end);
+    rc = exchange_until_closed(x, end);
     if (rc) {
         kill(pid, SIGTERM); /* SIGTERM first, as the reader may have files to remove */
     }
     for (int i = 0; i < 3; i++) {
         if (x->ends[i] >= 0) {
-            close_end(x, i);
+            close_pipe_end(x, i);
         }
     }
     const int wait_result = wait_for_reader(pid, end, &status);

@@ -40,8 +40,8 @@ int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remot
     return joint && !strcmp(joint->type, "hinge");
 }
 
-static void add_ties(const struct tact_scene *scene, const char *device, int turning,
-                     struct link_modes *modes)
+static void add_ties_of_device(const struct tact_scene *scene, const char *device, int turning,
+                               struct link_modes *modes)
 {
     for (uint32_t i = 0; scene && i < scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &scene->remotes[i];
@@ -77,8 +77,8 @@ void link_modes(const struct link_scene *s, double delay, int turning, struct li
     const struct usual_values *usual = &usual_values[turning];
     const double period = s->scene->period;
     *out = (struct link_modes){.turning = turning, .damping = INFINITY, .impedance = INFINITY};
-    add_ties(s->scene, s->device, turning, out);
-    add_ties(s->other, NULL, turning, out);
+    add_ties_of_device(s->scene, s->device, turning, out);
+    add_ties_of_device(s->other, NULL, turning, out);
     out->is_assumed = out->wanted == 0.0 || isinf(out->damping);
     out->wanted = out->wanted > 0.0 ? out->wanted : usual->stiffness;
     out->damping = isinf(out->damping) ? usual->damping : out->damping;

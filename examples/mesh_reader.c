@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include "reader_process.h"
 
-#define LEAST_SECONDS 2          /* processor time that any file may take [s] */
-#define MOST_MEMORY (4ull << 30) /* [bytes] */
+#define MIN_CPU_SECONDS 2             /* processor time that any file may take [s] */
+#define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
 #define ALLOW_SYSTEM_CALL(call) READER_ON_CALL(call, SECCOMP_RET_ALLOW)
 
 /* From here on only memory, the open files and the end are left: no file, socket, process or
@@ -42,7 +42,7 @@ static int close_process(void)
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     reader_limit_resource(RLIMIT_CORE, 0);
-    reader_limit_resource(RLIMIT_AS, MOST_MEMORY);
+    reader_limit_resource(RLIMIT_AS, MAX_MEMORY_BYTES);
     return reader_filter_calls(&program);
 }
 
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 {
     size_t size = 0;
     if (argc == 3) {
-        reader_limit_time(strtoul(argv[2], NULL, 10), LEAST_SECONDS);
+        reader_limit_time(strtoul(argv[2], NULL, 10), MIN_CPU_SECONDS);
     }
     if (argc != 3 || close_process()) {
         fputs("tact-mesh reads mesh files for tact import, which starts it\n", stderr);

@@ -4,7 +4,7 @@
 #include "plot.h"
 
 /* largest accepted disagreement of the clock offsets that the two ends measured [s] */
-#define MOST_DISAGREEMENT 0.05
+#define MAX_CLOCK_DISAGREEMENT 0.05
 
 /* Clock of the other end minus that of this one, as measured last [s]; NaN: the logs have no common
  * link, or it was not measured. */
@@ -38,7 +38,7 @@ void plot_join_clocks(struct plot_session *s)
 {
     const double offset[2] = {find_clock_offset(&s[0]), find_clock_offset(&s[1])};
     const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset[0];
-    if (!(fabs(offset[0] + offset[1]) < MOST_DISAGREEMENT) || !(shift < s[0].duration) ||
+    if (!(fabs(offset[0] + offset[1]) < MAX_CLOCK_DISAGREEMENT) || !(shift < s[0].duration) ||
         !(shift > -s[1].duration)) {
         return;
     }

@@ -341,7 +341,7 @@ static double get_joint_coordinate(const struct tact_scene_log *v, const double 
 }
 
 /* Whether a joint has a value: a ball or fixed joint of a mechanism has none. */
-static int has_value(const struct tact_scene_log *v, int joint)
+static int has_joint_coordinate(const struct tact_scene_log *v, int joint)
 {
     const char *type =
         joint < v->joint_count ? "hinge" : v->scene->joints[joint - v->joint_count].type;
@@ -415,7 +415,7 @@ static void update_largest_motion(const struct tact_scene_log *v, const double *
 {
     for (int i = 0; i < v->joint_count + v->constraint_count; i++) {
         double q = get_joint_coordinate(v, now, i) - get_joint_coordinate(v, start, i);
-        joint[i] = has_value(v, i) ? fmax(joint[i], fabs(q)) : 0.0;
+        joint[i] = has_joint_coordinate(v, i) ? fmax(joint[i], fabs(q)) : 0.0;
     }
     for (int i = 0; i < v->body_count; i++) {
         const double *a = start + v->bodies[i].center, *b = now + v->bodies[i].center;
@@ -441,7 +441,7 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
     for (int i = 0; !rc && i < joints; i++) {
         /* where there is room, bodies and joints that do not move are drawn too */
         joint[i] = 1e-12;
-        moving += has_value(v, i);
+        moving += has_joint_coordinate(v, i);
     }
     for (int i = 0; !rc && i < v->body_count; i++) {
         body[i] = 1e-12;

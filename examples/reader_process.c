@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define BYTES_A_SECOND (1u << 22)
+#define MIN_BYTES_PER_CPU_SECOND (1u << 22)
 
 void reader_limit_resource(int what, rlim_t most)
 {
@@ -15,7 +15,7 @@ void reader_limit_resource(int what, rlim_t most)
 
 void reader_limit_time(size_t size, unsigned least_seconds)
 {
-    const rlim_t seconds = least_seconds + size / BYTES_A_SECOND;
+    const rlim_t seconds = least_seconds + size / MIN_BYTES_PER_CPU_SECOND;
     const struct rlimit limit = {seconds, seconds + 1};
     setrlimit(RLIMIT_CPU, &limit);
 }

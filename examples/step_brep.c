@@ -79,7 +79,7 @@ static void skip_curve(struct brep *b, int depth)
         read_numbers(b, numbers[kind], NULL);
     } else if (kind == CURVE_BEZIER) {
         const int rational = read_count(b, 0, 1);
-        read_numbers(b, (3 + rational) * (read_count(b, 1, STEP_MOST_DEGREE) + 1), NULL);
+        read_numbers(b, (3 + rational) * (read_count(b, 1, STEP_MAX_DEGREE) + 1), NULL);
     } else if (kind == CURVE_BSPLINE) {
         const int rational = read_count(b, 0, 1);
         read_numbers(b, 2, NULL);
@@ -110,7 +110,7 @@ static void read_bezier(struct brep *b, struct step_surface *s)
     s->is_rational = read_count(b, 0, 1);
     s->is_rational |= read_count(b, 0, 1);
     for (int k = 0; k < 2; k++) {
-        degree[k] = read_count(b, 1, STEP_MOST_DEGREE);
+        degree[k] = read_count(b, 1, STEP_MAX_DEGREE);
         count[k] = degree[k] + 1;
     }
     b->is_bad = b->is_bad || !step_spline_make(s, degree, count);
@@ -131,7 +131,7 @@ static void read_knots(struct brep *b, struct step_surface *s, int k, int distin
     int count = 0;
     for (int i = 0; i < distinct_knot_count && !b->is_bad; i++) {
         const double knot = read_number(b);
-        const int multiplicity = read_count(b, 1, STEP_MOST_DEGREE + 1);
+        const int multiplicity = read_count(b, 1, STEP_MAX_DEGREE + 1);
         b->is_bad |=
             count + multiplicity > s->knot_count[k] || (count && !(knot > s->knots[k][count - 1]));
         for (int m = 0; m < multiplicity && !b->is_bad; m++) {
@@ -149,7 +149,7 @@ static void read_bspline(struct brep *b, struct step_surface *s)
     s->is_periodic = read_count(b, 0, 1);
     s->is_periodic |= read_count(b, 0, 1);
     for (int k = 0; k < 2; k++) {
-        degree[k] = read_count(b, 1, STEP_MOST_DEGREE);
+        degree[k] = read_count(b, 1, STEP_MAX_DEGREE);
     }
     for (int k = 0; k < 2; k++) {
         count[k] = read_count(b, 2, MOST_KNOTS);

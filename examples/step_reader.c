@@ -20,10 +20,10 @@
 #include "reader_process.h"
 #include "step_surface.h"
 
-#define LEAST_SECONDS 20 /* of processor time that any file may take */
+#define MIN_CPU_SECONDS 20 /* of processor time that any file may take */
 /* processor time that any file may take [s]; tact import waits 120 s */
-#define MOST_SECONDS 110
-#define MOST_MEMORY (4ull << 30) /* [bytes] */
+#define MAX_WALL_SECONDS 110
+#define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
 /* tolerance of equal points of a surface, relative to the size of the solid */
 #define POINT_TOLERANCE 1e-9
 #define PARAMETER_TOLERANCE 1e-6 /* tolerance of equal parameters, relative to their range */
@@ -39,13 +39,13 @@ struct folder {
 /* Streams of this program's own output and messages, to which gmsh and OpenCASCADE do not print. */
 static FILE *surfaces_out, *message_out;
 
-static int refuse_solid(const char *what)
+static int report_refused_solid(const char *what)
 {
     fprintf(message_out, "%s\n", what);
     return 1;
 }
 
-static int refuse_face(int face, const char *name, const char *why)
+static int report_refused_face(int face, const char *name, const char *why)
 {
     fprintf(message_out, "face %d, %s: %s\n", face, name, why);
     return 1;
@@ -135,7 +135,7 @@ static int confine_process(const char *path)
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     reader_limit_resource(RLIMIT_CORE, 0);
-    reader_limit_resource(RLIMIT_AS, MOST_MEMORY);
+    reader_limit_resource(RLIMIT_AS, MAX_MEMORY_BYTES);
     reader_limit_resource(RLIMIT_FSIZE, 1ull << 30);
     return restrict_to_folder(path) ? -1 : reader_filter_calls(&program);
 }
@@ -217,8 +217,8 @@ static size_t read_solid(const struct folder *folder, int **faces)
         gmshModelOccSynchronize(&rc);
     }
     if (rc || has_noted_errors(folder->notes)) {
-        refuse_solid(rc ? "OpenCASCADE cannot read the file as STEP"
-                        : "OpenCASCADE finds errors in the STEP file");
+        report_refused_solid(rc ? "OpenCASCADE cannot read the file as STEP"
+                                : "OpenCASCADE finds errors in the STEP file");
         return 0;
     }
     tags = NULL;
@@ -233,8 +233,8 @@ static size_t read_solid(const struct folder *folder, int **faces)
         gmshModelGetEntities(faces, &count, 2, &rc);
     }
     if (rc || !count || count / 2 > MOST_FACES) {
-        refuse_solid(rc ? "gmsh cannot write the solid"
-                        : "its solid has no or more than 4096 faces");
+        report_refused_solid(rc ? "gmsh cannot write the solid"
+                                : "its solid has no or more than 4096 faces");
         return 0;
     }
     return count / 2;
@@ -385,20 +385,21 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
     }
     if (!found) {
         gmshModelGetType(2, face->tag, &type, &rc);
-        rc = refuse_face(face->tag, type && !rc ? type : "of an unknown kind",
-                         "expected B-splines or Bezier surfaces that are not periodic, or a torus");
+        rc = report_refused_face(
+            face->tag, type && !rc ? type : "of an unknown kind",
+            "expected B-splines or Bezier surfaces that are not periodic, or a torus");
         gmshFree(type);
         return rc;
     }
     if (!has_range_of_face(found, face) || !covers_rectangle(face)) {
-        return refuse_face(face->tag, found->name, "trimmed; expected a whole surface");
+        return report_refused_face(face->tag, found->name, "trimmed; expected a whole surface");
     }
     if (found->degree[0] > MOST_OBJ_DEGREE || found->degree[1] > MOST_OBJ_DEGREE) {
-        return refuse_face(face->tag, found->name, "expected degrees of at most 3");
+        return report_refused_face(face->tag, found->name, "expected degrees of at most 3");
     }
     if (find_side(found, face)) {
-        return refuse_face(face->tag, found->name,
-                           "the outward side of a face cannot be determined");
+        return report_refused_face(face->tag, found->name,
+                                   "the outward side of a face cannot be determined");
     }
     step_spline_print(surfaces_out, found, face->is_reversed);
     return 0;
@@ -414,15 +415,15 @@ static int write_faces(const int *face_tags, size_t count, const char *text)
     struct face *faces = calloc(count, sizeof *faces);
     for (size_t i = 0; surfaces && faces && i < count && !rc; i++) {
         if (measure_face(face_tags[2 * i + 1], &faces[i])) {
-            rc = refuse_solid("gmsh cannot evaluate its faces");
+            rc = report_refused_solid("gmsh cannot evaluate its faces");
         }
         for (int k = 0; k < 3 * FACE_SAMPLES; k++) {
             size = isfinite(faces[i].at[k]) ? fmax(size, fabs(faces[i].at[k])) : INFINITY;
         }
     }
-    rc = rc || isfinite(size) ? rc : refuse_solid("a face has a point that is not finite");
-    rc = rc || faces ? rc : refuse_solid("no memory");
-    rc = rc || surfaces ? rc : refuse_solid(what);
+    rc = rc || isfinite(size) ? rc : report_refused_solid("a face has a point that is not finite");
+    rc = rc || faces ? rc : report_refused_solid("no memory");
+    rc = rc || surfaces ? rc : report_refused_solid(what);
     for (size_t i = 0; i < count && !rc; i++) {
         rc = write_face(surfaces, surface_count, &faces[i], size);
     }
@@ -440,17 +441,18 @@ static int convert_step_file(const struct folder *folder)
         return 1;
     }
     if (start_gmsh()) {
-        return refuse_solid("gmsh does not start");
+        return report_refused_solid("gmsh does not start");
     }
     if (confine_process(folder->path)) {
-        return refuse_solid("this kernel has no Landlock, without which a STEP file is not read");
+        return report_refused_solid(
+            "this kernel has no Landlock, without which a STEP file is not read");
     }
     const size_t count = read_solid(folder, &faces);
     char *text = count ? read_file(folder->brep) : NULL;
     if (text) {
         rc = write_faces(faces, count, text);
     } else if (count) {
-        refuse_solid("no memory, or no disk space, for gmsh's text of the solid");
+        report_refused_solid("no memory, or no disk space, for gmsh's text of the solid");
     }
     gmshFree(faces);
     free(text);
@@ -461,7 +463,7 @@ static int convert_step_file(const struct folder *folder)
  * removed. */
 static volatile sig_atomic_t reader, is_late;
 
-static void end_reader(int number)
+static void end_on_signal(int number)
 {
     is_late |= number == SIGALRM;
     kill((pid_t)reader, SIGKILL);
@@ -471,7 +473,7 @@ static const int ends[] = {SIGTERM, SIGHUP, SIGALRM};
 enum { ENDS = sizeof ends / sizeof *ends };
 
 /* Blocks or unblocks the signals that end this program. */
-static void mask_ends(int how)
+static void mask_termination_signals(int how)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -487,12 +489,12 @@ static int wait_for_process(pid_t pid)
     int status = 0;
     reader = pid;
     for (int i = 0; i < ENDS; i++) {
-        signal(ends[i], end_reader);
+        signal(ends[i], end_on_signal);
     }
-    mask_ends(SIG_UNBLOCK);
+    mask_termination_signals(SIG_UNBLOCK);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    mask_ends(SIG_BLOCK);
+    mask_termination_signals(SIG_BLOCK);
     if (WIFEXITED(status)) {
         return WEXITSTATUS(status);
     }
@@ -512,23 +514,25 @@ int main(int argc, char **argv)
         return 2;
     }
     char *data = reader_read_input(&size);
-    mask_ends(SIG_BLOCK);
-    alarm(MOST_SECONDS);
+    mask_termination_signals(SIG_BLOCK);
+    alarm(MAX_WALL_SECONDS);
     if (!data || !mkdtemp(folder.path)) {
-        return refuse_solid(data ? "no temporary folder" : "too large");
+        return report_refused_solid(data ? "no temporary folder" : "too large");
     }
     snprintf(folder.step, sizeof folder.step, "%s/solid.step", folder.path);
     snprintf(folder.notes, sizeof folder.notes, "%s/notes", folder.path);
     snprintf(folder.brep, sizeof folder.brep, "%s/solid.brep", folder.path);
-    int rc = write_file(folder.step, data, size) ? 0 : refuse_solid("no room for a temporary file");
+    int rc = write_file(folder.step, data, size)
+                 ? 0
+                 : report_refused_solid("no room for a temporary file");
     free(data);
     /* sends the signal on to the child process, whose files are then removed */
     signal(SIGINT, SIG_IGN);
     const pid_t pid = rc ? -1 : fork();
     if (pid == 0) {
         signal(SIGINT, SIG_DFL);
-        mask_ends(SIG_UNBLOCK);
-        reader_limit_time(size, LEAST_SECONDS);
+        mask_termination_signals(SIG_UNBLOCK);
+        reader_limit_time(size, MIN_CPU_SECONDS);
         _exit(convert_step_file(&folder));
     }
     rc = pid > 0 ? wait_for_process(pid) : 1;

@@ -17,10 +17,10 @@ bool step_spline_make(struct step_surface *s, const int degree[2], const int cou
 {
     bool is_good = true;
     for (int k = 0; k < 2; k++) {
-        is_good &= degree[k] >= 1 && degree[k] <= STEP_MOST_DEGREE && count[k] > degree[k] &&
-                   count[k] <= STEP_MOST_POINTS;
+        is_good &= degree[k] >= 1 && degree[k] <= STEP_MAX_DEGREE && count[k] > degree[k] &&
+                   count[k] <= STEP_MAX_POINTS;
     }
-    if (!is_good || count[0] * count[1] > STEP_MOST_POINTS) {
+    if (!is_good || count[0] * count[1] > STEP_MAX_POINTS) {
         return false;
     }
     s->point = calloc((size_t)count[0] * (size_t)count[1], sizeof *s->point);
@@ -72,7 +72,7 @@ void step_spline_range(const struct step_surface *s, int k, double range[2])
 
 /* Parameter of the surface of one of the file. A rational parabola is a quarter of a circle, from
  * the middle of which tan(angle / 2) is proportional to its parameter. */
-static double parameter_of(const struct step_surface *s, double x)
+static double spline_parameter_of(const struct step_surface *s, double x)
 {
     if (!s->is_by_angle) {
         return x;
@@ -84,9 +84,9 @@ static double parameter_of(const struct step_surface *s, double x)
 void step_spline_point(const struct step_surface *s, const double uv[2], double out[3])
 {
     const int du = s->degree[0], dv = s->degree[1];
-    const double x = parameter_of(s, uv[0]), y = parameter_of(s, uv[1]);
+    const double x = spline_parameter_of(s, uv[0]), y = spline_parameter_of(s, uv[1]);
     const int u = find_span(s, 0, x), v = find_span(s, 1, y);
-    double column[STEP_MOST_DEGREE + 1][4], row[STEP_MOST_DEGREE + 1][4];
+    double column[STEP_MAX_DEGREE + 1][4], row[STEP_MAX_DEGREE + 1][4];
     for (int j = 0; j <= dv; j++) {
         for (int i = 0; i <= du; i++) {
             const double *p = s->point[(v - dv + j) * s->count[0] + u - du + i];

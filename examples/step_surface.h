@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 enum {
-    STEP_MOST_DEGREE = 25,   /* largest degree of a B-spline in OpenCASCADE */
-    STEP_MOST_POINTS = 4000, /* maximum number of control points in a statement of an OBJ file */
+    STEP_MAX_DEGREE = 25,   /* largest degree of a B-spline in OpenCASCADE */
+    STEP_MAX_POINTS = 4000, /* maximum number of control points in a statement of an OBJ file */
 };
 
 /* A surface. One that is no B-spline has no control points, but a name for messages. */

@@ -303,8 +303,9 @@ static char *write_with_places(struct edit *e, int first_of_file, struct teleop_
     return text;
 }
 
-static int edit_scene(struct edit *e, const struct tact_scene *scene, struct teleop_places *places,
-                      char **text, size_t *size, struct tact_error *err)
+static int apply_site_settings(struct edit *e, const struct tact_scene *scene,
+                               struct teleop_places *places, char **text, size_t *size,
+                               struct tact_error *err)
 {
     if (teleop_yaml_load(e->t->text, e->t->text_size, &e->file)) {
         return tact_error_set(err, -ENOMEM, "out of memory");
@@ -340,7 +341,7 @@ int teleop_scene(const struct teleop *t, int local, struct tact_scene **out,
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     int rc = tact_scene_load(places->from, &scene, err);
-    rc = rc ? rc : edit_scene(&e, scene, places, &text, &size, err);
+    rc = rc ? rc : apply_site_settings(&e, scene, places, &text, &size, err);
     rc = rc ? rc : tact_scene_parse(text, size, places->name, NULL, out, err);
     if (rc) {
         teleop_place(t, places, err);

@@ -184,13 +184,13 @@ static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
         const struct inner *current_part = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
-        int edges_meet =
+        int do_edges_meet =
             !next->starts_on_surface &&
             next->edge == (current_part->edge + 1 < p->count ? current_part->edge + 1 : 0);
-        if (i > 0 && !(edges_meet && i + 1 == count)) {
+        if (i > 0 && !(do_edges_meet && i + 1 == count)) {
             tact_capsule_add_triangle(c, first, current_part->from, current_part->to);
         }
-        if (edges_meet) {
+        if (do_edges_meet) {
             continue; /* at a corner */
         }
         tact_capsule_add_arc(c, current_part->to, next->from,

@@ -26,7 +26,7 @@ struct search {
     double newton_start_residual;
     int newton_steps_without_progress; /* Newton's steps of the present series without progress; 0:
                                           no series is in progress */
-    int undone_newton_series;          /* number of series of Newton's steps that were undone */
+    int failed_newton_series;          /* number of series of Newton's steps that were undone */
     int newton_pause_sweeps;           /* number of sweeps until Newton's method is tried again */
     int interior_point_steps; /* steps of the interior-point method for this island; 0: it was not
                                  tried, or did not succeed */

@@ -157,7 +157,7 @@ static void begin_search(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
     reset_search_residuals(s);
-    s->undone_newton_series = s->interior_point_steps = s->are_steps_damped = 0;
+    s->failed_newton_series = s->interior_point_steps = s->are_steps_damped = 0;
     s->newton = island->is_coupled && island->constraints.count == 0;
     if (s->newton && s->anchor_state == 0 && is_crowded_island(world, island) &&
         !does_island_rest_on_gaps(world, island)) {
@@ -233,7 +233,7 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
     unpack_island_impulses(world, island, s->best_impulses);
     reset_anderson(s);
     s->newton_steps_without_progress = 0;
-    if (s->anchor_state == 0 && (s->interior_point_steps > 0 || s->undone_newton_series > 0)) {
+    if (s->anchor_state == 0 && (s->interior_point_steps > 0 || s->failed_newton_series > 0)) {
         /* Impulses that balance each other are bounded, as the solution found is one near them. */
         tact_island_bound_impulses(world, island);
         tact_springs_anchor(world, island);
@@ -244,8 +244,8 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
         s->newton_pause_sweeps = 1;
         return 1;
     }
-    s->newton_pause_sweeps = FIRST_NEWTON_PAUSE_SWEEPS << s->undone_newton_series;
-    s->undone_newton_series += s->undone_newton_series < MAX_PAUSE_DOUBLINGS;
+    s->newton_pause_sweeps = FIRST_NEWTON_PAUSE_SWEEPS << s->failed_newton_series;
+    s->failed_newton_series += s->failed_newton_series < MAX_PAUSE_DOUBLINGS;
     return 1;
 }
 

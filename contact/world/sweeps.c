@@ -7,7 +7,7 @@
 #include "contact/world/rows_internal.h"
 
 /* Applies a change of a contact's impulse, and the response of the joints of its bodies. */
-static void change_impulse(struct tact_world *world, struct block *block, const double *delta)
+static void apply_impulse_change(struct tact_world *world, struct block *block, const double *delta)
 {
     tact_block_apply_impulse(block, delta);
     tact_constraints_apply_response(world, block, delta);
@@ -15,7 +15,7 @@ static void change_impulse(struct tact_world *world, struct block *block, const 
 
 /* Sets the arms of torsion and rolling and, for Algorithm 1, the patch that belong to the present
  * normal force. */
-static void update_arms(const struct tact_world *world, struct block *block)
+static void update_friction_limit_arms(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
@@ -46,7 +46,7 @@ static void sweep_patch_contact(struct tact_world *world, struct island *island,
 {
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
-    update_arms(world, block);
+    update_friction_limit_arms(world, block);
     block->residual = tact_local_residual(local, r);
     if (world->options.local == TACT_LOCAL_BOUCHARD) {
         c->limits = tact_local_bouchard(local, r);
@@ -97,7 +97,7 @@ static void sweep_contact(struct tact_world *world, struct island *island, struc
         delta[i] = r[i] - c->impulse[i];
         c->impulse[i] = r[i];
     }
-    change_impulse(world, block, delta);
+    apply_impulse_change(world, block, delta);
 }
 
 void tact_sweep_island(struct tact_world *world, struct island *island)
@@ -120,11 +120,11 @@ void tact_sweeps_enforce_limits(struct tact_world *world, const struct island *i
         struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
         memcpy(delta, r, sizeof delta);
-        update_arms(world, block);
+        update_friction_limit_arms(world, block);
         tact_local_enforce_limits(&block->local, r);
         for (int k = 0; k < 6; k++) {
             delta[k] = r[k] - delta[k];
         }
-        change_impulse(world, block, delta);
+        apply_impulse_change(world, block, delta);
     }
 }

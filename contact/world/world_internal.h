@@ -34,9 +34,10 @@ struct world_hand {
 
 /* Velocity and acceleration of a shape's frame, world axes. */
 struct shape_motion {
-    uint64_t measured_at; /* value of the world's `measurements` for which the motion is valid */
-    double twist[6];      /* twist of the shape's frame at its origin [m/s, rad/s] */
-    double rate[6];       /* rate of change of the shape's twist in the drift [m/s^2, rad/s^2] */
+    uint64_t
+        measurement_number; /* value of the world's `measurements` for which the motion is valid */
+    double twist[6];        /* twist of the shape's frame at its origin [m/s, rad/s] */
+    double rate[6];         /* rate of change of the shape's twist in the drift [m/s^2, rad/s^2] */
 };
 
 struct world_shape {

@@ -174,7 +174,7 @@ static double shape_radius(const struct tact_shape *shape)
     return 0.5 * tact_v3_norm(d);
 }
 
-static int is_one_surface_all_curved(const struct tact_world *world, int a, int b)
+static int is_surface_entirely_curved(const struct tact_world *world, int a, int b)
 {
     return tact_shape_faces(&world->shapes[a].shape) == TACT_FACES_CURVED ||
            tact_shape_faces(&world->shapes[b].shape) == TACT_FACES_CURVED;
@@ -215,7 +215,7 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     }
     tact_moments_advance(
         in, a, b, 1.0,
-        is_one_surface_all_curved(world, of_a, of_b) ? 2.0 : tact_moments_exponent(in), out);
+        is_surface_entirely_curved(world, of_a, of_b) ? 2.0 : tact_moments_exponent(in), out);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
@@ -268,9 +268,9 @@ static void compute_shape_motion(const struct tact_world *world, int shape,
 const struct shape_motion *tact_world_shape_motion(struct tact_world *world, int shape)
 {
     struct shape_motion *motion = &world->shapes[shape].motion;
-    if (motion->measured_at != world->measurements) {
+    if (motion->measurement_number != world->measurements) {
         compute_shape_motion(world, shape, motion);
-        motion->measured_at = world->measurements;
+        motion->measurement_number = world->measurements;
     }
     return motion;
 }

@@ -136,7 +136,7 @@ static int read_calibration_file(const struct reading *r, const char *path)
 }
 
 /* Reads the calibration matrix from the scene, in the setting's units. */
-static int read_rows(const struct reading *r)
+static int read_matrix_rows(const struct reading *r)
 {
     const struct tact_device_setting *rows = tact_settings_find(r->config, "matrix");
     struct tact_wrench_map *map = &r->wrench->map;
@@ -188,7 +188,7 @@ static int read_calibration_matrix(const struct reading *r)
     if (path && tact_settings_find(r->config, "units")) {
         return set_wrench_setting_error(r, "units", "the file states its own units", "");
     }
-    rc = path ? read_calibration_file(r, path) : read_rows(r);
+    rc = path ? read_calibration_file(r, path) : read_matrix_rows(r);
     for (int k = 0; !rc && k < 6; k++) {
         bool any = false;
         for (int i = 0; i < r->wrench->map.gauges; i++) {

@@ -262,7 +262,7 @@ static void skip_input_line(FILE *file)
     }
 }
 
-static int read_lines(struct reading *r)
+static int read_recording_lines(struct reading *r)
 {
     static const char mark[] = "\xEF\xBB\xBF"; /* byte order mark */
     char line[1024];
@@ -294,7 +294,7 @@ int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct 
         return tact_error_set(err, rc, "%s", strerror(-rc));
     }
     play->dev = libevdev_new();
-    int rc = play->dev ? read_lines(&r) : -ENOMEM;
+    int rc = play->dev ? read_recording_lines(&r) : -ENOMEM;
     fclose(r.file);
     if (!rc && !play->count && play->end == 0.0) {
         rc = tact_error_set(err, -EINVAL, "not a recording by evemu-record: it has no event");
@@ -336,8 +336,8 @@ static int64_t offset_to_recording_clock(const struct tact_evdev_play *play, dou
     return now_ns - llround(t * 1e9) - start;
 }
 
-static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
-                      struct tact_device_input *in)
+static void read_played_events(void *data, uint64_t tick, double t, int64_t now_ns,
+                               struct tact_device_input *in)
 {
     struct tact_evdev *self = data;
     struct tact_evdev_play *play = self->play;
@@ -379,5 +379,5 @@ static void close_event_playback(void *data)
     free(self);
 }
 
-const struct tact_device_ops tact_evdev_play_ops = {TACT_ABI(struct tact_device_ops), play_read,
-                                                    NULL, close_event_playback};
+const struct tact_device_ops tact_evdev_play_ops = {TACT_ABI(struct tact_device_ops),
+                                                    read_played_events, NULL, close_event_playback};

@@ -101,14 +101,15 @@ static bool is_analog_output(const struct guard *g, int i)
 static void bridge_gap_in_words(struct guard *g, int64_t now)
 {
     double wanted[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS] = {0.0};
-    const int64_t two_writes = 2 * g->quickest_write_ns;
+    const int64_t duration_of_two_writes = 2 * g->quickest_write_ns;
     for (int i = 0; i < g->count; i++) {
         wanted[TACT_GUARD_GAP_COMPONENTS * i] =
             is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
     }
     /* two usual writes are no gap: a board whose writes always take long would lag */
     tact_guard_bridge_counted_gap(&g->gap, wanted, now,
-                                  g->timeout_ns > two_writes ? g->timeout_ns : two_writes,
+                                  g->timeout_ns > duration_of_two_writes ? g->timeout_ns
+                                                                         : duration_of_two_writes,
                                   &g->page->head);
     for (int i = 0; i < g->count; i++) {
         if (is_analog_output(g, i)) {

@@ -68,13 +68,14 @@ static void unpack_levels(const double *parts, double *level)
 static void choose_levels(struct server *s)
 {
     double wanted[TACT_GUARD_GAP_COMPONENTS * PARTS] = {0.0};
-    const int64_t two_uploads = 2 * s->quickest_upload_ns;
+    const int64_t duration_of_two_uploads = 2 * s->quickest_upload_ns;
     if (s->heart.state == TACT_GUARD_PASSING && s->force.fd >= 0) {
         pack_levels(s->level, wanted);
     }
     /* two usual uploads are no gap: a device whose uploads always take long would lag */
     tact_guard_bridge_counted_gap(&s->gap, wanted, tact_guard_clock_ns(),
-                                  s->timeout_ns > two_uploads ? s->timeout_ns : two_uploads,
+                                  s->timeout_ns > duration_of_two_uploads ? s->timeout_ns
+                                                                          : duration_of_two_uploads,
                                   &s->page->head);
     unpack_levels(s->gap.sent, s->played);
 }

@@ -110,7 +110,7 @@ static const double *choose_wrench(struct haptic_server *s)
 
 /* Measures the delay from the time at which a pose was requested to that at which the force
  * computed for it was sent. */
-static void measure_delay(struct haptic_server *s)
+static void measure_pose_to_force_delay(struct haptic_server *s)
 {
     struct tact_haptic_page *page = s->page;
     const int64_t delay = tact_guard_clock_ns() - s->pose_stamp_ns;
@@ -127,7 +127,7 @@ static void measure_delay(struct haptic_server *s)
 }
 
 /* One cycle: reads a pose and sends a wrench; closes a device that fails. */
-static void run_cycle(struct haptic_server *s)
+static void run_haptic_cycle(struct haptic_server *s)
 {
     const int64_t start = tact_guard_clock_ns();
     int rc = s->device.ops->read(&s->device);
@@ -139,7 +139,7 @@ static void run_cycle(struct haptic_server *s)
     if (rc) {
         close_device(s, start);
     } else {
-        measure_delay(s);
+        measure_pose_to_force_delay(s);
     }
 }
 
@@ -202,7 +202,7 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
             s.next_retry_ns = now + RETRY_NS;
         }
         if (s.is_open) {
-            run_cycle(&s);
+            run_haptic_cycle(&s);
         } else {
             choose_wrench(&s); /* heartbeats are also handled while there is no device */
             memset(s.gap.sent, 0, sizeof s.gap.sent);

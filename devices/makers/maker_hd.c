@@ -88,9 +88,9 @@ static unsigned int run_haptic_frame(void *data)
         value[i] = metres_per_millimetre * m[12 + i];
     }
     device->pose.buttons = (uint32_t)buttons;
-    device->is_sound = clear_error_queue(hd).code == 0 && isfinite(value[0]) &&
-                       isfinite(value[1]) && isfinite(value[2]) &&
-                       tact_haptic_attitude(rows, value + 3);
+    device->is_last_frame_valid = clear_error_queue(hd).code == 0 && isfinite(value[0]) &&
+                                  isfinite(value[1]) && isfinite(value[2]) &&
+                                  tact_haptic_attitude(rows, value + 3);
     return HD_DONE;
 }
 
@@ -98,20 +98,20 @@ static unsigned int run_haptic_frame(void *data)
 static int hd_write(struct tact_haptic_device *device, const double *wrench)
 {
     memcpy(device->wrench, wrench, sizeof device->wrench);
-    device->is_sound = false;
-    for (int i = 0; !device->is_sound && i < MAX_BAD_FRAMES; i++) {
+    device->is_last_frame_valid = false;
+    for (int i = 0; !device->is_last_frame_valid && i < MAX_BAD_FRAMES; i++) {
         device->call.hd.run(run_haptic_frame, device, HD_PRIORITY);
-        if (!device->is_sound) {
+        if (!device->is_last_frame_valid) {
             memset(device->wrench, 0, sizeof device->wrench);
         }
     }
-    return device->is_sound ? 0 : -EIO;
+    return device->is_last_frame_valid ? 0 : -EIO;
 }
 
 /* Gets the pose that the last frame has read. */
 static int hd_read(struct tact_haptic_device *device)
 {
-    return device->is_sound ? 0 : -EIO;
+    return device->is_last_frame_valid ? 0 : -EIO;
 }
 
 static void hd_close(struct tact_haptic_device *device)

@@ -88,11 +88,11 @@ struct tact_haptic_device {
         struct tact_dhd dhd;
         struct tact_hd hd;
     } call;
-    int id;         /* identifier of the open device */
-    bool turns;     /* the device measures its attitude */
-    bool torques;   /* the device renders torques */
-    char model[64]; /* name of the model, from the library */
-    bool is_sound;  /* the last frame of libHD had no error */
+    int id;                   /* identifier of the open device */
+    bool turns;               /* the device measures its attitude */
+    bool torques;             /* the device renders torques */
+    char model[64];           /* name of the model, from the library */
+    bool is_last_frame_valid; /* the last frame of libHD had no error */
     double wrench[TACT_HAPTIC_WRENCH];
     struct tact_haptic_pose pose;
 };

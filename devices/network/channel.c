@@ -37,7 +37,7 @@ int tact_network_channel_init(struct tact_network_channel *channel,
     return 0;
 }
 
-static void forget_received(struct tact_network_channel *channel)
+static void discard_received_waves(struct tact_network_channel *channel)
 {
     /* else a wave that was partly used to fill a gap would be received again and used in full */
     if (channel->used_tick < channel->reduced_tick) {
@@ -56,7 +56,7 @@ static void forget_received(struct tact_network_channel *channel)
 
 void tact_network_channel_restart(struct tact_network_channel *channel)
 {
-    forget_received(channel);
+    discard_received_waves(channel);
     channel->clock = (struct tact_network_clock){.second_start_ns = 0};
     channel->sent_tick = 0;
     channel->used_tick = channel->reduced_tick = 0;
@@ -211,8 +211,8 @@ static struct tact_network_channel_slot *slot_of_tick(struct tact_network_channe
     return &channel->slots[(uint64_t)tick % TACT_NETWORK_CHANNEL_RING];
 }
 
-static struct tact_network_channel_slot *claim_slot(struct tact_network_channel *channel,
-                                                    int64_t tick)
+static struct tact_network_channel_slot *prepare_slot_of_tick(struct tact_network_channel *channel,
+                                                              int64_t tick)
 {
     struct tact_network_channel_slot *slot = slot_of_tick(channel, tick);
     if (slot->tick != tick + 1) {
@@ -284,8 +284,8 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
     for (int i = 0; i < packet.waves; i++) {
         const int64_t tick = packet.tick - i;
         if (is_waiting || tick >= channel->play_tick) {
-            slot = claim_slot(channel, tick);
-            /* a wave that was stored earlier may have been reduced by bridge_gap() */
+            slot = prepare_slot_of_tick(channel, tick);
+            /* a wave that was stored earlier may have been reduced by make_wave_from_waiting() */
             if (!slot->has_wave) {
                 memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
             }
@@ -296,7 +296,7 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         channel->counts.late++;
     }
     if (!is_late || slot_of_tick(channel, packet.tick)->tick == packet.tick + 1) {
-        slot = claim_slot(channel, packet.tick);
+        slot = prepare_slot_of_tick(channel, packet.tick);
         slot->has_packet = 1;
         slot->sample = packet.sample;
     }
@@ -345,7 +345,7 @@ static void update_silence(struct tact_network_channel *channel)
         channel->silence++;
     }
     if (channel->silence > ticks_of_time(channel, 0.5)) {
-        forget_received(channel);
+        discard_received_waves(channel);
         channel->state = TACT_NETWORK_CHANNEL_LOST;
         channel->counts.restarts++;
         return;
@@ -403,7 +403,7 @@ static struct tact_network_channel_slot *find_waiting_wave(struct tact_network_c
 /* Makes a missing wave from the next waves that wait: each loses the same fraction of its energy to
  * it, so that no more energy is used than was sent, and a steady wave is hardly reduced. Returns 0
  * if no wave waits. */
-static int bridge_gap(struct tact_network_channel *channel, double *wave)
+static int make_wave_from_waiting(struct tact_network_channel *channel, double *wave)
 {
     struct tact_network_channel_slot *next[BRIDGE_TICKS];
     int count = 0;
@@ -446,7 +446,7 @@ static double find_unused_energy(struct tact_network_channel *channel)
 /* Makes a missing wave by linear interpolation from the last wave to the next one that waits or, if
  * none does, repeats the last one for a short time. Returns 0 if the energy of lost waves does not
  * suffice. */
-static int fill_gap(struct tact_network_channel *channel, double *wave)
+static int make_missing_wave(struct tact_network_channel *channel, double *wave)
 {
     double interpolated_wave[TACT_NETWORK_AXES];
     const struct tact_network_channel_slot *next = NULL;
@@ -475,7 +475,7 @@ static int fill_gap(struct tact_network_channel *channel, double *wave)
 
 /* After the first missing wave, does not use a small fraction of each wave's energy, until the
  * unused energy suffices for a gap in which the last wave is held. */
-static void keep_reserve(struct tact_network_channel *channel, double *wave)
+static void reserve_energy_for_gap(struct tact_network_channel *channel, double *wave)
 {
     const double gap = ticks_of_time(channel, longest_hold_by_reserve);
     if (channel->counts.missing == 0 ||
@@ -508,14 +508,14 @@ static void use_sample_of_tick(struct tact_network_channel *channel,
         memcpy(out->wave, slot->wave, sizeof out->wave);
         memcpy(channel->last_received_wave, slot->wave, sizeof channel->last_received_wave);
         channel->held_ticks = 0;
-        keep_reserve(channel, out->wave);
+        reserve_energy_for_gap(channel, out->wave);
         return;
     }
     channel->counts.missing++;
-    if (fill_gap(channel, out->wave)) {
+    if (make_missing_wave(channel, out->wave)) {
         return;
     }
-    if (bridge_gap(channel, out->wave)) {
+    if (make_wave_from_waiting(channel, out->wave)) {
         channel->held_ticks = 0;
     } else if (channel->held_ticks < channel->options.hold) {
         channel->held_ticks++;
@@ -546,7 +546,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     const enum arrival_timing arrival_timing =
         is_first_wave ? TIMING_GOOD : compare_arrival_timing(channel);
     if (arrival_timing == TIMING_DELAY_CHANGED) {
-        forget_received(channel);
+        discard_received_waves(channel);
         channel->counts.restarts++;
         memset(out->wave, 0, sizeof out->wave);
         out->flags = 0;
@@ -555,7 +555,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     }
     if (arrival_timing == TIMING_LATE) {
         channel->counts.inserted++;
-        if (!fill_gap(channel, out->wave) && !bridge_gap(channel, out->wave)) {
+        if (!make_missing_wave(channel, out->wave) && !make_wave_from_waiting(channel, out->wave)) {
             memset(out->wave, 0, sizeof out->wave);
         }
     } else {

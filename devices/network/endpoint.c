@@ -109,8 +109,8 @@ void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t
     endpoint->last_accepted_time_ns = now_ns - silence_before_new_hello_ns;
 }
 
-static void adopt_session(struct tact_network_endpoint *endpoint,
-                          const struct tact_network_session *session, int64_t now_ns)
+static void start_using_session(struct tact_network_endpoint *endpoint,
+                                const struct tact_network_session *session, int64_t now_ns)
 {
     endpoint->session = *session;
     endpoint->has_session = 1;
@@ -220,7 +220,7 @@ static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned
         return;
     }
     discard_hello(endpoint);
-    adopt_session(endpoint, &session, now_ns);
+    start_using_session(endpoint, &session, now_ns);
     /* this packet proves the key of this end; if it is lost, the next one does */
     tact_network_send(endpoint, NULL, 0);
 }
@@ -239,7 +239,7 @@ static ssize_t accept_session_of_hello(struct tact_network_endpoint *endpoint,
         n = entry->answer_time_ns ? tact_network_open(&entry->session, datagram, size, payload)
                                   : -ENOENT;
         if (n >= 0) {
-            adopt_session(endpoint, &entry->session, now_ns);
+            start_using_session(endpoint, &entry->session, now_ns);
             endpoint->peer = *from;
             sodium_memzero(endpoint->answered, sizeof endpoint->answered);
         }

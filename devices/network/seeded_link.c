@@ -34,7 +34,7 @@ static double draw_uniform(struct tact_network_link *link)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-static int is_within(double value, double most)
+static int is_between_zero_and(double value, double most)
 {
     return value >= 0.0 && value <= most;
 }
@@ -43,10 +43,11 @@ int tact_network_link_restart(struct tact_network_link *link,
                               const struct tact_network_link_options *options)
 {
     const struct tact_network_link_options *o = options;
-    if (!is_within(o->delay, 10.0) || !is_within(o->jitter, 10.0) || !is_within(o->loss, 0.9) ||
-        !is_within(o->burst, 10.0) || !is_within(o->duplicate, 1.0) ||
-        !is_within(o->reorder, 1.0) || !is_within(o->blackout[1], 1e9) ||
-        !is_within(o->blackout[0], o->blackout[1])) {
+    if (!is_between_zero_and(o->delay, 10.0) || !is_between_zero_and(o->jitter, 10.0) ||
+        !is_between_zero_and(o->loss, 0.9) || !is_between_zero_and(o->burst, 10.0) ||
+        !is_between_zero_and(o->duplicate, 1.0) || !is_between_zero_and(o->reorder, 1.0) ||
+        !is_between_zero_and(o->blackout[1], 1e9) ||
+        !is_between_zero_and(o->blackout[0], o->blackout[1])) {
         return -EINVAL;
     }
     link->options = *options;

@@ -62,8 +62,8 @@ static int recording_no_memory(struct tact_error *err)
 }
 
 /* Reads the inputs of a device from all records of a log; offset: where they begin in a record. */
-static int read_rows(struct recording *self, struct tact_log *log, uint32_t offset, double period,
-                     struct tact_error *err)
+static int read_recorded_inputs(struct recording *self, struct tact_log *log, uint32_t offset,
+                                double period, struct tact_error *err)
 {
     const size_t most = (size_t)tact_log_state(log)->ticks, channels = (size_t)self->channels;
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
@@ -105,7 +105,7 @@ static int find_device_in_log(struct recording *self, const struct tact_device_c
         if (!strcmp(view->devices[i].name, name)) {
             *info = view->devices[i];
             self->channels = info->input_count;
-            return read_rows(self, log, view->device_inputs[i], seconds, err);
+            return read_recorded_inputs(self, log, view->device_inputs[i], seconds, err);
         }
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", view->devices[i].name);

@@ -255,7 +255,7 @@ static double energy_between_ticks(struct run *run, const struct tact_body *bodi
     return kinetic + potential;
 }
 
-static void print_state(struct run *run, struct tact_body *bodies)
+static void print_run_state(struct run *run, struct tact_body *bodies)
 {
     const char *separator = "";
     for (int i = 0; i < tact_world_body_count(run->world); i++) {
@@ -292,7 +292,7 @@ static int run_and_print(const struct tact_scene *scene, double seconds, struct 
             rc = rc ? rc : step_run(&run);
         }
         printf("%s[", k > 1 ? ", " : "");
-        print_state(&run, bodies);
+        print_run_state(&run, bodies);
         printf("]");
         rc = rc ? rc : step_run(&run);
         tick++;
@@ -308,7 +308,7 @@ static int run_and_print(const struct tact_scene *scene, double seconds, struct 
     return rc;
 }
 
-static int read_terms(int count, char **words)
+static int parse_used_terms(int count, char **words)
 {
     static const struct {
         const char *word;
@@ -334,7 +334,7 @@ int main(int argc, char **argv)
     struct tact_error err = {.line = 0};
     struct tact_scene *scene = NULL;
     const double seconds = argc > 3 ? atof(argv[2]) : 0.0, divisor = argc > 3 ? atof(argv[3]) : 0.0;
-    if (!(seconds > 0.0) || !(divisor >= 1.0) || !read_terms(argc - 4, argv + 4)) {
+    if (!(seconds > 0.0) || !(divisor >= 1.0) || !parse_used_terms(argc - 4, argv + 4)) {
         fprintf(stderr, "usage: bench_second_order SCENE SECONDS DIVISOR TERM...\n");
         return 2;
     }

@@ -373,11 +373,11 @@ static void check_rigid_motion(const struct solid *a, const struct solid *b,
                                  exchanged = find_separation_of_solids(b, a, NULL);
     worst->turned = fmax(worst->turned, fabs(turned.distance - s->distance) / size);
     worst->exchanged = fmax(worst->exchanged, fabs(exchanged.distance - s->distance) / size);
-    const double seen_from = fabs(s->distance) / size;
+    const double relative_distance = fabs(s->distance) / size;
     tact_v3_sub(apart, turned.normal, normal);
-    worst->normal = fmax(worst->normal, tact_v3_norm(apart) * seen_from);
+    worst->normal = fmax(worst->normal, tact_v3_norm(apart) * relative_distance);
     tact_v3_add(apart, exchanged.normal, s->normal);
-    worst->normal = fmax(worst->normal, tact_v3_norm(apart) * seen_from);
+    worst->normal = fmax(worst->normal, tact_v3_norm(apart) * relative_distance);
     if (s->distance > 0.0) {
         worst->duality = fmax(worst->duality, fabs(s->distance - s->bound) / size);
     }

@@ -21,7 +21,7 @@ static const char *const models[MODEL_COUNT] = {
     "allegro_like.xml",   "shadow_like.xml",  "leap_like.xml",    "gripper_like.urdf",
     "shadow_tendons.xml", "inspire_like.xml", "inspire_like.urdf"};
 
-static int read_beside(void *user, const char *path, char **data, uint64_t *size)
+static int read_file_in_hand_folder(void *user, const char *path, char **data, uint64_t *size)
 {
     char whole[1024];
     (void)user;
@@ -29,7 +29,7 @@ static int read_beside(void *user, const char *path, char **data, uint64_t *size
     return tact_file_read(whole, 1 << 24, data, size);
 }
 
-static const struct tact_hand_file_reader files = {read_beside, NULL};
+static const struct tact_hand_file_reader files = {read_file_in_hand_folder, NULL};
 
 static int load_hand_file(const char *text, size_t size, bool scene, struct tact_hand_file *out,
                           struct tact_error *err)
@@ -390,28 +390,28 @@ static void a_file_and_its_yaml_are_one_hand(void **state)
         char text[512], *data = NULL;
         uint64_t size = 0;
         struct tact_hand_file out;
-        struct tact_scene *by_file = NULL, *by_yaml = NULL;
+        struct tact_scene *scene_with_file = NULL, *scene_with_yaml = NULL;
         struct tact_error err = {.line = 0};
         int n = snprintf(text, sizeof text,
                          "name: s\nmaterials: [{name: hand}]\npairs: [{materials: [hand, hand], "
                          "friction: 1}]\nhands: [{name: h, file: %s, material: hand}]\n",
                          models[i]);
-        int rc =
-            tact_scene_parse(text, (uint64_t)n, HAND_FILES_FOLDER "s.yaml", NULL, &by_file, &err);
+        int rc = tact_scene_parse(text, (uint64_t)n, HAND_FILES_FOLDER "s.yaml", NULL,
+                                  &scene_with_file, &err);
         print_message("%s: %s:%d %s %s\n", models[i], err.file, err.line, err.key, err.text);
         assert_int_equal(rc, 0);
-        assert_int_equal(read_beside(NULL, models[i], &data, &size), 0);
+        assert_int_equal(read_file_in_hand_folder(NULL, models[i], &data, &size), 0);
         assert_int_equal(load_hand_file(data, size, true, &out, &err), 0);
-        assert_int_equal(
-            tact_scene_parse(out.yaml, out.size, HAND_FILES_FOLDER "s.yaml", NULL, &by_yaml, &err),
-            0);
-        assert_same_links(&by_file->hands[0], &by_yaml->hands[0]);
-        assert_int_equal(by_file->exclude_count, by_yaml->exclude_count);
-        assert_int_equal(by_file->bodies_count, by_yaml->bodies_count);
-        assert_true(by_file->hands[0].sources_count >= 1);
-        assert_string_equal(by_file->hands[0].sources[0].name, models[i]);
-        tact_scene_free(by_file);
-        tact_scene_free(by_yaml);
+        assert_int_equal(tact_scene_parse(out.yaml, out.size, HAND_FILES_FOLDER "s.yaml", NULL,
+                                          &scene_with_yaml, &err),
+                         0);
+        assert_same_links(&scene_with_file->hands[0], &scene_with_yaml->hands[0]);
+        assert_int_equal(scene_with_file->exclude_count, scene_with_yaml->exclude_count);
+        assert_int_equal(scene_with_file->bodies_count, scene_with_yaml->bodies_count);
+        assert_true(scene_with_file->hands[0].sources_count >= 1);
+        assert_string_equal(scene_with_file->hands[0].sources[0].name, models[i]);
+        tact_scene_free(scene_with_file);
+        tact_scene_free(scene_with_yaml);
         tact_hand_file_free(&out);
         free(data);
     }
@@ -561,7 +561,7 @@ static void mutations_are_refused_or_read(void **state)
     for (int i = 0; i < MODEL_COUNT; i++) {
         char *data = NULL;
         uint64_t size = 0;
-        assert_int_equal(read_beside(NULL, models[i], &data, &size), 0);
+        assert_int_equal(read_file_in_hand_folder(NULL, models[i], &data, &size), 0);
         char *changed = malloc(size + MUTATION_EXTRA_BYTES);
         assert_non_null(changed);
         for (long n = 0; n < (count + MODEL_COUNT - 1) / MODEL_COUNT; n++) {

@@ -74,7 +74,7 @@ static void open_sites(const struct run_options *o)
     assert_int_equal(tact_network_channel_init(&robot.channel, &options), 0);
 }
 
-static void receive_at(struct site *site, struct tact_network_link *from, int64_t now)
+static void receive_at_site(struct site *site, struct tact_network_link *from, int64_t now)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     ssize_t size;
@@ -85,7 +85,8 @@ static void receive_at(struct site *site, struct tact_network_link *from, int64_
     tact_network_channel_play(&site->channel, &site->in);
 }
 
-static void send_from(struct site *site, double wave, double position, double force, int64_t now)
+static void send_from_site(struct site *site, double wave, double position, double force,
+                           int64_t now)
 {
     const struct tact_network_sample sample = {
         .wave = {wave}, .position = {position}, .force = {force}};
@@ -99,8 +100,8 @@ struct device_and_robot {
     double x, v, robot_x, robot_v, wall;
 };
 
-static void move_plants(struct device_and_robot *p, const struct run_options *o, double time,
-                        double felt, double drive)
+static void move_device_and_robot(struct device_and_robot *p, const struct run_options *o,
+                                  double time, double felt, double drive)
 {
     const struct hand *hand = o->hand;
     for (int s = 0; s < 20; s++) {
@@ -120,7 +121,7 @@ static void move_plants(struct device_and_robot *p, const struct run_options *o,
 
 /* Forces in the modes that send positions: drives to the newest position and rate that were
  * received. */
-static double drive_toward(double other, double *last, double x, double v)
+static double drive_force_toward(double other, double *last, double x, double v)
 {
     const double rate = (other - *last) / period;
     *last = other;
@@ -184,8 +185,8 @@ static struct run_result run_press(const struct run_options *o)
     for (int k = 0; k < ticks; k++) {
         const int64_t now = (int64_t)k * 1000000;
         double out = 0.0, back = 0.0;
-        receive_at(&person, robot.link, now);
-        receive_at(&robot, person.link, now);
+        receive_at_site(&person, robot.link, now);
+        receive_at_site(&robot, person.link, now);
         if (o->mode == WAVES || o->mode == WAVES_WITHOUT_POSITION) {
             out = felt_force(person.in.wave[0], p.v, &share, &felt);
             back = coupling_force(&end, &tie, robot.in.wave[0],
@@ -197,12 +198,12 @@ static struct run_result run_press(const struct run_options *o)
         } else {
             felt = o->mode == POSITION_FORCE
                        ? -person.in.force[0]
-                       : drive_toward(person.in.position[0], &last_person, p.x, p.v);
-            drive = drive_toward(robot.in.position[0], &last_robot, p.robot_x, p.robot_v);
+                       : drive_force_toward(person.in.position[0], &last_person, p.x, p.v);
+            drive = drive_force_toward(robot.in.position[0], &last_robot, p.robot_x, p.robot_v);
         }
-        send_from(&person, out, p.x, felt, now);
-        send_from(&robot, back, p.robot_x, drive, now);
-        move_plants(&p, o, k * period, felt, drive);
+        send_from_site(&person, out, p.x, felt, now);
+        send_from_site(&robot, back, p.robot_x, drive, now);
+        move_device_and_robot(&p, o, k * period, felt, drive);
         if (!(fabs(p.x) < 1.0 && fabs(p.robot_x) < 1.0)) {
             r.unstable = 1;
             break;

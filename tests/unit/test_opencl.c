@@ -496,7 +496,7 @@ static void degenerate_placements_are_exact(void **unused)
 }
 
 /* In a process of its own, as the OpenCL loader searches for drivers only once. */
-static int try_without_driver(void)
+static int create_source_without_driver(void)
 {
     struct tact_source source;
     struct tact_error err;
@@ -516,7 +516,7 @@ static void without_a_driver_creation_says_so(void **unused)
     int status = 1;
     pid_t child = fork();
     if (child == 0) {
-        _exit(try_without_driver());
+        _exit(create_source_without_driver());
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);

@@ -167,7 +167,7 @@ static void a_stack_of_ten_does_not_creep(void **state)
 /* Lets a block slide on the ground, or on a plate of 1 mm, at `v` in a direction. Checks each
  * position against the exact one of a start at `exact_start`, until it has stopped; returns how far
  * it came. */
-static double slide_block(double period, int on_plate, double v, double exact_start, double mu,
+static double slide_block(double period, int is_on_plate, double v, double exact_start, double mu,
                           double direction)
 {
     struct tact_world_options o = options_with_contact_model("features", period);
@@ -178,7 +178,7 @@ static double slide_block(double period, int on_plate, double v, double exact_st
     double off = 0.0;
     open_empty_scene(&s, &o);
     ground_pose.position[2] = -0.5e-3;
-    if (on_plate) {
+    if (is_on_plate) {
         add_scene_shape(&s, -1, &plate, &ground_pose, 0);
     } else {
         add_scene_ground(&s);

@@ -228,8 +228,8 @@ static void a_hand_whose_links_overlap_at_the_start(void **state)
 
 /* Puts a box between two walls whose distance is 1 mm less than its width, without a start of the
  * world. Returns its body. */
-static int put_between_walls(struct world_scene *s, const struct tact_world_options *options,
-                             double friction)
+static int put_box_between_walls(struct world_scene *s, const struct tact_world_options *options,
+                                 double friction)
 {
     const struct tact_shape wall = box_of_sides(0.1, 0.1, 0.1),
                             box = box_of_sides(0.05, 0.05, 0.05);
@@ -254,7 +254,7 @@ static void a_jammed_box_is_in_balance(void **state)
         struct world_scene s;
         struct tact_world_options options = options_of_period(periods[i]);
         tact_v3_set(options.gravity, G, 0, 0); /* gravity along x */
-        int b = put_between_walls(&s, &options, 0.5);
+        int b = put_box_between_walls(&s, &options, 0.5);
         double most = run_and_find_force(&s, 0.5);
         const double *at = tact_world_body(s.world, b)->pose.position;
         print_message("h %g: %.3g N, box at %.2e %.2e %.2e\n", periods[i], most, at[0], at[1],
@@ -274,7 +274,7 @@ static void a_jammed_box_is_carried_by_friction(void **state)
         struct world_scene s;
         const struct tact_world_options options = options_of_period(periods[i % 3]);
         const double friction = i < 3 ? 0.5 : 0;
-        int b = put_between_walls(&s, &options, friction);
+        int b = put_box_between_walls(&s, &options, friction);
         double t = 0.05, most = run_and_find_force(&s, t);
         double distance_fallen = -tact_world_body(s.world, b)->pose.position[2];
         print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, friction, most,

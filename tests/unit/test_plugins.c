@@ -423,7 +423,7 @@ static void a_set_user_id_program_ignores_the_variable(void **state)
 
 /* Run in the set-user-id copy: opens the type by $TACT_PLUGINS; returns the error number, or 3
  * where the copy has no other user's rights. */
-static int open_by_variable(const char *path)
+static int open_type_from_variable(const char *path)
 {
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins = NULL;
@@ -480,7 +480,7 @@ static void at_least_40_cases_were_refused(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "--variable")) {
-        return open_by_variable(argv[0]);
+        return open_type_from_variable(argv[0]);
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_valid_plugin_is_loaded),

@@ -121,7 +121,7 @@ static void forbid_system_calls(void)
 /* The simulated operator, wrapped so that its read() counts forbidden calls and installs the
  * filter. */
 static struct tact_device inner;
-static struct tact_network_device *link_end;
+static struct tact_network_device *network_device;
 
 static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t now,
                                  struct tact_device_input *in)
@@ -131,7 +131,7 @@ static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t no
         is_thread_watched = 1;
     }
     seen->ticks = tick;
-    seen->packets_received = link_end->channel.counts.received;
+    seen->packets_received = network_device->channel.counts.received;
     inner.ops->read(self, tick, t, now, in);
 }
 
@@ -156,7 +156,7 @@ static int open_end(const struct tact_device_config *config, struct tact_device 
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
     int rc = tact_device_type_find(types, count, "network")->open(config, out, err);
-    link_end = out->self;
+    network_device = out->self;
     return rc;
 }
 

@@ -93,7 +93,7 @@ static uint64_t check_loss_is_reported(const char *path, uint64_t committed)
 }
 
 /* A second recovery does not change the log, and reports the same losses. */
-static void check_again(const char *path, const struct tact_recover_report *first)
+static void check_second_recovery(const char *path, const struct tact_recover_report *first)
 {
     struct tact_recover_report report;
     struct bytes before = read_file(path);
@@ -149,7 +149,7 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
                      (unsigned long)place.ticks);
         assert_int_equal(report.ticks_damaged, missing);
         assert_int_equal(report.ticks_lost, 0);
-        check_again(path, &report);
+        check_second_recovery(path, &report);
         assert_true(report.damage[0] || missing == 0);
         if (place.opcode != TACT_MCAP_CHUNK && place.opcode != TACT_MCAP_ATTACHMENT &&
             place.opcode != TACT_MCAP_METADATA)
@@ -195,7 +195,7 @@ static void damage_without_rings_is_reported(void **state)
         uint64_t missing = check_loss_is_reported(path, ticks - 1);
         assert_in_range(missing, 0, place.ticks);
         assert_int_equal(report.ticks_damaged, missing);
-        check_again(path, &report);
+        check_second_recovery(path, &report);
         lost += missing;
     }
     assert_true(lost > 0);

@@ -13,7 +13,7 @@
 #include "rt/safety.h"
 #include "support/random.h"
 
-static struct tact_safety make_chain(double limit, double rate, double cutoff, double ramp)
+static struct tact_safety make_safety_chain(double limit, double rate, double cutoff, double ramp)
 {
     struct tact_safety s;
     const struct tact_safety_channel c = {limit, rate, cutoff, 0};
@@ -49,7 +49,7 @@ static void test_rejects_bad_settings(void **state)
 static void test_ramp_on_arming(void **state)
 {
     (void)state;
-    struct tact_safety s = make_chain(10.0, INFINITY, 0.0, 0.2);
+    struct tact_safety s = make_safety_chain(10.0, INFINITY, 0.0, 0.2);
     const double wanted = 4.0;
     double sent = 9.0;
     assert_int_equal(tact_safety_step(&s, &wanted, 0, 0, &sent), TACT_SAFETY_DISARMED);
@@ -65,7 +65,7 @@ static void test_ramp_on_arming(void **state)
 static void test_release_of_the_deadman_is_immediate(void **state)
 {
     (void)state;
-    struct tact_safety s = make_chain(10.0, 1.0, 5.0, 0.0);
+    struct tact_safety s = make_safety_chain(10.0, 1.0, 5.0, 0.0);
     const double wanted = 4.0;
     double sent;
     for (uint64_t k = 0; k < 1000; k++) {
@@ -88,7 +88,7 @@ static void test_release_of_the_deadman_is_immediate(void **state)
 static void test_rate_and_clamp_trip_once_an_episode(void **state)
 {
     (void)state;
-    struct tact_safety s = make_chain(2.0, 1000.0, 0.0, 0.0);
+    struct tact_safety s = make_safety_chain(2.0, 1000.0, 0.0, 0.0);
     double wanted = 5.0, sent = 0.0;
     tact_safety_step(&s, &wanted, 1, 10, &sent);
     assert_true(sent == 1.0);
@@ -125,7 +125,7 @@ static void test_rate_and_clamp_trip_once_an_episode(void **state)
 static void test_filter_step_response(void **state)
 {
     (void)state;
-    struct tact_safety s = make_chain(10.0, INFINITY, 20.0, 0.0);
+    struct tact_safety s = make_safety_chain(10.0, INFINITY, 20.0, 0.0);
     const double wanted = 1.0, tau = 1.0 / (2.0 * acos(-1.0) * 20.0);
     double sent;
     for (int k = 1; k <= 100; k++) {
@@ -174,7 +174,7 @@ static void test_nonfinite_is_a_latched_fault(void **state)
 static void test_raised_fault(void **state)
 {
     (void)state;
-    struct tact_safety s = make_chain(1.0, INFINITY, 0.0, 0.0);
+    struct tact_safety s = make_safety_chain(1.0, INFINITY, 0.0, 0.0);
     const double wanted = 0.5;
     double sent;
     tact_safety_step(&s, &wanted, 1, 0, &sent);
@@ -191,7 +191,7 @@ static void test_raised_fault(void **state)
 static void test_trips_wrap_around(void **state)
 {
     (void)state;
-    struct tact_safety s = make_chain(1.0, INFINITY, 0.0, 0.0);
+    struct tact_safety s = make_safety_chain(1.0, INFINITY, 0.0, 0.0);
     double sent;
     for (uint64_t k = 0; k < 400; k++) {
         const double wanted = k % 2 ? 2.0 : 0.0;
@@ -206,7 +206,7 @@ static void test_trips_wrap_around(void **state)
 
 enum { N = 5 };
 
-static void random_chain(struct tact_safety *s, struct tact_safety_channel *c)
+static void make_random_safety_chain(struct tact_safety *s, struct tact_safety_channel *c)
 {
     struct tact_safety_options o = tact_safety_default();
     o.ramp = random_bits() % 3 ? uniform(0.0, 0.1) : 0.0;
@@ -256,8 +256,8 @@ static double norm_of(const double *v, int n)
 }
 
 /* Checks limit and rate of one channel, or of a vector of n channels. */
-static void check_vector(const struct tact_safety_channel *c, const double *sent,
-                         const double *last, int n, int armed, int was_armed)
+static void check_limits_of_vector(const struct tact_safety_channel *c, const double *sent,
+                                   const double *last, int n, int armed, int was_armed)
 {
     double change[3];
     for (int i = 0; i < n; i++) {
@@ -270,18 +270,18 @@ static void check_vector(const struct tact_safety_channel *c, const double *sent
     assert_true(!armed || norm_of(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
 }
 
-static void check_step(const struct tact_safety *s, const struct tact_safety_channel *c,
-                       const double *sent, const double *last, int was_armed)
+static void check_safety_step(const struct tact_safety *s, const struct tact_safety_channel *c,
+                              const double *sent, const double *last, int was_armed)
 {
     const int armed = s->state == TACT_SAFETY_ARMED;
     for (int i = 0; i < N; i++) {
         if (c[i].group == 0) {
-            check_vector(&c[i], &sent[i], &last[i], 1, armed, was_armed);
+            check_limits_of_vector(&c[i], &sent[i], &last[i], 1, armed, was_armed);
         }
     }
     if (c[0].group > 0) {
         const double now[3] = {sent[0], sent[2], sent[4]}, before[3] = {last[0], last[2], last[4]};
-        check_vector(&c[0], now, before, 3, armed, was_armed);
+        check_limits_of_vector(&c[0], now, before, 3, armed, was_armed);
     }
 }
 
@@ -379,7 +379,7 @@ static void test_properties_of_any_input(void **state)
     for (int trial = 0; trial < 3000; trial++) {
         struct tact_safety s;
         struct tact_safety_channel c[N];
-        random_chain(&s, c);
+        make_random_safety_chain(&s, c);
         double wanted[N] = {0}, sent[N] = {0}, last[N] = {0};
         int deadman = 0;
         const int is_extreme_input = trial % 3 == 0;
@@ -398,7 +398,7 @@ static void test_properties_of_any_input(void **state)
             assert_int_equal(now, s.state);
             assert_true(now != TACT_SAFETY_ARMED || deadman);
             assert_true(before != TACT_SAFETY_FAULT || now == TACT_SAFETY_FAULT);
-            check_step(&s, c, sent, last, was_armed);
+            check_safety_step(&s, c, sent, last, was_armed);
             memcpy(last, sent, sizeof last);
             armed_ticks += now == TACT_SAFETY_ARMED;
             faults += now == TACT_SAFETY_FAULT && before != now;
@@ -415,7 +415,7 @@ static void test_save_and_load(void **state)
     for (int trial = 0; trial < 200; trial++) {
         struct tact_safety a, b;
         struct tact_safety_channel c[N];
-        random_chain(&a, c);
+        make_random_safety_chain(&a, c);
         b = a;
         double wanted[N], x[N], y[N], v[256], w[256];
         assert_true(tact_safety_state_size(N) <= 256);
@@ -445,7 +445,7 @@ static void test_save_and_load(void **state)
 static void test_load_refuses_nonsense(void **state)
 {
     (void)state;
-    struct tact_safety s = make_chain(2.0, 100.0, 10.0, 0.1);
+    struct tact_safety s = make_safety_chain(2.0, 100.0, 10.0, 0.1);
     const double wanted = 5.0;
     double sent, v[64], before[64], after[64];
     for (uint64_t k = 0; k < 50; k++) {

@@ -20,7 +20,7 @@
 #include "support/run_scene.h"
 
 #define DAMAGE_TRIALS campaign_trial_count(1000, 1000)
-#define MOST_CHUNKS 64
+#define MAX_CHUNKS 64
 
 static const struct tact_messages silent = {NULL, NULL};
 static char whole[512], copy[512];
@@ -28,7 +28,7 @@ static uint8_t *bytes;
 static size_t size;
 static struct {
     uint64_t end, ticks; /* offset at which it ends, and ticks in the log up to there */
-} chunks[MOST_CHUNKS];
+} chunks[MAX_CHUNKS];
 static size_t chunk_count;
 /* offset of the first record of each opcode; 0: there is none */
 static uint64_t first_record_offset_of_opcode[TACT_MCAP_DATA_END + 1];
@@ -57,7 +57,7 @@ static void list_chunk_ends(void)
                 tact_mcap_parse_message(inner.content, &message) == 0)
                 ticks += message.channel == 0; /* /tact/tick is the first */
         }
-        assert_true(chunk_count < MOST_CHUNKS);
+        assert_true(chunk_count < MAX_CHUNKS);
         chunks[chunk_count].end = file.offset;
         chunks[chunk_count++].ticks = ticks;
     }

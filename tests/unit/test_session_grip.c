@@ -87,8 +87,8 @@ static struct held run_with_type(const char *text, double seconds,
     return held;
 }
 
-static struct held run_until(const char *text, double seconds, const int link[2],
-                             const double local[2][3])
+static struct held run_session_until(const char *text, double seconds, const int link[2],
+                                     const double local[2][3])
 {
     return run_with_type(text, seconds, NULL, link, local);
 }
@@ -150,7 +150,7 @@ static void ruler_is_held_with_the_commanded_force(void **state)
         char text[4096], grip[64];
         tact_number_print(grip, sizeof grip, "scale: %g, speed: 0.5", force);
         print_scene(text, sizeof text, period, 2.0, 0.5, grip);
-        const struct held held = run_until(text, 1.2, ruler_links, ruler_tips);
+        const struct held held = run_session_until(text, 1.2, ruler_links, ruler_tips);
         print_message("%g N commanded, %g s: contacts %.10f N, drives %.10f N\n", force, period,
                       held.contacts, held.grip.force);
         assert_true(held.grip.commanded == force && held.grip.short_ticks == 0);
@@ -168,7 +168,7 @@ static void limit_of_a_drive_is_kept_and_counted(void **state)
     for (char *at = text; (at = strstr(at, "damping: 0.02,")); at++) {
         memcpy(at, "limit:    0.1,", 14);
     }
-    const struct held held = run_until(text, 0.45, ruler_links, ruler_tips);
+    const struct held held = run_session_until(text, 0.45, ruler_links, ruler_tips);
     print_message("%.4f N of %g N, %llu ticks short\n", held.grip.force, held.grip.commanded,
                   (unsigned long long)held.grip.short_ticks);
     assert_true(held.grip.commanded == 4.0 && held.grip.short_ticks > 50);
@@ -181,10 +181,10 @@ static void command_is_clamped_and_ends(void **state)
     (void)state;
     char text[4096];
     print_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: 9, limit: 3, speed: 0.5");
-    const struct held clamped = run_until(text, 0.8, ruler_links, ruler_tips);
+    const struct held clamped = run_session_until(text, 0.8, ruler_links, ruler_tips);
     assert_true(clamped.grip.commanded == 3.0 && fabs(clamped.contacts - 3.0) < 3e-7);
     print_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: -4, offset: 4, speed: 0.5");
-    const struct held ended = run_until(text, 0.6, ruler_links, ruler_tips);
+    const struct held ended = run_session_until(text, 0.6, ruler_links, ruler_tips);
     assert_true(ended.contacts == 0.0 && ended.grip.commanded == 0.0);
     assert_true(fabs(ended.grip.force) < 1e-3);
 }
@@ -206,7 +206,7 @@ static void hand_of_a_file_holds_the_mug(void **state)
     char *text = load_scene_text_with_edits("mug.yaml", edits);
     const int link[2] = {7, 9};
     const double tip[2][3] = {{0, 0, 0.073}, {0, 0, 0.073}};
-    const struct held held = run_until(text, 6.9, link, tip);
+    const struct held held = run_session_until(text, 6.9, link, tip);
     print_message("2 N commanded: contacts %.6f N, drives %.6f N\n", held.contacts,
                   held.grip.force);
     assert_true(held.grip.short_ticks == 0);
@@ -316,7 +316,7 @@ static void force_has_no_jump_where_the_drives_bear_little(void **state)
         const int link[2] = {0, 1};
         const double tips[2][3] = {{0, -along, across}, {0, along, across}};
         tact_number_print(text, sizeof text, scene, -along, across, along, across);
-        const struct held held = run_until(text, 1e-3, link, tips);
+        const struct held held = run_session_until(text, 1e-3, link, tips);
         const double exact = 0.1 / 0.03 * s / fmax(s * s, 1e-3);
         print_message("sine %.5f: %.6f N, exact %.6f\n", s, held.grip.force, exact);
         assert_true(fabs(fabs(held.grip.force) - exact) < 1e-5 * (1.0 + exact));

@@ -166,7 +166,7 @@ static int count_events(const struct tact_log *log, const char *name, uint64_t *
     return count;
 }
 
-static void store_hold(void *user, struct tact_session *session)
+static void store_hold_at_session_end(void *user, struct tact_session *session)
 {
     *(struct tact_session_hold *)user = tact_session_hold(session, 0);
 }
@@ -203,17 +203,17 @@ static void log_has_what_the_report_has(void **state)
     assert_true(hold[0] == number_in_report(&run, "grip_force") && hold[1] > 0.0);
     assert_true(hold[2] == number_in_report(&run, "slip") &&
                 hold[3] == number_in_report(&run, "turn"));
-    struct tact_session_hold hold_at_end = {.touching = 0};
+    struct tact_session_hold hold_at_session_end = {.touching = 0};
     options.from = 540;
-    options.ended = store_hold;
-    options.user = &hold_at_end;
+    options.ended = store_hold_at_session_end;
+    options.user = &hold_at_session_end;
     assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
     assert_true(replayed.ticks == 40 && replayed.values > 0 && replayed.differing == 0);
-    assert_true(hold_at_end.touching && hold_at_end.touches == 0);
-    assert_true(hold_at_end.slip == number_in_report(&run, "slip"));
+    assert_true(hold_at_session_end.touching && hold_at_session_end.touches == 0);
+    assert_true(hold_at_session_end.slip == number_in_report(&run, "slip"));
     options.from = (double)touch;
     assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
-    assert_true(hold_at_end.touching && hold_at_end.touches == 1);
+    assert_true(hold_at_session_end.touching && hold_at_session_end.touches == 1);
     free(r);
     tact_scene_log_close(&view);
     tact_log_close(log);

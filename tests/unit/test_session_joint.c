@@ -46,7 +46,7 @@ static double target_angle(double t)
     return 0.5 * sin(pi * t) * (t < 1.0 ? t : 1.0);
 }
 
-static int is_within(const uint64_t *span, uint64_t tick)
+static int is_tick_in_interval(const uint64_t *span, uint64_t tick)
 {
     return tick >= span[0] && tick < span[1];
 }
@@ -56,9 +56,9 @@ static void rig_read(void *self, uint64_t tick, double t, int64_t now, struct ta
     (void)self;
     rig.tick = tick;
     rig.angle[tick] = count * nearbyint((rig.is_blocked ? target_angle(t) : rig.q) / count);
-    in->state = is_within(rig.lost, tick)             ? TACT_DEVICE_LOST
-                : is_within(rig.stale_interval, tick) ? TACT_DEVICE_STALE
-                                                      : TACT_DEVICE_OK;
+    in->state = is_tick_in_interval(rig.lost, tick)             ? TACT_DEVICE_LOST
+                : is_tick_in_interval(rig.stale_interval, tick) ? TACT_DEVICE_STALE
+                                                                : TACT_DEVICE_OK;
     in->stamp_ns = now;
     in->channel[ANGLE] = rig.angle[tick];
     in->channel[WISH] = target_angle(t);

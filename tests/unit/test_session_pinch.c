@@ -22,7 +22,7 @@ static struct run_options ruler_options(double seconds, const char *source)
 
 /* Checks that the ruler stays level within 0.5 degrees and slips under 0.1 mm in the 5 s after its
  * weight is released. */
-static void check_hold(const char *source)
+static void check_ruler_is_held(const char *source)
 {
     char log[64] = "/tmp/tact_pinch_XXXXXX";
     close(mkstemp(log));
@@ -50,14 +50,14 @@ static void check_hold(const char *source)
 static void host_moments_hold_the_ruler(void **state)
 {
     (void)state;
-    check_hold("host");
+    check_ruler_is_held("host");
 }
 
 static void opencl_moments_hold_the_ruler(void **state)
 {
     (void)state;
     skip_test_without_opencl();
-    check_hold("opencl");
+    check_ruler_is_held("opencl");
 }
 
 /* Largest offset of the centre of mass that torsion holds [m]: d = 2 k mu N / (m g) with N = 4 N,

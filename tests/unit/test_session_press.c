@@ -27,7 +27,7 @@ static const char ground[] = "%s", /* a drive, whose damper acts against the bas
 
 /* No hand rattles at the wall at any of these stiffnesses, also where the force is a tick late;
  * damped against the base the weak one does, and late without a damper. */
-static void settles_with_every_hand(void **state)
+static void every_hand_settles_at_the_wall(void **state)
 {
     (void)state;
     static const double coupling_gains_text[][2] = {{500.0, 5.0}, {2000.0, 2.0}, {2000.0, 20.0}};
@@ -66,14 +66,14 @@ static void settles_with_every_hand(void **state)
  * 0.1 m/s; with a force that is late it lasts longer, as it comes to rest slowly. peak: largest
  * force [N]; rest: depth at the end [mm]; a peak of 0: it rattles, by an rms speed over 2 mm/s.
  * given: the most that the port has generated [mJ]; 0: not compared. */
-struct table_row {
+struct expected_press {
     const char *drive;
     double stiffness, damping, mass, peak, rest, given;
     const char *device;
 };
 
 /* Presses as a row says, and checks peak, depth and verdict. */
-static void check_table_row(const struct table_row *row)
+static void check_table_row(const struct expected_press *row)
 {
     const struct press p = {press_hands[0], row->drive,  row->stiffness,
                             row->damping,   row->device, row->device ? 8.0 : 5.5,
@@ -109,7 +109,7 @@ static void check_table_row(const struct table_row *row)
 static void peaks_are_those_of_a_simulation(void **state)
 {
     (void)state;
-    static const struct table_row rows[] = {
+    static const struct expected_press rows[] = {
         {ground, 500, 10, 0.05, 2.24, 3.33, 0, NULL},
         {ground, 2000, 20, 0.05, 4.40, 0.952, 0, NULL},
         {ground, 8000, 40, 0.05, 0, 0, 0, NULL},
@@ -228,7 +228,7 @@ static void energy_is_that_of_the_force_that_acts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settles_with_every_hand),
+        cmocka_unit_test(every_hand_settles_at_the_wall),
         cmocka_unit_test(peaks_are_those_of_a_simulation),
         cmocka_unit_test(stays_passive_at_stiff_walls),
         cmocka_unit_test(energy_is_that_of_the_force_that_acts),

@@ -69,7 +69,7 @@ static const char text[] =
     "outputs: [{from: hand.tip, to: probe.f, limit: 100, rate: 1e9}]\n";
 
 /* Reads a row of the recording; returns 0 at the end of the file. */
-static int read_row(FILE *file, int *person_index, double row[3])
+static int read_recording_row(FILE *file, int *person_index, double row[3])
 {
     char line[256];
     while (fgets(line, sizeof line, file)) {
@@ -83,13 +83,13 @@ static int read_row(FILE *file, int *person_index, double row[3])
 
 /* Rows of a person from LEAD before the first that a spring of this stiffness has pushed back to
  * the last before another one does, at most `seconds`. */
-static void read_part(FILE *file, int person_index, double stiffness, double seconds,
-                      struct part *out)
+static void read_recorded_press(FILE *file, int person_index, double stiffness, double seconds,
+                                struct part *out)
 {
     static double rows[MOST][3];
     int count = 0, first = -1, last = 0, of;
     rewind(file);
-    while (count < MOST && read_row(file, &of, rows[count])) {
+    while (count < MOST && read_recording_row(file, &of, rows[count])) {
         count += of == person_index;
     }
     for (int i = 0; i < count; i++) {
@@ -112,7 +112,7 @@ static void read_part(FILE *file, int person_index, double stiffness, double sec
     }
 }
 
-static void write_part(const struct part *part)
+static void write_recorded_press(const struct part *part)
 {
     char path[64], row[64];
     snprintf(path, sizeof path, "%s/part.csv", folder);
@@ -183,9 +183,9 @@ static void replay_probe_recordings(FILE *file, int person_index, double stiffne
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     struct difference off;
-    read_part(file, person_index, stiffness, campaign_trial_count(3, 100), &part);
+    read_recorded_press(file, person_index, stiffness, campaign_trial_count(3, 100), &part);
     assert_true(part.count > LEAST_ROWS);
-    write_part(&part);
+    write_recorded_press(&part);
     const double start = part.position[0];
     tact_number_print(scene, sizeof scene, text, mesh ? "volume" : "features",
                       mesh ? "{type: mesh, generate: {kind: bumpy_cube, edge: 0.2, bump: 0, count: "

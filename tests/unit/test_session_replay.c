@@ -24,7 +24,7 @@ static const struct tact_messages silent = {NULL, NULL};
 
 /* Replays a log and checks that every tick is equal bit for bit, except the first after each gap,
  * from which the replay restarts. */
-static void expect_identical(const char *log, uint64_t ticks, uint64_t gaps)
+static void expect_replay_is_identical(const char *log, uint64_t ticks, uint64_t gaps)
 {
     struct tact_replay_report report;
     struct tact_error err = {0};
@@ -44,7 +44,8 @@ static void expect_identical(const char *log, uint64_t ticks, uint64_t gaps)
 }
 
 /* Copies a log without the ticks from `from` to before `to`; NULL: only counts its gaps. */
-static uint64_t copy_without(const char *path, uint64_t from, uint64_t to, const char *copy)
+static uint64_t copy_log_without_ticks(const char *path, uint64_t from, uint64_t to,
+                                       const char *copy)
 {
     struct tact_log *log;
     struct tact_recorder *out = NULL;
@@ -77,10 +78,10 @@ static uint64_t copy_without(const char *path, uint64_t from, uint64_t to, const
 
 static uint64_t gap_count_of_replay(const char *log)
 {
-    return copy_without(log, 0, 0, NULL);
+    return copy_log_without_ticks(log, 0, 0, NULL);
 }
 
-static void record_run(struct run_options *o, char *log, struct run_result *result)
+static void run_and_record(struct run_options *o, char *log, struct run_result *result)
 {
     strcpy(log, "/tmp/tact_replay_XXXXXX");
     close(mkstemp(log));
@@ -95,8 +96,8 @@ static void a_run_with_host_moments_replays(void **state)
         .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_FREE, .source = "host"};
     struct run_result r;
     char log[64];
-    record_run(&o, log, &r);
-    expect_identical(log, 3000, 0);
+    run_and_record(&o, log, &r);
+    expect_replay_is_identical(log, 3000, 0);
     unlink(log);
 }
 
@@ -109,11 +110,11 @@ static void a_run_in_real_time_replays(void **state)
         .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_REAL, .source = "opencl"};
     struct run_result r;
     char log[64];
-    record_run(&o, log, &r);
+    run_and_record(&o, log, &r);
     print_message("age %u (most %u), %lu fallbacks, %lu missed\n", r.report.age, r.report.age_max,
                   (unsigned long)r.report.fallbacks, (unsigned long)r.report.loop.missed);
     assert_int_equal(r.report.loop.ticks, 3000);
-    expect_identical(log, r.report.loop.executed, gap_count_of_replay(log));
+    expect_replay_is_identical(log, r.report.loop.executed, gap_count_of_replay(log));
     unlink(log);
 }
 
@@ -125,12 +126,12 @@ static void a_replay_restarts_after_a_gap(void **state)
         .scene = "ruler.yaml", .seconds = 2, .clock = TACT_LOOP_FREE, .source = "host"};
     struct run_result r;
     char log[64], copy[80];
-    record_run(&o, log, &r);
+    run_and_record(&o, log, &r);
     snprintf(copy, sizeof copy, "%s_copy", log);
-    copy_without(log, 400, 650, copy); /* removes ticks while the fingers close */
-    expect_identical(copy, 1750, 1);
-    copy_without(log, 0, 100, copy);
-    expect_identical(copy, 1900, 1);
+    copy_log_without_ticks(log, 400, 650, copy); /* removes ticks while the fingers close */
+    expect_replay_is_identical(copy, 1750, 1);
+    copy_log_without_ticks(log, 0, 100, copy);
+    expect_replay_is_identical(copy, 1900, 1);
     unlink(log);
     unlink(copy);
 }
@@ -162,11 +163,11 @@ static void joints_pieces_and_springs_are_restored_after_a_gap(void **state)
                                 .source = "host"};
         struct run_result r;
         char log[64], copy[80];
-        record_run(&o, log, &r);
-        expect_identical(log, 1000, 0);
+        run_and_record(&o, log, &r);
+        expect_replay_is_identical(log, 1000, 0);
         snprintf(copy, sizeof copy, "%s_copy", log);
-        copy_without(log, 350, 600, copy);
-        expect_identical(copy, 750, 1);
+        copy_log_without_ticks(log, 350, 600, copy);
+        expect_replay_is_identical(copy, 750, 1);
         unlink(log);
         unlink(copy);
     }
@@ -184,10 +185,10 @@ static void a_run_of_algorithm_1_replays(void **state)
                             .source = "host"};
     struct run_result r;
     char log[64];
-    record_run(&o, log, &r);
+    run_and_record(&o, log, &r);
     print_message("Algorithm 1: pitch %.3f deg, %.1f sweeps\n", r.pitch_deg,
                   r.report.iterations_mean);
-    expect_identical(log, 3000, 0);
+    expect_replay_is_identical(log, 3000, 0);
     unlink(log);
 }
 
@@ -202,7 +203,7 @@ static void check_guided_run(const struct edit *edits)
     struct run_result r;
     char log[64];
     double tilt, slip;
-    record_run(&o, log, &r);
+    run_and_record(&o, log, &r);
     read_worst_tilt_and_slip_of_log(log, "ruler", "ruler_pinch_left_distal",
                                     "ruler_pinch_right_distal", 2.0, 11.0, &tilt, &slip);
     print_message("ruler at %.3f %.3f %.3f m, turned %.3f deg and slipped %.2e m on the way\n",
@@ -212,7 +213,7 @@ static void check_guided_run(const struct edit *edits)
     assert_true(slip < 1e-3);
     /* the ruler has moved with the hand */
     assert_true(hypot(r.position[0] - 0.02, r.position[1]) > 0.05);
-    expect_identical(log, 11000, 0);
+    expect_replay_is_identical(log, 11000, 0);
     unlink(log);
 }
 
@@ -249,7 +250,7 @@ static void a_truncated_log_replays_to_its_end(void **state)
     struct tact_error err = {0};
     char log[64];
     struct stat size;
-    record_run(&o, log, &r);
+    run_and_record(&o, log, &r);
     stat(log, &size);
     assert_int_equal(truncate(log, size.st_size / 2), 0);
     assert_int_equal(tact_replay_run(log, silent, &report, &err), 0);
@@ -272,7 +273,7 @@ static void a_changed_byte_is_detected(void **state)
     char log[64];
     struct stat size;
     uint64_t seed = 99 ^ campaign_seed_offset();
-    record_run(&o, log, &r);
+    run_and_record(&o, log, &r);
     stat(log, &size);
     int fd = open(log, O_RDWR);
     const int trials = campaign_trial_count(40, 40);
@@ -290,7 +291,7 @@ static void a_changed_byte_is_detected(void **state)
         assert_int_equal(pwrite(fd, &byte, 1, at), 1);
     }
     close(fd);
-    expect_identical(log, 1000, 0);
+    expect_replay_is_identical(log, 1000, 0);
     unlink(log);
 }
 

@@ -110,15 +110,15 @@ static void results_have_age_one(void **state)
     skip_test_without_opencl();
     struct run_options o = {
         .scene = "ruler.yaml", .seconds = 5, .clock = TACT_LOOP_FREE, .source = "opencl"};
-    struct run_result by_opencl, by_host;
-    run_scene(&o, &by_opencl);
+    struct run_result result_with_opencl, result_with_host;
+    run_scene(&o, &result_with_opencl);
     o.source = "host";
-    run_scene(&o, &by_host);
-    assert_int_equal(by_opencl.report.age, 1);
-    assert_int_equal(by_opencl.report.age_max, 1);
-    assert_int_equal(by_opencl.report.fallbacks, 0);
+    run_scene(&o, &result_with_host);
+    assert_int_equal(result_with_opencl.report.age, 1);
+    assert_int_equal(result_with_opencl.report.age_max, 1);
+    assert_int_equal(result_with_opencl.report.fallbacks, 0);
     double apart[3];
-    tact_v3_sub(apart, by_opencl.position, by_host.position);
+    tact_v3_sub(apart, result_with_opencl.position, result_with_host.position);
     print_message("OpenCL and host moments end %.1e m apart\n", tact_v3_norm(apart));
     assert_true(tact_v3_norm(apart) < 1e-9);
 }

@@ -47,8 +47,8 @@ static void place_on_surface(const struct smooth_pair *pair, int k, const double
     }
 }
 
-static void move_place(const struct smooth_pair *pair, int k, const struct surface_place *s,
-                       const double y[2], double place[3])
+static void move_surface_point(const struct smooth_pair *pair, int k, const struct surface_place *s,
+                               const double y[2], double place[3])
 {
     double step[3], local[3];
     struct tact_surface_point p;
@@ -62,8 +62,8 @@ static void move_place(const struct smooth_pair *pair, int k, const struct surfa
 
 /* Equations t_Ai e of the distance e from B's point to A's, along A's tangents (k = 0) or B's, and
  * their derivatives by the steps of both points along their tangents. */
-static void distance_rows(const struct surface_place s[2], const double e[3], int k, double f[2],
-                          double (*j)[UNKNOWNS])
+static void distance_equations(const struct surface_place s[2], const double e[3], int k,
+                               double f[2], double (*j)[UNKNOWNS])
 {
     double along = tact_v3_dot(s[k].normal, e);
     for (int i = 0; i < 2; i++) {
@@ -77,7 +77,8 @@ static void distance_rows(const struct surface_place s[2], const double e[3], in
 }
 
 /* Equations t_Bi n_A, which are 0 where the normals are opposite, in units of RESIDUAL_LENGTH. */
-static void normal_rows(const struct surface_place s[2], double f[2], double (*j)[UNKNOWNS])
+static void opposite_normal_equations(const struct surface_place s[2], double f[2],
+                                      double (*j)[UNKNOWNS])
 {
     double cosine = tact_v3_dot(s[0].normal, s[1].normal);
     for (int i = 0; i < 2; i++) {
@@ -102,11 +103,11 @@ static void contact_equations(const struct smooth_pair *pair, enum form form, do
     }
     tact_v3_sub(e, s[0].at, s[1].at);
     tact_v3_add(e, e, pair->origin_offset);
-    distance_rows(s, e, 0, f, j);
+    distance_equations(s, e, 0, f, j);
     if (form == NORMALS) {
-        normal_rows(s, f + 2, j + 2);
+        opposite_normal_equations(s, f + 2, j + 2);
     } else {
-        distance_rows(s, e, 1, f + 2, j + 2);
+        distance_equations(s, e, 1, f + 2, j + 2);
     }
 }
 
@@ -132,7 +133,7 @@ static int newton_steps(const struct smooth_pair *pair, enum form form, double s
         for (int k = 0; k < 2; k++) {
             double share = turn > MAX_ROTATION ? MAX_ROTATION / turn : 1.0, d[3];
             const double y[2] = {-share * f[2 * k], -share * f[2 * k + 1]};
-            move_place(pair, k, &s[k], y, place[k]);
+            move_surface_point(pair, k, &s[k], y, place[k]);
             tact_v3_sub(d, place[k], known[k]);
             off = fmax(off, tact_v3_norm(d));
         }
@@ -186,7 +187,8 @@ struct known_pair {
 };
 
 /* Points at which the outward normals are -n and n, rotated by `turn` about random axes. */
-static void points_of_normals(const struct known_pair *k, double turn, double place[2][3])
+static void points_with_opposite_normals(const struct known_pair *k, double turn,
+                                         double place[2][3])
 {
     for (int i = 0; i < 2; i++) {
         double t[2][3], to[3], local[3], angle = uniform(0.0, 6.28);
@@ -209,7 +211,7 @@ static void set_known_pair(double gap, struct known_pair *k)
     tact_v3_set(k->n, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
     tact_v3_normalize(k->n, k->n);
     tact_smooth_pair(&k->a, &pa, &k->b, &pb, &k->pair);
-    points_of_normals(k, 0.0, k->place);
+    points_with_opposite_normals(k, 0.0, k->place);
     tact_m3_mul_v3(at, k->pair.turn[1], k->place[1]);
     tact_v3_axpy(at, gap, k->n);
     tact_v3_copy(k->pair.origin_offset, at);
@@ -228,7 +230,7 @@ static void derivatives_are_exact(void **state)
         double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
         set_known_pair(1e-3 * (n % 3 - 1), &k);
         const enum form form = n % 2 ? LEAST_DISTANCE : NORMALS;
-        points_of_normals(&k, COLD_START_ROTATION, place);
+        points_with_opposite_normals(&k, COLD_START_ROTATION, place);
         contact_equations(&k.pair, form, place, s, f, j);
         for (int m = 0; m < UNKNOWNS; m++) {
             double side[2][UNKNOWNS], unused[UNKNOWNS][UNKNOWNS];
@@ -236,7 +238,7 @@ static void derivatives_are_exact(void **state)
                 double moved[2][3], y[2] = {0.0, 0.0};
                 memcpy(moved, place, sizeof moved);
                 y[m % 2] = i ? h : -h;
-                move_place(&k.pair, m / 2, &s[m / 2], y, moved[m / 2]);
+                move_surface_point(&k.pair, m / 2, &s[m / 2], y, moved[m / 2]);
                 contact_equations(&k.pair, form, moved, other, side[i], unused);
                 /* derivatives along the tangents of s, which move with it */
                 for (int r = 0; r < 2; r++) {
@@ -299,15 +301,15 @@ struct cost {
     int steps[2], failed[2];
 };
 
-static void measure_forms(double gap, int trials, struct cost cost[2])
+static void measure_equation_forms(double gap, int trials, struct cost cost[2])
 {
     memset(cost, 0, 2 * sizeof *cost);
     for (int n = 0; n < trials; n++) {
         struct known_pair k;
         double start[2][2][3];
         set_known_pair(gap, &k);
-        points_of_normals(&k, COLD_START_ROTATION, start[0]);
-        points_of_normals(&k, WARM_START_ROTATION, start[1]);
+        points_with_opposite_normals(&k, COLD_START_ROTATION, start[0]);
+        points_with_opposite_normals(&k, WARM_START_ROTATION, start[1]);
         for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
             struct surface_place s[2];
             double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
@@ -335,7 +337,7 @@ static void only_the_form_of_least_distance_is_singular_at_touching(void **state
     const int trials = campaign_trial_count(200, 20000);
     struct cost cost[5][2];
     for (int i = 0; i < 5; i++) {
-        measure_forms(gaps[i], trials, cost[i]);
+        measure_equation_forms(gaps[i], trials, cost[i]);
         for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
             const struct cost *c = &cost[i][form];
             printf("gap %7.1e m, %-14s: condition up to %.1e, up to %d steps from 0.4 rad (%d of "

@@ -55,7 +55,7 @@ static struct arm make_arm(double offset)
 }
 
 /* Position x and z of a link's centre of mass, and its angle, for an angle of the ellipsoid. */
-static void place_link(const struct arm *arm, int link, double angle, double out[3])
+static void position_of_link(const struct arm *arm, int link, double angle, double out[3])
 {
     const double first = touching_joint_angle(arm, angle), *c = arm->link[link].center;
     out[2] = link ? angle : first;
@@ -70,9 +70,9 @@ static double effective_mass(const struct arm *arm, double q, double *potential)
     *potential = 0.0;
     for (int i = 0; i < 2; i++) {
         double low[3], high[3], now[3], rate[3];
-        place_link(arm, i, q - ANGLE_STEP, low);
-        place_link(arm, i, q + ANGLE_STEP, high);
-        place_link(arm, i, q, now);
+        position_of_link(arm, i, q - ANGLE_STEP, low);
+        position_of_link(arm, i, q + ANGLE_STEP, high);
+        position_of_link(arm, i, q, now);
         for (int k = 0; k < 3; k++) {
             rate[k] = (high[k] - low[k]) / (2.0 * ANGLE_STEP);
         }
@@ -94,7 +94,7 @@ static double exact_acceleration(const struct arm *arm, double q, double rate)
 }
 
 /* The exact joint values after a time, by the method of Runge and Kutta. */
-static void exact_motion(const struct arm *arm, double time, double out[2])
+static void integrate_exact_motion(const struct arm *arm, double time, double out[2])
 {
     enum { STEPS = 600 };
     const double h = time / STEPS;
@@ -151,7 +151,7 @@ static double joint_error(const struct arm *arm, double h, double time)
     finish_scene_building(&s);
     run_scene_for_seconds(&s, time);
     assert_int_equal(s.unsolved, 0);
-    exact_motion(arm, time, exact);
+    integrate_exact_motion(arm, time, exact);
     double off = fmax(fabs(state.q[0] - exact[0]), fabs(state.q[1] - exact[1]));
     close_scene(&s);
     return off;

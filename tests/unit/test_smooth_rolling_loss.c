@@ -34,7 +34,7 @@ static struct tact_contact_law soft_law(double loss)
 }
 
 /* Rolling torque over the normal force of Hertz's patch of a ball on a plane. */
-static double ball_arm(double force)
+static double rolling_arm_of_ball_contact(double force)
 {
     return 3.0 / 16.0 * ROLLING_LOSS * cbrt(0.75 * force * RADIUS / MODULUS);
 }
@@ -174,7 +174,7 @@ static void open_rolling_ball(struct world_scene *s, double h, double slope, dou
 static void a_ball_rolls_out(void **state)
 {
     (void)state;
-    const double speed = 0.02, torque = MASS * G * ball_arm(MASS * G);
+    const double speed = 0.02, torque = MASS * G * rolling_arm_of_ball_contact(MASS * G);
     const double exact = 0.7 * MASS * speed * speed * RADIUS / torque;
     const struct tact_contact_law law = soft_law(ROLLING_LOSS);
     for (int i = 0; i < 3; i++) {
@@ -211,12 +211,13 @@ static void a_ball_stands_on_a_slope(void **state)
     (void)state;
     const struct tact_contact_law law = soft_law(ROLLING_LOSS), plain = soft_law(0.0);
     for (int i = 0; i < 3; i++) {
-        double ratio = i ? 1.2 : 0.9, slope = ratio * ball_arm(MASS * G) / RADIUS;
+        double ratio = i ? 1.2 : 0.9,
+               slope = ratio * rolling_arm_of_ball_contact(MASS * G) / RADIUS;
         struct world_scene s;
         open_rolling_ball(&s, 1e-3, slope, 0.0, i == 2 ? &plain : &law);
         run_scene_for_seconds(&s, 1.0);
         const struct tact_body *body = tact_world_body(s.world, 0);
-        double arm = i == 2 ? 0.0 : ball_arm(MASS * G * cos(slope));
+        double arm = i == 2 ? 0.0 : rolling_arm_of_ball_contact(MASS * G * cos(slope));
         double exact = i ? 5.0 / 7.0 * G * (sin(slope) - cos(slope) * arm / RADIUS) : 0.0;
         printf("at %.1f of the threshold: %.6e m/s after 1 s, exact %.6e\n", ratio, body->twist[0],
                exact);
@@ -249,7 +250,7 @@ static void open_rolling_cylinder(struct world_scene *s, double h, double slope,
 
 /* Rolling torque over the normal force of a line of 0.1 m, by quadrature of p sqrt(1 - x^2 / a^2)
  * ahead of the middle over that of all, with Hertz's half width a. */
-static double line_arm(double force)
+static double rolling_arm_of_line_contact(double force)
 {
     enum { STRIPS = 4000 };
     const double a = sqrt(4.0 * force / 0.1 * RADIUS / (PI * MODULUS));
@@ -267,7 +268,7 @@ static double line_arm(double force)
 static void a_cylinder_rolls_out(void **state)
 {
     (void)state;
-    const double speed = 0.01, torque = MASS * G * line_arm(MASS * G);
+    const double speed = 0.01, torque = MASS * G * rolling_arm_of_line_contact(MASS * G);
     const double exact = 0.75 * MASS * speed * speed * RADIUS / torque;
     struct world_scene s;
     for (int i = 0; i < 3; i++) {
@@ -293,7 +294,7 @@ static void a_cylinder_rolls_out(void **state)
     close_scene(&s);
     /* slopes below and above the threshold at which the cylinder rolls */
     for (int i = 0; i < 2; i++) {
-        const double slope = (i ? 1.2 : 0.9) * line_arm(MASS * G) / RADIUS;
+        const double slope = (i ? 1.2 : 0.9) * rolling_arm_of_line_contact(MASS * G) / RADIUS;
         const double down = i ? 2.0 / 3.0 * (G * sin(slope) - torque / (MASS * RADIUS)) : 0.0;
         open_rolling_cylinder(&s, 1e-3, slope, 0.0, ROLLING_LOSS);
         run_scene_for_seconds(&s, 1.0);

@@ -47,7 +47,7 @@ static void wall_is_that_of_springs_in_series(void **state)
 }
 
 /* A lifted weight is a force that does not depend on the position, and is not taken for a wall. */
-static void weight_is_no_wall(void **state)
+static void weight_is_not_taken_for_a_wall(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
     struct tact_wall_rendering felt = {.delayed_force = 0.0};
@@ -66,7 +66,7 @@ static void weight_is_no_wall(void **state)
 }
 
 /* A known wall stays known where it was left, and is forgotten once its position is passed. */
-static void wall_that_went_is_forgotten(void **state)
+static void wall_passed_through_is_forgotten(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
     (void)state;
@@ -110,7 +110,7 @@ static void force_does_not_jump(void **state)
 }
 
 /* A wall that is known before it is touched is met where it is. */
-static void known_wall_is_met_in_its_place(void **state)
+static void known_wall_pushes_at_its_position(void **state)
 {
     const struct tact_wall known = {0.05, 800.0};
     struct tact_wall_rendering felt = {.delayed_force = 0.0};
@@ -124,9 +124,11 @@ static void known_wall_is_met_in_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wall_is_that_of_springs_in_series), cmocka_unit_test(weight_is_no_wall),
-        cmocka_unit_test(wall_that_went_is_forgotten),       cmocka_unit_test(force_does_not_jump),
-        cmocka_unit_test(known_wall_is_met_in_its_place),
+        cmocka_unit_test(wall_is_that_of_springs_in_series),
+        cmocka_unit_test(weight_is_not_taken_for_a_wall),
+        cmocka_unit_test(wall_passed_through_is_forgotten),
+        cmocka_unit_test(force_does_not_jump),
+        cmocka_unit_test(known_wall_pushes_at_its_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

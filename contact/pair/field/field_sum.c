@@ -139,7 +139,7 @@ void tact_field_shift_stiffness(double *k, const double *arm)
     }
 }
 
-static void take_symmetric_part(double *matrix)
+static void symmetrize_matrix(double *matrix)
 {
     for (int r = 0; r < 6; r++) {
         for (int c = 0; c < r; c++) {
@@ -157,7 +157,7 @@ void tact_field_shift_to_pressure_centre(struct field_sums *sums)
     tact_v3_sub(sums->torque, sums->torque, lever);
     tact_v3_add(sums->origin, sums->origin, arm);
     memset(sums->first, 0, sizeof sums->first);
-    take_symmetric_part(sums->stiffness);
+    symmetrize_matrix(sums->stiffness);
     tact_field_shift_stiffness(sums->stiffness, arm);
 }
 

@@ -37,7 +37,7 @@ static void add_values_extrapolated_on_lines(const struct lattice *l, size_t nod
     }
 }
 
-static int has_value(const struct lattice *l, size_t node)
+static int is_extent_known(const struct lattice *l, size_t node)
 {
     return l->kind[node] != LATTICE_OUTSIDE;
 }
@@ -47,7 +47,7 @@ static int has_value(const struct lattice *l, size_t node)
 static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
 {
     size_t s = l->stride[axis];
-    int below = has_value(l, node - s), above = has_value(l, node + s);
+    int below = is_extent_known(l, node - s), above = is_extent_known(l, node + s);
     double low = below ? l->value[node - s] : l->value[node];
     double high = above ? l->value[node + s] : l->value[node];
     return below && above ? 0.5 * (high - low) : high - low;
@@ -65,7 +65,7 @@ static int extrapolate_from_neighbours(const struct lattice *l, size_t node, dou
         for (int k = 0; k < 3; k++) {
             from = step[k] < 0 ? from - l->stride[k] : from + (size_t)step[k] * l->stride[k];
         }
-        if (i == 13 || !has_value(l, from)) {
+        if (i == 13 || !is_extent_known(l, from)) {
             continue;
         }
         double value = l->value[from];
@@ -119,7 +119,8 @@ static double clamp_value_outside(const struct lattice *l, double value)
 }
 
 /* Sets the extent at the listed nodes that have a neighbour inside along an axis. */
-static void set_first_layer(struct lattice *l, const uint32_t *list, size_t count, double *value)
+static void extrapolate_first_layer(struct lattice *l, const uint32_t *list, size_t count,
+                                    double *value)
 {
     for (size_t i = 0; i < count; i++) {
         double sum = 0.0, weight = 0.0;
@@ -171,7 +172,7 @@ int tact_lattice_extrapolate(struct lattice *l)
         next = last;
         count = found;
         if (!layer) {
-            set_first_layer(l, list, count, value);
+            extrapolate_first_layer(l, list, count, value);
         }
         set_extrapolated_layer(l, list, count, value);
     }

@@ -106,12 +106,13 @@ static double curvature_across_line(const struct tact_pair_query *q, int k,
     tact_quat_to_m3(turn, pose->quat_wxyz);
     const double axis[3] = {turn[2], turn[5], turn[8]};
     double axis_normal_cosine = fabs(tact_v3_dot(axis, patch->frame)),
-           along_t2 = fabs(tact_v3_dot(axis, patch->frame + 6));
+           axis_tangent_cosine = fabs(tact_v3_dot(axis, patch->frame + 6));
     if (1.0 - axis_normal_cosine <= MAX_AXIS_TILT) {
         return 0.0; /* an end */
     }
-    return axis_normal_cosine <= MAX_AXIS_TILT && along_t2 <= MAX_AXIS_TILT ? 1.0 / shape->size[0]
-                                                                            : NAN;
+    return axis_normal_cosine <= MAX_AXIS_TILT && axis_tangent_cosine <= MAX_AXIS_TILT
+               ? 1.0 / shape->size[0]
+               : NAN;
 }
 
 /*
