@@ -8,12 +8,6 @@
 
 typedef unsigned long long ull;
 
-/* A number rounded to three decimals, without a negative zero. */
-static double rounded_to_print(double value)
-{
-    return fabs(value) < 0.0005 ? 0.0 : value;
-}
-
 static void print_duration_rows(const char *name, const struct tact_histogram *h)
 {
     struct tact_histogram_summary s = tact_histogram_summarise(h);
@@ -95,8 +89,9 @@ static void print_body_table(struct tact_session *session, const struct tact_pos
         tact_v3_sub(way, p.position, start[i].position);
         printf("  %-20s %9.3f %9.3f %9.3f %12.3f %12.3f\n",
                text_shown(tact_session_body_name(session, i)),
-               rounded_to_print(p.position[0] * 1e3), rounded_to_print(p.position[1] * 1e3),
-               rounded_to_print(p.position[2] * 1e3), tact_v3_norm(way) * 1e3,
+               text_drop_sign_of_zero(p.position[0] * 1e3),
+               text_drop_sign_of_zero(p.position[1] * 1e3),
+               text_drop_sign_of_zero(p.position[2] * 1e3), tact_v3_norm(way) * 1e3,
                rotation_angle_deg(start[i].quat_wxyz, p.quat_wxyz));
     }
 }
@@ -128,7 +123,7 @@ static void print_pair_table(struct tact_session *session, double period)
         struct contact_loads loads = compute_contact_loads(c->impulse, period);
         const char *mode = get_motion_of_smooth_pair(world, i);
         printf("  %-30s %12.3f %12.3f %15.3f%s%s\n", text_shown(tact_session_pair_name(session, i)),
-               loads.normal, loads.friction, rounded_to_print(loads.torsion * 1e3),
+               loads.normal, loads.friction, text_drop_sign_of_zero(loads.torsion * 1e3),
                *mode ? "  " : "", mode);
     }
 }

@@ -1,6 +1,7 @@
 /* Untrusted text, converted for display. */
 #include "text.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,10 +156,16 @@ void text_print_counts(const char *label, const uint64_t *values, int count,
     printf("%s", *item_separator ? "\n" : "");
 }
 
+double text_drop_sign_of_zero(double value)
+{
+    return fabs(value) < 0.0005 ? 0.0 : value;
+}
+
 void text_print_port_energy(const char *name, double energy, double least, uint64_t limited)
 {
     printf("  port       %s: absorbed %.3f mJ from the person, at its least %.3f mJ",
-           text_shown(name), energy * 1e3, least < 0.0 ? least * 1e3 : 0.0);
+           text_shown(name), text_drop_sign_of_zero(energy * 1e3),
+           text_drop_sign_of_zero(fmin(least, 0.0) * 1e3));
     if (limited) {
         printf("; force limited for passivity in %llu ticks", (unsigned long long)limited);
     }

@@ -39,6 +39,9 @@ int text_print_json(json_t *all);
 void text_print_counts(const char *label, const uint64_t *values, int count,
                        const char *(*name)(int));
 
+/* A number to be printed with three decimals: 0 where it would be printed as a negative zero. */
+double text_drop_sign_of_zero(double value);
+
 /* A line of the energy that a port absorbed [J], at the end and at its least, and in how
  * many ticks its force was limited for passivity. */
 void text_print_port_energy(const char *name, double energy, double least, uint64_t limited);
