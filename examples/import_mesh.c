@@ -131,7 +131,7 @@ int import_step(const char *command, const struct hand_import *h)
     int rc = import_read_elsewhere(h->path, "tact-step", "step", &text, &size, &err);
     if (!rc) {
         rc = tact_charts_patches(text ? text : "", size, NULL, 1.0, &charts, &err);
-        err.line = 0; /* number of unused lines of the text */
+        err.line = 0; /* a line of `text`, which the user does not have */
     }
     if (rc) {
         free(text);

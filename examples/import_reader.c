@@ -252,7 +252,7 @@ int import_read_elsewhere(const char *path, const char *program, const char *typ
         return rc;
     }
     if (x.out) {
-        x.out[x.out_size] = '\0'; /* reads at most the bytes for which the buffer has room */
+        x.out[x.out_size] = '\0'; /* the buffer has room for this byte */
     }
     *text = x.out;
     *text_size = x.out_size;

@@ -25,7 +25,7 @@ int is_output_allowed(const char *command, const char *path, int force, const ch
     if (lstat(path, &existing_file)) {
         return EXIT_GOOD;
     }
-    int target = stat(path, &existing_file); /* realpath() fails for a link without target */
+    int target = stat(path, &existing_file); /* fails for a link without target */
     for (int i = 0; i < count && !target; i++) {
         if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == existing_file.st_ino &&
             input.st_dev == existing_file.st_dev && S_ISREG(existing_file.st_mode)) {

@@ -98,7 +98,7 @@ struct plot_session {
     uint64_t ticks[2];  /* ticks that are drawn: the first, and the one after the last */
     double from, to;    /* the same [s] */
     double duration;    /* duration of the whole session [s] */
-    /* start of the drawn part, on the clock of the other end's log [s]; 0: none */
+    /* time added to all that is drawn, which puts it on the other end's clock [s]; 0: none */
     double shift;
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */

@@ -21,7 +21,7 @@
 #include "step_surface.h"
 
 #define MIN_CPU_SECONDS 20 /* of processor time that any file may take */
-/* processor time that any file may take [s]; tact import waits 120 s */
+/* time after which reading is given up, for any file [s]; tact import waits 120 s */
 #define MAX_WALL_SECONDS 110
 #define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
 /* tolerance of equal points of a surface, relative to the size of the solid */
@@ -459,8 +459,8 @@ static int convert_step_file(const struct folder *folder)
     return fclose(surfaces_out) | fclose(message_out) ? 1 : rc;
 }
 
-/* Signal handler: passes the signal on to the child process that reads, so that its files are
- * removed. */
+/* The child process that reads. A signal that would end this program ends the child instead, whose
+ * files are then removed. */
 static volatile sig_atomic_t reader, is_late;
 
 static void end_on_signal(int number)
@@ -526,7 +526,7 @@ int main(int argc, char **argv)
                  ? 0
                  : report_refused_solid("no room for a temporary file");
     free(data);
-    /* sends the signal on to the child process, whose files are then removed */
+    /* an interrupt ends the child process only, whose files are then removed */
     signal(SIGINT, SIG_IGN);
     const pid_t pid = rc ? -1 : fork();
     if (pid == 0) {

@@ -142,7 +142,7 @@ static void print_hold_table(const struct tact_session *session)
                    "grip/load", "slip [mm]", "turn [deg]", "touches, slips, releases");
         }
         char ratio[32] = "-";
-        /* smaller slips are rounding errors and are printed as none */
+        /* a smaller load is a rounding error: it has no ratio */
         if (h.load_force > 1e-9 * h.grip_force) {
             snprintf(ratio, sizeof ratio, "%.3g", h.grip_force / h.load_force);
         }

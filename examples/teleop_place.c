@@ -18,7 +18,7 @@ struct places_walk {
     yaml_document_t *document;
     struct teleop_places *out;
     size_t capacity;        /* while places are added; 0 while those of the text are set */
-    size_t next;            /* line and column in the text of the scene that is run */
+    size_t next;            /* index of the next place to be set */
     int first_node_of_file; /* number of the first node of the file */
 };
 

@@ -292,7 +292,7 @@ static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *d
         double size = c->first->mesh->radius + (c->second->mesh ? c->second->mesh->radius : 0.0);
         c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
     }
-    /* the cost of the broad phase is the same for the host and the device */
+    /* the broad phase would cost the host the same time */
     c->cost_ns = (double)(tact_clock_now() - began) + host_ns_per_item(c->method) * c->items.count;
 }
 

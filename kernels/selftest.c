@@ -38,7 +38,7 @@ static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge_mesh, stru
             rc = tact_shape_tessellate(&s[i]);
         }
     }
-    /* the half-space is tested with a mesh, as the host measures other shapes in closed form */
+    /* the capsule is tested as its mesh, as the host measures a capsule in closed form */
     s[CAPSULE].kind = TACT_SHAPE_CONVEX;
     return rc;
 }

@@ -81,7 +81,7 @@ TACT_API int tact_opencl_source_factory(void *user, const struct tact_source_sce
 /** Counters of a source made by tact_opencl_source_create(), from any thread. Real-time safe. */
 struct tact_opencl_statistics {
     uint64_t frames; /**< finished */
-    /** frames submitted, and of these frames replaced by a newer one before the worker read them */
+    /** frames that were replaced by a newer one before the worker read them */
     uint64_t replaced;
     uint64_t failed;  /**< frames for which the driver failed */
     int64_t frame_ns; /**< last frame: time from being read to being published [ns] */

@@ -33,9 +33,9 @@ static double sign_of(double value)
     return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0;
 }
 
-static double clamp_stiffness(double value, double min_force, double most)
+static double clamp_stiffness(double value, double least, double most)
 {
-    return fmax(min_force, fmin(most, value));
+    return fmax(least, fmin(most, value));
 }
 
 /* Starts the estimate of a wall at the first contact force, unless a wall on that side is known. */

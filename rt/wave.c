@@ -18,8 +18,9 @@ static const double min_reflection_delay =
     0.08; /* one-way delay of the line from which reflections are attenuated [s], */
 static const double reflection_delay_ramp =
     0.03; /* and delay over which this attenuation rises to its full value [s] */
-static const double lead_speed_scale = 0.1; /* lead over the other site, divided by the delay, at
-                                               which the full attenuation acts [m/s, rad/s] */
+/* lead over the other site, divided by the delay, at which the whole wave would be taken off, but
+ * for max_wave_attenuation [m/s, rad/s] */
+static const double lead_speed_scale = 0.1;
 
 double tact_wave_drive_scale(const struct tact_wave_tie *tie)
 {

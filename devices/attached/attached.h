@@ -22,7 +22,8 @@ TACT_BEGIN_DECLS
 
 /** Whether this process can open a device, and what to do to get access. */
 struct tact_attached_access {
-    int error; /**< 0, or the negative errno of opening the device for reading */
+    int error; /**< 0, or the negative errno of opening the device as a scene would without forces
+                */
     /** 0, or the negative errno of opening an input device for writing, as forces need */
     int force_error;
     char why[256]; /**< missing permission, as text; empty if none is missing */

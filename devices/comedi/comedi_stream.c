@@ -137,7 +137,7 @@ static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_byte
 }
 
 /* Waits for scans and reads all that are available; the rest of a stream that has ended is not
- * used, as its age is unknown. Returns 0, or the errno for which it has ended. */
+ * used, as its age is unknown. Returns 0, or the negative errno for which it has ended. */
 static int read_available_scans(struct tact_comedi_stream *s)
 {
     struct pollfd wait = {.fd = comedi_fileno(s->dev), .events = POLLIN};

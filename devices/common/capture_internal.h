@@ -39,7 +39,7 @@ void tact_capture_drain(struct tact_capture *capture,
                         void (*write)(FILE *file, const void *kept, void *user), void *user,
                         const char *name, struct tact_messages messages);
 
-/** Writes the remaining entries, as tact_capture_drain(), and closes the file. */
+/** Closes the file; the caller writes the remaining entries before, by tact_capture_drain(). */
 void tact_capture_close(struct tact_capture *capture, const char *name,
                         struct tact_messages messages);
 

@@ -11,7 +11,7 @@
 #define TACT_GUARD_FD 3 /* file descriptor of the shared page in the guard process */
 /* file descriptor (pidfd) of the controller in the guard process */
 #define TACT_GUARD_CONTROLLER_FD 4
-/* data of the last heartbeats that a page keeps: a power of two */
+/* number of the last heartbeats whose data a page keeps: a power of two */
 #define TACT_GUARD_SLOTS 4
 
 enum tact_guard_kind { TACT_GUARD_BOARD, TACT_GUARD_FORCE, TACT_GUARD_HAPTIC };

@@ -61,7 +61,7 @@ struct tact_log {
     struct tact_log_gap {
         bool ticks, events; /* the next sequence number may be higher: ticks or events were in
                                damaged chunks */
-        uint32_t lost_ticks, lost_events; /* number of ticks lost so far, from sequence numbers */
+        uint32_t lost_ticks, lost_events; /* numbers lost so far, from sequence numbers */
     } gap;
     uint64_t data_end_at; /* offset of the end of the data; 0: not found, or changed */
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
@@ -89,7 +89,7 @@ struct tact_log {
     size_t cached_bytes;       /* bytes of cached chunks */
     struct tact_bytes chunk;   /* decompressed */
     struct tact_cursor cursor; /* unread part of `chunk` */
-    size_t next_chunk;         /* unread part of the decompressed `chunk` */
+    size_t next_chunk;         /* index of the chunk that is loaded when `cursor` is at its end */
     uint64_t position;         /* index of the next record to be read */
 
     struct tact_log *next_part;  /* next file of the session, or NULL */

@@ -85,7 +85,7 @@ uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer);
 /** Schema and channel records as in the first chunk; valid before its first message. */
 struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *writer);
 
-/** Writes the open chunk and its index, if not empty. */
+/** Number of bytes of messages in the open chunk. */
 size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer);
 
 /** Writes the chunk and its index, if not empty. */

@@ -130,8 +130,8 @@ static void append_ascii(struct writer *w, char c)
     append_text(w, one);
 }
 
-/* Writes a text as YAML comment: each character that is not plain ASCII becomes one '?', as it may
- * end a line. */
+/* Writes a text as YAML comment: each byte that is not plain ASCII becomes a '?', as it may end a
+ * line. */
 static void append_comment(struct writer *w, const char *what, const char *text)
 {
     append_format(w, "  # %s ", what);

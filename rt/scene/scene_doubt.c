@@ -152,7 +152,7 @@ static void warn_about_joint_range(struct warnings *d, const struct tact_scene_j
         if (fabs(joint->start) > reach) {
             warn_at_scene_key(
                 d, path, "start",
-                "a joint range of %g m is longer than the whole hand (%g m): is it in metres?",
+                "a joint position of %g m is more than the hand is long (%g m): is it in metres?",
                 joint->start, reach);
         }
     } else if (fabs(joint->start) > 2.0 * 3.14159265358979323846) {

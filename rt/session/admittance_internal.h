@@ -12,7 +12,7 @@ struct session_admittance {
     struct session_admittance_state {
         double force; /* force of the person on the joint [N, N m] */
         double good;  /* ticks up to the last one with values of all force devices; 0: none */
-        double read;  /* number of ticks up to the last one with a force */
+        double read;  /* number of ticks up to the last one; 0: none */
         double rate; /* rate that was sent to the joint's device until the next tick [m/s, rad/s] */
         double energy;       /* energy absorbed from the person since the start [J] */
         double least_energy; /* smallest energy so far, 0 or less: minus the generated energy [J] */

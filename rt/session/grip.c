@@ -107,7 +107,7 @@ static int find_grip_line(struct session_grip *g, const struct tact_hand *hand, 
     return tact_v3_normalize(g->normal, line) > MIN_GRIP_LINE_LENGTH;
 }
 
-/* Computes how joints and drives move the finger points along the grip line. Returns 0 if there is
+/* Computes the grip line, and how joints and drives move the finger points. Returns 0 if there is
  * no grip line. */
 static int update_grip_kinematics(struct tact_session *s, struct session_grip *g)
 {

@@ -285,7 +285,7 @@ struct tact_session {
     struct session_near_pair *live;
     struct session_self_overlap *self_overlaps;
     int self_overlap_count;
-    /* 1: the session replays a log with results version below 35 */
+    /* 1: the session replays a log with a results version below that number */
     int precedes_results_35, precedes_results_36, precedes_results_37, precedes_results_38,
         precedes_results_39;
     const char **owners; /* name of the body or link that owns each shape */
@@ -340,7 +340,7 @@ struct tact_session {
     struct session_optional_fields optional_fields; /* optional fields of that */
     double *absent; /* default values of the fields of a contact that is not in the contact list */
     double *unlisted_contact_values; /* buffer for other contacts */
-    int *listed;                     /* replay: number of pairs that have fields in the record */
+    int *listed;                     /* replay: pairs that have fields in the record */
     int listed_pair_count;
     int has_fields_of_every_pair; /* replay of a log without lists: all pairs, each with its own
                                    * optional fields */
@@ -348,7 +348,7 @@ struct tact_session {
     int first_unlisted_pair;      /* first pair whose contact has no fields in the last record */
     uint32_t wanted_outputs_field, sent_outputs_field, output_gate_field, safety_field,
         solver_field, tick_timing_field;
-    uint32_t counts_field, methods_field; /* record offset of counts, in logs with contact lists */
+    uint32_t counts_field, methods_field; /* record offsets, in logs with contact lists */
     uint32_t requests_field; /* record offset of the program's requests; 0: the log has none */
     uint64_t method_counts_before[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;

@@ -5,8 +5,9 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define REPORTED_EXCESS_RATIO                                                                      \
-    0.01 /* relative to the target depth: overlap at the start above which it is reported */
+/* excess of an overlap at the start over its target depth, above which it is reported, relative to
+ * the target depth */
+#define REPORTED_EXCESS_RATIO 0.01
 
 void tact_session_accept_start_overlaps(struct tact_session *s)
 {

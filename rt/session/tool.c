@@ -16,8 +16,7 @@
 #define MIN_QUATERNION_LENGTH                                                                      \
     0.5 /* length below which a quaternion from four channels is no attitude */
 #define ROTATION_VECTOR_FLIP_ANGLE                                                                 \
-    3.0 /* a rotation vector has flipped if it changes by more than its rotation plus this angle   \
-           [rad] */
+    3.0 /* change of a rotation vector in a tick above which the vector has flipped [rad] */
 
 static const double identity_quaternion[4] = {1.0, 0.0, 0.0, 0.0};
 

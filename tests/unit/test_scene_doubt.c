@@ -105,7 +105,7 @@ static void wrong_units_are_warned_of(void **state)
         {15,
          "         joint: {type: slide, axis: [1, 0, 0], position: [0.1, 0, 0], stiffness: 100, "
          "start: 300}}",
-         "hands[0].links[0].joint.start: a joint range of 300 m is longer than the whole hand"},
+         "hands[0].links[0].joint.start: a joint position of 300 m is more than the hand is long"},
         {17,
          "         joint: {type: hinge, axis: [0, 1, 0], position: [0.1, 0, 0], stiffness: 1, "
          "start: 86}}",
