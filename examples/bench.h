@@ -42,10 +42,10 @@ struct bench_result {
     struct bench_statistics cold;
     struct bench_statistics cold_elimination_steps,
         warm_elimination_steps; /* factorisations between those sweeps and the warm-started ones */
-    struct bench_statistics
-        residual; /* natural-map residual at the end of the warm-started sweeps */
-    struct bench_statistics
-        warm; /* sweeps with a warm start from the tick before, under a load that differs by 1 % */
+    /* natural-map residual at the end of the warm-started sweeps */
+    struct bench_statistics residual;
+    /* sweeps with a warm start from the tick before, under a load that differs by 1 % */
+    struct bench_statistics warm;
     int unsolved, warm_unsolved; /* ticks that ended at the limit of sweeps */
     int curve_sweep_count;
     double update[BENCH_MAX_CURVE_SWEEPS]; /* 2-norm of each sweep's update over that of the

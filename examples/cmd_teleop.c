@@ -9,9 +9,8 @@
 #include "run.h"
 #include "teleop.h"
 
-#define EXIT_NOT_SUPPORTED                                                                         \
-    3 /* exit code of --check: the link does not support the mode of a tie                         \
-       */
+/* exit code of --check: the link does not support the mode of a tie */
+#define EXIT_NOT_SUPPORTED 3
 
 static const char help[] =
     "usage: tact teleop FILE --site local|remote [--check|--print] [OPTION]...\n\n"

@@ -4,9 +4,8 @@
 
 #include "rt/log/layout.h"
 
-#define DIFFERENCE_ABSENT_OFFSET                                                                   \
-    UINT32_MAX /* offset of a pair that one of the logs has nowhere                                \
-                */
+/* offset of a pair that one of the logs has nowhere */
+#define DIFFERENCE_ABSENT_OFFSET UINT32_MAX
 
 struct difference_field {
     char name[TACT_FIELD_NAME];
@@ -25,8 +24,8 @@ struct difference_field {
 };
 
 struct difference {
-    struct difference_field
-        *fields; /* compared fields: those that both logs have, and of pairs that one has */
+    /* compared fields: those that both logs have, and of pairs that one has */
+    struct difference_field *fields;
     uint32_t field_count;
     uint32_t unmatched_field_count; /* fields that only one has, or of another length */
     uint64_t ticks;                 /* compared */

@@ -10,8 +10,8 @@
 /* Names of the columns, by the scene in the log. */
 struct export_names {
     struct tact_scene_log view;
-    const char *
-        *element; /* name of each double of a record: link, channel, output; NULL: by number */
+    /* name of each double of a record: link, channel, output; NULL: by number */
+    const char **element;
     uint32_t count;
     const char *time; /* name of the column of times */
     double period;    /* [s]; NaN: unknown */

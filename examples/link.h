@@ -62,8 +62,8 @@ struct link_measurement {
     struct link_arrival *arrivals; /* [capacity] */
     size_t count, capacity;
     uint64_t session; /* number of the session to which the arrivals belong */
-    uint64_t
-        refused; /* packets that are no probe of tact link, or whose stamps have no order in time */
+    /* packets that are no probe of tact link, or whose stamps have no order in time */
+    uint64_t refused;
     uint64_t dropped;                                   /* number of probes beyond the capacity */
     struct tact_histogram round_trip;                   /* [ns] */
     struct tact_histogram sending_time, receiving_time; /* time of the calls in each tick [ns] */

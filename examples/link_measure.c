@@ -88,8 +88,8 @@ static void receive_probe_packets(struct link_measurement *m,
     ssize_t n;
     tact_network_endpoint_tick(&m->endpoint, start_ns);
     while ((n = tact_network_receive(&m->endpoint, start_ns, &most, payload)) != -EAGAIN) {
-        if (m->endpoint.counts.completed_handshake_count !=
-            m->session) { /* the other end has restarted */
+        /* the other end has restarted */
+        if (m->endpoint.counts.completed_handshake_count != m->session) {
             m->session = m->endpoint.counts.completed_handshake_count;
             m->count = 0;
             m->dropped = 0;

@@ -35,8 +35,8 @@ struct link_channel {
                          */
     int playout_delay_ticks; /* constant delay after which a wave is used [ticks] */
     double delay;            /* the same [s] */
-    double
-        drift_correction_gain; /* gain of the drift correction, min(2/s, 0.5 / round trip) [1/s] */
+    /* gain of the drift correction, min(2/s, 0.5 / round trip) [1/s] */
+    double drift_correction_gain;
 };
 
 /* period: of the loop [s]. */

@@ -9,11 +9,10 @@
 #include "rt/clock.h"
 
 #define INITIAL_TRIANGLE_PAIRS 65536 /* room for triangle pairs, doubled until it is enough */
-#define MAX_TRIANGLE_PAIRS                                                                         \
-    16777216 /* upper limit, 16 million pairs, which take more than a gigabyte */
-#define FRAME_TIMEOUT_NS                                                                           \
-    30000000000 /* longest wait for one frame: a large mesh on a slow device                       \
-                 */
+/* upper limit, 16 million pairs, which take more than a gigabyte */
+#define MAX_TRIANGLE_PAIRS 16777216
+/* longest wait for one frame: a large mesh on a slow device */
+#define FRAME_TIMEOUT_NS 30000000000
 
 static int set_unmeasured_error(int rc, struct tact_error *err)
 {

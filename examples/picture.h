@@ -43,8 +43,8 @@ struct picture_scene {
     struct picture_contact *contacts;
     int contact_count;
     struct tact_pressure *pressure; /* pressure of the contacts whose model computes one */
-    double (
-        *balls)[4]; /* centre and radius of the moving bodies, which the picture must contain [m] */
+    /* centre and radius of the moving bodies, which the picture must contain [m] */
+    double (*balls)[4];
     int ball_count, ball_room;
     int failed; /* 1: memory was short */
 };

@@ -4,8 +4,8 @@
 #include "picture.h"
 
 static const double PI = 3.14159265358979323846;
-static const double CAMERA_VIEW_ANGLE =
-    0.22; /* half of the horizontal viewing angle [rad]: small, for little perspective */
+/* half of the horizontal viewing angle [rad]: small, for little perspective */
+static const double CAMERA_VIEW_ANGLE = 0.22;
 
 /* Width of the view over that of what it contains. */
 static const double FRAME_MARGIN_FACTOR = 1.2;

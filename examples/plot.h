@@ -13,14 +13,13 @@
 #define PLOT_MAX_PORTS 6  /* maximum number of ports drawn, those with the largest force */
 /* index of the colour for objects that the first session does not draw */
 #define PLOT_COLOUR_OF_OTHERS 5
-#define PLOT_MAX_TIME_INTERVALS                                                                    \
-    500 /* time intervals drawn; of each, the least and the largest value */
+/* time intervals drawn; of each, the least and the largest value */
+#define PLOT_MAX_TIME_INTERVALS 500
 #define PLOT_MAX_CENTRE_TICKS 200 /* ticks whose centre of pressure is drawn */
 #define PLOT_HISTOGRAM_BINS 120   /* bins of a latency histogram, 20 a decade from 0.1 us */
 #define PLOT_MAX_TIME_MARKS 12    /* maximum number of marks on the time axis */
-#define PLOT_MAX_CHANNELS                                                                          \
-    48 /* maximum number of channels of devices, drawn if there is nothing else                    \
-        */
+/* maximum number of channels of devices, drawn if there is nothing else */
+#define PLOT_MAX_CHANNELS 48
 #define PLOT_MAX_COLUMNS                                                                           \
     (8 * PLOT_MAX_PAIRS + 3 * PLOT_MAX_JOINTS + 2 * PLOT_MAX_BODIES + PLOT_MAX_CHANNELS +          \
      HOLD_COLUMNS * PLOT_MAX_HOLDS + PORT_COLUMNS * PLOT_MAX_PORTS + 2)
@@ -66,12 +65,12 @@ struct plot_time_interval {
 struct plot_pair {
     int pair; /* index of the pair in the scene log */
     int centre_count, corner_count;
-    double centre[PLOT_MAX_CENTRE_TICKS]
-                 [2]; /* centres of pressure, along the patch's axes from its centre,
-                as far out in the last patch as in that of its tick [m] */
+    /* centres of pressure, along the patch's axes from its centre, as far out in the last patch as
+     * in that of its tick [m] */
+    double centre[PLOT_MAX_CENTRE_TICKS][2];
     double corner[TACT_PATCH_CORNERS][2]; /* corners of the patch at the last touch [m] */
-    struct tact_pressure
-        *pressure;     /* largest pressure of all contacts then; NULL: no pressure of this pair */
+    /* largest pressure of all contacts then; NULL: no pressure of this pair */
+    struct tact_pressure *pressure;
     double place[9];   /* frame of the patch then: centre, and its axes in rows, world */
     int first;         /* index of the pair's first patch in the pressure map */
     double peak, load; /* peak [Pa] and resultant force [N] of the pair's pressure */

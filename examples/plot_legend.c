@@ -7,16 +7,14 @@
 #include "text.h"
 
 #define FIRST_LABEL_NUMBER 100 /* number of the first label and arrow */
-#define FIRST_PANEL_LEFT_FRACTION                                                                  \
-    0.05                                /* left end of the first panel, as a fraction of the page  \
-                                         */
+/* left end of the first panel, as a fraction of the page */
+#define FIRST_PANEL_LEFT_FRACTION 0.05
 #define SECOND_PANEL_LEFT_FRACTION 0.54 /* of the second */
 #define LEGEND_COLUMN_WIDTH 0.205       /* between two names */
 #define TOP 0.9535                      /* top of the first row, as a fraction of the page */
 #define ROW 0.0133                      /* distance between rows of the legend: 20 pixels */
-#define MAX_NAME_LETTERS                                                                           \
-    34 /* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page    \
-          wide */
+/* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page wide */
+#define MAX_NAME_LETTERS 34
 #define MAX_NOTE_LETTERS 74
 
 struct legend {

@@ -20,8 +20,8 @@
 #define PIXELS_PER_INCH 100               /* pixels per inch, for page sizes in inches */
 #define MAX_MARK_LABEL_ROWS 4             /* rows of labels at the top of a panel */
 #define AXIS_RANGE_OF_CONSTANT 1.0        /* range of a plot axis on which all values are 0 */
-#define LETTER_WIDTH_FRACTION                                                                      \
-    0.0125 /* largest width of a letter of 11 points, relative to a panel's width */
+/* largest width of a letter of 11 points, relative to a panel's width */
+#define LETTER_WIDTH_FRACTION 0.0125
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"

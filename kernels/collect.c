@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_TRAVERSAL_STACK_DEPTH                                                                  \
-    128 /* pending nodes of a traversal; a balanced tree needs far fewer */
+/* pending nodes of a traversal; a balanced tree needs far fewer */
+#define MAX_TRAVERSAL_STACK_DEPTH 128
 
 /* Transforms a point from the world to the frame of a pose. */
 static void point_in_pose_frame(double *r, const struct tact_pose *pose, const double *point)

@@ -17,8 +17,8 @@
 /* stack of the worker's thread, large as a driver may call its compiler in it */
 #define WORKER_STACK_BYTES ((size_t)4 << 20)
 #define SLOWEST_POLL_NS 1000000 /* longest polling interval, while no frame arrives */
-#define LONGEST_FIFO_NS                                                                            \
-    50000000 /* longest frame at SCHED_FIFO; 1/4 of the loop's fuse (realtime.h) */
+/* longest frame at SCHED_FIFO; 1/4 of the loop's fuse (realtime.h) */
+#define LONGEST_FIFO_NS 50000000
 #define LONGEST_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
 
 /* A submitted frame: this header, 3 doubles per pair, a pose per shape, a byte per pair. */

@@ -69,8 +69,8 @@ struct tact_device_info {
     struct tact_device_channel input[TACT_DEVICE_CHANNELS];  /**< [input_count] input channels */
     struct tact_device_channel output[TACT_DEVICE_CHANNELS]; /**< [output_count] output channels */
     int wrench_count; /**< number of force-torque sensors; 0 where a device has none */
-    struct tact_device_wrench
-        wrench[TACT_DEVICE_WRENCHES]; /**< [wrench_count] force-torque sensors */
+    /** [wrench_count] force-torque sensors */
+    struct tact_device_wrench wrench[TACT_DEVICE_WRENCHES];
 };
 
 /**
@@ -130,8 +130,8 @@ struct tact_device_config {
     const char *name;      /**< name of the device in the scene */
     const char *directory; /**< folder of the scene: base of relative file names */
     const char *file;      /**< scene file, for messages */
-    const struct tact_device_setting
-        *settings;                 /**< [setting_count] settings, in the order of the scene */
+    /** [setting_count] settings, in the order of the scene */
+    const struct tact_device_setting *settings;
     int setting_count;             /**< number of settings */
     double period;                 /**< period of the loop [s] */
     const char *record;            /**< folder for the raw stream that it reads, or NULL */

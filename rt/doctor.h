@@ -35,8 +35,8 @@ struct tact_doctor_check {
 struct tact_doctor_report {
     int count;                                          /**< number of checks */
     struct tact_doctor_check check[TACT_DOCTOR_CHECKS]; /**< [count] checks, in a fixed order */
-    struct tact_histogram_summary
-        wake_latency; /**< wake-up latency of the measured loop [ns]; count 0: not measured */
+    /** wake-up latency of the measured loop [ns]; count 0: not measured */
+    struct tact_histogram_summary wake_latency;
 };
 
 /**

@@ -121,9 +121,8 @@ static void check_device_nodes(struct tact_doctor_report *report, const char *na
     size_t n = 0, usable = 0;
     if (glob(device_node_pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
-            bool whole =
-                !strchr(found.gl_pathv[i],
-                        '_'); /* /dev/comedi0_subd1 is a subdevice, not a device of its own */
+            /* /dev/comedi0_subd1 is a subdevice, not a device of its own */
+            bool whole = !strchr(found.gl_pathv[i], '_');
             n += whole;
             usable += whole && access(found.gl_pathv[i], mode) == 0;
         }

@@ -57,8 +57,8 @@ struct tact_loop_options {
                             (free-wheeling), on CLOCK_MONOTONIC */
     int64_t max_backlog_ns; /**< backlog of due ticks that is still executed [ns]; longer ones are
                                skipped; at least one period is used; default 100 ms */
-    struct tact_realtime_options
-        realtime; /**< real-time options of the thread; a free-wheeling loop uses stack_size only */
+    /** real-time options of the thread; a free-wheeling loop uses stack_size only */
+    struct tact_realtime_options realtime;
     struct tact_stop *stop; /**< stop request that is checked before every tick, or NULL */
     void *user;             /**< argument of the callbacks */
     /** One tick, on the loop's thread. planned_ns is t_k; woke_ns the time at which it began, equal
@@ -81,8 +81,8 @@ struct tact_loop_stats {
     uint64_t missed;   /**< finished after t_k + period, or skipped */
     int stopped;       /**< 1: ended by the stop request */
     int fuse_blown;    /**< 1: the CPU-time fuse ended the loop */
-    struct tact_histogram
-        wake_latency; /**< from t_k to the start of the callback [ns]; empty if free-wheeling */
+    /** from t_k to the start of the callback [ns]; empty if free-wheeling */
+    struct tact_histogram wake_latency;
     struct tact_histogram compute;        /**< duration of the callback [ns] */
     struct tact_realtime_report realtime; /**< result of the real-time set-up of the loop's thread;
                                              empty if free-wheeling */

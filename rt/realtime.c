@@ -475,8 +475,8 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     set_up_thread(options, r);
     pthread_mutex_unlock(&process.lock);
     if (options->priority > 0 && (self.slot >= 0 || options->fuse_us == 0)) {
-        set_scheduler(options,
-                      r); /* this step comes last: the steps above are not real-time work */
+        /* this step comes last: the steps above are not real-time work */
+        set_scheduler(options, r);
     } else if (options->priority > 0) {
         report_refused_setting(r, "scheduler", EAGAIN, "run fewer sessions in one process",
                                "no fuse is available");

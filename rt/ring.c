@@ -10,12 +10,12 @@
 /* At the start of the ring's memory. Each side writes only its own cache line. Other processes may
  * map it: lock-free atomics work across processes. */
 struct ring_counters {
-    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t
-        head; /* index of the next element that the producer writes */
+    /* index of the next element that the producer writes */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head;
     _Atomic uint32_t max_fill_count;
     _Atomic uint64_t overruns;
-    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t
-        tail; /* index of the next element that the consumer reads */
+    /* index of the next element that the consumer reads */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail;
 };
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,

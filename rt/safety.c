@@ -155,8 +155,8 @@ static int clamp_vector_length(double *v, int n, double length, double most)
         v[0] = copysign(most, v[0]);
         return 1;
     }
-    const double inside =
-        1.0 - 0x1p-50; /* ensures that the length after rounding is not above `most` */
+    /* ensures that the length after rounding is not above `most` */
+    const double inside = 1.0 - 0x1p-50;
     for (int i = 0; i < n; i++) {
         v[i] = isfinite(length) ? v[i] / length * most * inside : 0.0;
     }

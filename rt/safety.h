@@ -91,8 +91,8 @@ struct tact_safety {
     struct {
         double limit; /**< [unit] */
         double step;  /**< maximum change per tick: rate * period [unit] */
-        double
-            alpha; /**< weight of the new value in the low-pass: 1 - exp(-2 pi cutoff period) [1] */
+        /** weight of the new value in the low-pass: 1 - exp(-2 pi cutoff period) [1] */
+        double alpha;
         int32_t count; /**< number of channels of the vector group that starts at this channel; 0:
                           another channel is its first */
         int32_t member[TACT_SAFETY_GROUP]; /**< [count] those channels */

@@ -43,8 +43,8 @@ struct tact_source_moments {
 /** Results of one frame: one entry per pair of the scene. */
 struct tact_source_result {
     uint64_t tick; /**< tick whose poses were measured */
-    const struct tact_source_moments
-        *pairs; /**< [pair_count] results, in the order of the scene's pairs */
+    /** [pair_count] results, in the order of the scene's pairs */
+    const struct tact_source_moments *pairs;
 };
 
 /** Implementation of a source: what a session calls, with `self` of the source. */

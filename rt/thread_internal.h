@@ -5,9 +5,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#define TACT_THREAD_STACK                                                                          \
-    262144 /* stack size of a library thread [B]; mlockall() would lock all 8 MiB of the default   \
-            */
+/* stack size of a library thread [B]; mlockall() would lock all 8 MiB of the default */
+#define TACT_THREAD_STACK 262144
 
 struct tact_thread_options {
     const char *name;     /* name of the thread, at most 15 characters; NULL: the creator's */

@@ -3,30 +3,30 @@
 
 #include <math.h>
 
-static const double min_contact_stretch =
-    2e-4; /* smallest stretch of the tie whose force counts as contact with a wall [m, rad] */
+/* smallest stretch of the tie whose force counts as contact with a wall [m, rad] */
+static const double min_contact_stretch = 2e-4;
 static const double contact_end_ratio = 0.5;  /* a contact ends when its force falls below this
                                                  fraction of the smallest contact force [1] */
 static const double min_sample_motion = 2e-4; /* motion, or change of force in stretch of the tie,
                                                  after which a new sample is taken [m, rad] */
 static const double forgetting_factor = 0.8;  /* weight of all earlier samples when a new one is
                                                  added (least squares with forgetting) [1] */
-static const double prior_stiffness_ratio =
-    10.0; /* stiffness assumed for an unknown wall, relative to the stiffness of the tie [1] */
-static const double initial_prior_motion =
-    5e-4; /* weight of the assumed stiffness of a new wall, as a motion [m, rad] */
-static const double final_prior_motion =
-    1e-5; /* weight of the assumed stiffness after further samples, as a motion [m, rad] */
-static const double low_pass_time =
-    0.01; /* time constant of the low-pass of position and force [s] */
+/* stiffness assumed for an unknown wall, relative to the stiffness of the tie [1] */
+static const double prior_stiffness_ratio = 10.0;
+/* weight of the assumed stiffness of a new wall, as a motion [m, rad] */
+static const double initial_prior_motion = 5e-4;
+/* weight of the assumed stiffness after further samples, as a motion [m, rad] */
+static const double final_prior_motion = 1e-5;
+/* time constant of the low-pass of position and force [s] */
+static const double low_pass_time = 0.01;
 static const double forget_distance = 1e-3; /* a wall is forgotten when the joint passes it by this
                                                distance without a contact force [m, rad] */
-static const double max_compliance_ratio =
-    99; /* largest compliance of a wall, relative to that of the tie [1] */
-static const double max_wall_speed =
-    0.05; /* speed at which a touched wall that changes is moved, at most [m/s, rad/s] */
-static const double delayed_force_time =
-    0.3; /* time constant with which the delayed part of the force decays [s] */
+/* largest compliance of a wall, relative to that of the tie [1] */
+static const double max_compliance_ratio = 99;
+/* speed at which a touched wall that changes is moved, at most [m/s, rad/s] */
+static const double max_wall_speed = 0.05;
+/* time constant with which the delayed part of the force decays [s] */
+static const double delayed_force_time = 0.3;
 
 static double sign_of(double value)
 {

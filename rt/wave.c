@@ -6,18 +6,18 @@
 static const double max_correction_rate = 0.05;  /* [m/s, rad/s] */
 static const double max_correction_gain = 2.0;   /* gain, at most [1/s], */
 static const double gain_times_round_trip = 0.5; /* and times the round trip [1] */
-static const double min_press_stiffness_ratio =
-    8.0; /* lowest stiffness of a person's press, relative to the wave impedance [1/s] */
-static const double max_stretch_gain =
-    2.0; /* largest gain that the stretch of the line adds to the correction [1] */
-static const double low_tank_fraction =
-    0.02; /* fraction of the energy tank's capacity below which the correction is reduced [1] */
-static const double max_wave_attenuation =
-    0.5; /* largest fraction that is taken off an incoming wave to end reflections [1] */
-static const double min_reflection_delay =
-    0.08; /* one-way delay of the line from which reflections are attenuated [s], */
-static const double reflection_delay_ramp =
-    0.03; /* and delay over which this attenuation rises to its full value [s] */
+/* lowest stiffness of a person's press, relative to the wave impedance [1/s] */
+static const double min_press_stiffness_ratio = 8.0;
+/* largest gain that the stretch of the line adds to the correction [1] */
+static const double max_stretch_gain = 2.0;
+/* fraction of the energy tank's capacity below which the correction is reduced [1] */
+static const double low_tank_fraction = 0.02;
+/* largest fraction that is taken off an incoming wave to end reflections [1] */
+static const double max_wave_attenuation = 0.5;
+/* one-way delay of the line from which reflections are attenuated [s], */
+static const double min_reflection_delay = 0.08;
+/* and delay over which this attenuation rises to its full value [s] */
+static const double reflection_delay_ramp = 0.03;
 /* lead over the other site, divided by the delay, at which the whole wave would be taken off, but
  * for max_wave_attenuation [m/s, rad/s] */
 static const double lead_speed_scale = 0.1;

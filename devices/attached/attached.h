@@ -22,8 +22,7 @@ TACT_BEGIN_DECLS
 
 /** Whether this process can open a device, and what to do to get access. */
 struct tact_attached_access {
-    int error; /**< 0, or the negative errno of opening the device as a scene would without forces
-                */
+    int error; /**< 0, or negative errno of opening the device as a scene would without forces */
     /** 0, or the negative errno of opening an input device for writing, as forces need */
     int force_error;
     char why[256]; /**< missing permission, as text; empty if none is missing */
@@ -65,14 +64,14 @@ struct tact_attached_input {
     int channel_count; /**< number of channels */
     struct tact_attached_channel channel[TACT_DEVICE_CHANNELS]; /**< axes first */
     int force_count; /**< number of kinds of force effects */
-    struct tact_attached_force
-        force[TACT_ATTACHED_FORCES]; /**< [force_count] kinds of force effects */
+    /** [force_count] kinds of force effects */
+    struct tact_attached_force force[TACT_ATTACHED_FORCES];
     /** names of the kernel's effects that the device has: "constant, spring"; may be empty */
     char effects[128];
     int effect_most; /**< maximum number of effects on the device at once; 0: unknown */
     char note[256];  /**< how a scene selects further channels; may be empty */
-    struct tact_attached_access
-        access;       /**< whether this user can open it, and otherwise how to get access */
+    /** whether this user can open it, and otherwise how to get access */
+    struct tact_attached_access access;
     char named[48];   /**< one key of a keyboard that `channels` can name; otherwise empty */
     char scene[1024]; /**< an entry of a scene's `devices` that opens exactly this one; empty if it
                          has no channels */
@@ -111,8 +110,8 @@ struct tact_attached_board {
     char driver[32];     /**< name of its kernel driver */
     int subdevice_count; /**< number of its subdevices */
     struct tact_attached_subdevice subdevice[TACT_ATTACHED_SUBDEVICES]; /**< [subdevice_count] */
-    struct tact_attached_access
-        access; /**< whether this user can open it, and otherwise how to get access */
+    /** whether this user can open it, and otherwise how to get access */
+    struct tact_attached_access access;
     /** an entry of a scene's `devices` for this board; empty where it cannot be opened */
     char scene[512];
 };

@@ -9,8 +9,8 @@
 enum { MAX_ROWS = 1 << 24, LINE = 2048 };
 
 static const double slack = 1e-9; /* [s] tolerance for rounding errors of summed times */
-static const double highest_polynomial_term =
-    1e9; /* largest accepted term of a voltage polynomial, for raw values of 32 bits */
+/* largest accepted term of a voltage polynomial, for raw values of 32 bits */
+static const double highest_polynomial_term = 1e9;
 
 /* A row of a recording in memory; its raw values are stored separately. */
 struct tact_comedi_captured_row {

@@ -39,8 +39,8 @@ struct tact_comedi {
     uint32_t good;              /* ticks without fault */
     double gate;                /* factor by which outputs are multiplied, 0 to 1 */
     int64_t stamp_ns;
-    struct tact_comedi_stream
-        *stream; /* stream of scans; NULL: analog inputs are read by instructions */
+    /* stream of scans; NULL: analog inputs are read by instructions */
+    struct tact_comedi_stream *stream;
     struct tact_comedi_raw_values words; /* raw values of this tick */
     struct tact_comedi_capture capture;
     struct tact_comedi_play *play; /* a recording instead of a board, or NULL */

@@ -10,8 +10,8 @@ enum { SETTINGS = 16 };
 
 struct reading {
     const struct tact_device_config *device_config;
-    const struct tact_device_config
-        *config; /* settings of this sensor, with keys without the prefix "wrenches[0]." */
+    /* settings of this sensor, with keys without the prefix "wrenches[0]." */
+    const struct tact_device_config *config;
     const struct tact_device_channel *inputs;
     int input_count;
     struct tact_wrench *wrench;

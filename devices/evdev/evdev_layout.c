@@ -386,8 +386,8 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
         range->dead_zone_raw =
             layout->dead_zone_fraction >= 0.0 ? layout->dead_zone_fraction * way : flat;
         if (!(range->dead_zone_raw >= 0.0 && range->dead_zone_raw < way)) {
-            range->dead_zone_raw =
-                0.0; /* a dead zone as wide as the axis would remove its whole range */
+            /* a dead zone as wide as the axis would remove its whole range */
+            range->dead_zone_raw = 0.0;
         }
     }
     return true;

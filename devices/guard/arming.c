@@ -4,8 +4,8 @@
 #include "devices/guard/process_internal.h"
 #include "rt/clock.h"
 
-static const double zero_time_before_rearming =
-    0.05; /* [s] for which only zeros must be sent before the guard is armed again */
+/* [s] for which only zeros must be sent before the guard is armed again */
+static const double zero_time_before_rearming = 0.05;
 
 double tact_arming_default_timeout(double period)
 {

@@ -14,8 +14,8 @@
 #include "guard.h"
 
 struct tact_arming {
-    struct tact_guard
-        *guard; /* guard of the outputs; NULL: none, the device writes its outputs itself */
+    /* guard of the outputs; NULL: none, the device writes its outputs itself */
+    struct tact_guard *guard;
     int64_t timeout_ns;
     uint32_t rearm_tick_count; /* ticks of zeros after which it is armed again */
     /* of the loop */

@@ -13,8 +13,8 @@
 /** Requests to the guard that do not come through the shared page. */
 struct tact_guard_requests {
     const volatile sig_atomic_t *end; /* 1: the guard should end; or NULL */
-    volatile sig_atomic_t
-        *zero_outputs; /* 1: zero the outputs once, as before a suspend; or NULL */
+    /* 1: zero the outputs once, as before a suspend; or NULL */
+    volatile sig_atomic_t *zero_outputs;
     /* tact_guard_suspended_time_bound() at the start: where the system has slept since, outputs are
      * zeroed too; or NULL */
     int64_t *slept;

@@ -17,10 +17,10 @@ _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES, "la
 /* The three Diffie-Hellman secrets of a handshake, in the order that both ends use. */
 struct shared_secrets {
     unsigned char ephemeral_shared_secret[KEY]; /* secret shared by both ephemeral keys */
-    unsigned char
-        listener_shared_secret[KEY]; /* ephemeral key of the initiator, pinned of the listener */
-    unsigned char
-        initiator_shared_secret[KEY]; /* pinned key of the initiator, ephemeral of the listener */
+    /* ephemeral key of the initiator, pinned of the listener */
+    unsigned char listener_shared_secret[KEY];
+    /* pinned key of the initiator, ephemeral of the listener */
+    unsigned char initiator_shared_secret[KEY];
 };
 
 static void write_message(unsigned char *message, enum tact_network_kind kind,

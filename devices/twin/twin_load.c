@@ -93,8 +93,8 @@ static int read_axes(struct tact_twin *self, const struct tact_device_config *co
     }
     while (!rc && tact_settings_word(&names, name, sizeof name)) {
         if (units) {
-            tact_settings_word(&units, unit,
-                               sizeof unit); /* the last unit applies to all further axes */
+            /* the last unit applies to all further axes */
+            tact_settings_word(&units, unit, sizeof unit);
         }
         if (self->axes == TACT_TWIN_AXES) {
             rc = tact_settings_fault(config, tact_settings_find(config, "axes"), err,

@@ -230,8 +230,8 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
         tact_twin_default_effects(self, &self->axis[i]);
         self->axis[i].limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
         self->axis[i].speed_limit = INFINITY;
-        self->axis[i].mass =
-            self->axis[i].control == TACT_TWIN_FORCE ? 0.0 : 1.0; /* a servo's: any */
+        /* the mass of an axis with a servo has no effect */
+        self->axis[i].mass = self->axis[i].control == TACT_TWIN_FORCE ? 0.0 : 1.0;
         self->axis[i].range[0] = self->axis[i].stops[0] = -INFINITY;
     }
     if (!tact_settings_find(config, "mass") && self->axis[0].control == TACT_TWIN_FORCE) {

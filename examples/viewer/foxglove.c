@@ -313,8 +313,8 @@ void update_foxglove_clients(struct server *s, int fresh_slot)
         if (c->every) {
             c->lost += lost;
         } else if (fresh) {
-            c->lost +=
-                c->was_frame_due_earlier > 0; /* the newer frame replaces the one that waits */
+            /* the newer frame replaces the one that waits */
+            c->lost += c->was_frame_due_earlier > 0;
             c->was_frame_due_earlier = 1;
         }
         if (fresh) {

@@ -32,8 +32,8 @@ struct foxglove_client {
     int must_send_scene;
     int has_new_topics; /* 1: topics were subscribed since the last frame began */
     int repeats_tick; /* 1: the frame being sent has a tick that was sent: only new topics follow */
-    uint32_t
-        is_topic_subscribed[MAX_FOXGLOVE_TOPICS]; /* for each topic: 1 where it is subscribed */
+    /* for each topic: 1 where it is subscribed */
+    uint32_t is_topic_subscribed[MAX_FOXGLOVE_TOPICS];
     uint32_t is_topic_new[MAX_FOXGLOVE_TOPICS]; /* for each topic: 1 where none of its messages was
                                                    sent since it was subscribed */
     uint32_t ids[MAX_FOXGLOVE_TOPICS];          /* for each topic: number of the subscription */

@@ -10,8 +10,8 @@
 #include "rt/log/topics.h"
 
 #define MAX_FRAMES_IN_BUFFER 1024 /* about a second of ticks at 1 kHz */
-#define MAX_FRAME_BUFFER_BYTES                                                                     \
-    (16u << 20) /* most bytes of all frames in the buffer; at least one frame is kept */
+/* most bytes of all frames in the buffer; at least one frame is kept */
+#define MAX_FRAME_BUFFER_BYTES (16u << 20)
 
 struct frame {
     uint64_t tick, time_ns; /* a frame; time_ns: wall-clock time of its tick */
@@ -22,8 +22,8 @@ struct frame {
 };
 
 struct frames {
-    struct frame
-        *frame; /* [MAX_FRAMES_IN_BUFFER]; a frame is at its number modulo MAX_FRAMES_IN_BUFFER */
+    /* [MAX_FRAMES_IN_BUFFER]; a frame is at its number modulo MAX_FRAMES_IN_BUFFER */
+    struct frame *frame;
     size_t topics;
     uint64_t first, next; /* numbers, from 0, of the oldest stored frame and of the next one */
     size_t size;          /* number of bytes of all stored frames */

@@ -6,9 +6,8 @@
 #include <string.h>
 #include "rt/clock.h"
 
-#define FAR                                                                                        \
-    1000 /* distance [ticks] beyond which a target is a jump, and not played tick by tick          \
-          */
+/* distance [ticks] beyond which a target is a jump, and not played tick by tick */
+#define FAR 1000
 
 static int make_record_buffers(struct playback *p, struct tact_error *err)
 {

@@ -12,8 +12,8 @@
 #include "server.h"
 #include "page_requests.h"
 
-#define TICK_TIME_PER_FRAME_NS                                                                     \
-    9000000 /* part of a frame's time in which ticks are run; further ticks are skipped */
+/* part of a frame's time in which ticks are run; further ticks are skipped */
+#define TICK_TIME_PER_FRAME_NS 9000000
 
 extern char **environ;
 

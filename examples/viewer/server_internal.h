@@ -23,8 +23,8 @@ struct foxglove_client;
  * need it, the record of its tick or of an earlier one since the last sample. */
 struct slot {
     size_t record_bytes; /* 0: none */
-    uint64_t
-        records_queued_before; /* number of records that were added to the queue before this one */
+    /* number of records that were added to the queue before this one */
+    uint64_t records_queued_before;
     struct wire_sample sample;
 };
 
@@ -65,11 +65,11 @@ struct server {
     struct page_client *page_clients[MAX_SERVER_CLIENTS];
     struct frames frames; /* topic messages encoded from the records */
     struct foxglove_client *foxglove_clients[MAX_SERVER_CLIENTS];
-    uint64_t
-        counted_queue_losses; /* records lost by the queue and already counted for the clients */
-    int pages_want_values;    /* 1: a page plots values of records */
-    int topics_are_wanted;    /* 1: a client of foxglove.sdk.v1 has subscribed */
-    double *values;           /* [layout->size] of the last record, where pages want them */
+    /* records lost by the queue and already counted for the clients */
+    uint64_t counted_queue_losses;
+    int pages_want_values; /* 1: a page plots values of records */
+    int topics_are_wanted; /* 1: a client of foxglove.sdk.v1 has subscribed */
+    double *values;        /* [layout->size] of the last record, where pages want them */
     uint64_t tick_of_values;
     int has_values; /* 1: there was one */
 };

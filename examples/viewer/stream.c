@@ -8,8 +8,8 @@
 #include "player.h"
 #include "rt/clock.h"
 
-#define TICK_TIME_PER_FRAME_NS                                                                     \
-    14000000 /* part of a frame's time in which a simulation's ticks run */
+/* part of a frame's time in which a simulation's ticks run */
+#define TICK_TIME_PER_FRAME_NS 14000000
 
 /* Most that one tick changes the average of what ticks take; a jump is followed within seconds. */
 #define MAX_AVERAGE_STEP_NS 10000

@@ -237,6 +237,6 @@ bool tact_utf8_valid(const char *text)
 
 uint32_t tact_crc32(uint32_t crc, const void *data, size_t size)
 {
-    return size ? (uint32_t)crc32_z(crc, data, size)
-                : crc; /* zlib would take NULL as the start of a new checksum */
+    /* zlib would take NULL as the start of a new checksum */
+    return size ? (uint32_t)crc32_z(crc, data, size) : crc;
 }

@@ -5,8 +5,8 @@
 #include "derived_topics_internal.h"
 
 struct tact_content {
-    struct tact_recorder_content
-        content; /* content whose pointers refer to the members below; without shapes */
+    /* content whose pointers refer to the members below; without shapes */
+    struct tact_recorder_content content;
     struct tact_layout layout;
     struct tact_derived_topics derived;
     struct tact_log_attachment *attachments;

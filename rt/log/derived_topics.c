@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LIST_ENTRIES                                                                           \
-    65536 /* maximum number of entries of a list (joints, bodies, links, ...) */
+/* maximum number of entries of a list (joints, bodies, links, ...) */
+#define MAX_LIST_ENTRIES 65536
 
 int tact_content_set_error(struct tact_error *err, const char *what, const char *name,
                            const char *why)

@@ -10,12 +10,12 @@
 #define TACT_TOPIC_TICK "/tact/tick"
 #define TACT_TOPIC_EVENT "/tact/events"
 #define TACT_TOPIC_PRESSURE "/contacts/pressure"
-#define TACT_FACTS_METADATA_NAME                                                                   \
-    "tact" /* name of the metadata record with the facts of the session */
-#define TACT_RECOVERED_METADATA_NAME                                                               \
-    "tact_recovered" /* name of the metadata record that recovery adds */
-#define TACT_CONTINUED_METADATA_NAME                                                               \
-    "tact_continued"           /* metadata record of every file of a split session but the last */
+/* name of the metadata record with the facts of the session */
+#define TACT_FACTS_METADATA_NAME "tact"
+/* name of the metadata record that recovery adds */
+#define TACT_RECOVERED_METADATA_NAME "tact_recovered"
+/* metadata record of every file of a split session but the last */
+#define TACT_CONTINUED_METADATA_NAME "tact_continued"
 #define TACT_FACTS_CRC "crc32" /* last key of the facts: CRC of the map before it, 8 hex digits */
 
 /** Channels of the derived topics. The channels of contacts, and of sensors, are consecutive. */
@@ -56,8 +56,8 @@ struct tact_encoder {
     bool is_pressure_marker_shown; /* 1: a pressure marker is displayed in viewers at present */
     uint8_t is_force_arrow_shown[TACT_RECORDER_WRENCHES]; /* for each contact: 1 if its arrow is
                                                              displayed in viewers at present */
-    const double *
-        at[TACT_RECORDER_WRENCHES]; /* start of a contact's values in the current record, or NULL */
+    /* start of a contact's values in the current record, or NULL */
+    const double *at[TACT_RECORDER_WRENCHES];
 };
 
 /** Validates the content of a recording. @retval 0, or -EINVAL with *err set */

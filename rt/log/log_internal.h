@@ -75,8 +75,8 @@ struct tact_log {
     } schemas[TACT_LOG_TOPICS]; /* schemas seen so far, until their channels are read */
     size_t schema_count;
 
-    struct tact_log_attachment
-        *attachments; /* facts and attachments of the log; strings and data are owned */
+    /* facts and attachments of the log; strings and data are owned */
+    struct tact_log_attachment *attachments;
     size_t attachment_count;
     struct tact_log_fact *facts;
     size_t fact_count;

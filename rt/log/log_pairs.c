@@ -6,8 +6,8 @@
 
 #include "log_internal.h"
 
-#define MAX_PAIR_FIELDS                                                                            \
-    (1U << 20) /* maximum number of fields of all pairs together: 350 bytes of memory each */
+/* maximum number of fields of all pairs together: 350 bytes of memory each */
+#define MAX_PAIR_FIELDS (1U << 20)
 
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick)

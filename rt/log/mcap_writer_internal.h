@@ -29,11 +29,11 @@ struct tact_mcap_reopen {
     int fd;         /* open for reading and writing; owned by the writer from then on */
     uint64_t end;   /* offset at which the usable part ends: after a whole record */
     int zstd_level; /* zstd level of the new chunks */
-    struct tact_span
-        definitions; /* schema and channel records, for a file in which no chunk has them yet */
+    /* schema and channel records, for a file in which no chunk has them yet */
+    struct tact_span definitions;
     struct tact_span header; /* expected header record, if known; else empty */
-    const struct tact_mcap_range
-        *damaged; /* damaged ranges between whole records, in ascending order */
+    /* damaged ranges between whole records, in ascending order */
+    const struct tact_mcap_range *damaged;
     size_t damaged_count;
 };
 

@@ -27,8 +27,8 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_RECORDER_NONE                                                                         \
-    UINT32_MAX /**< offset that stands for a quantity that is not in the record */
+/** offset that stands for a quantity that is not in the record */
+#define TACT_RECORDER_NONE UINT32_MAX
 #define TACT_RECORDER_CHUNK_MAX (16U << 20)   /**< maximum size of a chunk [bytes] */
 #define TACT_RECORDER_RING_BYTES (128U << 20) /**< maximum size of the ticks' ring [bytes] */
 #define TACT_RECORDER_WRENCHES 64    /**< maximum number of contacts, and of sensors, on topics */
@@ -42,8 +42,8 @@ TACT_BEGIN_DECLS
 struct tact_log_attachment {
     const char *name; /**< name of the attachment, unique in the log, e.g. "scene.yaml" or
                          "meshes/ruler.obj" */
-    const char
-        *media_type;  /**< media type of the attachment, e.g. "application/yaml"; may be NULL */
+    /** media type of the attachment, e.g. "application/yaml"; may be NULL */
+    const char *media_type;
     const void *data; /**< [size] bytes */
     size_t size;      /**< bytes */
 };
@@ -66,8 +66,8 @@ struct tact_recorder_joint {
 /** A body on /tf, as a child of the frame "world". */
 struct tact_recorder_body {
     const char *name; /**< name of the body */
-    uint32_t
-        pose; /**< offset of the body's pose: 7 doubles, position [m], quat_wxyz, both in world */
+    /** offset of the body's pose: 7 doubles, position [m], quat_wxyz, both in world */
+    uint32_t pose;
 };
 
 /** The frame of a base that moves: displacement [m] and rotation vector [rad], world axes. */
@@ -88,8 +88,8 @@ struct tact_recorder_link {
  * the layout has a list, offsets count from the first field of the element of shapes a and b;
  * contacts are then in ascending order of a, then b. */
 struct tact_recorder_contact {
-    const char
-        *name;       /**< name of the contact in topics: letters, digits and _, not a digit first */
+    /** name of the contact in topics: letters, digits and _, not a digit first */
+    const char *name;
     uint32_t a;      /**< index of the first shape; 0 without a list */
     uint32_t b;      /**< index of the second shape; 0 without a list */
     uint32_t wrench; /**< offset of the contact's wrench on the first body: 6 doubles, about the
@@ -119,18 +119,18 @@ struct tact_recorder_content {
     const struct tact_layout *layout;              /**< layout of each tick's record */
     const struct tact_log_attachment *attachments; /**< [attachment_count] attachments */
     size_t attachment_count;                       /**< number of attachments */
-    const struct tact_log_fact
-        *facts;        /**< facts of the session, written as the metadata record "tact" */
-    size_t fact_count; /**< number of facts */
+    /** facts of the session, written as the metadata record "tact" */
+    const struct tact_log_fact *facts;
+    size_t fact_count;                        /**< number of facts */
     const struct tact_recorder_joint *joints; /**< [joint_count] joints, for /joint_states */
     size_t joint_count;                       /**< number of joints */
     const struct tact_recorder_body *bodies;  /**< [body_count] bodies, for /tf */
     size_t body_count;                        /**< number of bodies */
     const struct tact_recorder_link *links;   /**< [link_count] links, for /tf */
     size_t link_count;                        /**< number of links */
-    const struct tact_recorder_contact
-        *contacts;        /**< contacts with a topic, at most TACT_RECORDER_WRENCHES */
-    size_t contact_count; /**< number of contacts */
+    /** contacts with a topic, at most TACT_RECORDER_WRENCHES */
+    const struct tact_recorder_contact *contacts;
+    size_t contact_count;                       /**< number of contacts */
     const struct tact_recorder_sensor *sensors; /**< at most TACT_RECORDER_WRENCHES */
     size_t sensor_count;                        /**< number of sensors */
     const struct tact_recorder_shape *shapes;   /**< [shape_count] shapes, for /scene */
@@ -148,11 +148,11 @@ struct tact_recorder_options {
     uint32_t chunk_bytes; /**< a chunk is written at this size, ... */
     int64_t chunk_ns; /**< ... or at this span of records, or this time after it was opened [ns] */
     int64_t sync_ns;  /**< maximum time between fdatasync() calls [ns]; 0: only when closing */
-    uint64_t
-        split_bytes;  /**< size after which the next file is started, at least 65536; 0: never */
-    int64_t split_ns; /**< ... or time after which it is started [ns]; 0: never. See
-                         tact_log_part_path() */
-    int zstd_level;   /**< zstd compression level, 1 to 19; 0 writes chunks uncompressed */
+    /** size after which the next file is started, at least 65536; 0: never */
+    uint64_t split_bytes;
+    int64_t split_ns;        /**< ... or time after which it is started [ns]; 0: never. See
+                                tact_log_part_path() */
+    int zstd_level;          /**< zstd compression level, 1 to 19; 0 writes chunks uncompressed */
     uint32_t ring_pressures; /**< capacity of the ring of pressure maps, 210 kB each, rounded up
                                 likewise; 0: none are recorded */
     uint32_t derived_every;  /**< derived topics are written every n-th tick; 0: never */

@@ -48,16 +48,16 @@ struct tact_recorder_part {
     atomic_bool ended; /* the file of this part is finished; only its report is left */
     bool closed;       /* no more events are accepted; guarded by lock */
     struct tact_ring_file rings;
-    struct tact_ring
-        *pressures; /* ring of pressure maps in private memory; NULL: none are recorded */
+    /* ring of pressure maps in private memory; NULL: none are recorded */
+    struct tact_ring *pressures;
     struct tact_recorder_options options;
     struct tact_messages messages;
     char *path;
     pthread_t thread;
     atomic_bool stop;
 
-    pthread_mutex_t
-        lock; /* guards the ring of asynchronous events and the queue; never locked by the tick */
+    /* guards the ring of asynchronous events and the queue; never locked by the tick */
+    pthread_mutex_t lock;
     struct tact_queued_event *queue;
     struct tact_queued_event **event_queue_tail;
 
@@ -86,8 +86,8 @@ struct tact_recorder {
     _Atomic(struct tact_recorder_part *) current; /* part that the producer fills */
     _Atomic(struct tact_recorder_part *) next;    /* part ready for the producer, or NULL */
     _Atomic uint64_t overruns;                    /* overruns of the parts before the current one */
-    struct tact_recorder_part
-        *last; /* newest part of the recording; head of the list of all parts */
+    /* newest part of the recording; head of the list of all parts */
+    struct tact_recorder_part *last;
     struct tact_recorder_options options;
     struct tact_messages messages;
     struct tact_content content; /* content of the later parts; empty if there will be none */

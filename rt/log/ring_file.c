@@ -209,8 +209,8 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
         return fd;
     }
     int rc = check_file_is_on_tmpfs(fd);
-    if (rc ==
-        0) { /* allocates the pages now: a store to an unavailable page would kill the process */
+    /* allocates the pages now: a store to an unavailable page would kill the process */
+    if (rc == 0) {
         rc = -posix_fallocate(fd, 0, (off_t)file->bytes);
     }
     if (rc == 0) {

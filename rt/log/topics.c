@@ -21,8 +21,8 @@ struct tact_topics {
     struct channel *channels;
     int schema_count, channel_count;
     struct tact_bytes bytes; /* encoded messages of a record, one after the other */
-    struct tact_topic_message
-        *messages; /* message of each topic; data is set once all are encoded */
+    /* message of each topic; data is set once all are encoded */
+    struct tact_topic_message *messages;
     size_t count;
     struct tact_bytes scene;
     struct tact_topic_message scene_message;
@@ -163,8 +163,8 @@ int tact_topics_encode(struct tact_topics *t, const struct tact_record *record,
 {
     t->count = 0;
     t->bytes.size = 0;
-    memset(t->encoder.is_force_arrow_shown, 1,
-           sizeof t->encoder.is_force_arrow_shown); /* all are deleted */
+    /* all are deleted */
+    memset(t->encoder.is_force_arrow_shown, 1, sizeof t->encoder.is_force_arrow_shown);
     tact_encode_record(&t->encoder, record);
     if (t->bytes.failed) {
         t->bytes.failed = false;

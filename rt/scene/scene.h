@@ -46,10 +46,10 @@ struct tact_scene_material {
  */
 struct tact_scene_pair {
     char *materials[2]; /**< names of the two materials */
-    struct tact_contact_law
-        law; /**< friction is required; overlap, compliance, tangential_compliance and dissipation
-                default to scene.contact's, tip_radius 0 to that of the materials. Members that
-                follow from materials and names are set by a session */
+    /** friction is required; overlap, compliance, tangential_compliance and dissipation default to
+     * scene.contact's, tip_radius 0 to that of the materials. Members that follow from materials
+     * and names are set by a session */
+    struct tact_contact_law law;
     char *model; /**< a name of contact/pair/model.h, or auto; NULL: scene.contact.model */
 };
 
@@ -76,10 +76,10 @@ struct tact_scene_shape {
     double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
     char *file;     /**< convex, mesh: OBJ or STL, mesh: also VTK or Gmsh, relative to the scene's
                        folder */
-    struct tact_scene_generate
-        *generate; /**< generator of the shape's mesh; convex, mesh: instead of a file, else NULL */
-    double scale;  /**< scale of the file's coordinates; default 1 [1] */
-    char *unit;    /**< unit of the file's coordinates: m (default), cm, mm or in; or NULL */
+    /** generator of the shape's mesh; convex, mesh: instead of a file, else NULL */
+    struct tact_scene_generate *generate;
+    double scale;      /**< scale of the file's coordinates; default 1 [1] */
+    char *unit;        /**< unit of the file's coordinates: m (default), cm, mm or in; or NULL */
     double *scale_xyz; /**< 3: further scales of a mesh file's x, y, z, not 0; of negative product:
                           a mirror image; or NULL [1] */
     double (*profile)[2];   /**< revolution: [profile_count] points (r, z) of its profile [m],
@@ -88,10 +88,10 @@ struct tact_scene_shape {
     double position[3];     /**< position of the shape in its body's frame [m]; default 0 */
     double quat_wxyz[4];    /**< default identity [1] */
     uint32_t collides;      /**< collision classes of the shape, one bit each; default 1 */
-    uint32_t
-        collides_with; /**< collision classes that the shape touches; default 1. Two shapes touch
-                          only if one's collides and the other's collides_with have a common bit */
-    char *material;    /**< required */
+    /** collision classes that the shape touches; default 1. Two shapes touch only if one's collides
+     * and the other's collides_with have a common bit */
+    uint32_t collides_with;
+    char *material;          /**< required */
     struct tact_shape shape; /**< filled on load: tessellated, mesh attached */
     struct tact_mesh *mesh; /**< mesh, or NULL; that of a file belongs to the first shape with it */
     struct tact_charts *charts; /**< owned parametric surface, or NULL */
@@ -169,8 +169,8 @@ struct tact_scene_mimic {
 /** What a joint adds to the length of a fixed tendon. */
 struct tact_scene_tendon {
     char *joint; /**< link of the joint */
-    double
-        coefficient; /**< tendon length per joint value, not 0; default 1 [1], [m/rad] or [rad/m] */
+    /** tendon length per joint value, not 0; default 1 [1], [m/rad] or [rad/m] */
+    double coefficient;
 };
 
 /** Ties a joint to what a person holds, in place of a drive: a spring and a damper between the
@@ -191,8 +191,8 @@ struct tact_scene_coupling {
 struct tact_scene_joint {
     char *type;     /**< hinge (about axis) or slide (along axis) */
     double axis[3]; /**< unit vector, joint frame (= the link's frame); normalised on load */
-    double
-        position[3]; /**< position of the link's frame in the parent's frame at joint value 0 [m] */
+    /** position of the link's frame in the parent's frame at joint value 0 [m] */
+    double position[3];
     double quat_wxyz[4]; /**< orientation of the link's frame in the parent's frame at joint value
                             0; default identity [1] */
     double stiffness;    /**< stiffness of the drive [N m/rad] or [N/m], >= 0 */
@@ -209,8 +209,8 @@ struct tact_scene_joint {
                               [kg m^2] or [kg] */
     double viscous;      /**< viscous friction, >= 0 [N m s/rad] or [N s/m] */
     double friction;     /**< largest dry friction, >= 0 [N m] or [N] */
-    struct tact_scene_coupling
-        *coupling; /**< coupling to a device in place of stiffness and damping, or NULL */
+    /** coupling to a device in place of stiffness and damping, or NULL */
+    struct tact_scene_coupling *coupling;
     struct tact_scene_mimic *mimic;   /**< the joint follows another one, or NULL */
     struct tact_scene_tendon *tendon; /**< [tendon_count] the drive, its limit and its target are of
                                            the sum of coefficient times joint value, or NULL */
@@ -244,10 +244,10 @@ struct tact_scene_base {
                                                the body that a fixed base is */
     uint32_t shapes_count;                /**< number of shapes, 0 once loaded */
     struct tact_scene_coupling *coupling; /**< coupling of the base's position, or NULL: free */
-    struct tact_scene_coupling
-        *turn_coupling; /**< coupling of the base's attitude, or NULL: the attitude is free */
-    double limit;       /**< limit of the length of the coupling's force [N]; 0: none */
-    double turn_limit;  /**< limit of the length of the coupling's torque [N m]; 0: none */
+    /** coupling of the base's attitude, or NULL: the attitude is free */
+    struct tact_scene_coupling *turn_coupling;
+    double limit;      /**< limit of the length of the coupling's force [N]; 0: none */
+    double turn_limit; /**< limit of the length of the coupling's torque [N m]; 0: none */
 };
 
 /** A tree of links on a base. */
@@ -296,9 +296,9 @@ struct tact_scene_exclusion {
 struct tact_scene_device {
     char *name; /**< name of the device */
     char *type; /**< name of its type */
-    struct tact_device_setting
-        *settings; /**< collected on load with line and column. Nested maps get keys with dots
-                      ("axes.abs_x"), entries of lists of maps get "names[0]" */
+    /** collected on load with line and column. Nested maps get keys with dots ("axes.abs_x"),
+     * entries of lists of maps get "names[0]" */
+    struct tact_device_setting *settings;
     uint32_t settings_count; /**< number of settings */
     char *calibration; /**< file with further, measured settings, relative to the scene's folder, or
                           NULL. They are appended to `settings`, but for haptic axes */
@@ -390,8 +390,8 @@ struct tact_scene_tool {
 struct tact_scene_remote {
     char *joint;  /**< "hand.link", or "hand.base_x" and the like of a base that moves */
     char *device; /**< name of the device */
-    uint32_t
-        axis; /**< number of the joint among the joints of the network device, 0 to 5; default 0 */
+    /** number of the joint among the joints of the network device, 0 to 5; default 0 */
+    uint32_t axis;
     char *mode;       /**< waves (default), position_force, position_position or model */
     double impedance; /**< b of the waves, the same at both sites [N m s/rad, N s/m] */
     double stiffness; /**< of the coupling to the line [N m/rad, N/m]; default 0: the joint itself
@@ -417,8 +417,8 @@ struct tact_scene_grip {
     uint32_t joint[TACT_SCENE_GRIP_JOINTS]; /**< once loaded: links of the hand whose joints the
                                                grip commands: those that move only link 0, then
                                                those that move only link 1 */
-    uint32_t
-        joint_count[2]; /**< once loaded: number of joints that move only link 0, and only link 1 */
+    /** once loaded: number of joints that move only link 0, and only link 1 */
+    uint32_t joint_count[2];
 };
 
 /** How contacts are solved. */
@@ -446,9 +446,9 @@ struct tact_scene_contact {
 struct tact_scene_moments {
     char *source; /**< auto (default): opencl if available, else host; opencl; host */
     char *device; /**< substring of an OpenCL device's or platform's name; NULL: any */
-    uint32_t
-        max_age; /**< maximum age of a result that is extrapolated [ticks]; default 1. With auto,
-                    and for a pair that would take the host longer than host_time, at least 20 */
+    /** maximum age of a result that is extrapolated [ticks]; default 1. With auto, and for a pair
+     * that would take the host longer than host_time, at least 20 */
+    uint32_t max_age;
     double host_time; /**< auto: pairs whose total time is less are measured on the host [s];
                          default a fifth of the period */
 };

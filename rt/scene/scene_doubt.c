@@ -18,8 +18,8 @@
 #define SUSPECT_TARGET_OVERLAP 2e-3   /* target overlap [m] */
 #define MAX_PLAUSIBLE_COMPLIANCE 0.1  /* compliance [m/N] */
 #define MIN_PLAUSIBLE_MODULUS 100.0   /* modulus [Pa] */
-#define SUSPECT_TIP_RADIUS                                                                         \
-    0.1 /* radius of a fingertip's contact patch above which it is implausible [m] */
+/* radius of a fingertip's contact patch above which it is implausible [m] */
+#define SUSPECT_TIP_RADIUS 0.1
 #define SUSPECT_LAYER_THICKNESS 1.0 /* of a soft layer [m] */
 #define SUSPECT_RELAXATION_TIME 1.0 /* relaxation [s] */
 #define MAX_WARNINGS 16 /* number of warnings that are printed; further ones are only counted */

@@ -4,11 +4,10 @@
 #include <string.h>
 #include "rt/scene/scene_internal.h"
 
-#define MIMIC_START_TOLERANCE                                                                      \
-    1e-9 /* largest difference of a given start of a mimic joint from that of its law [rad, m] */
-#define MAX_MIMIC_MULTIPLIER                                                                       \
-    1e6 /* largest multiplier of a mimic law; its inverse is the smallest                          \
-         */
+/* largest difference of a given start of a mimic joint from that of its law [rad, m] */
+#define MIMIC_START_TOLERANCE 1e-9
+/* largest multiplier of a mimic law; its inverse is the smallest */
+#define MAX_MIMIC_MULTIPLIER 1e6
 #define MAX_TENDON_COEFFICIENT 1e6 /* of a tendon */
 
 /* Index of the link of that name, or -1. */

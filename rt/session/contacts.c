@@ -8,8 +8,8 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define MIN_CONTACT_LIST_CAPACITY                                                                  \
-    256 /* smallest capacity of the contact list; it grows with the number of shapes */
+/* smallest capacity of the contact list; it grows with the number of shapes */
+#define MIN_CONTACT_LIST_CAPACITY 256
 #define CONTACT_LIST_ENTRIES_PER_SHAPE 8
 
 static const char moments_unit_text[] =

@@ -12,11 +12,10 @@
 #include "rt/session/admittance_internal.h"
 #include "rt/session/session_internal.h"
 
-#define ENGAGE_TIME_CONSTANT                                                                       \
-    0.3 /* time constant with which the target offset decays after engagement [s] */
-#define ROTATION_VECTOR_JUMP_ANGLE                                                                 \
-    3.0 /* a rotation vector has jumped if it changes by more than its rotation plus this angle    \
-           [rad] */
+/* time constant with which the target offset decays after engagement [s] */
+#define ENGAGE_TIME_CONSTANT 0.3
+/* a rotation vector has jumped if it changes by more than its rotation plus this angle [rad] */
+#define ROTATION_VECTOR_JUMP_ANGLE 3.0
 #define MAX_ZERO_OFFSET 1e-12 /* target offset below which it counts as 0 [rad, m] */
 
 static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32_t link)

@@ -312,8 +312,8 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
                       "sum of 1: fault cleared, 2: outputs armed, 4: a target that is not finite",
                       1);
     }
-    if (!log ||
-        find_next_replayed_field(s, log)) { /* logs of earlier versions have no such fields */
+    /* logs of earlier versions have no such fields */
+    if (!log || find_next_replayed_field(s, log)) {
         rc = rc ? rc : add_hold_fields(s);
     }
     return rc ? rc : tact_session_layout_contacts(s, log, err);

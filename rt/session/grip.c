@@ -19,14 +19,13 @@
 #include "rt/session/grip_internal.h"
 #include "rt/session/session_internal.h"
 
-#define MIN_GRIP_LINE_LENGTH                                                                       \
-    1e-4 /* distance of the two finger centres below which no grip line is defined [m] */
-#define MIN_BORNE_FRACTION                                                                         \
-    1e-3 /* of the force along the line that the drives of a finger bear, under which what they    \
-            bear is no longer scaled up to all of it [1] */
-#define COMPLIANCE_REGULARIZATION                                                                  \
-    1e-9 /* added to C, relative to its trace, for directions in which a finger                    \
-            does not move [1] */
+/* distance of the two finger centres below which no grip line is defined [m] */
+#define MIN_GRIP_LINE_LENGTH 1e-4
+/* of the force along the line that the drives of a finger bear, under which what they bear is no
+ * longer scaled up to all of it [1] */
+#define MIN_BORNE_FRACTION 1e-3
+/* added to C, relative to its trace, for directions in which a finger does not move [1] */
+#define COMPLIANCE_REGULARIZATION 1e-9
 
 /* Point at which a finger presses before it has touched anything: the centre of its last shape, or
  * of its link. */

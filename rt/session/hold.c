@@ -15,14 +15,14 @@
 #include "contact/elementary.h"
 #include "rt/session/hold_internal.h"
 
-#define MIN_SLIP_DISTANCE                                                                          \
-    1e-5 /* distance of sliding above which a motion is reported as a slip [m] */
-#define MIN_SLIP_ANGLE                                                                             \
-    1e-3 /* rotation of sliding above which a motion is reported as a slip [rad] */
-#define MIN_QUIET_TIME                                                                             \
-    0.01 /* time without contact, or without sliding, after which a touch or slip has ended [s] */
-#define MAX_EVENTS_PER_TICK                                                                        \
-    16 /* largest number of hold events logged in one tick; the others follow in the next ticks */
+/* distance of sliding above which a motion is reported as a slip [m] */
+#define MIN_SLIP_DISTANCE 1e-5
+/* rotation of sliding above which a motion is reported as a slip [rad] */
+#define MIN_SLIP_ANGLE 1e-3
+/* time without contact, or without sliding, after which a touch or slip has ended [s] */
+#define MIN_QUIET_TIME 0.01
+/* largest number of hold events logged in one tick; the others follow in the next ticks */
+#define MAX_EVENTS_PER_TICK 16
 #define MAX_EVENT_NAME_LENGTH 64 /* largest number of characters of a name in an event text */
 
 int tact_session_create_holds(struct tact_session *s)

@@ -4,12 +4,12 @@
 
 #include "rt/session/session_internal.h"
 
-#define SESSION_MAX_HOLDS                                                                          \
-    256 /* largest number of body-hand pairs of a session; further ones are counted */
-#define SESSION_MAX_HOLD_EVENTS                                                                    \
-    32 /* largest number of events of one body-hand pair; further ones are counted */
-#define SESSION_HOLD_NUMBERS                                                                       \
-    4 /* values of a body-hand pair in the record: normal and friction forces, slip, turn */
+/* largest number of body-hand pairs of a session; further ones are counted */
+#define SESSION_MAX_HOLDS 256
+/* largest number of events of one body-hand pair; further ones are counted */
+#define SESSION_MAX_HOLD_EVENTS 32
+/* values of a body-hand pair in the record: normal and friction forces, slip, turn */
+#define SESSION_HOLD_NUMBERS 4
 
 enum session_hold_event_kind {
     SESSION_HOLD_TOUCH,

@@ -95,9 +95,8 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
         tact_error_set(err, rc, "cannot be opened: %s", strerror(-rc));
     }
     if (rc && err && !err->line && (!err->file[0] || !strcmp(err->file, s->scene->path))) {
-        set_error_key_of_device(
-            s, index, "",
-            err); /* a default setting is not in the file, so that the error is at the device */
+        /* a default setting is not in the file, so that the error is at the device */
+        set_error_key_of_device(s, index, "", err);
     }
     return rc ? rc : check_opened_device(s, index, out, err);
 }

@@ -7,17 +7,15 @@
 #include "rt/session/session_internal.h"
 
 #define MAX_ADVANCED_TICKS 20 /* number of ticks for which an ended overlap is still advanced */
-#define SUBMITTED_FRAME_HISTORY                                                                    \
-    32 /* slots of poses in addition to max_age: results of large pairs may be older               \
-        */
-#define MAX_SOURCE_PAIRS                                                                           \
-    20000 /* maximum number of pairs of a source, which needs 2 kB for each, near or not: 1,000    \
-             bodies took 6 s to set up */
-#define MAX_UNMEASURED_TICKS                                                                       \
-    20 /* number of consecutive ticks for which a pair may be advanced without a measurement; then \
-          a fault */
-#define FIRST_FRAME_NS                                                                             \
-    2000000000 /* longest wait for the first result of a source, before the loop starts */
+/* slots of poses in addition to max_age: results of large pairs may be older */
+#define SUBMITTED_FRAME_HISTORY 32
+/* maximum number of pairs of a source, which needs 2 kB for each, near or not: 1,000 bodies took 6
+ * s to set up */
+#define MAX_SOURCE_PAIRS 20000
+/* number of ticks in a row for which a pair may be advanced without a measurement; then a fault */
+#define MAX_UNMEASURED_TICKS 20
+/* longest wait for the first result of a source, before the loop starts */
+#define FIRST_FRAME_NS 2000000000
 
 static int describe_scene_to_source(struct tact_session *s, struct tact_source_scene *scene)
 {
@@ -98,8 +96,8 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
     tact_session_submit_frame(s, 0);
     if (s->is_tick_submitted) {
-        s->source.ops->wait(s->source.self, 0,
-                            FIRST_FRAME_NS); /* the source is late: the host measures from now on */
+        /* if the source is late, the host measures from now on */
+        s->source.ops->wait(s->source.self, 0, FIRST_FRAME_NS);
     }
     return 0;
 }

@@ -8,9 +8,9 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define STORED_PAIRS_PER_NEAR_PAIR                                                                 \
-    4 /* capacity for pairs, as a multiple of the largest number of near pairs; at least as many   \
-         as a source measures */
+/* capacity for pairs, as a multiple of the largest number of near pairs; at least as many as a
+ * source measures */
+#define STORED_PAIRS_PER_NEAR_PAIR 4
 
 /* Name of the owner of a shape: body, "hand.link", or the fixed body. */
 const char *tact_session_owner_name(const struct tact_session *s, int shape)

@@ -7,22 +7,20 @@
  */
 #include "rt/session/session_internal.h"
 
-#define HOST_TIME_RETURN_FRACTION                                                                  \
-    0.7 /* fraction of moments.host_time up to which a pair may return to the host */
+/* fraction of moments.host_time up to which a pair may return to the host */
+#define HOST_TIME_RETURN_FRACTION 0.7
 #define MESH_PAIR_COST_NS 3000   /* estimate: two meshes ... */
 #define MESH_TRIANGLE_COST_NS 2  /* estimated host time for each triangle of a pair of meshes */
 #define CLOSED_FORM_COST_NS 1000 /* estimate: closed forms */
-#define CONVEX_PAIR_COST_NS                                                                        \
-    5000 /* estimated host time for a ball or capsule with a mesh, or solids with few facets */
+/* estimated host time for a ball or capsule with a mesh, or solids with few facets */
+#define CONVEX_PAIR_COST_NS 5000
 #define COST_MEAN_WEIGHT 0.05 /* weight of a new cost in the mean cost of a pair */
-#define COST_RISE_WEIGHT                                                                           \
-    0.2 /* weight of a new value that is higher: a body that lands on another must soon leave the  \
-           host */
-#define MAX_RESULT_AGE_TICKS                                                                       \
-    20 /* largest age of a result, for pairs that the host has no time for [ticks] */
-#define OUTLIER_COST_MARGIN_NS                                                                     \
-    20000 /* margin added to twice the mean cost: a longer measurement was interrupted and is      \
-             ignored */
+/* weight of a new value that is higher: a body that lands on another must soon leave the host */
+#define COST_RISE_WEIGHT 0.2
+/* largest age of a result, for pairs that the host has no time for [ticks] */
+#define MAX_RESULT_AGE_TICKS 20
+/* margin added to twice the mean cost: a longer measurement was interrupted and is ignored */
+#define OUTLIER_COST_MARGIN_NS 20000
 
 static double estimate_host_cost(const struct tact_shape *a, const struct tact_shape *b)
 {

@@ -10,8 +10,8 @@
 #include "rt/scene/scene_internal.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_PASSIVITY_DAMPING                                                                      \
-    0.1 /* limit of the controller's damping, relative to mass / period: see passivity.h */
+/* limit of the controller's damping, relative to mass / period: see passivity.h */
+#define MAX_PASSIVITY_DAMPING 0.1
 
 const struct tact_scene_haptic_axis *tact_session_find_haptic_axis(const struct tact_session *s,
                                                                    int device, int channel)

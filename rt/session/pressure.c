@@ -5,8 +5,8 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define PRESSURE_RING_CAPACITY                                                                     \
-    32 /* capacity, in maps: the recorder's thread empties it every few milliseconds */
+/* capacity, in maps: the recorder's thread empties it every few milliseconds */
+#define PRESSURE_RING_CAPACITY 32
 
 int tact_session_open_logged_pressure(struct tact_session *s, struct tact_recorder_options *options)
 {
@@ -18,8 +18,8 @@ int tact_session_open_logged_pressure(struct tact_session *s, struct tact_record
     if (!s->pressure) {
         return -ENOMEM;
     }
-    memset(s->pressure, 0,
-           sizeof *s->pressure); /* touches all pages, so that none is mapped in a tick */
+    /* touches all pages, so that none is mapped in a tick */
+    memset(s->pressure, 0, sizeof *s->pressure);
     s->pressure_log_interval = (uint64_t)fmax(1.0, round(1.0 / (rate * s->period)));
     options->ring_pressures = PRESSURE_RING_CAPACITY;
     return 0;

@@ -22,9 +22,8 @@
 #include "contact/vec.h"
 #include "rt/session/remote_internal.h"
 
-#define HELD_VALUE_DEADMAN                                                                         \
-    1.0 /* values of the device channel `held`, which states to the other site whether this one is \
-           engaged */
+/* values of the device channel `held`, which tells the other site whether this one is engaged */
+#define HELD_VALUE_DEADMAN 1.0
 #define HELD_VALUE_NO_DEADMAN 2.0   /* `held` of a site that has no deadman */
 #define HELD_VALUE_SITE_LOST (-1.0) /* `held` of a site that lost contact with this one */
 #define FORCE_RAMP_TIME 0.2 /* time for which a force felt by a person fades in or out [s] */
@@ -369,8 +368,8 @@ static void update_target_from_position(const struct tact_session *s, struct ses
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
     state->correction = state->used = 0.0;
-    if (r->def->stiffness ==
-        0.0) { /* mode position_force at the person: minus the force of the other site */
+    /* mode position_force at the person: minus the force of the other site */
+    if (r->def->stiffness == 0.0) {
         state->rate = state->ticks > 0.0 ? -state->share * in->channel[r->in.force] / r->damping +
                                                (1.0 - state->share) * joint_rate
                                          : rate_to_fade_force(s, r, joint_rate);

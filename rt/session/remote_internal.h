@@ -23,9 +23,9 @@ struct session_remote {
     int is_first;       /* 1: first tie of its device; it watches the state of the other site */
     int site_condition; /* state of the other site as last logged: bit 0 its clutch, bit 1 its fault
                          */
-    uint64_t
-        condition_log_tick; /* first tick in which a changed state of the other site is logged */
-    double terms;           /* on which both sites must agree: rt/remote_terms_internal.h */
+    /* first tick in which a changed state of the other site is logged */
+    uint64_t condition_log_tick;
+    double terms; /* on which both sites must agree: rt/remote_terms_internal.h */
     struct session_coupling *coupling; /* coupling of the joint to what a person holds, or NULL */
     double stiffness,
         damping; /* stiffness and damping of the joint's drive that belong to this tie */
@@ -64,12 +64,12 @@ struct session_remote {
     } state;
     uint32_t field; /* its field in the record */
     struct session_remote_model {
-        struct tact_wall_estimate
-            found; /* wall found at the robot, in the robot's joint coordinate */
+        /* wall found at the robot, in the robot's joint coordinate */
+        struct tact_wall_estimate found;
         struct tact_wall_rendering felt; /* at the person */
-        double
-            limited; /* number of ticks in which the wall was stiffer than the joint can render */
-    } model;         /* of REMOTE_MODEL */
+        /* number of ticks in which the wall was stiffer than the joint can render */
+        double limited;
+    } model; /* of REMOTE_MODEL */
     uint32_t model_field;
     double *jacobian; /* scratch for the Jacobian [6 * links] at the robot's end of REMOTE_MODEL,
                          else NULL */
@@ -87,8 +87,8 @@ void tact_session_send_remotes(struct tact_session *s);
 void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t now);
 void tact_session_free_remotes(struct tact_session *s);
 
-#define REMOTE_RATE_WEIGHT                                                                         \
-    0.5 /* weight of a new value in the filtered rate of the other site's position */
+/* weight of a new value in the filtered rate of the other site's position */
+#define REMOTE_RATE_WEIGHT 0.5
 
 /* remote_terms.c: terms of all ties of a device, a whole number below 2^53; 0: it has none. */
 double tact_session_remote_terms(const struct tact_scene *scene, const char *device);

@@ -50,8 +50,8 @@ void tact_session_send_wall(const struct tact_session *s, struct session_remote 
     } else {
         *found = (struct tact_wall_estimate){.touching = 0.0};
     }
-    out[r->out.position] =
-        found->wall.position + r->state.offset; /* in the coordinate of the person's joint */
+    /* in the coordinate of the person's joint */
+    out[r->out.position] = found->wall.position + r->state.offset;
     out[r->out.force] = found->wall.stiffness;
 }
 

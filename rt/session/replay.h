@@ -46,8 +46,8 @@ struct tact_replay_options {
      * that starts disarmed: the limits, rates and filters of its outputs to that device, and its
      * deadman, which is read from the device of that scene. Those of the log are not used. */
     const char *playback_device;
-    const struct tact_scene
-        *scene; /**< scene with the limits of playback_device and a deadman, else NULL */
+    /** scene with the limits of playback_device and a deadman, else NULL */
+    const struct tact_scene *scene;
     const struct tact_device_type *const *types; /**< device types, for playback_device */
     size_t type_count;                           /**< number of device types */
     struct tact_stop *stop;                      /**< or NULL; checked before every tick */

@@ -9,8 +9,8 @@
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
-#define SOURCE_WAIT_NS                                                                             \
-    1000000000 /* free-wheeling clock: longest wait for a result of the moment source */
+/* free-wheeling clock: longest wait for a result of the moment source */
+#define SOURCE_WAIT_NS 1000000000
 
 /* With the free-wheeling clock, waits for results that in real time would have had a period. */
 static int wait_for_source_results(void *user, uint64_t tick)

@@ -80,9 +80,8 @@ struct tact_scene_log_port {
     uint32_t force;   /**< offset of the force on the person until the next tick [N m] or [N]; of
                            an admittance port of the force of the person */
     uint32_t energy;  /**< offset of the energy absorbed from the person since the start [J] */
-    uint32_t
-        least_energy;  /**< likewise, least of it so far, 0 or less [J]: minus what was generated
-                        */
+    /** likewise, least of it so far, 0 or less [J]: minus what was generated */
+    uint32_t least_energy;
     uint32_t limited;  /**< likewise, number of ticks so far in which the force was limited for
                             passivity */
     int is_admittance; /**< 1: of a joint that the force of a person moves, with the following: */

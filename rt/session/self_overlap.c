@@ -11,9 +11,8 @@
 #include "rt/scene/scene_internal.h"
 #include "rt/session/session_internal.h"
 
-#define ACCEPTED_EXCESS_RATIO                                                                      \
-    0.01 /* overlap beyond the target depth that is ignored at the start, relative to the target   \
-            depth */
+/* overlap beyond the target depth that is ignored at the start, relative to the target depth */
+#define ACCEPTED_EXCESS_RATIO 0.01
 
 /* A fixed base or a link that has shapes. */
 struct hand_part {

@@ -101,9 +101,8 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     rc = rc ? rc : tact_session_check_calibrated(*out, err);
     rc = rc ? rc : tact_session_check_creation_stop(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
-    rc = rc ? rc
-            : tact_session_check_creation_stop(*out,
-                                               err); /* a session that never ran writes no log */
+    /* a session that never ran writes no log */
+    rc = rc ? rc : tact_session_check_creation_stop(*out, err);
     rc = rc ? rc : tact_session_open_log(*out, err);
     if (rc) {
         if (err && !err->text[0]) {

@@ -146,8 +146,8 @@ struct tact_session_report {
     char source[64];             /**< "host", or the source's name */
     uint64_t source_pairs;       /**< pairs measured by the source and used */
     uint64_t host_pairs;         /**< pairs measured on the host */
-    uint64_t
-        fallbacks; /**< number of those although there is a source: late, failed, not started */
+    /** number of those although there is a source: late, failed, not started */
+    uint64_t fallbacks;
     uint64_t fallback_ticks; /**< ticks with at least one fallback */
     uint64_t unmeasured; /**< pairs, times ticks, that could not be measured: their last overlap is
                             advanced, and 20 such ticks in a row of one pair are a safety fault */
@@ -191,9 +191,9 @@ struct tact_session_port {
     const char *name; /**< "hand.link", "hand.base position" or "hand.base attitude" */
     int engaged;      /**< 1: its inputs are good and set the target, or force */
     int components;   /**< number of components of the force: 1, of a base 3 */
-    double
-        force[3];  /**< force that outputs exert on the person [N m] or [N], in the joint's units */
-    double energy; /**< absorbed from the person since the start [J] */
+    /** force that outputs exert on the person [N m] or [N], in the joint's units */
+    double force[3];
+    double energy;       /**< absorbed from the person since the start [J] */
     double least_energy; /**< least of it in the run, 0 or less [J]: minus what was generated */
     uint64_t limited;  /**< ticks in which the passivity controller or the energy bound changed the
                           force */
@@ -230,8 +230,8 @@ struct tact_session_hold {
     uint64_t touches;  /**< touches so far */
     uint64_t slips;    /**< slips so far of more than 10 um or 1 mrad in one go */
     uint64_t releases; /**< releases so far: no touch for 10 ms */
-    uint64_t
-        events_left_out; /**< of these three, events beyond the first 32, which are not listed */
+    /** of these three, events beyond the first 32, which are not listed */
+    uint64_t events_left_out;
 };
 
 /**

@@ -13,10 +13,10 @@
 #include "contact/elementary.h"
 #include "rt/session/session_internal.h"
 
-#define MIN_QUATERNION_LENGTH                                                                      \
-    0.5 /* length below which a quaternion from four channels is no attitude */
-#define ROTATION_VECTOR_FLIP_ANGLE                                                                 \
-    3.0 /* change of a rotation vector in a tick above which the vector has flipped [rad] */
+/* length below which a quaternion from four channels is no attitude */
+#define MIN_QUATERNION_LENGTH 0.5
+/* change of a rotation vector in a tick above which the vector has flipped [rad] */
+#define ROTATION_VECTOR_FLIP_ANGLE 3.0
 
 static const double identity_quaternion[4] = {1.0, 0.0, 0.0, 0.0};
 
@@ -287,8 +287,8 @@ static void move_tool_target(const struct tact_session *s, const struct session_
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
         target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
     }
-    if (tool->port[1] &&
-        tact_v3_norm(turned) > 0.0) { /* without a rotation the attitude keeps its bits */
+    /* without a rotation the attitude keeps its bits */
+    if (tool->port[1] && tact_v3_norm(turned) > 0.0) {
         tact_quat_from_rotvec(turn, turned);
         tact_quat_from_rotvec(now, target + 3);
         tact_quat_mul(next, turn, now);
