@@ -22,7 +22,7 @@
 #include "contact/vec.h"
 #include "rt/session/remote_internal.h"
 
-/* values of the device channel `held`, which tells the other site whether this one is engaged */
+/* values of the device channel `held`, which states to the other site if this one is engaged */
 #define HELD_VALUE_DEADMAN 1.0
 #define HELD_VALUE_NO_DEADMAN 2.0   /* `held` of a site that has no deadman */
 #define HELD_VALUE_SITE_LOST (-1.0) /* `held` of a site that lost contact with this one */
