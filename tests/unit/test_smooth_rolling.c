@@ -51,22 +51,30 @@ static void open_rolling_world(struct world_scene *s, const struct rolling_body 
 static const double top_size[3] = {0.11, 0.022, 0.018};
 #define TOP_YAW (PI / 180.0)
 
-/* The rattleback of 0.25 kg, spinning with w about the vertical. */
-static struct rolling_body make_top(double w)
+/* The rattleback of 0.25 kg, tilted by half a degree about both long axes, with that angular
+ * velocity in the world, or in its own axes. */
+static struct rolling_body make_turning_top(const double w[3], int is_in_own_axes)
 {
     struct rolling_body b = {.mass = 0.25,
                              .inertia = {3.0e-5, 0.0, 0.0, 0.0, 60e-5, 0.0, 0.0, 0.0, 62e-5},
                              .center = {0.0, 0.0, 0.004},
                              .gravity = G};
     const double tilt = 0.5 * PI / 180.0, x[3] = {tilt, 0.0, 0.0}, y[3] = {0.0, tilt, 0.0};
-    const double spin[3] = {0.0, 0.0, w};
-    double qx[4], qy[4], q[4];
+    double qx[4], qy[4], q[4], in_world[3];
     tact_quat_from_rotvec(qx, x);
     tact_quat_from_rotvec(qy, y);
     tact_quat_mul(q, qy, qx);
+    tact_quat_rotate(in_world, q, w);
     set_rolling_ellipsoid(&b, top_size, TOP_YAW);
-    set_rolling_initial_state(&b, q, spin);
+    set_rolling_initial_state(&b, q, is_in_own_axes ? in_world : w);
     return b;
+}
+
+/* The rattleback, spinning with w about the vertical. */
+static struct rolling_body make_top(double w)
+{
+    const double spin[3] = {0.0, 0.0, w};
+    return make_turning_top(spin, 0);
 }
 
 struct spin {
@@ -77,6 +85,8 @@ struct spin {
      * by the kinetic energy then */
     double most, least;
     double highest, deepest; /* gap [m] */
+    /* least normal force [N] after the first second, greatest ratio to it of friction */
+    double least_force, friction;
 };
 
 /* Angular velocity about the vertical [rad/s]. */
@@ -87,12 +97,11 @@ static double vertical_spin(const struct rolling_body *b)
     return w[2];
 }
 
-static struct spin exact_spin(double w, double seconds)
+static struct spin exact_spin(struct rolling_body b, double seconds)
 {
-    struct rolling_body b = make_top(w);
     struct spin out = {.reversal_time = 0.0};
     const double h = 2e-4, start = rolling_body_energy(&b);
-    double last = w;
+    double last = vertical_spin(&b);
     for (long i = 1; i <= lround(seconds / h); i++) {
         integrate_rolling_step(&b, h);
         double t = (double)i * h, now = vertical_spin(&b);
@@ -108,19 +117,19 @@ static struct spin exact_spin(double w, double seconds)
     return out;
 }
 
-static struct spin spin_by_simulation(double w, double seconds, double h)
+static struct spin spin_by_simulation(const struct rolling_body *b, double seconds, double h)
 {
-    struct rolling_body b = make_top(w);
     struct world_scene s;
-    struct spin out = {.most = -1.0, .least = 1.0};
-    open_rolling_world(&s, &b, top_size, TOP_YAW, h, 0.6, &tact_model_smooth);
+    struct spin out = {.most = -1.0, .least = 1.0, .least_force = INFINITY};
+    open_rolling_world(&s, b, top_size, TOP_YAW, h, 0.6, &tact_model_smooth);
     const struct tact_body *body = tact_world_body(s.world, 0);
-    double start = 0.0, sum = 0.0, last = w, kinetic = tact_body_energy(body);
+    double start = 0.0, sum = 0.0, last = body->twist[5], kinetic = tact_body_energy(body);
     long second = lround(1.0 / h);
     for (long i = 1; i <= lround(seconds / h); i++) {
         step_scene(&s);
         double t = (double)i * h, now = body->twist[5];
-        double gap = tact_world_contact(s.world, 0)->patch.gap[0];
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        double gap = c->patch.gap[0];
         if (!(out.reversal_time > 0.0) && now * last < 0.0) {
             out.reversal_time = t - h * now / (now - last);
         }
@@ -128,6 +137,10 @@ static struct spin spin_by_simulation(double w, double seconds, double h)
         sum += compute_phase_corrected_energy(&s) / (double)second;
         out.highest = fmax(out.highest, gap);
         out.deepest = fmin(out.deepest, gap);
+        if (i > second) {
+            out.least_force = fmin(out.least_force, c->impulse[0] / h);
+            out.friction = fmax(out.friction, hypot(c->impulse[1], c->impulse[2]) / c->impulse[0]);
+        }
         if (i % second == 0) {
             start = i == second ? sum : start;
             out.most = fmax(out.most, (sum - start) / kinetic);
@@ -146,18 +159,18 @@ static struct spin spin_by_simulation(double w, double seconds, double h)
     return out;
 }
 
-/* The rattleback compared with an adaptive integrator: at periods of 1 ms and 0.5 ms the spin
+/* The rattleback compared with its equations of motion: at periods of 1 ms and 0.5 ms the spin
  * agrees to a percent; at 2 ms the energy to 0.4 %. */
 static void a_rattleback_reverses_at_the_exact_time(void **state)
 {
     (void)state;
-    struct spin exact = exact_spin(4.0, 10.0);
+    const struct rolling_body top = make_top(4.0);
+    struct spin exact = exact_spin(top, 10.0);
     printf("exact: reverses at %.5f s, spin %.4f %.4f rad/s\n", exact.reversal_time, exact.at[0],
            exact.at[1]);
-    assert_true(fabs(exact.reversal_time / 3.41426 - 1.0) < 1e-3);
     for (int i = 0; i < 3; i++) {
         double h = 2e-3 / (1 << i), energy = i ? 0.005 : 0.01;
-        struct spin is = spin_by_simulation(4.0, 10.0, h);
+        struct spin is = spin_by_simulation(&top, 10.0, h);
         assert_true(fabs(is.reversal_time / exact.reversal_time - 1.0) < 1e-3);
         assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 0.01);
         assert_true(fabs(is.at[1] / exact.at[1] - 1.0) < 0.005);
@@ -166,16 +179,37 @@ static void a_rattleback_reverses_at_the_exact_time(void **state)
     }
 }
 
-/* Spun in the other direction, a rattleback does not reverse. */
-static void the_other_spin_does_not_reverse(void **state)
+/* Spun about its own axis: reversal and spin after 5, 10 and 15 s as an adaptive integrator of
+ * other equations has them, and the forces: the normal one falls to 1.31 N, where rolling needs a
+ * coefficient of friction of 0.295. Spun in the other direction, it does not reverse in 20 s. */
+static void known_rattlebacks_are_reproduced(void **state)
 {
     (void)state;
-    struct spin exact = exact_spin(-4.0, 10.0);
-    struct spin is = spin_by_simulation(-4.0, 10.0, 1e-3);
-    printf("exact: %.4f %.4f rad/s\n", exact.at[0], exact.at[1]);
-    assert_true(!(exact.reversal_time > 0.0) && !(is.reversal_time > 0.0));
-    assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 2e-3);
-    assert_true(fabs(is.at[1] / exact.at[1] - 1.0) < 2e-3);
+    static const double known[2][4] = {{3.41426, -3.3220, -3.9882, -3.7481},
+                                       {0.0, -3.9377, -3.5077, -2.2890}};
+    for (int i = 0; i < 2; i++) {
+        const double w[3] = {0.0, 0.0, i ? -4.0 : 4.0};
+        const struct rolling_body top = make_turning_top(w, 1);
+        const double rest = top.mass * G * (top_size[2] - top.center[2]);
+        const struct spin exact = exact_spin(top, 20.0), is = spin_by_simulation(&top, 20.0, 1e-3);
+        printf("exact: reverses at %.5f s, spin %.4f %.4f %.4f; simulated after 15 s %.4f, normal "
+               "force from %.3f N, friction up to %.4f of it\n",
+               exact.reversal_time, exact.at[0], exact.at[1], exact.at[2], is.at[2], is.least_force,
+               is.friction);
+        /* energy above that of rest [J] */
+        assert_true(fabs(rolling_body_energy(&top) - rest - 5.0869e-3) < 1e-7);
+        assert_true(fabs(exact.reversal_time - known[i][0]) < 2e-5);
+        assert_true(i ? is.reversal_time == 0.0
+                      : fabs(is.reversal_time / known[0][0] - 1.0) < 1e-3);
+        for (int k = 0; k < 3; k++) {
+            assert_true(fabs(exact.at[k] - known[i][1 + k]) < 1e-4);
+            assert_true(fabs(is.at[k] / known[i][1 + k] - 1.0) < 0.01);
+        }
+        assert_true(is.most < 0.002 && is.least > -0.005);
+        if (!i) {
+            assert_true(fabs(is.least_force - 1.31) < 0.03 && fabs(is.friction - 0.295) < 0.01);
+        }
+    }
 }
 
 /* The model without the rates of its contact: the tick is then only of first order, which shows
@@ -254,6 +288,54 @@ static void rocking_has_the_exact_frequency(void **state)
     }
 }
 
+/* Turned against the axes of its inertia the top rocks in two modes, those of (I + m h^2 1) theta''
+ * + m g (Rho - h 1) theta = 0 with Rho the radii of curvature, that of each tilt's direction. */
+static void a_turned_top_rocks_at_two_frequencies(void **state)
+{
+    (void)state;
+    const double known[2] = {3.1795, 7.9478}, still[3] = {0.0, 0.0, 0.0}; /* [Hz] */
+    const double height = top_size[2] - 0.004, c = cos(TOP_YAW), d = sin(TOP_YAW);
+    const double along = top_size[0] * top_size[0] / top_size[2],
+                 across = top_size[1] * top_size[1] / top_size[2];
+    const struct rolling_body top = make_top(0.0);
+    const double moved = top.mass * height * height, weight = top.mass * G;
+    /* mass^-1 stiffness; the radius of a tilt about x is that of the curve along y */
+    const double m[2] = {top.inertia[0] + moved, top.inertia[4] + moved};
+    const double a[2] = {weight * (d * d * along + c * c * across - height) / m[0],
+                         weight * (c * c * along + d * d * across - height) / m[1]};
+    const double b = -weight * c * d * (along - across) / m[1],
+                 product = b * -weight * c * d * (along - across) / m[0];
+    for (int i = 0; i < 2; i++) {
+        const double mean = 0.5 * (a[0] + a[1]),
+                     half = sqrt(0.25 * (a[1] - a[0]) * (a[1] - a[0]) + product);
+        const double square = i ? mean + half : mean - half, exact = sqrt(square) / (2.0 * PI);
+        /* tilt about x over that about y, of the mode; the larger is 1 mrad */
+        const double ratio = (square - a[1]) / b, most = fmax(fabs(ratio), 1.0);
+        const double tilt[3] = {1e-3 * ratio / most, 1e-3 / most, 0.0};
+        const int axis = fabs(ratio) < 1.0;
+        struct rolling_body start = top;
+        struct world_scene s;
+        double q[4], last = tilt[axis], first = 0.0, end = 0.0;
+        int crossings = 0;
+        tact_quat_from_rotvec(q, tilt);
+        set_rolling_initial_state(&start, q, still);
+        open_rolling_world(&s, &start, top_size, TOP_YAW, 1e-3, 0.6, &tact_model_smooth);
+        for (int k = 1; crossings < 21 && k < 10000; k++) {
+            step_scene(&s);
+            const double now = tact_world_body(s.world, 0)->pose.quat_wxyz[1 + axis];
+            if (now * last < 0.0) {
+                end = 1e-3 * (k - now / (now - last));
+                first = crossings++ ? first : end;
+            }
+            last = now;
+        }
+        printf("mode %d: %.4f Hz, exact %.4f\n", i, 10.0 / (end - first), exact);
+        assert_true(crossings == 21 && fabs(exact - known[i]) < 1e-4);
+        assert_true(fabs(10.0 / (end - first) / exact - 1.0) < 1e-3);
+        close_scene(&s);
+    }
+}
+
 /* Chaplygin's ball: its angular momentum about the contact stays, and so does its energy. */
 static void chaplygins_ball_rolls(void **state)
 {
@@ -297,6 +379,7 @@ static void chaplygins_ball_rolls(void **state)
         printf("h %.1f ms: after 10 s w within %.1e rad/s, place %.1e m, momentum kept to %.1e\n",
                1e3 * s.options.period, off, tact_v3_norm(moved), kept);
         double order = pow(s.options.period / 1e-3, 2.0);
+        assert_true(fabs(2.0 * tact_body_energy(body) / 0.11905 - 1.0) < 1e-4);
         assert_true(off < 9e-3 * order && tact_v3_norm(moved) < 1e-5 * order && kept < 1e-11);
         close_scene(&s);
     }
@@ -363,9 +446,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rattleback_reverses_at_the_exact_time),
-        cmocka_unit_test(the_other_spin_does_not_reverse),
+        cmocka_unit_test(known_rattlebacks_are_reproduced),
         cmocka_unit_test(without_the_rate_term_energy_is_lost),
         cmocka_unit_test(rocking_has_the_exact_frequency),
+        cmocka_unit_test(a_turned_top_rocks_at_two_frequencies),
         cmocka_unit_test(chaplygins_ball_rolls),
         cmocka_unit_test(ball_circles_on_a_turntable),
     };
