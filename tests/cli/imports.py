@@ -7,6 +7,7 @@ hand    hands of MJCF and URDF: to stdout and to a file, which is not written ov
         with the files of the hand; what is refused, in one line
 mesh    PLY, GLB and DAE as OBJ, placed by their nodes; mutations of them, each refused in one line or read
 step    surfaces of STEP files, which are exact; what is refused, in one line
+step_mutations  STEP files changed at random: read, or refused in one line, within the limits of the reader
 guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff; and probing a spring
 """
 import csv
@@ -14,6 +15,8 @@ import json
 import math
 import os
 import random
+import re
+import resource
 import shutil
 import signal
 import struct
@@ -387,22 +390,31 @@ def points_of(path):
         return sorted(tuple(round(float(x), 12) for x in line.split()[1:]) for line in stream if line.startswith("v"))
 
 
+def readers_folders():
+    return {name for name in os.listdir("/tmp") if name.startswith("tact-step-")}
+
+
+def wait_until_removed(folders):
+    """Other readers may run, whose folders are soon gone."""
+    until = time.monotonic() + 60
+    while folders & readers_folders():
+        assert time.monotonic() < until, folders & readers_folders()
+        time.sleep(0.05)
+
+
 def ended_reader_leaves_nothing(text):
     """A reader of STEP files that is ended, as by a terminal that closes, removes the folder of its process."""
-    def folders():
-        return {name for name in os.listdir("/tmp") if name.startswith("tact-step-")}
-
-    before = folders()
+    before = readers_folders()
     with subprocess.Popen([os.path.join(os.path.dirname(TACT), "tact-step"), "step", str(len(text))], stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True) as run:
         run.stdin.write(text)
         run.stdin.close()
         until = time.monotonic() + 60
-        while not folders() - before:
+        while not readers_folders() - before:
             assert time.monotonic() < until
         run.send_signal(signal.SIGHUP)
         assert run.wait(60) == 1
-    assert not folders() - before, folders()
+    wait_until_removed(readers_folders() - before)
 
 
 def step(folder):
@@ -420,27 +432,102 @@ def step(folder):
     text = tact("import", write(folder, "one.stp", toroidal_surface(30, 8)), "-o", out, "--force")[0]
     assert "1 surfaces" in text and "3.78993e-05 m^3" in text, text
     ended_reader_leaves_nothing(good)
-    rng = random.Random(5)
     for name, content, words in (("trimmed", torus(30, 8, trimmed=True), "trimmed"),
+                                 ("hole", torus(30, 8, holed=True), "face 2, a B-spline: trimmed; expected a whole surface"),
                                  ("text", "solid\n" + good[40:], "cannot read the file as STEP"),
                                  ("digits", good.replace("E+", "e+", 3), "errors in the STEP file"),
                                  ("short", good[:len(good) // 2], ""), ("empty", "", "")):
         path = write(folder, name + ".step", content)
         error = tact("import", path, "-o", out, "--force", code=2)[1]
         assert error.count("\n") == 1 and name + ".step" in error and words in error, error
-    for _ in range(2):
-        changed = bytearray(good.encode())
-        for _ in range(rng.randint(1, 4)):
-            changed[rng.randrange(len(changed))] = rng.randrange(32, 127)
-        path = write(folder, "changed.step", changed.decode())
-        run = subprocess.run([TACT, "import", path, "-o", out, "--force"], capture_output=True, text=True, check=False,
-                             timeout=60)
-        assert run.returncode in (0, 2) and run.stderr.count("\n") == (run.returncode == 2), run
+
+
+def limits_of_reader(reader, text):
+    """The limits and confinement of the process in which gmsh reads, while it reads a large solid."""
+    with subprocess.Popen([reader, "step", str(len(text))], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as run:
+        run.stdin.write(text)
+        run.stdin.close()
+        status, until = {}, time.monotonic() + 60
+        while status.get("Seccomp") != "2":
+            assert time.monotonic() < until and run.poll() is None, "the process that reads was never confined"
+            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as stream:
+                children = stream.read().split()
+            if children:
+                with open(f"/proc/{children[0]}/status", encoding="ascii") as stream:
+                    status = dict(line.rstrip("\n").split(":\t", 1) for line in stream if ":\t" in line)
+        with open(f"/proc/{children[0]}/limits", encoding="ascii") as stream:
+            limits = {line[:26].strip(): line[26:].split()[:2] for line in stream}
+        assert run.wait(60) == 0, run.stderr.read()
+    assert status["NoNewPrivs"] == "1", status
+    for name, most in (("Max cpu time", 21), ("Max file size", 1 << 30), ("Max core file size", 0),
+                       ("Max address space", 4 << 30)):
+        assert all(word != "unlimited" and int(word) <= most for word in limits[name]), (name, limits[name])
+
+
+def mutated(rng, text):
+    """A STEP file with one to four things wrong: bytes, numbers, references, lines."""
+    for _ in range(rng.randint(1, 4)):
+        lines, kind = text.split("\n"), rng.randrange(6)
+        i, k = rng.randrange(len(lines)), rng.randrange(len(lines))
+        if kind == 0:
+            at = rng.randrange(len(text))
+            text = text[:at] + chr(rng.randrange(32, 127)) + text[at + 1:]
+        elif kind in (1, 2):  # a number, or a reference, becomes another
+            pattern = r"#\d+" if kind == 2 else r"(?<![#\d])-?\d+(\.\d*)?(E[+-]?\d+)?"
+            found = list(re.finditer(pattern, text))
+            at = rng.choice(found)
+            other = rng.choice(found).group() if kind == 2 else rng.choice(
+                ("0", "-1", "1e308", "1E-320", "nan", "4294967297", "99999999999999999999", "0.", "3", "$", "()"))
+            text = text[:at.start()] + other + text[at.end():]
+        elif kind == 3:
+            lines[i], lines[k] = lines[k], lines[i]
+            text = "\n".join(lines)
+        elif kind == 4:
+            text = "\n".join(lines[:i] + lines[i:i + 1] * rng.choice((0, 2)) + lines[i + 1:])
+        else:
+            at = rng.randrange(len(text))
+            text = text[:at] + text[at + rng.randint(1, 40):] if rng.randrange(4) else text[:at]
+        text = text or "\n"
+    return text
+
+
+def step_mutations(folder):
+    """Files that are changed at random end in a surface or in one line, within the limits of time and memory."""
+    reader = os.path.join(os.path.dirname(TACT), "tact-step")
+    if not os.access(reader, os.X_OK):
+        print("skipped: built without gmsh")
+        sys.exit(77)
+    limits_of_reader(reader, torus(30, 8, 20))
+    rng = random.Random(7 + int(os.environ.get("TACT_SEED") or 0))
+    good, out = (toroidal_surface(30, 8), torus(30, 8)), os.path.join(folder, "out.obj")
+    before, counts, longest = readers_folders(), {"read": 0, "refused": 0, "failed": 0}, 0.0
+    for i in range(1000 if os.environ.get("TACT_LONG") == "1" else 20 if os.environ.get("TACT_FEW") else 60):
+        text, began = mutated(rng, good[i % 2]), resource.getrusage(resource.RUSAGE_CHILDREN)
+        run = subprocess.run([reader, "step", str(len(text))], input=text, capture_output=True, text=True, check=False,
+                             timeout=120)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        longest = max(longest, used.ru_utime + used.ru_stime - began.ru_utime - began.ru_stime)
+        assert run.returncode in (0, 1) and run.stderr.count("\n") == run.returncode, (i, run.returncode, run.stderr)
+        assert run.returncode or "surf" in run.stdout, i
+        what = "failed" if "failed while" in run.stderr or "too long" in run.stderr else "refused"
+        counts[what if run.returncode else "read"] += 1
+        if i % 20 == 0 or not run.returncode and i % 5 == 0:  # what was read is a surface, or refused, in one line
+            path = write(folder, "changed.step", text)
+            run = subprocess.run([TACT, "import", path, "-o", out, "--force"], capture_output=True, text=True, check=False,
+                                 timeout=120)
+            assert run.returncode in (0, 2) and run.stderr.count("\n") == (run.returncode == 2), (i, run)
+            assert run.returncode == 0 or "changed.step" in run.stderr, (i, run.stderr)
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    print(f"{counts}, at most {longest:.2f} s of processor time and {memory >> 10} MiB")
+    assert counts["read"] and counts["refused"], counts
+    assert longest < 25 and memory < 4 << 20
+    wait_until_removed(readers_folders() - before)
 
 
 def main():
     global TACT
-    subjects = {f.__name__: f for f in (exact, bad, hand, mesh, step, guiding)}
+    subjects = {f.__name__: f for f in (exact, bad, hand, mesh, step, step_mutations, guiding)}
     if len(sys.argv) != 4 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT = sys.argv[2]

@@ -47,8 +47,8 @@ class Step:
         ends = [self.add("VERTEX_POINT('',%s)" % self.point(points[i])) for i in (0, -1)]
         return self.add("EDGE_CURVE('',%s,%s,%s,.T.)" % (ends[0], ends[1], curve))
 
-    def face(self, points, weights, edges, same):
-        """A face of a surface whose points are listed for each place along u, with those along v."""
+    def face(self, points, weights, edges, same, hole=None):
+        """A face of a surface whose points are listed for each place along u, with those along v; hole: its edges."""
         rows = ",".join("(%s)" % ",".join(map(self.point, row)) for row in points)
         shares = ",".join("(%s)" % ",".join(map(number, row)) for row in weights)
         knots = "(3,3)" if len(points) == 3 else "(3,2,3)"
@@ -57,10 +57,10 @@ class Step:
                            "B_SPLINE_SURFACE_WITH_KNOTS(%s,(3,3),%s,(0.,1.),.UNSPECIFIED.)"
                            "GEOMETRIC_REPRESENTATION_ITEM()RATIONAL_B_SPLINE_SURFACE((%s))REPRESENTATION_ITEM('')SURFACE())"
                            % (rows, knots, values, shares))
-        loop = self.add("EDGE_LOOP('',(%s))" % ",".join(
-            self.add("ORIENTED_EDGE('',*,*,%s,.%s.)" % (edge, "T" if ahead else "F")) for edge, ahead in edges))
-        bound = self.add("FACE_OUTER_BOUND('',%s,.T.)" % loop)
-        return self.add("ADVANCED_FACE('',(%s),%s,.%s.)" % (bound, surface, "T" if same else "F"))
+        bounds = [self.add("FACE%sBOUND('',%s,.T.)" % (kind, self.add("EDGE_LOOP('',(%s))" % ",".join(
+            self.add("ORIENTED_EDGE('',*,*,%s,.%s.)" % (edge, "T" if ahead else "F")) for edge, ahead in loop))))
+            for kind, loop in (("_OUTER_", edges), ("_", hole)) if loop]
+        return self.add("ADVANCED_FACE('',(%s),%s,.%s.)" % (",".join(bounds), surface, "T" if same else "F"))
 
 
 def circle(arcs):
@@ -73,10 +73,35 @@ def circle(arcs):
     return out
 
 
-def torus(ring, tube, arcs=3, trimmed=False):
+def dent(step, ring, tube, arcs):
+    """A hole in the middle of the first face of a torus, a quarter of it, and the face of a dent that closes it: the edges
+    of the hole, and that face."""
+    middle = math.pi / arcs
+    far = 1.0 / math.cos(0.5 * middle)
+    turns = [(1.0, 0.5 * middle, 1.0), (far, middle, 1.0 / far), (1.0, 1.5 * middle, 1.0)]  # radius, angle, weight
+
+    def at(i, j, tube=tube):
+        (u_far, u, _), (v_far, v, _) = turns[i], turns[j]
+        r = ring + tube * v_far * math.cos(v)
+        return (u_far * r * math.cos(u), u_far * r * math.sin(u), tube * v_far * math.sin(v))
+
+    def side(places):
+        return step.edge([at(i, j) for i, j in places], [turns[i][2] * turns[j][2] for i, j in places])
+
+    low, high = (side([(i, j) for i in range(3)]) for j in (0, 2))
+    near, far = (side([(i, j) for j in range(3)]) for i in (0, 2))
+    points = [[at(i, j, 0.5 * tube if i == j == 1 else tube) for j in range(3)] for i in range(3)]
+    weights = [[turns[i][2] * turns[j][2] for j in range(3)] for i in range(3)]
+    face = step.face(points, weights, [(low, True), (far, True), (high, False), (near, False)], True)
+    return [(near, True), (high, True), (far, False), (low, False)], face
+
+
+def torus(ring, tube, arcs=3, trimmed=False, holed=False):
     """The text of a torus about z, lengths in mm; every second face has its u the other way and its sense reversed.
-    trimmed: the first face is half of its surface."""
-    step, c, faces, n = Step(), circle(arcs), [], 2 * arcs
+    trimmed: the first face is half of its surface; holed: it has a hole, which a dent closes."""
+    step, c, n = Step(), circle(arcs), 2 * arcs
+    inner, face = dent(step, ring, tube, arcs) if holed else (None, None)
+    faces = [face] if holed else []
 
     def at(i, j):
         i, j = i % n, j % n
@@ -96,7 +121,7 @@ def torus(ring, tube, arcs=3, trimmed=False):
             low, high = (side([(a + i, j) for i in range(3)]) for j in (b, b + 2))
             near, far = (side([(i, b + j) for j in range(3)]) for i in (a, a + 2))
             faces.append(step.face(points, weights, [(low, True), (far, True), (high, False), (near, False)],
-                                   not turned))
+                                   not turned, inner if a == b == 0 else None))
     return text_of_solid(step, faces)
 
 
