@@ -53,7 +53,7 @@ static void close_device(struct haptic_server *s, int64_t now)
     s->next_retry_ns = now + RETRY_NS;
 }
 
-static void publish_pose(struct haptic_server *s, int64_t stamp_ns)
+static void publish_device_pose(struct haptic_server *s, int64_t stamp_ns)
 {
     const uint32_t count = atomic_load_explicit(&s->page->pose_count, memory_order_relaxed) + 1;
     const uint32_t slot = count % TACT_GUARD_SLOTS;
@@ -132,7 +132,7 @@ static void run_haptic_cycle(struct haptic_server *s)
     const int64_t start = tact_guard_clock_ns();
     int rc = s->device.ops->read(&s->device);
     if (!rc) {
-        publish_pose(s, start);
+        publish_device_pose(s, start);
         atomic_store_explicit(&s->page->connected, 1, memory_order_release);
         rc = s->device.ops->write(&s->device, choose_wrench(s));
     }

@@ -264,10 +264,10 @@ static void report_events(struct spacenav *self)
 static void poll_connection(void *data)
 {
     struct spacenav *self = data;
-    const int gone = atomic_exchange_explicit(&self->retired, -1, memory_order_acquire);
-    if (gone >= 0) {
+    const int retired_socket = atomic_exchange_explicit(&self->retired, -1, memory_order_acquire);
+    if (retired_socket >= 0) {
         const bool is_refused = read_counter(&self->refused) != self->known_refused;
-        close(gone);
+        close(retired_socket);
         self->known_refused = read_counter(&self->refused);
         self->is_connected = false;
         self->polls_until_connect = POLLS_AFTER_LOSS;
@@ -322,8 +322,8 @@ static void spacenav_close(void *data)
 static const struct tact_device_ops spacenav_ops = {TACT_ABI(struct tact_device_ops), spacenav_read,
                                                     NULL, spacenav_close};
 
-static int set_address(struct sockaddr_un *address, const struct tact_device_config *config,
-                       struct tact_error *err)
+static int set_daemon_address(struct sockaddr_un *address, const struct tact_device_config *config,
+                              struct tact_error *err)
 {
     const char *path = getenv("SPNAV_SOCKET");
     path = path && path[0] ? path : "/var/run/spnav.sock";
@@ -343,7 +343,7 @@ static int start_spacenav(struct spacenav *self, const struct tact_device_config
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_positive(config, "range", &self->range, err);
     rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
-    rc = rc ? rc : set_address(&self->address, config, err);
+    rc = rc ? rc : set_daemon_address(&self->address, config, err);
     if (rc) {
         return rc;
     }

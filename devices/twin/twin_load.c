@@ -81,8 +81,8 @@ int tact_twin_add_channel(struct tact_device_channel *channels, int *count, cons
     return 0;
 }
 
-static int read_axes(struct tact_twin *self, const struct tact_device_config *config,
-                     struct tact_device_info *info, struct tact_error *err)
+static int read_twin_axes(struct tact_twin *self, const struct tact_device_config *config,
+                          struct tact_device_info *info, struct tact_error *err)
 {
     const char *names = NULL, *units = NULL;
     char name[256], unit[16] = "m";
@@ -311,7 +311,7 @@ int tact_twin_load(struct tact_twin *self, const struct tact_device_config *conf
     tact_settings_info(config, tact_twin_type.name, info);
     self->period = config->period;
     int rc = read_hand_settings(self, config, err);
-    rc = rc ? rc : read_axes(self, config, info, err);
+    rc = rc ? rc : read_twin_axes(self, config, info, err);
     rc = rc ? rc : read_output_settings(self, config, info, err);
     rc = rc ? rc : tact_twin_read_effects(self, config, info, err);
     rc = rc ? rc : map_hand_channels(self, config, err);

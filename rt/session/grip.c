@@ -256,12 +256,12 @@ static void update_finger_point(struct tact_session *s, struct session_grip *g, 
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const struct tact_owner a = tact_world_owner(s->world, c->a),
                                 b = tact_world_owner(s->world, c->b);
-        const int is_a =
+        const int is_finger_side_a =
                       a.kind == TACT_OWNER_HAND && a.index == (int)g->def->hand && a.link == link,
-                  is_b =
+                  is_finger_side_b =
                       b.kind == TACT_OWNER_HAND && b.index == (int)g->def->hand && b.link == link;
         const double f = c->impulse[0];
-        if (!c->touching || is_a == is_b || !(f > 0.0)) {
+        if (!c->touching || is_finger_side_a == is_finger_side_b || !(f > 0.0)) {
             continue;
         }
         /* the tilting torques move the force along the patch: r x f n = tau */

@@ -74,7 +74,7 @@ void tact_session_add_port_work(struct session_coupling *c, int n)
     }
     port->energy += work;
     /* a tool that moves freely gives its energy of motion back, which generates nothing */
-    const int is_free = c->port.delay.free > c->port.delay.count;
-    port->absorbed_since_contact += is_free ? fmax(0.0, work) : work;
+    const int is_in_free_motion = c->port.delay.free > c->port.delay.count;
+    port->absorbed_since_contact += is_in_free_motion ? fmax(0.0, work) : work;
     port->least_energy = fmin(port->least_energy, port->energy);
 }

@@ -261,9 +261,9 @@ static int is_finite_input(const struct session_remote *r, const struct tact_dev
 static double disengaged_ticks_value(const struct session_remote *r,
                                      const struct tact_device_input *in)
 {
-    const int is_by_silence =
+    const int has_site_gone_silent =
         (in->state != TACT_DEVICE_OK || in->channel[r->in.held] < 0.0) && r->mode == REMOTE_WAVES;
-    return r->state.ticks > 0.0 ? (is_by_silence ? -1.0 : 0.0) : r->state.ticks;
+    return r->state.ticks > 0.0 ? (has_site_gone_silent ? -1.0 : 0.0) : r->state.ticks;
 }
 
 /* Sets whether a wave arrived; without one, or with one of a robot's end that is kept, what a

@@ -20,7 +20,7 @@ enum { UPLOAD_NS = 200000, WRITE_NS = 20000, SAFE = 0x8000, FULL = 0x6000 };
 
 static const struct tact_guard_requests requests = {.end = NULL};
 
-static void start_loop(struct tact_guard *guard, void (*send)(double), double full)
+static void start_controller_loop(struct tact_guard *guard, void (*send)(double), double full)
 {
     memset(&loop, 0, sizeof loop);
     memset(&device, 0, sizeof device);
@@ -90,7 +90,7 @@ int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_
 static struct tact_force_page pad_page = {.period_ns = CONTROLLER_PERIOD_NS, .path = {"pad"}};
 static struct tact_guard pad_guard = {.head = &pad_page.head};
 
-static void send_levels(double force)
+static void send_force_levels(double force)
 {
     const double level[TACT_FORCE_CHANNELS] = {[TACT_FORCE_X] = force,
                                                [TACT_FORCE_Y] = 0.5 * force,
@@ -103,7 +103,7 @@ static void send_levels(double force)
 static void a_pad_gets_no_step_of_force(void **state)
 {
     (void)state;
-    start_loop(&pad_guard, send_levels, 1.0);
+    start_controller_loop(&pad_guard, send_force_levels, 1.0);
     tact_guard_serve_force(&pad_page, &requests);
     check_forces_of_device();
     print_message("the spring's force rises by %.3f at most\n", spring_steps);
@@ -169,7 +169,7 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
     return (int)list->n_insns;
 }
 
-static void send_words(double force)
+static void send_board_words(double force)
 {
     const uint32_t words[2][2] = {{SAFE + (uint32_t)lrint(force)}, {1, force > 0.0}};
     tact_guard_send(&board_guard, words, now_ns);
@@ -202,7 +202,7 @@ long __wrap_syscall(long number, ...)
 static void a_board_gets_no_step_of_force(void **state)
 {
     (void)state;
-    start_loop(&board_guard, send_words, FULL);
+    start_controller_loop(&board_guard, send_board_words, FULL);
     assert_int_equal(tact_guard_serve_board(&board_page, &requests), 0);
     check_forces_of_device();
     assert_int_equal(late_digital, 0);

@@ -153,7 +153,7 @@ static double wait_until_force_is_zero(unsigned int from, int64_t since)
 
 /* Sends the command a signal; returns the time. Runs with real-time priority where that is granted,
  * so that no other process runs between clock and signal. */
-static int64_t signal_command(pid_t command, int number)
+static int64_t send_signal_to_command(pid_t command, int number)
 {
     const struct sched_param priority = {.sched_priority = 95}, normal = {0};
     sched_setscheduler(0, SCHED_FIFO, &priority);
@@ -212,7 +212,7 @@ static void wait_until_device_closed(void)
     assert_int_equal(atomic_load(&simulated_haptic->enabled), 0);
 }
 
-static void quit_command(pid_t command)
+static void terminate_command(pid_t command)
 {
     assert_int_equal(kill(command, SIGTERM), 0);
     assert_int_equal(waitpid(command, NULL, 0), command);
@@ -229,7 +229,7 @@ static void a_killed_command_leaves_no_force(void **state)
         const struct force_course back = wait_until_pressed(begin);
         sleep_for_us(1000 + 137 * i);
         const unsigned int from = atomic_load(&simulated_haptic->count);
-        const int64_t now = signal_command(command, SIGKILL);
+        const int64_t now = send_signal_to_command(command, SIGKILL);
         assert_int_equal(waitpid(command, NULL, 0), command);
         add_times_and_force_steps(&all, wait_until_force_is_zero(from, now), back);
         wait_until_device_closed();
@@ -247,13 +247,13 @@ static void a_stopped_command_returns_softly(void **state)
     for (int i = 0; i < times; i++) {
         sleep_for_us(1000 + 137 * i);
         unsigned int from = atomic_load(&simulated_haptic->count);
-        const int64_t now = signal_command(command, SIGSTOP);
+        const int64_t now = send_signal_to_command(command, SIGSTOP);
         const double gone = wait_until_force_is_zero(from, now);
         from = atomic_load(&simulated_haptic->count);
         assert_int_equal(kill(command, SIGCONT), 0);
         add_times_and_force_steps(&all, gone, wait_until_pressed(from));
     }
-    quit_command(command);
+    terminate_command(command);
     wait_until_device_closed();
     check_times_and_force_steps("SIGSTOP", &all, times);
 }
@@ -279,7 +279,7 @@ static void an_unplugged_device_returns_softly(void **state)
         atomic_store(&simulated_haptic->present, 1);
         add_times_and_force_steps(&all, gone, wait_until_pressed(from));
     }
-    quit_command(command);
+    terminate_command(command);
     wait_until_device_closed();
     check_times_and_force_steps("unplug", &all, times);
 }
@@ -310,7 +310,7 @@ static void a_stopped_guard_sends_no_old_force(void **state)
         wait_until_pressed(begin);
         const pid_t guard = guard_of(command);
         if (guard <= 0) { /* the kernel has no lists of child processes in /proc */
-            quit_command(command);
+            terminate_command(command);
             skip();
         }
         assert_int_equal(kill(guard, SIGSTOP), 0);

@@ -52,7 +52,7 @@ static void an_empty_histogram_summary_is_zero(void **state)
 
 /* Of a single value every quantile is that value; of two values quantiles are exact to the width of
  * a bin. */
-static void test_every_magnitude(void **state)
+static void test_values_of_every_magnitude(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -68,7 +68,7 @@ static void test_every_magnitude(void **state)
     }
 }
 
-static void test_out_of_range(void **state)
+static void test_values_out_of_range(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -144,8 +144,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_histogram_summary_is_zero),
-        cmocka_unit_test(test_every_magnitude),
-        cmocka_unit_test(test_out_of_range),
+        cmocka_unit_test(test_values_of_every_magnitude),
+        cmocka_unit_test(test_values_out_of_range),
         cmocka_unit_test(test_against_sorted_samples),
         cmocka_unit_test(test_quantile_within_a_bin),
         cmocka_unit_test(adding_a_value_is_cheap),

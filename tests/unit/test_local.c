@@ -238,7 +238,7 @@ static void cone_solves_thin_patches(void **state)
 }
 
 /* For contacts of extreme sizes, and singular S, impulses are finite and within their limits. */
-static void degenerate_problems_stay_finite(void **state)
+static void degenerate_contacts_stay_finite(void **state)
 {
     (void)state;
     for (int n = 0; n < 20000; n++) {
@@ -398,7 +398,7 @@ int main(void)
         cmocka_unit_test(cone_solves_thin_patches),
         cmocka_unit_test(active_set_solves_a_nearby_problem),
         cmocka_unit_test(impulses_without_capacity_are_a_residual),
-        cmocka_unit_test(degenerate_problems_stay_finite),
+        cmocka_unit_test(degenerate_contacts_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static int is_decimal_comma_active(void)
     return !strcmp(text, "0,5") && strtod("0.5", NULL) == 0.0;
 }
 
-static void numbers_have_a_point(void **state)
+static void printed_numbers_have_a_point(void **state)
 {
     (void)state;
     char text[32], *end;
@@ -186,7 +186,7 @@ static void a_log_has_the_same_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_have_a_point),
+        cmocka_unit_test(printed_numbers_have_a_point),
         cmocka_unit_test(other_threads_keep_their_locale),
         cmocka_unit_test(every_scene_loads),
         cmocka_unit_test(numbers_in_messages_have_a_point),

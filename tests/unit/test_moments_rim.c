@@ -325,7 +325,7 @@ static void exact_cube_overlap(const double apart[3], struct tact_moments *m)
 
 /** Common faces ever closer to parallel to the direction of projection: prisms measure them with
  * ever fewer digits. */
-static void common_faces_edge_on(void **unused)
+static void common_faces_parallel_to_projection(void **unused)
 {
     (void)unused;
     struct tact_mesh *cube;
@@ -425,7 +425,7 @@ static void cubes_with_gridded_faces_are_exact(void **unused)
 
 /** Two cubes of 307,200 triangles, with useless normals of the last tick: projected along those,
  * more triangles are near than a list can hold. */
-static void stale_normals_are_handled(void **unused)
+static void outdated_normals_are_handled(void **unused)
 {
     (void)unused;
     static const double directions[][3] = {
@@ -502,11 +502,11 @@ int main(void)
         cmocka_unit_test(contained_bodies_have_no_rim),
         cmocka_unit_test(common_faces_by_rim),
         cmocka_unit_test(cubes_with_gridded_faces_are_exact),
-        cmocka_unit_test(common_faces_edge_on),
+        cmocka_unit_test(common_faces_parallel_to_projection),
         cmocka_unit_test(bodies_that_touch_have_no_overlap),
         cmocka_unit_test(a_torn_surface_is_refused),
         cmocka_unit_test(results_do_not_depend_on_earlier_queries),
-        cmocka_unit_test(stale_normals_are_handled),
+        cmocka_unit_test(outdated_normals_are_handled),
     };
     make_meshes();
     scratch = tact_moments_scratch_create(1u << 22);

@@ -260,7 +260,7 @@ static struct run_options options_of_poor_link(int hand, double delay_ms)
 
 /* With room in the tank, the press is that of no delay, and the robot hits the wall with at most
  * 1.5 times the force of no delay, 5.8 N. */
-static void press_is_that_of_no_delay(void **state)
+static void press_equals_that_without_delay(void **state)
 {
     (void)state;
     for (int i = 0; i < DELAYS; i++) {
@@ -290,7 +290,7 @@ static void press_is_that_of_no_delay(void **state)
 }
 
 /* A line of waves is a spring of b / d in series; d as the round trip's half, a tick at 0 ms. */
-static void waves_alone_are_a_spring(void **state)
+static void waves_alone_act_as_a_spring(void **state)
 {
     (void)state;
     static const double expected[DELAYS] = {769.0, 588.0, 312.0, 161.0, 89.0, 47.0}; /* [N/m] */
@@ -305,7 +305,7 @@ static void waves_alone_are_a_spring(void **state)
 
 /* What waves are for: forces sent back as they are do not settle at 20 ms, and positions tied to
  * positions are felt in free air. */
-static void other_modes_need_a_fast_link(void **state)
+static void position_modes_need_a_fast_link(void **state)
 {
     (void)state;
     for (int i = 0; i < DELAYS; i++) {
@@ -324,7 +324,7 @@ static void other_modes_need_a_fast_link(void **state)
 /* 20 ms of jitter, 5 % loss in bursts of 10 ms in the mean, some longer than what packets repeat,
  * and for the average hand a blackout of 0.3 s before the press settles. Its press, a mean of four
  * links, is that of no delay after 10 s. */
-static void presses_over_poor_links(void **state)
+static void wall_is_pressed_over_poor_links(void **state)
 {
     (void)state;
     enum { AVERAGE = 1, LINKS = 4 };
@@ -352,10 +352,10 @@ static void presses_over_poor_links(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(press_is_that_of_no_delay),
-        cmocka_unit_test(waves_alone_are_a_spring),
-        cmocka_unit_test(other_modes_need_a_fast_link),
-        cmocka_unit_test(presses_over_poor_links),
+        cmocka_unit_test(press_equals_that_without_delay),
+        cmocka_unit_test(waves_alone_act_as_a_spring),
+        cmocka_unit_test(position_modes_need_a_fast_link),
+        cmocka_unit_test(wall_is_pressed_over_poor_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

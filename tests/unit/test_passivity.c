@@ -31,7 +31,7 @@ static double dot(const double *a, const double *b, int n)
 /* What the port has absorbed and the device's damping dissipated, less the storage |F|^2 / 2c,
  * never falls; the force requested is random, or works with the motion. With a delay that is the
  * energy of the force as it is requested. */
-static void bound_generates_nothing(void **state)
+static void bound_port_generates_no_energy(void **state)
 {
     (void)state;
     static const int sizes[] = {1, 3, 6};
@@ -67,7 +67,7 @@ static void bound_generates_nothing(void **state)
 
 /* The port's energy invariant for axes with dampings and delays of their own, whose storage is the
  * sum over the axes; and the bound of the least of them is never above this one. */
-static void bounds_of_axes_generate_nothing(void **state)
+static void axis_bounds_generate_no_energy(void **state)
 {
     (void)state;
     const double b[3] = {0.5, 1.0, 4.0}, delay[3] = {period, 0.0, 2.0 * period};
@@ -100,7 +100,7 @@ static void bounds_of_axes_generate_nothing(void **state)
 }
 
 /* A force within the bound is unchanged, bit for bit; without motion the force may not grow. */
-static void bound_changes_what_is_over_it(void **state)
+static void bound_cuts_only_excess_force(void **state)
 {
     (void)state;
     double force[3] = {1.0, -2.0, 0.5};
@@ -115,7 +115,7 @@ static void bound_changes_what_is_over_it(void **state)
 }
 
 /* The damper dissipates what was generated within the next tick, but no faster than it may. */
-static void damper_dissipates_the_debt(void **state)
+static void damper_dissipates_energy_debt(void **state)
 {
     (void)state;
     const double rate[2] = {0.03, -0.04}, most = 10.0;
@@ -184,7 +184,7 @@ static void a_coupling_needs_no_more_than_its_wall(void **state)
     }
 }
 
-static void stiffest_is_that_of_colgate(void **state)
+static void stiffest_wall_is_that_of_colgate(void **state)
 {
     (void)state;
     assert_true(fabs(needed_damping(1000.0, 0.0, 0) - 0.5) < 1e-6);
@@ -206,11 +206,11 @@ static void stiffest_is_that_of_colgate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bound_generates_nothing),
-        cmocka_unit_test(bounds_of_axes_generate_nothing),
-        cmocka_unit_test(bound_changes_what_is_over_it),
-        cmocka_unit_test(damper_dissipates_the_debt),
-        cmocka_unit_test(stiffest_is_that_of_colgate),
+        cmocka_unit_test(bound_port_generates_no_energy),
+        cmocka_unit_test(axis_bounds_generate_no_energy),
+        cmocka_unit_test(bound_cuts_only_excess_force),
+        cmocka_unit_test(damper_dissipates_energy_debt),
+        cmocka_unit_test(stiffest_wall_is_that_of_colgate),
         cmocka_unit_test(a_coupling_needs_no_more_than_its_wall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

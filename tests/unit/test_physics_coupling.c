@@ -130,7 +130,7 @@ static double rms_errors(enum shape shape, enum tact_surface surface, double arm
 
 /* Patches that are no discs are represented by the disc of equal torsion, whatever the direction
  * of slip. */
-static void other_patches_are_near_quadrature(void **state)
+static void other_patches_agree_with_integral(void **state)
 {
     (void)state;
     for (int i = SQUARE; i <= OBLONG; i++) {
@@ -216,7 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disc_friction_agrees_with_integral),
-        cmocka_unit_test(other_patches_are_near_quadrature),
+        cmocka_unit_test(other_patches_agree_with_integral),
         cmocka_unit_test(friction_dissipates_the_most),
         cmocka_unit_test(disc_comes_to_rest),
     };

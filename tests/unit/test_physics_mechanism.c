@@ -78,7 +78,7 @@ struct watch {
     double distance, angle; /* worst errors of the joints */
 };
 
-static void step_and_track_energy(struct world_scene *s, struct watch *w)
+static void step_and_track(struct world_scene *s, struct watch *w)
 {
     double potential = 0.0, e[2];
     int n = tact_world_body_count(s->world);
@@ -114,7 +114,7 @@ static double measure_period(struct world_scene *s, double pivot, double seconds
     memset(w, 0, sizeof *w);
     while ((double)s->ticks * s->options.period < seconds) {
         double before = body_of(s, 0)->pose.position[0] - pivot;
-        step_and_track_energy(s, w);
+        step_and_track(s, w);
         double after = body_of(s, 0)->pose.position[0] - pivot;
         if (before < 0.0 && after >= 0.0) {
             last = ((double)s->ticks - after / (after - before)) * s->options.period;
@@ -173,7 +173,7 @@ static void double_pendulum(void **state)
             min_energy = w.least;
             w.least = INFINITY;
         }
-        step_and_track_energy(&s, &w);
+        step_and_track(&s, &w);
     }
     double scale = 0.4 * g * l, late = (w.least - w.first) / scale;
     w.least = tact_min(w.least, min_energy);
@@ -473,7 +473,7 @@ static void hinge_friction(void **state)
 
 static uint64_t seed;
 
-static double random_in(double lo, double hi)
+static double rand_in(double lo, double hi)
 {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return lo + (hi - lo) * (double)(seed >> 11) * 0x1p-53;
@@ -482,37 +482,36 @@ static double random_in(double lo, double hi)
 /* Random trees and loops of jointed boxes, thrown with velocities that violate the joints. */
 static void throw_mechanism(struct world_scene *s, double *energy)
 {
-    int bodies = 2 + (int)random_in(0.0, 5.0), joints = bodies - 1 + (int)random_in(0.0, 1.5);
-    struct tact_contact_law law = make_rigid_law(random_in(0.0, 1.0));
+    int bodies = 2 + (int)rand_in(0.0, 5.0), joints = bodies - 1 + (int)rand_in(0.0, 1.5);
+    struct tact_contact_law law = make_rigid_law(rand_in(0.0, 1.0));
     open_empty_scene(s, NULL);
     add_scene_ground(s);
     *energy = 0.0;
     for (int i = 0; i < bodies; i++) {
-        const double size[3] = {random_in(0.03, 0.12), random_in(0.03, 0.12),
-                                random_in(0.03, 0.12)};
+        const double size[3] = {rand_in(0.03, 0.12), rand_in(0.03, 0.12), rand_in(0.03, 0.12)};
         struct tact_shape box = box_of_sides(size[0], size[1], size[2]);
-        const double at[3] = {0.12 * i, random_in(-0.02, 0.02), random_in(0.2, 0.4)};
-        double mass = exp(random_in(-2.0, 2.0)), yaw = random_in(0.0, 6.0);
+        const double at[3] = {0.12 * i, rand_in(-0.02, 0.02), rand_in(0.2, 0.4)};
+        double mass = exp(rand_in(-2.0, 2.0)), yaw = rand_in(0.0, 6.0);
         add_scene_solid(s, &box, mass, at, yaw);
         for (int k = 0; k < 6; k++) {
-            body_of(s, i)->twist[k] = random_in(-1.0, 1.0) * (k < 3 ? 1.0 : 5.0);
+            body_of(s, i)->twist[k] = rand_in(-1.0, 1.0) * (k < 3 ? 1.0 : 5.0);
         }
         *energy += tact_body_energy(body_of(s, i)) + body_of(s, i)->mass * g * 0.5;
     }
     for (int i = 0; i < joints; i++) {
-        int a = i < bodies - 1 ? i + 1 : (int)random_in(0.0, bodies);
-        struct tact_owner other = i < bodies - 1 ? body_owner((int)random_in(0.0, i + 1)) : ground;
-        struct tact_pose frame = {{0.12 * a - 0.06, random_in(-0.02, 0.02), 0.3}, {0.0}};
+        int a = i < bodies - 1 ? i + 1 : (int)rand_in(0.0, bodies);
+        struct tact_owner other = i < bodies - 1 ? body_owner((int)rand_in(0.0, i + 1)) : ground;
+        struct tact_pose frame = {{0.12 * a - 0.06, rand_in(-0.02, 0.02), 0.3}, {0.0}};
         for (int k = 0; k < 4; k++) {
-            frame.quat_wxyz[k] = random_in(-1.0, 1.0);
+            frame.quat_wxyz[k] = rand_in(-1.0, 1.0);
         }
-        enum tact_constraint_kind kind = (enum tact_constraint_kind)(int)random_in(0.0, 4.0);
+        enum tact_constraint_kind kind = (enum tact_constraint_kind)(int)rand_in(0.0, 4.0);
         struct tact_constraint *constraint = add_joint(s, kind, body_owner(a), other, frame);
-        if (random_in(0.0, 1.0) < 0.5) {
+        if (rand_in(0.0, 1.0) < 0.5) {
             constraint->lower = -0.3;
             constraint->upper = 0.4;
-            constraint->friction = random_in(0.0, 0.05);
-            constraint->damping = random_in(0.0, 0.01);
+            constraint->friction = rand_in(0.0, 0.05);
+            constraint->damping = rand_in(0.0, 0.01);
         }
     }
     set_scene_law(s, 0, 1, &law);

@@ -24,7 +24,7 @@ static int random_index(int n)
     return (int)uniform(0.0, n);
 }
 
-static struct tact_shape random_shape(double size)
+static struct tact_shape make_random_shape(double size)
 {
     double x = 0.5 * size, y = x * uniform(0.4, 1.0), z = x * uniform(0.4, 1.0);
     const struct tact_shape rod = {.kind = TACT_SHAPE_CAPSULE, .size = {0.5 * y, x}};
@@ -84,7 +84,7 @@ static int make_random_pile(struct world_scene *s, double period, int points)
         double own = size * uniform(0.5, 1.0);
         const double at[3] = {0.3 * size * uniform(-1.0, 1.0), 0.3 * size * uniform(-1.0, 1.0),
                               height + 0.5 * own};
-        struct tact_shape shape = random_shape(own);
+        struct tact_shape shape = make_random_shape(own);
         int b = add_scene_solid_of_material(s, &shape, pow(10.0, uniform(-2.0, 1.0)), at, SOFT + i);
         struct tact_body *body = tact_world_body(s->world, b);
         height += 0.8 * own;

@@ -80,7 +80,7 @@ static void patch_holds_on_a_gentle_slope(void **state)
     assert_true(fabs(r.speed) < 1e-6 && fabs(r.spin) < 1e-4);
 }
 
-static void no_friction_no_spin(void **state)
+static void frictionless_sphere_does_not_spin(void **state)
 {
     (void)state;
     struct rolling_result r = rolling_result(0.2, 0.0, 0.03, 1.0);
@@ -95,7 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patch_resists_rolling),
         cmocka_unit_test(patch_holds_on_a_gentle_slope),
-        cmocka_unit_test(no_friction_no_spin),
+        cmocka_unit_test(frictionless_sphere_does_not_spin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

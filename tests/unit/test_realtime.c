@@ -257,7 +257,7 @@ static void test_two_real_time_threads(void **state)
     assert_true(thread_settings().fuse.rlim_cur != 200000);
 }
 
-static void test_only_what_is_asked_for(void **state)
+static void test_only_requested_settings(void **state)
 {
     (void)state;
     static struct run_realtime_visit v;
@@ -274,7 +274,7 @@ static void test_only_what_is_asked_for(void **state)
     assert_true(are_settings_equal(&v.before, &v.inside));
 }
 
-static void test_bad_options(void **state)
+static void test_bad_realtime_options(void **state)
 {
     (void)state;
     struct tact_realtime_options o = tact_realtime_default();
@@ -289,7 +289,7 @@ static void test_bad_options(void **state)
     tact_realtime_leave(); /* leaving has no effect where no thread has entered */
 }
 
-static void test_required_and_refused(void **state)
+static void test_required_setting_is_refused(void **state)
 {
     (void)state;
     static struct run_realtime_visit v;
@@ -406,9 +406,9 @@ int main(void)
         cmocka_unit_test(test_without_privileges),
         cmocka_unit_test(test_enter_and_leave),
         cmocka_unit_test(test_two_real_time_threads),
-        cmocka_unit_test(test_only_what_is_asked_for),
-        cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_required_and_refused),
+        cmocka_unit_test(test_only_requested_settings),
+        cmocka_unit_test(test_bad_realtime_options),
+        cmocka_unit_test(test_required_setting_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

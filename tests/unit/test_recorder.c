@@ -398,7 +398,7 @@ static void the_recorder_thread_avoids_the_loops_processor(void **test_state)
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
 }
 
-static void wrong_use_is_refused(void **state)
+static void misuse_of_recorder_is_refused(void **state)
 {
     (void)state;
     const char *path = session_log_path("refused");
@@ -589,7 +589,7 @@ int main(void)
         cmocka_unit_test(a_stalled_disk_loses_nothing),
         cmocka_unit_test(a_stall_of_two_seconds_loses_nothing),
         cmocka_unit_test(the_recorder_thread_avoids_the_loops_processor),
-        cmocka_unit_test(wrong_use_is_refused),
+        cmocka_unit_test(misuse_of_recorder_is_refused),
         cmocka_unit_test(a_full_disk_ends_the_recording_only),
         cmocka_unit_test(a_killed_recorder_keeps_a_chunk_in_memory),
     };

@@ -264,7 +264,7 @@ static void device_settings_are_parsed(void **state)
     tact_scene_free(s);
 }
 
-static void test_lines_and_columns(void **state)
+static void test_errors_have_line_and_column(void **state)
 {
     (void)state;
     struct tact_scene *s = parse_scene_text_or_fail("name: s\n"
@@ -492,7 +492,7 @@ int main(void)
         cmocka_unit_test(ruler_scene_has_paper_parameters),
         cmocka_unit_test(omitted_scene_keys_get_defaults),
         cmocka_unit_test(device_settings_are_parsed),
-        cmocka_unit_test(test_lines_and_columns),
+        cmocka_unit_test(test_errors_have_line_and_column),
         cmocka_unit_test(test_mass_of_shapes),
         cmocka_unit_test(test_mesh_files),
         cmocka_unit_test(test_scales_of_mesh_files),

@@ -62,7 +62,7 @@ static void test_bad_scenes(void **state)
 }
 
 /* A document loaded by its schema alone, without the checks of scenes. */
-static void test_yaml_says_where(void **state)
+static void test_yaml_errors_have_line(void **state)
 {
     (void)state;
     static const struct {
@@ -237,7 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_scenes),
-        cmocka_unit_test(test_yaml_says_where),
+        cmocka_unit_test(test_yaml_errors_have_line),
         cmocka_unit_test(test_absent_file),
         cmocka_unit_test(hostile_scene_text_is_refused),
         cmocka_unit_test(test_messages_are_one_line),

@@ -51,7 +51,8 @@ static int is_tick_in_interval(const uint64_t *span, uint64_t tick)
     return tick >= span[0] && tick < span[1];
 }
 
-static void rig_read(void *self, uint64_t tick, double t, int64_t now, struct tact_device_input *in)
+static void read_robot_joint(void *self, uint64_t tick, double t, int64_t now,
+                             struct tact_device_input *in)
 {
     (void)self;
     rig.tick = tick;
@@ -65,7 +66,7 @@ static void rig_read(void *self, uint64_t tick, double t, int64_t now, struct ta
     in->channel[HELD] = 1.0;
 }
 
-static void rig_write(void *self, const double *out, int64_t now)
+static void write_robot_joint(void *self, const double *out, int64_t now)
 {
     (void)self;
     (void)now;
@@ -77,17 +78,17 @@ static void rig_write(void *self, const double *out, int64_t now)
     }
 }
 
-static void rig_close(void *self)
+static void close_robot_joint(void *self)
 {
     (void)self;
 }
 
-static int rig_open(const struct tact_device_config *config, struct tact_device *out,
-                    struct tact_error *err)
+static int open_robot_joint(const struct tact_device_config *config, struct tact_device *out,
+                            struct tact_error *err)
 {
     static const char *const names[] = {"angle", "wish", "held"};
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), rig_read,
-                                               rig_write, rig_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_robot_joint,
+                                               write_robot_joint, close_robot_joint};
     (void)config;
     (void)err;
     out->ops = &ops;
@@ -143,7 +144,7 @@ static const char haptic_scene[] =
 static void run_joint_scene(const char *text, const char *wall, char *log)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "rig",
-                                                 "a motor and an encoder", rig_open, NULL};
+                                                 "a motor and an encoder", open_robot_joint, NULL};
     static const struct tact_device_type *const types[] = {&type};
     char scene_text[4096];
     struct tact_session_report report;

@@ -81,7 +81,7 @@ static void open_sites(int port, const char *link, double until, int record)
     }
 }
 
-static double link_input(int site, const char *name)
+static double read_link_input(int site, const char *name)
 {
     const struct tact_device_info *info = &sessions[site]->devices[0].device.info;
     for (int i = 0; i < info->input_count; i++) {
@@ -107,22 +107,25 @@ static double press_wall(const char *link, double *least, int ticks)
     int k = wait_for_both_links();
     for (*least = 0.0; k < ticks; k++) {
         step_both_sessions();
-        *least = fmin(*least, fmin(link_input(PERSON, "channel_energy"),
-                                   link_input(ROBOT, "channel_energy")));
+        *least = fmin(*least, fmin(read_link_input(PERSON, "channel_energy"),
+                                   read_link_input(ROBOT, "channel_energy")));
         felt -= k >= ticks - 1000 ? tie_state_at(PERSON)->force / 1000.0 : 0.0;
         peak = fmax(peak, fabs(tie_state_at(ROBOT)->force));
     }
     print_message("press %.2f N of %.2f, robot's peak %.2f N, round trip %.3f s, one way %.3f s; "
                   "%g lost, %g repeated, %g missing, %g duplicate, %g late; energy %.1e J\n",
-                  felt, ideal_press, peak, link_input(PERSON, "round_trip"),
-                  link_input(PERSON, "one_way"), link_input(PERSON, "lost"),
-                  link_input(PERSON, "repeated"), link_input(PERSON, "missing"),
-                  link_input(PERSON, "duplicate"), link_input(PERSON, "late"), *least);
+                  felt, ideal_press, peak, read_link_input(PERSON, "round_trip"),
+                  read_link_input(PERSON, "one_way"), read_link_input(PERSON, "lost"),
+                  read_link_input(PERSON, "repeated"), read_link_input(PERSON, "missing"),
+                  read_link_input(PERSON, "duplicate"), read_link_input(PERSON, "late"), *least);
     assert_true(peak < 1.5 * 6.5);
-    assert_true(link_input(PERSON, "lost") > 50.0 && link_input(PERSON, "duplicate") > 10.0);
-    assert_true(link_input(PERSON, "repeated") > 0.8 * link_input(PERSON, "lost"));
-    assert_true(link_input(PERSON, "sessions") == 1.0 && link_input(PERSON, "unsent") == 0.0);
-    assert_true(link_input(PERSON, "one_way") > 0.05 && link_input(PERSON, "one_way") < 0.06);
+    assert_true(read_link_input(PERSON, "lost") > 50.0 &&
+                read_link_input(PERSON, "duplicate") > 10.0);
+    assert_true(read_link_input(PERSON, "repeated") > 0.8 * read_link_input(PERSON, "lost"));
+    assert_true(read_link_input(PERSON, "sessions") == 1.0 &&
+                read_link_input(PERSON, "unsent") == 0.0);
+    assert_true(read_link_input(PERSON, "one_way") > 0.05 &&
+                read_link_input(PERSON, "one_way") < 0.06);
     close_sessions_of_sites();
     return felt;
 }
@@ -166,7 +169,7 @@ struct minute_statistics {
 static void record_minute_statistics(int site, struct minute_statistics *minute_statistics)
 {
     for (int i = 0; i < COUNTERS; i++) {
-        const double now = link_input(site, counters[i]);
+        const double now = read_link_input(site, counters[i]);
         minute_statistics->increase[i] = now - minute_statistics->previous_counts[i];
         minute_statistics->previous_counts[i] = now;
     }
@@ -199,10 +202,10 @@ static void nothing_grows_in_an_hour(void **state)
             record_minute_statistics(i, &now[i]);
             first[i] = m == 1 ? now[i] : first[i];
             print_message("  fill %.3f s, energy %.2e J, %g lost, %g missing, %g restarts\n",
-                          link_input(i, "playout_fill"), link_input(i, "channel_energy"),
-                          now[i].increase[0], now[i].increase[2], link_input(i, "restarts"));
-            assert_true(link_input(i, "playout_fill") < 0.1);
-            assert_true(link_input(i, "least_energy") >= -1e-12);
+                          read_link_input(i, "playout_fill"), read_link_input(i, "channel_energy"),
+                          now[i].increase[0], now[i].increase[2], read_link_input(i, "restarts"));
+            assert_true(read_link_input(i, "playout_fill") < 0.1);
+            assert_true(read_link_input(i, "least_energy") >= -1e-12);
             for (int c = 0; c < COUNTERS && m > 1; c++) {
                 assert_true(now[i].increase[c] <= 1.5 * first[i].increase[c] + 30.0);
             }
@@ -278,10 +281,10 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
     for (int k = wait_for_both_links(); k < 2500; k++) {
         step_both_sessions();
     }
-    assert_true(link_input(ROBOT, "other_fault") == 1.0);
-    assert_true(link_input(ROBOT, "other_clutched") == 1.0);
-    assert_true(link_input(PERSON, "other_fault") == 0.0);
-    assert_true(link_input(PERSON, "other_clutched") == 0.0);
+    assert_true(read_link_input(ROBOT, "other_fault") == 1.0);
+    assert_true(read_link_input(ROBOT, "other_clutched") == 1.0);
+    assert_true(read_link_input(PERSON, "other_fault") == 0.0);
+    assert_true(read_link_input(PERSON, "other_clutched") == 0.0);
     assert_true(tie_state_at(ROBOT)->ticks <= 0.0 && tie_state_at(PERSON)->ticks <= 0.0);
     char *text = tact_session_report_json(sessions[ROBOT], &report);
     assert_non_null(strstr(text, "\"other_fault\": 1.0"));
@@ -290,7 +293,7 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
     for (int k = 0; k < 1500; k++) {
         step_both_sessions();
     }
-    assert_true(link_input(ROBOT, "other_fault") == 0.0);
+    assert_true(read_link_input(ROBOT, "other_fault") == 0.0);
     close_sessions_of_sites();
     assert_int_equal(count_events(ROBOT, "at fault"), 1);
     assert_int_equal(count_events(ROBOT, "fault was cleared"), 1);
@@ -319,10 +322,11 @@ static void flood_by_unknown_peer_is_ignored(void **state)
         step_both_sessions();
         assert_int_equal(link_input_of_site(ROBOT)->state, TACT_DEVICE_OK);
     }
-    print_message("%g refused, %g missing\n", link_input(ROBOT, "refused"),
-                  link_input(ROBOT, "missing"));
-    assert_true(link_input(ROBOT, "refused") >= 5500.0 && link_input(ROBOT, "missing") == 0.0);
-    assert_true(link_input(ROBOT, "sessions") == 1.0);
+    print_message("%g refused, %g missing\n", read_link_input(ROBOT, "refused"),
+                  read_link_input(ROBOT, "missing"));
+    assert_true(read_link_input(ROBOT, "refused") >= 5500.0 &&
+                read_link_input(ROBOT, "missing") == 0.0);
+    assert_true(read_link_input(ROBOT, "sessions") == 1.0);
     close(fd);
     close_sessions_of_sites();
 }

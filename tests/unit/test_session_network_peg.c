@@ -42,7 +42,7 @@ static const struct ties waves = {
     .about = {"impedance: 0.03}", "impedance: 0.03, stiffness: 3, damping: 0.03}"}};
 
 /* Opens both ends; link: settings in place of those of the simulated link, or NULL. */
-static void open_ends(const struct ties *ties, const char *link)
+static void open_sessions_of_ends(const struct ties *ties, const char *link)
 {
     static const char *const names[] = {"teleop_peg_local.yaml", "teleop_peg_remote.yaml"};
     char address[64];
@@ -90,7 +90,7 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
     const double play = asin(1.025 / sqrt(2.0)) - atan(1.0),
                  exact[] = {0.01 * along, (0.2 - play) * about};
     double ends[2][AXES], pressed = 0.0, turned = 0.0, most = 0.0, slip = 0.0;
-    open_ends(&waves, NULL);
+    open_sessions_of_ends(&waves, NULL);
     for (int k = wait_for_both_links(); k < END; k++) {
         step_both_sessions();
         const struct tact_hand_state peg =
@@ -147,7 +147,7 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
 {
     (void)state;
     double worst = 0.0, worst_rate = 0.0;
-    open_ends(&waves, NULL);
+    open_sessions_of_ends(&waves, NULL);
     struct tact_session *s = sessions[ROBOT];
     struct session_remote *const r = s->remotes + 3;
     double *target = tact_hand_state(tact_world_hand(s->world, 0)).target + 3;
@@ -193,7 +193,7 @@ static void correction_is_limited_by_its_length(void **state)
     (void)state;
     const double round_trip = 0.4, limit = 0.05, gain = 0.5 / round_trip;
     double worst = 0.0;
-    open_ends(&waves, NULL);
+    open_sessions_of_ends(&waves, NULL);
     wait_for_both_links();
     struct tact_session *s = sessions[ROBOT];
     struct tact_device_input *in = &s->devices[0].input;
@@ -234,7 +234,7 @@ static void turns_pass_half_a_turn_without_a_step(void **state)
     const double step = 1e-3, pi = acos(-1.0);
     double most = 0.0, most_rate = 0.0;
     int reversals = 0;
-    open_ends(&waves, NULL);
+    open_sessions_of_ends(&waves, NULL);
     wait_for_both_links();
     struct tact_session *s = sessions[ROBOT];
     struct tact_device_input *in = &s->devices[0].input;
@@ -315,7 +315,7 @@ static void other_modes_follow_along_all_axes(void **state)
          .about = {"mode: position_force, damping: 0.01}",
                    "mode: position_force, stiffness: 3, damping: 0.03}"}}};
     for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
-        open_ends(&ties[i], "jitter: 0, repeats: 0");
+        open_sessions_of_ends(&ties[i], "jitter: 0, repeats: 0");
         for (int k = wait_for_both_links(); k < TOUCHES; k++) {
             step_both_sessions();
         }

@@ -84,7 +84,7 @@ static void missing_waves_are_passive(void **state)
 
 /* Without a wave the end of the robot's line stays: its push lasts over a gap of 90 ms, in which it
  * would fall with 10 ms, impedance / stiffness, by a wave of zero. */
-static void push_lasts_in_a_gap(void **state)
+static void force_lasts_over_a_gap(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
@@ -133,7 +133,7 @@ static void lost_site_returns_by_hand(void **state)
 
 /* The deadman is released for a moment in the press, once it is felt again: nothing jumps. The
  * ramp of 4.4 N steps by 0.022 N in a tick. */
-static void short_release_fades(void **state)
+static void force_fades_on_short_release(void **state)
 {
     static const double release_durations[] = {0.01, 0.05, 0.15};
     (void)state;
@@ -183,7 +183,7 @@ static void cleared_fault_needs_the_deadman(void **state)
 }
 
 /* A peer that claims to be held moves nothing that is not armed here. */
-static void claim_of_a_peer_arms_nothing(void **state)
+static void peer_claim_arms_no_outputs(void **state)
 {
     (void)state;
     button = (struct button){100.0, 100.0, 100.0, 100.0};
@@ -293,11 +293,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(press_is_that_of_springs_in_series),
         cmocka_unit_test(missing_waves_are_passive),
-        cmocka_unit_test(push_lasts_in_a_gap),
+        cmocka_unit_test(force_lasts_over_a_gap),
         cmocka_unit_test(lost_site_returns_by_hand),
-        cmocka_unit_test(short_release_fades),
+        cmocka_unit_test(force_fades_on_short_release),
         cmocka_unit_test(cleared_fault_needs_the_deadman),
-        cmocka_unit_test(claim_of_a_peer_arms_nothing),
+        cmocka_unit_test(peer_claim_arms_no_outputs),
         cmocka_unit_test(other_modes_need_a_link_without_delay),
         cmocka_unit_test(both_logs_replay_bit_for_bit),
         cmocka_unit_test(bad_channels_are_refused),

@@ -24,7 +24,7 @@ static char folder[] = "/tmp/tact_tool_XXXXXX";
 
 /* tool.yaml: while the hand holds still at 30 mm, the rock pushes back as grip and coupling in
  * series do, 300 and 1000 N/m; energy is taken from the person; the stroke reaches both sides. */
-static void presses_as_springs_in_series(void **state)
+static void tool_presses_as_series_springs(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
@@ -165,7 +165,7 @@ static void check_bound_of_axis(const char *io, const char *motion, int axis)
     assert_int_equal(remove(path), 0);
 }
 
-static void axes_have_bounds_of_their_own(void **state)
+static void each_tool_axis_has_its_bound(void **state)
 {
     (void)state;
     check_bound_of_axis(each_axis, "t,x,y,z\n0,0,0,0\n0.3,0,0,0\n0.8,0,0.04,0\n9,0,0.04,0\n", 1);
@@ -201,7 +201,7 @@ static const char grasp[] =
     "  - {from: way.turn, to: hand.base_ry}\n";
 
 /* A link on a base moves with the base. */
-static void links_follow_the_base(void **state)
+static void tool_links_follow_the_base(void **state)
 {
     (void)state;
     char text[4096], path[64];
@@ -242,7 +242,7 @@ static void links_follow_the_base(void **state)
 
 /* A rotation vector that changes its sign at half a turn is no motion: the base is not driven at
  * 6,000 rad/s for a tick, which took 19 N m before. */
-static void half_a_turn_is_passed_gently(void **state)
+static void tool_passes_half_turn_gently(void **state)
 {
     (void)state;
     char text[4096], path[64];
@@ -339,10 +339,10 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(presses_as_springs_in_series),
-        cmocka_unit_test(axes_have_bounds_of_their_own),
-        cmocka_unit_test(links_follow_the_base),
-        cmocka_unit_test(half_a_turn_is_passed_gently),
+        cmocka_unit_test(tool_presses_as_series_springs),
+        cmocka_unit_test(each_tool_axis_has_its_bound),
+        cmocka_unit_test(tool_links_follow_the_base),
+        cmocka_unit_test(tool_passes_half_turn_gently),
         cmocka_unit_test(bad_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

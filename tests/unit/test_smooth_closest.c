@@ -180,7 +180,7 @@ static void distances_equal_the_dual(void **state)
 }
 
 /* A few steps from the last tick's points lead to the same result as a cold search. */
-static void following_agrees_with_searching(void **state)
+static void followed_points_equal_searched_ones(void **state)
 {
     (void)state;
     double worst = 0.0;
@@ -514,7 +514,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ellipsoid_curvature_is_exact),
         cmocka_unit_test(distances_equal_the_dual),
-        cmocka_unit_test(following_agrees_with_searching),
+        cmocka_unit_test(followed_points_equal_searched_ones),
         cmocka_unit_test(ellipsoid_on_a_plane),
         cmocka_unit_test(extreme_poses_are_solved_or_refused),
         cmocka_unit_test(motion_of_the_contact),

@@ -28,8 +28,8 @@ struct surface_place {
     double at[3], normal[3], t[2][3], l[2][2];
 };
 
-static void place_on_surface(const struct smooth_pair *pair, int k, const double *place,
-                             struct surface_place *out)
+static void compute_surface_place(const struct smooth_pair *pair, int k, const double *place,
+                                  struct surface_place *out)
 {
     struct tact_surface_point p;
     double u[2][3], bent[3];
@@ -99,7 +99,7 @@ static void contact_equations(const struct smooth_pair *pair, enum form form, do
 {
     double e[3];
     for (int k = 0; k < 2; k++) {
-        place_on_surface(pair, k, place[k], &s[k]);
+        compute_surface_place(pair, k, place[k], &s[k]);
     }
     tact_v3_sub(e, s[0].at, s[1].at);
     tact_v3_add(e, e, pair->origin_offset);

@@ -50,7 +50,7 @@ static void publish_value(struct tact_triple *triple, uint64_t number)
     tact_triple_publish(triple);
 }
 
-static void test_empty_and_bad(void **state)
+static void test_empty_triple_and_bad_sizes(void **state)
 {
     (void)state;
     struct tact_triple *triple = NULL;
@@ -65,7 +65,7 @@ static void test_empty_and_bad(void **state)
     tact_triple_free(NULL);
 }
 
-static void test_newest_wins(void **state)
+static void test_reader_gets_newest_value(void **state)
 {
     (void)state;
     struct tact_triple *triple;
@@ -94,7 +94,7 @@ static void test_newest_wins(void **state)
 }
 
 /* The value that the reader has does not change, however much is written meanwhile. */
-static void test_held_value_is_stable(void **state)
+static void test_value_being_read_is_stable(void **state)
 {
     (void)state;
     struct tact_triple *triple;
@@ -117,7 +117,7 @@ struct stress_state {
     uint64_t count;
 };
 
-static void *write_all(void *arg)
+static void *write_numbered_values(void *arg)
 {
     struct stress_state *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
@@ -135,7 +135,7 @@ static void test_two_threads(void **state)
     struct stress_state s = {.count = RUNS_UNDER_SANITIZER ? 200000 : 2000000};
     assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), START_NEAR_WRAP), 0);
     pthread_t writer;
-    assert_int_equal(pthread_create(&writer, NULL, write_all, &s), 0);
+    assert_int_equal(pthread_create(&writer, NULL, write_numbered_values, &s), 0);
     uint64_t got = 0, last = 0;
     int has_held_value = 0;
     while (!has_held_value || last != s.count - 1) {
@@ -157,7 +157,7 @@ static void test_two_threads(void **state)
     tact_triple_free(s.triple);
 }
 
-static void test_cost(void **state)
+static void test_cost_of_exchange(void **state)
 {
     (void)state;
     struct tact_triple *triple;
@@ -178,11 +178,11 @@ static void test_cost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_and_bad),
-        cmocka_unit_test(test_newest_wins),
-        cmocka_unit_test(test_held_value_is_stable),
+        cmocka_unit_test(test_empty_triple_and_bad_sizes),
+        cmocka_unit_test(test_reader_gets_newest_value),
+        cmocka_unit_test(test_value_being_read_is_stable),
         cmocka_unit_test(test_two_threads),
-        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_cost_of_exchange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ struct tact_nearest {
                          separates them */
     double bound;     /* bound: the distance is at least this, the depth at most its negative [m] */
     double normal[3]; /* unit normal from B to A, A's frame */
-    double on_a[3], on_b[3]; /* nearest points of the cores, A's frame [m] */
+    double point_on_a[3], point_on_b[3]; /* nearest points of the cores, A's frame [m] */
     /* vertices of the features of A and B that contain the nearest points */
     struct tact_simplex from;
 };

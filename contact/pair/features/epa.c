@@ -364,15 +364,15 @@ static void set_nearest_points(const struct polytope *p, const struct face *f,
         out->from.point[i] = p->point[f->point[i]];
         total += tact_max(0.0, weight[i]);
     }
-    memset(out->on_a, 0, sizeof out->on_a);
+    memset(out->point_on_a, 0, sizeof out->point_on_a);
     for (int i = 0; i < 3; i++) {
         double vertex[3], part = total > 0.0 ? tact_max(0.0, weight[i]) / total : 1.0 / 3.0;
         tact_core_vertex(p->pair->a, p->point[f->point[i]].a, vertex);
-        tact_v3_axpy(out->on_a, part, vertex);
+        tact_v3_axpy(out->point_on_a, part, vertex);
     }
     tact_v3_scale(out->normal, f->n, -1.0);
-    tact_v3_copy(out->on_b, out->on_a);
-    tact_v3_axpy(out->on_b, -f->d, f->n);
+    tact_v3_copy(out->point_on_b, out->point_on_a);
+    tact_v3_axpy(out->point_on_b, -f->d, f->n);
 }
 
 /* Sets the result for cores whose difference has no volume, for example two axes that cross: the
@@ -385,8 +385,8 @@ static void set_result_of_flat_difference(const struct polytope *p, const double
     tact_v3_scale(out->normal, normal, side);
     out->from.count = 1;
     out->from.point[0] = p->point[0];
-    tact_core_vertex(p->pair->a, p->point[0].a, out->on_a);
-    tact_v3_copy(out->on_b, out->on_a);
+    tact_core_vertex(p->pair->a, p->point[0].a, out->point_on_a);
+    tact_v3_copy(out->point_on_b, out->point_on_a);
 }
 
 /* The support point of A - B along the normal of a face; the search for it starts at the corners of

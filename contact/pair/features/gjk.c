@@ -191,14 +191,14 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
                            const struct nearest_on_simplex *best, const double d[3],
                            const struct tact_minkowski_point *low, struct tact_nearest *out)
 {
-    memset(out->on_a, 0, sizeof out->on_a);
+    memset(out->point_on_a, 0, sizeof out->point_on_a);
     out->from = *s;
     for (int i = 0; i < best->count; i++) {
         double vertex[3];
         tact_core_vertex(pair->a, s->point[i].a, vertex);
-        tact_v3_axpy(out->on_a, best->weight[i], vertex);
+        tact_v3_axpy(out->point_on_a, best->weight[i], vertex);
     }
-    tact_v3_sub(out->on_b, out->on_a, best->v);
+    tact_v3_sub(out->point_on_b, out->point_on_a, best->v);
     out->distance = sqrt(best->square);
     out->bound = -INFINITY;
     if (s->count == 3) {

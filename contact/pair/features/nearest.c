@@ -84,8 +84,8 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
     out->distance = found.distance - radius_sum;
     out->bound = found.bound - radius_sum;
     tact_m3_mul_v3(out->normal, turn, found.normal);
-    tact_m3_mul_v3(out->point_a, turn, found.on_a);
-    tact_m3_mul_v3(out->point_b, turn, found.on_b);
+    tact_m3_mul_v3(out->point_a, turn, found.point_on_a);
+    tact_m3_mul_v3(out->point_b, turn, found.point_on_b);
     tact_v3_axpy(out->point_a, -pair->a->radius, out->normal);
     tact_v3_axpy(out->point_b, pair->b->radius, out->normal);
     tact_v3_copy(out->origin, pose_a->position);

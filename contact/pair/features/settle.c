@@ -296,16 +296,17 @@ static int is_point_within_core_radius(const struct tact_core_pair *pair, int of
            tact_hypot(in[0], in[1]) <= core->half[0] + EQUAL_WIDTH_TOLERANCE * pair->size;
 }
 
-/* Sets on_a to the point of the simplex's points of A that is nearest to one of B, and returns the
- * square of the remaining distance from it [m2]. of: by point of the simplex, that of A. */
+/* Sets point_on_a to the point of the simplex's points of A that is nearest to one of B, and
+ * returns the square of the remaining distance from it [m2]. of: by point of the simplex, that of
+ * A. */
 static double nearest_combination_of_points(const struct tact_simplex *s, double (*a)[3],
-                                            const int *of, double on_a[3])
+                                            const int *of, double point_on_a[3])
 {
     double weight[3], left[3] = {0.0, 0.0, 0.0};
     tact_simplex_weights(s, weight);
-    tact_v3_set(on_a, 0.0, 0.0, 0.0);
+    tact_v3_set(point_on_a, 0.0, 0.0, 0.0);
     for (int i = 0; i < s->count; i++) {
-        tact_v3_axpy(on_a, weight[i], a[of[i]]);
+        tact_v3_axpy(point_on_a, weight[i], a[of[i]]);
         tact_v3_axpy(left, weight[i], s->point[i].w);
     }
     return tact_v3_dot(left, left);
@@ -325,7 +326,7 @@ static void add_cylinder_line_end(const struct tact_core *core, double (*point)[
 /* Combines any three differences of the points of A and B to the point nearest to the origin: the
  * three of the simplex need not contain it, as the search stopped at another normal. */
 static void nearest_combination_of_any_three(struct farthest_points *f, const double separation[3],
-                                             double least, double on_a[3])
+                                             double least, double point_on_a[3])
 {
     struct tact_minkowski_point all[9];
     int of[9], count = 0;
@@ -347,7 +348,7 @@ static void nearest_combination_of_any_three(struct farthest_points *f, const do
                                   &s, f->a, (const int[]){of[i], of[k], of[m]}, at);
                 if (left < least) {
                     least = left;
-                    tact_v3_copy(on_a, at);
+                    tact_v3_copy(point_on_a, at);
                 }
             }
         }
@@ -373,21 +374,21 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
     }
     tact_v3_sub(below, f.a[0], separation);
     tact_v3_add(above, f.b[0], separation);
-    double left = nearest_combination_of_points(&s, f.a, of, found->on_a);
+    double left = nearest_combination_of_points(&s, f.a, of, found->point_on_a);
     if (left <= spare * spare) {
         /* the nearest points of the two cores are opposite to each other */
     } else if (has_single_farthest_point(pair->a, CYLINDER_AXIS, n, f.a, f.count) &&
                is_point_within_core_radius(pair, 1, below)) {
-        tact_v3_copy(found->on_a, f.a[0]);
+        tact_v3_copy(found->point_on_a, f.a[0]);
     } else if (has_single_farthest_point(pair->b, axis_b, n, f.b, f.count) &&
                is_point_within_core_radius(pair, 0, above)) {
-        tact_v3_copy(found->on_a, above);
+        tact_v3_copy(found->point_on_a, above);
     } else {
         add_cylinder_line_end(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
         add_cylinder_line_end(pair->b, f.b, f.count, pair->shift, axis_b);
-        nearest_combination_of_any_three(&f, separation, left, found->on_a);
+        nearest_combination_of_any_three(&f, separation, left, found->point_on_a);
     }
-    tact_v3_sub(found->on_b, found->on_a, separation);
+    tact_v3_sub(found->point_on_b, found->point_on_a, separation);
 }
 
 void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest *found)
@@ -412,7 +413,7 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
     } else { /* bodies that touch, whose nearest points give no direction by rounding: the width
                 decides */
         found->distance = found->bound;
-        tact_v3_copy(found->on_b, found->on_a);
-        tact_v3_axpy(found->on_b, -found->distance, found->normal);
+        tact_v3_copy(found->point_on_b, found->point_on_a);
+        tact_v3_axpy(found->point_on_b, -found->distance, found->normal);
     }
 }
