@@ -78,13 +78,13 @@ static void skip_curve(struct brep *b, int depth)
     if (kind <= HYPERBOLA) {
         read_numbers(b, numbers[kind], NULL);
     } else if (kind == CURVE_BEZIER) {
-        const int rational = read_count(b, 0, 1);
-        read_numbers(b, (3 + rational) * (read_count(b, 1, STEP_MAX_DEGREE) + 1), NULL);
+        const int is_rational_curve = read_count(b, 0, 1);
+        read_numbers(b, (3 + is_rational_curve) * (read_count(b, 1, STEP_MAX_DEGREE) + 1), NULL);
     } else if (kind == CURVE_BSPLINE) {
-        const int rational = read_count(b, 0, 1);
+        const int is_rational_curve = read_count(b, 0, 1);
         read_numbers(b, 2, NULL);
         const int points = read_count(b, 2, MOST_KNOTS), knots = read_count(b, 2, MOST_KNOTS);
-        read_numbers(b, (3 + rational) * points + 2 * knots, NULL);
+        read_numbers(b, (3 + is_rational_curve) * points + 2 * knots, NULL);
     } else {
         read_numbers(b, kind == CURVE_TRIMMED ? 2 : 4, NULL);
         skip_curve(b, depth + 1);

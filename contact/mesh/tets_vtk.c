@@ -134,16 +134,16 @@ static int read_points(struct vtk *v)
 /* Reads cells of versions up to 4.2: for each a number of vertices, then the vertices. */
 static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
 {
-    const struct number_type integer = {"int", 4, 0, 1};
+    const struct number_type integer_type = {"int", 4, 0, 1};
     size_t left = count;
-    int rc = begin_array(v, &integer, count, "CELLS");
+    int rc = begin_array(v, &integer_type, count, "CELLS");
     for (size_t i = 0; !rc && i < cells; i++) {
         uint32_t n = 0;
-        rc = left ? read_index(v, &integer, left, "a cell's number of vertices", &n)
+        rc = left ? read_index(v, &integer_type, left, "a cell's number of vertices", &n)
                   : tact_tets_report_error(v->r, "CELLS ends before cell %zu of %zu", i, cells);
         left -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
-            rc = read_index(v, &integer, v->r->tets->vertex_count, "a cell's vertex",
+            rc = read_index(v, &integer_type, v->r->tets->vertex_count, "a cell's vertex",
                             &v->vertices[v->vertex_count++]);
         }
         v->offset[i + 1] = (uint32_t)v->vertex_count;
@@ -222,7 +222,7 @@ static int add_tet(struct vtk *v, size_t cell)
 
 static int read_cell_types(struct vtk *v)
 {
-    const struct number_type integer = {"int", 4, 0, 1};
+    const struct number_type integer_type = {"int", 4, 0, 1};
     size_t count;
     int rc = tact_tets_read_count(v->r, 1, "the number of cell types", &count);
     if (rc) {
@@ -236,10 +236,10 @@ static int read_cell_types(struct vtk *v)
             count, v->cells);
     }
     rc = tact_tets_alloc_tets(v->r, count);
-    rc = rc ? rc : begin_array(v, &integer, count, "CELL_TYPES");
+    rc = rc ? rc : begin_array(v, &integer_type, count, "CELL_TYPES");
     for (size_t i = 0; !rc && i < count; i++) {
         uint32_t type = 0;
-        rc = read_index(v, &integer, UINT32_MAX, "a cell type", &type);
+        rc = read_index(v, &integer_type, UINT32_MAX, "a cell type", &type);
         if (!rc && type == TET) {
             rc = add_tet(v, i);
         } else if (!rc && type > LARGEST_FLAT) {

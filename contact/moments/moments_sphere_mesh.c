@@ -114,13 +114,13 @@ static int clip_edge_to_disc(double disc_radius_squared, const double *p, const 
                              double s[2])
 {
     double e[2] = {q[0] - p[0], q[1] - p[1]};
-    double length2 = e[0] * e[0] + e[1] * e[1], moment = cross_2d(p, q);
-    double squared_half_chord = disc_radius_squared * length2 - moment * moment;
+    double squared_length = e[0] * e[0] + e[1] * e[1], moment = cross_2d(p, q);
+    double squared_half_chord = disc_radius_squared * squared_length - moment * moment;
     if (!(squared_half_chord > 0.0)) {
         return 0;
     }
-    double middle = -(p[0] * e[0] + p[1] * e[1]) / length2,
-           half = sqrt(squared_half_chord) / length2;
+    double middle = -(p[0] * e[0] + p[1] * e[1]) / squared_length,
+           half = sqrt(squared_half_chord) / squared_length;
     s[0] = tact_max(middle - half, 0.0);
     s[1] = tact_min(middle + half, 1.0);
     return s[0] < s[1];

@@ -98,12 +98,13 @@ static void refine_square(const struct ring *ring, int sector, int a, int b, dou
 /* Subdivided control point at (a, b) of a ring of triangles, on an edge or at a regular vertex. */
 static void refine_triangle(const struct ring *ring, int sector, int a, int b, double out[3])
 {
-    static const int about[6][2] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
+    static const int neighbour_offsets[6][2] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
     const int x = a / 2, y = b / 2;
     if (a % 2 == 0 && b % 2 == 0) {
         add_weighted(out, ring, sector, x, y, 0.625);
         for (int i = 0; i < 6; i++) {
-            add_weighted(out, ring, sector, x + about[i][0], y + about[i][1], 0.0625);
+            add_weighted(out, ring, sector, x + neighbour_offsets[i][0],
+                         y + neighbour_offsets[i][1], 0.0625);
         }
         return;
     }

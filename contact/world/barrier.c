@@ -215,7 +215,7 @@ static int build_cones(struct tact_world *world, const struct island *island)
 
 /* Sets impulses and velocities to the scale of the bodies' momentum and speed. Returns their
  * product, or 0 where nothing moves. */
-static double init_iterates(struct tact_world *world, const struct island *island, int cones)
+static double init_iterates(struct tact_world *world, const struct island *island, int cone_count)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
@@ -233,7 +233,7 @@ static double init_iterates(struct tact_world *world, const struct island *islan
         memset(barrier->blocks[i].r, 0, sizeof barrier->blocks[i].r);
         barrier->blocks[i].r[0] = momentum;
     }
-    for (int i = 0; i < cones; i++) {
+    for (int i = 0; i < cone_count; i++) {
         struct barrier_cone *p = &barrier->cones[i];
         memset(p->s, 0, sizeof p->s);
         memset(p->y, 0, sizeof p->y);

@@ -94,24 +94,24 @@ TACT_INLINE void swap_matrix_rows(double *a, double *b)
 
 /* Divides row k by its pivot, and subtracts its multiple from all other rows, of so many vectors.
  */
-TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int rows, int vectors)
+TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int rows, int vector_count)
 {
     tact_row4 *pivot = (tact_row4 *)m[k];
     double inverse = 1.0 / m[k][k];
-    for (int j = k / 4; j < vectors; j++) {
+    for (int j = k / 4; j < vector_count; j++) {
         pivot[j] *= inverse;
     }
     for (int i = 0; i < rows; i++) {
         tact_row4 *row = (tact_row4 *)m[i];
         double s = m[i][k];
-        for (int j = k / 4; j < vectors && i != k; j++) {
+        for (int j = k / 4; j < vector_count && i != k; j++) {
             row[j] -= s * pivot[j];
         }
     }
 }
 
 /* Gauss-Jordan elimination with row pivots. Returns 0 where all pivots of a column are zero. */
-TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int rows, int vectors)
+TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int rows, int vector_count)
 {
     for (int k = 0; k < rows; k++) {
         int best = find_pivot_row(m, k, rows);
@@ -121,7 +121,7 @@ TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int rows, in
         if (best != k) {
             swap_matrix_rows(m[k], m[best]);
         }
-        reduce_by_pivot_row(m, k, rows, vectors);
+        reduce_by_pivot_row(m, k, rows, vector_count);
     }
     return 1;
 }

@@ -7,10 +7,11 @@
 #include "contact/world/rows_internal.h"
 
 /* Applies a change of a contact's impulse, and the response of the joints of its bodies. */
-static void apply_impulse_change(struct tact_world *world, struct block *block, const double *delta)
+static void apply_impulse_change(struct tact_world *world, struct block *block,
+                                 const double *impulse_change)
 {
-    tact_block_apply_impulse(block, delta);
-    tact_constraints_apply_response(world, block, delta);
+    tact_block_apply_impulse(block, impulse_change);
+    tact_constraints_apply_response(world, block, impulse_change);
 }
 
 /* Sets the arms of torsion and rolling and, for Algorithm 1, the patch that belong to the present
@@ -59,9 +60,9 @@ static void sweep_patch_contact(struct tact_world *world, struct island *island,
     length = tact_max(length, local->spin_arm);
     block->torque_scale = length > 0.0 ? 1.0 / length : 0.0;
     for (int i = 0; i < 6; i++) {
-        double unit = i < 3 ? 1.0 : block->torque_scale, delta = r[i] - c->impulse[i];
+        double unit = i < 3 ? 1.0 : block->torque_scale, impulse_change = r[i] - c->impulse[i];
         island->size += unit * unit * r[i] * r[i];
-        island->change += unit * unit * delta * delta;
+        island->change += unit * unit * impulse_change * impulse_change;
     }
 }
 
@@ -80,7 +81,7 @@ static void sweep_contact(struct tact_world *world, struct island *island, struc
 {
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
-    double u[6] = {0.0}, r[6], delta[6];
+    double u[6] = {0.0}, r[6], impulse_change[6];
     tact_impact_subtract_target(block, u);
     tact_block_velocity(block, u);
     tact_constraints_correct_velocity(world, block, c->impulse, u);
@@ -94,10 +95,10 @@ static void sweep_contact(struct tact_world *world, struct island *island, struc
         sweep_patch_contact(world, island, block, r);
     }
     for (int i = 0; i < 6; i++) {
-        delta[i] = r[i] - c->impulse[i];
+        impulse_change[i] = r[i] - c->impulse[i];
         c->impulse[i] = r[i];
     }
-    apply_impulse_change(world, block, delta);
+    apply_impulse_change(world, block, impulse_change);
 }
 
 void tact_sweep_island(struct tact_world *world, struct island *island)
@@ -118,13 +119,13 @@ void tact_sweeps_enforce_limits(struct tact_world *world, const struct island *i
 {
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        double *r = world->contacts[block->contact].impulse, delta[6];
-        memcpy(delta, r, sizeof delta);
+        double *r = world->contacts[block->contact].impulse, impulse_change[6];
+        memcpy(impulse_change, r, sizeof impulse_change);
         update_friction_limit_arms(world, block);
         tact_local_enforce_limits(&block->local, r);
         for (int k = 0; k < 6; k++) {
-            delta[k] = r[k] - delta[k];
+            impulse_change[k] = r[k] - impulse_change[k];
         }
-        apply_impulse_change(world, block, delta);
+        apply_impulse_change(world, block, impulse_change);
     }
 }

@@ -171,22 +171,22 @@ int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes
 static int grow_contact_law_table(struct tact_world *world, int materials)
 {
     size_t n = (size_t)materials;
-    struct tact_contact_law *laws = calloc(n * n, sizeof *laws);
-    if (!laws) {
+    struct tact_contact_law *grown_laws = calloc(n * n, sizeof *grown_laws);
+    if (!grown_laws) {
         return -ENOMEM;
     }
     for (int i = 0; i < materials; i++) {
         for (int j = 0; j < materials; j++) {
             int old = i < world->materials && j < world->materials;
             if (old) {
-                laws[i * materials + j] = world->laws[i * world->materials + j];
+                grown_laws[i * materials + j] = world->laws[i * world->materials + j];
             } else {
-                laws[i * materials + j].friction = -1.0;
+                grown_laws[i * materials + j].friction = -1.0;
             }
         }
     }
     free(world->laws);
-    world->laws = laws;
+    world->laws = grown_laws;
     world->materials = materials;
     return 0;
 }
@@ -425,9 +425,9 @@ int tact_world_allocate(struct tact_world *world)
 {
     int rc;
     tact_assign_node_numbers(world);
-    size_t velocities = (size_t)world->node_count * 6 + 1;
-    world->free_velocities = calloc(velocities, sizeof *world->free_velocities);
-    world->pre_velocities = calloc(velocities, sizeof *world->pre_velocities);
+    size_t velocity_value_count = (size_t)world->node_count * 6 + 1;
+    world->free_velocities = calloc(velocity_value_count, sizeof *world->free_velocities);
+    world->pre_velocities = calloc(velocity_value_count, sizeof *world->pre_velocities);
     world->excess_overlap =
         calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->excess_overlap);
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);

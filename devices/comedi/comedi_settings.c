@@ -201,9 +201,9 @@ static int read_calibration(const struct tact_device_config *config,
                                    strerror(errno));
     }
     fclose(file);
-    void *locale = tact_number_begin();
+    void *saved_locale = tact_number_begin();
     *calibration = comedi_parse_calibration_file(full);
-    tact_number_end(locale);
+    tact_number_end(saved_locale);
     if (!*calibration) {
         return tact_settings_fault(config, setting, err, "%s is not a calibration file of comedi",
                                    full);

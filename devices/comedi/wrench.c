@@ -47,7 +47,7 @@ struct unit {
 };
 
 static const double metres_per_inch = 0.0254;
-static const double foot = 0.3048;
+static const double metres_per_foot = 0.3048;
 static const double newtons_per_pound_force = 4.4482216152605; /* [N] of a pound-force, exact */
 static const double newtons_per_kilogram_force = 9.80665;      /* [N] of a kilogram-force, exact */
 
@@ -104,10 +104,10 @@ int tact_wrench_torque_unit(const char *word, double *newton_metres)
                                  {"lbin", newtons_per_pound_force * metres_per_inch},
                                  {"inlb", newtons_per_pound_force * metres_per_inch},
                                  {"inlbf", newtons_per_pound_force * metres_per_inch},
-                                 {"lbfft", newtons_per_pound_force * foot},
-                                 {"lbft", newtons_per_pound_force * foot},
-                                 {"ftlb", newtons_per_pound_force * foot},
-                                 {"ftlbf", newtons_per_pound_force * foot},
+                                 {"lbfft", newtons_per_pound_force * metres_per_foot},
+                                 {"lbft", newtons_per_pound_force * metres_per_foot},
+                                 {"ftlb", newtons_per_pound_force * metres_per_foot},
+                                 {"ftlbf", newtons_per_pound_force * metres_per_foot},
                                  {"kgfm", newtons_per_kilogram_force},
                                  {"kgm", newtons_per_kilogram_force},
                                  {"kgfcm", 1e-2 * newtons_per_kilogram_force},
@@ -118,7 +118,7 @@ int tact_wrench_torque_unit(const char *word, double *newton_metres)
 int tact_wrench_length_unit(const char *word, double *metres)
 {
     const struct unit units[] = {
-        {"m", 1.0}, {"cm", 1e-2}, {"mm", 1e-3}, {"in", metres_per_inch}, {"ft", foot}};
+        {"m", 1.0}, {"cm", 1e-2}, {"mm", 1e-3}, {"in", metres_per_inch}, {"ft", metres_per_foot}};
     return FIND_SI_FACTOR(word, units, metres);
 }
 

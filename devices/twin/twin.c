@@ -120,9 +120,9 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
         self->last_input[i] = self->is_unplugged_now ? self->last_input[i] : reading;
         self->axis[i].requested = self->is_unplugged_now ? 0.0 : self->axis[i].requested;
         if (self->axis[i].sensed >= 0) {
-            const double sensed = tact_twin_delayed_value(&self->axis[i].force_sensor,
-                                                          tact_twin_sensed_force(&self->axis[i]));
-            self->last_input[self->axis[i].sensed] = self->is_unplugged_now ? 0.0 : sensed;
+            const double sensed_force = tact_twin_delayed_value(
+                &self->axis[i].force_sensor, tact_twin_sensed_force(&self->axis[i]));
+            self->last_input[self->axis[i].sensed] = self->is_unplugged_now ? 0.0 : sensed_force;
         }
     }
     for (int i = 0; self->is_unplugged_now && i < TACT_TWIN_EFFECTS; i++) {

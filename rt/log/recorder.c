@@ -138,9 +138,9 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
         return rc;
     }
     /* This thread writes the header of the file, its attachments and the rings. */
-    struct tact_sigxfsz_mask signal = tact_sigxfsz_block();
+    struct tact_sigxfsz_mask saved_signal_mask = tact_sigxfsz_block();
     rc = create_recorder_and_file(path, options, content, messages, out, err);
-    tact_sigxfsz_restore(&signal);
+    tact_sigxfsz_restore(&saved_signal_mask);
     return rc;
 }
 

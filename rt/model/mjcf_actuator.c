@@ -87,14 +87,14 @@ int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node, stru
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "ctrllimited", &a->control_limited);
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "forcelimited", &a->force_limited);
     if (!rc && !strcmp(tact_xml_node_name(node), "general")) {
-        int dynamics = tact_xml_read_word(m, node, "dyntype",
-                                          "none integrator filter filterexact muscle user");
+        int dynamics_type = tact_xml_read_word(m, node, "dyntype",
+                                               "none integrator filter filterexact muscle user");
         int gain = tact_xml_read_word(m, node, "gaintype", "fixed affine muscle user");
-        int bias = tact_xml_read_word(m, node, "biastype", "none affine muscle user");
-        rc = dynamics < -1 || gain < -1 || bias < -1 ? -EINVAL : 0;
-        a->dynamics = dynamics >= 0 ? dynamics : a->dynamics;
+        int bias_type = tact_xml_read_word(m, node, "biastype", "none affine muscle user");
+        rc = dynamics_type < -1 || gain < -1 || bias_type < -1 ? -EINVAL : 0;
+        a->dynamics = dynamics_type >= 0 ? dynamics_type : a->dynamics;
         a->gain = gain >= 0 ? gain : a->gain;
-        a->bias = bias >= 0 ? bias : a->bias;
+        a->bias = bias_type >= 0 ? bias_type : a->bias;
         rc = rc ? rc : read_actuator_parameters(r, node, "gainprm", a->gain_numbers);
         rc = rc ? rc : read_actuator_parameters(r, node, "biasprm", a->bias_numbers);
     }

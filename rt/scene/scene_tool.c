@@ -36,14 +36,14 @@ static int set_tool_defaults(const struct tact_scene_check *check, struct tact_s
 
 /* Checks that a list of channels is empty or has `count` entries or, for quaternions, one more. */
 static int check_channel_count(const struct tact_scene_check *check, const char *path,
-                               const char *key, uint32_t count, bool quaternion)
+                               const char *key, uint32_t count, bool may_be_quaternion)
 {
     char full[TACT_SCENE_PATH_BYTES];
-    if (count == 0 || count == 3 || (quaternion && count == 4)) {
+    if (count == 0 || count == 3 || (may_be_quaternion && count == 4)) {
         return 0;
     }
     return tact_scene_report_bad_value(check, tact_scene_path_of_key(full, path, key),
-                                       quaternion
+                                       may_be_quaternion
                                            ? "expected 3 channels of a rotation vector, or 4 of a "
                                              "quaternion, w first; found %u"
                                            : "expected 3 channels, found %u",

@@ -50,12 +50,12 @@ struct balls {
 static double time_query(struct balls *balls, int i, double turned)
 {
     const double circle_radius = 1e-3, angle = 0.1 * i; /* [m], [rad]: 0.1 mm a step */
-    const double about[3] = {0.0, 0.0, turned};
+    const double rotation_angles[3] = {0.0, 0.0, turned};
     struct tact_pose at = tact_pose_identity(), place = balls->place;
     double turn[4];
     place.position[0] += circle_radius * cos(angle);
     place.position[1] += circle_radius * sin(angle);
-    tact_quat_from_rotvec(turn, about);
+    tact_quat_from_rotvec(turn, rotation_angles);
     tact_quat_mul(place.quat_wxyz, balls->place.quat_wxyz, turn);
     double start = cpu_seconds();
     int rc =

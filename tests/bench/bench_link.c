@@ -29,7 +29,7 @@ struct end {
     struct tact_histogram receiving, sending;
     struct tact_loop_stats stats;
     struct tact_loop_options loop;
-    struct tact_histogram idle, linked; /* durations of ticks without and with the link */
+    struct tact_histogram idle, with_link; /* durations of ticks without and with the link */
 };
 
 static struct end ends[ENDS];
@@ -77,7 +77,7 @@ static void *run_loop(void *user)
 }
 
 /* Runs both loops at the same time, and adds the durations of their ticks. */
-static void run_both_loops(int linked, uint64_t ticks)
+static void run_both_loops(int with_link, uint64_t ticks)
 {
     pthread_t threads[ENDS];
     for (int i = 0; i < ENDS; i++) {
@@ -85,7 +85,7 @@ static void run_both_loops(int linked, uint64_t ticks)
         ends[i].loop.realtime.cpu = TACT_REALTIME_CPU_ANY;
         ends[i].loop.ticks = ticks;
         ends[i].loop.user = &ends[i];
-        ends[i].loop.tick = linked ? linked_tick : idle_tick;
+        ends[i].loop.tick = with_link ? linked_tick : idle_tick;
         if (pthread_create(&threads[i], NULL, run_loop, &ends[i])) {
             fprintf(stderr, "bench_link: cannot start a thread\n");
             exit(2);
@@ -93,7 +93,7 @@ static void run_both_loops(int linked, uint64_t ticks)
     }
     for (int i = 0; i < ENDS; i++) {
         pthread_join(threads[i], NULL);
-        tact_histogram_merge(linked ? &ends[i].linked : &ends[i].idle, &ends[i].stats.compute);
+        tact_histogram_merge(with_link ? &ends[i].linked : &ends[i].idle, &ends[i].stats.compute);
     }
 }
 

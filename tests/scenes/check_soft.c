@@ -321,13 +321,13 @@ void check_socket(void)
 /* Mean time [s] between the passages of a body's height, or tilt about y, through a value, and
  * back. */
 static double find_period(const struct simulation *p, const char *name, int measures_tilt,
-                          double about)
+                          double crossed_value)
 {
     double last = 0.0, first = 0.0, latest = 0.0;
     int crossing_count = 0;
     for (int t = 0; t < p->ticks; t++) {
         const struct body_state *b = simulation_body_at(p, name, t * p->period);
-        double now = (measures_tilt ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - about;
+        double now = (measures_tilt ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - crossed_value;
         if (t && (now > 0.0) != (last > 0.0)) {
             latest = p->period * (t - now / (now - last));
             first = crossing_count ? first : latest;
@@ -350,7 +350,7 @@ void check_floating_boxes(void)
     const struct {
         const char *name;
         int measures_tilt;
-        double about, exact;
+        double crossed_value, exact;
     } boxes[] = {
         {"heaves", 0, 0.015 - depth, 2.0 * M_PI * sqrt(depth / G)},
         {"rocks", 1, 0.0, 2.0 * M_PI * sqrt(inertia / stiffness)},
@@ -359,7 +359,8 @@ void check_floating_boxes(void)
     struct simulation p;
     simulate("floating_boxes", 0.4, &p);
     for (int i = 0; i < 3; i++) {
-        double period = find_period(&p, boxes[i].name, boxes[i].measures_tilt, boxes[i].about);
+        double period =
+            find_period(&p, boxes[i].name, boxes[i].measures_tilt, boxes[i].crossed_value);
         print_message("    %s with a period of %.4f ms, exact %.4f ms\n", boxes[i].name,
                       1e3 * period, 1e3 * boxes[i].exact);
         assert_true(fabs(period / boxes[i].exact - 1.0) < 0.002);

@@ -99,7 +99,7 @@ static int count_models_that_touch(struct tact_session *session)
 {
     static const char *const names[] = {"field", "volume", "features", "points"};
     struct tact_world *world = tact_session_world(session);
-    int models = 0;
+    int model_count = 0;
     for (int m = 0; m < 4; m++) {
         int found = 0;
         for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
@@ -107,9 +107,9 @@ static int count_models_that_touch(struct tact_session *session)
             found |= tact_world_contact(world, i)->touching && law->model &&
                      !strcmp(law->model->name, names[m]);
         }
-        models += found;
+        model_count += found;
     }
-    return models;
+    return model_count;
 }
 
 static void count_warnings(void *user, enum tact_message_level level, const char *text)

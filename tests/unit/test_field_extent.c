@@ -163,15 +163,15 @@ static void plate_pressure_is_exact(void **state)
     (void)state;
     const double thickness = 5e-3, width[6] = {1e-3, 5e-3, 25e-3, 25e-3, 5e-3, 1e-3};
     for (int i = 0; i < 6; i++) {
-        struct tact_mesh *aligned, *mesh, *punch;
+        struct tact_mesh *axis_aligned_mesh, *mesh, *punch;
         struct tact_pose at =
             i >= 3 ? pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2) : pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         struct tact_pose identity = pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         struct tact_pressure_field *hard = make_rigid_box_field(0.005, 0.005, 0.02, &punch);
         const double side = i < 5 ? 0.03 : 0.012, half[3] = {side, side, 0.5 * width[i]};
         double worst = 0.0;
-        assert_int_equal(tact_mesh_box(half, &aligned), 0);
-        mesh = make_moved_mesh(aligned, &at);
+        assert_int_equal(tact_mesh_box(half, &axis_aligned_mesh), 0);
+        mesh = make_moved_mesh(axis_aligned_mesh, &at);
         struct tact_pressure_field *plate =
             field_of_mesh_extent(mesh, TACT_EXTENT_SCREENED, thickness, 0.0);
         for (int n = 0; n < 5;
@@ -194,7 +194,7 @@ static void plate_pressure_is_exact(void **state)
         tact_field_free(hard);
         tact_mesh_free(punch);
         tact_mesh_free(mesh);
-        tact_mesh_free(aligned);
+        tact_mesh_free(axis_aligned_mesh);
     }
 }
 

@@ -109,16 +109,16 @@ static void vertex_averaged_gradient(const struct tact_pressure_field *field, ui
     tact_v3_set(out, 0.0, 0.0, 0.0);
     for (int k = 0; k < 4; k++) {
         double mean[3] = {0.0};
-        int about = 0;
+        int adjacent_cell_count = 0;
         for (size_t j = 0; j < field->cell_count; j++) {
             const uint32_t *c = field->cells[j].corner;
             if (c[0] == cell->corner[k] || c[1] == cell->corner[k] || c[2] == cell->corner[k] ||
                 c[3] == cell->corner[k]) {
                 tact_v3_add(mean, mean, field->cells[j].gradient);
-                about++;
+                adjacent_cell_count++;
             }
         }
-        tact_v3_axpy(out, share[k] / about, mean);
+        tact_v3_axpy(out, share[k] / adjacent_cell_count, mean);
     }
 }
 

@@ -112,7 +112,7 @@ static void check_derivatives(const struct tact_pressure_field *a,
         }
         double of[36], scale[6];
         double size = c.load / 0.02 + c.stiffness[0] + c.stiffness[7] + c.stiffness[14];
-        int smooth = 1;
+        int is_differentiable = 1;
         touching++;
         for (int k = 0; k < 6; k++) {
             double twist[6] = {0.0}, step = k < 3 ? 2e-8 : 1e-6, w[2][6], u[2];
@@ -121,8 +121,8 @@ static void check_derivatives(const struct tact_pressure_field *a,
             for (int s = 0; s < 2; s++) {
                 struct tact_pose p =
                     pose_displaced_by_twist(&pa, c.centre, twist, s ? step : -step);
-                smooth = find_field_contact(a, &p, b, &pb, &side[s]) &&
-                         side[s].polygons == c.polygons && smooth;
+                is_differentiable = find_field_contact(a, &p, b, &pb, &side[s]) &&
+                                    side[s].polygons == c.polygons && is_differentiable;
                 field_wrench_about(&side[s], c.centre, w[s]);
                 p = pose_displaced_by_twist(&pa, c.centre, twist, s ? 50.0 * step : -50.0 * step);
                 u[s] = tact_field_energy(a, &p, b, &pb);
@@ -135,7 +135,8 @@ static void check_derivatives(const struct tact_pressure_field *a,
                 tact_max(worst_wrench_error, fabs(power - c.wrench[k]) / (scale[k] * c.load));
         }
         double off = 0.0;
-        for (int i = 0; smooth && i < 36; i++) { /* d(torque) includes f x (displacement) */
+        for (int i = 0; is_differentiable && i < 36;
+             i++) { /* d(torque) includes f x (displacement) */
             double symmetric_part = 0.5 * (of[i] + of[6 * (i % 6) + i / 6]);
             off = tact_max(off, fabs(symmetric_part - c.stiffness[i]) /
                                     (size * scale[i / 6] * scale[i % 6]));

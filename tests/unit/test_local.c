@@ -295,9 +295,9 @@ static void impulses_without_capacity_are_a_residual(void **state)
         struct tact_local_problem p;
         double r[6] = {0};
         make_random_local_problem(&p, (enum kind)(n % 3));
-        int smooth = n % 3 != POINT || n % 2;
-        p.mu = smooth ? 0 : p.mu;
-        p.spin_arm = smooth ? p.spin_arm : 0;
+        int is_frictionless = n % 3 != POINT || n % 2;
+        p.mu = is_frictionless ? 0 : p.mu;
+        p.spin_arm = is_frictionless ? p.spin_arm : 0;
         tact_local_prepare(&p);
         for (int pass = 0; pass < 200 && (!pass || tact_local_residual(&p, r) > 1e-12); pass++) {
             tact_local_cone(&p, r);
@@ -305,8 +305,9 @@ static void impulses_without_capacity_are_a_residual(void **state)
         if (!(r[0] > 0)) {
             continue;
         }
-        worst = fmax(worst, smooth ? check_contact_law_holds(&p, r) : tact_local_residual(&p, r));
-        int row = smooth ? 1 + (n / 2) % 3 : 3;
+        worst = fmax(worst,
+                     is_frictionless ? check_contact_law_holds(&p, r) : tact_local_residual(&p, r));
+        int row = is_frictionless ? 1 + (n / 2) % 3 : 3;
         r[row] += 0.1 * r[0] * (row == 3 ? sqrt(p.s[0] / p.s[21]) : 1);
         least = fmin(least, tact_local_residual(&p, r));
     }

@@ -115,14 +115,14 @@ static void boxes_share_the_capsule(void **unused)
         double half = i % 4 == 0 ? 0.0 : i % 4 == 1 ? uniform(0.0, 10.0) : uniform(0.1, 2.0);
         struct tact_shape capsule = capsule_without_mesh(scale, scale * half);
         struct tact_pose at = random_pose(0.3 * scale);
-        int aligned = i % 5 == 1, end = i % 10 == 6;
+        int is_axis_aligned = i % 5 == 1, end = i % 10 == 6;
         for (int k = 0; k < 3; k++) {
             corner[k] = scale * (i % 7 == 2 ? uniform(-1e-3, 1e-3) : uniform(-1.0, 1.0));
         }
         corner[2] = end ? scale * half : corner[2] * (1.0 + half);
-        double off = octant_sum_error(&capsule, &at, aligned ? 0.0 : 1.0, corner);
+        double off = octant_sum_error(&capsule, &at, is_axis_aligned ? 0.0 : 1.0, corner);
         /* A short capsule, both ends of whose axis may lie in faces of aligned boxes. */
-        int kind = aligned && end ? 2 : aligned;
+        int kind = is_axis_aligned && end ? 2 : is_axis_aligned;
         worst[kind] = fmax(worst[kind], off);
         if (!(off < (kind == 2 ? 1e-5 : 1e-11))) {
             fail_msg("capsule %g %g cut at %g %g %g: %.1e", scale, scale * half, corner[0],

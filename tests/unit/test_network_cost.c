@@ -29,7 +29,7 @@ enum { RECEIVE, SEND, IDLE, PLAIN, KINDS };
 static const int64_t most_ns = 50000;
 enum { MOST_OF_PLAIN = 10 };
 
-static struct device_config configs[ENDS];
+static struct device_config device_configs[ENDS];
 static struct tact_device devices[ENDS];
 static struct tact_device_input inputs[ENDS];
 
@@ -51,8 +51,9 @@ static void open_ends(void)
         const struct tact_device_setting settings[] = {
             SETTING(i ? "connect" : "listen", address), SETTING("axes", "6"),
             SETTING("repeats", "20"), SETTING("jitter", "0.02")};
-        device_config_init(&configs[i], settings, 4);
-        assert_int_equal(type->open(&configs[i].config, &devices[i], &configs[i].err), 0);
+        device_config_init(&device_configs[i], settings, 4);
+        assert_int_equal(type->open(&device_configs[i].config, &devices[i], &device_configs[i].err),
+                         0);
     }
 }
 

@@ -49,20 +49,20 @@ struct world {
 /* A capsule with dents: closed, not convex. */
 static struct tact_mesh *make_dented_capsule(void)
 {
-    struct tact_mesh *smooth = NULL, *out = NULL;
+    struct tact_mesh *smooth_mesh = NULL, *out = NULL;
     struct tact_error err = {0};
-    assert_int_equal(tact_mesh_capsule(0.008, 0.004, 120, &smooth), 0);
-    double *v = malloc(3 * smooth->vertex_count * sizeof *v);
-    for (size_t i = 0; i < smooth->vertex_count; i++) {
-        tact_v3_scale(v + 3 * i, smooth->vertices + 3 * i, 1.0 + 0.25 * random_signed());
+    assert_int_equal(tact_mesh_capsule(0.008, 0.004, 120, &smooth_mesh), 0);
+    double *v = malloc(3 * smooth_mesh->vertex_count * sizeof *v);
+    for (size_t i = 0; i < smooth_mesh->vertex_count; i++) {
+        tact_v3_scale(v + 3 * i, smooth_mesh->vertices + 3 * i, 1.0 + 0.25 * random_signed());
     }
-    int r = tact_mesh_create(v, smooth->vertex_count, smooth->triangles, smooth->triangle_count,
-                             &out, &err);
+    int r = tact_mesh_create(v, smooth_mesh->vertex_count, smooth_mesh->triangles,
+                             smooth_mesh->triangle_count, &out, &err);
     if (r < 0) {
         fail_msg("%s", err.text);
     }
     free(v);
-    tact_mesh_free(smooth);
+    tact_mesh_free(smooth_mesh);
     return out;
 }
 

@@ -50,11 +50,11 @@ static void bound_port_generates_no_energy(void **state)
                 force[i] = k % 3 ? 10.0 * uniform(-1.0, 1.0) : 1e5 * moved[i];
             }
             const double taken = -dot(last, moved, n) + b / period * dot(moved, moved, n);
-            const double storage = dot(last, last, n) / (2.0 * c);
+            const double storable_energy = dot(last, last, n) / (2.0 * c);
             const double factor = tact_passivity_bound(force, last, moved, n, c);
             limited += factor < 1.0;
             assert_true(factor >= 0.0 && factor <= 1.0);
-            margin = taken + storage - dot(force, force, n) / (2.0 * c);
+            margin = taken + storable_energy - dot(force, force, n) / (2.0 * c);
             least = fmin(least, margin);
             assert_true(isfinite(before + margin));
             memcpy(last, force, sizeof force);

@@ -63,11 +63,11 @@ static void margins_of_a_block_on_a_slope(void **state)
 static void a_tipping_block_reaches_the_edge_limit(void **state)
 {
     (void)state;
-    const double slopes[2] = {0.2, 0.5};
+    const double tested_slopes[2] = {0.2, 0.5};
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
-        const struct tact_contact *c = box_on_slope(&s, slopes[i], 2.0, 0.1, 0.3);
-        double reach = (0.15 - SINK) / 0.05 * tan(slopes[i]);
+        const struct tact_contact *c = box_on_slope(&s, tested_slopes[i], 2.0, 0.1, 0.3);
+        double reach = (0.15 - SINK) / 0.05 * tan(tested_slopes[i]);
         assert_near(c->margins.edge, reach < 1 ? 1 - reach : 1 / reach - 1, 1e-9);
         assert_true(c->margins.slip > 0);
         assert_int_equal(c->limits, reach < 1 ? 0 : TACT_LIMIT_EDGE);

@@ -100,21 +100,21 @@ static struct tact_hand *open_slide(struct world_scene *s, double h, double slop
     return hand;
 }
 
-static const double slopes[] = {0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1};
+static const double start_slopes[] = {0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1};
 
 /* A slide that starts inside the ground is moved only by the component of the weight along its
  * axis. (When overlaps at the start were opened: 5.5e11 N and 60 m at a slope of 1e-6.) */
 static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
+    for (size_t i = 0; i < sizeof start_slopes / sizeof *start_slopes; i++) {
         for (int k = 0; k < 6; k++) {
             struct world_scene s;
-            double along = slopes[i] / hypot(1, slopes[i]);
-            struct tact_hand *hand = open_slide(&s, periods[k % 3], slopes[i], 1e-4);
+            double along = start_slopes[i] / hypot(1, start_slopes[i]);
+            struct tact_hand *hand = open_slide(&s, periods[k % 3], start_slopes[i], 1e-4);
             start_world(&s, k < 3 ? 0.5 : 0);
             double most = run_and_find_force(&s, 0.5), moved = tact_hand_state(hand).q[0];
-            print_message("slope %g, h %g, mu %g: %.2e N, moved %.2e m\n", slopes[i],
+            print_message("slope %g, h %g, mu %g: %.2e N, moved %.2e m\n", start_slopes[i],
                           periods[k % 3], k < 3 ? 0.5 : 0, most, moved);
             assert_true(most <= 10 * 0.1 * G);
             assert_true(moved <= 1e-9 && moved >= -0.5 * G * along * 0.5 * 0.51);
@@ -129,20 +129,20 @@ static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
 static void a_slide_put_inside_is_opened_or_reported(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
+    for (size_t i = 0; i < sizeof start_slopes / sizeof *start_slopes; i++) {
         for (int k = 0; k < 3; k++) {
             struct world_scene s;
-            struct tact_hand *hand = open_slide(&s, periods[k], slopes[i], 1e-4);
+            struct tact_hand *hand = open_slide(&s, periods[k], start_slopes[i], 1e-4);
             const struct tact_contact_law law = make_rigid_law(0);
             set_scene_law(&s, 0, 1, &law);
             assert_int_equal(tact_world_finish(s.world), 0);
             double most = run_and_find_force(&s, 0.2), speed = tact_hand_state(hand).v[0];
             const struct tact_contact *c = tact_world_contact(s.world, 0);
-            print_message("slope %g, h %g: %.2e N, %.2e m/s, stuck %d\n", slopes[i], periods[k],
-                          most, speed, c->stuck);
+            print_message("slope %g, h %g: %.2e N, %.2e m/s, stuck %d\n", start_slopes[i],
+                          periods[k], most, speed, c->stuck);
             assert_true(most <= 1e3 * 0.1 * G);
             assert_true(speed < 1);
-            assert_true(slopes[i] == 1e-3 || c->stuck == (slopes[i] < 1e-3));
+            assert_true(start_slopes[i] == 1e-3 || c->stuck == (start_slopes[i] < 1e-3));
             close_scene(&s);
         }
     }

@@ -108,10 +108,10 @@ static void torsion_of_a_fingertip(void **state)
 static void sliding_and_spin_stop_at_once(void **state)
 {
     (void)state;
-    const double spins[3] = {5, 20, 60};
+    const double start_spins[3] = {5, 20, 60};
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        int b = open_disc(&s, 0.5, spins[i]);
+        int b = open_disc(&s, 0.5, start_spins[i]);
         const struct tact_body *body = tact_world_body(s.world, b);
         double slide = 0, spin = 0, t = 0;
         while (t < 1.5 && (slide == 0 || spin == 0)) {
@@ -120,8 +120,8 @@ static void sliding_and_spin_stop_at_once(void **state)
             slide = slide == 0 && hypot(body->twist[0], body->twist[1]) < 1e-9 ? t : slide;
             spin = spin == 0 && fabs(body->twist[5]) < 1e-8 ? t : spin;
         }
-        print_message("0.5 m/s and %.0f rad/s: slides %.3f s, spins %.3f s\n", spins[i], slide,
-                      spin);
+        print_message("0.5 m/s and %.0f rad/s: slides %.3f s, spins %.3f s\n", start_spins[i],
+                      slide, spin);
         assert_true(slide > 0 && spin > 0 && fabs(slide - spin) < 0.0025);
         close_scene(&s);
     }

@@ -281,13 +281,14 @@ static void rates_lead_a_tool(void **state)
     accept_client();
     assert_int_equal(tact_session_begin(session), 0);
     const double *target = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).target;
-    static const int motions[4][3] = {{60, 0, 30}, {0, 0, -210}, {350, 0, 0}, {0, 0, 0}};
+    static const int axis_motions[4][3] = {{60, 0, 30}, {0, 0, -210}, {350, 0, 0}, {0, 0, 0}};
     for (int k = 0; k < 4; k++) {
         if (k == 2) {
             /* with the clutch pressed the puck moves nothing */
             send_packet(PRESS, 0, 0, 0, 0, 0, 0);
         }
-        send_packet(MOTION, motions[k][0], 0, motions[k][2], 0, motions[k][0], motions[k][2]);
+        send_packet(MOTION, axis_motions[k][0], 0, axis_motions[k][2], 0, axis_motions[k][0],
+                    axis_motions[k][2]);
         for (int i = 0; i < 200; i++) {
             assert_true(tact_session_step(session, 0, NULL) >= 0);
         }

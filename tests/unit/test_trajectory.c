@@ -180,7 +180,7 @@ static void compare_rows_with_csv(FILE *file, const char *path, int rate, int ro
     assert_int_equal(open_trajectory_with(&c, s, 3, &device), 0);
     assert_non_null(strstr(c.messages, message));
     assert_string_equal(device.info.input[2].name, "pz_m");
-    void *locale = tact_number_begin();
+    void *saved_locale = tact_number_begin();
     assert_int_not_equal(fscanf(file, "%*[^\n]"), EOF);
     double worst = 0.0;
     for (int row = 0; row < rows; row++) {
@@ -191,7 +191,7 @@ static void compare_rows_with_csv(FILE *file, const char *path, int rate, int ro
         }
         assert_int_equal(now, row < rows - 1 ? TACT_DEVICE_OK : TACT_DEVICE_ENDED);
     }
-    tact_number_end(locale);
+    tact_number_end(saved_locale);
     assert_true(worst < 1e-12);
     double before = read_value(&device, 0.0, 0, NULL);
     for (int tick = 1; tick < 8000; tick++) {

@@ -298,12 +298,12 @@ static int add_faces_to_horizon(struct polytope *p)
  * smallest. */
 static double projection_weights(const struct polytope *p, const struct face *f, double weight[3])
 {
-    double foot[3], least = INFINITY;
-    tact_v3_scale(foot, f->n, f->d);
+    double projected_origin[3], least = INFINITY;
+    tact_v3_scale(projected_origin, f->n, f->d);
     for (int i = 0; i < 3; i++) {
         double u[3], v[3], n[3];
-        tact_v3_sub(u, p->point[f->point[(i + 1) % 3]].w, foot);
-        tact_v3_sub(v, p->point[f->point[(i + 2) % 3]].w, foot);
+        tact_v3_sub(u, p->point[f->point[(i + 1) % 3]].w, projected_origin);
+        tact_v3_sub(v, p->point[f->point[(i + 2) % 3]].w, projected_origin);
         tact_v3_cross(n, u, v);
         weight[i] = tact_v3_dot(n, f->n);
         least = tact_min(least, weight[i]);

@@ -126,11 +126,11 @@ static void set_surface_height_plane(const struct tact_manifold *m, const double
 static void set_face_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
                              int face, struct outline *o)
 {
-    double foot[3];
+    double face_plane_point[3];
     o->kind = TACT_FEATURE_FACE;
     o->face = face;
-    tact_v3_scale(foot, s->core->normal[face], s->core->offset[face]);
-    set_surface_height_plane(m, n, s, s->core->normal[face], foot, o);
+    tact_v3_scale(face_plane_point, s->core->normal[face], s->core->offset[face]);
+    set_surface_height_plane(m, n, s, s->core->normal[face], face_plane_point, o);
 }
 
 /* Adds the corners to the outline of a face, where they were not needed before. */

@@ -11,8 +11,8 @@ static double segment_distance2(const double *x, const double *a, const double *
     double way[3], from[3];
     tact_v3_sub(way, b, a);
     tact_v3_sub(from, x, a);
-    double length2 = tact_v3_dot(way, way);
-    double share = length2 > 0.0 ? tact_v3_dot(from, way) / length2 : 0.0;
+    double squared_length = tact_v3_dot(way, way);
+    double share = squared_length > 0.0 ? tact_v3_dot(from, way) / squared_length : 0.0;
     tact_v3_axpy(from, -tact_min(tact_max(share, 0.0), 1.0), way);
     return tact_v3_dot(from, from);
 }
