@@ -341,7 +341,7 @@ static void fill_triangulation(const struct revolution *v, const struct rows *ro
 
 static int make_mesh(struct revolution *v, struct tact_error *err)
 {
-    struct tact_error of_mesh = {0};
+    struct tact_error mesh_error = {0};
     struct tact_soup soup = {0};
     struct rows rows;
     int rc = cut_profile_into_rows(v, MAX_TRIANGLE_ROTATION, MAX_TRIANGLE_LENGTH_RATIO, &rows);
@@ -354,12 +354,12 @@ static int make_mesh(struct revolution *v, struct tact_error *err)
     if (!rc) {
         fill_triangulation(v, &rows, &soup);
         rc = tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
-                              &v->base.mesh, &of_mesh);
+                              &v->base.mesh, &mesh_error);
     }
     free(rows.s);
     tact_soup_free(&soup);
     return rc == -EINVAL
-               ? tact_error_set(err, rc, "the profile makes no solid: %.100s", of_mesh.text)
+               ? tact_error_set(err, rc, "the profile makes no solid: %.100s", mesh_error.text)
                : rc;
 }
 

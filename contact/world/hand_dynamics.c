@@ -22,19 +22,19 @@ static void compute_pose_at_zero(const struct tact_hand *hand, const struct link
 }
 
 /* Moves a link by its joint from its pose at zero. */
-static void move_by_joint(struct link *link, const struct tact_pose *at_zero, double q)
+static void move_by_joint(struct link *link, const struct tact_pose *pose_at_joint_zero, double q)
 {
     struct tact_pose joint = tact_pose_identity();
     double scaled[3];
     tact_v3_scale(scaled, link->def.axis, q);
     if (link->def.joint == TACT_JOINT_HINGE) {
         tact_quat_from_rotvec(joint.quat_wxyz, scaled);
-        tact_v3_copy(link->pose.position, at_zero->position);
-        tact_quat_mul(link->pose.quat_wxyz, at_zero->quat_wxyz, joint.quat_wxyz);
+        tact_v3_copy(link->pose.position, pose_at_joint_zero->position);
+        tact_quat_mul(link->pose.quat_wxyz, pose_at_joint_zero->quat_wxyz, joint.quat_wxyz);
         tact_quat_normalize(link->pose.quat_wxyz);
     } else {
         tact_v3_copy(joint.position, scaled);
-        tact_pose_mul(&link->pose, at_zero, &joint);
+        tact_pose_mul(&link->pose, pose_at_joint_zero, &joint);
     }
 }
 

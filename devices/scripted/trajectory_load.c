@@ -132,7 +132,7 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
     return 0;
 }
 
-static int read_rows(struct tact_trajectory_reading *r)
+static int read_trajectory_rows(struct tact_trajectory_reading *r)
 {
     double row[TACT_DEVICE_CHANNELS + 1];
     int fields = r->self->columns + (r->timed ? 1 : 0);
@@ -267,7 +267,7 @@ int tact_trajectory_load(struct tact_trajectory_reading *r)
     int rc = read_settings(r);
     rc = rc ? rc : open_trajectory_file(r);
     rc = rc ? rc : choose_trajectory_columns(r);
-    rc = rc ? rc : read_rows(r);
+    rc = rc ? rc : read_trajectory_rows(r);
     rc = rc ? rc : count_time_gaps(r);
     return rc ? rc : apply_column_scale(r);
 }

@@ -430,7 +430,7 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
 {
     struct tact_scene_hand *hand = &scene->hands[number];
     static const char *const start[] = {"exclude", "keep", "refuse", NULL};
-    const uint32_t of_base = tact_scene_base_links(hand);
+    const uint32_t base_link_count = tact_scene_base_links(hand);
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
@@ -440,11 +440,12 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
     rc = rc ? rc
             : tact_scene_require_word(check, tact_scene_path_of_key(key, path, "start_overlap"),
                                       hand->start_overlap, start);
-    rc = rc || !of_base ? rc : check_moving_base(check, scene, number);
-    for (uint32_t i = of_base ? of_base - 1 : 0; !rc && i < hand->links_count; i++) {
+    rc = rc || !base_link_count ? rc : check_moving_base(check, scene, number);
+    for (uint32_t i = base_link_count ? base_link_count - 1 : 0; !rc && i < hand->links_count;
+         i++) {
         struct tact_scene_link *link = &hand->links[i];
         tact_scene_link_key(scene, number, i, path);
-        if (i >= of_base) {
+        if (i >= base_link_count) {
             rc = check_joint_values(check, &link->joint, scene->period,
                                     tact_scene_path_of_key(key, path, "joint"));
         }

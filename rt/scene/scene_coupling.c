@@ -52,9 +52,9 @@ static bool is_slide(const struct tact_scene_joint *joint)
     return joint->type && !strcmp(joint->type, "slide");
 }
 
-static const char *coupling_key(bool of_base, bool turns)
+static const char *coupling_key(bool is_of_base, bool turns)
 {
-    return !of_base ? "joint.coupling" : turns ? "turn_coupling" : "coupling";
+    return !is_of_base ? "joint.coupling" : turns ? "turn_coupling" : "coupling";
 }
 
 int tact_scene_default_couplings(const struct tact_scene_check *check, struct tact_scene *scene)

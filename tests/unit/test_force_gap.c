@@ -24,7 +24,7 @@ static void start_controller_loop(struct tact_guard *guard, void (*send)(double)
 {
     memset(&loop, 0, sizeof loop);
     memset(&device, 0, sizeof device);
-    now_ns = loop.due_ns = 1000000000;
+    now_ns = loop.next_tick_due_ns = 1000000000;
     stopped_until_ns = 0;
     loop.guard = guard;
     loop.send = send;

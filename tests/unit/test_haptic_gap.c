@@ -75,7 +75,7 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
     const struct tact_guard_requests requests = {.end = NULL};
     (void)state;
     now_ns = 1000000000;
-    loop.due_ns = now_ns;
+    loop.next_tick_due_ns = now_ns;
     loop.guard = &controller;
     loop.send = send_haptic;
     /* [N] of a coupling of 400 N/m, 12 mm into a wall: a twelfth is that of 1 mm */

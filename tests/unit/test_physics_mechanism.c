@@ -377,21 +377,21 @@ static void lever_on_a_box(void **state)
     finish_scene_building(&s);
     hinge = tact_world_constraint(s.world, 0);
     run_scene_for_seconds(&s, 4.0);
-    const struct tact_contact *on_box = NULL, *on_ground = NULL;
+    const struct tact_contact *box_contact = NULL, *ground_contact = NULL;
     for (int i = tact_world_next_pair(s.world, -1); i >= 0; i = tact_world_next_pair(s.world, i)) {
         const struct tact_contact *c = tact_world_contact(s.world, i);
-        on_box = c->a == 1 ? c : on_box;
-        on_ground = c->b == 2 && c->a == 0 ? c : on_ground;
+        box_contact = c->a == 1 ? c : box_contact;
+        ground_contact = c->b == 2 && c->a == 0 ? c : ground_contact;
     }
-    assert_non_null(on_box);
-    assert_non_null(on_ground);
-    const double *f = on_box->wrench;
+    assert_non_null(box_contact);
+    assert_non_null(ground_contact);
+    const double *f = box_contact->wrench;
     double arm[3], torque[3];
-    tact_v3_sub(arm, on_box->patch.center, hinge->point);
+    tact_v3_sub(arm, box_contact->patch.center, hinge->point);
     tact_v3_cross(torque, arm, f);
     double about = torque[1] + f[4],
            exact = mass * g * (body_of(&s, lever)->pose.position[0] - hinge->point[0]);
-    double below = fabs(on_ground->wrench[2]), shared = f[2] + box_mass * g;
+    double below = fabs(ground_contact->wrench[2]), shared = f[2] + box_mass * g;
     printf(
         "lever: moment of the box about the hinge %.9f N m, weight's %.9f; hinge bears %.9f N of "
         "%.9f; ground %.9f N of %.9f; residual %.1e\n",

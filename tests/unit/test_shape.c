@@ -52,15 +52,15 @@ static void mass_properties_agree_with_integrals(void **unused)
     assert_near(mass.volume, 32.0 / 3.0 * pi, 1e-15);
     assert_near(mass.inertia[8], 0.4 * 4.0 * mass.volume, 1e-15);
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {1.0, 2.0, 3.0}}, same = box;
-    struct tact_shape_mass of_mesh;
+    struct tact_shape_mass mass_of_mesh;
     tact_shape_mass(&box, &mass);
     assert_near(mass.volume, 48.0, 1e-15);
     assert_near(mass.inertia[0], 48.0 * 13.0 / 3.0, 1e-15);
     assert_int_equal(tact_shape_tessellate(&same), 0);
     same.kind = TACT_SHAPE_CONVEX;
-    tact_shape_mass(&same, &of_mesh);
+    tact_shape_mass(&same, &mass_of_mesh);
     for (int i = 0; i < 9; i += 4) {
-        assert_near(of_mesh.inertia[i], mass.inertia[i], 1e-14);
+        assert_near(mass_of_mesh.inertia[i], mass.inertia[i], 1e-14);
     }
     tact_shape_release(&same);
     struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};

@@ -382,7 +382,7 @@ static void contacts_of_ball_on_a_cone(void **state)
     const double r = 0.03, l = 0.04, slope = hypot(r, 2.0 * l), ball = 0.01;
     struct tact_shape cone = {.kind = TACT_SHAPE_CONE, .size = {r, l}},
                       sphere = {.kind = TACT_SHAPE_SPHERE, .size = {ball}};
-    struct tact_shape_mass mass, of_mesh;
+    struct tact_shape_mass mass, mass_of_mesh;
     assert_int_equal(tact_shape_tessellate(&cone), 0);
     struct smooth_data *data = prepare_smooth_data(&cone);
     int count[2] = {0};
@@ -416,11 +416,11 @@ static void contacts_of_ball_on_a_cone(void **state)
     assert_true(count[0] > 100 && count[1] > 100 && worst < 1e-12);
     tact_shape_mass(&cone, &mass);
     cone.kind = TACT_SHAPE_MESH;
-    tact_shape_mass(&cone, &of_mesh);
-    assert_true(fabs(of_mesh.volume / mass.volume - 1.0) < 1e-12);
-    assert_true(fabs(of_mesh.centroid[2] - mass.centroid[2]) < 1e-15);
-    assert_true(fabs(of_mesh.inertia[0] / mass.inertia[0] - 1.0) < 1e-3);
-    assert_true(fabs(of_mesh.inertia[8] / mass.inertia[8] - 1.0) < 1e-3);
+    tact_shape_mass(&cone, &mass_of_mesh);
+    assert_true(fabs(mass_of_mesh.volume / mass.volume - 1.0) < 1e-12);
+    assert_true(fabs(mass_of_mesh.centroid[2] - mass.centroid[2]) < 1e-15);
+    assert_true(fabs(mass_of_mesh.inertia[0] / mass.inertia[0] - 1.0) < 1e-3);
+    assert_true(fabs(mass_of_mesh.inertia[8] / mass.inertia[8] - 1.0) < 1e-3);
     tact_smooth_release(data);
     tact_shape_release(&cone);
 }

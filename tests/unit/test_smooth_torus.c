@@ -25,7 +25,7 @@ static void torus_surface_and_mass_are_exact(void **state)
 {
     (void)state;
     struct tact_shape s = make_torus(0.05, 0.02), same;
-    struct tact_shape_mass mass, of_mesh;
+    struct tact_shape_mass mass, mass_of_mesh;
     double worst = 0.0;
     for (int i = 0; i < 500; i++) {
         double u = uniform(-PI, PI), v = uniform(-PI, PI), out = 0.05 + 0.02 * cos(v), k[2],
@@ -49,10 +49,10 @@ static void torus_surface_and_mass_are_exact(void **state)
     assert_int_equal(tact_shape_tessellate(&s), 0);
     same = s;
     same.kind = TACT_SHAPE_MESH;
-    tact_shape_mass(&same, &of_mesh);
-    assert_true(fabs(of_mesh.volume / mass.volume - 1.0) < 1e-12);
+    tact_shape_mass(&same, &mass_of_mesh);
+    assert_true(fabs(mass_of_mesh.volume / mass.volume - 1.0) < 1e-12);
     for (int i = 0; i < 9; i += 4) {
-        assert_true(fabs(of_mesh.inertia[i] / mass.inertia[i] - 1.0) < 0.01);
+        assert_true(fabs(mass_of_mesh.inertia[i] / mass.inertia[i] - 1.0) < 0.01);
     }
     tact_shape_release(&s);
     s = make_torus(0.02, 0.05);

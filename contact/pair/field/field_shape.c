@@ -221,15 +221,15 @@ static int field_of_mesh(const struct tact_mesh *mesh, const struct tact_field_m
                                               material->thickness, material->cell};
     double slope = tact_field_pressure_slope(material);
     struct tact_extent *extent;
-    int is_stored = tact_extent_load(material->store, mesh, &recipe, &extent);
-    int rc = is_stored ? field_of_extent(extent, slope, out, NULL) : -ENOENT;
+    int was_loaded = tact_extent_load(material->store, mesh, &recipe, &extent);
+    int rc = was_loaded ? field_of_extent(extent, slope, out, NULL) : -ENOENT;
     if (rc && rc != -ENOMEM) {
-        tact_extent_free(is_stored ? extent : NULL);
-        is_stored = 0;
+        tact_extent_free(was_loaded ? extent : NULL);
+        was_loaded = 0;
         rc = tact_extent_of_mesh(mesh, &recipe, &extent, err);
         rc = rc ? rc : field_of_extent(extent, slope, out, err);
     }
-    if (!rc && !is_stored) {
+    if (!rc && !was_loaded) {
         tact_field_measure(*out, slope, mesh, &extent->quality);
         tact_extent_save(material->store, mesh, &recipe, extent);
     }

@@ -4,10 +4,10 @@
 
 #include "contact/pair/model.h"
 
-/* Makes the patch of the query's moments. as_in_bouchard: as in Bouchard 2015, opposite to the
+/* Makes the patch of the query's moments. follows_bouchard: as in Bouchard 2015, opposite to the
  * gradient, with the equivalent ellipsoid. outline: 1 for the corners of the overlap where they are
  * known. 0, or -ERANGE. */
-int tact_volume_patch(const struct tact_pair_query *query, int as_in_bouchard, int outline,
+int tact_volume_patch(const struct tact_pair_query *query, int follows_bouchard, int outline,
                       struct tact_patch *patch);
 
 /* 1 where there is a method for the moments of two shapes' overlap. */

@@ -26,9 +26,9 @@ static struct {
     struct tact_guard *guard;
     void (*send)(double force);
     double full;
-    int64_t due_ns;  /* its next tick */
-    int64_t sent_ns; /* when it sent the last force */
-    uint32_t armed;  /* the last trip that it has ended */
+    int64_t next_tick_due_ns; /* its next tick */
+    int64_t sent_ns;          /* when it sent the last force */
+    uint32_t armed;           /* the last trip that it has ended */
     int zeros, pressed;
 } loop;
 
@@ -82,7 +82,7 @@ static void run_controller_tick(void)
 /* When the controller runs next. */
 static int64_t next_tick_ns(void)
 {
-    return loop.due_ns > stopped_until_ns ? loop.due_ns : stopped_until_ns;
+    return loop.next_tick_due_ns > stopped_until_ns ? loop.next_tick_due_ns : stopped_until_ns;
 }
 
 /* Advances the simulated time. Ticks that are due while the controller is stopped run in a burst
@@ -93,7 +93,7 @@ static void advance_time(int64_t ns)
     for (int64_t next = next_tick_ns(); next <= until; next = next_tick_ns()) {
         now_ns = next > now_ns ? next : now_ns;
         run_controller_tick();
-        loop.due_ns += CONTROLLER_PERIOD_NS;
+        loop.next_tick_due_ns += CONTROLLER_PERIOD_NS;
     }
     now_ns = until;
 }
