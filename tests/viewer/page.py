@@ -192,6 +192,18 @@ def check_hands(browser):
     browser.wait(f"{legend}.endsWith('2 out of view, f fits')")
     browser.key("f")
     browser.wait(f"!{legend}.includes('out of view')")
+    # A click on a contact in the scene, seen from near, and one in its row.
+    browser.evaluate("tactPage.stage.middle = tactPage.frames[tactPage.shown].contacts[0].centre, tactPage.stage.distance = 0.1, turn(-0.3, 0.3), 1")
+    browser.wait("!tactPage.dirty")
+    for which in (0, 1):
+        x, y = browser.evaluate(f"tactPage.stage.project(tactPage.frames[tactPage.shown].contacts[{which}].centre)")
+        browser.click(left + x, top + y)
+        browser.wait(f"tactPage.stage.selected && tactPage.stage.selected.pair === tactPage.frames[tactPage.shown].contacts[{which}].pair")
+        browser.wait(f"document.querySelectorAll('.contact')[{which}].classList.contains('selected')")
+        assert browser.evaluate("document.querySelectorAll('.contact.selected').length") == 1
+        browser.key("Escape")
+    browser.key("f")
+    browser.key("1")
     browser.evaluate("document.querySelectorAll('.contact')[1].click(), 1")
     browser.wait("tactPage.stage.selected.pair === tactPage.frames[tactPage.shown].contacts[1].pair")
     browser.wait("document.querySelectorAll('.contact.selected').length === 1")

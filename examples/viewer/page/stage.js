@@ -474,11 +474,13 @@ class Stage {
 
   // The solid or the contact under a point of the canvas.
   pick(x, y) {
+    let contact = null, least = 8; // the nearest within so many pixels
     for (const c of this.frame ? this.frame.contacts : []) {
-      const [px, py] = this.project(c.centre);
-      if (Math.hypot(px - x, py - y) < 8) {
-        return { pair: c.pair, owners: [this.solids[c.a].owner, this.solids[c.b].owner] };
-      }
+      const [px, py] = this.project(c.centre), away = Math.hypot(px - x, py - y);
+      [contact, least] = away < least ? [c, away] : [contact, least];
+    }
+    if (contact) {
+      return { pair: contact.pair, owners: [this.solids[contact.a].owner, this.solids[contact.b].owner] };
     }
     const gl = this.gl, ratio = this.canvas.width / this.canvas.clientWidth, pixel = new Uint8Array(4);
     if (!gl || !this.frame) {
