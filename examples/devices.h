@@ -20,14 +20,15 @@ struct devices_target {
 enum devices_force { DEVICES_FORCE_ASK, DEVICES_FORCE_YES, DEVICES_FORCE_NO };
 
 /* devices_test.c: the input device of that path or name, or the only one of which the name has this
- * part, else NULL; *matching: how many there are. */
+ * part, else NULL; *match_count: how many there are. */
 const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
                                                      const char *name, int *match_count);
-/* Finds the device by its name, a substring of it, or its path, and reports if there is none;
- * prints its values for some seconds on stdout, or adds them to `report` if that is not NULL.
+/* Finds the device by its name, a substring of it, or its path, and reports if there is none.
  * Returns the exit code. */
 int devices_find_by_name(const struct tact_attached *attached, const char *name,
                          struct devices_target *target);
+/* Prints the device's values for some seconds on stdout, or adds them to `report` if that is not
+ * NULL. Returns the exit code. */
 int devices_test(const struct devices_target *target, double seconds, json_t *report);
 
 /* Prints on stderr why a device cannot be opened and how to get access. Returns nonzero if it

@@ -270,8 +270,8 @@ int tact_reduced_set_from_pose(const struct reduced_surface surface[2], const do
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(surface, s, &k);
     tact_m3_mul(rest, turn, k.frame[0].axes); /* 1c to the world */
-    for (int i = 0; i < 3;
-         i++) { /* transpose of that rotation times the rotation from 2c to the world */
+    /* transpose of that rotation times the rotation from 2c to the world */
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             psi_rotation[3 * i + j] = rest[i] * k.frame[1].axes[j] +
                                       rest[3 + i] * k.frame[1].axes[3 + j] +

@@ -196,16 +196,18 @@ static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
     }
 }
 
-/** Bits of those among eight leaves of B whose boxes may meet the bounds of a leaf of A. */
+/** Bits of those among the eight leaves of that group of B whose boxes may meet the bounds of a
+ * leaf of A. */
 static uint32_t tact_pairing_leaves_in_bounds(const struct tact_pairing_tree *b,
-                                              const struct tact_leaf_span *span, uint32_t wide_node)
+                                              const struct tact_leaf_span *span,
+                                              uint32_t group_index)
 {
     const float *low = span->unit_lower, *high = span->unit_upper;
     uint32_t bits;
     tact_i8 overlapping =
-        (b->leaf_lower[0][wide_node] < high[0]) & (b->leaf_lower[1][wide_node] < high[1]) &
-        (b->leaf_upper[0][wide_node] > low[0]) & (b->leaf_upper[1][wide_node] > low[1]) &
-        (b->leaf_upper[2][wide_node] > low[2]);
+        (b->leaf_lower[0][group_index] < high[0]) & (b->leaf_lower[1][group_index] < high[1]) &
+        (b->leaf_upper[0][group_index] > low[0]) & (b->leaf_upper[1][group_index] > low[1]) &
+        (b->leaf_upper[2][group_index] > low[2]);
     tact_i8_bits(&overlapping, &bits);
     return bits;
 }

@@ -141,7 +141,7 @@ TACT_INLINE void tact_cap_add_edge(struct tact_cutter *c, int plane, const tact_
 TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, const tact_d4 *in,
                                            int n, tact_d4 *out)
 {
-    int m = 0, leaving_bits = 0, entering = 0, enters_first = 0;
+    int m = 0, leaving_count = 0, entering = 0, enters_first = 0;
     for (int i = 0; i < n; i++) {
         int j = i + 1 < n ? i + 1 : 0;
         double vi = c->value[i], vj = c->value[j];
@@ -149,17 +149,17 @@ TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, con
             out[m++] = in[i];
             if (vj > 0.0) {
                 tact_cut_crossing_point(&in[i], vi, &in[j], vj, &out[m]);
-                c->leaves[leaving_bits++] = out[m++];
+                c->leaves[leaving_count++] = out[m++];
             }
         } else if (vj <= 0.0) {
             tact_cut_crossing_point(&in[j], vj, &in[i], vi, &out[m]);
-            enters_first |= leaving_bits == 0;
+            enters_first |= leaving_count == 0;
             c->enters[entering++] = out[m++];
         }
     }
     /* cuts can be paired: a closed outline crosses the plane as often in one direction as in the
      * other */
-    for (int i = 0; i < leaving_bits && entering > 0; i++) {
+    for (int i = 0; i < leaving_count && entering > 0; i++) {
         tact_cap_add_edge(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
     }
     return m;
@@ -215,16 +215,16 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
  */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
-    int *link = &c->head[cap], kept = -1, leaving_bits = 0, entering = 0;
+    int *link = &c->head[cap], kept = -1, leaving_count = 0, entering = 0;
     for (int e = *link; e >= 0; e = c->next[e]) {
         double from = tact_cut_height_above_plane(c->plane[plane], &c->from[e]);
         double to = tact_cut_height_above_plane(c->plane[plane], &c->to[e]);
         if (from > 0.0 && to > 0.0) {
             continue;
         }
-        if (to > 0.0 && leaving_bits < TACT_CUT_CORNERS) {
-            tact_cut_crossing_point(&c->from[e], from, &c->to[e], to, &c->leaves[leaving_bits]);
-            c->to[e] = c->leaves[leaving_bits++];
+        if (to > 0.0 && leaving_count < TACT_CUT_CORNERS) {
+            tact_cut_crossing_point(&c->from[e], from, &c->to[e], to, &c->leaves[leaving_count]);
+            c->to[e] = c->leaves[leaving_count++];
         } else if (from > 0.0 && entering < TACT_CUT_CORNERS) {
             tact_cut_crossing_point(&c->to[e], to, &c->from[e], from, &c->enters[entering]);
             c->from[e] = c->enters[entering++];
@@ -235,8 +235,8 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
     }
     *link = -1;
     c->tail[cap] = kept;
-    c->full |= leaving_bits != entering;
-    for (int i = 0; i < leaving_bits && !c->full; i++) {
+    c->full |= leaving_count != entering;
+    for (int i = 0; i < leaving_count && !c->full; i++) {
         tact_cap_add_edge(c, cap, &c->leaves[i], &c->enters[i]);
         tact_cap_add_edge(c, plane, &c->enters[i], &c->leaves[i]);
     }

@@ -58,8 +58,8 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
     evaluate_bernstein_basis(v, bv);
     memset(row, 0, sizeof row);
     memset(h, 0, sizeof h);
-    for (int d = 0; d < derivative_orders;
-         d++) { /* derivatives along u of each row of control points */
+    /* derivatives along u of each row of control points */
+    for (int d = 0; d < derivative_orders; d++) {
         for (int i = 0; i < PATCH_POINTS; i++) {
             for (int k = 0; k < 4; k++) {
                 row[d][i / 4][k] += bu[d][i % 4] * patch->point[i][k];

@@ -66,8 +66,8 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
         m[i] += slope;
         m[k] -= slope;
     }
-    for (int end = 0; end < n && !closed && !has_clamped_ends;
-         end += n - 1) { /* the spline's second derivative is zero at free ends */
+    /* the spline's second derivative is zero at free ends */
+    for (int end = 0; end < n && !closed && !has_clamped_ends; end += n - 1) {
         for (int k = 0; k < n; k++) {
             matrix[end * n + k] = matrix[k * n + end] = k == end ? 1.0 : 0.0;
         }

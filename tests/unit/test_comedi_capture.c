@@ -136,13 +136,13 @@ static void a_recording_takes_other_settings(void **state)
         SETTING("inputs", "pressed=!di2@3 way=ai4@0"), NUMBERS("input_map", 1, 2, map),
         NUMBERS("input_range", 1, 2, range), SETTING("input_units", "mm")};
     (void)state;
-    for (int period_in_halves = 1; period_in_halves < 5; period_in_halves += 3) {
-        const double period = 0.5e-3 * period_in_halves;
+    for (int period_in_half_ms = 1; period_in_half_ms < 5; period_in_half_ms += 3) {
+        const double period = 0.5e-3 * period_in_half_ms;
         struct tact_device device = open_recording_of_card(settings, 4, period);
         assert_string_equal(device.info.input[1].unit, "mm");
         for (uint64_t tick = 0; (double)tick * period < 0.0295; tick++) {
             struct tact_device_input in = read_card_at_tick(&device, tick, period);
-            const double then = floor((double)tick * period_in_halves / 2.0);
+            const double then = floor((double)tick * period_in_half_ms / 2.0);
             assert_int_equal(in.state, TACT_DEVICE_OK);
             assert_true(in.channel[0] == (then >= 10.0 ? 0.0 : 1.0));
             assert_true(in.channel[1] == 10.0 + 2.0 * then / 256.0);

@@ -233,8 +233,8 @@ static void distance_of_cubes_edge_on_edge(void **state)
         ASSERT_NEAR(sep.point_a[0], 0.0, 1e-12);
         ASSERT_NEAR(sep.point_a[1], 0.0, 1e-12);
         ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[0]), gaps[i], 1e-15);
-        for (int f = 0; f < a.core->faces;
-             f++) { /* no face is within 40 degrees of the contact plane */
+        /* no face is within 40 degrees of the contact plane */
+        for (int f = 0; f < a.core->faces; f++) {
             double n[3];
             tact_quat_rotate(n, a.pose.quat_wxyz, a.core->normal[f]);
             assert_true(fabs(n[2]) < 0.77);

@@ -63,8 +63,8 @@ static void centres_give_no_normal(void **state)
         assert_true(fabs(depth[i] - exact) < 1e-14);
     }
     assert_true(heights[1] < heights[0] && heights[0] < 2.5 && depth[1] > depth[0] + 0.03);
-    for (int i = 1; i <= 4;
-         i++) { /* a move along tact's normal reduces the depth by its own length */
+    /* a move along tact's normal reduces the depth by its own length */
+    for (int i = 1; i <= 4; i++) {
         double at[3] = {0.0, 0.0, heights[0]};
         const double shift_distance = 0.25 * i * depth[0];
         distance_to_body_at_origin(&ball, at, &tetrahedron, normal);
@@ -144,8 +144,8 @@ static void ends_of_an_edge_are_too_stiff(void **state)
     p.gap[1] = -(tail - head) / length * p.frame[4];
     p.gap[2] = -(tail - head) / length * p.frame[7];
     tact_layer_set_wrench(&p, stiffness);
-    for (int i = 0; i < POINTS;
-         i++) { /* force and torque by their definition, summed over points of the edge */
+    /* force and torque by their definition, summed over points of the edge */
+    for (int i = 0; i < POINTS; i++) {
         double x = length * ((i + 0.5) / POINTS - 0.5);
         double f = stiffness / POINTS * (0.5 * (tail + head) + (tail - head) * x / length);
         force += f;
@@ -230,8 +230,8 @@ static void duals_are_about_the_deepest_point(void **state)
     double corner[32][3];
     assert_int_equal(tact_mesh_hull(dual[0], 12, &hull, &err), 0);
     assert_true(hull->triangle_count <= 32);
-    for (size_t i = 0; i < hull->triangle_count;
-         i++) { /* each facet of the dual lies in a plane u.m = 1: u is a corner of the overlap */
+    /* each facet of the dual lies in a plane u.m = 1: u is a corner of the overlap */
+    for (size_t i = 0; i < hull->triangle_count; i++) {
         const uint32_t *c = hull->triangles + 3 * i;
         const double *o = hull->vertices + 3 * c[0];
         double p[3], q[3], m[3];

@@ -174,8 +174,8 @@ static void plate_pressure_is_exact(void **state)
         mesh = make_moved_mesh(axis_aligned_mesh, &at);
         struct tact_pressure_field *plate =
             field_of_mesh_extent(mesh, TACT_EXTENT_SCREENED, thickness, 0.0);
-        for (int n = 0; n < 5;
-             n++) { /* the last point is in the plate's middle, in a plane of the lattice */
+        /* the last point is in the plate's middle, in a plane of the lattice */
+        for (int n = 0; n < 5; n++) {
             double d = (0.1 + 0.1 * n) * width[i], t = 0.5 * width[i];
             const double up[3] = {0.0, 0.0, t - d + 0.02};
             struct tact_field_contact c;

@@ -158,8 +158,8 @@ static double ruler_pitch_in_soft_pinch(double margin, double seconds, double *c
         low = force < grip ? depth : low;
         high = force < grip ? high : depth;
     }
-    for (int pass = 0; pass < 2;
-         pass++) { /* pass 0 measures the torsion arm; pass 1 places the ruler for the margin */
+    /* pass 0 measures the torsion arm; pass 1 places the ruler for the margin */
+    for (int pass = 0; pass < 2; pass++) {
         const double place[3] = {pass ? 2.0 * mu * arm / (margin * mass * G) : 0.01, 0.0, 0.0};
         open_empty_scene(&s, &o);
         set_pressure_field_material(&s, 0, 5e5, 0.008);

@@ -300,8 +300,8 @@ static void balls_have_exact_force(void **state)
             assert_relatively_close(p.wrench[0], force, 1e-12);
             assert_relatively_close(p.stiffness[0], slope, 1e-12);
             enum { FINE = 20000 };
-            for (int k = 0; k < FINE;
-                 k++) { /* integrand of the torsion moment: p rho 2 pi rho d rho */
+            /* integrand of the torsion moment: p rho 2 pi rho d rho */
+            for (int k = 0; k < FINE; k++) {
                 double rho = p.semi[0] * (k + 0.5) / FINE,
                        depth = sqrt(r * r - rho * rho) - (r - d);
                 arm += 2.0 * PI * rho * rho * kappa * pow(fmax(depth, 0.0), m) * p.semi[0] / FINE;

@@ -78,8 +78,8 @@ static void polygons_against_volumes(void **state)
         if (rc) {
             const double zero[3] = {0.0};
             field_wrench_about(&c, zero, w);
-            for (int k = 0; k < 3;
-                 k++) { /* the wrench is minus dU / d(pose of a), U: elastic energy */
+            /* the wrench is minus dU / d(pose of a), U: elastic energy */
+            for (int k = 0; k < 3; k++) {
                 worst = tact_max(worst, fabs(w[k] - force[k]) / c.load);
                 worst = tact_max(worst, fabs(w[3 + k] - torque[k]) / (0.03 * c.load));
             }

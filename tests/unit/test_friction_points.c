@@ -127,8 +127,8 @@ static double deviation_from_law(const struct tact_local_problem *p, const doubl
         worst = fmax(worst, slip / speed * hypot(r[1] - force * f[0], r[2] - force * f[1]) / force);
         worst = fmax(worst, slip / speed * fabs(torsion - force * f[2]) / (force * k));
     }
-    for (int i = 0; i < 40;
-         i++) { /* sticking: r is within every tangent plane of the limit surface */
+    /* sticking: r is within every tangent plane of the limit surface */
+    for (int i = 0; i < 40; i++) {
         double way[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
         double most = force * friction_of_parts(p->points, way, way[2] / k, f);
         double is = r[1] * way[0] + r[2] * way[1] + torsion * way[2] / k;

@@ -118,8 +118,8 @@ static void force_ramp_after_a_gap(void **state)
         tact_guard_bridge_gap(&gap, later, now += TIMEOUT_NS, TIMEOUT_NS);
     }
     assert_memory_equal(gap.sent, later, sizeof later);
-    for (int i = 0; i < 200;
-         i++) { /* all cycles take long: the force lags, but reaches the requested value */
+    /* all cycles take long: the force lags, but reaches the requested value */
+    for (int i = 0; i < 200; i++) {
         tact_guard_bridge_gap(&gap, first, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
         tact_guard_bridge_gap(&gap, later, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
         tact_guard_bridge_gap(&gap, later, now += 5 * TIMEOUT_NS, TIMEOUT_NS);

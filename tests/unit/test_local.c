@@ -28,8 +28,8 @@ static void solve_random_cone_problems(enum kind kind, double *worst_residual, i
         double r[6] = {0};
         make_random_local_problem(&p, kind);
         tact_local_prepare(&p);
-        for (int pass = 0; pass < 200;
-             pass++) { /* the centre of pressure is that of the previous pass */
+        /* the centre of pressure is that of the previous pass */
+        for (int pass = 0; pass < 200; pass++) {
             tact_local_cone(&p, r);
             if (tact_local_residual(&p, r) < 1e-12) {
                 break;

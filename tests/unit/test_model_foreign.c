@@ -100,8 +100,8 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
     const double *size = of_b ? of_b->half : q->b->size, *at = q->pose_b->position;
     double turn[9], bottom[3], low = 0.0;
     tact_quat_to_m3(turn, q->pose_b->quat_wxyz);
-    for (int i = 0; i < 3;
-         i++) { /* body A of the pair is the floor, which the contact pushes down */
+    /* body A of the pair is the floor, which the contact pushes down */
+    for (int i = 0; i < 3; i++) {
         bottom[i] = at[i] - turn[3 * i + 2] * size[2] + turn[3 * i] * layer->aside;
     }
     *patch =
@@ -129,8 +129,8 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
     patch->depth = low;
     if (layer->law == TACT_LAW_WRENCH) {
         compute_layer_wrench(layer, size, low, patch);
-        for (int i = 0; i < 2 && layer->tangential > 0.0;
-             i++) { /* deflection of the bristles since the contact began */
+        /* deflection of the bristles since the contact began */
+        for (int i = 0; i < 2 && layer->tangential > 0.0; i++) {
             q->state[i] = q->state[2] > 0.0 ? q->state[i] : bottom[i];
             patch->wrench[1 + i] = (i ? -1.0 : 1.0) * 4.0 * size[0] * size[1] * layer->tangential *
                                    (bottom[i] - q->state[i]);

@@ -146,8 +146,8 @@ static struct lying_capsule_case add_lying_slices(long double r, long double l, 
     struct lying_capsule_case b = {0};
     enum { STEPS = 400 };
     for (int i = 0; i < STEPS; i++) {
-        for (int g = -1; g <= 1;
-             g += 1) { /* Gauss-Legendre quadrature with three points a step, over the angle */
+        /* Gauss-Legendre quadrature with three points a step, over the angle */
+        for (int g = -1; g <= 1; g += 1) {
             long double end = acosl(1 - depth / r), h = end / STEPS;
             long double weight = (g == 0 ? 8.0L : 5.0L) / 18;
             long double t = ((long double)i + 0.5L + (long double)g * sqrtl(0.15L)) * h;

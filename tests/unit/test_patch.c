@@ -126,8 +126,8 @@ static void oblong_patches_resist_spin(void **state)
         struct tact_patch p;
         assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
         double sum = 0;
-        for (int k = 0; k < 100000;
-             k++) { /* mean over a ring, by its angle; then 2/3 for all rings */
+        /* mean over a ring, by its angle; then 2/3 for all rings */
+        for (int k = 0; k < 100000; k++) {
             double angle = 2 * 3.14159265358979323846 * (k + 0.5) / 100000;
             sum += hypot(p.semi[0] * cos(angle), p.semi[1] * sin(angle)) / 150000;
         }

@@ -62,8 +62,8 @@ int plug_in_puck(int type)
     int fd = open_uinput_device(type);
     require_success(ioctl(fd, UI_SET_KEYBIT, BTN_0), "BTN_0");
     require_success(ioctl(fd, UI_SET_KEYBIT, BTN_1), "BTN_1");
-    for (unsigned short code = 0; code < 6;
-         code++) { /* codes X to RZ, equal for relative and absolute axes */
+    /* codes X to RZ, equal for relative and absolute axes */
+    for (unsigned short code = 0; code < 6; code++) {
         if (type == EV_ABS) {
             set_axis_range(fd, code, -350, 350);
         } else {

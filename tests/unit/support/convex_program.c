@@ -82,8 +82,8 @@ static void compute_interior_step(struct program *p, real centre, int is_correct
                                   real dx[UNKNOWNS])
 {
     real m[UNKNOWNS][UNKNOWNS] = {{0.0}};
-    for (int k = 0; k < UNKNOWNS;
-         k++) { /* minus the gradient (w, -1, 1), plus the multipliers' part */
+    /* minus the gradient (w, -1, 1), plus the multipliers' part */
+    for (int k = 0; k < UNKNOWNS; k++) {
         dx[k] = k < 3 ? -p->x[k] : k == 3 ? 1.0 : -1.0;
         m[k][k] = k < 3 ? 1.0 : 0.0;
     }

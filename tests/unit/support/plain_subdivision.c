@@ -272,8 +272,8 @@ static void limit_position_of_vertex(const struct plain_mesh *m, const struct di
                      *q = m->at[m->corner[to[0] - 1][(to[1] + 2) % (is_triangle_mesh ? 3 : 4)]];
         tact_v3_axpy(at, is_triangle_mesh ? 1.0 / (limit_weight + n) : 4.0 / n / (n + 5.0), p);
         tact_v3_axpy(at, is_triangle_mesh ? 0.0 : 1.0 / n / (n + 5.0), q);
-        for (int k = 0; k < 2;
-             k++) { /* k = 1: the sine, as the cosine of an angle less by a quarter turn */
+        /* k = 1: the sine, as the cosine of an angle less by a quarter turn */
+        for (int k = 0; k < 2; k++) {
             const double turn = 2.0 * PI / n, quarter = k * PI / 2.0;
             tact_v3_axpy(along[k], (is_triangle_mesh ? 1.0 : a) * cos(turn * i - quarter), p);
             if (!is_triangle_mesh) {
