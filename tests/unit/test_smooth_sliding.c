@@ -179,18 +179,18 @@ static double jellett_integral(const struct tact_body *body)
 
 /* Time at which the axis is level [s], 0 if never. *lift_off_time: time at which the normal force
  * first becomes negative, which the equations permit. */
-static double time_level_exact(struct top top, double seconds, double *lift_off_time)
+static double time_level_exact(struct top *top, double seconds, double *lift_off_time)
 {
     const double h = 2e-5;
     double last = 1.0, level = 0.0, rate[13];
     *lift_off_time = 0.0;
     for (long i = 1; i <= lround(seconds / h); i++) {
-        integrate_top_step(&top, h);
-        double now = cosine_to_vertical(top.y);
+        integrate_top_step(top, h);
+        double now = cosine_to_vertical(top->y);
         if (!(level > 0.0) && now < 0.0) {
             level = h * ((double)i - now / (now - last));
         }
-        top_state_derivative(&top, top.y, rate);
+        top_state_derivative(top, top->y, rate);
         if (!(*lift_off_time > 0.0) && rate[12] < -G) {
             *lift_off_time = h * (double)i;
         }
@@ -218,38 +218,61 @@ static double time_level_in_world(struct world_scene *s, double seconds, double 
     return level;
 }
 
-/* With friction at a point the top does not invert: after 0.04 s it rolls, and stays nearly
- * upright. */
+/* Speed of the point of the top at the contact [m/s]. */
+static double slip_speed(const struct tact_body *body)
+{
+    const double d[3] = {0.0, 0.0, CENTER_OFFSET};
+    double r[3], v[3];
+    tact_quat_rotate(r, body->pose.quat_wxyz, d);
+    r[2] -= RADIUS;
+    tact_v3_cross(v, body->twist + 3, r);
+    tact_v3_add(v, v, body->twist);
+    return hypot(v[0], v[1]);
+}
+
+/* With friction at a point the top does not invert: after 0.04 s it rolls, at 2 degrees. */
 static void point_does_not_invert(void **state)
 {
     (void)state;
     const struct top top = make_top(0.1, 0, 0.0);
     struct world_scene s;
-    double angle, kept;
+    double angle, kept, slips = 0.0;
     start_spinning_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3);
-    double level = time_level_in_world(&s, 2.0, &angle, &kept);
-    printf("point: level at %.3f s, %.2f degrees after 2 s, Jellett's integral kept to %.1e\n",
-           level, angle, kept);
-    assert_true(!(level > 0.0) && angle < 6.0 && kept < 1e-3);
+    for (int i = 1; i <= 100; i++) {
+        step_scene(&s);
+        slips = slip_speed(tact_world_body(s.world, 0)) > 1e-3 ? 1e-3 * i : slips;
+    }
+    double level = time_level_in_world(&s, 1.9, &angle, &kept);
+    printf("point: slips for %.3f s, level at %.3f s, %.2f degrees after 2 s, Jellett's integral "
+           "kept to %.1e\n",
+           slips, level, angle, kept);
+    assert_true(fabs(slips - 0.04) < 0.005 && !(level > 0.0));
+    assert_true(fabs(angle - 2.0) < 0.2 && kept < 1e-9);
     close_scene(&s);
 }
 
 /* Spun about the vertical with a large tilt, the top inverts with friction at a point: the
- * simulation follows the equations until the top lifts off, which those do not model. */
+ * simulation follows the equations until the top lifts off, which those do not model. They have it
+ * at 158.7 degrees after 1 s. */
 static void point_inverts_when_tilted(void **state)
 {
     (void)state;
     const struct top top = make_top(0.5, 1, 0.0);
-    double lift_off_time, exact = time_level_exact(top, 1.0, &lift_off_time), angle, kept;
+    struct top moved = top;
+    double lift_off_time, exact = time_level_exact(&moved, 1.0, &lift_off_time), angle, kept;
+    const double end = acos(cosine_to_vertical(moved.y)) * 180.0 / PI;
+    printf("exact: level at %.4f s, %.2f degrees after 1 s\n", exact, end);
     assert_true(fabs(exact - 0.496) < 0.002 && lift_off_time > 0.4 && lift_off_time < 0.6);
+    assert_true(fabs(end - 158.7) < 0.5);
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
         start_spinning_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3 / (1 << i));
+        assert_true(fabs(jellett_integral(tact_world_body(s.world, 0)) / 7.161736e-6 - 1.0) < 1e-6);
         double level = time_level_in_world(&s, 1.0, &angle, &kept);
         printf("point, h %.1f ms: level at %.4f s, exact %.4f, lifts at %.4f; after 1 s %.1f "
                "degrees; Jellett's integral kept to %.1e\n",
                1e3 * s.options.period, level, exact, lift_off_time, angle, kept);
-        assert_true(fabs(level / exact - 1.0) < 0.01 && angle > 150.0 && kept < 1e-4);
+        assert_true(fabs(level / exact - 1.0) < 0.01 && angle > 150.0 && kept < 1e-5);
         close_scene(&s);
     }
 }
@@ -262,7 +285,8 @@ static void a_top_with_a_patch_inverts(void **state)
     for (int i = 0; i < 3; i++) {
         double a = 1e-4 * (i + 1), angle, kept;
         const struct top top = make_top(0.1, 0, 3.0 * PI / 16.0 * a);
-        double lift_off_time, exact = time_level_exact(top, 1.5, &lift_off_time);
+        struct top moved = top;
+        double lift_off_time, exact = time_level_exact(&moved, 1.5, &lift_off_time);
         assert_true(fabs(exact / known[i] - 1.0) < 5e-3);
         for (int k = 0; k < 2; k++) {
             struct world_scene s;
@@ -290,7 +314,7 @@ static void collisions_gain_no_energy(void **state)
     (void)state;
     double deepest = 0.0, gained = -1.0;
     int hits = 0;
-    const int pairs = campaign_trial_count(40, 10000);
+    const int pairs = campaign_trial_count(40, 2000);
     for (int i = 0; i < pairs; i++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = make_rigid_law(uniform(-0.5, 1.0));
