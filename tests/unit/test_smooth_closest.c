@@ -1,6 +1,6 @@
 /*
  * Smooth surfaces: points, normals and curvatures against closed forms, closest points against the
- * dual of the distance, the motion of a contact against differences.
+ * dual of the distance and the convex program, the motion of a contact against differences.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include "contact/pair/motion_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
+#include "support/ellipsoid_program.h"
 #include "support/random.h"
 
 static struct tact_shape make_ellipsoid(double x, double y, double z)
@@ -177,6 +178,33 @@ static void distances_equal_the_dual(void **state)
     assert_true(not_found <= 1 + pairs / 10000);
     assert_true(gap < 1e-12 && on < 1e-14 && apart > pairs / 4 && shallow > 0);
     assert_true(least >= 0.99 * shallow);
+}
+
+/* 10,000 pairs that are apart, against the convex program, which knows no normals. */
+static void distances_equal_the_program(void **state)
+{
+    (void)state;
+    const int pairs = campaign_trial_count(10000, 50000);
+    double below = 0.0, above = 0.0;
+    for (int apart = 0; apart < pairs;) {
+        struct tact_shape shape[2] = {random_ellipsoid(), random_ellipsoid()};
+        struct tact_pose pose[2] = {random_pose(0.12), random_pose(0.05)};
+        struct smooth_pair pair;
+        struct smooth_contact c;
+        tact_smooth_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
+        if (tact_smooth_find_closest(&pair, &c) || !(c.gap > 0.0)) {
+            continue;
+        }
+        const double size = fmax(tact_v3_norm(shape[0].size), tact_v3_norm(shape[1].size));
+        const double off = (distance_by_program(shape, pose) - c.gap) / size;
+        below = fmax(below, -off);
+        above = fmax(above, off);
+        apart++;
+    }
+    printf("%d pairs apart: the program's distance is at most %.1e of the size shorter and %.1e "
+           "longer\n",
+           pairs, below, above);
+    assert_true(below < 1e-12 && above < 1e-11);
 }
 
 /* A few steps from the last tick's points lead to the same result as a cold search. */
@@ -514,6 +542,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ellipsoid_curvature_is_exact),
         cmocka_unit_test(distances_equal_the_dual),
+        cmocka_unit_test(distances_equal_the_program),
         cmocka_unit_test(followed_points_equal_searched_ones),
         cmocka_unit_test(ellipsoid_on_a_plane),
         cmocka_unit_test(extreme_poses_are_solved_or_refused),
