@@ -68,13 +68,13 @@ double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double roun
         return wave;
     }
     const double delay = 0.5 * round_trip, rate = tact_wave_end_rate(tie->impedance, wave, force);
-    const double stretch_beyond_delay =
+    const double lead_beyond_stretch =
         (rate > 0.0 ? -error : error) - fabs(force) * delay / tie->impedance;
     const double most =
         max_wave_attenuation *
         clamp_between((delay - min_reflection_delay) / reflection_delay_ramp, 0.0, 1.0);
     return wave *
-           (1.0 - clamp_between(stretch_beyond_delay / (lead_speed_scale * delay), 0.0, most));
+           (1.0 - clamp_between(lead_beyond_stretch / (lead_speed_scale * delay), 0.0, most));
 }
 
 double tact_wave_return_rate(const struct tact_wave_tie *tie, double round_trip, double error,

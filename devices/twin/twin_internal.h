@@ -148,8 +148,8 @@ void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axi
 /** Puts a value into a delay and returns the delayed one. Real-time safe. */
 double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
 
-/** Advances an axis with a servo by a tick. pushed: force on the axis in addition to the hand's
- * [N]; hand_target_change: movement of the hand's target in the tick [m]. Real-time safe. */
+/** Advances an axis with a servo by a tick. pushing_force: force on the axis in addition to the
+ * hand's [N]; hand_target_change: movement of the hand's target in the tick [m]. Real-time safe. */
 void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *axis,
                              double pushing_force, double hand_target_change);
 

@@ -201,7 +201,7 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
 
 struct tact_record *tact_recorder_part_begin(struct tact_recorder_part *part)
 {
-    return tact_ring_file_begin_record(&part->rings, TACT_RING_TICKS);
+    return tact_ring_file_begin_element(&part->rings, TACT_RING_TICKS);
 }
 
 void tact_recorder_part_commit(struct tact_recorder_part *part)
@@ -221,7 +221,7 @@ static void copy_truncated_text(char *to, const char *from, size_t size)
 static int push_event_to_ring(struct tact_recorder_part *recorder, int ring, uint64_t tick,
                               int64_t stamp_ns, const char *name, const char *text)
 {
-    struct tact_ring_event *event = tact_ring_file_begin_record(&recorder->rings, ring);
+    struct tact_ring_event *event = tact_ring_file_begin_element(&recorder->rings, ring);
 
     if (!event) {
         return -ENOBUFS;

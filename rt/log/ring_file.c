@@ -339,7 +339,7 @@ void tact_ring_file_close(struct tact_ring_file *file, bool should_keep)
     *file = (struct tact_ring_file){0};
 }
 
-void *tact_ring_file_begin_record(struct tact_ring_file *file, int ring)
+void *tact_ring_file_begin_element(struct tact_ring_file *file, int ring)
 {
     uint64_t *element = tact_ring_reserve(file->rings[ring]);
     return element ? element + 1 : NULL;
@@ -356,9 +356,9 @@ void tact_ring_file_commit(struct tact_ring_file *file, int ring)
     tact_ring_commit(to);
 }
 
-const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t unflushed)
+const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t elements_ahead)
 {
-    const uint64_t *element = tact_ring_peek_at(file->rings[ring], unflushed);
+    const uint64_t *element = tact_ring_peek_at(file->rings[ring], elements_ahead);
     return element ? element + 1 : NULL;
 }
 

@@ -76,15 +76,15 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
 /** Whether a ring file of the log's name exists; does not open it. */
 bool tact_ring_file_exists(const char *folder, const struct stat *log);
 
-/** Unmaps the file, and removes it unless `keep`. Valid for a zeroed structure. */
+/** Unmaps the file, and removes it unless should_keep. Valid for a zeroed structure. */
 void tact_ring_file_close(struct tact_ring_file *file, bool should_keep);
 
 /** Producer: content of the next element, and its commit. Real-time safe, wait-free. */
-void *tact_ring_file_begin_record(struct tact_ring_file *file, int ring);
+void *tact_ring_file_begin_element(struct tact_ring_file *file, int ring);
 void tact_ring_file_commit(struct tact_ring_file *file, int ring);
 
-/** Consumer: content of the element that is `unflushed` after the oldest one, or NULL. */
-const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t unflushed);
+/** Consumer: content of the element that is `elements_ahead` after the oldest one, or NULL. */
+const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t elements_ahead);
 
 /** Content of the element with that index if it is valid, else NULL. */
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index);
