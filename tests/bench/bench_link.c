@@ -93,7 +93,8 @@ static void run_both_loops(int with_link, uint64_t ticks)
     }
     for (int i = 0; i < ENDS; i++) {
         pthread_join(threads[i], NULL);
-        tact_histogram_merge(with_link ? &ends[i].linked : &ends[i].idle, &ends[i].stats.compute);
+        tact_histogram_merge(with_link ? &ends[i].with_link : &ends[i].idle,
+                             &ends[i].stats.compute);
     }
 }
 
@@ -124,7 +125,7 @@ static void open_ends(void)
         tact_histogram_reset(&ends[i].receiving);
         tact_histogram_reset(&ends[i].sending);
         tact_histogram_reset(&ends[i].idle);
-        tact_histogram_reset(&ends[i].linked);
+        tact_histogram_reset(&ends[i].with_link);
     }
 }
 
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
     }
     printf("{");
     print_times("idle_tick", &ends[0].idle, &ends[1].idle);
-    print_times("linked_tick", &ends[0].linked, &ends[1].linked);
+    print_times("linked_tick", &ends[0].with_link, &ends[1].with_link);
     const double receiving = print_times("receive", &ends[0].receiving, &ends[1].receiving);
     const double sending = print_times("send", &ends[0].sending, &ends[1].sending);
     const unsigned long long measured = ends[0].receiving.count + ends[1].receiving.count;
