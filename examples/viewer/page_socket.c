@@ -113,6 +113,7 @@ static void choose_values(struct server *s, struct page_client *c, const json_t 
     memcpy(c->value_offsets, at, sizeof *at * count);
     c->value_count = count;
     server_update_requested_ticks(s);
+    atomic_store_explicit(&s->must_queue_again, 1, memory_order_relaxed);
     s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);
 }
 

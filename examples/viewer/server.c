@@ -354,21 +354,16 @@ WIRE_TICK_CODE void server_publish(struct server *s)
     get_next_publish_slot(s)->record_bytes = 0;
 }
 
-/* Whether the record of a tick is queued. A simulation, replay or log publishes a tick again at the
- * end of a frame or in a pause: it is queued again only for a client that has just subscribed. */
-static inline int must_queue_record(struct server *s, uint64_t tick)
-{
-    unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
-    return every && tick % every == 0 &&
-           (tick != s->last_queued_tick ||
-            atomic_exchange_explicit(&s->must_queue_again, 0, memory_order_relaxed));
-}
-
 WIRE_TICK_CODE struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick,
                                                                   int sample)
 {
-    if (must_queue_record(s, tick)) {
-        return record_queue_next_slot(&s->queue);
+    unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
+    if (every && tick % every == 0) {
+        /* A simulation, replay or log publishes a tick again at the end of a frame or in a pause:
+         * every client was sent it, but for those that have asked for it since. */
+        const int again = atomic_load_explicit(&s->must_queue_again, memory_order_relaxed) &&
+                          atomic_exchange_explicit(&s->must_queue_again, 0, memory_order_relaxed);
+        return again || tick != s->last_queued_tick ? record_queue_next_slot(&s->queue) : NULL;
     }
     return sample && atomic_load_explicit(&s->wants_frames, memory_order_relaxed)
                ? server_slot_record(s, get_next_publish_slot(s))

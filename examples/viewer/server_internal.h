@@ -49,7 +49,8 @@ struct server {
     atomic_uint wants_ticks;   /* the session publishes ticks that are multiples of this; 0: none */
     atomic_int wants_frames;   /* 1: it also publishes the tick of each frame of the page */
     struct record_queue queue; /* records, from the publishing thread */
-    atomic_int must_queue_again; /* 1: the present tick is queued again, for a new subscription */
+    atomic_int
+        must_queue_again; /* 1: the present tick is queued again, for who has just asked for it */
     /* The publishing thread. */
     /* size of the last record in a slot */
     _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_record_bytes;

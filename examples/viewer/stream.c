@@ -45,6 +45,7 @@ static void publish_tick_to_pages(struct stream *stream)
     wire_accumulate_and_sample_tick(&stream->gather, stream->world, stream->period, &state,
                                     stream->has_map ? stream->map : NULL, sample);
     server_publish(stream->server);
+    stream->published_flags = stream->flags;
 }
 
 /* Requests the pressure of the next tick where that tick may be a sample's and a page is connected.
@@ -273,7 +274,9 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
             stream->flags |= WIRE_PAUSED | WIRE_ENDED;
             page_requests_pause(&stream->page_requests);
         }
-        if (!rc && changed && (stream->gather.number || stream->gather.ticks)) {
+        /* The last tick may have published itself, and pages that ask are shown it again. */
+        const int is_new = stream->gather.ticks || stream->flags != stream->published_flags;
+        if (!rc && changed && (is_new || (page_request.changed && stream->gather.number))) {
             publish_record(stream, 1);
             publish_tick_to_pages(stream);
         }

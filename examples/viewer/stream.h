@@ -35,9 +35,9 @@ struct stream {
     uint32_t every;             /* ticks between two samples; in real time up to a quarter more */
     int has_record;             /* 1: the record that goes with the next sample was published */
     int64_t average_elapsed_ns; /* see is_tick_quick(); 0: not known */
-    int flags;
-    int is_paced_by_pages;     /* 1: a simulation, whose speed the pages set */
-    struct tact_pressure *map; /* pressures that were requested last; valid where has_map */
+    int flags, published_flags; /* published_flags: those of the last sample */
+    int is_paced_by_pages;      /* 1: a simulation, whose speed the pages set */
+    struct tact_pressure *map;  /* pressures that were requested last; valid where has_map */
     struct tact_pressure *owned_pressure_map;
     uint64_t pressure_request_tick; /* tick for which they were requested */
     int has_map;                    /* 1: the pressures in `map` are those of the last tick */

@@ -423,6 +423,7 @@ static void a_paced_simulation_follows_its_pages(void **unused)
     for (int i = 0; i < bench.server.sample_count; i++) {
         const struct published_sample *s = &bench.server.samples[i];
         paused += (s->flags & WIRE_PAUSED) != 0;
+        assert_true(s->ticks > 0 || s->flags & WIRE_PAUSED); /* no tick is published twice */
         assert_true(!(s->flags & WIRE_PAUSED) || s->tick + 1 == at[9] || s->tick + 1 == at[12]);
     }
     assert_int_equal(paused, 2); /* one when it is paused, one after the steps */
