@@ -4,6 +4,7 @@
 #include "devices/guard/serve_internal.h"
 
 enum { COMPONENTS = TACT_GUARD_GAP_COMPONENTS };
+enum { USUAL_CALLS = 8 }; /* number of calls of which the shortest is a usual one */
 
 static double dot_product(const double *a, const double *b)
 {
@@ -36,9 +37,11 @@ static double find_increase(double *unlimited_part, const double *from, const do
 static bool raise_toward_wanted(struct tact_guard_gap *gap, int part, const double *wanted,
                                 int64_t step_ns)
 {
-    double *sent = gap->sent + COMPONENTS * part, unlimited_part[COMPONENTS];
-    const double whole_increase =
-        find_increase(unlimited_part, gap->before + COMPONENTS * part, wanted);
+    double *sent = gap->sent + COMPONENTS * part, *before = gap->before + COMPONENTS * part;
+    double unlimited_part[COMPONENTS];
+    const double whole_increase = find_increase(unlimited_part, before, wanted);
+    /* after a decrease the force rises from what is left */
+    memcpy(before, unlimited_part, COMPONENTS * sizeof *before);
     gap->rate[part] = fmax(gap->rate[part], whole_increase / (double)gap->length_ns[part]);
     const double increase = find_increase(unlimited_part, sent, wanted);
     /* the factor allows for rounding errors */
@@ -47,6 +50,7 @@ static bool raise_toward_wanted(struct tact_guard_gap *gap, int part, const doub
         memcpy(sent, wanted, COMPONENTS * sizeof *sent);
         return false;
     }
+    gap->remaining_increase[part] = increase - max_increase;
     for (int i = 0; i < COMPONENTS; i++) {
         sent[i] = unlimited_part[i] + max_increase / increase * (wanted[i] - unlimited_part[i]);
     }
@@ -60,11 +64,13 @@ static void start_limited_rise(struct tact_guard_gap *gap, int64_t now_ns)
     const int64_t length_ns = now_ns - gap->chosen_ns;
     memcpy(gap->before, gap->sent, sizeof gap->before);
     for (int part = 0; part < gap->parts; part++) {
-        const int64_t remaining_ns = gap->ended_ns + gap->length_ns[part] - gap->chosen_ns;
-        gap->length_ns[part] = remaining_ns > length_ns ? remaining_ns : length_ns;
+        const double remaining_ns = gap->length_ns[part] > 0 && gap->rate[part] > 0.0
+                                        ? gap->remaining_increase[part] / gap->rate[part]
+                                        : 0.0;
+        gap->length_ns[part] =
+            remaining_ns > (double)length_ns ? (int64_t)fmin(remaining_ns, 1e12) : length_ns;
         gap->rate[part] = 0.0;
     }
-    gap->ended_ns = now_ns;
     gap->last_ns = length_ns;
 }
 
@@ -72,7 +78,8 @@ bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int
                            int64_t shortest_ns)
 {
     const bool gap_has_ended = gap->chosen_ns != 0 && now_ns - gap->chosen_ns > shortest_ns;
-    const int64_t step_ns = gap_has_ended ? shortest_ns : now_ns - gap->chosen_ns;
+    const int64_t since_ns = now_ns - gap->chosen_ns, longest_ns = shortest_ns / 2;
+    const int64_t step_ns = since_ns < longest_ns ? since_ns : longest_ns;
     bool is_reduced = false;
     if (gap_has_ended) {
         start_limited_rise(gap, now_ns);
@@ -100,4 +107,26 @@ void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wan
             atomic_store_explicit(&head->longest_gap_ns, gap->last_ns, memory_order_relaxed);
         }
     }
+}
+
+void tact_guard_extend_gap(struct tact_guard_gap *gap, const struct tact_guard_heartbeat *heart)
+{
+    if (heart->state != TACT_GUARD_PASSING && heart->heartbeat_ns > 0 &&
+        heart->heartbeat_ns < gap->chosen_ns) {
+        gap->chosen_ns = heart->heartbeat_ns;
+    }
+}
+
+void tact_guard_add_call(struct tact_guard_calls *calls, int64_t duration_ns)
+{
+    if (calls->count == 0 || duration_ns < calls->shortest_ns) {
+        calls->shortest_ns = duration_ns;
+    }
+    calls->count += calls->count < USUAL_CALLS;
+}
+
+int64_t tact_guard_shortest_gap(const struct tact_guard_calls *calls, int64_t timeout_ns)
+{
+    const int64_t two_calls_ns = calls->count == USUAL_CALLS ? 2 * calls->shortest_ns : 0;
+    return two_calls_ns > timeout_ns ? two_calls_ns : timeout_ns;
 }

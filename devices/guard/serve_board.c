@@ -18,7 +18,7 @@ struct guard {
     comedi_t *dev;
     struct tact_comedi_instruction_list list;
     struct tact_guard_gap gap;
-    int64_t quickest_write_ns; /* shortest time that a write has taken; 0: none yet */
+    struct tact_guard_calls writes;
     uint32_t beat;             /* last beat */
     int64_t heartbeat_time_ns; /* when it was sent */
     uint32_t trips;
@@ -101,16 +101,12 @@ static bool is_analog_output(const struct guard *g, int i)
 static void bridge_gap_in_words(struct guard *g, int64_t now)
 {
     double wanted[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS] = {0.0};
-    const int64_t duration_of_two_writes = 2 * g->quickest_write_ns;
     for (int i = 0; i < g->count; i++) {
         wanted[TACT_GUARD_GAP_COMPONENTS * i] =
             is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
     }
-    /* two usual writes are no gap: a board whose writes always take long would lag */
-    tact_guard_bridge_counted_gap(&g->gap, wanted, now,
-                                  g->timeout_ns > duration_of_two_writes ? g->timeout_ns
-                                                                         : duration_of_two_writes,
-                                  &g->page->head);
+    tact_guard_bridge_counted_gap(
+        &g->gap, wanted, now, tact_guard_shortest_gap(&g->writes, g->timeout_ns), &g->page->head);
     for (int i = 0; i < g->count; i++) {
         if (is_analog_output(g, i)) {
             g->list.data[i][0] = (lsampl_t)lrint((double)g->op[i].safe[0] +
@@ -136,10 +132,7 @@ static void write_newest_words(struct guard *g)
         trip_and_zero_outputs(g);
         return;
     }
-    const int64_t took = tact_guard_clock_ns() - now;
-    if (g->quickest_write_ns == 0 || took < g->quickest_write_ns) {
-        g->quickest_write_ns = took;
-    }
+    tact_guard_add_call(&g->writes, tact_guard_clock_ns() - now);
 }
 
 static void handle_heartbeat(struct guard *g)
@@ -225,6 +218,7 @@ int tact_guard_serve_board(struct tact_guard_page *page,
     }
     g.trips = 1;
     g.gap.parts = g.count;
+    g.gap.chosen_ns = tact_guard_clock_ns();
     int rc = claim_board_outputs(&g);
     publish_board_state(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);

@@ -20,7 +20,7 @@ struct server {
     double level[TACT_FORCE_CHANNELS];  /* sent last */
     double played[TACT_FORCE_CHANNELS]; /* of these, what is played now */
     struct tact_guard_gap gap;
-    int64_t quickest_upload_ns; /* shortest time that one has taken; 0: none yet */
+    struct tact_guard_calls uploads;
     int64_t stamp_ns;
 };
 
@@ -68,15 +68,13 @@ static void unpack_levels(const double *parts, double *level)
 static void choose_levels(struct server *s)
 {
     double wanted[TACT_GUARD_GAP_COMPONENTS * PARTS] = {0.0};
-    const int64_t duration_of_two_uploads = 2 * s->quickest_upload_ns;
     if (s->heart.state == TACT_GUARD_PASSING && s->force.fd >= 0) {
         pack_levels(s->level, wanted);
     }
-    /* two usual uploads are no gap: a device whose uploads always take long would lag */
     tact_guard_bridge_counted_gap(&s->gap, wanted, tact_guard_clock_ns(),
-                                  s->timeout_ns > duration_of_two_uploads ? s->timeout_ns
-                                                                          : duration_of_two_uploads,
+                                  tact_guard_shortest_gap(&s->uploads, s->timeout_ns),
                                   &s->page->head);
+    tact_guard_extend_gap(&s->gap, &s->heart);
     unpack_levels(s->gap.sent, s->played);
 }
 
@@ -172,8 +170,8 @@ static bool play_force_levels(struct server *s, int64_t now)
     rc = rc ? rc : tact_force_play(&s->force, s->played, s->stamp_ns, now, s->period_ns);
     int64_t driver_call_ns = tact_guard_clock_ns() - now;
     publish_is_in_driver_call(s, 0);
-    if (rc > 0 && (s->quickest_upload_ns == 0 || driver_call_ns < s->quickest_upload_ns)) {
-        s->quickest_upload_ns = driver_call_ns;
+    if (rc > 0) {
+        tact_guard_add_call(&s->uploads, driver_call_ns);
     }
     if (driver_call_ns > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
         atomic_store_explicit(&s->page->slowest_ns, driver_call_ns, memory_order_relaxed);

@@ -105,6 +105,7 @@ static const double *choose_wrench(struct haptic_server *s)
     const int64_t timeout = s->page->head.timeout_ns, cycles = s->page->opening_delay_ns;
     tact_guard_bridge_counted_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none,
                                   now, timeout > cycles ? timeout : cycles, &s->page->head);
+    tact_guard_extend_gap(&s->gap, &s->heart);
     return s->gap.sent;
 }
 

@@ -88,19 +88,22 @@ struct tact_guard_gap {
     int parts;
     /* values that were sent last; zero while the device is closed or its outputs are zero */
     double sent[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
-    double before[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS]; /* the last before a gap */
+    double before[TACT_GUARD_GAP_PARTS *
+                  TACT_GUARD_GAP_COMPONENTS]; /* the last before a gap, or what decreases since have
+                                                 left of it */
     int64_t chosen_ns; /* time at which the last values were chosen; 0: none yet */
-    int64_t ended_ns;  /* time at which the last gap ended */
     int64_t last_ns;   /* duration of the last gap */
     /* duration of the limited rise after it, of each part; 0: no limit */
     int64_t length_ns[TACT_GUARD_GAP_PARTS];
     double rate[TACT_GUARD_GAP_PARTS]; /* limit of the rate of rise of each part [unit/ns] */
+    /* magnitude by which each part is below the wanted one while its rise is limited */
+    double remaining_increase[TACT_GUARD_GAP_PARTS];
 };
 
 /** Chooses the values to be sent, gap->sent. Where the previous ones were chosen over shortest_ns
  * ago, because a call of the device took so long or this process was not run, the wanted ones may
  * have risen meanwhile by more than a person should feel in one step: each part then rises to it
- * over as long as the gap lasted, with a first step as after shortest_ns. A smaller force is sent
+ * over as long as the gap lasted, in steps of at most half of shortest_ns. A smaller force is sent
  * at once; one in the opposite direction, or across, rises from 0. wanted:
  * [parts][TACT_GUARD_GAP_COMPONENTS]. shortest_ns: > 0. Real-time safe.
  * @retval true if a gap ended now and a part is reduced after it */
@@ -110,6 +113,26 @@ bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int
 /** The same, and counts the gap in the page. Real-time safe. */
 void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
                                    int64_t shortest_ns, struct tact_guard_page_header *head);
+
+/** Duration of calls of a device's driver. All zero before the first. */
+struct tact_guard_calls {
+    int count;           /* number of timed calls, up to those that are needed */
+    int64_t shortest_ns; /* duration of the shortest call */
+};
+
+/** Adds the duration of a call. Real-time safe. */
+void tact_guard_add_call(struct tact_guard_calls *calls, int64_t duration_ns);
+
+/** Time between two choices of values beyond which there was a gap [ns]: the timeout of heartbeats,
+ * or two usual calls of the driver where these take longer, else a device whose calls always take
+ * long would lag. The first calls, any of which may have been delayed, do not count. Real-time
+ * safe. */
+int64_t tact_guard_shortest_gap(const struct tact_guard_calls *calls, int64_t timeout_ns);
+
+/** While outputs are inhibited, lets a gap begin at the last heartbeat and not when values were
+ * last chosen: a controller that was stopped may arm the guard in a burst of ticks, after which the
+ * wanted force has risen already. Real-time safe. */
+void tact_guard_extend_gap(struct tact_guard_gap *gap, const struct tact_guard_heartbeat *heart);
 
 /** Claims the outputs of a board and writes the values that the controller sends. @retval 0, or a
  * negative errno if the board could not be claimed, also in the page */

@@ -140,7 +140,8 @@ static void give_force_to_device(double force, int64_t call_ns)
     }
 }
 
-/* In 60 s there were gaps, and full forces, and no rise of a twelfth of the full force or more. */
+/* In 60 s there were gaps, and full forces, and no rise of a twelfth of the full force or more;
+ * without a limit there are rises of 0.4 of it. */
 static void check_forces_of_device(void)
 {
     const struct tact_guard_page_header *head = loop.guard->head;
