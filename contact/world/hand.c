@@ -9,6 +9,7 @@
 
 #define MAX_DRIVE_LIMIT_PASSES                                                                     \
     3 /* most passes of a tick that search for drives at their torque limits */
+#define MAX_PREDICTED_ENERGY 4.0 /* of predicted rates, relative to that of the known ones */
 
 /* Checks that the links of a moving base are links 0 to 5, in this order. */
 static int check_base_links(const struct tact_link_def *links, int count)
@@ -313,13 +314,40 @@ static void set_momentum_after_bias(struct tact_hand *hand, double h)
     }
 }
 
+/* Twice the kinetic energy at joint rates. */
+static double twice_kinetic_energy(const struct tact_hand *hand, const double *rates)
+{
+    const int n = hand->count;
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            sum += rates[i] * hand->mass[i * n + j] * rates[j];
+        }
+    }
+    return sum;
+}
+
 /* Joint rates belong to the middle of a tick, and Coriolis and centrifugal torques to the time
  * between two ticks: the torques are evaluated at the mean of the rates before the tick and those
- * that are predicted after it. */
-static void use_bias_between_ticks(struct tact_hand *hand, double h, const double gravity[3])
+ * that are predicted after it, hand->velocity. The impulse of an impact does not act again in the
+ * next tick: predicted with it, the rates of a body that bounced have nine times its energy, and
+ * torques that grow with their square could make motion diverge. Rates of over four times the
+ * energy before the tick and without the impulse are not used. */
+static void use_bias_between_ticks(struct tact_hand *hand, double h, const double gravity[3],
+                                   const double *impulse)
 {
+    memcpy(hand->scratch, hand->velocity, (size_t)hand->count * sizeof *hand->scratch);
+    if (impulse) {
+        solve_joint_rates(hand, h, NULL);
+        const double predicted = twice_kinetic_energy(hand, hand->scratch),
+                     known = twice_kinetic_energy(hand, hand->state.v) +
+                             twice_kinetic_energy(hand, hand->velocity);
+        if (!(predicted <= MAX_PREDICTED_ENERGY * known)) {
+            return;
+        }
+    }
     for (int i = 0; i < hand->count; i++) {
-        hand->scratch[i] = 0.5 * (hand->state.v[i] + hand->velocity[i]);
+        hand->scratch[i] = 0.5 * (hand->state.v[i] + hand->scratch[i]);
     }
     tact_hand_bias_torque_at(hand, hand->scratch, gravity, hand->bias);
     set_momentum_after_bias(hand, h);
@@ -356,7 +384,7 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     }
     int rc = predict_joint_rates(hand, h, impulse);
     if (!rc) {
-        use_bias_between_ticks(hand, h, gravity);
+        use_bias_between_ticks(hand, h, gravity, impulse);
         solve_joint_rates(hand, h, NULL);
     }
     return rc;
