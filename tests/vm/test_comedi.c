@@ -391,7 +391,7 @@ static void bad_settings_are_named(void **unused)
         {{SETTING("inputs", "x=ai0 y=ai1"), NUMBERS("input_map", 3, 2, rows)},
          2,
          -EINVAL,
-         "each of its 2"},
+         "each of the 2"},
         {{SETTING("inputs", "x=ai0"), SETTING("calibration", "none.cal")},
          2,
          -EINVAL,
