@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/wave_internal.h"
 
 /* maximum number of waiting waves from which the wave of a gap is made */
 enum { BRIDGE_TICKS = 16 };
@@ -49,7 +50,7 @@ static void discard_received_waves(struct tact_network_channel *channel)
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
     channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
     channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
-    channel->has_sample = 0;
+    channel->has_sample = channel->ticks_without_energy = channel->sender_gap_ticks = 0;
     channel->last_arrival_offset = 0;
     channel->largest_fill = INT64_MIN;
 }
@@ -80,6 +81,16 @@ static double energy_of_wave(const struct tact_network_channel *channel, const d
         sum += wave[i] * wave[i];
     }
     return 0.5 * sum * channel->options.period;
+}
+
+/* 0: the wave is of an end that is at rest, is kept where it is, or made no wave. */
+static int has_energy(const struct tact_network_channel *channel, const double *wave)
+{
+    int found = 0;
+    for (int i = 0; i < channel->options.axes; i++) {
+        found |= tact_wave_has_energy(wave[i]);
+    }
+    return found;
 }
 
 double tact_network_channel_energy(const struct tact_network_channel *channel)
@@ -391,13 +402,13 @@ static enum arrival_timing compare_arrival_timing(struct tact_network_channel *c
                                        : TIMING_GOOD;
 }
 
-/* The slot of a tick whose wave has arrived and was not used yet, or NULL. */
+/* The slot of a tick whose wave has arrived, has energy and was not used yet, or NULL. */
 static struct tact_network_channel_slot *find_waiting_wave(struct tact_network_channel *channel,
                                                            int64_t tick)
 {
     struct tact_network_channel_slot *slot = slot_of_tick(channel, tick);
-    return slot->tick == tick + 1 && slot->has_wave && slot->tick > channel->used_tick ? slot
-                                                                                       : NULL;
+    const int is_waiting = slot->tick == tick + 1 && slot->tick > channel->used_tick;
+    return is_waiting && slot->has_wave && has_energy(channel, slot->wave) ? slot : NULL;
 }
 
 /* Makes a missing wave from the next waves that wait: each loses the same fraction of its energy to
@@ -457,8 +468,7 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
     if (!next && channel->held_ticks >= ticks_of_time(channel, longest_hold_by_reserve)) {
         return 0;
     }
-    /* ticks since the last wave that arrived */
-    const double since = channel->missing_ticks > 1 ? channel->missing_ticks : 1.0;
+    const double since = channel->ticks_without_energy > 1 ? channel->ticks_without_energy : 1.0;
     for (int axis = 0; axis < channel->options.axes; axis++) {
         const double last = channel->last_received_wave[axis];
         interpolated_wave[axis] =
@@ -487,6 +497,14 @@ static void reserve_energy_for_gap(struct tact_network_channel *channel, double 
     }
 }
 
+/* 1 where a wave without energy arrived, after at most 50 ms of such waves: the other end is only
+ * kept where it is, and using its wave as it is would take the force off this end. */
+static int is_short_gap_of_sender(const struct tact_network_channel *channel, const double *wave)
+{
+    return !has_energy(channel, wave) && has_energy(channel, channel->last_received_wave) &&
+           channel->sender_gap_ticks < ticks_of_time(channel, longest_hold_by_reserve);
+}
+
 static void use_sample_of_tick(struct tact_network_channel *channel,
                                struct tact_network_sample *out)
 {
@@ -506,21 +524,26 @@ static void use_sample_of_tick(struct tact_network_channel *channel,
     if (!out->missing) {
         channel->used_tick = slot->tick;
         memcpy(out->wave, slot->wave, sizeof out->wave);
+    }
+    const int is_gap = out->missing || is_short_gap_of_sender(channel, slot->wave);
+    channel->ticks_without_energy = is_gap ? channel->ticks_without_energy + 1 : 0;
+    channel->sender_gap_ticks = is_gap ? channel->sender_gap_ticks + !out->missing : 0;
+    if (!is_gap) {
         memcpy(channel->last_received_wave, slot->wave, sizeof channel->last_received_wave);
         channel->held_ticks = 0;
         reserve_energy_for_gap(channel, out->wave);
         return;
     }
-    channel->counts.missing++;
+    channel->counts.missing += (uint64_t)out->missing;
     if (make_missing_wave(channel, out->wave)) {
         return;
     }
     if (make_wave_from_waiting(channel, out->wave)) {
         channel->held_ticks = 0;
-    } else if (channel->held_ticks < channel->options.hold) {
+    } else if (out->missing && channel->held_ticks < channel->options.hold) {
         channel->held_ticks++;
         channel->counts.held++;
-    } else {
+    } else if (out->missing) {
         memset(out->wave, 0, sizeof out->wave);
     }
 }

@@ -6,7 +6,9 @@
  * sent so far, so that the energy of waves that did not come is known: as far as it lasts, such a
  * wave is put between its neighbours, or the last one is used again for 50 ms; a small share of
  * what arrives is kept for that, once waves were missing. Else it is made of the energy of those
- * that wait behind it, and where none waits it is zero. All of that is passive; with the option
+ * that wait behind it, and where none waits it is zero. Up to 50 ms of waves that arrive without
+ * energy after others are made in the same way, as their sender was only kept where it was for want
+ * of a wave; where that fails they are used as they are. All of that is passive; with the option
  * `hold` it is held for a few ticks instead of zero, which is not. Where the clocks of the sites
  * drift, the fill is corrected by a wave that is dropped or one more that is made so, passive as
  * well.
@@ -110,6 +112,9 @@ struct tact_network_channel {
     /* largest fill of the window before less the expected one [ticks] */
     int64_t last_arrival_offset;
     int window_ticks, other_margin, missing_ticks;
+    /* ticks since the last wave that was received and had energy, or was of an end at rest; and
+     * those of them in which one without energy was received */
+    int ticks_without_energy, sender_gap_ticks;
     uint32_t newest_flags;
     uint64_t newest_terms;
     struct tact_network_channel_slot {

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include "devices/network/channel_internal.h"
 #include "devices/network/seeded_link_internal.h"
+#include "rt/wave_internal.h"
 #include "support/random.h"
 
 static struct tact_network_channel sender, receiver;
@@ -74,7 +75,11 @@ static void no_link_generates_energy(void **state)
             .axes = 2, .repeats = i % 21, .jitter = i % 31, .period = 1e-3};
         restart_channels(&channel, &link);
         for (int k = 0; k < 600; k++) {
-            send_wave(uniform(-3.0, 3.0), k < 300 ? 1.0 : 1e-3, 1000000 * (int64_t)k + 1);
+            if (k % 64 < i % 7) { /* the sender's end is kept where it is */
+                send_wave(TACT_WAVE_STOPPED, TACT_WAVE_AT_REST, 1000000 * (int64_t)k + 1);
+            } else {
+                send_wave(uniform(-3.0, 3.0), k < 300 ? 1.0 : 1e-3, 1000000 * (int64_t)k + 1);
+            }
             play_channel_at(1000000 * (int64_t)k + 1);
         }
         least = fmin(least, receiver.least_energy);
@@ -267,6 +272,36 @@ static void energy_is_kept_for_a_gap(void **state)
                 receiver.least_energy > -1e-12);
 }
 
+/* An end sends four waves without energy in a steady wave: of the 10 that wait then, the energy of
+ * 6 is shared by all. An end that stays at rest is followed. */
+static void short_rest_of_the_sender_is_filled(void **state)
+{
+    (void)state;
+    static const double waves[] = {TACT_WAVE_MISSING, TACT_WAVE_AT_REST, TACT_WAVE_STOPPED};
+    const struct tact_network_link_options link = {.delay = 0.02};
+    for (int i = 0; i < 6; i++) {
+        const int from = 500, until = i < 3 ? from + 4 : 1000;
+        const double resting = waves[i % 3];
+        struct tact_network_sample out;
+        double least = 1.0, most = 0.0;
+        restart_channels(&plain, &link);
+        for (int k = 0; k < 800; k++) {
+            /* no wave while the channel still fills at the start, so that no energy is kept */
+            const double wave = k >= from && k < until ? resting : k > 300;
+            send_wave(wave, wave, 1000000 * (int64_t)k);
+            out = play_channel_at(1000000 * (int64_t)k);
+            least = k > 400 ? fmin(least, out.wave[0]) : least;
+            most = fmax(most, out.wave[0]);
+        }
+        print_message("wave %g: least %.3f, most %.3f, least energy %g J\n", resting, least, most,
+                      receiver.least_energy);
+        assert_true(until > 800 ? out.wave[0] == resting && out.wave[1] == resting
+                                : fabs(least - sqrt(0.6)) < 1e-12);
+        assert_true(most <= 1.0 + 1e-12 && receiver.least_energy > -1e-12);
+        assert_true(receiver.counts.missing == 0 && receiver.state == TACT_NETWORK_CHANNEL_OK);
+    }
+}
+
 static void bad_packets_have_no_effect(void **state)
 {
     (void)state;
@@ -345,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_lower_delay_is_measured_again),
         cmocka_unit_test(wave_returns_after_a_gap),
         cmocka_unit_test(energy_is_kept_for_a_gap),
+        cmocka_unit_test(short_rest_of_the_sender_is_filled),
         cmocka_unit_test(bad_packets_have_no_effect),
         cmocka_unit_test(options_are_checked),
     };

@@ -248,6 +248,50 @@ static void silent_site_releases_its_tie(void **state)
     close_sessions_of_sites();
 }
 
+/* Presses over a link; the person's loop skips `skipped` ticks at 5 s, of which no waves are sent.
+ * Neither force changes by 0.5 N in a tick from then on. */
+static void check_press_lasts(const char *link, uint64_t skipped)
+{
+    double largest[SITES] = {0.0}, before[SITES];
+    open_sites(find_free_udp_port(), link, 100.0, 0);
+    struct tact_network_device *device = sessions[PERSON]->devices[0].device.self;
+    for (int k = wait_for_both_links(); k < 6000; k++) {
+        device->next_tick -= k == 5000 ? skipped : 0;
+        for (int i = 0; i < SITES; i++) {
+            before[i] = tie_state_at(i)->force;
+        }
+        step_both_sessions();
+        for (int i = 0; i < SITES && k >= 5000; i++) {
+            largest[i] = fmax(largest[i], fabs(tie_state_at(i)->force - before[i]));
+        }
+    }
+    const double felt = -tie_state_at(PERSON)->force;
+    print_message("%llu ticks skipped%s: at most %.3f N in a tick at the person, %.3f N at the "
+                  "robot, %g missing, press %.2f N\n",
+                  (unsigned long long)skipped, link, largest[PERSON], largest[ROBOT],
+                  read_link_input(ROBOT, "missing"), felt);
+    assert_true(largest[PERSON] < 0.5 && largest[ROBOT] < 0.5 && felt > 0.9 * ideal_press);
+    for (int i = 0; i < SITES; i++) {
+        assert_true(read_link_input(i, "least_energy") >= -1e-12);
+        assert_true((read_link_input(i, "missing") > 0.0) == !skipped);
+        assert_true(read_link_input(i, "restarts") == 0.0);
+    }
+    close_sessions_of_sites();
+}
+
+/* An end without a wave is kept where it is and says so; the other end's answer to that has no
+ * energy either. Packets repeat 20 waves and the channel waits for 20 ms more. */
+static void short_gaps_do_not_shake_the_press(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    check_press_lasts(", link: {delay: 0.02}", 1);
+    check_press_lasts(", link: {delay: 0.02}", 3);
+    check_press_lasts(", link: {delay: 0.02, blackout: [5, 5.041]}", 0);
+    check_press_lasts(", link: {delay: 0.02, blackout: [5, 5.06]}", 0);
+    check_press_lasts(", link: {delay: 0.02, blackout: [5, 5.08]}", 0);
+}
+
 static int count_events(int site, const char *text)
 {
     char path[64];
@@ -403,6 +447,7 @@ int main(void)
         cmocka_unit_test(press_over_a_poor_link),
         cmocka_unit_test(nothing_grows_in_an_hour),
         cmocka_unit_test(silent_site_releases_its_tie),
+        cmocka_unit_test(short_gaps_do_not_shake_the_press),
         cmocka_unit_test(clutch_and_fault_are_known_at_the_other_site),
         cmocka_unit_test(flood_by_unknown_peer_is_ignored),
         cmocka_unit_test(bad_settings_are_refused),
