@@ -84,6 +84,10 @@ static void poses_come_and_forces_go(void **state)
         assert_int_equal(device.info.output_count, 6);
         assert_string_equal(device.info.input[3].name, "qw");
         run_ticks(&device, 100, out, &in, &stale);
+        /* on a busy machine the guard process may just have been late */
+        for (int more = 0; in.state == TACT_DEVICE_STALE && more < 100; more++) {
+            run_ticks(&device, 1, out, &in, &stale);
+        }
         assert_int_equal(in.state, TACT_DEVICE_OK);
         const double wanted[9] = {0.03, 0.0, -0.02, cos(1.25), 0.0, 0.0, sin(1.25), 0.0, 1.0};
         for (int i = 0; i < 9; i++) {
