@@ -109,25 +109,6 @@ static int are_valid_numbers(const double *value, int count)
     return 1;
 }
 
-static unsigned char *write_doubles(unsigned char *out, const double *value, int count)
-{
-    for (int i = 0; i < count; i++, out += 8) {
-        uint64_t bits;
-        memcpy(&bits, &value[i], sizeof bits);
-        tact_network_write_u64(out, bits);
-    }
-    return out;
-}
-
-static const unsigned char *read_doubles(const unsigned char *in, double *value, int count)
-{
-    for (int i = 0; i < count; i++, in += 8) {
-        const uint64_t bits = tact_network_read_u64(in);
-        memcpy(&value[i], &bits, sizeof bits);
-    }
-    return in;
-}
-
 enum { POSITION_OFFSET = 56 /* number of bytes of a payload before the position */ };
 
 static uint64_t period_in_ns(const struct tact_network_channel *channel)
@@ -157,14 +138,15 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     tact_network_write_u64(payload + 16, channel->has_heard ? (uint64_t)channel->other_sent_ns : 0);
     tact_network_write_u64(payload + 24,
                            channel->has_heard ? (uint64_t)now_ns - (uint64_t)channel->heard_ns : 0);
-    write_doubles(payload + 32, &energy, 1);
+    tact_network_write_doubles(payload + 32, &energy, 1);
     tact_network_write_u64(payload + 40, (sample->flags & 0xff) | sample->terms << 8);
     tact_network_write_u64(payload + 48, (uint64_t)axes | (uint64_t)waves << 8 |
                                              (uint64_t)margin << 16 | period_in_ns(channel) << 32);
-    unsigned char *end = write_doubles(payload + POSITION_OFFSET, sample->position, axes);
-    end = write_doubles(end, sample->force, axes);
+    unsigned char *end =
+        tact_network_write_doubles(payload + POSITION_OFFSET, sample->position, axes);
+    end = tact_network_write_doubles(end, sample->force, axes);
     for (int i = 0; i < waves; i++) {
-        end = write_doubles(end, channel->sent[i], axes);
+        end = tact_network_write_doubles(end, channel->sent[i], axes);
     }
     return end - payload;
 }
@@ -191,7 +173,7 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
     out->sent_ns = (int64_t)tact_network_read_u64(payload + 8);
     out->echo_ns = (int64_t)tact_network_read_u64(payload + 16);
     out->kept_ns = (int64_t)tact_network_read_u64(payload + 24);
-    read_doubles(payload + 32, &out->energy, 1);
+    tact_network_read_doubles(payload + 32, &out->energy, 1);
     out->sample.flags = flags & 0xff;
     out->sample.terms = flags >> 8;
     out->waves = (int)(format >> 8 & 0xff);
@@ -205,12 +187,13 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
         size != POSITION_OFFSET + 8 * (size_t)axes * (size_t)(2 + out->waves)) {
         return -EPROTO;
     }
-    const unsigned char *in = read_doubles(payload + POSITION_OFFSET, out->sample.position, axes);
-    in = read_doubles(in, out->sample.force, axes);
+    const unsigned char *in =
+        tact_network_read_doubles(payload + POSITION_OFFSET, out->sample.position, axes);
+    in = tact_network_read_doubles(in, out->sample.force, axes);
     int is_valid_packet =
         are_valid_numbers(out->sample.position, axes) && are_valid_numbers(out->sample.force, axes);
     for (int i = 0; i < out->waves; i++) {
-        in = read_doubles(in, out->wave[i], axes);
+        in = tact_network_read_doubles(in, out->wave[i], axes);
         is_valid_packet = is_valid_packet && are_valid_numbers(out->wave[i], axes);
     }
     return is_valid_packet ? 0 : -EPROTO;
@@ -548,6 +531,20 @@ static void use_sample_of_tick(struct tact_network_channel *channel,
     }
 }
 
+/* A wave that was taken for lost, and whose energy was used, may arrive after all: no more energy
+ * is used than was sent. Not with the option `hold`, which is not passive. */
+static void limit_to_energy_sent(const struct tact_network_channel *channel, double *wave)
+{
+    const double energy = energy_of_wave(channel, wave);
+    const double available = fmax(0.0, tact_network_channel_energy(channel));
+    const double rounding = energy_rounding_error * channel->energy_sent_by_peer;
+    if (channel->options.hold == 0 && energy > available + rounding) {
+        for (int axis = 0; axis < channel->options.axes; axis++) {
+            wave[axis] *= sqrt(available / energy);
+        }
+    }
+}
+
 void tact_network_channel_play(struct tact_network_channel *channel,
                                struct tact_network_sample *out)
 {
@@ -593,6 +590,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     }
     out->flags = channel->newest_flags;
     out->terms = channel->newest_terms;
+    limit_to_energy_sent(channel, out->wave);
     channel->last = *out;
     add_energy(&channel->used_energy, energy_of_wave(channel, out->wave));
     channel->least_energy = fmin(channel->least_energy, tact_network_channel_energy(channel));

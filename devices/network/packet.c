@@ -131,3 +131,22 @@ ssize_t tact_network_open(struct tact_network_session *session, const unsigned c
     mark_counter_as_received(session, counter);
     return (ssize_t)(size - TACT_NETWORK_HEADER_BYTES - TACT_NETWORK_TAG_BYTES);
 }
+
+unsigned char *tact_network_write_doubles(unsigned char *out, const double *value, int count)
+{
+    for (int i = 0; i < count; i++, out += 8) {
+        uint64_t bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        tact_network_write_u64(out, bits);
+    }
+    return out;
+}
+
+const unsigned char *tact_network_read_doubles(const unsigned char *in, double *value, int count)
+{
+    for (int i = 0; i < count; i++, in += 8) {
+        const uint64_t bits = tact_network_read_u64(in);
+        memcpy(&value[i], &bits, sizeof bits);
+    }
+    return in;
+}

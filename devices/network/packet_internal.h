@@ -67,4 +67,8 @@ ssize_t tact_network_seal(struct tact_network_session *session, const void *payl
 ssize_t tact_network_open(struct tact_network_session *session, const unsigned char *datagram,
                           size_t size, void *payload);
 
+/* Writes or reads `count` doubles, little-endian; returns what follows them. */
+unsigned char *tact_network_write_doubles(unsigned char *out, const double *value, int count);
+const unsigned char *tact_network_read_doubles(const unsigned char *in, double *value, int count);
+
 #endif

@@ -75,7 +75,9 @@ static void no_link_generates_energy(void **state)
             .axes = 2, .repeats = i % 21, .jitter = i % 31, .period = 1e-3};
         restart_channels(&channel, &link);
         for (int k = 0; k < 600; k++) {
-            if (k % 64 < i % 7) { /* the sender's end is kept where it is */
+            if (k < 200 && i % 2) { /* no energy of the time in which the channel still fills */
+                send_wave(0.0, 0.0, 1000000 * (int64_t)k + 1);
+            } else if (k % 64 < i % 7) { /* the sender's end is kept where it is */
                 send_wave(TACT_WAVE_STOPPED, TACT_WAVE_AT_REST, 1000000 * (int64_t)k + 1);
             } else {
                 send_wave(uniform(-3.0, 3.0), k < 300 ? 1.0 : 1e-3, 1000000 * (int64_t)k + 1);
