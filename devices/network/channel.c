@@ -533,12 +533,13 @@ static void use_sample_of_tick(struct tact_network_channel *channel,
 
 /* A wave that was taken for lost, and whose energy was used, may arrive after all: no more energy
  * is used than was sent. Not with the option `hold`, which is not passive. */
-static void limit_to_energy_sent(const struct tact_network_channel *channel, double *wave)
+static void limit_to_energy_sent(struct tact_network_channel *channel, double *wave)
 {
     const double energy = energy_of_wave(channel, wave);
     const double available = fmax(0.0, tact_network_channel_energy(channel));
     const double rounding = energy_rounding_error * channel->energy_sent_by_peer;
     if (channel->options.hold == 0 && energy > available + rounding) {
+        channel->counts.limited++;
         for (int axis = 0; axis < channel->options.axes; axis++) {
             wave[axis] *= sqrt(available / energy);
         }

@@ -76,6 +76,7 @@ struct tact_network_channel_counts {
     uint64_t repeated;  /* lost ticks whose wave arrived in a later packet, which repeats it */
     uint64_t missing;   /* ticks without a wave */
     uint64_t bridged;   /* missing and inserted waves that were made from other waves */
+    uint64_t limited;   /* waves reduced to the energy that is left of what was sent */
     uint64_t held;      /* missing waves for which the last wave was held */
     uint64_t dropped;   /* waves dropped, as too many waited (clock drift) */
     uint64_t inserted;  /* waves inserted, as too few waited (clock drift) */

@@ -52,6 +52,7 @@ enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
     INPUT(duplicate, "packets", self->channel.counts.duplicate)                                    \
     INPUT(missing, "waves", self->channel.counts.missing)                                          \
     INPUT(bridged, "waves", self->channel.counts.bridged)                                          \
+    INPUT(limited, "waves", self->channel.counts.limited)                                          \
     INPUT(kept, "waves", self->channel.counts.held)                                                \
     INPUT(dropped, "waves", self->channel.counts.dropped)                                          \
     INPUT(inserted, "waves", self->channel.counts.inserted)                                        \
