@@ -77,8 +77,8 @@ static void start_limited_rise(struct tact_guard_gap *gap, int64_t now_ns)
 bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
                            int64_t shortest_ns)
 {
-    const bool gap_has_ended = gap->chosen_ns != 0 && now_ns - gap->chosen_ns > shortest_ns;
     const int64_t since_ns = now_ns - gap->chosen_ns, longest_ns = shortest_ns / 2;
+    const bool gap_has_ended = gap->chosen_ns != 0 && since_ns > shortest_ns;
     const int64_t step_ns = since_ns < longest_ns ? since_ns : longest_ns;
     bool is_reduced = false;
     if (gap_has_ended) {

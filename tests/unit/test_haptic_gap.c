@@ -158,10 +158,28 @@ static void force_reversed_late_in_ramp(void **state)
     }
 }
 
+/* A controller that was stopped for 20 timeouts while the guard inhibited its outputs, and arms it
+ * in a burst of ticks: the force has risen already, and is limited. */
+static void burst_that_arms_ends_a_gap(void **state)
+{
+    const double none[6] = {0.0}, pressed[6] = {2.0};
+    struct tact_guard_heartbeat heart = {.state = TACT_GUARD_INHIBITED, .heartbeat_ns = 1000};
+    struct tact_guard_gap gap = {.parts = 2};
+    int64_t now = 1000;
+    (void)state;
+    for (; now < 1000 + 20 * TIMEOUT_NS; now += TIMEOUT_NS / 4) {
+        tact_guard_bridge_gap(&gap, none, now, TIMEOUT_NS);
+        tact_guard_extend_gap(&gap, &heart);
+    }
+    assert_true(tact_guard_bridge_gap(&gap, pressed, now, TIMEOUT_NS));
+    assert_true(gap.sent[0] > 0.0 && gap.sent[0] < 2.0 / 40 + 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_starved_guard_raises_no_force_at_once),
                                        cmocka_unit_test(force_ramp_after_a_gap),
-                                       cmocka_unit_test(force_reversed_late_in_ramp)};
+                                       cmocka_unit_test(force_reversed_late_in_ramp),
+                                       cmocka_unit_test(burst_that_arms_ends_a_gap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
