@@ -14,6 +14,7 @@
 #include "devices/guard/comedi_output_internal.h"
 #include "devices/guard/force_internal.h"
 #include "devices/guard/serve_internal.h"
+#include "support/mock_board.h"
 #include "support/stalled_guard.h"
 
 enum { UPLOAD_NS = 200000, WRITE_NS = 20000, SAFE = 0x8000, FULL = 0x6000 };
@@ -119,38 +120,6 @@ static struct tact_guard_page board_page = {
                {.instruction = INSN_BITS, .words = 2, .subdevice = 1, .safe = {1, 0}}}};
 static struct tact_guard board_guard = {.head = &board_page.head};
 static int late_digital; /* writes whose digital output is not that of the newest force */
-
-comedi_t *comedi_open(const char *path)
-{
-    static int node;
-    (void)path;
-    return (comedi_t *)&node;
-}
-
-int comedi_close(comedi_t *dev)
-{
-    (void)dev;
-    return 0;
-}
-
-const char *comedi_get_driver_name(comedi_t *dev)
-{
-    (void)dev;
-    return "driver";
-}
-
-const char *comedi_get_board_name(comedi_t *dev)
-{
-    (void)dev;
-    return "name";
-}
-
-int comedi_lock(comedi_t *dev, unsigned int subdevice)
-{
-    (void)dev;
-    (void)subdevice;
-    return 0;
-}
 
 int comedi_get_subdevice_type(comedi_t *dev, unsigned int subdevice)
 {

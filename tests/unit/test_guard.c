@@ -27,6 +27,7 @@
 #include "devices/guard/serve_internal.h"
 #include "rt/clock.h"
 #include "rt/thread_internal.h"
+#include "support/mock_board.h"
 #include "support/device_config.h"
 
 enum {
@@ -44,38 +45,6 @@ static const struct tact_force_plan empty_force_plan;
 static struct {
     atomic_int lists, safe;
 } board;
-
-comedi_t *comedi_open(const char *path)
-{
-    static int node;
-    (void)path;
-    return (comedi_t *)&node;
-}
-
-int comedi_close(comedi_t *dev)
-{
-    (void)dev;
-    return 0;
-}
-
-const char *comedi_get_driver_name(comedi_t *dev)
-{
-    (void)dev;
-    return "driver";
-}
-
-const char *comedi_get_board_name(comedi_t *dev)
-{
-    (void)dev;
-    return "name";
-}
-
-int comedi_lock(comedi_t *dev, unsigned int subdevice)
-{
-    (void)dev;
-    (void)subdevice;
-    return 0;
-}
 
 int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
 {
