@@ -61,18 +61,32 @@ static int64_t run_ticks(const struct tact_device *device, int ticks, const doub
     return longest;
 }
 
+/* Runs ticks with the forces `out` until the device is in order after the last one. On a busy
+ * machine the guard trips where a tick was late; zeros arm it again. */
+static void run_until_ok(const struct tact_device *device, const double *out,
+                         struct tact_device_input *in)
+{
+    const double none[6] = {0.0};
+    int stale = 0;
+    run_ticks(device, 100, out, in, &stale);
+    for (int tries = 0; in->state == TACT_DEVICE_STALE && tries < 20; tries++) {
+        run_ticks(device, 100, none, in, &stale);
+        run_ticks(device, 100, out, in, &stale);
+    }
+    assert_int_equal(in->state, TACT_DEVICE_OK);
+}
+
 /* Position, attitude and buttons come in SI units, force and torque go out, of both libraries; and
  * nothing is left on when the device is closed. */
 static void poses_come_and_forces_go(void **state)
 {
     static const char *const types[] = {"force_dimension", "openhaptics"};
-    const double out[6] = {1.5, -2.0, 0.5, 0.01, 0.02, -0.03}, none[6] = {0.0};
+    const double out[6] = {1.5, -2.0, 0.5, 0.01, 0.02, -0.03};
     (void)state;
     for (int k = 0; k < 2; k++) {
         struct device_config c;
         struct tact_device device;
         struct tact_device_input in = {.state = TACT_DEVICE_OK};
-        int stale = 0;
         unsigned int count;
         reset_simulated_haptic();
         atomic_store(&simulated_haptic->x, 0.03);
@@ -83,13 +97,7 @@ static void poses_come_and_forces_go(void **state)
         assert_int_equal(device.info.input_count, 13);
         assert_int_equal(device.info.output_count, 6);
         assert_string_equal(device.info.input[3].name, "qw");
-        run_ticks(&device, 100, out, &in, &stale);
-        /* on a busy machine the guard trips where a tick was late; zeros arm it again */
-        for (int tries = 0; in.state == TACT_DEVICE_STALE && tries < 20; tries++) {
-            run_ticks(&device, 100, none, &in, &stale);
-            run_ticks(&device, 100, out, &in, &stale);
-        }
-        assert_int_equal(in.state, TACT_DEVICE_OK);
+        run_until_ok(&device, out, &in);
         const double wanted[9] = {0.03, 0.0, -0.02, cos(1.25), 0.0, 0.0, sin(1.25), 0.0, 1.0};
         for (int i = 0; i < 9; i++) {
             assert_true(fabs(in.channel[i] - wanted[i]) < 1e-12);
@@ -111,36 +119,52 @@ static void poses_come_and_forces_go(void **state)
     }
 }
 
+/* What 700 ticks measured of a device whose library calls block. */
+struct blocked {
+    int64_t longest_tick; /* [ns] */
+    int stale;
+    double mean_delay, longest_delay; /* sensor to force [ms] */
+};
+
+static struct blocked run_with_blocking_calls(void)
+{
+    static const double out[6] = {1.0};
+    struct device_config c;
+    struct tact_device device;
+    struct tact_device_input in = {.state = TACT_DEVICE_OK};
+    struct blocked b = {.stale = 0};
+    open_device("force_dimension", &c, &device);
+    b.longest_tick = run_ticks(&device, 700, out, &in, &b.stale);
+    device.ops->close(device.self);
+    const char *text = strstr(c.messages, "from sensor to force ");
+    assert_non_null(text);
+    char *end;
+    b.mean_delay = tact_number_read(text + strlen("from sensor to force "), &end);
+    assert_memory_equal(end, " ms, ", strlen(" ms, "));
+    b.longest_delay = tact_number_read(end + strlen(" ms, "), &end);
+    print_message("a tick took %.3f ms at most; %d of 700 ticks stale; sensor to force %.2f ms, "
+                  "%.2f ms at most\n",
+                  (double)b.longest_tick * 1e-6, b.stale, b.mean_delay, b.longest_delay);
+    return b;
+}
+
 /* Library calls take 0.3 ms, each 100th takes 50 ms: no tick waits for a call; the pose is then
  * old, which the device's state reports, and the delay is measured. */
 static void calls_that_block_delay_no_tick(void **state)
 {
-    struct device_config c;
-    struct tact_device device;
-    struct tact_device_input in = {.state = TACT_DEVICE_OK};
-    const double out[6] = {1.0};
-    int stale = 0;
-    double longest, mean;
+    struct blocked b;
     (void)state;
     reset_simulated_haptic();
     atomic_store(&simulated_haptic->call_us, 300);
     atomic_store(&simulated_haptic->long_call_us, 50000);
     atomic_store(&simulated_haptic->call_every, 100);
-    open_device("force_dimension", &c, &device);
-    const int64_t took = run_ticks(&device, 700, out, &in, &stale);
-    device.ops->close(device.self);
-    const char *text = strstr(c.messages, "from sensor to force ");
-    assert_non_null(text);
-    char *end;
-    mean = tact_number_read(text + strlen("from sensor to force "), &end);
-    assert_memory_equal(end, " ms, ", strlen(" ms, "));
-    longest = tact_number_read(end + strlen(" ms, "), &end);
-    print_message("a tick took %.3f ms at most; %d of 700 ticks stale; sensor to force %.2f ms, "
-                  "%.2f ms at most\n",
-                  (double)took * 1e-6, stale, mean, longest);
-    assert_true(took < 40 * TICK_NS); /* a tick takes far less than 50 ms, on a busy machine too */
-    assert_true(stale > 30);
-    assert_true(mean > 0.6 && longest > 50.0);
+    int tries = 0;
+    do {
+        b = run_with_blocking_calls(); /* again where a late tick tripped the guard for good */
+        assert_true(b.longest_tick < 40 * TICK_NS); /* far less than 50 ms, on a busy machine too */
+    } while (b.stale > 600 && ++tries < 10);
+    assert_true(b.stale > 30);
+    assert_true(b.mean_delay > 0.6 && b.longest_delay > 50.0);
 }
 
 /* While a library call takes 0.8 s the device is lost, which is reported. */
@@ -154,8 +178,7 @@ static void a_hanging_library_is_reported(void **state)
     (void)state;
     reset_simulated_haptic();
     open_device("force_dimension", &c, &device);
-    run_ticks(&device, 20, out, &in, &stale);
-    assert_int_equal(in.state, TACT_DEVICE_OK);
+    run_until_ok(&device, out, &in);
     atomic_store(&simulated_haptic->call_us, 800000);
     run_ticks(&device, 700, out, &in, &stale);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
