@@ -102,8 +102,11 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
         approach_speed = tact_min(approach_speed, approach_speed + deepest_overlap_excess(c) /
                                                                        world->options.period);
     }
+    /* What the load adds in a tick, and the motion over curved surfaces, is no impact. The target
+     * velocity of a patch is what this motion adds in half a tick. */
+    double added = block->approach_gain + 2.0 * tact_max(0.0, c->patch.target_velocity[0]);
     if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach_speed > 0.0) ||
-        approach_speed <= 2.0 * block->approach_gain) {
+        approach_speed <= 2.0 * added) {
         return;
     }
     for (int i = 0; i < (can_patch_tip(&c->patch) ? 3 : 1); i++) {

@@ -308,11 +308,12 @@ static double kinetic_energy(struct world_scene *s)
 }
 
 /* Two ellipsoids thrown at each other without gravity: no impact gains energy, nor do they in the
- * end; they sink into each other by what they turn over in a tick. */
+ * end; they sink into each other by what they turn over in a tick, which is of the second order in
+ * its period. Those that rebound little roll on each other after the impact. */
 static void collisions_gain_no_energy(void **state)
 {
     (void)state;
-    double deepest = 0.0, gained = -1.0;
+    double deepest[2] = {0.0}, gained = -1.0; /* deepest gap at 0.25 and 1 ms [m] */
     int hits = 0;
     const int pairs = campaign_trial_count(40, 2000);
     for (int i = 0; i < pairs; i++) {
@@ -322,6 +323,7 @@ static void collisions_gain_no_energy(void **state)
         double apart[3], last;
         law.friction = fmax(law.friction, 0.0);
         law.restitution = fmax(uniform(-1.0, 1.0), 0.0);
+        law.restitution *= i % 8 < 4 ? 0.03 : 1.0;
         law.model = &tact_model_smooth;
         o.period = i % 2 ? 1e-3 : 2.5e-4;
         tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
@@ -351,7 +353,7 @@ static void collisions_gain_no_energy(void **state)
             double now = kinetic_energy(&s);
             int pushes_on_plane = c->touching && c->impulse[0] > 0.0;
             gained = pushes_on_plane && !pressed ? fmax(gained, now / last - 1.0) : gained;
-            deepest = c->touching ? fmin(deepest, c->patch.gap[0]) : deepest;
+            deepest[i % 2] = c->touching ? fmin(deepest[i % 2], c->patch.gap[0]) : deepest[i % 2];
             pressed = pushes_on_plane;
             hit |= pushes_on_plane;
             last = now;
@@ -363,9 +365,11 @@ static void collisions_gain_no_energy(void **state)
         assert_true(s.unsolved == 0 && isfinite(tact_v3_norm(apart)));
         close_scene(&s);
     }
-    printf("%d collisions: an impact gains at most %.1e of the energy, deepest overlap %.1e m\n",
-           hits, gained, -deepest);
-    assert_true(hits > pairs / 2 && gained < 1e-9 && deepest > -5e-4);
+    printf("%d collisions: an impact gains at most %.1e of the energy, deepest overlap %.1e m at "
+           "0.25 ms, %.1e m at 1 ms\n",
+           hits, gained, -deepest[0], -deepest[1]);
+    assert_true(hits > pairs / 2 && gained < 1e-9);
+    assert_true(deepest[0] > -2e-4 / 16.0 && deepest[1] > -2e-4);
 }
 
 int main(void)
