@@ -73,7 +73,7 @@ def main():
     person.send_signal(signal.SIGSTOP)
     time.sleep(1.0)
     person.send_signal(signal.SIGCONT)
-    time.sleep(1.5)  # the clocks' offset is that of the last two seconds, in which it was measured in one only
+    time.sleep(1.5)  # the clock offset is the best one of the last two seconds, of which one follows the stop
     person.send_signal(signal.SIGTERM)
     person.wait(60)
     again.send_signal(signal.SIGTERM)
