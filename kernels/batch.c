@@ -12,7 +12,7 @@
  * measured on the host. */
 #define MIN_VOLUME_RATIO 0.02
 
-enum buffer {
+enum device_buffer {
     VERTEX_BUFFER,
     TRIANGLE_BUFFER,
     ITEM_BUFFER,
@@ -34,7 +34,7 @@ struct tact_batch {
     struct tact_batch_pair *pairs;
     struct tact_items items;
     uint32_t first_item_of_kernel[TACT_CL_ITEM_KERNELS + 1];
-    struct tact_range *ranges;
+    struct tact_range *summation_ranges;
     uint32_t chunk_count;
     void *device_pair_values; /* tact_batch_pair.values of all pairs, in the device's precision */
     void *device_pair_sums;   /* the device's sums, TACT_SUMS_PER_PAIR per pair */
@@ -104,8 +104,8 @@ static void set_up_pairs(struct tact_batch *b, const struct tact_source_scene *s
         }
         c->first = &scene->shapes[first];
         c->second = &scene->shapes[second];
-        c->first_mesh = b->mesh_index_of_shape[first];
-        c->second_mesh = b->mesh_index_of_shape[second];
+        c->first_mesh_index = b->mesh_index_of_shape[first];
+        c->second_mesh_index = b->mesh_index_of_shape[second];
         c->is_computed_on_host =
             c->method != TACT_MOMENTS_MESH_MESH && c->method != TACT_MOMENTS_MESH_HALFSPACE;
     }
@@ -116,7 +116,7 @@ static int upload_meshes_to_device(struct tact_batch *b, struct tact_error *err)
     const struct tact_batch_mesh *last = b->mesh_count ? &b->meshes[b->mesh_count - 1] : NULL;
     size_t vertices = last ? last->first_vertex_index + last->mesh->vertex_count : 1;
     size_t triangles = last ? last->first_triangle_index + last->mesh->triangle_count : 1;
-    size_t floating_point_bytes = b->cl->real_size;
+    size_t floating_point_bytes = b->cl->bytes_per_real;
     void *v = calloc(3 * vertices, floating_point_bytes);
     cl_uint *t = calloc(3 * triangles, sizeof *t);
     cl_int code[2] = {CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_HOST_MEMORY};
@@ -149,28 +149,30 @@ static int upload_meshes_to_device(struct tact_batch *b, struct tact_error *err)
 
 static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
 {
-    const size_t pairs = b->pair_count ? b->pair_count : 1, floating_point_bytes = b->cl->real_size;
-    const size_t chunks = b->items.capacity / TACT_ITEMS_PER_CHUNK + pairs;
-    const size_t sizes[BUFFER_COUNT] = {
+    const size_t pairs = b->pair_count ? b->pair_count : 1,
+                 floating_point_bytes = b->cl->bytes_per_real;
+    const size_t chunk_capacity = b->items.capacity / TACT_ITEMS_PER_CHUNK + pairs;
+    const size_t buffer_sizes[BUFFER_COUNT] = {
         [ITEM_BUFFER] = b->items.capacity * sizeof(struct tact_item),
         [PAIR_VALUES_BUFFER] = pairs * TACT_PAIR_VALUES * floating_point_bytes,
-        [SUMMATION_RANGE_BUFFER] = (chunks + pairs) * sizeof(struct tact_range),
+        [SUMMATION_RANGE_BUFFER] = (chunk_capacity + pairs) * sizeof(struct tact_range),
         [PARTIAL_SUMS_BUFFER] = b->items.capacity * TACT_SUMS_PER_PAIR * floating_point_bytes,
-        [CHUNK_SUMS_BUFFER] = chunks * TACT_SUMS_PER_PAIR * floating_point_bytes,
+        [CHUNK_SUMS_BUFFER] = chunk_capacity * TACT_SUMS_PER_PAIR * floating_point_bytes,
         [RESULT_BUFFER] = pairs * TACT_SUMS_PER_PAIR * floating_point_bytes,
     };
-    b->items.items = calloc(1, sizes[ITEM_BUFFER]);
-    b->ranges = calloc(1, sizes[SUMMATION_RANGE_BUFFER]);
-    b->device_pair_values = calloc(1, sizes[PAIR_VALUES_BUFFER]);
-    b->device_pair_sums = calloc(1, sizes[RESULT_BUFFER]);
+    b->items.items = calloc(1, buffer_sizes[ITEM_BUFFER]);
+    b->summation_ranges = calloc(1, buffer_sizes[SUMMATION_RANGE_BUFFER]);
+    b->device_pair_values = calloc(1, buffer_sizes[PAIR_VALUES_BUFFER]);
+    b->device_pair_sums = calloc(1, buffer_sizes[RESULT_BUFFER]);
     b->items.scratch = tact_moments_scratch_create(b->items.capacity);
-    if (!b->items.items || !b->ranges || !b->device_pair_values || !b->device_pair_sums ||
+    if (!b->items.items || !b->summation_ranges || !b->device_pair_values || !b->device_pair_sums ||
         !b->items.scratch) {
         return tact_error_set(err, -ENOMEM, "no memory for %u triangle pairs", b->items.capacity);
     }
     for (int i = ITEM_BUFFER; i < BUFFER_COUNT; i++) {
         cl_int code = CL_SUCCESS;
-        b->buffers[i] = clCreateBuffer(b->cl->context, CL_MEM_READ_WRITE, sizes[i], NULL, &code);
+        b->buffers[i] =
+            clCreateBuffer(b->cl->context, CL_MEM_READ_WRITE, buffer_sizes[i], NULL, &code);
         if (code != CL_SUCCESS) {
             return tact_cl_set_error(err, code, "reserving memory");
         }
@@ -180,19 +182,19 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
 
 /* Arguments of an item kernel, or of a summation from one buffer to another. */
 static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
-                            uint32_t count, enum buffer from, enum buffer to)
+                            uint32_t count, enum device_buffer from, enum device_buffer to)
 {
-    const enum buffer item[] = {ITEM_BUFFER, PAIR_VALUES_BUFFER, VERTEX_BUFFER, TRIANGLE_BUFFER,
-                                PARTIAL_SUMS_BUFFER};
-    const enum buffer sum[] = {SUMMATION_RANGE_BUFFER, from, to};
-    const enum buffer *buffers = kernel == TACT_CL_SUM ? sum : item;
+    const enum device_buffer item[] = {ITEM_BUFFER, PAIR_VALUES_BUFFER, VERTEX_BUFFER,
+                                       TRIANGLE_BUFFER, PARTIAL_SUMS_BUFFER};
+    const enum device_buffer sum[] = {SUMMATION_RANGE_BUFFER, from, to};
+    const enum device_buffer *kernel_buffers = kernel == TACT_CL_SUM ? sum : item;
     const cl_uint n = kernel == TACT_CL_SUM ? 3 : 5;
     cl_kernel k = b->cl->kernels[kernel];
-    cl_int code = clSetKernelArg(k, 0, sizeof(cl_mem), &b->buffers[buffers[0]]);
+    cl_int code = clSetKernelArg(k, 0, sizeof(cl_mem), &b->buffers[kernel_buffers[0]]);
     code |= clSetKernelArg(k, 1, sizeof first, &first);
     code |= clSetKernelArg(k, 2, sizeof count, &count);
     for (cl_uint i = 1; i < n; i++) {
-        code |= clSetKernelArg(k, i + 2, sizeof(cl_mem), &b->buffers[buffers[i]]);
+        code |= clSetKernelArg(k, i + 2, sizeof(cl_mem), &b->buffers[kernel_buffers[i]]);
     }
     return code;
 }
@@ -260,7 +262,7 @@ void tact_batch_destroy(struct tact_batch *b)
     }
     tact_moments_scratch_destroy(b->items.scratch);
     free(b->items.items);
-    free(b->ranges);
+    free(b->summation_ranges);
     free(b->device_pair_values);
     free(b->device_pair_sums);
     free(b->meshes);
@@ -278,7 +280,7 @@ static double host_ns_per_item(enum tact_moments_method method)
 static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *direction)
 {
     struct tact_batch_pair *c = &b->pairs[i];
-    int64_t began = tact_clock_now();
+    int64_t start_ns = tact_clock_now();
     c->items.first = b->items.count;
     if (c->method == TACT_MOMENTS_MESH_MESH) {
         double d[3];
@@ -288,12 +290,13 @@ static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *d
         tact_collect_plane_items(c, b->meshes, i, &b->items);
     }
     c->items.count = b->items.count - c->items.first;
-    if (b->cl->real_size < sizeof(double)) {
+    if (b->cl->bytes_per_real < sizeof(double)) {
         double size = c->first->mesh->radius + (c->second->mesh ? c->second->mesh->radius : 0.0);
         c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
     }
     /* the broad phase would cost the host the same time */
-    c->cost_ns = (double)(tact_clock_now() - began) + host_ns_per_item(c->method) * c->items.count;
+    c->cost_ns =
+        (double)(tact_clock_now() - start_ns) + host_ns_per_item(c->method) * c->items.count;
 }
 
 /* Collects the work items of a frame, kernel by kernel, so that the items of a kernel, and those of
@@ -332,23 +335,23 @@ static void plan_summation_ranges(struct tact_batch *b)
         const struct tact_range *items = &b->pairs[i].items;
         for (uint32_t k = 0; k < items->count; k += TACT_ITEMS_PER_CHUNK) {
             uint32_t left = items->count - k;
-            b->ranges[n++] = (struct tact_range){
+            b->summation_ranges[n++] = (struct tact_range){
                 items->first + k, left < TACT_ITEMS_PER_CHUNK ? left : TACT_ITEMS_PER_CHUNK};
         }
     }
     b->chunk_count = n;
-    uint32_t chunk = 0;
+    uint32_t next_chunk = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         uint32_t count =
             (b->pairs[i].items.count + TACT_ITEMS_PER_CHUNK - 1) / TACT_ITEMS_PER_CHUNK;
-        b->ranges[n + i] = (struct tact_range){chunk, count};
-        chunk += count;
+        b->summation_ranges[n + i] = (struct tact_range){next_chunk, count};
+        next_chunk += count;
     }
 }
 
 static cl_int upload_frame(struct tact_batch *b)
 {
-    const size_t floating_point_bytes = b->cl->real_size;
+    const size_t floating_point_bytes = b->cl->bytes_per_real;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         for (size_t k = 0; k < TACT_PAIR_VALUES; k++) {
             write_device_real(b->device_pair_values, floating_point_bytes,
@@ -356,14 +359,15 @@ static cl_int upload_frame(struct tact_batch *b)
         }
     }
     const struct {
-        enum buffer to;
+        enum device_buffer to;
         const void *from;
         size_t size;
     } parts[] = {
         {ITEM_BUFFER, b->items.items, b->items.count * sizeof *b->items.items},
         {PAIR_VALUES_BUFFER, b->device_pair_values,
          b->pair_count * TACT_PAIR_VALUES * floating_point_bytes},
-        {SUMMATION_RANGE_BUFFER, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
+        {SUMMATION_RANGE_BUFFER, b->summation_ranges,
+         (b->chunk_count + b->pair_count) * sizeof *b->summation_ranges},
     };
     cl_int code = CL_SUCCESS;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -391,7 +395,7 @@ static cl_int integrate_frame(struct tact_batch *b)
                           RESULT_BUFFER);
     code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->pair_count * TACT_SUMS_PER_PAIR);
     code |= clEnqueueReadBuffer(b->cl->queue, b->buffers[RESULT_BUFFER], CL_TRUE, 0,
-                                b->pair_count * TACT_SUMS_PER_PAIR * b->cl->real_size,
+                                b->pair_count * TACT_SUMS_PER_PAIR * b->cl->bytes_per_real,
                                 b->device_pair_sums, 0, NULL, NULL);
     return code;
 }
@@ -420,7 +424,7 @@ static int must_host_measure(const struct tact_batch *b, const struct tact_batch
                              const double *s)
 {
     return c->is_computed_on_host ||
-           (b->cl->real_size < sizeof(double) && s[0] < MIN_VOLUME_RATIO * s[16]);
+           (b->cl->bytes_per_real < sizeof(double) && s[0] < MIN_VOLUME_RATIO * s[16]);
 }
 
 int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
@@ -433,22 +437,22 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
             return report_all_pairs_failed(b, out);
         }
     } else {
-        memset(b->device_pair_sums, 0, b->pair_count * TACT_SUMS_PER_PAIR * b->cl->real_size);
+        memset(b->device_pair_sums, 0, b->pair_count * TACT_SUMS_PER_PAIR * b->cl->bytes_per_real);
     }
     for (uint32_t i = 0; i < b->pair_count; i++) {
         const struct tact_batch_pair *c = &b->pairs[i];
         double s[TACT_SUMS_PER_PAIR];
         for (size_t k = 0; k < TACT_SUMS_PER_PAIR; k++) {
-            s[k] = read_device_real(b->device_pair_sums, b->cl->real_size,
+            s[k] = read_device_real(b->device_pair_sums, b->cl->bytes_per_real,
                                     (size_t)i * TACT_SUMS_PER_PAIR + k);
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
         out[i].cost_ns = (int32_t)tact_min(c->cost_ns, 1e9);
         if (c->status == 1 && must_host_measure(b, c, s)) {
-            int64_t began = tact_clock_now();
+            int64_t start_ns = tact_clock_now();
             out[i].status = measure_on_host(b, i, poses, &out[i].moments);
-            out[i].cost_ns = (int32_t)tact_min((double)(tact_clock_now() - began), 1e9);
+            out[i].cost_ns = (int32_t)tact_min((double)(tact_clock_now() - start_ns), 1e9);
         } else if (c->status == 1) {
             out[i].status = tact_batch_pair_finish(c, s, &out[i].moments);
         }

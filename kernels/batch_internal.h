@@ -24,7 +24,7 @@ struct tact_cl;
 struct tact_item {
     uint32_t a, b; /* triangles, numbered over all meshes; b only for prism pairs */
     uint32_t pair; /* index into the scene's pairs */
-    uint32_t zero;
+    uint32_t padding;
 };
 
 struct tact_range {
@@ -40,7 +40,7 @@ struct tact_batch_pair {
                                 host */
     int32_t status;          /* result of the pair, as tact_moments_pair() returns it */
     const struct tact_shape *first, *second;
-    uint32_t first_mesh, second_mesh; /* indices into tact_batch.meshes */
+    uint32_t first_mesh_index, second_mesh_index; /* indices into tact_batch.meshes */
     const struct tact_pose *first_pose, *second_pose;
     double axes[9];                  /* rows: axes of the pair's summation frame, in the world */
     double origin[3];                /* origin of the summation frame [m], in the world */

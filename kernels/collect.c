@@ -47,7 +47,8 @@ static int append_work_item(struct tact_items *to, uint32_t a, uint32_t b, uint3
 void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
                               const double direction[3], uint32_t pair, struct tact_items *to)
 {
-    const struct tact_batch_mesh *a = &meshes[c->first_mesh], *b = &meshes[c->second_mesh];
+    const struct tact_batch_mesh *a = &meshes[c->first_mesh_index],
+                                 *b = &meshes[c->second_mesh_index];
     const struct tact_prism_pair *pairs = NULL;
     struct tact_prism_frame frame;
     c->status = 0;
@@ -137,7 +138,7 @@ static int is_node_below_plane(const void *context, const struct tact_mesh_node 
 void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
                               uint32_t pair, struct tact_items *to)
 {
-    const struct tact_batch_mesh *mesh = &meshes[c->first_mesh];
+    const struct tact_batch_mesh *mesh = &meshes[c->first_mesh_index];
     double up[3] = {0.0, 0.0, 1.0}, z[3], m[9], middle[3], d[3];
     struct plane plane;
     struct tree_traversal tree_traversal = {.overlaps = is_node_below_plane, .context = &plane};

@@ -24,9 +24,9 @@ int tact_batch_pair_finish(const struct tact_batch_pair *c, double *s, struct ta
     tact_v3_add(out->centroid, out->centroid, c->origin);
     tact_m3_mul_t(turned, second, axes_t);
     tact_m3_mul(second, axes_t, turned);
-    static const int packed[6] = {0, 4, 8, 1, 2, 5};
+    static const int matrix_entry_of_packed[6] = {0, 4, 8, 1, 2, 5};
     for (int i = 0; i < 6; i++) {
-        out->second[i] = second[packed[i]];
+        out->second[i] = second[matrix_entry_of_packed[i]];
     }
     tact_m3_tmul_v3(out->gradient, c->axes, s + 10);
     tact_m3_tmul_v3(out->gradient + 3, c->axes, torque);

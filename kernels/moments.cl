@@ -39,7 +39,7 @@ typedef struct {
     real size;      /* sum of |volume|, the scale of the cancellation in volume */
 } sums_t;
 
-static void sums_zero(sums_t *s)
+static void zero_sums(sums_t *s)
 {
     real3 zero = (real3)(TO_REAL(0), TO_REAL(0), TO_REAL(0));
     s->volume = s->size = TO_REAL(0);
@@ -116,7 +116,7 @@ static real integrate_product(real3 f, real3 g, real3 k)
 
 /* Adds the prism over a projected triangle with corners (x, y, z of its floor, height) and signed
  * area: the integrands are cubic, the sums exact. */
-static void add_prism(sums_t *s, real4 a, real4 b, real4 c, real area)
+static void add_volume_under_triangle(sums_t *s, real4 a, real4 b, real4 c, real area)
 {
     real3 one = (real3)(TO_REAL(1), TO_REAL(1), TO_REAL(1));
     real3 x = (real3)(a.x, b.x, c.x);
@@ -144,7 +144,7 @@ static void add_column(sums_t *s, const real4 *p, int n, real tau)
 {
     for (int k = 1; k + 1 < n; k++) {
         real3 area = TO_REAL(0.5) * tau * cross(p[k].xyz - p[0].xyz, p[k + 1].xyz - p[0].xyz);
-        add_prism(s, p[0], p[k], p[k + 1], -area.z);
+        add_volume_under_triangle(s, p[0], p[k], p[k + 1], -area.z);
         s->force += area;
         s->torque += cross((p[0].xyz + p[k].xyz + p[k + 1].xyz) / TO_REAL(3), area);
     }
@@ -219,7 +219,7 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     real3 s[3], t[3];
     real4 p[MAX_POLYGON_CORNERS];
     sums_t sum;
-    sums_zero(&sum);
+    zero_sums(&sum);
     for (int k = 0; k < 3; k++) {
         s[k] = to_summation_frame(frame, vertices, triangles, item.x, k);
         t[k] = to_summation_frame(frame + 12, vertices, triangles, item.y, k);
@@ -250,7 +250,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     real d[4], slack = frame[24];
     int within = 1;
     sums_t sum;
-    sums_zero(&sum);
+    zero_sums(&sum);
     for (int k = 0; k < 3; k++) {
         real3 r = to_summation_frame(frame, vertices, triangles, item.x, k);
         if (fabs(r.z) <= slack) {

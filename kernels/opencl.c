@@ -24,9 +24,9 @@ static const char *const kernel_names[TACT_CL_KERNELS] = {
     [TACT_CL_SUM] = "sum_partial_rows",
 };
 
-int tact_cl_set_error(struct tact_error *err, cl_int code, const char *operation)
+int tact_cl_set_error(struct tact_error *err, cl_int code, const char *opencl_call)
 {
-    return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, operation);
+    return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, opencl_call);
 }
 
 /* PoCL takes the memory size from hwloc and aborts if hwloc finds none because /sys is not mounted,
@@ -183,7 +183,7 @@ static int build_kernels(const struct tact_cl_request *request, struct tact_cl *
     cl_int code = CL_SUCCESS;
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DTACT_SUMS_PER_PAIR=%d -DTACT_PAIR_VALUES=%d %s %s",
-             TACT_SUMS_PER_PAIR, TACT_PAIR_VALUES, cl->real_size == 8 ? "-DTACT_DOUBLE" : "",
+             TACT_SUMS_PER_PAIR, TACT_PAIR_VALUES, cl->bytes_per_real == 8 ? "-DTACT_DOUBLE" : "",
              request->fault ? "-DTACT_FAULT" : "");
     cl->program = clCreateProgramWithSource(cl->context, 1, &text, NULL, &code);
     if (code != CL_SUCCESS) {
@@ -225,7 +225,7 @@ int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, stru
         return tact_error_set(err, -ENOTSUP, "the device %s has no double precision",
                               cl->info.name);
     }
-    cl->real_size = cl->info.fp64 && request->precision != TACT_OPENCL_SINGLE ? 8 : 4;
+    cl->bytes_per_real = cl->info.fp64 && request->precision != TACT_OPENCL_SINGLE ? 8 : 4;
     cl->group = cl->info.gpu ? 64 : 16;
     cl->context = clCreateContext(NULL, 1, &cl->device, NULL, NULL, &code);
     if (code == CL_SUCCESS) {

@@ -21,8 +21,8 @@ struct tact_cl {
     cl_command_queue queue;
     cl_program program;
     cl_kernel kernels[TACT_CL_KERNELS];
-    size_t group;     /* work-group size of every launch */
-    size_t real_size; /* 8 or 4 */
+    size_t group;          /* work-group size of every launch */
+    size_t bytes_per_real; /* 8 or 4 */
     struct tact_opencl_device info;
 };
 

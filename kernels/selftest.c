@@ -19,7 +19,8 @@ static const struct tact_source_pair pairs[] = {
 #define SELFTEST_PAIR_COUNT (sizeof pairs / sizeof pairs[0])
 #define SELFTEST_FRAME_COUNT 6
 
-static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge_mesh, struct tact_error *err)
+static int make_selftest_shapes(struct tact_shape *s, struct tact_mesh **wedge_mesh,
+                                struct tact_error *err)
 {
     static const double corners[] = {
         -0.01, -0.01, -0.006, 0.013, -0.009, -0.006, 0.002,  0.014, -0.006,
@@ -69,18 +70,19 @@ static double find_max_difference(const double *a, const double *b, int n)
 static double compute_moments_error(const struct tact_moments *a, const struct tact_moments *b)
 {
     double size = tact_cbrt(b->volume), area = size * size + tact_v3_norm(b->gradient);
-    double spread = b->second[0] + b->second[1] + b->second[2];
+    double second_moment_trace = b->second[0] + b->second[1] + b->second[2];
     double e = fabs(a->volume - b->volume) / b->volume;
     e = fmax(e, find_max_difference(a->centroid, b->centroid, 3) / size);
-    e = fmax(e, find_max_difference(a->second, b->second, 6) / spread);
+    e = fmax(e, find_max_difference(a->second, b->second, 6) / second_moment_trace);
     e = fmax(e, find_max_difference(a->gradient, b->gradient, 3) / area);
     return fmax(e, find_max_difference(a->gradient + 3, b->gradient + 3, 3) /
-                       (area * sqrt(spread / b->volume)));
+                       (area * sqrt(second_moment_trace / b->volume)));
 }
 
 static int compare_frame_moments(const struct tact_shape *shapes, const struct tact_pose *poses,
                                  const struct tact_source_moments *got,
-                                 struct tact_moments_scratch *scratch, double *worst, int *overlaps)
+                                 struct tact_moments_scratch *scratch, double *worst,
+                                 int *overlap_count)
 {
     for (size_t i = 0; i < SELFTEST_PAIR_COUNT; i++) {
         struct tact_moments expected;
@@ -95,14 +97,14 @@ static int compare_frame_moments(const struct tact_shape *shapes, const struct t
         } else if (status == 1) {
             double e = compute_moments_error(&got[i].moments, &expected);
             *worst = e <= *worst ? *worst : e; /* NaN propagates */
-            ++*overlaps;
+            ++*overlap_count;
         }
     }
     return 0;
 }
 
 static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shapes, double *worst,
-                               int *overlaps, struct tact_error *err)
+                               int *overlap_count, struct tact_error *err)
 {
     const struct tact_source_scene scene = {shapes, SHAPES, pairs, SELFTEST_PAIR_COUNT};
     struct tact_batch *batch = NULL;
@@ -118,7 +120,7 @@ static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shap
         set_selftest_poses(poses, k);
         rc = tact_batch_run(batch, poses, active, directions, got);
         if (rc == 0) {
-            rc = compare_frame_moments(shapes, poses, got, scratch, worst, overlaps);
+            rc = compare_frame_moments(shapes, poses, got, scratch, worst, overlap_count);
         }
         if (rc < 0) {
             tact_error_set(err, rc, "the self-test of %s could not be run (error %d)",
@@ -134,11 +136,11 @@ int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
 {
     struct tact_shape shapes[SHAPES];
     struct tact_mesh *wedge_mesh = NULL;
-    double worst = 0.0, limit = cl->real_size == sizeof(double) ? 1e-9 : 1e-4;
-    int overlaps = 0;
-    int rc = make_shapes(shapes, &wedge_mesh, err);
+    double worst = 0.0, limit = cl->bytes_per_real == sizeof(double) ? 1e-9 : 1e-4;
+    int overlap_count = 0;
+    int rc = make_selftest_shapes(shapes, &wedge_mesh, err);
     if (rc == 0) {
-        rc = run_selftest_frames(cl, shapes, &worst, &overlaps, err);
+        rc = run_selftest_frames(cl, shapes, &worst, &overlap_count, err);
     }
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shapes[i]);
@@ -155,8 +157,8 @@ int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
     cl->info.error = worst;
     if (rc == 0) {
         tact_number_print(cl->info.verdict, sizeof cl->info.verdict,
-                          "self-test passed, %d overlaps, largest relative error %.1e", overlaps,
-                          worst);
+                          "self-test passed, %d overlaps, largest relative error %.1e",
+                          overlap_count, worst);
     }
     return rc;
 }

@@ -33,30 +33,30 @@ static int compute_frame_moments(void *user, const struct tact_pose *poses, cons
     return tact_batch_run(user, poses, active, directions, out);
 }
 
-static void source_submit(void *self, uint64_t tick, const struct tact_pose *poses,
-                          const uint8_t *active, const double *directions)
+static void submit_opencl_frame(void *self, uint64_t tick, const struct tact_pose *poses,
+                                const uint8_t *active, const double *directions)
 {
     tact_worker_submit(((struct opencl_source *)self)->worker, tick, poses, active, directions);
 }
 
-static int source_latest(void *self, struct tact_source_result *out)
+static int read_latest_opencl_result(void *self, struct tact_source_result *out)
 {
     return tact_worker_latest(((struct opencl_source *)self)->worker, out);
 }
 
-static int source_wait(void *self, uint64_t tick, int64_t timeout_ns)
+static int wait_for_opencl_result(void *self, uint64_t tick, int64_t timeout_ns)
 {
     return tact_worker_wait(((struct opencl_source *)self)->worker, tick, timeout_ns);
 }
 
-static void free_source(struct opencl_source *source)
+static void free_opencl_source(struct opencl_source *source)
 {
     tact_batch_destroy(source->batch);
     tact_cl_close(&source->cl);
     free(source);
 }
 
-static void source_close(void *self)
+static void close_opencl_source(void *self)
 {
     struct opencl_source *source = self;
     if (tact_worker_destroy(source->worker) < 0) {
@@ -64,11 +64,12 @@ static void source_close(void *self)
                      "the OpenCL worker does not stop: it is detached and its memory is not freed");
         return;
     }
-    free_source(source);
+    free_opencl_source(source);
 }
 
-static const struct tact_source_ops source_ops = {TACT_ABI(struct tact_source_ops), source_submit,
-                                                  source_latest, source_wait, source_close};
+static const struct tact_source_ops opencl_source_ops = {
+    TACT_ABI(struct tact_source_ops), submit_opencl_frame, read_latest_opencl_result,
+    wait_for_opencl_result, close_opencl_source};
 
 static int check_opencl_options(const struct tact_opencl_options *o, struct tact_error *err)
 {
@@ -117,16 +118,16 @@ int tact_opencl_source_create(const struct tact_source_scene *scene,
                                 err);
     }
     if (rc < 0) {
-        free_source(source);
+        free_opencl_source(source);
         return rc;
     }
     const struct tact_opencl_device *info = &source->cl.info;
-    out->ops = &source_ops;
+    out->ops = &opencl_source_ops;
     out->self = source;
     snprintf(out->name, sizeof out->name, "opencl: %.55s", info->name);
     tact_message(o.messages, TACT_MESSAGE_INFO, "OpenCL: %s (%s, driver %s), %s: %s", info->name,
                  info->platform, info->driver,
-                 source->cl.real_size == 8 ? "double precision" : "single precision",
+                 source->cl.bytes_per_real == 8 ? "double precision" : "single precision",
                  info->verdict);
     return 0;
 }

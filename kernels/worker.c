@@ -49,16 +49,16 @@ struct tact_worker {
     struct tact_triple *frames, *results;
     pthread_t thread;
     _Atomic int stop, running;
-    _Atomic uint64_t finished; /* tick of the last finished frame, plus 1 */
+    _Atomic uint64_t finished_tick_plus_1; /* tick of the last finished frame, plus 1 */
     _Atomic int waiting_thread_count;
-    _Atomic uint64_t frame_count, failed;
+    _Atomic uint64_t computed_frame_count, failed;
     _Atomic int64_t frame_ns, found_ns, cpu_ns;
     pthread_mutex_t mutex; /* protects the members below; never locked by submit() or latest() */
     pthread_cond_t wake, done;
     int is_poll_requested; /* 1: poll at once */
 };
 
-static struct timespec to_timespec(int64_t ns)
+static struct timespec timespec_of_ns(int64_t ns)
 {
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
@@ -82,13 +82,13 @@ static size_t get_active_pairs_offset(const struct tact_worker *w)
 void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_pose *poses,
                         const uint8_t *active, const double *directions)
 {
-    char *slot = tact_triple_write_begin(w->frames);
-    struct frame *frame = (struct frame *)slot;
+    char *frame_slot = tact_triple_write_begin(w->frames);
+    struct frame *frame = (struct frame *)frame_slot;
     frame->tick = tick;
-    memcpy(slot + get_directions_offset(), directions,
+    memcpy(frame_slot + get_directions_offset(), directions,
            3 * (size_t)w->pair_count * sizeof *directions);
-    memcpy(slot + get_poses_offset(w), poses, w->shape_count * sizeof *poses);
-    memcpy(slot + get_active_pairs_offset(w), active, w->pair_count);
+    memcpy(frame_slot + get_poses_offset(w), poses, w->shape_count * sizeof *poses);
+    memcpy(frame_slot + get_active_pairs_offset(w), active, w->pair_count);
     frame->submission_time_ns = tact_clock_now();
     tact_triple_publish(w->frames);
 }
@@ -106,22 +106,22 @@ int tact_worker_latest(struct tact_worker *w, struct tact_source_result *out)
 
 int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
 {
-    struct timespec deadline = to_timespec(tact_clock_now() + timeout_ns);
+    struct timespec deadline = timespec_of_ns(tact_clock_now() + timeout_ns);
     int rc = 0;
-    /* The waiter increments `waiting_thread_count`, then reads `finished`; the worker stores
-     * `finished`, then reads `waiting_thread_count`. Both are sequentially consistent: no wake-up
-     * is lost. */
+    /* The waiter increments `waiting_thread_count`, then reads `finished_tick_plus_1`; the worker
+     * stores `finished_tick_plus_1`, then reads `waiting_thread_count`. Both are sequentially
+     * consistent: no wake-up is lost. */
     atomic_fetch_add(&w->waiting_thread_count, 1);
     pthread_mutex_lock(&w->mutex);
     w->is_poll_requested = 1;
     pthread_cond_signal(&w->wake);
-    while (atomic_load(&w->finished) < tick + 1 && rc == 0) {
+    while (atomic_load(&w->finished_tick_plus_1) < tick + 1 && rc == 0) {
         if (!atomic_load(&w->running) ||
             pthread_cond_timedwait(&w->done, &w->mutex, &deadline) == ETIMEDOUT) {
             rc = -ETIMEDOUT;
         }
     }
-    if (atomic_load(&w->finished) >= tick + 1) {
+    if (atomic_load(&w->finished_tick_plus_1) >= tick + 1) {
         rc = 0;
     }
     pthread_mutex_unlock(&w->mutex);
@@ -140,15 +140,15 @@ static void wake_waiting_threads(struct tact_worker *w)
 static void wait_for_frame(struct tact_worker *w, const struct frame_schedule *s)
 {
     const int64_t poll_interval_ns = w->options.poll_ns, now = tact_clock_now();
-    int64_t until = s->next_frame_due_ns - 2 * poll_interval_ns;
-    if (until <= now) {
+    int64_t poll_until_ns = s->next_frame_due_ns - 2 * poll_interval_ns;
+    if (poll_until_ns <= now) {
         int64_t late = now - s->next_frame_due_ns, step = poll_interval_ns;
         if (late > s->period_ns) {
             step = late / 8 > poll_interval_ns ? late / 8 : poll_interval_ns;
         }
-        until = now + (step < SLOWEST_POLL_NS ? step : SLOWEST_POLL_NS);
+        poll_until_ns = now + (step < SLOWEST_POLL_NS ? step : SLOWEST_POLL_NS);
     }
-    struct timespec t = to_timespec(until);
+    struct timespec t = timespec_of_ns(poll_until_ns);
     pthread_mutex_lock(&w->mutex);
     while (!w->is_poll_requested && pthread_cond_timedwait(&w->wake, &w->mutex, &t) != ETIMEDOUT) {
     }
@@ -174,14 +174,15 @@ static void update_frame_schedule(struct frame_schedule *s, const struct frame *
 static int apply_injected_faults(const struct tact_worker *w)
 {
     const struct tact_opencl_fault *fault = &w->options.fault;
-    const uint64_t done = atomic_load_explicit(&w->frame_count, memory_order_relaxed);
-    if (fault->exit_after && done >= fault->exit_after) {
+    const uint64_t frames_done =
+        atomic_load_explicit(&w->computed_frame_count, memory_order_relaxed);
+    if (fault->exit_after && frames_done >= fault->exit_after) {
         return 0;
     }
-    while (fault->hang_after && done >= fault->hang_after) {
+    while (fault->hang_after && frames_done >= fault->hang_after) {
         tact_clock_sleep_until(tact_clock_now() + 10000000);
     }
-    if (fault->delay_every && (done + 1) % fault->delay_every == 0) {
+    if (fault->delay_every && (frames_done + 1) % fault->delay_every == 0) {
         tact_clock_sleep_until(tact_clock_now() + fault->delay_ns);
     }
     return 1;
@@ -191,11 +192,12 @@ static void process_frame(struct tact_worker *w, const struct frame *frame, int6
 {
     struct results *results = tact_triple_write_begin(w->results);
     struct timespec cpu;
-    const char *slot = (const char *)frame;
+    const char *frame_slot = (const char *)frame;
     results->tick = frame->tick;
-    if (w->compute_frame(w->user, (const struct tact_pose *)(slot + get_poses_offset(w)),
-                         (const uint8_t *)(slot + get_active_pairs_offset(w)),
-                         (const double *)(slot + get_directions_offset()), results->pairs) < 0) {
+    if (w->compute_frame(w->user, (const struct tact_pose *)(frame_slot + get_poses_offset(w)),
+                         (const uint8_t *)(frame_slot + get_active_pairs_offset(w)),
+                         (const double *)(frame_slot + get_directions_offset()),
+                         results->pairs) < 0) {
         atomic_fetch_add_explicit(&w->failed, 1, memory_order_relaxed);
     }
     tact_triple_publish(w->results);
@@ -204,8 +206,8 @@ static void process_frame(struct tact_worker *w, const struct frame *frame, int6
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     atomic_store_explicit(&w->cpu_ns, (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec,
                           memory_order_relaxed);
-    atomic_fetch_add_explicit(&w->frame_count, 1, memory_order_relaxed);
-    atomic_store(&w->finished, frame->tick + 1);
+    atomic_fetch_add_explicit(&w->computed_frame_count, 1, memory_order_relaxed);
+    atomic_store(&w->finished_tick_plus_1, frame->tick + 1);
     if (atomic_load(&w->waiting_thread_count)) {
         wake_waiting_threads(w);
     }
@@ -216,22 +218,23 @@ static void process_frame(struct tact_worker *w, const struct frame *frame, int6
  * drops its priority after a frame longer than LONGEST_FIFO_NS. */
 static void yield_cpu_for_other_threads(struct tact_worker *w)
 {
-    const int64_t took = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);
+    const int64_t frame_duration_ns = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);
     const struct sched_param normal = {.sched_priority = 0};
-    if (took > LONGEST_FIFO_NS) {
+    if (frame_duration_ns > LONGEST_FIFO_NS) {
         pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
         w->options.fifo_priority = 0;
         tact_message(w->options.messages, TACT_MESSAGE_WARNING,
                      "a frame of moments took %.0f ms: the OpenCL worker continues as SCHED_OTHER",
-                     1e-6 * (double)took);
+                     1e-6 * (double)frame_duration_ns);
     }
-    const int64_t pause = took / 8 > w->options.poll_ns ? took / 8 : w->options.poll_ns;
-    tact_clock_sleep_until(tact_clock_now() + pause);
+    const int64_t yield_ns =
+        frame_duration_ns / 8 > w->options.poll_ns ? frame_duration_ns / 8 : w->options.poll_ns;
+    tact_clock_sleep_until(tact_clock_now() + yield_ns);
 }
 
-static void *run_worker_thread(void *argument)
+static void *run_worker_thread(void *worker_argument)
 {
-    struct tact_worker *w = argument;
+    struct tact_worker *w = worker_argument;
     struct frame_schedule frame_schedule = {.period_ns = w->options.period_ns};
     int has_slept_since_frame = 1;
     /* the default timer slack of 50 us would delay each wake-up */
@@ -311,7 +314,7 @@ static void free_worker(struct tact_worker *w)
     free(w);
 }
 
-static void initialise_conditions(struct tact_worker *w)
+static void initialise_condition_variables(struct tact_worker *w)
 {
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -336,7 +339,7 @@ int tact_worker_create(const struct tact_source_scene *scene,
     w->compute_frame = compute_frame;
     w->user = user;
     atomic_init(&w->running, 1);
-    initialise_conditions(w);
+    initialise_condition_variables(w);
     const size_t pairs = scene->pair_count;
     int rc = tact_triple_create(&w->frames, get_active_pairs_offset(w) + pairs, 0);
     if (rc == 0) {
@@ -354,7 +357,7 @@ int tact_worker_create(const struct tact_source_scene *scene,
 
 int tact_worker_destroy(struct tact_worker *w)
 {
-    const struct timespec deadline = to_timespec(tact_clock_now() + w->options.close_ns);
+    const struct timespec deadline = timespec_of_ns(tact_clock_now() + w->options.close_ns);
     int rc = 0;
     atomic_store(&w->stop, 1);
     pthread_mutex_lock(&w->mutex);
@@ -375,7 +378,7 @@ int tact_worker_destroy(struct tact_worker *w)
 
 void tact_worker_statistics(struct tact_worker *w, struct tact_opencl_statistics *out)
 {
-    out->frames = atomic_load_explicit(&w->frame_count, memory_order_relaxed);
+    out->frames = atomic_load_explicit(&w->computed_frame_count, memory_order_relaxed);
     out->replaced = tact_triple_overwritten(w->frames);
     out->failed = atomic_load_explicit(&w->failed, memory_order_relaxed);
     out->frame_ns = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);

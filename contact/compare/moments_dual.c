@@ -279,7 +279,7 @@ static void integrate_polyhedron(const struct dual_polyhedron *d, struct tact_mo
             }
         }
     }
-    sums->magnitude = sums->volume;
+    sums->volume_term_magnitude = sums->volume;
 }
 
 /** Half the diagonal of a mesh's bounding box; *middle: the centre of the box in the world. */

@@ -264,7 +264,7 @@ static void combine_ray_directions(const struct direction direction[3],
         sums->second[i] *= scale;
         sums->second[3 + i] *= scale;
     }
-    sums->magnitude = sums->volume;
+    sums->volume_term_magnitude = sums->volume;
 }
 
 /** Intersection of the bounding boxes of two bodies, slightly enlarged; returns 0 where it is

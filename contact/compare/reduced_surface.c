@@ -70,20 +70,20 @@ static const double *ellipsoid_half_axes(const struct tact_shape *shape, double 
     return shape->kind == TACT_SHAPE_SPHERE ? sphere : shape->size;
 }
 
-static const struct revolution *revolution_charts(const struct reduced_surface *s)
+static const struct revolution_surface *revolution_charts(const struct reduced_surface *s)
 {
-    return (const struct revolution *)s->shape->charts;
+    return (const struct revolution_surface *)s->shape->charts;
 }
 
 /* 1 where a segment of a profile begins (at = SIDE_LOW) or ends on the axis of revolution. */
-static int segment_ends_on_axis(const struct revolution *v, int segment, int at)
+static int segment_ends_on_axis(const struct revolution_surface *v, int segment, int at)
 {
     return !v->closed && segment == (at == SIDE_HIGH ? v->count - 1 : 0);
 }
 
 /* Chart coordinates of a point in a profile's segment, from arc parameter and direction of the half
  * plane. */
-static struct chart_point chart_point_in_segment(const struct revolution *v, int segment,
+static struct chart_point chart_point_in_segment(const struct revolution_surface *v, int segment,
                                                  const double place[3])
 {
     struct chart_point p = {.chart = segment};
@@ -102,7 +102,8 @@ static struct chart_point chart_point_in_segment(const struct revolution *v, int
 
 /* Chart coordinates of a point of a solid of revolution, from arc parameter and direction of the
  * half plane. */
-static struct chart_point chart_point_on_profile(const struct revolution *v, const double place[3])
+static struct chart_point chart_point_on_profile(const struct revolution_surface *v,
+                                                 const double place[3])
 {
     int segment = 0;
     while (segment + 1 < v->count && place[0] >= v->segment[segment].to) {
@@ -203,8 +204,8 @@ static void evaluate_near_axis(const struct segment *g, int high, const struct j
     }
 }
 
-static void evaluate_revolution(const struct revolution *v, int segment, const struct jet st[2],
-                                struct jet c[3])
+static void evaluate_revolution(const struct revolution_surface *v, int segment,
+                                const struct jet st[2], struct jet c[3])
 {
     const struct segment *g = &v->segment[segment];
     const int high = segment_ends_on_axis(v, segment, SIDE_HIGH);
@@ -226,7 +227,7 @@ static void evaluate_square_patch(const struct tact_charts *charts, const struct
 {
     static const double derivative_factor[THIRD_ORDER] = {1.0, 1.0,       1.0, 0.5, 1.0,
                                                           0.5, 1.0 / 6.0, 0.5, 0.5, 1.0 / 6.0};
-    const struct squares *s = (const struct squares *)charts;
+    const struct square_charts *s = (const struct square_charts *)charts;
     double d[THIRD_ORDER][3];
     s->evaluate(s, p->chart, p->st[0], p->st[1], THIRD_ORDER, d);
     for (int k = 0; k < 3; k++) {
@@ -251,7 +252,7 @@ static void evaluate_in_shape_frame(const struct tact_shape *shape, const struct
         evaluate_torus(shape->size, st, c);
         break;
     case TACT_SHAPE_REVOLUTION:
-        evaluate_revolution((const struct revolution *)shape->charts, p->chart, st, c);
+        evaluate_revolution((const struct revolution_surface *)shape->charts, p->chart, st, c);
         break;
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
@@ -288,8 +289,8 @@ static double distance_to_square_edge(const double st[2], double low, int *edge)
     return distance_inside[*edge];
 }
 
-static double distance_to_segment_edge(const struct revolution *v, const struct chart_point *p,
-                                       int *edge)
+static double distance_to_segment_edge(const struct revolution_surface *v,
+                                       const struct chart_point *p, int *edge)
 {
     const struct segment *g = &v->segment[p->chart];
     const int high = segment_ends_on_axis(v, p->chart, SIDE_HIGH);
@@ -338,7 +339,7 @@ static struct chart_point next_chart_on_cube(const struct chart_point *p, int ed
     return r;
 }
 
-static struct chart_point next_chart_on_profile(const struct revolution *v,
+static struct chart_point next_chart_on_profile(const struct revolution_surface *v,
                                                 const struct chart_point *p, int edge)
 {
     const int to = (p->chart + (edge == SIDE_HIGH ? 1 : v->count - 1)) % v->count;
@@ -357,11 +358,11 @@ static struct chart_point next_chart_on_profile(const struct revolution *v,
 
 /* Chart coordinates in the neighbouring square (41): the fraction alpha along an edge is 1 - alpha
  * in the neighbour. */
-static struct chart_point next_square_chart(const struct squares *s, const struct chart_point *p,
-                                            int edge)
+static struct chart_point next_square_chart(const struct square_charts *s,
+                                            const struct chart_point *p, int edge)
 {
     const double along[SQUARE_SIDES] = {p->st[0], p->st[1], 1.0 - p->st[0], 1.0 - p->st[1]};
-    const int to = s->beside[p->chart][edge];
+    const int to = s->neighbour_over_edge[p->chart][edge];
     struct chart_point r = {.chart = to / SQUARE_SIDES};
     tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - along[edge], r.st);
     return r;
@@ -375,7 +376,7 @@ struct chart_point tact_reduced_surface_next_chart(const struct reduced_surface 
         return next_chart_on_profile(revolution_charts(s), p, edge);
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
-        return next_square_chart((const struct squares *)s->shape->charts, p, edge);
+        return next_square_chart((const struct square_charts *)s->shape->charts, p, edge);
     default:
         return next_chart_on_cube(p, edge);
     }

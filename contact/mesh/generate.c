@@ -113,14 +113,14 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
     return rc;
 }
 
-/* Appends outward quads between consecutive rings of `vertices_per_ring` vertices; joins_ends: 1
- * where the last ring joins the first. */
-static void append_quads_between_rings(struct tact_soup *soup, size_t first, size_t rings,
-                                       size_t vertices_per_ring, int joins_ends)
+/* Appends outward quads between consecutive rings of `vertices_per_ring` vertices;
+ * joins_last_ring_to_first: 1 where the last ring joins the first. */
+static void append_quads_between_rings(struct tact_soup *soup, size_t first, size_t ring_count,
+                                       size_t vertices_per_ring, int joins_last_ring_to_first)
 {
-    for (size_t i = 0; i + 1 < rings + (joins_ends ? 1 : 0); i++) {
+    for (size_t i = 0; i + 1 < ring_count + (joins_last_ring_to_first ? 1 : 0); i++) {
         size_t low = first + i * vertices_per_ring,
-               high = first + (i + 1) % rings * vertices_per_ring;
+               high = first + (i + 1) % ring_count * vertices_per_ring;
         for (size_t j = 0; j < vertices_per_ring; j++) {
             size_t k = (j + 1) % vertices_per_ring;
             append_quad(soup, low + j, low + k, high + k, high + j);
@@ -165,10 +165,10 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
 {
     size_t vertices_per_ring = 8 * (size_t)g->count;
     long fit = lround(((double)g->triangles / (double)vertices_per_ring + 2.0) / 6.0);
-    size_t n = fit < 1 ? 1 : (size_t)fit, rings = 3 * n - 1;
+    size_t n = fit < 1 ? 1 : (size_t)fit, ring_count = 3 * n - 1;
     double half = 0.5 * g->height;
-    int rc = allocate_soup(soup, rings * vertices_per_ring + 2,
-                           vertices_per_ring * (2 * (rings - 1) + 2));
+    int rc = allocate_soup(soup, ring_count * vertices_per_ring + 2,
+                           vertices_per_ring * (2 * (ring_count - 1) + 2));
     if (rc) {
         return rc;
     }
@@ -183,8 +183,8 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
         append_gear_outline(g, soup, (double)i / (double)n, half);
     }
     tact_v3_set(append_vertex(soup), 0.0, 0.0, half);
-    append_quads_between_rings(soup, 1, rings, vertices_per_ring, 0);
-    size_t last = 1 + (rings - 1) * vertices_per_ring;
+    append_quads_between_rings(soup, 1, ring_count, vertices_per_ring, 0);
+    size_t last = 1 + (ring_count - 1) * vertices_per_ring;
     for (size_t j = 0; j < vertices_per_ring; j++) {
         size_t k = (j + 1) % vertices_per_ring;
         append_triangle(soup, 0, 1 + k, 1 + j);
@@ -217,15 +217,16 @@ static void tube_centre_line(const struct tact_generate *g, double s, double c[3
 static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup *soup)
 {
     /* the trefoil's centre line is 10.6 times its radius long */
-    double length = g->radius * (g->kind == TACT_GENERATE_KNOT ? 10.6 : 2.0 * PI);
-    long fit = lround(sqrt(0.5 * g->triangles * 2.0 * PI * g->tube / length));
+    double centre_line_length = g->radius * (g->kind == TACT_GENERATE_KNOT ? 10.6 : 2.0 * PI);
+    long fit = lround(sqrt(0.5 * g->triangles * 2.0 * PI * g->tube / centre_line_length));
     size_t vertices_per_ring = fit < 4 ? 4 : (size_t)fit,
-           rings = g->triangles / (2 * vertices_per_ring);
-    rings = rings < 8 ? 8 : rings;
-    int rc = allocate_soup(soup, rings * vertices_per_ring, 2 * rings * vertices_per_ring);
-    for (size_t i = 0; !rc && i < rings; i++) {
+           ring_count = g->triangles / (2 * vertices_per_ring);
+    ring_count = ring_count < 8 ? 8 : ring_count;
+    int rc =
+        allocate_soup(soup, ring_count * vertices_per_ring, 2 * ring_count * vertices_per_ring);
+    for (size_t i = 0; !rc && i < ring_count; i++) {
         double c[3], t[3], n[3], b[3];
-        tube_centre_line(g, (double)i / (double)rings, c, t, n);
+        tube_centre_line(g, (double)i / (double)ring_count, c, t, n);
         tact_v3_cross(b, t, n);
         for (size_t j = 0; j < vertices_per_ring; j++) {
             double angle = 2.0 * PI * (double)j / (double)vertices_per_ring,
@@ -236,7 +237,7 @@ static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup 
         }
     }
     if (!rc) {
-        append_quads_between_rings(soup, 0, rings, vertices_per_ring, 1);
+        append_quads_between_rings(soup, 0, ring_count, vertices_per_ring, 1);
     }
     return rc;
 }
@@ -251,11 +252,11 @@ static const char *parameter_out_of_range_name(const struct tact_generate *g)
 {
     static const uint32_t most[TACT_GENERATE_KINDS] = {4096, 512, 0, 0, 1024, 1024};
     static const uint32_t least[TACT_GENERATE_KINDS] = {3, 3, 0, 0, 1, 1};
-    int cube = g->kind == TACT_GENERATE_BUMPY_CUBE, tube = g->kind == TACT_GENERATE_TORUS;
+    int is_bumpy_cube = g->kind == TACT_GENERATE_BUMPY_CUBE, tube = g->kind == TACT_GENERATE_TORUS;
     int is_knot = g->kind == TACT_GENERATE_KNOT, prism = g->kind == TACT_GENERATE_PRISM;
-    double size = cube ? g->edge : g->radius;
+    double size = is_bumpy_cube ? g->edge : g->radius;
     if (!is_in_range(size, 0.0, 1e6)) {
-        return cube ? "edge" : "radius";
+        return is_bumpy_cube ? "edge" : "radius";
     }
     if ((prism || g->kind == TACT_GENERATE_GEAR) && !is_in_range(g->height, 0.0, 1e6)) {
         return "height";
@@ -263,7 +264,7 @@ static const char *parameter_out_of_range_name(const struct tact_generate *g)
     if ((tube || is_knot) && !(g->tube > 0.0 && g->tube < (is_knot ? 0.25 : 1.0) * g->radius)) {
         return "tube";
     }
-    if ((cube || g->kind == TACT_GENERATE_BLOB) && !(g->bump >= 0.0 && g->bump <= size)) {
+    if ((is_bumpy_cube || g->kind == TACT_GENERATE_BLOB) && !(g->bump >= 0.0 && g->bump <= size)) {
         return "bump";
     }
     if (most[g->kind] && (g->count < least[g->kind] || g->count > most[g->kind])) {
@@ -279,11 +280,11 @@ int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out,
                                                   struct tact_soup *) = {
         make_prism, make_gear, make_tube_along_knot, make_tube_along_knot, make_cube, make_cube};
     int is_known_kind = (unsigned)what->kind < TACT_GENERATE_KINDS;
-    const char *member = is_known_kind ? parameter_out_of_range_name(what) : "kind";
+    const char *bad_parameter_name = is_known_kind ? parameter_out_of_range_name(what) : "kind";
     memset(out, 0, sizeof *out);
-    if (member) {
+    if (bad_parameter_name) {
         if (bad_parameter) {
-            *bad_parameter = member;
+            *bad_parameter = bad_parameter_name;
         }
         return -EINVAL;
     }

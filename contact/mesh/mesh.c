@@ -39,14 +39,15 @@ static int check_mesh_arrays(const double *vertices, size_t vertex_count, const 
 /** Appends "N what" to the list of defects in text if the count is not 0. */
 static void append_count_to_text(char *text, size_t size, size_t count, const char *what)
 {
-    size_t used = strlen(text);
-    if (count && used < size) {
-        snprintf(text + used, size - used, "%s%zu %s", used ? ", " : "", count, what);
+    size_t text_length = strlen(text);
+    if (count && text_length < size) {
+        snprintf(text + text_length, size - text_length, "%s%zu %s", text_length ? ", " : "", count,
+                 what);
     }
 }
 
-static int report_defects(const struct tact_mesh_defects *d, int zero_volume_allowed,
-                          struct tact_error *err)
+static int report_mesh_defects(const struct tact_mesh_defects *d, int zero_volume_allowed,
+                               struct tact_error *err)
 {
     char text[256] = "";
     append_count_to_text(text, sizeof text, d->boundary_edges, "boundary edges (the mesh is open)");
@@ -103,7 +104,7 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
                                      triangle_count, &defects);
     }
     if (rc == 0) {
-        rc = report_defects(&defects, zero_volume_allowed, err);
+        rc = report_mesh_defects(&defects, zero_volume_allowed, err);
     }
     if (rc == 0) {
         tact_mesh_integrate(mesh);
@@ -111,7 +112,7 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
     }
     if (rc == 0 && !zero_volume_allowed) {
         rc = tact_mesh_count_crossings(mesh, &defects);
-        rc = rc ? rc : report_defects(&defects, zero_volume_allowed, err);
+        rc = rc ? rc : report_mesh_defects(&defects, zero_volume_allowed, err);
     }
     if (rc == 0) {
         rc = tact_mesh_build_wide_tree(mesh);

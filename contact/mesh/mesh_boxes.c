@@ -24,32 +24,32 @@ static const double *vertex_of_triangle_run(const struct run *run, uint32_t i)
 /** Sums the area vectors of a run of triangles; returns the sum of their areas. */
 static double sum_triangle_areas(const struct run *run, double sum[3])
 {
-    double total = 0.0;
+    double total_area = 0.0;
     tact_v3_set(sum, 0.0, 0.0, 0.0);
     for (uint32_t i = 0; i < 3 * run->count; i += 3) {
         double e1[3], e2[3], n[3];
         tact_v3_sub(e1, vertex_of_triangle_run(run, i + 1), vertex_of_triangle_run(run, i));
         tact_v3_sub(e2, vertex_of_triangle_run(run, i + 2), vertex_of_triangle_run(run, i));
         tact_v3_cross(n, e1, e2);
-        total += tact_v3_norm(n);
+        total_area += tact_v3_norm(n);
         tact_v3_add(sum, sum, n);
     }
-    return total;
+    return total_area;
 }
 
 /** Rotates axes[0] and axes[1] about axes[2] to the principal axes of the triangles' corners. */
 static void align_axes_to_principal(const struct run *run, double axes[3][3])
 {
     double n = 3.0 * run->count, mean[2] = {0.0}, c[3] = {0.0};
-    for (int pass = 0; pass < 2; pass++) {
+    for (int centring_pass = 0; centring_pass < 2; centring_pass++) {
         for (uint32_t i = 0; i < 3 * run->count; i++) {
             double x = tact_v3_dot(axes[0], vertex_of_triangle_run(run, i)) - mean[0];
             double y = tact_v3_dot(axes[1], vertex_of_triangle_run(run, i)) - mean[1];
-            c[0] += pass ? x * x : x;
-            c[1] += pass ? y * y : y;
-            c[2] += pass ? x * y : 0.0;
+            c[0] += centring_pass ? x * x : x;
+            c[1] += centring_pass ? y * y : y;
+            c[2] += centring_pass ? x * y : 0.0;
         }
-        if (pass == 0) {
+        if (centring_pass == 0) {
             mean[0] = c[0] / n;
             mean[1] = c[1] / n;
             c[0] = c[1] = 0.0;
@@ -87,14 +87,14 @@ static double measure_extents_along_axes(const struct run *run, double axes[3][3
     return h[0] * h[1] + h[1] * h[2] + h[2] * h[0];
 }
 
-static void build_box(const struct run *run, const double middle[3], double unit,
-                      struct tact_mesh_box *box)
+static void build_oriented_box(const struct run *run, const double root_centre[3], double unit,
+                               struct tact_mesh_box *box)
 {
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[3][3];
     struct extents extents, other;
     double surface = measure_extents_along_axes(run, axes, &extents), centre[3] = {0.0};
-    double total = sum_triangle_areas(run, turned[2]);
-    if (tact_v3_norm(turned[2]) > 0.3 * total) {
+    double total_area = sum_triangle_areas(run, turned[2]);
+    if (tact_v3_norm(turned[2]) > 0.3 * total_area) {
         tact_v3_normalize(turned[2], turned[2]);
         tact_v3_tangents(turned[2], turned[0], turned[1]);
         align_axes_to_principal(run, turned);
@@ -113,7 +113,7 @@ static void build_box(const struct run *run, const double middle[3], double unit
         }
     }
     for (int j = 0; j < 3; j++) {
-        box->centre[j] = (float)((centre[j] - middle[j]) / unit);
+        box->centre[j] = (float)((centre[j] - root_centre[j]) / unit);
     }
 }
 
@@ -132,13 +132,13 @@ static struct run triangle_run_of_node(const struct tact_mesh *mesh, size_t inde
 
 struct tact_mesh_box *tact_mesh_build_boxes(const struct tact_mesh *mesh)
 {
-    double middle[3], unit = tact_mesh_box_unit(mesh, middle);
-    struct tact_mesh_box *boxes = calloc(mesh->node_count, sizeof *boxes);
-    for (size_t i = 0; boxes && i < mesh->node_count; i++) {
+    double root_centre[3], unit = tact_mesh_box_unit(mesh, root_centre);
+    struct tact_mesh_box *node_boxes = calloc(mesh->node_count, sizeof *node_boxes);
+    for (size_t i = 0; node_boxes && i < mesh->node_count; i++) {
         struct run run = triangle_run_of_node(mesh, i);
-        build_box(&run, middle, unit, &boxes[i]);
-        boxes[i].first = mesh->nodes[i].first;
-        boxes[i].count = mesh->nodes[i].count;
+        build_oriented_box(&run, root_centre, unit, &node_boxes[i]);
+        node_boxes[i].first = mesh->nodes[i].first;
+        node_boxes[i].count = mesh->nodes[i].count;
     }
-    return boxes;
+    return node_boxes;
 }

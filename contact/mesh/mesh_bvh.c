@@ -18,15 +18,16 @@ static int compare_tree_items(const void *pa, const void *pb)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void compute_item_bounds(const struct tact_mesh *mesh, const struct tact_tree_item *items,
-                                size_t count, struct tact_mesh_node *node)
+static void compute_item_bounds(const struct tact_mesh *mesh,
+                                const struct tact_tree_item *tree_items, size_t count,
+                                struct tact_mesh_node *node)
 {
     for (int k = 0; k < 3; k++) {
         node->lower[k] = INFINITY;
         node->upper[k] = -INFINITY;
     }
     for (size_t i = 0; i < 3 * count; i++) {
-        uint32_t vertex = mesh->triangles[3 * (size_t)items[i / 3].number + i % 3];
+        uint32_t vertex = mesh->triangles[3 * (size_t)tree_items[i / 3].number + i % 3];
         for (int k = 0; k < 3; k++) {
             double x = mesh->vertices[3 * (size_t)vertex + (size_t)k];
             node->lower[k] = fmin(node->lower[k], x);
@@ -35,14 +36,14 @@ static void compute_item_bounds(const struct tact_mesh *mesh, const struct tact_
     }
 }
 
-void tact_tree_sort(struct tact_tree_item *items, size_t count)
+void tact_sort_tree_items(struct tact_tree_item *tree_items, size_t count)
 {
     double lower[3] = {INFINITY, INFINITY, INFINITY};
     double upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < 3; k++) {
-            lower[k] = fmin(lower[k], items[i].centre[k]);
-            upper[k] = fmax(upper[k], items[i].centre[k]);
+            lower[k] = fmin(lower[k], tree_items[i].centre[k]);
+            upper[k] = fmax(upper[k], tree_items[i].centre[k]);
         }
     }
     int axis = 0;
@@ -52,9 +53,9 @@ void tact_tree_sort(struct tact_tree_item *items, size_t count)
         }
     }
     for (size_t i = 0; i < count; i++) {
-        items[i].key = items[i].centre[axis];
+        tree_items[i].key = tree_items[i].centre[axis];
     }
-    qsort(items, count, sizeof *items, compare_tree_items);
+    qsort(tree_items, count, sizeof *tree_items, compare_tree_items);
 }
 
 /** Number of a tree node's triangles that the first child gets. */
@@ -62,56 +63,57 @@ static size_t first_child_triangle_count(size_t count)
 {
     const size_t triangle_count_of_8_leaves = 8 * (size_t)TACT_MESH_LEAF;
     size_t unit = count > triangle_count_of_8_leaves ? triangle_count_of_8_leaves : TACT_MESH_LEAF;
-    size_t units = (count + unit - 1) / unit;
-    return unit * ((units + 1) / 2);
+    size_t leaf_unit_count = (count + unit - 1) / unit;
+    return unit * ((leaf_unit_count + 1) / 2);
 }
 
-static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *items, size_t first,
+static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *tree_items, size_t first,
                           size_t count, size_t index)
 {
     struct tact_mesh_node *node = &mesh->nodes[index];
-    compute_item_bounds(mesh, items + first, count, node);
+    compute_item_bounds(mesh, tree_items + first, count, node);
     if (count <= TACT_MESH_LEAF) {
         node->first = (uint32_t)first;
         node->count = (uint32_t)count;
         return;
     }
-    tact_tree_sort(items + first, count);
+    tact_sort_tree_items(tree_items + first, count);
     size_t first_child = mesh->node_count, part = first_child_triangle_count(count);
     mesh->node_count += 2;
     node->first = (uint32_t)first_child;
     node->count = 0;
-    build_subtree(mesh, items, first, part, first_child);
-    build_subtree(mesh, items, first + part, count - part, first_child + 1);
+    build_subtree(mesh, tree_items, first, part, first_child);
+    build_subtree(mesh, tree_items, first + part, count - part, first_child + 1);
 }
 
 int tact_mesh_build_tree(struct tact_mesh *mesh)
 {
     size_t n = mesh->triangle_count;
-    struct tact_tree_item *items = malloc(n * sizeof *items);
-    uint32_t *sorted = malloc(3 * n * sizeof *sorted);
+    struct tact_tree_item *tree_items = malloc(n * sizeof *tree_items);
+    uint32_t *sorted_triangles = malloc(3 * n * sizeof *sorted_triangles);
     mesh->nodes = malloc(2 * n * sizeof *mesh->nodes);
-    if (!items || !sorted || !mesh->nodes) {
-        free(items);
-        free(sorted);
+    if (!tree_items || !sorted_triangles || !mesh->nodes) {
+        free(tree_items);
+        free(sorted_triangles);
         return -ENOMEM;
     }
     for (size_t t = 0; t < n; t++) {
-        items[t].number = (uint32_t)t;
+        tree_items[t].number = (uint32_t)t;
         for (size_t k = 0; k < 3; k++) {
             const uint32_t *v = mesh->triangles + 3 * t;
-            items[t].centre[k] = mesh->vertices[3 * (size_t)v[0] + k] +
-                                 mesh->vertices[3 * (size_t)v[1] + k] +
-                                 mesh->vertices[3 * (size_t)v[2] + k];
+            tree_items[t].centre[k] = mesh->vertices[3 * (size_t)v[0] + k] +
+                                      mesh->vertices[3 * (size_t)v[1] + k] +
+                                      mesh->vertices[3 * (size_t)v[2] + k];
         }
     }
     mesh->node_count = 1;
-    build_subtree(mesh, items, 0, n, 0);
+    build_subtree(mesh, tree_items, 0, n, 0);
     for (size_t t = 0; t < n; t++) {
-        memcpy(sorted + 3 * t, mesh->triangles + 3 * (size_t)items[t].number, 3 * sizeof *sorted);
+        memcpy(sorted_triangles + 3 * t, mesh->triangles + 3 * (size_t)tree_items[t].number,
+               3 * sizeof *sorted_triangles);
     }
     free(mesh->triangles);
-    mesh->triangles = sorted;
-    free(items);
+    mesh->triangles = sorted_triangles;
+    free(tree_items);
     return 0;
 }

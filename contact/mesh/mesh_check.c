@@ -54,16 +54,16 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
     size_t *number = malloc((n ? n : 1) * sizeof *number);
     int rc = first && number ? find_equal_vertices(vertices, n, first) : -ENOMEM;
     if (rc == 0) {
-        const size_t unused = SIZE_MAX;
+        const size_t unused_vertex_mark = SIZE_MAX;
         for (size_t i = 0; i < n; i++) {
-            number[i] = unused;
+            number[i] = unused_vertex_mark;
         }
         for (size_t i = 0; i < 3 * triangle_count; i++) {
             number[first[triangles[i]]] = 0;
         }
         size_t count = 0;
         for (size_t i = 0; i < n; i++) {
-            if (number[i] != unused) {
+            if (number[i] != unused_vertex_mark) {
                 memmove(vertices + 3 * count, vertices + 3 * i, 3 * sizeof *vertices);
                 number[i] = count++;
             }
@@ -82,10 +82,10 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 struct half_edge {
     uint32_t low, high;
     uint32_t triangle;
-    uint32_t runs_low_to_high; /* 1: the half-edge runs from low to high */
+    uint32_t runs_to_higher_vertex; /* 1: the half-edge runs from low to high */
 };
 
-static int compare_edges(const void *pa, const void *pb)
+static int compare_half_edges(const void *pa, const void *pb)
 {
     const struct half_edge *a = pa, *b = pb;
     if (a->low != b->low) {
@@ -97,27 +97,28 @@ static int compare_edges(const void *pa, const void *pb)
     return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
 }
 
-static uint32_t find_component_root(uint32_t *parent, uint32_t i)
+static uint32_t find_component_root(uint32_t *component_parent, uint32_t i)
 {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
+    while (component_parent[i] != i) {
+        component_parent[i] = component_parent[component_parent[i]];
+        i = component_parent[i];
     }
     return i;
 }
 
-static void unite_components(uint32_t *parent, uint32_t a, uint32_t b)
+static void unite_components(uint32_t *component_parent, uint32_t a, uint32_t b)
 {
-    uint32_t ra = find_component_root(parent, a), rb = find_component_root(parent, b);
+    uint32_t ra = find_component_root(component_parent, a),
+             rb = find_component_root(component_parent, b);
     if (ra < rb) {
-        parent[rb] = ra;
+        component_parent[rb] = ra;
     } else {
-        parent[ra] = rb;
+        component_parent[ra] = rb;
     }
 }
 
 /** Lists the half-edges of the triangles without a repeated vertex; returns their number. */
-static size_t list_half_edges(const uint32_t *triangles, size_t count, struct half_edge *edges)
+static size_t list_half_edges(const uint32_t *triangles, size_t count, struct half_edge *half_edges)
 {
     size_t n = 0;
     for (size_t t = 0; t < count; t++) {
@@ -127,29 +128,30 @@ static size_t list_half_edges(const uint32_t *triangles, size_t count, struct ha
         }
         for (int k = 0; k < 3; k++) {
             uint32_t p = v[k], q = v[(k + 1) % 3];
-            edges[n].low = p < q ? p : q;
-            edges[n].high = p < q ? q : p;
-            edges[n].triangle = (uint32_t)t;
-            edges[n].runs_low_to_high = p < q;
+            half_edges[n].low = p < q ? p : q;
+            half_edges[n].high = p < q ? q : p;
+            half_edges[n].triangle = (uint32_t)t;
+            half_edges[n].runs_to_higher_vertex = p < q;
             n++;
         }
     }
     return n;
 }
 
-static void count_edge_defects(const struct half_edge *edges, size_t n, uint32_t *parent,
-                               struct tact_mesh_defects *defects)
+static void count_edge_defects(const struct half_edge *half_edges, size_t n,
+                               uint32_t *component_parent, struct tact_mesh_defects *defects)
 {
     for (size_t i = 0; i < n;) {
-        size_t end = i, runs_low_to_high = 0;
-        while (end < n && edges[end].low == edges[i].low && edges[end].high == edges[i].high) {
-            unite_components(parent, edges[i].triangle, edges[end].triangle);
-            runs_low_to_high += edges[end].runs_low_to_high;
+        size_t end = i, runs_to_higher_vertex = 0;
+        while (end < n && half_edges[end].low == half_edges[i].low &&
+               half_edges[end].high == half_edges[i].high) {
+            unite_components(component_parent, half_edges[i].triangle, half_edges[end].triangle);
+            runs_to_higher_vertex += half_edges[end].runs_to_higher_vertex;
             end++;
         }
         size_t edge_use_count = end - i;
         defects->boundary_edges += edge_use_count == 1;
-        defects->misoriented_edges += edge_use_count == 2 && runs_low_to_high != 1;
+        defects->misoriented_edges += edge_use_count == 2 && runs_to_higher_vertex != 1;
         defects->nonmanifold_edges += edge_use_count > 2;
         i = end;
     }
@@ -180,25 +182,26 @@ int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const u
 {
     (void)vertex_count;
     memset(defects, 0, sizeof *defects);
-    struct half_edge *edges = calloc(3 * triangle_count + 1, sizeof *edges);
-    uint32_t *parent = malloc((triangle_count ? triangle_count : 1) * sizeof *parent);
-    if (!edges || !parent) {
-        free(edges);
-        free(parent);
+    struct half_edge *half_edges = calloc(3 * triangle_count + 1, sizeof *half_edges);
+    uint32_t *component_parent =
+        malloc((triangle_count ? triangle_count : 1) * sizeof *component_parent);
+    if (!half_edges || !component_parent) {
+        free(half_edges);
+        free(component_parent);
         return -ENOMEM;
     }
     for (size_t t = 0; t < triangle_count; t++) {
-        parent[t] = (uint32_t)t;
+        component_parent[t] = (uint32_t)t;
     }
-    size_t n = list_half_edges(triangles, triangle_count, edges);
-    qsort(edges, n, sizeof *edges, compare_edges);
-    count_edge_defects(edges, n, parent, defects);
+    size_t n = list_half_edges(triangles, triangle_count, half_edges);
+    qsort(half_edges, n, sizeof *half_edges, compare_half_edges);
+    count_edge_defects(half_edges, n, component_parent, defects);
     count_degenerate_triangles(vertices, triangles, triangle_count, defects);
     for (size_t t = 0; t < triangle_count; t++) {
-        defects->components += parent[t] == (uint32_t)t;
+        defects->components += component_parent[t] == (uint32_t)t;
     }
-    free(edges);
-    free(parent);
+    free(half_edges);
+    free(component_parent);
     return 0;
 }
 

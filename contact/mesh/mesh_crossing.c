@@ -22,13 +22,13 @@ struct crossings {
 };
 
 /** A search for crossings: the mesh with its vertices as given, or displaced by component. */
-struct search {
+struct crossing_search {
     const struct tact_mesh *mesh;
     const double *vertices;
-    const uint32_t *component;     /* index of the connected component of each vertex */
-    double margin;                 /* enlargement of boxes [m] */
-    int counts_between_components; /* 1: pairs of triangles of different components are counted; 0:
-                                      pairs of the same component */
+    const uint32_t *component_of_vertex; /* index of the connected component of each vertex */
+    double box_margin;                   /* enlargement of boxes [m] */
+    int counts_pairs_between_components; /* 1: pairs of triangles of different components are
+                                      counted; 0: pairs of the same component */
     struct crossings *found;
     int rc; /* 0, or -ENOMEM */
 };
@@ -86,11 +86,11 @@ static int edge_pierces_triangle(const uint32_t *is, const double *const s[3], c
                                  const double *const t[3])
 {
     for (int k = 0; k < 3; k++) {
-        int l = (k + 1) % 3, common = 0;
+        int l = (k + 1) % 3, has_common_corner = 0;
         for (int j = 0; j < 3; j++) {
-            common |= is[k] == it[j] || is[l] == it[j];
+            has_common_corner |= is[k] == it[j] || is[l] == it[j];
         }
-        if (!common && segment_pierces_triangle(s[k], s[l], t)) {
+        if (!has_common_corner && segment_pierces_triangle(s[k], s[l], t)) {
             return 1;
         }
     }
@@ -98,11 +98,12 @@ static int edge_pierces_triangle(const uint32_t *is, const double *const s[3], c
 }
 
 /** Whether two triangles cross other than at common corners. */
-static int triangles_cross(const struct search *f, size_t i, size_t j)
+static int do_triangles_cross(const struct crossing_search *f, size_t i, size_t j)
 {
     const uint32_t *is = f->mesh->triangles + 3 * i, *it = f->mesh->triangles + 3 * j;
     const double *s[3], *t[3];
-    if (f->counts_between_components == (f->component[is[0]] == f->component[it[0]])) {
+    if (f->counts_pairs_between_components ==
+        (f->component_of_vertex[is[0]] == f->component_of_vertex[it[0]])) {
         return 0;
     }
     for (int k = 0; k < 3; k++) {
@@ -121,11 +122,11 @@ static int triangles_cross(const struct search *f, size_t i, size_t j)
     return edge_pierces_triangle(is, s, it, t) || edge_pierces_triangle(it, t, is, s);
 }
 
-static void record_triangle_crossing(struct search *f, size_t i, size_t j)
+static void record_triangle_crossing(struct crossing_search *f, size_t i, size_t j)
 {
     struct crossings *c = f->found;
-    uint64_t a = f->component[f->mesh->triangles[3 * i]];
-    uint64_t b = f->component[f->mesh->triangles[3 * j]];
+    uint64_t a = f->component_of_vertex[f->mesh->triangles[3 * i]];
+    uint64_t b = f->component_of_vertex[f->mesh->triangles[3 * j]];
     if (c->count == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 64;
         uint64_t *grown_pairs = realloc(c->pairs, capacity * sizeof *grown_pairs);
@@ -139,11 +140,12 @@ static void record_triangle_crossing(struct search *f, size_t i, size_t j)
     c->pairs[c->count++] = a < b ? a << 32 | b : b << 32 | a;
 }
 
-static int do_node_boxes_overlap(const struct search *f, const struct tact_mesh_node *a,
+static int do_node_boxes_overlap(const struct crossing_search *f, const struct tact_mesh_node *a,
                                  const struct tact_mesh_node *b)
 {
     for (int k = 0; k < 3; k++) {
-        if (a->lower[k] > b->upper[k] + f->margin || b->lower[k] > a->upper[k] + f->margin) {
+        if (a->lower[k] > b->upper[k] + f->box_margin ||
+            b->lower[k] > a->upper[k] + f->box_margin) {
             return 0;
         }
     }
@@ -152,7 +154,7 @@ static int do_node_boxes_overlap(const struct search *f, const struct tact_mesh_
 
 /** Finds the crossing triangle pairs below two nodes of the tree, or below one. Recursive: the tree
  * is shallow. */
-static void find_crossings_below_nodes(struct search *f, uint32_t i, uint32_t j)
+static void find_crossings_below_nodes(struct crossing_search *f, uint32_t i, uint32_t j)
 {
     const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
     if (i != j && !do_node_boxes_overlap(f, a, b)) {
@@ -161,7 +163,7 @@ static void find_crossings_below_nodes(struct search *f, uint32_t i, uint32_t j)
     if (a->count && b->count) {
         for (uint32_t s = a->first; s < a->first + a->count; s++) {
             for (uint32_t t = i == j ? s + 1 : b->first; t < b->first + b->count; t++) {
-                if (triangles_cross(f, s, t)) {
+                if (do_triangles_cross(f, s, t)) {
                     record_triangle_crossing(f, s, t);
                 }
             }
@@ -181,24 +183,25 @@ static void find_crossings_below_nodes(struct search *f, uint32_t i, uint32_t j)
 
 /** Labels vertices by connected components, from 0 in the order of their first vertices; returns
  * the number of components. */
-static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *component)
+static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *component_of_vertex)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
-        component[i] = i;
+        component_of_vertex[i] = i;
     }
     for (size_t i = 0; i < 3 * mesh->triangle_count; i++) {
         uint32_t a = mesh->triangles[i], b = mesh->triangles[i - i % 3];
-        while (component[a] != a) {
-            a = component[a] = component[component[a]];
+        while (component_of_vertex[a] != a) {
+            a = component_of_vertex[a] = component_of_vertex[component_of_vertex[a]];
         }
-        while (component[b] != b) {
-            b = component[b] = component[component[b]];
+        while (component_of_vertex[b] != b) {
+            b = component_of_vertex[b] = component_of_vertex[component_of_vertex[b]];
         }
-        component[a > b ? a : b] = a > b ? b : a;
+        component_of_vertex[a > b ? a : b] = a > b ? b : a;
     }
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
-        component[i] = component[i] == i ? count++ : component[component[i]];
+        component_of_vertex[i] =
+            component_of_vertex[i] == i ? count++ : component_of_vertex[component_of_vertex[i]];
     }
     return count;
 }
@@ -221,7 +224,7 @@ static int compare_pairs(const void *a, const void *b)
 /** Counts the crossings that are in both lists, summed over the pairs of components. */
 static size_t count_common_crossings(struct crossings found[2])
 {
-    size_t common = 0;
+    size_t common_count = 0;
     for (int way = 0; way < 2; way++) {
         if (found[way].count) {
             qsort(found[way].pairs, found[way].count, sizeof *found[way].pairs, compare_pairs);
@@ -229,27 +232,27 @@ static size_t count_common_crossings(struct crossings found[2])
     }
     for (size_t i = 0, j = 0; i < found[0].count && j < found[1].count;) {
         uint64_t x = found[0].pairs[i], y = found[1].pairs[j];
-        common += x == y;
+        common_count += x == y;
         i += x <= y;
         j += y <= x;
     }
-    return common;
+    return common_count;
 }
 
 /** Counts crossings between components displaced by +- a perturbation: components that overlap
  * cross for both signs, components that touch for at most one. */
-static int count_perturbed_crossings(struct search *f, size_t *crossings)
+static int count_perturbed_crossings(struct crossing_search *f, size_t *crossings)
 {
     size_t n = f->mesh->vertex_count;
     struct crossings found[2] = {{0}};
     const double *vertices = f->vertices;
     double *moved = malloc(3 * n * sizeof *moved);
     f->rc = moved ? 0 : -ENOMEM;
-    f->counts_between_components = 1;
+    f->counts_pairs_between_components = 1;
     for (int way = 0; way < 2 && !f->rc; way++) {
         for (size_t i = 0; i < 3 * n; i++) {
-            double by = (way ? 0.5 : -0.5) * f->margin *
-                        component_perturbation(f->component[i / 3], (int)(i % 3));
+            double by = (way ? 0.5 : -0.5) * f->box_margin *
+                        component_perturbation(f->component_of_vertex[i / 3], (int)(i % 3));
             moved[i] = vertices[i] + by;
         }
         f->vertices = moved;
@@ -275,8 +278,8 @@ static int side_of_line(const double *a, const double *b, const double *p)
 }
 
 /** Winding number of the other components about a point: signed crossings of the ray along +z. */
-static int winding_number_of_components(const struct search *f, uint32_t node, const double p[3],
-                                        uint32_t own)
+static int winding_number_of_components(const struct crossing_search *f, uint32_t node,
+                                        const double p[3], uint32_t own)
 {
     const struct tact_mesh_node *n = &f->mesh->nodes[node];
     int w = 0;
@@ -293,12 +296,12 @@ static int winding_number_of_components(const struct search *f, uint32_t node, c
         const double *a = f->vertices + 3 * (size_t)v[0], *b = f->vertices + 3 * (size_t)v[1];
         const double *c = f->vertices + 3 * (size_t)v[2];
         int side = side_of_line(a, b, p);
-        if (f->component[v[0]] == own || side_of_line(b, c, p) != side ||
+        if (f->component_of_vertex[v[0]] == own || side_of_line(b, c, p) != side ||
             side_of_line(c, a, p) != side) {
             continue;
         }
-        double below = signed_tetrahedron_volume(a, b, c, p);
-        w += side && below > 0.0 ? 1 : !side && below < 0.0 ? -1 : 0;
+        double signed_volume = signed_tetrahedron_volume(a, b, c, p);
+        w += side && signed_volume > 0.0 ? 1 : !side && signed_volume < 0.0 ? -1 : 0;
     }
     return w;
 }
@@ -306,7 +309,7 @@ static int winding_number_of_components(const struct search *f, uint32_t node, c
 /** Counts misplaced components: a solid must lie outside all others, a cavity (inside out) inside
  * exactly one. For components that do not cross, one triangle decides; triangles that lie on
  * another component's face are skipped. */
-static int count_misnested_components(const struct search *f, uint32_t components,
+static int count_misnested_components(const struct crossing_search *f, uint32_t components,
                                       size_t *misplaced)
 {
     const struct tact_mesh *m = f->mesh;
@@ -321,11 +324,11 @@ static int count_misnested_components(const struct search *f, uint32_t component
         const uint32_t *v = m->triangles + 3 * t;
         double n[3];
         tact_v3_cross(n, f->vertices + 3 * (size_t)v[0], f->vertices + 3 * (size_t)v[1]);
-        volume[f->component[v[0]]] += tact_v3_dot(n, f->vertices + 3 * (size_t)v[2]);
+        volume[f->component_of_vertex[v[0]]] += tact_v3_dot(n, f->vertices + 3 * (size_t)v[2]);
     }
     *misplaced = components;
     for (size_t t = 0; t < m->triangle_count && *misplaced; t++) {
-        const uint32_t *v = m->triangles + 3 * t, c = f->component[v[0]];
+        const uint32_t *v = m->triangles + 3 * t, c = f->component_of_vertex[v[0]];
         double p[3];
         /* The test point is inside the triangle, off its lines of symmetry. */
         for (int k = 0; k < 3; k++) {
@@ -348,27 +351,29 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
 {
     double size = 0.0;
     struct crossings found = {0};
-    uint32_t *component = malloc(mesh->vertex_count * sizeof *component);
-    if (!component) {
+    uint32_t *component_of_vertex = malloc(mesh->vertex_count * sizeof *component_of_vertex);
+    if (!component_of_vertex) {
         return -ENOMEM;
     }
     for (int k = 0; k < 3; k++) {
         size = fmax(size, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
     }
-    uint32_t components = label_components(mesh, component);
-    struct search f = {
-        .mesh = mesh, .vertices = mesh->vertices, .component = component, .found = &found};
+    uint32_t components = label_components(mesh, component_of_vertex);
+    struct crossing_search f = {.mesh = mesh,
+                                .vertices = mesh->vertices,
+                                .component_of_vertex = component_of_vertex,
+                                .found = &found};
     find_crossings_below_nodes(&f, 0, 0);
     free(found.pairs);
     size_t crossings_when_perturbed = 0;
     int rc = f.rc;
     defects->misplaced = 0;
     if (components > 1 && !rc) {
-        f.margin = 2.0 * RELATIVE_PERTURBATION * size;
+        f.box_margin = 2.0 * RELATIVE_PERTURBATION * size;
         rc = count_perturbed_crossings(&f, &crossings_when_perturbed);
         rc = rc ? rc : count_misnested_components(&f, components, &defects->misplaced);
     }
     defects->crossings = found.count + crossings_when_perturbed;
-    free(component);
+    free(component_of_vertex);
     return rc;
 }

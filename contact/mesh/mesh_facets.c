@@ -41,7 +41,8 @@ static double height_above_facet(const struct tact_mesh_facets *facets, uint32_t
 }
 
 /** Whether a triangle lies in the plane of facet f. */
-static int is_in_plane(const struct work *w, size_t triangle, const double area[3], uint32_t f)
+static int is_in_facet_plane(const struct work *w, size_t triangle, const double area[3],
+                             uint32_t f)
 {
     if (!(tact_v3_dot(area, w->facets->normal[f]) > 0.0)) {
         return 0;
@@ -66,7 +67,7 @@ static int assign_triangles_to_facets(struct work *w)
         tact_v3_sub(u, triangle_vertex(w->mesh, t, 1), a);
         tact_v3_sub(v, triangle_vertex(w->mesh, t, 2), a);
         tact_v3_cross(area, u, v);
-        while (f < facets->count && !is_in_plane(w, t, area, f)) {
+        while (f < facets->count && !is_in_facet_plane(w, t, area, f)) {
             f++;
         }
         if (f == facets->count) {
@@ -154,7 +155,7 @@ static int chain_edges_to_rims(struct work *w)
                 return 0;
             }
             facets->rim[used + length++] = (uint8_t)corner;
-            facets->corners_of[f][corner / 64] |= (uint64_t)1 << corner % 64;
+            facets->corner_bits_of_facet[f][corner / 64] |= (uint64_t)1 << corner % 64;
             uint32_t next = 0;
             while (next < w->edges &&
                    (w->edge[next].facet != f || w->edge[next].from != w->edge[e].to)) {

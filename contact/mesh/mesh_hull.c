@@ -42,34 +42,36 @@ static long list_hull_triangles(qhT *qh, const double *points, uint32_t **triang
         tact_v3_sub(e2, points + 3 * (size_t)corner[2], points + 3 * (size_t)corner[0]);
         tact_v3_cross(normal, e1, e2);
         /* A sliver has no reliable normal: qhull's orientation decides. */
-        int must_flip = tact_v3_dot(normal, normal) > 0.0 ? tact_v3_dot(normal, facet->normal) < 0.0
-                                                          : !(facet->toporient ^ qh_ORIENTclock);
+        int must_flip_facet = tact_v3_dot(normal, normal) > 0.0
+                                  ? tact_v3_dot(normal, facet->normal) < 0.0
+                                  : !(facet->toporient ^ qh_ORIENTclock);
         t[3 * n] = corner[0];
-        t[3 * n + 1] = corner[must_flip ? 2 : 1];
-        t[3 * n + 2] = corner[must_flip ? 1 : 2];
+        t[3 * n + 1] = corner[must_flip_facet ? 2 : 1];
+        t[3 * n + 2] = corner[must_flip_facet ? 1 : 2];
         n++;
     }
     return (long)n;
 }
 
-/** Runs qhull once with the given options; its messages go to log. *hull: whether qhull itself
- * found a hull, closed or not. */
+/** Runs qhull once with the given options; its messages go to log. *was_hull_found: whether qhull
+ * itself found a hull, closed or not. */
 static int run_qhull_with_options(const double *points, size_t n, const char *options, FILE *log,
-                                  int *hull, struct tact_mesh **out, struct tact_error *err)
+                                  int *was_hull_found, struct tact_mesh **out,
+                                  struct tact_error *err)
 {
-    char command[64];
-    snprintf(command, sizeof command, "qhull %s", options);
-    *hull = 0;
-    double *point_copy = malloc(3 * n * sizeof *point_copy);
+    char qhull_command[64];
+    snprintf(qhull_command, sizeof qhull_command, "qhull %s", options);
+    *was_hull_found = 0;
+    double *copy_of_points = malloc(3 * n * sizeof *copy_of_points);
     qhT *qh = calloc(1, sizeof *qh);
-    if (!point_copy || !qh) {
-        free(point_copy);
+    if (!copy_of_points || !qh) {
+        free(copy_of_points);
         free(qh);
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    memcpy(point_copy, points, 3 * n * sizeof *point_copy);
+    memcpy(copy_of_points, points, 3 * n * sizeof *copy_of_points);
     qh_zero(qh, log);
-    int rc = qh_new_qhull(qh, 3, (int)n, point_copy, False, command, log, log);
+    int rc = qh_new_qhull(qh, 3, (int)n, copy_of_points, False, qhull_command, log, log);
     if (rc == qh_ERRmem) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     } else if (rc) {
@@ -77,17 +79,17 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
                             "no convex hull: the %zu points lie in a plane, or nearly so", n);
     } else {
         uint32_t *triangles;
-        *hull = 1;
-        long count = list_hull_triangles(qh, point_copy, &triangles);
+        *was_hull_found = 1;
+        long count = list_hull_triangles(qh, copy_of_points, &triangles);
         rc = count < 0 ? tact_error_set(err, -ENOMEM, "out of memory")
                        : tact_mesh_create_checked(points, n, triangles, (size_t)count, 1, out, err);
         free(triangles);
     }
-    int kept, blocks;
+    int unfreed_bytes, unfreed_blocks;
     qh_freeqhull(qh, !qh_ALL);
-    qh_memfreeshort(qh, &kept, &blocks);
+    qh_memfreeshort(qh, &unfreed_bytes, &unfreed_blocks);
     free(qh);
-    free(point_copy);
+    free(copy_of_points);
     return rc;
 }
 
@@ -111,12 +113,12 @@ int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out, struc
     if (!log) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    int hull;
-    int rc = run_qhull_with_options(points, n, "Qt Pp", log, &hull, out, err);
-    if (rc == -EINVAL && hull) {
+    int was_hull_found;
+    int rc = run_qhull_with_options(points, n, "Qt Pp", log, &was_hull_found, out, err);
+    if (rc == -EINVAL && was_hull_found) {
         /* Merged facets may triangulate badly; joggled input has none. Only the connectivity is
          * taken from it, not the coordinates. */
-        rc = run_qhull_with_options(points, n, "QJ Pp", log, &hull, out, err);
+        rc = run_qhull_with_options(points, n, "QJ Pp", log, &was_hull_found, out, err);
     }
     fclose(log);
     free(text);

@@ -94,7 +94,7 @@ struct tact_mesh_facets {
     uint32_t first[TACT_FACETS + 1];      /* index in rim of the first corner of each facet */
     /* corners of each facet, counter-clockwise from outside */
     uint8_t rim[4 * TACT_FACET_CORNERS + 2 * TACT_FACETS];
-    uint64_t corners_of[TACT_FACETS][2]; /* bit set of the corners of each facet */
+    uint64_t corner_bits_of_facet[TACT_FACETS][2]; /* bit set of the corners of each facet */
 };
 
 /** Allocates and fills mesh->facets if the mesh is convex and within the limits; else leaves it
@@ -131,10 +131,10 @@ struct tact_mesh_leaf {
 };
 
 struct tact_mesh_wide {
-    struct tact_mesh_wide_node *nodes_of_eight; /* nodes of eight children; the first is the root */
-    struct tact_mesh_leaf *leaves;              /* leaves of the tree, in its order */
+    struct tact_mesh_wide_node *wide_nodes; /* nodes of eight children; the first is the root */
+    struct tact_mesh_leaf *leaves;          /* leaves of the tree, in its order */
     uint32_t wide_node_count, leaf_count;
-    uint64_t serial; /* serial number, unique among the meshes of this process, from 1 */
+    uint64_t serial_number; /* serial number, unique among the meshes of this process, from 1 */
 };
 
 /** Allocates and fills mesh->wide for a mesh with a tree. Returns 0 or -ENOMEM. */
@@ -150,7 +150,7 @@ struct tact_tree_item {
 };
 
 /** Sorts items along the axis on which their centres spread widest, equal ones by number. */
-void tact_tree_sort(struct tact_tree_item *items, size_t count);
+void tact_sort_tree_items(struct tact_tree_item *items, size_t count);
 
 /** Allocates and fills mesh->nodes and sorts mesh->triangles. Returns 0 or -ENOMEM. */
 int tact_mesh_build_tree(struct tact_mesh *mesh);

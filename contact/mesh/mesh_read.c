@@ -10,7 +10,7 @@
 #include "contact/number.h"
 
 /** Reader of a mesh file: a text read line by line, and the triangles read so far. */
-struct reader {
+struct mesh_reader {
     const char *name;
     char *next; /* start of the next line of the text */
     int line;   /* number of the current line of the file */
@@ -18,17 +18,17 @@ struct reader {
     struct tact_soup *soup;
     /* receives the faces as polygons; NULL: faces become triangles */
     struct tact_polygons *polygons;
-    size_t vertex_room, triangle_room;
+    size_t vertex_capacity, triangle_capacity;
     struct tact_error *err;
 };
 
-static int set_line_error(struct reader *r, const char *what)
+static int set_line_error(struct mesh_reader *r, const char *what)
 {
     tact_error_at(r->err, r->name, r->line, 0, NULL);
     return tact_error_set(r->err, -EINVAL, "%s", what);
 }
 
-static int set_out_of_memory_error(struct reader *r)
+static int set_out_of_memory_error(struct mesh_reader *r)
 {
     tact_error_at(r->err, r->name, r->line, 0, NULL);
     return tact_error_set(r->err, -ENOMEM, "out of memory");
@@ -40,21 +40,21 @@ static int grow_array(void **array, size_t count, size_t *capacity, size_t size)
     if (count < *capacity) {
         return 0;
     }
-    size_t more = *capacity ? 2 * *capacity : 256;
-    void *p = realloc(*array, more * 3 * size);
+    size_t new_capacity = *capacity ? 2 * *capacity : 256;
+    void *p = realloc(*array, new_capacity * 3 * size);
     if (!p) {
         return -ENOMEM;
     }
     *array = p;
-    *capacity = more;
+    *capacity = new_capacity;
     return 0;
 }
 
-static int add_vertex(struct reader *r, const double v[3])
+static int add_vertex(struct mesh_reader *r, const double v[3])
 {
     struct tact_soup *s = r->soup;
     void *array = s->vertices;
-    int rc = grow_array(&array, s->vertex_count, &r->vertex_room, sizeof *s->vertices);
+    int rc = grow_array(&array, s->vertex_count, &r->vertex_capacity, sizeof *s->vertices);
     s->vertices = array;
     if (rc) {
         return set_out_of_memory_error(r);
@@ -73,11 +73,11 @@ static int add_vertex(struct reader *r, const double v[3])
     return 0;
 }
 
-static int add_triangle(struct reader *r, size_t a, size_t b, size_t c)
+static int add_triangle(struct mesh_reader *r, size_t a, size_t b, size_t c)
 {
     struct tact_soup *s = r->soup;
     void *array = s->triangles;
-    int rc = grow_array(&array, s->triangle_count, &r->triangle_room, sizeof *s->triangles);
+    int rc = grow_array(&array, s->triangle_count, &r->triangle_capacity, sizeof *s->triangles);
     s->triangles = array;
     if (rc) {
         return set_out_of_memory_error(r);
@@ -96,7 +96,7 @@ enum { MAX_POLYGON_CORNERS = 1 << 24 };
 
 /** Reads the next line of a text, zero-terminated in place, without leading blanks; NULL at the
  * end. */
-static char *read_next_line(struct reader *r)
+static char *read_next_line(struct mesh_reader *r)
 {
     char *line = r->next;
     if (!line || !*line) {
@@ -126,7 +126,7 @@ static int skip_keyword(char *line, const char *word, char **rest)
     return 1;
 }
 
-static int read_three_numbers(struct reader *r, char *text, double v[3])
+static int read_three_numbers(struct mesh_reader *r, char *text, double v[3])
 {
     for (int k = 0; k < 3; k++) {
         char *end;
@@ -140,7 +140,7 @@ static int read_three_numbers(struct reader *r, char *text, double v[3])
 }
 
 /** Parses one corner "v", "v/t", "v//n" or "v/t/n" of an OBJ face. */
-static int parse_obj_face_corner(struct reader *r, char **text, size_t *vertex)
+static int parse_obj_face_corner(struct mesh_reader *r, char **text, size_t *vertex)
 {
     char *end;
     errno = 0;
@@ -161,7 +161,7 @@ static int parse_obj_face_corner(struct reader *r, char **text, size_t *vertex)
 }
 
 /** Adds a face's corner to the polygons; the first corner of a face begins a new polygon. */
-static int add_polygon_corner(struct reader *r, size_t vertex, int first)
+static int add_polygon_corner(struct mesh_reader *r, size_t vertex, int first)
 {
     struct tact_polygons *p = r->polygons;
     void *corners = p->corners, *faces = p->faces;
@@ -189,7 +189,7 @@ static int add_polygon_corner(struct reader *r, size_t vertex, int first)
 enum { MAX_CORNERS = 4096 };
 
 /** Adds the next corner of an OBJ face: the triangle that it closes, or a corner of a polygon. */
-static int add_polygon_triangle(struct reader *r, int count, size_t first, size_t last,
+static int add_polygon_triangle(struct mesh_reader *r, int count, size_t first, size_t last,
                                 size_t corner)
 {
     if (r->polygons) {
@@ -198,7 +198,7 @@ static int add_polygon_triangle(struct reader *r, int count, size_t first, size_
     return count >= 2 ? add_triangle(r, first, last, corner) : 0;
 }
 
-static int parse_obj_face(struct reader *r, char *text)
+static int parse_obj_face(struct mesh_reader *r, char *text)
 {
     size_t first = 0, last = 0, corner = 0;
     int count = 0;
@@ -218,7 +218,7 @@ static int parse_obj_face(struct reader *r, char *text)
     return count < 3 ? set_line_error(r, "a face needs three corners or more") : 0;
 }
 
-static int read_obj(struct reader *r)
+static int read_obj(struct mesh_reader *r)
 {
     char *line, *rest;
     while ((line = read_next_line(r))) {
@@ -237,7 +237,7 @@ static int read_obj(struct reader *r)
     return 0;
 }
 
-static int read_ascii_stl(struct reader *r)
+static int read_ascii_stl(struct mesh_reader *r)
 {
     char *line, *rest;
     int corners = -1, ended = 0; /* number of corners read of the open facet; -1 outside a facet */
@@ -279,15 +279,15 @@ static uint32_t read_le32(const unsigned char *p)
 
 static double read_le_float(const unsigned char *p)
 {
-    uint32_t bits = read_le32(p);
+    uint32_t float_bits = read_le32(p);
     float f;
-    memcpy(&f, &bits, sizeof f);
+    memcpy(&f, &float_bits, sizeof f);
     return (double)f;
 }
 
 /** Reads a binary STL file: 80 bytes of header, the number of triangles, then for each 50 bytes:
  * normal, corners, attribute. */
-static int read_binary_stl(struct reader *r, const unsigned char *data, size_t size)
+static int read_binary_stl(struct mesh_reader *r, const unsigned char *data, size_t size)
 {
     size_t count = read_le32(data + 80);
     if ((size - 84) / 50 < count) {
@@ -337,7 +337,7 @@ static int is_ascii_stl(const char *text)
            (text[5] == '\0' || isspace((unsigned char)text[5]));
 }
 
-static int read_text(struct reader *r, const void *data, size_t size, int *stl)
+static int read_text_mesh(struct mesh_reader *r, const void *data, size_t size, int *stl)
 {
     char *text = malloc(size + 1);
     if (!text) {
@@ -357,7 +357,7 @@ static int read_text(struct reader *r, const void *data, size_t size, int *stl)
     return rc;
 }
 
-static int read_tets(struct reader *r, const void *data, size_t size)
+static int read_tets(struct mesh_reader *r, const void *data, size_t size)
 {
     struct tact_tets *tets;
     int rc = tact_tets_read(data, size, r->name, r->scale, &tets, r->err);
@@ -377,7 +377,7 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
                    struct tact_soup *out, struct tact_error *err)
 {
     memset(out, 0, sizeof *out);
-    struct reader r = {.name = name, .scale = scale, .soup = out, .err = err};
+    struct mesh_reader r = {.name = name, .scale = scale, .soup = out, .err = err};
     if (tact_tets_recognise(data, size)) {
         return read_tets(&r, data, size);
     }
@@ -385,7 +385,7 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
     if (stl) {
         rc = read_binary_stl(&r, data, size);
     } else {
-        rc = read_text(&r, data, size, &stl);
+        rc = read_text_mesh(&r, data, size, &stl);
     }
     if (rc == 0 && out->triangle_count == 0) {
         r.line = 0;
@@ -405,9 +405,9 @@ int tact_polygons_read(const void *data, size_t size, const char *name, double s
                        struct tact_polygons *out, struct tact_error *err)
 {
     memset(out, 0, sizeof *out);
-    struct reader r = {
+    struct mesh_reader r = {
         .name = name, .scale = scale, .soup = &out->soup, .polygons = out, .err = err};
-    int stl = 0, rc = read_text(&r, data, size, &stl);
+    int stl = 0, rc = read_text_mesh(&r, data, size, &stl);
     if (rc == 0 && out->face_count == 0) {
         r.line = 0;
         rc = set_line_error(&r, "no faces: expected an OBJ file with v and f lines");

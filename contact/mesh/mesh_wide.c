@@ -44,26 +44,29 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
     }
 }
 
-/** Whether a tree node is a leaf, or all its leaves are at most `levels` below it. */
-static int has_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t node, int levels)
+/** Whether a tree node is a leaf, or all its leaves are at most `level_count` below it. */
+static int has_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t node,
+                                    int level_count)
 {
     const uint32_t first = boxes[node].first;
-    return boxes[node].count || (levels > 0 && has_leaves_within_levels(boxes, first, levels - 1) &&
-                                 has_leaves_within_levels(boxes, first + 1, levels - 1));
+    return boxes[node].count ||
+           (level_count > 0 && has_leaves_within_levels(boxes, first, level_count - 1) &&
+            has_leaves_within_levels(boxes, first + 1, level_count - 1));
 }
 
 /** Lists the descendants of a node a number of levels below it, or less deep where all leaves are
  * at most `low` levels below, in the tree's order.
  */
 static uint32_t list_descendants_at_level(const struct tact_mesh_box *boxes, uint32_t node,
-                                          int levels, int low, uint32_t *out)
+                                          int level_count, int low, uint32_t *out)
 {
-    if (levels == 0 || has_leaves_within_levels(boxes, node, low)) {
+    if (level_count == 0 || has_leaves_within_levels(boxes, node, low)) {
         *out = node;
         return 1;
     }
-    uint32_t n = list_descendants_at_level(boxes, boxes[node].first, levels - 1, low, out);
-    return n + list_descendants_at_level(boxes, boxes[node].first + 1, levels - 1, low, out + n);
+    uint32_t n = list_descendants_at_level(boxes, boxes[node].first, level_count - 1, low, out);
+    return n +
+           list_descendants_at_level(boxes, boxes[node].first + 1, level_count - 1, low, out + n);
 }
 
 static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *boxes,
@@ -72,7 +75,7 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
     /* children whose leaves fit in a node of eight are not split further */
     int low = has_leaves_within_levels(boxes, from, 3) ? 0 : 3;
     uint32_t children[8], n = list_descendants_at_level(boxes, from, 3, low, children);
-    struct tact_mesh_wide_node *wide_node = &mesh->wide->nodes_of_eight[index];
+    struct tact_mesh_wide_node *wide_node = &mesh->wide->wide_nodes[index];
     wide_node->count = n;
     for (uint32_t i = 0; i < 8; i++) {
         const struct tact_mesh_box *box = &boxes[children[i < n ? i : 0]];
@@ -86,12 +89,11 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
     for (uint32_t i = 0; i < n; i++) {
         const struct tact_mesh_box *box = &boxes[children[i]];
         if (box->count) {
-            mesh->wide->nodes_of_eight[index].child[i] =
-                mesh->wide->leaf_count | TACT_MESH_LEAF_FLAG;
+            mesh->wide->wide_nodes[index].child[i] = mesh->wide->leaf_count | TACT_MESH_LEAF_FLAG;
             add_leaf(mesh, box->first, box->count);
         } else {
             uint32_t child = mesh->wide->wide_node_count++;
-            mesh->wide->nodes_of_eight[index].child[i] = child;
+            mesh->wide->wide_nodes[index].child[i] = child;
             build_wide_node(mesh, boxes, child, children[i]);
         }
     }
@@ -112,14 +114,14 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh)
         return -ENOMEM;
     }
     /* each node of eight replaces at least one inner node, or is the root of a single leaf */
-    wide->nodes_of_eight = aligned_alloc(64, (inner + 1) * sizeof *wide->nodes_of_eight);
+    wide->wide_nodes = aligned_alloc(64, (inner + 1) * sizeof *wide->wide_nodes);
     wide->leaves = aligned_alloc(64, leaves * sizeof *wide->leaves);
-    if (!wide->nodes_of_eight || !wide->leaves) {
+    if (!wide->wide_nodes || !wide->leaves) {
         free(boxes);
         return -ENOMEM;
     }
     static _Atomic uint64_t last_mesh_serial;
-    wide->serial = atomic_fetch_add(&last_mesh_serial, 1) + 1;
+    wide->serial_number = atomic_fetch_add(&last_mesh_serial, 1) + 1;
     wide->wide_node_count = 1;
     build_wide_node(mesh, boxes, 0, 0);
     free(boxes);
@@ -129,7 +131,7 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh)
 void tact_mesh_free_wide_tree(struct tact_mesh *mesh)
 {
     if (mesh->wide) {
-        free(mesh->wide->nodes_of_eight);
+        free(mesh->wide->wide_nodes);
         free(mesh->wide->leaves);
         free(mesh->wide);
     }

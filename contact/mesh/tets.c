@@ -105,10 +105,10 @@ int tact_tets_read_count(struct tets_reader *r, size_t bytes, const char *what, 
 {
     uint64_t count;
     int rc = tact_tets_read_integer(r, what, &count);
-    size_t left = (size_t)(r->end - r->at);
-    if (!rc && (count > left / bytes || count >= UINT32_MAX / 4)) {
+    size_t bytes_left = (size_t)(r->end - r->at);
+    if (!rc && (count > bytes_left / bytes || count >= UINT32_MAX / 4)) {
         rc = tact_tets_report_error(r, "%s of %llu does not fit in the %zu bytes that follow", what,
-                                    (unsigned long long)count, left);
+                                    (unsigned long long)count, bytes_left);
     }
     *out = rc ? 0 : (size_t)count;
     return rc;
@@ -176,7 +176,7 @@ int tact_tets_is_field_name(struct tets_reader *r, const char *name)
 }
 
 /* Applies the scale, and checks what only the whole file shows. */
-static int check_completeness(struct tets_reader *r)
+static int scale_and_check_tets(struct tets_reader *r)
 {
     struct tact_tets *t = r->tets;
     r->line = 0;
@@ -215,7 +215,7 @@ static void skip_leading_space(struct tets_reader *r)
     }
 }
 
-static int report_xml(struct tets_reader *r)
+static int report_unsupported_xml(struct tets_reader *r)
 {
     return tact_tets_report_error(r, strstr(r->at, "<VTKFile")
                                          ? "VTK's XML (.vtu) cannot be read: save it as a legacy "
@@ -242,8 +242,8 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
         skip_leading_space(&r);
         rc = begins_with_word(text, size, vtk_starts)   ? tact_tets_read_vtk(&r)
              : begins_with_word(text, size, msh_starts) ? tact_tets_read_msh(&r)
-                                                        : report_xml(&r);
-        rc = rc ? rc : check_completeness(&r);
+                                                        : report_unsupported_xml(&r);
+        rc = rc ? rc : scale_and_check_tets(&r);
     }
     free(text);
     if (rc) {
@@ -260,7 +260,7 @@ struct side {
     uint32_t sorted[3], outward[3];
 };
 
-static int compare_sides(const void *a, const void *b)
+static int compare_tet_sides(const void *a, const void *b)
 {
     const struct side *p = a, *q = b;
     for (int i = 0; i < 3; i++) {
@@ -281,10 +281,10 @@ static void swap_vertices(uint32_t *a, uint32_t *b)
 static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, int apex,
                                struct side *out)
 {
-    static const uint8_t order[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+    static const uint8_t outward_corner_order[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     double e[3][3], across[3];
     for (int k = 0; k < 3; k++) {
-        out->outward[k] = tet[order[apex][k]];
+        out->outward[k] = tet[outward_corner_order[apex][k]];
         tact_v3_sub(e[k], t->vertices + 3 * (size_t)tet[k + 1], t->vertices + 3 * (size_t)tet[0]);
     }
     tact_v3_cross(across, e[1], e[2]);
@@ -334,10 +334,10 @@ int tact_tets_surface(const struct tact_tets *tets, struct tact_soup *out)
     for (size_t i = 0; i < count; i++) {
         make_oriented_side(tets, tets->tets + 4 * (i / 4), (int)(i % 4), &sides[i]);
     }
-    qsort(sides, count, sizeof *sides, compare_sides);
+    qsort(sides, count, sizeof *sides, compare_tet_sides);
     for (size_t i = 0; i < count; i++) {
-        int is_shared_side = (i && !compare_sides(&sides[i - 1], &sides[i])) ||
-                             (i + 1 < count && !compare_sides(&sides[i], &sides[i + 1]));
+        int is_shared_side = (i && !compare_tet_sides(&sides[i - 1], &sides[i])) ||
+                             (i + 1 < count && !compare_tet_sides(&sides[i], &sides[i + 1]));
         if (!is_shared_side) {
             memcpy(out->triangles + 3 * out->triangle_count++, sides[i].outward,
                    sizeof sides[i].outward);

@@ -112,13 +112,13 @@ static int read_integers(struct msh *m, const char *what, uint64_t *out, int cou
  * then the nodes' numbers, then their coordinates. */
 static int read_nodes_format_4(struct msh *m)
 {
-    size_t blocks, count, done = 0;
+    size_t block_count, count, done = 0;
     uint64_t tag_range[2], record_head[4];
-    int rc = tact_tets_read_count(m->r, 8, "the number of blocks of nodes", &blocks);
+    int rc = tact_tets_read_count(m->r, 8, "the number of blocks of nodes", &block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
     rc = rc ? rc : read_integers(m, "a node's number", tag_range, 2);
     rc = rc ? rc : allocate_nodes(m, count);
-    for (size_t b = 0; !rc && b < blocks; b++) {
+    for (size_t b = 0; !rc && b < block_count; b++) {
         rc = read_integers(m, "the head of a block of nodes", record_head, 4);
         if (!rc && (record_head[3] > count - done || record_head[2])) {
             rc = tact_tets_report_error(m->r, "a block of %llu nodes%s; %zu of %zu nodes are left",
@@ -184,13 +184,13 @@ static int read_elements_format_2(struct msh *m)
  * element with its number. */
 static int read_elements_format_4(struct msh *m)
 {
-    size_t blocks, count, done = 0;
+    size_t block_count, count, done = 0;
     uint64_t tag_range[2], record_head[4], tag;
-    int rc = tact_tets_read_count(m->r, 8, "the number of blocks of elements", &blocks);
+    int rc = tact_tets_read_count(m->r, 8, "the number of blocks of elements", &block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 4, "the number of elements", &count);
     rc = rc ? rc : read_integers(m, "an element's number", tag_range, 2);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
-    for (size_t b = 0; !rc && b < blocks; b++) {
+    for (size_t b = 0; !rc && b < block_count; b++) {
         rc = read_integers(m, "the head of a block of elements", record_head, 4);
         if (!rc && record_head[3] > count - done) {
             rc = tact_tets_report_error(m->r, "a block of %llu elements; %zu of %zu are left",
@@ -228,17 +228,17 @@ static void read_string(struct msh *m, char name[TACT_TETS_WORD])
 /* Reads the head of node data: strings, real numbers, and integers (step, components, nodes).
  * *name: the first string.
  */
-static int read_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_t whole[3])
+static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_t integer_tags[3])
 {
-    char other[TACT_TETS_WORD];
+    char ignored_string_tag[TACT_TETS_WORD];
     uint64_t count, ignored;
     double number;
     name[0] = '\0';
-    memset(whole, 0, 3 * sizeof *whole);
+    memset(integer_tags, 0, 3 * sizeof *integer_tags);
     int rc = tact_tets_read_integer(m->r, "the number of strings", &count);
     tact_tets_skip_line(m->r);
     for (uint64_t i = 0; !rc && i < count && m->r->at < m->r->end; i++) {
-        read_string(m, i ? other : name);
+        read_string(m, i ? ignored_string_tag : name);
     }
     rc = rc ? rc : tact_tets_read_integer(m->r, "the number of real numbers", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
@@ -246,7 +246,7 @@ static int read_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_t who
     }
     rc = rc ? rc : tact_tets_read_integer(m->r, "the number of integers", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
-        rc = tact_tets_read_integer(m->r, "an integer", i < 3 ? &whole[i] : &ignored);
+        rc = tact_tets_read_integer(m->r, "an integer", i < 3 ? &integer_tags[i] : &ignored);
     }
     return rc;
 }
@@ -254,15 +254,15 @@ static int read_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_t who
 static int read_node_data(struct msh *m)
 {
     char name[TACT_TETS_WORD];
-    uint64_t whole[3], tag = 0;
+    uint64_t integer_tags[3], tag = 0;
     uint32_t index = 0;
-    int rc = read_data_head(m, name, whole);
+    int rc = read_node_data_head(m, name, integer_tags);
     int wanted_tag = rc ? rc : tact_tets_is_field_name(m->r, name);
-    if (wanted_tag > 0 && whole[1] != 1) {
+    if (wanted_tag > 0 && integer_tags[1] != 1) {
         return tact_tets_report_error(m->r, "\"%.40s\" has %llu components; expected 1", name,
-                                      (unsigned long long)whole[1]);
+                                      (unsigned long long)integer_tags[1]);
     }
-    for (uint64_t i = 0; wanted_tag > 0 && !rc && i < whole[2]; i++) {
+    for (uint64_t i = 0; wanted_tag > 0 && !rc && i < integer_tags[2]; i++) {
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {
@@ -309,16 +309,16 @@ static int skip_section(struct msh *m, const char *name)
 static int read_format(struct msh *m, int *version)
 {
     char word[TACT_TETS_WORD];
-    uint64_t binary;
+    uint64_t is_binary;
     int rc = tact_tets_read_word(m->r, word);
     *version = !strcmp(word, "2.2") ? 2 : 4;
     if (!rc && strcmp(word, "2.2") != 0 && strcmp(word, "4.1") != 0) {
         rc = tact_tets_report_error(m->r, "version \"%.40s\" cannot be read; expected 2.2 or 4.1",
                                     word);
     }
-    rc = rc ? rc : tact_tets_read_integer(m->r, "0 for ASCII", &binary);
+    rc = rc ? rc : tact_tets_read_integer(m->r, "0 for ASCII", &is_binary);
     return rc ? rc
-           : binary
+           : is_binary
                ? tact_tets_report_error(m->r, "a binary file; expected ASCII (Mesh.Binary = 0)")
                : 0;
 }

@@ -28,13 +28,13 @@ enum { NUMBER_TYPES = sizeof number_types / sizeof *number_types };
 struct vtk {
     struct tets_reader *r;
     int binary, of_points;
-    size_t cells;     /* number of cells */
+    size_t cell_count; /* number of cells */
     uint32_t *offset; /* offset of each cell's vertices in the list of indices, cells + 1 entries */
     uint32_t *vertices; /* vertex indices of all cells, below the number of points */
     size_t vertex_count;
 };
 
-static int read_type(struct vtk *v, const struct number_type **out)
+static int read_number_type(struct vtk *v, const struct number_type **out)
 {
     char word[TACT_TETS_WORD];
     int rc = tact_tets_read_word(v->r, word);
@@ -71,8 +71,8 @@ static double decode_number(const unsigned char *p, const struct number_type *ty
 }
 
 /* Begins an array of `count` numbers: moves to the first of them. */
-static int begin_array(struct vtk *v, const struct number_type *type, size_t count,
-                       const char *what)
+static int begin_number_array(struct vtk *v, const struct number_type *type, size_t count,
+                              const char *what)
 {
     struct tets_reader *r = v->r;
     if (!v->binary) {
@@ -99,10 +99,10 @@ static int read_value(struct vtk *v, const struct number_type *type, const char 
 static int read_array(struct vtk *v, const struct number_type *type, size_t count, const char *what,
                       double *out)
 {
-    double skipped;
-    int rc = begin_array(v, type, count, what);
+    double skipped_value;
+    int rc = begin_number_array(v, type, count, what);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_value(v, type, what, out ? &out[i] : &skipped);
+        rc = read_value(v, type, what, out ? &out[i] : &skipped_value);
     }
     return rc;
 }
@@ -126,21 +126,22 @@ static int read_points(struct vtk *v)
     const struct number_type *type;
     size_t count;
     int rc = tact_tets_read_count(v->r, 3, "the number of points", &count);
-    rc = rc ? rc : read_type(v, &type);
+    rc = rc ? rc : read_number_type(v, &type);
     rc = rc ? rc : tact_tets_alloc_vertices(v->r, count);
     return rc ? rc : read_array(v, type, 3 * count, "a coordinate", v->r->tets->vertices);
 }
 
 /* Reads cells of versions up to 4.2: for each a number of vertices, then the vertices. */
-static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
+static int read_counted_cells(struct vtk *v, size_t cell_count, size_t count)
 {
     const struct number_type integer_type = {"int", 4, 0, 1};
     size_t left = count;
-    int rc = begin_array(v, &integer_type, count, "CELLS");
-    for (size_t i = 0; !rc && i < cells; i++) {
+    int rc = begin_number_array(v, &integer_type, count, "CELLS");
+    for (size_t i = 0; !rc && i < cell_count; i++) {
         uint32_t n = 0;
-        rc = left ? read_index(v, &integer_type, left, "a cell's number of vertices", &n)
-                  : tact_tets_report_error(v->r, "CELLS ends before cell %zu of %zu", i, cells);
+        rc = left
+                 ? read_index(v, &integer_type, left, "a cell's number of vertices", &n)
+                 : tact_tets_report_error(v->r, "CELLS ends before cell %zu of %zu", i, cell_count);
         left -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
             rc = read_index(v, &integer_type, v->r->tets->vertex_count, "a cell's vertex",
@@ -154,7 +155,8 @@ static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
     return rc;
 }
 
-static int read_section(struct vtk *v, const char *name, size_t count, size_t limit, uint32_t *out)
+static int read_index_section(struct vtk *v, const char *name, size_t count, size_t limit,
+                              uint32_t *out)
 {
     char word[TACT_TETS_WORD];
     const struct number_type *type = NULL;
@@ -162,8 +164,8 @@ static int read_section(struct vtk *v, const char *name, size_t count, size_t li
     if (!rc && strcasecmp(word, name) != 0) {
         rc = tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", name, word);
     }
-    rc = rc ? rc : read_type(v, &type);
-    rc = rc ? rc : begin_array(v, type, count, name);
+    rc = rc ? rc : read_number_type(v, &type);
+    rc = rc ? rc : begin_number_array(v, type, count, name);
     for (size_t i = 0; !rc && i < count; i++) {
         rc = read_index(v, type, limit, name, &out[i]);
     }
@@ -171,7 +173,7 @@ static int read_section(struct vtk *v, const char *name, size_t count, size_t li
 }
 
 /* Whether OFFSETS follows, as in cells of version 5.1. */
-static int has_offsets(const struct vtk *v)
+static int has_cell_offsets(const struct vtk *v)
 {
     struct tets_reader lookahead_reader = *v->r;
     char word[TACT_TETS_WORD];
@@ -195,14 +197,16 @@ static int read_cells(struct vtk *v)
     if (!v->offset || !v->vertices) {
         return -ENOMEM;
     }
-    if (!has_offsets(v)) {
-        v->cells = first;
+    if (!has_cell_offsets(v)) {
+        v->cell_count = first;
         return read_counted_cells(v, first, second);
     }
-    v->cells = first ? first - 1 : 0;
+    v->cell_count = first ? first - 1 : 0;
     v->vertex_count = second;
-    rc = read_section(v, "OFFSETS", first, second + 1, v->offset);
-    return rc ? rc : read_section(v, "CONNECTIVITY", second, v->r->tets->vertex_count, v->vertices);
+    rc = read_index_section(v, "OFFSETS", first, second + 1, v->offset);
+    return rc ? rc
+              : read_index_section(v, "CONNECTIVITY", second, v->r->tets->vertex_count,
+                                   v->vertices);
 }
 
 /* Adds a tetrahedron. */
@@ -228,15 +232,15 @@ static int read_cell_types(struct vtk *v)
     if (rc) {
         return rc;
     }
-    if (count != v->cells || !v->offset || !v->r->tets->vertices) {
+    if (count != v->cell_count || !v->offset || !v->r->tets->vertices) {
         return tact_tets_report_error(
             v->r,
             "CELL_TYPES has %zu cells; expected POINTS, and CELLS with as many "
             "(%zu), before it",
-            count, v->cells);
+            count, v->cell_count);
     }
     rc = tact_tets_alloc_tets(v->r, count);
-    rc = rc ? rc : begin_array(v, &integer_type, count, "CELL_TYPES");
+    rc = rc ? rc : begin_number_array(v, &integer_type, count, "CELL_TYPES");
     for (size_t i = 0; !rc && i < count; i++) {
         uint32_t type = 0;
         rc = read_index(v, &integer_type, UINT32_MAX, "a cell type", &type);
@@ -255,35 +259,37 @@ static int read_cell_types(struct vtk *v)
 
 /* Reads or skips a data set of numbers: of the points, or of the cells, which is skipped. */
 static int read_values(struct vtk *v, const char *name, const struct number_type *type,
-                       size_t tuples, size_t component_count)
+                       size_t tuple_count, size_t component_count)
 {
     struct tact_tets *t = v->r->tets;
-    if (component_count && tuples > (size_t)(v->r->end - v->r->at) / component_count) {
+    if (component_count && tuple_count > (size_t)(v->r->end - v->r->at) / component_count) {
         return tact_tets_report_error(v->r, "%zu values of \"%.40s\" do not fit in the file",
-                                      tuples, name);
+                                      tuple_count, name);
     }
-    int is_wanted = v->of_points ? tact_tets_is_field_name(v->r, name) : 0;
-    if (is_wanted < 0) {
-        return is_wanted;
+    int is_pressure_field = v->of_points ? tact_tets_is_field_name(v->r, name) : 0;
+    if (is_pressure_field < 0) {
+        return is_pressure_field;
     }
-    if (is_wanted && (component_count != 1 || tuples != t->vertex_count || !t->vertices)) {
+    if (is_pressure_field &&
+        (component_count != 1 || tuple_count != t->vertex_count || !t->vertices)) {
         return tact_tets_report_error(
             v->r,
             "\"%.40s\" has %zu times %zu numbers; expected one for each of "
             "%zu points",
-            name, tuples, component_count, t->vertex_count);
+            name, tuple_count, component_count, t->vertex_count);
     }
-    return read_array(v, type, tuples * component_count, name, is_wanted ? t->values : NULL);
+    return read_array(v, type, tuple_count * component_count, name,
+                      is_pressure_field ? t->values : NULL);
 }
 
-static int read_scalars(struct vtk *v, size_t tuples)
+static int read_scalars(struct vtk *v, size_t tuple_count)
 {
     char name[TACT_TETS_WORD], word[TACT_TETS_WORD];
     const struct number_type *type;
     char *end;
     uint64_t component_count = 1;
     int rc = tact_tets_read_word(v->r, name);
-    rc = rc ? rc : read_type(v, &type);
+    rc = rc ? rc : read_number_type(v, &type);
     rc = rc ? rc : tact_tets_read_word(v->r, word);
     if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
         component_count = strtoull(word, &end, 10);
@@ -298,15 +304,15 @@ static int read_scalars(struct vtk *v, size_t tuples)
         rc = tact_tets_report_error(v->r, "expected LOOKUP_TABLE, not \"%.40s\"", word);
     }
     rc = rc ? rc : tact_tets_read_word(v->r, word);
-    return rc ? rc : read_values(v, name, type, tuples, component_count);
+    return rc ? rc : read_values(v, name, type, tuple_count, component_count);
 }
 
 /* Reads FIELD data: arrays, each with a name, a number of components and a number of tuples. */
-static int read_field(struct vtk *v)
+static int read_field_data(struct vtk *v)
 {
     char name[TACT_TETS_WORD];
     const struct number_type *type;
-    size_t array_count, component_count, tuples;
+    size_t array_count, component_count, tuple_count;
     int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of arrays", &array_count);
     for (size_t i = 0; !rc && i < array_count; i++) {
@@ -315,20 +321,20 @@ static int read_field(struct vtk *v)
             return tact_tets_report_error(v->r, "METADATA within FIELD cannot be read");
         }
         rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of components", &component_count);
-        rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of tuples", &tuples);
-        rc = rc ? rc : read_type(v, &type);
-        rc = rc ? rc : read_values(v, name, type, tuples, component_count);
+        rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of tuples", &tuple_count);
+        rc = rc ? rc : read_number_type(v, &type);
+        rc = rc ? rc : read_values(v, name, type, tuple_count, component_count);
     }
     return rc;
 }
 
-static int read_vectors(struct vtk *v, size_t tuples)
+static int read_vectors(struct vtk *v, size_t tuple_count)
 {
     char name[TACT_TETS_WORD];
     const struct number_type *type;
     int rc = tact_tets_read_word(v->r, name);
-    rc = rc ? rc : read_type(v, &type);
-    return rc ? rc : read_values(v, name, type, tuples, 3);
+    rc = rc ? rc : read_number_type(v, &type);
+    return rc ? rc : read_values(v, name, type, tuple_count, 3);
 }
 
 /* Skips METADATA, which ends at an empty line. */
@@ -340,7 +346,7 @@ static void skip_metadata(struct tets_reader *r)
     }
 }
 
-static int read_vtk_part(struct vtk *v, const char *word, size_t *tuples)
+static int read_vtk_part(struct vtk *v, const char *word, size_t *tuple_count)
 {
     if (!strcasecmp(word, "POINTS")) {
         return read_points(v);
@@ -353,16 +359,16 @@ static int read_vtk_part(struct vtk *v, const char *word, size_t *tuples)
     }
     if (!strcasecmp(word, "POINT_DATA") || !strcasecmp(word, "CELL_DATA")) {
         v->of_points = !strcasecmp(word, "POINT_DATA");
-        return tact_tets_read_count(v->r, 1, "a number of values", tuples);
+        return tact_tets_read_count(v->r, 1, "a number of values", tuple_count);
     }
     if (!strcasecmp(word, "SCALARS")) {
-        return read_scalars(v, *tuples);
+        return read_scalars(v, *tuple_count);
     }
     if (!strcasecmp(word, "VECTORS") || !strcasecmp(word, "NORMALS")) {
-        return read_vectors(v, *tuples);
+        return read_vectors(v, *tuple_count);
     }
     if (!strcasecmp(word, "FIELD")) {
-        return read_field(v);
+        return read_field_data(v);
     }
     if (!strcasecmp(word, "METADATA")) {
         skip_metadata(v->r);
@@ -374,13 +380,13 @@ static int read_vtk_part(struct vtk *v, const char *word, size_t *tuples)
                                   word);
 }
 
-static int expect_keyword(struct vtk *v, const char *expected)
+static int expect_keyword(struct vtk *v, const char *expected_keyword)
 {
     char word[TACT_TETS_WORD];
     int rc = tact_tets_read_word(v->r, word);
     return rc ? rc
-           : strcasecmp(word, expected)
-               ? tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", expected, word)
+           : strcasecmp(word, expected_keyword)
+               ? tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", expected_keyword, word)
                : 0;
 }
 
@@ -388,7 +394,7 @@ int tact_tets_read_vtk(struct tets_reader *r)
 {
     struct vtk v = {.r = r};
     char word[TACT_TETS_WORD];
-    size_t tuples = 0;
+    size_t tuple_count = 0;
     tact_tets_skip_line(r);
     tact_tets_skip_line(r); /* the title */
     int rc = tact_tets_read_word(r, word);
@@ -399,7 +405,7 @@ int tact_tets_read_vtk(struct tets_reader *r)
     rc = rc ? rc : expect_keyword(&v, "DATASET");
     rc = rc ? rc : expect_keyword(&v, "UNSTRUCTURED_GRID");
     while (!rc && !(rc = tact_tets_read_word(r, word)) && word[0]) {
-        rc = read_vtk_part(&v, word, &tuples);
+        rc = read_vtk_part(&v, word, &tuple_count);
     }
     if (rc == -ENOMEM) {
         tact_error_set(r->err, rc, "out of memory");

@@ -24,7 +24,7 @@ static const double directions[HALF][2] = {{0.99144486137381038, 0.1305261922200
 enum { ROUNDS = 4 };
 
 /** Ring of the corners of a convex hull, counter-clockwise. */
-struct ring {
+struct corner_ring {
     int count;
     double size; /* largest extent of the points in one of the directions [m] */
     double at[TACT_HULL_POINTS + DIRECTIONS][2];
@@ -39,19 +39,20 @@ struct edge {
 
 /** Distance of a point to the right of the line from p to q, times the distance from p to q [m^2].
  */
-TACT_INLINE double beyond(const double *p, const double *q, double x, double y)
+TACT_INLINE double twice_area_beyond_edge(const double *p, const double *q, double x, double y)
 {
     return (q[1] - p[1]) * (x - p[0]) - (q[0] - p[0]) * (y - p[1]);
 }
 
-/** Value of beyond(), twice the area of a triangle, above which a point is a corner of the hull. */
-TACT_INLINE double min_distance_beyond_edge(const double *p, const double *q, double size)
+/** Value of twice_area_beyond_edge(), twice the area of a triangle, above which a point is a corner
+ * of the hull. */
+TACT_INLINE double min_twice_area_beyond_edge(const double *p, const double *q, double size)
 {
     return MAX_REMOVED_CORNER_HEIGHT * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
 }
 
 /** Adds a corner to a hull's ring unless it equals the last one. */
-static void add_distinct_corner(struct ring *ring, double x, double y)
+static void add_distinct_corner(struct corner_ring *ring, double x, double y)
 {
     const double *last = ring->count ? ring->at[ring->count - 1] : NULL;
     if (!last || fabs(x - last[0]) + fabs(y - last[1]) > MAX_REMOVED_CORNER_HEIGHT * ring->size) {
@@ -89,7 +90,7 @@ static void find_extreme_points(const struct tact_hull *hull, int at[DIRECTIONS]
 }
 
 /** Lists the extreme points in the order of their directions. */
-static void list_extreme_points(const struct tact_hull *hull, struct ring *ring)
+static void list_extreme_points(const struct tact_hull *hull, struct corner_ring *ring)
 {
     int at[DIRECTIONS];
     double extreme_projection[DIRECTIONS];
@@ -117,11 +118,12 @@ static void list_extreme_points(const struct tact_hull *hull, struct ring *ring)
 static int partition_points_beyond_edge(struct tact_hull *hull, const double *p,
                                         const struct edge *edge, double size)
 {
-    const double least = min_distance_beyond_edge(p, edge->end, size);
+    const double least = min_twice_area_beyond_edge(p, edge->end, size);
     double most = least;
     int n = edge->from;
     for (int i = edge->from; i < edge->to; i++) {
-        const double x = hull->x[i], y = hull->y[i], far = beyond(p, edge->end, x, y);
+        const double x = hull->x[i], y = hull->y[i],
+                     far = twice_area_beyond_edge(p, edge->end, x, y);
         if (!(far > least)) {
             continue;
         }
@@ -139,14 +141,14 @@ static int partition_points_beyond_edge(struct tact_hull *hull, const double *p,
 
 /** Adds the hull's corners outside an edge from p, in order, without the ends of the edge. */
 static void add_corners_beyond_edge(struct tact_hull *hull, const double *p,
-                                    const struct edge *whole, struct ring *ring)
+                                    const struct edge *whole, struct corner_ring *ring)
 {
-    struct edge stack[TACT_HULL_POINTS + 1];
+    struct edge edge_stack[TACT_HULL_POINTS + 1];
     double start[2] = {p[0], p[1]};
     int top = 0;
-    stack[top++] = *whole;
+    edge_stack[top++] = *whole;
     while (top > 0) {
-        struct edge *edge = &stack[top - 1];
+        struct edge *edge = &edge_stack[top - 1];
         const int n = partition_points_beyond_edge(hull, start, edge, ring->size);
         if (n == 0) {
             memcpy(start, edge->end, sizeof start);
@@ -157,15 +159,15 @@ static void add_corners_beyond_edge(struct tact_hull *hull, const double *p,
         }
         const int far = edge->from++;
         edge->to = far + n;
-        stack[top++] = (struct edge){{hull->x[far], hull->y[far]}, far + 1, far + n};
+        edge_stack[top++] = (struct edge){{hull->x[far], hull->y[far]}, far + 1, far + n};
     }
 }
 
 /** Finds the edge of a ring that each point is outside of, by the index of its first corner, or
  * NONE; returns 1 where there is such a point. No point is outside of two edges: the corner between
  * them would not be extreme. */
-static int find_edges_with_points_beyond(const struct tact_hull *hull, const struct ring *ring,
-                                         uint8_t *edge)
+static int find_edges_with_points_beyond(const struct tact_hull *hull,
+                                         const struct corner_ring *ring, uint8_t *edge)
 {
     uint32_t any = 0;
     memset(edge, NONE, (size_t)hull->count);
@@ -179,7 +181,7 @@ static int find_edges_with_points_beyond(const struct tact_hull *hull, const str
                 e[c][k] = ring->at[to][c] - ring->at[from][c];
             }
             least[k] = i + k < ring->count
-                           ? min_distance_beyond_edge(ring->at[from], ring->at[to], ring->size)
+                           ? min_twice_area_beyond_edge(ring->at[from], ring->at[to], ring->size)
                            : INFINITY;
         }
         const tact_d4 px = {p[0][0], p[0][1], p[0][2], p[0][3]};
@@ -201,7 +203,7 @@ static int find_edges_with_points_beyond(const struct tact_hull *hull, const str
 }
 
 /** Adds the corners of the hull that are outside the edges of a ring of corners. */
-static void add_missing_corners(const struct tact_hull *hull, struct ring *ring)
+static void add_missing_corners(const struct tact_hull *hull, struct corner_ring *ring)
 {
     uint8_t edge[TACT_HULL_POINTS];
     if (!find_edges_with_points_beyond(hull, ring, edge)) {
@@ -221,7 +223,7 @@ static void add_missing_corners(const struct tact_hull *hull, struct ring *ring)
         sorted.x[to] = hull->x[k];
         sorted.y[to] = hull->y[k];
     }
-    const struct ring from = *ring;
+    const struct corner_ring from = *ring;
     ring->count = 0;
     for (int i = 0; i < from.count; i++) {
         const double *end = from.at[i + 1 < from.count ? i + 1 : 0];
@@ -232,13 +234,14 @@ static void add_missing_corners(const struct tact_hull *hull, struct ring *ring)
 }
 
 /** Removes corners of a hull that lie on the line between their neighbours. */
-static void remove_collinear_corners(struct ring *ring)
+static void remove_collinear_corners(struct corner_ring *ring)
 {
     int n = 0;
     for (int i = 0; i < ring->count; i++) {
         const double *p = ring->at[n ? n - 1 : ring->count - 1], *c = ring->at[i];
         const double *q = i + 1 < ring->count ? ring->at[i + 1] : ring->at[0];
-        if (beyond(p, q, c[0], c[1]) > min_distance_beyond_edge(p, q, ring->size)) {
+        if (twice_area_beyond_edge(p, q, c[0], c[1]) >
+            min_twice_area_beyond_edge(p, q, ring->size)) {
             memmove(ring->at[n++], c, sizeof ring->at[0]);
         }
     }
@@ -247,26 +250,26 @@ static void remove_collinear_corners(struct ring *ring)
 
 /** Weight that corresponds to one of `most` corners, such that corners of larger weight count as
  * one. */
-static double corner_weight_threshold(const double *weight, int count, int most)
+static double corner_weight_threshold(const double *corner_weight, int count, int most)
 {
     double unit = INFINITY;
     for (int kept = -1;;) {
         double rest = 0.0;
-        int full_count = 0;
+        int full_weight_corner_count = 0;
         for (int i = 0; i < count; i++) {
-            full_count += weight[i] >= unit;
-            rest += weight[i] >= unit ? 0.0 : weight[i];
+            full_weight_corner_count += corner_weight[i] >= unit;
+            rest += corner_weight[i] >= unit ? 0.0 : corner_weight[i];
         }
-        if (full_count == kept || full_count >= most) {
+        if (full_weight_corner_count == kept || full_weight_corner_count >= most) {
             return unit;
         }
-        kept = full_count;
-        unit = rest / (most - full_count);
+        kept = full_weight_corner_count;
+        unit = rest / (most - full_weight_corner_count);
     }
 }
 
 /** Finds the corner between two others of a hull that spans the largest triangle with them. */
-static int corner_of_largest_area_between(const struct ring *ring, int from, int to)
+static int corner_of_largest_area_between(const struct corner_ring *ring, int from, int to)
 {
     const double *p = ring->at[from], *q = ring->at[to];
     double most = -1.0;
@@ -276,7 +279,7 @@ static int corner_of_largest_area_between(const struct ring *ring, int from, int
         if (i == to) {
             return best;
         }
-        const double area = beyond(p, q, ring->at[i][0], ring->at[i][1]);
+        const double area = twice_area_beyond_edge(p, q, ring->at[i][0], ring->at[i][1]);
         if (area > most) {
             most = area;
             best = i;
@@ -290,10 +293,10 @@ static int corner_of_largest_area_between(const struct ring *ring, int from, int
  * polygon. A corner that weighs more than a step is kept. Each is then moved to the best place
  * between its neighbours: of 1500 random outlines the worst then loses 0.164 %, without this 0.200
  * %. */
-static void reduce_hull_corners(struct ring *ring, int most)
+static void reduce_hull_corners(struct corner_ring *ring, int most)
 {
     /* The first step starts within a corner, so that rounding does not decide between two. */
-    double weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
+    double corner_weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
     int n = 0, kept[TACT_HULL_CORNERS];
     if (ring->count <= most) {
         return;
@@ -301,11 +304,11 @@ static void reduce_hull_corners(struct ring *ring, int most)
     for (int i = 0; i < ring->count; i++) {
         const double *p = ring->at[i ? i - 1 : ring->count - 1];
         const double *q = ring->at[i + 1 < ring->count ? i + 1 : 0];
-        weight[i] = tact_cbrt(beyond(p, q, ring->at[i][0], ring->at[i][1]));
+        corner_weight[i] = tact_cbrt(twice_area_beyond_edge(p, q, ring->at[i][0], ring->at[i][1]));
     }
-    const double unit = corner_weight_threshold(weight, ring->count, most);
+    const double unit = corner_weight_threshold(corner_weight, ring->count, most);
     for (int i = 0; i < ring->count; i++) {
-        sum += tact_min(1.0, weight[i] / unit);
+        sum += tact_min(1.0, corner_weight[i] / unit);
         if (sum >= 1.0 && n < most) {
             kept[n++] = i;
             sum -= 1.0;
@@ -317,14 +320,14 @@ static void reduce_hull_corners(struct ring *ring, int most)
                                                      kept[i + 1 < n ? i + 1 : 0]);
         }
     }
-    const struct ring from = *ring;
+    const struct corner_ring from = *ring;
     for (int i = 0; i < n; i++) {
         memcpy(ring->at[i], from.at[kept[i]], sizeof ring->at[i]);
     }
     ring->count = n;
 }
 
-static void compute_convex_hull(struct tact_hull *hull, struct ring *ring)
+static void compute_convex_hull(struct tact_hull *hull, struct corner_ring *ring)
 {
     list_extreme_points(hull, ring);
     add_missing_corners(hull, ring);
@@ -333,7 +336,7 @@ static void compute_convex_hull(struct tact_hull *hull, struct ring *ring)
 
 TACT_DISPATCH_BY_CPU(void, tact_hull_reduce_to_corners, (struct tact_hull * hull), (hull))
 {
-    struct ring ring;
+    struct corner_ring ring;
     compute_convex_hull(hull, &ring);
     reduce_hull_corners(&ring, TACT_HULL_CORNERS);
     for (int i = 0; i < ring.count; i++) {
@@ -347,7 +350,7 @@ TACT_DISPATCH_BY_CPU(int, tact_hull_corners,
                      (struct tact_hull * hull, double corners[TACT_PATCH_CORNERS][2]),
                      (hull, corners))
 {
-    struct ring ring;
+    struct corner_ring ring;
     double area = 0.0;
     if (!hull->count) {
         return 0;

@@ -100,9 +100,9 @@ static void count_method_use(struct tact_moments_scratch *scratch, enum tact_mom
 static int moments_of_mesh_and_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
                                          const struct tact_pose *pb,
                                          struct tact_moments_scratch *scratch,
-                                         struct tact_moments *out, double *planar)
+                                         struct tact_moments *out, double *planarity)
 {
-    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out, planar, NULL) : -ENOSPC;
+    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out, planarity, NULL) : -ENOSPC;
     count_method_use(scratch, rc < 0 ? TACT_COUNT_HALF_SPACE : TACT_COUNT_CONVEX);
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
@@ -156,12 +156,12 @@ static int moments_of_meshes_projected_along(const struct tact_mesh *a, const st
 static int moments_of_two_meshes(const struct tact_mesh *a, const struct tact_pose *pa,
                                  const struct tact_mesh *b, const struct tact_pose *pb,
                                  const double direction[3], struct tact_moments_scratch *scratch,
-                                 struct tact_moments *out, double *planar,
+                                 struct tact_moments *out, double *planarity,
                                  struct tact_overlap_corners *corners)
 {
     int rc = -ENOSPC;
     if (a->facets || b->facets) {
-        rc = tact_moments_convex(a, pa, b, pb, out, planar, corners);
+        rc = tact_moments_convex(a, pa, b, pb, out, planarity, corners);
     }
     if (rc >= 0 || !scratch) {
         count_method_use(scratch, TACT_COUNT_CONVEX);
@@ -188,7 +188,7 @@ int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
 int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                          const struct tact_shape *b, const struct tact_pose *pb,
                          const double direction[3], struct tact_moments_scratch *scratch,
-                         struct tact_moments *out, double *planar,
+                         struct tact_moments *out, double *planarity,
                          struct tact_overlap_corners *corners)
 {
     int is_swapped, rc = -ENOTSUP;
@@ -202,8 +202,8 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
         pb = pose;
     }
     memset(out, 0, sizeof *out);
-    if (planar) {
-        *planar = NAN;
+    if (planarity) {
+        *planarity = NAN;
     }
     if (corners) {
         corners->count = 0;
@@ -238,10 +238,10 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
         rc = tact_moments_capsule_halfspace(a->size, pa, pb, out);
         break;
     case TACT_MOMENTS_MESH_HALFSPACE:
-        rc = moments_of_mesh_and_halfspace(a->mesh, pa, pb, scratch, out, planar);
+        rc = moments_of_mesh_and_halfspace(a->mesh, pa, pb, scratch, out, planarity);
         break;
     case TACT_MOMENTS_MESH_MESH:
-        rc = moments_of_two_meshes(a->mesh, pa, b->mesh, pb, direction, scratch, out, planar,
+        rc = moments_of_two_meshes(a->mesh, pa, b->mesh, pb, direction, scratch, out, planarity,
                                    corners);
         break;
     }
@@ -257,9 +257,9 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
 /** Rotates a symmetric matrix S (xx yy zz xy xz yz): r = M^T S M. */
 static void rotate_symmetric(double r[6], const double s[6], const double m[9])
 {
-    const double full[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
+    const double full_matrix[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
     double sm[9];
-    tact_m3_mul(sm, full, m);
+    tact_m3_mul(sm, full_matrix, m);
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];
@@ -272,7 +272,7 @@ int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
 {
     memset(out, 0, sizeof *out);
     double v = sums->volume;
-    if (!(v > 1e-13 * sums->magnitude)) {
+    if (!(v > 1e-13 * sums->volume_term_magnitude)) {
         return 0;
     }
     double c[3], s[6], torque[3], shift[3];

@@ -15,7 +15,7 @@ static void set_cache_placement(const struct tact_pairing *pairing, const double
                                 struct tact_cache_placement *placement)
 {
     for (int i = 0; i < 2; i++) {
-        const struct tact_placed *p = i ? &pairing->b.placed : &pairing->a.placed;
+        const struct tact_placed_mesh *p = i ? &pairing->b.placed_mesh : &pairing->a.placed_mesh;
         double middle[3];
         tact_mesh_box_unit(p->mesh, middle);
         for (int k = 0; k < 3; k++) {
@@ -29,7 +29,7 @@ static void set_cache_placement(const struct tact_pairing *pairing, const double
 
 /** Upper bound of the relative motion of a point of A and one of B along an axis of the frame or
  * its normal [m]. */
-static double bound_relative_motion(const struct tact_cache_list *list,
+static double bound_relative_motion(const struct tact_cache_list *pair_list,
                                     const struct tact_cache_placement *from,
                                     const struct tact_cache_placement *to)
 {
@@ -40,73 +40,78 @@ static double bound_relative_motion(const struct tact_cache_list *list,
         for (int i = 0; i < 2; i++) {
             double d[3];
             tact_v3_sub(d, to->row[i][k], from->row[i][k]);
-            relative_motion += list->bounds_radius[i] * tact_v3_norm(d);
+            relative_motion += pair_list->bounding_radius_of_mesh[i] * tact_v3_norm(d);
         }
         max_motion = tact_max(relative_motion, max_motion);
     }
     return max_motion;
 }
 
-static void init_cached_pair_list(struct tact_cache_list *list, const struct tact_pairing *pairing)
+static void init_cached_pair_list(struct tact_cache_list *pair_list,
+                                  const struct tact_pairing *pairing)
 {
-    list->is_valid = 0;
-    list->margin = INFINITY;
+    pair_list->is_valid = 0;
+    pair_list->margin = INFINITY;
     for (int i = 0; i < 2; i++) {
-        const struct tact_mesh *mesh = i ? pairing->b.placed.mesh : pairing->a.placed.mesh;
+        const struct tact_mesh *mesh =
+            i ? pairing->b.placed_mesh.mesh : pairing->a.placed_mesh.mesh;
         double half[3];
         tact_v3_sub(half, mesh->nodes[0].upper, mesh->nodes[0].lower);
-        list->bounds_radius[i] = 0.5 * tact_v3_norm(half);
-        list->margin = tact_min(list->margin, PAIR_LIST_MARGIN * list->bounds_radius[i] /
-                                                  sqrt((double)mesh->triangle_count));
+        pair_list->bounding_radius_of_mesh[i] = 0.5 * tact_v3_norm(half);
+        pair_list->margin =
+            tact_min(pair_list->margin, PAIR_LIST_MARGIN * pair_list->bounding_radius_of_mesh[i] /
+                                            sqrt((double)mesh->triangle_count));
     }
 }
 
 TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
-                     (struct tact_cache * cache, const struct tact_pairing *pairing,
+                     (struct tact_cache * pair_cache, const struct tact_pairing *pairing,
                       const double normal[3]),
-                     (cache, pairing, normal))
+                     (pair_cache, pairing, normal))
 {
-    const uint64_t a = pairing->a.placed.mesh->wide->serial,
-                   b = pairing->b.placed.mesh->wide->serial;
+    const uint64_t a = pairing->a.placed_mesh.mesh->wide->serial_number,
+                   b = pairing->b.placed_mesh.mesh->wide->serial_number;
     int best = -1, oldest = 0;
     struct tact_cache_placement now;
-    double least_motion = INFINITY;
+    double least_motion_bound = INFINITY;
     set_cache_placement(pairing, normal, &now);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
-        const struct tact_cache_list *list = &cache->lists[i];
-        const uint64_t *serial = cache->keys[i].serial;
-        oldest = cache->keys[i].last_use < cache->keys[oldest].last_use ? i : oldest;
-        if (serial[0] == a && serial[1] == b) {
-            double motion = bound_relative_motion(list, &list->placement_at_last_use, &now);
-            if (motion < least_motion && motion < MAX_MOTION_IN_LIST_MARGINS * list->margin) {
-                least_motion = motion;
+        const struct tact_cache_list *pair_list = &pair_cache->lists[i];
+        const uint64_t *serial_number = pair_cache->keys[i].serial_number;
+        oldest = pair_cache->keys[i].lru_time < pair_cache->keys[oldest].lru_time ? i : oldest;
+        if (serial_number[0] == a && serial_number[1] == b) {
+            double motion_bound =
+                bound_relative_motion(pair_list, &pair_list->placement_at_last_use, &now);
+            if (motion_bound < least_motion_bound &&
+                motion_bound < MAX_MOTION_IN_LIST_MARGINS * pair_list->margin) {
+                least_motion_bound = motion_bound;
                 best = i;
             }
         }
     }
     if (best < 0) {
         best = oldest;
-        cache->keys[best].serial[0] = a;
-        cache->keys[best].serial[1] = b;
-        init_cached_pair_list(&cache->lists[best], pairing);
+        pair_cache->keys[best].serial_number[0] = a;
+        pair_cache->keys[best].serial_number[1] = b;
+        init_cached_pair_list(&pair_cache->lists[best], pairing);
     }
-    struct tact_cache_list *list = &cache->lists[best];
-    cache->keys[best].last_use = ++cache->use_clock;
-    list->placement_at_last_use = now;
+    struct tact_cache_list *pair_list = &pair_cache->lists[best];
+    pair_cache->keys[best].lru_time = ++pair_cache->lru_clock;
+    pair_list->placement_at_last_use = now;
     /* a hundredth of a margin covers the rounding of the frame's coordinates by far */
-    if (list->is_valid &&
-        bound_relative_motion(list, &list->placement_when_made, &now) < 0.99 * list->margin) {
-        return list;
+    if (pair_list->is_valid && bound_relative_motion(pair_list, &pair_list->placement_when_made,
+                                                     &now) < 0.99 * pair_list->margin) {
+        return pair_list;
     }
-    list->is_valid = 0;
-    list->placement_when_made = now;
-    return least_motion < SLOW_MOTION_FRACTION * list->margin ? list : NULL;
+    pair_list->is_valid = 0;
+    pair_list->placement_when_made = now;
+    return least_motion_bound < SLOW_MOTION_FRACTION * pair_list->margin ? pair_list : NULL;
 }
 
 /** A cached list under construction, with the positions in it of the triangles of the present leaf
  * of A, and of B; or NOWHERE. */
 struct tact_pair_list_builder {
-    struct tact_cache_list *list;
+    struct tact_cache_list *pair_list;
     uint32_t leaf_a;
     uint16_t face_index_a[4], face_index_b[4 * TACT_PAIRING_LEAVES];
 };
@@ -134,25 +139,26 @@ static int tact_cache_add_pairs(void *user, struct tact_pairing *w, uint32_t lea
                                 const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct tact_pair_list_builder *list_builder = user;
-    struct tact_cache_list *list = list_builder->list;
+    struct tact_cache_list *pair_list = list_builder->pair_list;
     if (list_builder->leaf_a != leaf_a) {
         list_builder->leaf_a = leaf_a;
         memset(list_builder->face_index_a, 0xFF, sizeof list_builder->face_index_a);
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        if (!tact_faces_may_contribute_slack(&w->face_a[a], &w->face_b[b], list->margin)) {
+        if (!tact_faces_may_contribute_slack(&w->face_a[a], &w->face_b[b], pair_list->margin)) {
             continue;
         }
-        int face_index_a = tact_cache_find_or_add_triangle(
-            4 * leaf_a + a, &list_builder->face_index_a[a], list->face_a, &list->faces_a);
-        int face_index_b = tact_cache_find_or_add_triangle(4 * w->b.leaf[b / 4] + b % 4,
-                                                           &list_builder->face_index_b[b],
-                                                           list->face_b, &list->faces_b);
-        if (face_index_a < 0 || face_index_b < 0 || list->count == TACT_CACHE_PAIRS) {
+        int face_index_a =
+            tact_cache_find_or_add_triangle(4 * leaf_a + a, &list_builder->face_index_a[a],
+                                            pair_list->triangle_of_face_a, &pair_list->faces_a);
+        int face_index_b = tact_cache_find_or_add_triangle(
+            4 * w->b.leaf[b / 4] + b % 4, &list_builder->face_index_b[b],
+            pair_list->triangle_of_face_b, &pair_list->faces_b);
+        if (face_index_a < 0 || face_index_b < 0 || pair_list->count == TACT_CACHE_PAIRS) {
             return -ENOSPC;
         }
-        list->pair[list->count++] =
+        pair_list->pair[pair_list->count++] =
             (struct tact_triangle_pair){(uint16_t)face_index_a, (uint16_t)face_index_b};
     }
     return 0;
@@ -166,28 +172,28 @@ static void tact_cache_pad_faces_to_four(uint32_t *faces, uint32_t count)
     }
 }
 
-void tact_cache_make_list(struct tact_cache_list *list, struct tact_pairing *w)
+void tact_cache_make_list(struct tact_cache_list *pair_list, struct tact_pairing *w)
 {
     struct tact_pair_list_builder list_builder;
-    w->a.placed.margin = (float)list->margin * w->per_unit * 1.001F + 1e-6F;
+    w->a.placed_mesh.margin = (float)pair_list->margin * w->pair_units_per_metre * 1.001F + 1e-6F;
     int rc = tact_pairing_expand_to_leaves(w, TACT_PAIRING_LEAVES);
-    w->a.placed.margin = 0.0F;
-    list->count = list->faces_a = list->faces_b = 0;
+    w->a.placed_mesh.margin = 0.0F;
+    pair_list->count = pair_list->faces_a = pair_list->faces_b = 0;
     if (rc > 0) {
-        list_builder.list = list;
+        list_builder.pair_list = pair_list;
         list_builder.leaf_a = UINT32_MAX;
         memset(list_builder.face_index_b, 0xFF,
                4 * w->b.leaves * sizeof *list_builder.face_index_b);
-        rc = tact_pairing_match_leaves(w, list->margin, tact_cache_add_pairs, &list_builder);
+        rc = tact_pairing_match_leaves(w, pair_list->margin, tact_cache_add_pairs, &list_builder);
     }
-    tact_cache_pad_faces_to_four(list->face_a, list->faces_a);
-    tact_cache_pad_faces_to_four(list->face_b, list->faces_b);
-    list->is_valid = rc >= 0;
+    tact_cache_pad_faces_to_four(pair_list->triangle_of_face_a, pair_list->faces_a);
+    tact_cache_pad_faces_to_four(pair_list->triangle_of_face_b, pair_list->faces_b);
+    pair_list->is_valid = rc >= 0;
 }
 
 /** Corners of four triangles of a cached list at the pose of their body. */
-static void tact_cache_place_four_triangles(const struct tact_placed *body, const uint32_t face[4],
-                                            tact_d4 p[3][3])
+static void tact_cache_place_four_triangles(const struct tact_placed_mesh *body,
+                                            const uint32_t face[4], tact_d4 p[3][3])
 {
     const struct tact_mesh_leaf *leaves = body->mesh->wide->leaves;
     const double *from[4];
@@ -201,16 +207,16 @@ static void tact_cache_place_four_triangles(const struct tact_placed *body, cons
     }
 }
 
-void tact_cache_place_list(const struct tact_cache_list *list, struct tact_pairing *w)
+void tact_cache_place_list(const struct tact_cache_list *pair_list, struct tact_pairing *w)
 {
     tact_d4 p[3][3];
-    for (uint32_t i = 0; i < list->faces_a; i += 4) {
-        tact_cache_place_four_triangles(&w->a.placed, &list->face_a[i], p);
+    for (uint32_t i = 0; i < pair_list->faces_a; i += 4) {
+        tact_cache_place_four_triangles(&w->a.placed_mesh, &pair_list->triangle_of_face_a[i], p);
         tact_faces_place(p, 1, 0.0, &w->face_a[i]);
     }
-    for (uint32_t i = 0; i < list->faces_b; i += 4) {
-        tact_cache_place_four_triangles(&w->b.placed, &list->face_b[i], p);
-        tact_faces_place(p, 0, w->b.placed.slack, &w->face_b[i]);
+    for (uint32_t i = 0; i < pair_list->faces_b; i += 4) {
+        tact_cache_place_four_triangles(&w->b.placed_mesh, &pair_list->triangle_of_face_b[i], p);
+        tact_faces_place(p, 0, w->b.placed_mesh.slack, &w->face_b[i]);
     }
 }
 

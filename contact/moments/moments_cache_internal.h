@@ -22,20 +22,21 @@ struct tact_cache_placement {
 struct tact_cache_list {
     /* placement of the meshes when the list was made, and at its last use */
     struct tact_cache_placement placement_when_made, placement_at_last_use;
-    double bounds_radius[2]; /* radii of the meshes' bounds about their middle [m] */
-    double margin;           /* [m] */
-    int is_valid;            /* 1: the cached list is valid */
+    double bounding_radius_of_mesh[2]; /* radii of the meshes' bounds about their middle [m] */
+    double margin;                     /* [m] */
+    int is_valid;                      /* 1: the cached list is valid */
     uint32_t count, faces_a, faces_b;
     struct tact_triangle_pair pair[TACT_CACHE_PAIRS];
-    uint32_t face_a[TACT_CACHE_FACES], face_b[TACT_CACHE_FACES]; /* 4 leaf + lane */
+    uint32_t triangle_of_face_a[TACT_CACHE_FACES],
+        triangle_of_face_b[TACT_CACHE_FACES]; /* 4 leaf + lane */
 };
 
 struct tact_cache {
-    uint64_t use_clock;
+    uint64_t lru_clock;
     struct {
-        uint64_t serial[2];   /* serial numbers of the two meshes; 0: not in use */
-        uint64_t last_use;    /* time of the list's last use, by the clock of the cache */
-    } keys[TACT_CACHE_LISTS]; /* of the lists */
+        uint64_t serial_number[2]; /* serial numbers of the two meshes; 0: not in use */
+        uint64_t lru_time;         /* time of the list's last use, by the clock of the cache */
+    } keys[TACT_CACHE_LISTS];      /* of the lists */
     struct tact_cache_list lists[TACT_CACHE_LISTS];
 };
 

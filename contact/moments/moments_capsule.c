@@ -55,9 +55,10 @@ static void init_capsule_sums(struct tact_capsule_sums *sums, double radius, dou
 static void add_capsule_part(struct tact_moment_sums *to, const struct tact_moment_sums *part,
                              const struct tact_capsule_faces *faces, double height)
 {
-    const double *m = faces->moment, *area = faces->area, shift[3] = {0.0, 0.0, height};
+    const double *m = faces->normal_position_moment, *area = faces->area,
+                 shift[3] = {0.0, 0.0, height};
     to->volume += part->volume;
-    to->magnitude += faces->magnitude + fabs(part->magnitude);
+    to->volume_term_magnitude += faces->volume_term_magnitude + fabs(part->volume_term_magnitude);
     for (int k = 0; k < 3; k++) {
         to->first[k] += part->first[k] + part->volume * shift[k];
         to->gradient[k] -= area[k];
@@ -80,19 +81,21 @@ static void finish_half_ball_moments(const struct tact_capsule_sums *s, int inde
     const struct tact_capsule_faces *f = &s->faces[index];
     const struct tact_capsule_slice *c = &s->slice[index];
     double side = index == TACT_CAPSULE_UPPER ? 1.0 : -1.0, r = s->radius, r2 = r * r;
-    double area = 0.5 * (c->twice + r2 * turn);
+    double area = 0.5 * (c->twice_area + r2 * turn);
     memset(out, 0, sizeof *out);
-    out->magnitude = r2 * r * turn;
-    out->volume = (f->weighted[3][3] + r2 * r * (turn - f->form[0])) / 3.0;
+    out->volume_term_magnitude = r2 * r * turn;
+    out->volume = (f->weighted[3][3] + r2 * r * (turn - f->contour_integrals[0])) / 3.0;
     for (int k = 0; k < 3; k++) {
         out->first[k] = 0.25 * (f->weighted[k][3] - r2 * f->area[k]);
     }
     out->first[2] += 0.25 * side * r2 * area;
     for (int k = 0; k < 6; k++) {
         int i = ROW[k], j = COLUMN[k];
-        out->second[k] = 0.2 * f->weighted[ROW[k]][COLUMN[k]] -
-                         0.1 * r2 * (f->moment[3 * i + j] + f->moment[3 * j + i]) +
-                         (i == j ? 0.2 * r2 * out->volume : 0.0);
+        out->second[k] =
+            0.2 * f->weighted[ROW[k]][COLUMN[k]] -
+            0.1 * r2 *
+                (f->normal_position_moment[3 * i + j] + f->normal_position_moment[3 * j + i]) +
+            (i == j ? 0.2 * r2 * out->volume : 0.0);
     }
     out->second[4] += 0.1 * side * r2 / 3.0 * (c->first[0] - r2 * c->along[1]);
     out->second[5] += 0.1 * side * r2 / 3.0 * (c->first[1] + r2 * c->along[0]);
@@ -107,26 +110,27 @@ static void finish_cylinder_moments(const struct tact_capsule_sums *s, const dou
     memset(out, 0, sizeof *out);
     /* Integrals of z^k dtheta dz over the cylinder's surface inside the other solid. */
     for (int k = 0; k < 3; k++) {
-        round[k] = f->form[k] + (turn[0] * up - turn[1] * down) / (k + 1);
+        round[k] = f->contour_integrals[k] + (turn[0] * up - turn[1] * down) / (k + 1);
         up *= z[0];
         down *= z[1];
     }
-    out->magnitude = r2 * (turn[0] * fabs(z[0]) + turn[1] * fabs(z[1]));
+    out->volume_term_magnitude = r2 * (turn[0] * fabs(z[0]) + turn[1] * fabs(z[1]));
     out->volume = 0.5 * (f->weighted[3][3] + r2 * round[0]);
     out->first[2] = 0.5 * (f->weighted[2][3] + r2 * round[1]);
     out->second[2] = 0.5 * (f->weighted[2][2] + r2 * round[2]);
     for (int k = 0; k < 2; k++) {
         out->first[k] = (f->weighted[k][3] - r2 * f->area[k]) / 3.0;
-        out->second[k] =
-            0.25 * (f->weighted[ROW[k]][COLUMN[k]] - r2 * f->moment[4 * k] + r2 * out->volume);
-        out->second[4 + k] = (f->weighted[k][2] - r2 * f->moment[3 * k + 2]) / 3.0;
+        out->second[k] = 0.25 * (f->weighted[ROW[k]][COLUMN[k]] -
+                                 r2 * f->normal_position_moment[4 * k] + r2 * out->volume);
+        out->second[4 + k] = (f->weighted[k][2] - r2 * f->normal_position_moment[3 * k + 2]) / 3.0;
     }
-    out->second[3] = 0.25 * f->weighted[0][1] - 0.125 * r2 * (f->moment[1] + f->moment[3]);
+    out->second[3] = 0.25 * f->weighted[0][1] -
+                     0.125 * r2 * (f->normal_position_moment[1] + f->normal_position_moment[3]);
 }
 
-/** Converts a capsule's sums to moments. inside: whether the upper and the lower end of its axis
- * are inside the other solid. centre: of the capsule; axes: the columns of rot, world. */
-static int finish_capsule_moments(const struct tact_capsule_sums *s, const int inside[2],
+/** Converts a capsule's sums to moments. is_end_inside: whether the upper and the lower end of its
+ * axis are inside the other solid. centre: of the capsule; axes: the columns of rot, world. */
+static int finish_capsule_moments(const struct tact_capsule_sums *s, const int is_end_inside[2],
                                   const double rot[9], const double centre[3],
                                   struct tact_moments *out)
 {
@@ -135,7 +139,7 @@ static int finish_capsule_moments(const struct tact_capsule_sums *s, const int i
     struct tact_moment_sums sums, part;
     memset(&sums, 0, sizeof sums);
     for (int i = 0; i < 2; i++) {
-        turn[i] = (inside[i] ? 2.0 * PI : 0.0) - s->slice[i].turn;
+        turn[i] = (is_end_inside[i] ? 2.0 * PI : 0.0) - s->slice[i].turn;
         finish_half_ball_moments(s, i, turn[i], &part);
         add_capsule_part(&sums, &part, &s->faces[i], z[i]);
     }
@@ -237,7 +241,7 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     double turn[9], centre[3], radius = size[0], half = size[1], end[3];
     struct tact_capsule_sums sums;
     struct tact_capsule_in_mesh_frame p = {.radius = radius};
-    int inside[2];
+    int is_end_inside[2];
     tact_quat_to_m3(turn, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
     transform_capsule_to_mesh(turn, centre, pb, half, &p);
@@ -255,12 +259,13 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     for (int i = 0; i < 2; i++) {
         tact_v3_copy(end, p.centre);
         tact_v3_axpy(end, i == TACT_CAPSULE_UPPER ? 1.0 : -1.0, p.axis);
-        inside[i] = i > 0 && !sums.has_cut_face ? inside[0] : tact_mesh_contains(mesh, end, radius);
+        is_end_inside[i] =
+            i > 0 && !sums.has_cut_face ? is_end_inside[0] : tact_mesh_contains(mesh, end, radius);
     }
-    if (!sums.has_cut_face && !inside[0]) {
+    if (!sums.has_cut_face && !is_end_inside[0]) {
         return 0;
     }
-    return finish_capsule_moments(&sums, inside, turn, centre, out);
+    return finish_capsule_moments(&sums, is_end_inside, turn, centre, out);
 }
 
 /** Adds the part of a plane near a capsule: a square larger than its farthest points. */
@@ -283,7 +288,7 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
 {
     double turn[9], rb[9], centre[3], center_offset[3], normal[3], radius = size[0], half = size[1];
     struct tact_capsule_sums sums;
-    int inside[2];
+    int is_end_inside[2];
     tact_quat_to_m3(turn, pa->quat_wxyz);
     tact_quat_to_m3(rb, pb->quat_wxyz);
     tact_v3_copy(centre, pa->position);
@@ -300,7 +305,7 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
         init_capsule_sums(&sums, radius, half, 0.0);
         add_plane_square_near_capsule(normal, distance, &sums);
     }
-    inside[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;
-    inside[TACT_CAPSULE_LOWER] = -normal[2] * half <= distance;
-    return finish_capsule_moments(&sums, inside, turn, centre, out);
+    is_end_inside[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;
+    is_end_inside[TACT_CAPSULE_LOWER] = -normal[2] * half <= distance;
+    return finish_capsule_moments(&sums, is_end_inside, turn, centre, out);
 }

@@ -16,7 +16,7 @@ struct polygon {
 };
 
 /** The part of an edge within the half ball or cylinder of a capsule. */
-struct inner {
+struct inside_edge_part {
     int edge;
     int starts_on_surface, ends_on_surface; /* 1: that end of the edge's part is on the capsule's
                                                surface, not at a corner */
@@ -43,29 +43,29 @@ static double metric_cross_product(const struct tact_capsule_cut *c, const doubl
 }
 
 /** Crossings of the line through p and q with the surface, from p: the first where p is outside,
- * and the last where q is; outside_p and outside_q: p.p and q.q less the squared radius. Returns 0
- * where they are not in this order between p and q. */
+ * and the last where q is; squared_excess_p and squared_excess_q: p.p and q.q less the squared
+ * radius. Returns 0 where they are not in this order between p and q. */
 static int line_surface_crossings(const struct tact_capsule_cut *c, const double *p,
-                                  const double *q, double outside_p, double outside_q,
+                                  const double *q, double squared_excess_p, double squared_excess_q,
                                   double from[3], double to[3])
 {
     double e[3], s[2];
     tact_v3_sub(e, q, p);
     double ee = tact_capsule_dot(c, e, e), pe = tact_capsule_dot(c, p, e);
-    if ((outside_p > 0.0 && pe >= 0.0) || (outside_q > 0.0 && pe + ee <= 0.0)) {
+    if ((squared_excess_p > 0.0 && pe >= 0.0) || (squared_excess_q > 0.0 && pe + ee <= 0.0)) {
         return 0;
     }
-    double reach = c->radius * sqrt(ee), m = metric_cross_product(c, p, e),
-           square = (reach - m) * (reach + m);
+    double radius_times_length = c->radius * sqrt(ee), m = metric_cross_product(c, p, e),
+           square = (radius_times_length - m) * (radius_times_length + m);
     if (!(square > 0.0)) {
         return 0;
     }
-    double square_root = sqrt(square);
+    double discriminant_root = sqrt(square);
     /* Root of the quadratic by the one of the two forms that does not cancel. */
-    s[0] = outside_p > 0.0 ? outside_p / (square_root - pe) : 0.0;
-    s[1] = !(outside_q > 0.0) ? 1.0
-           : pe > 0.0         ? -outside_p / (pe + square_root)
-                              : (square_root - pe) / ee;
+    s[0] = squared_excess_p > 0.0 ? squared_excess_p / (discriminant_root - pe) : 0.0;
+    s[1] = !(squared_excess_q > 0.0) ? 1.0
+           : pe > 0.0                ? -squared_excess_p / (pe + discriminant_root)
+                                     : (discriminant_root - pe) / ee;
     s[1] = tact_min(s[1], 1.0);
     if (!(s[0] < s[1])) {
         return 0;
@@ -79,18 +79,20 @@ static int line_surface_crossings(const struct tact_capsule_cut *c, const double
  * that share an edge: a gap along it would count as much as rounding of coordinates over the depth.
  * Returns 0 where there is none. */
 static int clip_edge_to_surface(const struct tact_capsule_cut *c, const double *p, const double *q,
-                                double outside_p, double outside_q, struct inner *out)
+                                double squared_excess_p, double squared_excess_q,
+                                struct inside_edge_part *out)
 {
     int k = 0, any = 1;
-    out->starts_on_surface = outside_p > 0.0;
-    out->ends_on_surface = outside_q > 0.0;
+    out->starts_on_surface = squared_excess_p > 0.0;
+    out->ends_on_surface = squared_excess_q > 0.0;
     while (k < 2 && p[k] == q[k]) {
         k++;
     }
     if (out->starts_on_surface || out->ends_on_surface) {
-        any = p[k] < q[k]
-                  ? line_surface_crossings(c, p, q, outside_p, outside_q, out->from, out->to)
-                  : line_surface_crossings(c, q, p, outside_q, outside_p, out->to, out->from);
+        any = p[k] < q[k] ? line_surface_crossings(c, p, q, squared_excess_p, squared_excess_q,
+                                                   out->from, out->to)
+                          : line_surface_crossings(c, q, p, squared_excess_q, squared_excess_p,
+                                                   out->to, out->from);
     }
     if (!out->starts_on_surface) {
         tact_v3_copy(out->from, p);
@@ -106,11 +108,11 @@ static double angle_at_conic_centre(const struct tact_capsule_cut *c, const doub
                                     const double *q)
 {
     double centre = c->part == TACT_CAPSULE_MIDDLE ? 0.0 : c->distance * c->distance;
-    double sine_term = tact_capsule_cross(c, p, q);
+    double scaled_sine = tact_capsule_cross(c, p, q);
     if (c->part == TACT_CAPSULE_MIDDLE && c->normal[2] != 0.0) {
-        sine_term /= fabs(c->normal[2]);
+        scaled_sine /= fabs(c->normal[2]);
     }
-    return tact_atan2(sine_term, tact_capsule_dot(c, p, q) - centre);
+    return tact_atan2(scaled_sine, tact_capsule_dot(c, p, q) - centre);
 }
 
 /** Distance of the ends of an arc, over the size of the conic, below which the arc is either nearly
@@ -119,13 +121,13 @@ static const double NEARLY_CLOSED_ARC_RATIO = 1e-3;
 
 /** 1 where the arc between the parts of two edges is more than half of the conic. */
 static int is_longer_arc(const struct tact_capsule_cut *c, const struct polygon *p,
-                         const struct inner *last, const struct inner *next)
+                         const struct inside_edge_part *last, const struct inside_edge_part *next)
 {
     double chord_vector[3], sum = 0.0;
     const double *from = last->to;
     tact_v3_sub(chord_vector, next->from, last->to);
     if (tact_capsule_dot(c, chord_vector, chord_vector) >
-        NEARLY_CLOSED_ARC_RATIO * NEARLY_CLOSED_ARC_RATIO * c->disc * c->disc) {
+        NEARLY_CLOSED_ARC_RATIO * NEARLY_CLOSED_ARC_RATIO * c->conic_radius * c->conic_radius) {
         return tact_capsule_cross(c, last->to, next->from) < 0.0;
     }
     int edge = last->edge;
@@ -158,8 +160,8 @@ static void add_full_conic(struct tact_capsule_cut *c, const struct polygon *pol
         tact_v3_scale(p, n, c->distance);
     }
     tact_v3_copy(q, p);
-    tact_v3_axpy(p, c->disc, t1);
-    tact_v3_axpy(q, -c->disc, t1);
+    tact_v3_axpy(p, c->conic_radius, t1);
+    tact_v3_axpy(q, -c->conic_radius, t1);
     tact_capsule_add_arc(c, p, q, 0);
     tact_capsule_add_arc(c, q, p, 0);
 }
@@ -167,11 +169,11 @@ static void add_full_conic(struct tact_capsule_cut *c, const struct polygon *pol
 /** Adds the part of an edge in the plane between the cylinder and a half ball. */
 static void add_segment(struct tact_capsule_slice *s, const double *p, const double *q)
 {
-    double twice = p[0] * q[1] - p[1] * q[0];
-    s->turn += tact_atan2(twice, p[0] * q[0] + p[1] * q[1]);
-    s->twice += twice;
+    double twice_area = p[0] * q[1] - p[1] * q[0];
+    s->turn += tact_atan2(twice_area, p[0] * q[0] + p[1] * q[1]);
+    s->twice_area += twice_area;
     for (int k = 0; k < 2; k++) {
-        s->first[k] += 0.5 * twice * (p[k] + q[k]);
+        s->first[k] += 0.5 * twice_area * (p[k] + q[k]);
         s->along[k] += q[k] - p[k];
     }
 }
@@ -179,24 +181,26 @@ static void add_segment(struct tact_capsule_slice *s, const double *p, const dou
 /** Adds the part of a polygon inside, given the inner parts of its edges: the polygon of their ends
  * and the segments of the conic between them. */
 static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
-                                const struct inner *part, int count)
+                                const struct inside_edge_part *part, int count)
 {
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
-        const struct inner *current_part = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
+        const struct inside_edge_part *current_edge_part = &part[i],
+                                      *next = &part[i + 1 < count ? i + 1 : 0];
         int do_edges_meet =
             !next->starts_on_surface &&
-            next->edge == (current_part->edge + 1 < p->count ? current_part->edge + 1 : 0);
+            next->edge ==
+                (current_edge_part->edge + 1 < p->count ? current_edge_part->edge + 1 : 0);
         if (i > 0 && !(do_edges_meet && i + 1 == count)) {
-            tact_capsule_add_triangle(c, first, current_part->from, current_part->to);
+            tact_capsule_add_triangle(c, first, current_edge_part->from, current_edge_part->to);
         }
         if (do_edges_meet) {
             continue; /* at a corner */
         }
-        tact_capsule_add_arc(c, current_part->to, next->from,
-                             is_longer_arc(c, p, current_part, next));
+        tact_capsule_add_arc(c, current_edge_part->to, next->from,
+                             is_longer_arc(c, p, current_edge_part, next));
         if (i + 1 < count) {
-            tact_capsule_add_triangle(c, first, current_part->to, next->from);
+            tact_capsule_add_triangle(c, first, current_edge_part->to, next->from);
         }
     }
 }
@@ -225,7 +229,7 @@ static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index,
 static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
                             const double *squared_excess, struct tact_capsule_sums *sums)
 {
-    struct inner part[CORNERS];
+    struct inside_edge_part part[CORNERS];
     int count = 0;
     for (int i = 0; i < p->count; i++) {
         int next = i + 1 < p->count ? i + 1 : 0;
@@ -254,14 +258,14 @@ static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const
     struct tact_capsule_cut c = {.part = index,
                                  .radius = radius,
                                  .distance = distance,
-                                 .disc = radius,
+                                 .conic_radius = radius,
                                  .faces = &sums->faces[index]};
     tact_v3_copy(c.normal, normal);
     if (index != TACT_CAPSULE_MIDDLE) {
         if (!(fabs(distance) < radius)) {
             return;
         }
-        c.disc = sqrt((radius - fabs(distance)) * (radius + fabs(distance)));
+        c.conic_radius = sqrt((radius - fabs(distance)) * (radius + fabs(distance)));
     }
     for (int i = 0; i < p->count; i++) {
         squared_excess[i] = tact_capsule_dot(&c, p->corner[i], p->corner[i]) - radius * radius;
@@ -279,7 +283,7 @@ static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const
     for (int i = 0; i < 3; i++) {
         c.faces->area[i] += c.first[3] * normal[i];
         for (int k = 0; k < 3; k++) {
-            c.faces->moment[3 * i + k] += normal[i] * c.first[k];
+            c.faces->normal_position_moment[3 * i + k] += normal[i] * c.first[k];
         }
     }
 }
@@ -291,15 +295,15 @@ static void append_polygon_corner(struct polygon *p, const double *r)
 
 /** Cuts a face polygon at a height of the capsule. Corners at that height belong to the upper part.
  * The crossing of an edge is the same for both faces that share it. */
-static void split_at_height(const struct polygon *p, double height, struct polygon *above,
-                            struct polygon *below)
+static void split_at_height(const struct polygon *p, double height, struct polygon *polygon_above,
+                            struct polygon *polygon_below)
 {
-    above->count = below->count = 0;
-    above->level = below->level = -1;
+    polygon_above->count = polygon_below->count = 0;
+    polygon_above->level = polygon_below->level = -1;
     for (int i = 0; i < p->count; i++) {
         const double *a = p->corner[i], *b = p->corner[(i + 1) % p->count];
         int up = a[2] >= height;
-        append_polygon_corner(up ? above : below, a);
+        append_polygon_corner(up ? polygon_above : polygon_below, a);
         if (up == (b[2] >= height)) {
             continue;
         }
@@ -307,9 +311,9 @@ static void split_at_height(const struct polygon *p, double height, struct polyg
         double r[3];
         interpolate_point(low, high, (height - low[2]) / (high[2] - low[2]), r);
         r[2] = height;
-        (up ? above : below)->level = (up ? above : below)->count;
-        append_polygon_corner(above, r);
-        append_polygon_corner(below, r);
+        (up ? polygon_above : polygon_below)->level = (up ? polygon_above : polygon_below)->count;
+        append_polygon_corner(polygon_above, r);
+        append_polygon_corner(polygon_below, r);
     }
 }
 
@@ -317,15 +321,15 @@ static void split_at_height(const struct polygon *p, double height, struct polyg
  */
 static int part_containing_polygon(const struct polygon *p, double half)
 {
-    int above = 0, below = 0;
+    int corners_above = 0, corners_below = 0;
     for (int i = 0; i < p->count; i++) {
-        above += p->corner[i][2] >= half;
-        below += p->corner[i][2] < -half;
+        corners_above += p->corner[i][2] >= half;
+        corners_below += p->corner[i][2] < -half;
     }
-    return above == p->count    ? TACT_CAPSULE_UPPER
-           : below == p->count  ? TACT_CAPSULE_LOWER
-           : above + below == 0 ? TACT_CAPSULE_MIDDLE
-                                : -1;
+    return corners_above == p->count            ? TACT_CAPSULE_UPPER
+           : corners_below == p->count          ? TACT_CAPSULE_LOWER
+           : corners_above + corners_below == 0 ? TACT_CAPSULE_MIDDLE
+                                                : -1;
 }
 
 /** Adds what is left of a face in one part of the capsule; coordinates are from the capsule's
@@ -352,15 +356,15 @@ static void cut_polygon_from_part_origin(struct tact_capsule_sums *sums, int ind
 static int is_axis_end_near_face(const struct tact_capsule_sums *sums, double (*corner)[3],
                                  int corners, const double normal[3], double distance, double end)
 {
-    double foot_from_end[3], e[3], f[3], c[3], off = distance - normal[2] * end;
+    double plane_foot_from_end[3], e[3], f[3], c[3], off = distance - normal[2] * end;
     if (fabs(off) > sums->tolerance) {
         return 0;
     }
-    tact_v3_scale(foot_from_end, normal, off);
-    foot_from_end[2] += end;
+    tact_v3_scale(plane_foot_from_end, normal, off);
+    plane_foot_from_end[2] += end;
     for (int i = 0; i < corners; i++) {
         tact_v3_sub(e, corner[(i + 1) % corners], corner[i]);
-        tact_v3_sub(f, foot_from_end, corner[i]);
+        tact_v3_sub(f, plane_foot_from_end, corner[i]);
         tact_v3_cross(c, e, f);
         if (tact_v3_dot(c, normal) < -sums->tolerance * tact_v3_norm(e)) {
             return 0;
@@ -378,8 +382,9 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_face,
     tact_v3_sub(e, corner[1], corner[0]);
     tact_v3_sub(f, corner[2], corner[0]);
     tact_v3_cross(normal, e, f);
-    double twice = tact_v3_normalize(normal, normal), distance = tact_v3_dot(normal, corner[0]);
-    if (!(twice > 0.0) || fabs(distance) >= sums->radius + fabs(normal[2]) * half) {
+    double twice_area = tact_v3_normalize(normal, normal),
+           distance = tact_v3_dot(normal, corner[0]);
+    if (!(twice_area > 0.0) || fabs(distance) >= sums->radius + fabs(normal[2]) * half) {
         return;
     }
     sums->has_uncertain_face |=

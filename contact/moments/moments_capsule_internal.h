@@ -16,33 +16,34 @@ enum { TACT_CAPSULE_UPPER, TACT_CAPSULE_LOWER, TACT_CAPSULE_MIDDLE, TACT_CAPSULE
 /** Integrals over the faces of the other solid within one part, outward normals n. h = (x, y, z, 1)
  * is the homogeneous position; the weight w is r.n, in the cylinder without the axial term. */
 struct tact_capsule_faces {
-    tact_d4 weighted[4]; /* sum of w h h^T over the faces, by rows [m^3, m^4, m^5] */
-    double area[3];      /* area of n [m^2] */
-    double moment[9];    /* integral of n r^T over the faces [m^3], row-major */
-    double magnitude;    /* sum of the magnitudes of the terms of the volume [m^3] */
-    double form[3]; /* line integrals around the faces where they end on the capsule's surface: in
-                       the cylinder of z^k/k dtheta, k = 1, 2, 3, theta the angle about the axis; in
-                       a half ball form[0], of (1 - |z|/R) dtheta, along the outward axis */
+    tact_d4 weighted[4];              /* sum of w h h^T over the faces, by rows [m^3, m^4, m^5] */
+    double area[3];                   /* area of n [m^2] */
+    double normal_position_moment[9]; /* integral of n r^T over the faces [m^3], row-major */
+    double volume_term_magnitude;     /* sum of the magnitudes of the terms of the volume [m^3] */
+    double contour_integrals[3]; /* line integrals around the faces where they end on the capsule's
+                       surface: in the cylinder of z^k/k dtheta, k = 1, 2, 3, theta the angle about
+                       the axis; in a half ball contour_integrals[0], of (1 - |z|/R) dtheta, along
+                       the outward axis */
 };
 
 /** Section of the other solid with the plane between the cylinder and a half ball, within the disc:
  * sums over the segments p q, with the solid on the left as seen from +z. */
 struct tact_capsule_slice {
-    double turn;     /* angle about the axis */
-    double twice;    /* component of p x q [m^2] */
-    double first[2]; /* component of (p x q) (p + q) / 2 [m^3] */
-    double along[2]; /* component of q - p [m] */
+    double turn;       /* angle about the axis */
+    double twice_area; /* component of p x q [m^2] */
+    double first[2];   /* component of (p x q) (p + q) / 2 [m^3] */
+    double along[2];   /* component of q - p [m] */
 };
 
 /** One face of the other solid in one part of a capsule. */
 struct tact_capsule_cut {
-    int part;         /* TACT_CAPSULE_UPPER ... */
-    double radius;    /* radius of the capsule that the face is cut by [m] */
-    double normal[3]; /* outward, unit */
-    double distance;  /* distance of the face's plane from the part's origin [m] */
-    double disc; /* radius of the conic in which the face's plane cuts the capsule: in the cylinder
-                    projected along the axis, in a half ball in the plane itself [m] */
-    tact_d4 first; /* integral of h over the face's area in the part [m^3, m^2] */
+    int part;            /* TACT_CAPSULE_UPPER ... */
+    double radius;       /* radius of the capsule that the face is cut by [m] */
+    double normal[3];    /* outward, unit */
+    double distance;     /* distance of the face's plane from the part's origin [m] */
+    double conic_radius; /* radius of the conic in which the face's plane cuts the capsule: in the
+                    cylinder projected along the axis, in a half ball in the plane itself [m] */
+    tact_d4 first;       /* integral of h over the face's area in the part [m^3, m^2] */
     struct tact_capsule_faces *faces;
 };
 
@@ -58,8 +59,8 @@ static inline double tact_capsule_dot_normal(const struct tact_capsule_cut *c, c
 static inline double tact_capsule_dot(const struct tact_capsule_cut *c, const double *p,
                                       const double *q)
 {
-    double across = p[0] * q[0] + p[1] * q[1];
-    return c->part == TACT_CAPSULE_MIDDLE ? across : across + p[2] * q[2];
+    double dot_across_axis = p[0] * q[0] + p[1] * q[1];
+    return c->part == TACT_CAPSULE_MIDDLE ? dot_across_axis : dot_across_axis + p[2] * q[2];
 }
 
 /** Triple product n.(p x q) in the metric of tact_capsule_dot(): positive where q is
@@ -68,11 +69,12 @@ static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const 
                                         const double *q)
 {
     const double *n = c->normal;
-    double axial_term = n[2] * (p[0] * q[1] - p[1] * q[0]);
+    double axial_component = n[2] * (p[0] * q[1] - p[1] * q[0]);
     if (c->part == TACT_CAPSULE_MIDDLE) {
-        return axial_term;
+        return axial_component;
     }
-    return axial_term + n[0] * (p[1] * q[2] - p[2] * q[1]) + n[1] * (p[2] * q[0] - p[0] * q[2]);
+    return axial_component + n[0] * (p[1] * q[2] - p[2] * q[1]) +
+           n[1] * (p[2] * q[0] - p[0] * q[2]);
 }
 
 #define tact_capsule_add_triangle TACT_CPU_VARIANT(tact_capsule_add_triangle)

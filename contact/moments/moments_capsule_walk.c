@@ -39,10 +39,10 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mes
         }
         least = TACT_D4_MIN(begins, least);
     }
-    tact_l4 near = (least <= 0.0) | (least * least <= p->radius * p->radius * apart2);
+    tact_l4 near_lanes = (least <= 0.0) | (least * least <= p->radius * p->radius * apart2);
     *bits = 0;
     for (unsigned i = 0; i < leaf->count; i++) {
-        *bits |= (near[i] ? 1U : 0U) << i;
+        *bits |= (near_lanes[i] ? 1U : 0U) << i;
     }
 }
 
@@ -66,9 +66,9 @@ TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
         high = TACT_D4_MAX(turned[2][k], high);
         reaches &= (low < most) & (high > -most);
     }
-    uint32_t near;
-    tact_l4_bits(&reaches, &near);
-    *bits &= near;
+    uint32_t near_lanes;
+    tact_l4_bits(&reaches, &near_lanes);
+    *bits &= near_lanes;
 }
 
 TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
@@ -98,8 +98,9 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_mesh,
                       struct tact_capsule_sums *sums),
                      (mesh, p, sums))
 {
-    struct tact_capsule_query round;
+    struct tact_capsule_query capsule_query;
     struct capsule_traversal capsule_traversal = {p, sums};
-    tact_capsule_query_init(p->centre, p->axis, p->radius, mesh, &round);
-    tact_round_query_visit(&round, tact_capsule_query_boxes, mesh, add_leaf, &capsule_traversal);
+    tact_capsule_query_init(p->centre, p->axis, p->radius, mesh, &capsule_query);
+    tact_round_query_visit(&capsule_query, tact_capsule_query_boxes, mesh, add_leaf,
+                           &capsule_traversal);
 }

@@ -123,19 +123,20 @@ void tact_clip_below_face(struct tact_polygon *p, double *height)
     memcpy(height, kept, sizeof kept);
 }
 
-int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
-                             double *height)
+int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n,
+                             double height_slack, double *height)
 {
     double ax = t->ax[3], ay = t->ay[3], dx = t->dx[3], dy = t->dy[3];
-    double base = t->height[0], lowest = t->height[1], highest = t->height[2], most = 0.0;
+    double height_at_corner_0 = t->height[0], lowest = t->height[1], highest = t->height[2],
+           most = 0.0;
     int below = 0;
     for (int i = 0; i < n; i++) {
-        double z = base - dy * (p[i][0] - ax) + dx * (p[i][1] - ay);
+        double z = height_at_corner_0 - dy * (p[i][0] - ax) + dx * (p[i][1] - ay);
         /* heights of a steep triangle t are bounded by those of its corners, beyond which they are
          * mere rounding */
         height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
         below += height[i] < 0.0;
         most = tact_max(fabs(height[i]), most);
     }
-    return most <= TACT_HEIGHT_SLACK(slack, dx, dy) ? -1 : below;
+    return most <= TACT_HEIGHT_SLACK(height_slack, dx, dy) ? -1 : below;
 }

@@ -39,7 +39,7 @@ void tact_clip_below_face(struct tact_polygon *p, double *height);
 /** Computes the height of triangle t's plane above each corner of a polygon within t's projection.
  * Returns the number of corners that it is below, or -1 where the polygon lies in the plane, within
  * slack [m]. */
-int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
-                             double *height);
+int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n,
+                             double height_slack, double *height);
 
 #endif

@@ -8,7 +8,7 @@ static void tact_columns_shift_origin(struct tact_columns_sums *c, const tact_d4
 {
     static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
     c->volume += *v;
-    c->magnitude += TACT_D4_ABS(*v);
+    c->volume_term_magnitude += TACT_D4_ABS(*v);
     for (int k = 0; k < 3; k++) {
         int i = row[k], j = column[k];
         c->first[k] += f[k] + *v * base[k];
@@ -70,18 +70,18 @@ void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, c
 {
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
-        struct tact_columns_batch *four = &c->four[c->queued_triangle_count / 4];
+        struct tact_columns_batch *lane_batch = &c->lane_batches[c->queued_triangle_count / 4];
         int lane = c->queued_triangle_count % 4;
         for (int k = 0; k < 3; k++) {
             const double *p = (const double *)&polygon[at[k]];
-            ((double *)&four->corner[k][0])[lane] = p[0];
-            ((double *)&four->corner[k][1])[lane] = p[1];
-            ((double *)&four->corner[k][2])[lane] = p[2];
-            ((double *)&four->height[k])[lane] = height[at[k]];
+            ((double *)&lane_batch->corner[k][0])[lane] = p[0];
+            ((double *)&lane_batch->corner[k][1])[lane] = p[1];
+            ((double *)&lane_batch->corner[k][2])[lane] = p[2];
+            ((double *)&lane_batch->height[k])[lane] = height[at[k]];
         }
-        ((double *)&four->tau)[lane] = tau;
+        ((double *)&lane_batch->tau)[lane] = tau;
         if (lane == 3) {
-            tact_columns_integrate_batch(four, &c->sums[c->queued_triangle_count / 4]);
+            tact_columns_integrate_batch(lane_batch, &c->sums[c->queued_triangle_count / 4]);
         }
         c->queued_triangle_count = (c->queued_triangle_count + 1) % 8;
     }
@@ -97,16 +97,16 @@ static double tact_columns_sum_lanes(const tact_d4 *a, const tact_d4 *b)
 
 void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums)
 {
-    struct tact_columns_batch *four = &c->four[c->queued_triangle_count / 4];
+    struct tact_columns_batch *lane_batch = &c->lane_batches[c->queued_triangle_count / 4];
     for (int lane = c->queued_triangle_count % 4; c->queued_triangle_count % 4 && lane < 4;
          lane++) {
-        ((double *)&four->tau)[lane] = 0.0;
+        ((double *)&lane_batch->tau)[lane] = 0.0;
     }
     if (c->queued_triangle_count % 4) {
-        tact_columns_integrate_batch(four, &c->sums[c->queued_triangle_count / 4]);
+        tact_columns_integrate_batch(lane_batch, &c->sums[c->queued_triangle_count / 4]);
     }
     sums->volume = TACT_COLUMNS_TOTAL(c, volume);
-    sums->magnitude = TACT_COLUMNS_TOTAL(c, magnitude);
+    sums->volume_term_magnitude = TACT_COLUMNS_TOTAL(c, volume_term_magnitude);
     for (int k = 0; k < 3; k++) {
         sums->first[k] = TACT_COLUMNS_TOTAL(c, first[k]);
         sums->second[k] = TACT_COLUMNS_TOTAL(c, second[k]);

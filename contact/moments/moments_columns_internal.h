@@ -17,14 +17,14 @@ struct tact_columns_batch {
 
 /** Sums over the columns of integrated triangles. */
 struct tact_columns_sums {
-    tact_d4 volume, magnitude, first[3], second[6], gradient[3], torque[3];
+    tact_d4 volume, volume_term_magnitude, first[3], second[6], gradient[3], torque[3];
 };
 
 /** Integration over columns: queue and sums. The n-th triangle is in lane n mod 8 on every
  * processor. Zero initially. */
 struct tact_columns {
     int queued_triangle_count;
-    struct tact_columns_batch four[2];
+    struct tact_columns_batch lane_batches[2];
     struct tact_columns_sums sums[2];
 };
 

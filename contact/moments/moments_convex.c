@@ -5,33 +5,33 @@
 TACT_DISPATCH_BY_CPU(int, tact_moments_convex,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
-                      struct tact_moments *out, double *planar,
+                      struct tact_moments *out, double *planarity,
                       struct tact_overlap_corners *corners),
-                     (a, pa, b, pb, out, planar, corners))
+                     (a, pa, b, pb, out, planarity, corners))
 {
-    return tact_moments_within_planes(a, pa, b, pb, NULL, 0, out, planar, corners);
+    return tact_moments_within_planes(a, pa, b, pb, NULL, 0, out, planarity, corners);
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_moments_within_planes,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
-                      const double (*plane)[4], int planes, struct tact_moments *out,
-                      double *planar, struct tact_overlap_corners *corners),
-                     (a, pa, b, pb, plane, planes, out, planar, corners))
+                      const double (*plane)[4], int plane_count, struct tact_moments *out,
+                      double *planarity, struct tact_overlap_corners *corners),
+                     (a, pa, b, pb, plane, plane_count, out, planarity, corners))
 {
     /* the solid with fewer planes is the one that cuts, which takes fewer cuts */
-    int swapped = b && (!b->facets || (a->facets && b->facets->count > a->facets->count));
-    const struct tact_mesh *first = swapped ? b : a, *second = swapped ? a : b;
-    const struct tact_pose *pose = swapped ? pb : pa;
+    int is_swapped = b && (!b->facets || (a->facets && b->facets->count > a->facets->count));
+    const struct tact_mesh *first = is_swapped ? b : a, *second = is_swapped ? a : b;
+    const struct tact_pose *pose = is_swapped ? pb : pa;
     struct tact_cutter cutter;
     struct tact_moment_sums sums;
     double r[9], axes[9], origin[3] = {0.0}, world[3];
     tact_cutter_init_frame(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
-                           swapped ? pa : pb);
-    int rc = tact_cutter_add_planes(&cutter, pose, plane, planes);
-    rc = rc ? rc : tact_cutter_sum_moments(&cutter, first, origin, &sums, planar, corners);
+                           is_swapped ? pa : pb);
+    int rc = tact_cutter_add_planes(&cutter, pose, plane, plane_count);
+    rc = rc ? rc : tact_cutter_sum_moments(&cutter, first, origin, &sums, planarity, corners);
     if (corners) {
-        corners->of_b = swapped;
+        corners->was_b_cut = is_swapped;
     }
     if (rc != 1) {
         return rc;
@@ -42,7 +42,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_within_planes,
     }
     tact_pose_point(world, pose, origin);
     rc = tact_sums_finish(&sums, axes, world, out);
-    for (int i = 0; swapped && i < 6; i++) {
+    for (int i = 0; is_swapped && i < 6; i++) {
         out->gradient[i] = -out->gradient[i];
     }
     return rc;

@@ -69,8 +69,8 @@ static void tact_faces_plane_of_short_edges(const tact_d4 p[3][3], const tact_d4
 }
 
 /** The data of four triangles, besides the coordinates of their corners, that a face holds. */
-struct tact_face_parts {
-    struct tact_face_planes plane;
+struct tact_face_data {
+    struct tact_face_planes edge_planes;
     tact_d4 tested[3];    /* heights of the corners that the tests of pairs compare */
     tact_d4 dx[4], dy[4]; /* coefficients of the edges' and the plane's equations */
     tact_d4 edge_at, at;  /* constant terms of the equations of the edges and of the plane */
@@ -78,20 +78,20 @@ struct tact_face_parts {
 };
 
 /** Raises triangles of B so that triangles of A in their plane are below them. */
-static void tact_faces_lift_coplanar(double slack, struct tact_face_parts *f)
+static void tact_faces_lift_coplanar(double slack, struct tact_face_data *f)
 {
     const tact_d4 steepest = {TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE,
                               TACT_MAX_FACE_SLOPE};
-    tact_d4 slope = TACT_D4_ABS(f->plane.slope_x) + TACT_D4_ABS(f->plane.slope_y);
+    tact_d4 slope = TACT_D4_ABS(f->edge_planes.slope_x) + TACT_D4_ABS(f->edge_planes.slope_y);
     tact_d4 by = slack * (1.0 + TACT_D4_MIN(slope, steepest));
-    f->at = f->plane.base[2] + by;
+    f->at = f->edge_planes.base[2] + by;
     for (int k = 0; k < 3; k++) {
         f->tested[k] = -(f->tested[k] + by);
     }
 }
 
 static void tact_faces_measure(const tact_d4 p[3][3], int is_face_of_a, double slack,
-                               struct tact_face_parts *f)
+                               struct tact_face_data *f)
 {
     const tact_d4 zero = {0.0}, one = zero + 1.0, ever = zero + INFINITY;
     tact_d4 edge[3][3], w[3];
@@ -105,21 +105,21 @@ static void tact_faces_measure(const tact_d4 p[3][3], int is_face_of_a, double s
     tact_faces_bounds(p, f->lower, f->upper);
     tact_d4 nz = edge[0][0] * w[1] - edge[0][1] * w[0];
     if (is_face_of_a) {
-        tact_faces_plane_of_edges(p[0], edge[0], w, &f->plane);
-        f->at = -f->plane.base[2];
+        tact_faces_plane_of_edges(p[0], edge[0], w, &f->edge_planes);
+        f->at = -f->edge_planes.base[2];
     } else {
-        tact_faces_plane_of_short_edges(p, edge, &f->plane);
+        tact_faces_plane_of_short_edges(p, edge, &f->edge_planes);
         tact_faces_lift_coplanar(slack, f);
     }
-    tact_l4 edge_on = (nz == 0.0) | (f->plane.nz == 0.0);
+    tact_l4 edge_on = (nz == 0.0) | (f->edge_planes.nz == 0.0);
     f->tau = TACT_D4_SELECT(nz > 0.0, one, -one);
     f->tau = TACT_D4_SELECT(edge_on, zero, f->tau);
     for (int k = 0; k < 3; k++) {
         f->dx[k] = f->tau * edge[k][0];
         f->dy[k] = f->tau * edge[k][1];
     }
-    f->dx[3] = is_face_of_a ? -f->plane.slope_y : f->plane.slope_y;
-    f->dy[3] = is_face_of_a ? f->plane.slope_x : -f->plane.slope_x;
+    f->dx[3] = is_face_of_a ? -f->edge_planes.slope_y : f->edge_planes.slope_y;
+    f->dy[3] = is_face_of_a ? f->edge_planes.slope_x : -f->edge_planes.slope_x;
     f->dx[3] = TACT_D4_SELECT(edge_on, zero, f->dx[3]);
     f->dy[3] = TACT_D4_SELECT(edge_on, zero, f->dy[3]);
     f->edge_at = TACT_D4_SELECT(edge_on, one, zero);
@@ -132,14 +132,14 @@ static void tact_faces_measure(const tact_d4 p[3][3], int is_face_of_a, double s
 void tact_faces_place(const tact_d4 p[3][3], int is_face_of_a, double slack,
                       struct tact_face face[4])
 {
-    struct tact_face_parts f;
+    struct tact_face_data f;
     tact_faces_measure(p, is_face_of_a, slack, &f);
-    const struct tact_face_planes *plane = &f.plane;
+    const struct tact_face_planes *edge_planes = &f.edge_planes;
     for (int k = 0; k < 3; k++) {
         TACT_FACE_SET_ROW_OF_FOUR(face, corner[k], &p[k][0], &p[k][1], &p[k][2], &f.tested[k]);
     }
-    TACT_FACE_SET_ROW_OF_FOUR(face, ax, &p[0][0], &p[1][0], &p[2][0], &plane->base[0]);
-    TACT_FACE_SET_ROW_OF_FOUR(face, ay, &p[0][1], &p[1][1], &p[2][1], &plane->base[1]);
+    TACT_FACE_SET_ROW_OF_FOUR(face, ax, &p[0][0], &p[1][0], &p[2][0], &edge_planes->base[0]);
+    TACT_FACE_SET_ROW_OF_FOUR(face, ay, &p[0][1], &p[1][1], &p[2][1], &edge_planes->base[1]);
     TACT_FACE_SET_ROW_OF_FOUR(face, dx, &f.dx[0], &f.dx[1], &f.dx[2], &f.dx[3]);
     TACT_FACE_SET_ROW_OF_FOUR(face, dy, &f.dy[0], &f.dy[1], &f.dy[2], &f.dy[3]);
     TACT_FACE_SET_ROW_OF_FOUR(face, at, &f.edge_at, &f.edge_at, &f.edge_at, &f.at);
@@ -147,6 +147,7 @@ void tact_faces_place(const tact_d4 p[3][3], int is_face_of_a, double slack,
     tact_d4 back[2] = {-far[0], -far[1]};
     TACT_FACE_SET_ROW_OF_FOUR(face, span, &near[0], &near[1], &back[0], &back[1]);
     if (!is_face_of_a) {
-        TACT_FACE_SET_ROW_OF_FOUR(face, height, &plane->base[2], &f.lower[2], &f.upper[2], &f.tau);
+        TACT_FACE_SET_ROW_OF_FOUR(face, height, &edge_planes->base[2], &f.lower[2], &f.upper[2],
+                                  &f.tau);
     }
 }

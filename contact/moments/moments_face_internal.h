@@ -91,6 +91,6 @@ TACT_INLINE int tact_faces_may_contribute_slack(const struct tact_face *s,
 
 /** Places four triangles of A, or else of B: p[corner][coordinate]. slack: height by which B is
  * raised. */
-void tact_faces_place(const tact_d4 p[3][3], int of_a, double slack, struct tact_face face[4]);
+void tact_faces_place(const tact_d4 p[3][3], int is_of_a, double slack, struct tact_face face[4]);
 
 #endif

@@ -17,11 +17,11 @@ struct oriented_box {
 static void root_bounding_box(const struct tact_mesh *mesh, const struct tact_pose *pose,
                               struct oriented_box *box)
 {
-    const struct tact_mesh_node *root = &mesh->nodes[0];
+    const struct tact_mesh_node *root_node = &mesh->nodes[0];
     double middle[3];
     for (int k = 0; k < 3; k++) {
-        middle[k] = 0.5 * (root->lower[k] + root->upper[k]);
-        box->half[k] = 0.5 * (root->upper[k] - root->lower[k]);
+        middle[k] = 0.5 * (root_node->lower[k] + root_node->upper[k]);
+        box->half[k] = 0.5 * (root_node->upper[k] - root_node->lower[k]);
     }
     tact_quat_to_m3(box->axes, pose->quat_wxyz);
     tact_m3_mul_v3(box->centre, box->axes, middle);

@@ -36,13 +36,14 @@ static int ray_triangle_crossing(const struct tact_mesh *mesh, const double *poi
 static int does_ray_meet_node_box(const struct tact_mesh_node *node, const double *point,
                                   double radius)
 {
-    double entry = -radius, far = INFINITY;
+    double ray_entry_distance = -radius, far = INFINITY;
     for (int k = 0; k < 3; k++) {
         double margin = 1e-9 * radius;
-        entry = tact_max(entry, (node->lower[k] - margin - point[k]) / RAY[k]);
+        ray_entry_distance =
+            tact_max(ray_entry_distance, (node->lower[k] - margin - point[k]) / RAY[k]);
         far = tact_min(far, (node->upper[k] + margin - point[k]) / RAY[k]);
     }
-    return entry <= far;
+    return ray_entry_distance <= far;
 }
 
 int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], double radius)

@@ -13,8 +13,8 @@ struct tact_moment_sums {
     double gradient[3]; /* gradient of the volume: integral of n_A dS over A's surface inside B
                            [m^2] */
     double torque[3];   /* integral of r x n_A dS [m^3] */
-    double magnitude; /* sum of the magnitudes of the terms of the volume, the scale of its rounding
-                         [m^3] */
+    double volume_term_magnitude; /* sum of the magnitudes of the terms of the volume, the scale of
+                         its rounding [m^3] */
 };
 
 /** Working memory of the search for triangle pairs: moments_pairs.c. */
@@ -36,20 +36,20 @@ enum { TACT_OVERLAP_CORNERS = 40 };
 /** Corners of the faces of the overlap of two solids with facets, in the order in which the one was
  * cut by the other: its outline is their hull. */
 struct tact_overlap_corners {
-    int count; /* number of corners of the overlap; 0: not known, or more than the capacity */
-    int of_b;  /* 1: solid b was cut by a, 0: a was cut by b */
+    int count;     /* number of corners of the overlap; 0: not known, or more than the capacity */
+    int was_b_cut; /* 1: solid b was cut by a, 0: a was cut by b */
     /* corners of the overlap in the frame of the solid that was cut [m] */
     double at[TACT_OVERLAP_CORNERS][3];
 };
 
 /** As tact_moments_pair(), and measures how planar the overlap is, where it cuts a solid that is
- * not convex by one that is. planar: may be NULL; norm of the vector sum of areas over the sum of
- * their norms, the larger value of the faces cut out of the one and of the caps that the other
+ * not convex by one that is. planarity: may be NULL; norm of the vector sum of areas over the sum
+ * of their norms, the larger value of the faces cut out of the one and of the caps that the other
  * leaves; 1 for two convex solids; NAN for other methods. corners: may be NULL. */
 int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                          const struct tact_shape *b, const struct tact_pose *pb,
                          const double direction[3], struct tact_moments_scratch *scratch,
-                         struct tact_moments *out, double *planar,
+                         struct tact_moments *out, double *planarity,
                          struct tact_overlap_corners *corners);
 
 struct tact_pairing;
@@ -97,7 +97,7 @@ void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_po
  * exceed the capacity. */
 int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
-                        struct tact_moments *out, double *planar,
+                        struct tact_moments *out, double *planarity,
                         struct tact_overlap_corners *corners);
 
 /** Moments of two meshes, as tact_moments_convex(), of the part of their overlap within planes in
@@ -105,7 +105,7 @@ int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
 int tact_moments_within_planes(const struct tact_mesh *a, const struct tact_pose *pa,
                                const struct tact_mesh *b, const struct tact_pose *pb,
                                const double (*plane)[4], int planes, struct tact_moments *out,
-                               double *planar, struct tact_overlap_corners *corners);
+                               double *planarity, struct tact_overlap_corners *corners);
 
 /** Slope above which a plane counts as that steep: a plane projected to a line has no heights. A
  * larger value means fewer directions of projection in which a common face is not recognised; but

@@ -11,7 +11,7 @@
 #include "moments_internal.h"
 
 /** A mesh placed in the frame. Boxes are in the unit of the pair. */
-struct tact_placed {
+struct tact_placed_mesh {
     const struct tact_mesh *mesh;
     double rot[9], shift[3]; /* transform of the mesh's vertices to the frame [m] */
     tact_f4 column[3];       /* transform of the mesh's boxes to the frame: columns of the matrix */
@@ -21,7 +21,7 @@ struct tact_placed {
 };
 
 /** Four points of a mesh at the pose of the body. */
-TACT_INLINE void tact_leaf_place_corner(const struct tact_placed *body, const tact_d4 *x,
+TACT_INLINE void tact_leaf_place_corner(const struct tact_placed_mesh *body, const tact_d4 *x,
                                         const tact_d4 *y, const tact_d4 *z, tact_d4 p[3])
 {
     const double *r = body->rot;
@@ -31,7 +31,7 @@ TACT_INLINE void tact_leaf_place_corner(const struct tact_placed *body, const ta
 }
 
 /** Corners of a leaf's triangles at the pose of the body. */
-TACT_INLINE void tact_leaf_corners(const struct tact_placed *body,
+TACT_INLINE void tact_leaf_corners(const struct tact_placed_mesh *body,
                                    const struct tact_mesh_leaf *from, tact_d4 p[3][3])
 {
     for (uint32_t k = 0; k < 3; k++) {

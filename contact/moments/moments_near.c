@@ -2,7 +2,7 @@
 #include "contact/moments/moments_near_internal.h"
 
 /** Computes the bounds, along x, y, z and the normal, of eight boxes of a mesh's tree. */
-static void tact_pairing_bounds_of_eight(const struct tact_placed *p,
+static void tact_pairing_bounds_of_eight(const struct tact_placed_mesh *p,
                                          const struct tact_mesh_wide_node *wide_node,
                                          tact_f8 lower[4], tact_f8 upper[4])
 {
@@ -50,10 +50,10 @@ static void tact_pairing_add_leaf(struct tact_pairing_tree *side, uint32_t leaf,
 
 /** Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
-static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_t room)
+static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int of_a, uint32_t max_nodes)
 {
     struct tact_pairing_tree *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
-    const struct tact_mesh_wide_node *nodes_of_eight = side->placed.mesh->wide->nodes_of_eight;
+    const struct tact_mesh_wide_node *wide_nodes = side->placed_mesh.mesh->wide->wide_nodes;
     uint32_t *from = w->from, inner = side->inner, before = side->leaves, n = 0;
     tact_f8 least[4], most[4];
     for (int d = 0; d < 4; d++) {
@@ -62,13 +62,13 @@ static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_
     }
     memcpy(from, side->node, inner * sizeof *from);
     for (uint32_t i = 0; i < inner; i++) {
-        const struct tact_mesh_wide_node *wide_node = &nodes_of_eight[from[i]];
+        const struct tact_mesh_wide_node *wide_node = &wide_nodes[from[i]];
         tact_f8 lower[4], upper[4];
         tact_i8 overlapping;
-        if (n + 8 > room || side->leaves + 8 > room) {
+        if (n + 8 > max_nodes || side->leaves + 8 > max_nodes) {
             return 0;
         }
-        tact_pairing_bounds_of_eight(&side->placed, wide_node, lower, upper);
+        tact_pairing_bounds_of_eight(&side->placed_mesh, wide_node, lower, upper);
         tact_pairing_overlapping_lanes(lower, upper, of_a, other, &overlapping);
         for (int d = 0; d < 4; d++) {
             tact_f8 low = TACT_F8_SELECT(overlapping, lower[d], least[d]);
@@ -84,11 +84,11 @@ static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_
             if (child & TACT_MESH_LEAF_FLAG) {
                 child &= ~TACT_MESH_LEAF_FLAG;
                 tact_pairing_add_leaf(side, child, lower, upper, k);
-                tact_prefetch(&side->placed.mesh->wide->leaves[child],
+                tact_prefetch(&side->placed_mesh.mesh->wide->leaves[child],
                               sizeof(struct tact_mesh_leaf));
             } else {
                 side->node[n++] = child;
-                tact_prefetch(&nodes_of_eight[child], sizeof *nodes_of_eight);
+                tact_prefetch(&wide_nodes[child], sizeof *wide_nodes);
             }
         }
     }
@@ -114,7 +114,7 @@ static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_
     return 1;
 }
 
-int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t room)
+int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t max_nodes)
 {
     for (int i = 0; i < 2; i++) {
         struct tact_pairing_tree *side = i ? &w->b : &w->a;
@@ -127,7 +127,8 @@ int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t room)
         }
     }
     while (w->a.inner || w->b.inner) {
-        if (!tact_pairing_expand_largest(w, 1, room) || !tact_pairing_expand_largest(w, 0, room)) {
+        if (!tact_pairing_expand_largest_nodes(w, 1, max_nodes) ||
+            !tact_pairing_expand_largest_nodes(w, 0, max_nodes)) {
             return -ENOSPC;
         }
         if (!(w->a.inner + w->a.leaves) || !(w->b.inner + w->b.leaves)) {
@@ -141,21 +142,21 @@ int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t room)
  * pair, enlarged by the rounding of single precision. */
 struct tact_leaf_span {
     double lower[3], upper[2];
-    float unit_lower[3], unit_upper[2];
+    float lower_in_pair_units[3], upper_in_pair_units[2];
 };
 
-static void tact_leaf_span_of_bounds(const struct tact_triangle_bounds *s, float per_unit,
-                                     struct tact_leaf_span *span)
+static void tact_leaf_span_of_bounds(const struct tact_triangle_bounds *s,
+                                     float pair_units_per_metre, struct tact_leaf_span *leaf_span)
 {
     for (int c = 0; c < 3; c++) {
         const double *l = (const double *)&s->lower[c], *u = (const double *)&s->upper[c];
-        span->lower[c] = tact_min(tact_min(l[0], l[1]), tact_min(l[2], l[3]));
-        float x = (float)span->lower[c] * per_unit;
-        span->unit_lower[c] = x - (2e-6F + 2e-6F * fabsf(x));
+        leaf_span->lower[c] = tact_min(tact_min(l[0], l[1]), tact_min(l[2], l[3]));
+        float x = (float)leaf_span->lower[c] * pair_units_per_metre;
+        leaf_span->lower_in_pair_units[c] = x - (2e-6F + 2e-6F * fabsf(x));
         if (c < 2) {
-            span->upper[c] = tact_max(tact_max(u[0], u[1]), tact_max(u[2], u[3]));
-            x = (float)span->upper[c] * per_unit;
-            span->unit_upper[c] = x + (2e-6F + 2e-6F * fabsf(x));
+            leaf_span->upper[c] = tact_max(tact_max(u[0], u[1]), tact_max(u[2], u[3]));
+            x = (float)leaf_span->upper[c] * pair_units_per_metre;
+            leaf_span->upper_in_pair_units[c] = x + (2e-6F + 2e-6F * fabsf(x));
         }
     }
 }
@@ -170,8 +171,9 @@ static void tact_pairing_fill_unused_lanes(struct tact_pairing *w)
 
 /** Corners of the triangles of a leaf at the pose of the body, and their bounds, enlarged by a
  * margin. */
-static void tact_pairing_leaf_corners(const struct tact_placed *body, uint32_t leaf, double margin,
-                                      tact_d4 p[3][3], struct tact_triangle_bounds *bounds)
+static void tact_pairing_leaf_corners(const struct tact_placed_mesh *body, uint32_t leaf,
+                                      double margin, tact_d4 p[3][3],
+                                      struct tact_triangle_bounds *bounds)
 {
     const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[leaf];
     tact_leaf_corners(body, from, p);
@@ -189,9 +191,10 @@ static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
 {
     if (!w->is_placed_leaf[at]) {
         tact_d4 p[3][3];
-        tact_pairing_leaf_corners(&w->b.placed, w->b.leaf[w->first + at], 0.0, p, &w->bounds[at]);
-        w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_MAX_FACE_SLOPE);
-        tact_faces_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
+        tact_pairing_leaf_corners(&w->b.placed_mesh, w->b.leaf[w->first + at], 0.0, p,
+                                  &w->bounds[at]);
+        w->bounds[at].upper[2] += w->b.placed_mesh.slack * (1.0 + TACT_MAX_FACE_SLOPE);
+        tact_faces_place(p, 0, w->b.placed_mesh.slack, &w->face_b[4 * at]);
         w->is_placed_leaf[at] = 1;
     }
 }
@@ -199,15 +202,16 @@ static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
 /** Bits of those among the eight leaves of that group of B whose boxes may meet the bounds of a
  * leaf of A. */
 static uint32_t tact_pairing_leaves_in_bounds(const struct tact_pairing_tree *b,
-                                              const struct tact_leaf_span *span,
-                                              uint32_t group_index)
+                                              const struct tact_leaf_span *leaf_span,
+                                              uint32_t leaf_group_index)
 {
-    const float *low = span->unit_lower, *high = span->unit_upper;
+    const float *low = leaf_span->lower_in_pair_units, *high = leaf_span->upper_in_pair_units;
     uint32_t bits;
-    tact_i8 overlapping =
-        (b->leaf_lower[0][group_index] < high[0]) & (b->leaf_lower[1][group_index] < high[1]) &
-        (b->leaf_upper[0][group_index] > low[0]) & (b->leaf_upper[1][group_index] > low[1]) &
-        (b->leaf_upper[2][group_index] > low[2]);
+    tact_i8 overlapping = (b->leaf_lower[0][leaf_group_index] < high[0]) &
+                          (b->leaf_lower[1][leaf_group_index] < high[1]) &
+                          (b->leaf_upper[0][leaf_group_index] > low[0]) &
+                          (b->leaf_upper[1][leaf_group_index] > low[1]) &
+                          (b->leaf_upper[2][leaf_group_index] > low[2]);
     tact_i8_bits(&overlapping, &bits);
     return bits;
 }
@@ -286,18 +290,19 @@ static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
     s.count = 0;
     memset(w->is_placed_leaf, 0, count);
     for (uint32_t i = 0; i < w->a.leaves && !rc; i++) {
-        struct tact_leaf_span span;
+        struct tact_leaf_span leaf_span;
         s.leaf = w->a.leaf[i];
-        s.triangles = w->a.placed.mesh->wide->leaves[s.leaf].count;
+        s.triangles = w->a.placed_mesh.mesh->wide->leaves[s.leaf].count;
         s.is_placed = 0;
-        tact_pairing_leaf_corners(&w->a.placed, s.leaf, margin, s.p, &s.bounds);
-        tact_leaf_span_of_bounds(&s.bounds, w->per_unit, &span);
+        tact_pairing_leaf_corners(&w->a.placed_mesh, s.leaf, margin, s.p, &s.bounds);
+        tact_leaf_span_of_bounds(&s.bounds, w->pair_units_per_metre, &leaf_span);
         for (uint32_t e = 0; e < count; e += 8) {
-            uint32_t bits = tact_pairing_leaves_in_bounds(&w->b, &span, (w->first + e) / 8);
+            uint32_t bits = tact_pairing_leaves_in_bounds(&w->b, &leaf_span, (w->first + e) / 8);
             for (; bits && !rc; bits &= bits - 1) {
                 uint32_t at = e + (uint32_t)__builtin_ctz(bits);
                 tact_pairing_place_leaf(w, at);
-                if (tact_triangles_meeting_bounds(&w->bounds[at], span.lower, span.upper)) {
+                if (tact_triangles_meeting_bounds(&w->bounds[at], leaf_span.lower,
+                                                  leaf_span.upper)) {
                     rc = tact_pairing_visit_leaf_pairs(w, &s, at, visit_pairs, user);
                 }
             }

@@ -20,7 +20,7 @@ enum { TACT_PAIRING_LEAVES = 512, TACT_PAIRING_MAX_NODES = 32768 };
 /** Nodes of one tree: inner ones, and the leaves with the bounds of their boxes along x, y, z and
  * the normal of the frame, in the unit of the pair. */
 struct tact_pairing_tree {
-    struct tact_placed placed;
+    struct tact_placed_mesh placed_mesh;
     float lower[4], upper[4]; /* bounds of all leaves of this side */
     uint32_t inner, leaves;
     uint32_t node[TACT_PAIRING_MAX_NODES], leaf[TACT_PAIRING_MAX_NODES];
@@ -39,7 +39,7 @@ struct tact_triangle_bounds {
 };
 
 struct tact_pairing {
-    float per_unit; /* factor from metres to the unit of the pair of meshes [1/m] */
+    float pair_units_per_metre; /* factor from metres to the unit of the pair of meshes [1/m] */
     struct tact_pairing_tree a, b;
     uint32_t from[TACT_PAIRING_MAX_NODES];       /* nodes of a tree that are being replaced by their
                                                     children */

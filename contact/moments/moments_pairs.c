@@ -26,7 +26,7 @@ TACT_DISPATCH_BY_CPU(struct tact_prism_work *, tact_prism_work_create, (void), (
 
 /** Places a mesh in the prism frame: the transforms of its vertices and boxes. */
 static void place_mesh(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
-                       const struct tact_pose *pose, double unit, struct tact_placed *p)
+                       const struct tact_pose *pose, double unit, struct tact_placed_mesh *p)
 {
     double middle[3], seen[3], normal[3], along[3], own = tact_mesh_box_unit(mesh, middle);
     p->mesh = mesh;
@@ -54,12 +54,12 @@ TACT_DISPATCH_BY_CPU(struct tact_pairing *, tact_pairing_place_meshes,
     struct tact_pairing *pairing = &scratch->work->pairing;
     double middle[3];
     double unit = fmax(tact_mesh_box_unit(a, middle), tact_mesh_box_unit(b, middle));
-    pairing->per_unit = (float)(1.0 / unit);
-    place_mesh(a, frame, pa, unit, &pairing->a.placed);
-    place_mesh(b, frame, pb, unit, &pairing->b.placed);
+    pairing->pair_units_per_metre = (float)(1.0 / unit);
+    place_mesh(a, frame, pa, unit, &pairing->a.placed_mesh);
+    place_mesh(b, frame, pb, unit, &pairing->b.placed_mesh);
     /* slack of the search, twice that of the sum: a triangle that the sum treats as lying in a
      * plane is then found, regardless of rounding here */
-    pairing->b.placed.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
+    pairing->b.placed_mesh.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
     return pairing;
 }
 
@@ -68,8 +68,8 @@ TACT_INLINE int list_leaf_pairs(void *user, struct tact_pairing *pairing, uint32
                                 const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct tact_prism_work *w = user;
-    const struct tact_mesh_leaf *leaves_b = pairing->b.placed.mesh->wide->leaves;
-    uint32_t first_triangle_a = pairing->a.placed.mesh->wide->leaves[leaf_a].first;
+    const struct tact_mesh_leaf *leaves_b = pairing->b.placed_mesh.mesh->wide->leaves;
+    uint32_t first_triangle_a = pairing->a.placed_mesh.mesh->wide->leaves[leaf_a].first;
     for (uint32_t i = 0; i < count; i++) {
         tact_d4 value[3];
         uint32_t a = pairs[i].a, b = pairs[i].b;

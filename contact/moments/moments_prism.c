@@ -196,7 +196,7 @@ static int have_column_sums_cancelled(const struct tact_moment_sums *sums)
 {
     double v = sums->volume, away = tact_v3_dot(sums->first, sums->first) / v;
     double size = sums->second[0] + sums->second[1] + sums->second[2];
-    return fabs(v) < MIN_VOLUME * sums->magnitude ||
+    return fabs(v) < MIN_VOLUME * sums->volume_term_magnitude ||
            (v > 0.0 && size - away < MIN_SIZE_OVER_DISTANCE_SQUARED * away);
 }
 
@@ -212,7 +212,7 @@ static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
     memset(&tets, 0, sizeof tets);
     own_box_of_mesh_in_frame(a, slack, &tets.box[0]);
     own_box_of_mesh_in_frame(b, slack, &tets.box[1]);
-    if (sums->volume > MIN_CENTROID_VOLUME * sums->magnitude) {
+    if (sums->volume > MIN_CENTROID_VOLUME * sums->volume_term_magnitude) {
         tact_v3_scale(tets.origin, sums->first, 1.0 / sums->volume);
     }
     add_listed_prism_pairs(NULL, &tets, a, b, pairs, count, slack);
@@ -304,7 +304,7 @@ TACT_DISPATCH_BY_CPU(int, tact_prism_moments_without_list,
         return -EAGAIN;
     }
     /* the overlap is measured again, from a list of the triangle pairs */
-    if (sums.magnitude > 0.0 && have_column_sums_cancelled(&sums)) {
+    if (sums.volume_term_magnitude > 0.0 && have_column_sums_cancelled(&sums)) {
         return -EAGAIN;
     }
     return tact_sums_finish(&sums, frame->axes, frame->origin, out);

@@ -30,12 +30,12 @@ TACT_INLINE void set_node_box(struct tact_rim_box_group *e, uint32_t k, const fl
 
 /** Builds the tree of boxes over the near leaves of a side, eight by eight, with at least one
  * level. */
-TACT_INLINE void build_box_tree(struct tact_rim_side *side, const struct tact_pairing_tree *pairing)
+TACT_INLINE void build_box_tree(struct tact_rim_mesh *side, const struct tact_pairing_tree *pairing)
 {
     static const float empty_lower[3] = {INFINITY, INFINITY, INFINITY};
     static const float empty_upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    uint32_t count = side->count = pairing->leaves, box_groups = (count + 7) / 8, first = 0;
-    for (uint32_t e = 0; e < box_groups; e++) {
+    uint32_t count = side->count = pairing->leaves, group_count = (count + 7) / 8, first = 0;
+    for (uint32_t e = 0; e < group_count; e++) {
         for (int d = 0; d < 3; d++) {
             side->box_groups[e].lower[d] = pairing->leaf_lower[d][e];
             side->box_groups[e].upper[d] = pairing->leaf_upper[d][e];
@@ -43,12 +43,12 @@ TACT_INLINE void build_box_tree(struct tact_rim_side *side, const struct tact_pa
     }
     side->top = 0;
     side->level[0] = 0;
-    for (; count > 8 || side->top == 0; count = box_groups, box_groups = (box_groups + 7) / 8) {
-        uint32_t next = first + box_groups;
-        for (uint32_t k = count; k < 8 * box_groups; k++) {
+    for (; count > 8 || side->top == 0; count = group_count, group_count = (group_count + 7) / 8) {
+        uint32_t next = first + group_count;
+        for (uint32_t k = count; k < 8 * group_count; k++) {
             set_node_box(&side->box_groups[first + k / 8], k % 8, empty_lower, empty_upper);
         }
-        for (uint32_t e = 0; e < box_groups; e++) {
+        for (uint32_t e = 0; e < group_count; e++) {
             float low[3], high[3];
             bounds_of_eight_boxes(&side->box_groups[first + e], low, high);
             set_node_box(&side->box_groups[next + e / 8], e % 8, low, high);
@@ -66,26 +66,27 @@ TACT_INLINE void build_box_tree(struct tact_rim_side *side, const struct tact_pa
 TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint32_t i, float low[3],
                                              float high[3])
 {
-    struct tact_rim_side *side = &rim->side[of];
+    struct tact_rim_mesh *side = &rim->side[of];
     const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
-    if (!side->free_count && side->placed_count == TACT_RIM_LEAVES) {
+    if (!side->free_slot_count && side->placed_leaf_count == TACT_RIM_LEAVES) {
         return NULL;
     }
-    const uint32_t at = side->free_count ? side->free[--side->free_count] : side->placed_count++;
+    const uint32_t at = side->free_slot_count ? side->free_leaf_slots[--side->free_slot_count]
+                                              : side->placed_leaf_count++;
     struct tact_rim_leaf *leaf = &side->leaf[at];
     side->at[i] = at;
-    tact_rim_place_leaf(&pairing->placed, pairing->leaf[i], rim->pairing->per_unit, rim->margin,
-                        leaf);
+    tact_rim_place_leaf(&pairing->placed_mesh, pairing->leaf[i], rim->pairing->pair_units_per_metre,
+                        rim->margin, leaf);
     /* bound: no coordinate of the area vector n exceeds twice the square of the largest edge */
     const double *size = (const double *)&leaf->size;
     const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
-    leaf->within = 4.0 * rim->shifted_slack * most * most;
-    leaf->meets = 0;
-    tact_prefetch(pairing->placed.mesh->triangles + 3 * (size_t)leaf->first, 64);
+    leaf->within = 4.0 * rim->slack_with_shift * most * most;
+    leaf->meets_other_mesh = 0;
+    tact_prefetch(pairing->placed_mesh.mesh->triangles + 3 * (size_t)leaf->first, 64);
     tact_rim_leaf_bounds(leaf, low, high);
     set_node_box(&side->box_groups[i / 8], i % 8, low, high);
     for (uint32_t k = 0; k < 4; k++) {
-        side->segment[4 * at + k] = TACT_RIM_NONE;
+        side->first_segment_of_triangle[4 * at + k] = TACT_RIM_NO_INDEX;
     }
     return leaf;
 }
@@ -103,7 +104,7 @@ TACT_INLINE uint32_t find_overlapping_boxes_of_8(const struct tact_rim_box_group
     return bits;
 }
 
-TACT_INLINE void read_box_bounds(const struct tact_rim_side *side, uint32_t box, float low[3],
+TACT_INLINE void read_box_bounds(const struct tact_rim_mesh *side, uint32_t box, float low[3],
                                  float high[3])
 {
     uint32_t k = box & 0xFFFF;
@@ -115,8 +116,8 @@ TACT_INLINE void read_box_bounds(const struct tact_rim_side *side, uint32_t box,
 }
 
 /** 1 where a box of one side meets any leaf of the other. */
-TACT_INLINE int does_box_meet_any_box(const struct tact_rim_side *side, uint32_t box,
-                                      const struct tact_rim_side *other)
+TACT_INLINE int does_box_meet_any_box(const struct tact_rim_mesh *side, uint32_t box,
+                                      const struct tact_rim_mesh *other)
 {
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
     float low[3], high[3];
@@ -139,7 +140,7 @@ TACT_INLINE int does_box_meet_any_box(const struct tact_rim_side *side, uint32_t
 /** Lists the groups of eight leaves of B of which some meet a box of A; returns their number. */
 TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
 {
-    const struct tact_rim_side *b = &rim->side[1];
+    const struct tact_rim_mesh *b = &rim->side[1];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, n = 0;
     float low[3], high[3];
     read_box_bounds(&rim->side[0], box, low, high);
@@ -171,24 +172,25 @@ struct leaf_group {
 TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *leaf_group,
                                 uint32_t i, uint32_t k)
 {
-    struct tact_rim_side *a = &rim->side[0], *b = &rim->side[1];
+    struct tact_rim_mesh *a = &rim->side[0], *b = &rim->side[1];
     const struct tact_pairing_tree *of_a = &rim->pairing->a, *of_b = &rim->pairing->b;
     const uint32_t leaf_index_a = a->at[leaf_group->first + i];
-    if (b->at[k] == TACT_RIM_NONE) {
+    if (b->at[k] == TACT_RIM_NO_INDEX) {
         float low[3], high[3];
-        int does_meet = 1;
+        int meets_other_mesh = 1;
         if (!place_leaf(rim, 1, k, low, high)) {
             return -EAGAIN;
         }
         for (int d = 0; d < 3; d++) {
-            does_meet &= (low[d] <= leaf_group->high[i][d]) & (high[d] >= leaf_group->low[i][d]);
+            meets_other_mesh &=
+                (low[d] <= leaf_group->high[i][d]) & (high[d] >= leaf_group->low[i][d]);
         }
-        if (!does_meet) {
+        if (!meets_other_mesh) {
             return 0;
         }
     }
     const uint32_t leaf_index_b = b->at[k];
-    a->leaf[leaf_index_a].meets = b->leaf[leaf_index_b].meets = 1;
+    a->leaf[leaf_index_a].meets_other_mesh = b->leaf[leaf_index_b].meets_other_mesh = 1;
     const float *low_a = (const float *)of_a->leaf_lower[3] + leaf_group->first;
     const float *high_a = (const float *)of_a->leaf_upper[3] + leaf_group->first;
     if ((low_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
@@ -201,9 +203,9 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
 /** Matches a group of eight leaves of A with a group of eight leaves of B. */
 TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
                                             const struct leaf_group *leaf_group,
-                                            uint32_t near_groups)
+                                            uint32_t leaf_group_bits)
 {
-    const struct tact_rim_box_group *e = &rim->side[1].box_groups[near_groups];
+    const struct tact_rim_box_group *e = &rim->side[1].box_groups[leaf_group_bits];
     uint64_t bits = 0;
     /* all pairs of leaves are tested together, as the number of leaves that a single one meets
      * cannot be predicted */
@@ -213,7 +215,7 @@ TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
     }
     for (; bits; bits &= bits - 1) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * near_groups + bit % 8)) {
+        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * leaf_group_bits + bit % 8)) {
             return -EAGAIN;
         }
     }
@@ -222,9 +224,9 @@ TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
 
 /** Matches the eight leaves of a box of A with those of B; lists those that meet none as separated.
  */
-TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t box_groups)
+TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t group_count)
 {
-    struct tact_rim_side *side = &rim->side[0];
+    struct tact_rim_mesh *side = &rim->side[0];
     struct leaf_group leaf_group = {.first = 8 * (box & 0xFFFF)};
     leaf_group.count = side->count - leaf_group.first < 8 ? side->count - leaf_group.first : 8;
     for (uint32_t i = 0; i < 8; i++) {
@@ -238,66 +240,67 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t b
             return -EAGAIN;
         }
     }
-    for (uint32_t e = 0; e < box_groups; e++) {
+    for (uint32_t e = 0; e < group_count; e++) {
         if (match_node_with_eight_boxes(rim, &leaf_group, rim->near_groups[e])) {
             return -EAGAIN;
         }
     }
     /* slots of leaves that meet no leaf of the other mesh are reused for the next ones */
     for (uint32_t i = 0; i < leaf_group.count; i++) {
-        const uint32_t at = side->at[leaf_group.first + i], does_meet = side->leaf[at].meets;
-        side->free[side->free_count] = at;
-        side->free_count += !does_meet;
-        side->separated[side->separated_count] = tact_rim_box_key(0, leaf_group.first + i);
-        side->separated_count += !does_meet;
+        const uint32_t at = side->at[leaf_group.first + i],
+                       meets_other_mesh = side->leaf[at].meets_other_mesh;
+        side->free_leaf_slots[side->free_slot_count] = at;
+        side->free_slot_count += !meets_other_mesh;
+        side->separated[side->separated_box_count] = tact_rim_box_key(0, leaf_group.first + i);
+        side->separated_box_count += !meets_other_mesh;
     }
     return 0;
 }
 
 /** 1 where nothing in a side's box meets the other side; it is then listed as separated.
- * *box_groups: for eight leaves of A that do meet something, the number of groups of B to match
+ * *group_count: for eight leaves of A that do meet something, the number of groups of B to match
  * with. */
 TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t box,
-                                         uint32_t *box_groups)
+                                         uint32_t *group_count)
 {
-    struct tact_rim_side *side = &rim->side[of];
+    struct tact_rim_mesh *side = &rim->side[of];
     const uint32_t level = box >> 16;
-    uint32_t separated;
-    *box_groups = 0;
+    uint32_t is_separated;
+    *group_count = 0;
     if (level == 0) {
         const uint32_t at = side->at[box & 0xFFFF];
-        separated = at == TACT_RIM_NONE || !side->leaf[at].meets;
+        is_separated = at == TACT_RIM_NO_INDEX || !side->leaf[at].meets_other_mesh;
     } else if (level == 1 && of == 0) {
-        *box_groups = list_near_leaf_groups(rim, box);
-        separated = !*box_groups;
+        *group_count = list_near_leaf_groups(rim, box);
+        is_separated = !*group_count;
     } else {
-        separated = !does_box_meet_any_box(side, box, &rim->side[!of]);
+        is_separated = !does_box_meet_any_box(side, box, &rim->side[!of]);
     }
-    side->separated[side->separated_count] = box;
-    side->separated_count += separated;
-    return (int)separated;
+    side->separated[side->separated_box_count] = box;
+    side->separated_box_count += is_separated;
+    return (int)is_separated;
 }
 
 /** Partitions a side's boxes, from large to small, into those that meet nothing of the other side
  * and leaves that do; leaves of A are matched with those of B. */
 TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
 {
-    struct tact_rim_side *side = &rim->side[of];
-    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, box_groups;
+    struct tact_rim_mesh *side = &rim->side[of];
+    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, group_count;
     for (uint32_t k = 8; k-- > 0;) {
         stack[top++] = tact_rim_box_key((uint32_t)side->top, k);
     }
-    side->separated_count = 0;
+    side->separated_box_count = 0;
     while (top > 0) {
         const uint32_t box = stack[--top], level = box >> 16;
         if ((box & 0xFFFF) << 3 * level >= side->count ||
-            list_leaves_if_separated(rim, of, box, &box_groups)) {
+            list_leaves_if_separated(rim, of, box, &group_count)) {
             continue;
         }
-        if (box_groups && match_leaf_groups(rim, box, box_groups)) {
+        if (group_count && match_leaf_groups(rim, box, group_count)) {
             return -EAGAIN;
         }
-        for (uint32_t k = 8; k-- > 0 && level > 0 && !box_groups;) {
+        for (uint32_t k = 8; k-- > 0 && level > 0 && !group_count;) {
             stack[top++] = tact_rim_box_key(level - 1, 8 * (box & 0xFFFF) + k);
         }
     }
@@ -321,9 +324,9 @@ static float single_precision_margin(const struct tact_pairing *pairing)
 /** Directions in which A may be shifted off coplanar faces, in the frame: not along planes that
  * bodies are likely to share. */
 enum { SHIFTS = 6 };
-static const double directions[SHIFTS][3] = {{0.48, 0.36, 0.8},   {-0.36, 0.8, 0.48},
-                                             {0.8, -0.48, 0.36},  {0.28, -0.576, 0.768},
-                                             {-0.8, -0.36, 0.48}, {-0.352, 0.36, 0.864}};
+static const double shift_directions[SHIFTS][3] = {{0.48, 0.36, 0.8},   {-0.36, 0.8, 0.48},
+                                                   {0.8, -0.48, 0.36},  {0.28, -0.576, 0.768},
+                                                   {-0.8, -0.36, 0.48}, {-0.352, 0.36, 0.864}};
 
 /** Size of the shift of A over the slack: its square must be negligible, and its sign must decide
  * all heights. */
@@ -331,16 +334,16 @@ static const double SHIFT_TO_SLACK_RATIO = 1024.0;
 
 /** Shifts A off coplanar faces; returns 0 where the boxes of the trees do not allow for the shift.
  */
-TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int which)
+TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int shift_number)
 {
-    double *to = rim->pairing->a.placed.shift;
+    double *to = rim->pairing->a.placed_mesh.shift;
     tact_v3_sub(to, to, rim->shift);
-    tact_v3_scale(rim->shift, directions[which], SHIFT_TO_SLACK_RATIO * rim->slack);
+    tact_v3_scale(rim->shift, shift_directions[shift_number], SHIFT_TO_SLACK_RATIO * rim->slack);
     tact_v3_add(to, to, rim->shift);
-    rim->shifted_slack = (1.0 + SHIFT_TO_SLACK_RATIO) * rim->slack;
+    rim->slack_with_shift = (1.0 + SHIFT_TO_SLACK_RATIO) * rim->slack;
     tact_v3_set(rim->coplanar_half_correction, 0.0, 0.0, 0.0);
     tact_v3_set(rim->coplanar_half_torque, 0.0, 0.0, 0.0);
-    return rim->shifted_slack * (double)rim->pairing->per_unit < 1e-6;
+    return rim->slack_with_shift * (double)rim->pairing->pair_units_per_metre < 1e-6;
 }
 
 /** Finds which near leaves of the two meshes meet, and the segments in which their triangles cross.
@@ -349,14 +352,14 @@ TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 {
     build_box_tree(&rim->side[0], &rim->pairing->a);
     build_box_tree(&rim->side[1], &rim->pairing->b);
-    rim->rim_segment_count = rim->pending_count = 0;
+    rim->rim_segment_count = rim->pending_pair_count = 0;
     for (int i = 0; i < 2; i++) {
-        struct tact_rim_side *side = &rim->side[i];
-        side->placed_count = side->free_count = 0;
+        struct tact_rim_mesh *side = &rim->side[i];
+        side->placed_leaf_count = side->free_slot_count = 0;
         memset(side->at, 0xFF, side->count * sizeof *side->at);
     }
     return partition_separated_leaves(rim, 0) ||
-                   tact_rim_intersect_pending(rim, rim->pending_count) ||
+                   tact_rim_intersect_pending(rim, rim->pending_pair_count) ||
                    partition_separated_leaves(rim, 1)
                ? -EAGAIN
                : 1;
@@ -370,8 +373,8 @@ int tact_rim_find(struct tact_rim *rim)
     }
     rim->margin = single_precision_margin(rim->pairing);
     tact_v3_set(rim->shift, 0.0, 0.0, 0.0);
-    rim->shifted_slack = rim->slack;
-    rim->has_coplanar = rim->must_shift_mesh_a = 0;
+    rim->slack_with_shift = rim->slack;
+    rim->has_coplanar_faces = rim->must_shift_mesh_a = 0;
     rc = find_overlap_rim(rim);
     for (int i = 0; rc < 0 && rim->must_shift_mesh_a && i < SHIFTS; i++) {
         rim->must_shift_mesh_a = 0;

@@ -89,14 +89,15 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
     double of_b[3][3], n_a[3], n_b[3], n[3];
     corners_of(s, lane_a, rim->shift, polygon[0].at, n_a);
     corners_of(t, lane_b, zero_shift, of_b, n_b);
-    const double square_a = tact_v3_dot(n_a, n_a), square_b = tact_v3_dot(n_b, n_b);
-    const double same = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
-    if (!(square_a > 0.0) || !(square_b > 0.0)) {
+    const double squared_norm_a = tact_v3_dot(n_a, n_a), squared_norm_b = tact_v3_dot(n_b, n_b);
+    const double normal_agreement_sign = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
+    if (!(squared_norm_a > 0.0) || !(squared_norm_b > 0.0)) {
         return 0;
     }
     /* normal of the larger of the two triangles, outward of A */
-    const double *larger_normal = square_a > square_b ? n_a : n_b;
-    const double size = (larger_normal == n_a ? 1.0 : same) * sqrt(tact_max(square_a, square_b));
+    const double *larger_normal = squared_norm_a > squared_norm_b ? n_a : n_b;
+    const double size = (larger_normal == n_a ? 1.0 : normal_agreement_sign) *
+                        sqrt(tact_max(squared_norm_a, squared_norm_b));
     const double across = tact_v3_dot(larger_normal, rim->shift) / size;
     if (fabs(across) < MIN_SHIFTED_FACE_DISTANCE * rim->slack) {
         return -EAGAIN;
@@ -112,7 +113,8 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
     }
     /* which half counts already: with an outward shift, A's face is inside B where B is on its
      * other side, else outside */
-    add_flat_polygon_area(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
+    add_flat_polygon_area(rim, &polygon[last], n,
+                          normal_agreement_sign * across > 0.0 ? 0.5 : -0.5);
     return 0;
 }
 
@@ -146,10 +148,10 @@ static void add_area_swept_by_shift(const struct tact_rim *rim, const struct tac
         middle[c] = 0.5 * (g->end[0][c] + g->end[1][c]);
     }
     tact_v3_cross(line, n[0], n[1]);
-    const double sine = tact_v3_norm(line);
-    if (sine > 0.0) {
+    const double normal_sine = tact_v3_norm(line);
+    if (normal_sine > 0.0) {
         const double length = tact_v3_norm(along);
-        tact_v3_scale(area, n[0], length * tact_v3_dot(n[1], rim->shift) / sine);
+        tact_v3_scale(area, n[0], length * tact_v3_dot(n[1], rim->shift) / normal_sine);
         add_vector_at_point(rim, middle, area, sums);
     }
 }

@@ -27,24 +27,25 @@ static uint32_t tact_rim_overlapping_lanes(const struct tact_rim_leaf *s, uint32
  * precision; afterwards their common area is tested. */
 static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tact_rim_leaf *s,
                                     uint32_t i, const struct tact_rim_leaf *t,
-                                    const struct tact_rim_heights *h, uint32_t *bits)
+                                    const struct tact_rim_corner_heights *h, uint32_t *bits)
 {
     /* bound by coordinates: the largest one of a vector is at least its length over the square root
      * of 3 */
-    const double within = 1.7320508 * rim->slack, *d = rim->shift;
-    const int moved = rim->shifted_slack > rim->slack;
+    const double coplanar_height = 1.7320508 * rim->slack, *d = rim->shift;
+    const int moved = rim->slack_with_shift > rim->slack;
     tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
-    const tact_d4 along_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
-    const double coordinate_along_s = s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
+    const tact_d4 shift_along_normal_of_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
+    const double shift_along_normal_of_s =
+        s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
     for (int k = 0; k < 3; k++) {
-        of_a[k] = h->of_a[k] - along_t;
-        of_b[k] = h->of_b[k] + coordinate_along_s;
+        of_a[k] = h->of_a[k] - shift_along_normal_of_t;
+        of_b[k] = h->of_b[k] + shift_along_normal_of_s;
     }
     tact_rim_largest_coordinate(of_a, &high_a);
     tact_rim_largest_coordinate(of_b, &high_b);
     tact_rim_largest_coordinate(s->n, &area_s);
     tact_rim_largest_coordinate(t->n, &area_t);
-    tact_l4 lies = (high_a < within * area_t) | (high_b < within * area_s[i]);
+    tact_l4 lies = (high_a < coplanar_height * area_t) | (high_b < coplanar_height * area_s[i]);
     for (int c = 0; c < 3 && !moved; c++) {
         tact_d4 lower[2], upper[2];
         for (int k = 0; k < 2; k++) {
@@ -60,14 +61,14 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
 }
 
 /** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
- * *flat: those of the lanes where one of two near triangles lies in the other's plane. */
+ * *coplanar_bits: those of the lanes where one of two near triangles lies in the other's plane. */
 static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
                                               const struct tact_rim_leaf *s, uint32_t i,
                                               const struct tact_rim_leaf *t,
-                                              struct tact_rim_heights *h, uint32_t lanes,
-                                              uint32_t *flat)
+                                              struct tact_rim_corner_heights *h, uint32_t lane_bits,
+                                              uint32_t *coplanar_bits)
 {
-    uint32_t bits, in_plane;
+    uint32_t bits, coplanar_lane_bits;
     const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
     for (int k = 0; k < 3; k++) {
         h->of_a[k] = t->n[0] * (s->p[k][0][i] - t->p[0][0]) +
@@ -85,12 +86,12 @@ static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
      * lies in it */
     const tact_l4 pairing =
         (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
-    tact_l4_bits(&pairing, &in_plane);
-    if (in_plane) {
-        tact_rim_coplanar_lanes(rim, s, i, t, h, &in_plane);
+    tact_l4_bits(&pairing, &coplanar_lane_bits);
+    if (coplanar_lane_bits) {
+        tact_rim_coplanar_lanes(rim, s, i, t, h, &coplanar_lane_bits);
     }
-    *flat = in_plane & lanes;
-    return bits & lanes;
+    *coplanar_bits = coplanar_lane_bits & lane_bits;
+    return bits & lane_bits;
 }
 
 /** Rounding of a determinant of differences, over the product of their largest coordinates: below
@@ -115,14 +116,14 @@ static int tact_rim_lane_offset(int k, int c)
 }
 
 static void tact_rim_set_crossing_triangle(const struct tact_rim_leaf *leaf, uint32_t lane,
-                                           const tact_d4 h[3], uint32_t lane_of_height,
+                                           const tact_d4 h[3], uint32_t height_lane,
                                            struct tact_rim_crossing_triangle *p)
 {
     static const uint8_t leaves[8] = {0, 0, 1, 1, 2, 0, 2, 0}, enters[8] = {0, 2, 0, 2, 1, 1, 0, 0};
     p->leaf = leaf;
     p->lane = lane;
     p->p = (const double *)leaf->p + lane;
-    p->h = (const double *)h + lane_of_height;
+    p->h = (const double *)h + height_lane;
     p->size = leaf->size[lane];
     p->below =
         (uint32_t)(p->h[0] < 0.0) | (uint32_t)(p->h[4] < 0.0) << 1 | (uint32_t)(p->h[8] < 0.0) << 2;
@@ -136,10 +137,10 @@ static void tact_rim_edges_crossing_upward(const struct tact_rim_crossing_triang
                                            tact_d2 from[3], tact_d2 along[3])
 {
     /* tact_rim_lane_offset() of the ends of the two edges, by which corners are below. */
-    static const uint8_t edges_of_signs[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
-                                                 {12, 24, 0, 24}, {24, 0, 24, 12}, {0, 12, 24, 12},
-                                                 {24, 0, 12, 0},  {0, 12, 12, 0}};
-    const uint8_t *end = edges_of_signs[s->below];
+    static const uint8_t edge_lane_offsets_of_signs[8][4] = {
+        {0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0}, {12, 24, 0, 24},
+        {24, 0, 24, 12}, {0, 12, 24, 12}, {24, 0, 12, 0},  {0, 12, 12, 0}};
+    const uint8_t *end = edge_lane_offsets_of_signs[s->below];
     const double *p = s->p + end[0], *q = s->p + end[1], *u = s->p + end[2], *v = s->p + end[3];
     for (int c = 0; c < 3; c++) {
         const tact_d2 low = {p[4 * c], u[4 * c]}, high = {q[4 * c], v[4 * c]};
@@ -156,14 +157,14 @@ static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
                                                  const int edge[2], const int up[2])
 {
     double from[2][3], along[2][3], apart[3], n[3];
-    int turned = 0;
+    int is_reversed = 0;
     for (int i = 0; i < 2; i++) {
         const struct tact_pairing_tree *side = i ? &rim->pairing->b : &rim->pairing->a;
         const size_t first = (size_t)of[i]->leaf->first + of[i]->lane;
-        const uint32_t *index = side->placed.mesh->triangles + 3 * first;
+        const uint32_t *index = side->placed_mesh.mesh->triangles + 3 * first;
         const int e = edge[i], f = tact_rim_next_corner(e), turn = index[e] > index[f];
         const int low = turn ? f : e, high = turn ? e : f;
-        turned ^= turn ^ !up[i];
+        is_reversed ^= turn ^ !up[i];
         for (int c = 0; c < 3; c++) {
             from[i][c] = of[i]->p[tact_rim_lane_offset(low, c)];
             along[i][c] = of[i]->p[tact_rim_lane_offset(high, c)] - from[i][c];
@@ -171,7 +172,7 @@ static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
     }
     tact_v3_sub(apart, from[1], from[0]);
     tact_v3_cross(n, along[0], along[1]);
-    return (uint32_t)((tact_v3_dot(n, apart) < 0.0) ^ turned);
+    return (uint32_t)((tact_v3_dot(n, apart) < 0.0) ^ is_reversed);
 }
 
 /** 1 where, along the line that the two planes share, edges of t (of B) are beyond those of s (of
@@ -195,18 +196,19 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
     }
     const tact_d2 d = n[0] * g[0] + n[1] * g[1] + n[2] * g[2];
     const double rounding_bound = TACT_RIM_ROUNDING_RATIO * s->size * t->size * (s->size + t->size);
-    uint32_t beyond_bits = (uint32_t)(d[0] < 0.0) | (uint32_t)(d[1] < 0.0) << 1;
+    uint32_t beyond_end_bits = (uint32_t)(d[0] < 0.0) | (uint32_t)(d[1] < 0.0) << 1;
     for (int i = 0; i < 2; i++) {
         if (!(fabs(d[i]) > rounding_bound)) {
             const struct tact_rim_crossing_triangle *of[2] = {s, t};
             const int up[2] = {!i, i == swapped};
-            const int edge_of_end[2] = {up[0] ? s->leaving_edge : s->enter_edge,
-                                        up[1] ? t->leaving_edge : t->enter_edge};
-            beyond_bits &= ~(1U << i);
-            beyond_bits |= tact_rim_order_by_corner_indices(rim, of, edge_of_end, up) << i;
+            const int edge_of_segment_end[2] = {up[0] ? s->leaving_edge : s->enter_edge,
+                                                up[1] ? t->leaving_edge : t->enter_edge};
+            beyond_end_bits &= ~(1U << i);
+            beyond_end_bits |= tact_rim_order_by_corner_indices(rim, of, edge_of_segment_end, up)
+                               << i;
         }
     }
-    return beyond_bits;
+    return beyond_end_bits;
 }
 
 /** Sets end `which` of a rim segment, on edge e of the triangle. */
@@ -228,33 +230,33 @@ static void tact_rim_set_segment_end(struct tact_rim_segment *g, int which,
 }
 
 /** A candidate: two triangles that may cross, with tact_rim_edges_crossing_upward() of each. */
-struct tact_rim_candidate {
+struct tact_rim_crossing_pair {
     struct tact_rim_crossing_triangle crossing_triangles[2];
     tact_d2 edge[4][3];
     uint32_t triangle[2];
 };
 
 /** Adds the segment in which two triangles cross to the rim; returns 0 or -EAGAIN. */
-static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_candidate *c)
+static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_crossing_pair *c)
 {
     const struct tact_rim_crossing_triangle *s = &c->crossing_triangles[0],
                                             *t = &c->crossing_triangles[1];
     if (rim->rim_segment_count == TACT_RIM_SEGMENTS) {
         return -EAGAIN;
     }
-    const uint32_t beyond_bits = tact_rim_order_along_line(rim, s, t, c->edge, 1);
+    const uint32_t beyond_end_bits = tact_rim_order_along_line(rim, s, t, c->edge, 1);
     /* 1 where an end of the segment is on an edge of t: both cases are equally likely, so there are
      * no branches on it
      */
-    const int start = beyond_bits & 1, end = !(beyond_bits & 2);
+    const int start = beyond_end_bits & 1, end = !(beyond_end_bits & 2);
     const int start_edges[2] = {s->leaving_edge, t->enter_edge},
-              edges_of_signs[2] = {s->enter_edge, t->leaving_edge};
+              end_edges[2] = {s->enter_edge, t->leaving_edge};
     struct tact_rim_segment *g = &rim->segment[rim->rim_segment_count];
     tact_rim_set_segment_end(g, 0, &c->crossing_triangles[start], start_edges[start], !start,
                              start);
-    tact_rim_set_segment_end(g, 1, &c->crossing_triangles[end], edges_of_signs[end], end, end);
+    tact_rim_set_segment_end(g, 1, &c->crossing_triangles[end], end_edges[end], end, end);
     for (int i = 0; i < 2; i++) {
-        uint32_t *first = &rim->side[i].segment[c->triangle[i]];
+        uint32_t *first = &rim->side[i].first_segment_of_triangle[c->triangle[i]];
         g->triangle[i] = c->triangle[i];
         g->next[i] = *first;
         *first = rim->rim_segment_count;
@@ -268,7 +270,7 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
  * only touch. */
 static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
                                                 const struct tact_rim_leaf *s, uint32_t i,
-                                                const struct tact_rim_leaf *t, uint32_t lanes)
+                                                const struct tact_rim_leaf *t, uint32_t lane_bits)
 {
     int c = fabs(s->n[1][i]) > fabs(s->n[0][i]) ? 1 : 0;
     c = fabs(s->n[2][i]) > fabs(s->n[c][i]) ? 2 : c;
@@ -284,7 +286,7 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
         at[1][k][1] = t->p[k][y];
     }
     tact_l4 parts = {0};
-    for (int of = 1; of >= 0 && lanes; of--) {
+    for (int of = 1; of >= 0 && lane_bits; of--) {
         for (int k = 0; k < 3; k++) {
             const tact_d4 *from = at[of][k], *to = at[of][tact_rim_next_corner(k)];
             const tact_d4 ex = turn[of] * (to[0] - from[0]), ey = turn[of] * (to[1] - from[1]);
@@ -298,25 +300,25 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
         }
         uint32_t bits;
         tact_l4_bits(&parts, &bits);
-        lanes &= ~bits;
+        lane_bits &= ~bits;
     }
-    return lanes;
+    return lane_bits;
 }
 
 /** Handles coplanar faces among the pending triangles, a bit for each lane; -EAGAIN where A is not
  * shifted yet, or not across them: it must then be shifted. */
-static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t flat)
+static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t coplanar_bits)
 {
-    rim->has_coplanar = 1;
-    rim->must_shift_mesh_a = !(rim->shifted_slack > rim->slack);
-    for (uint32_t k = 0; flat && !rim->must_shift_mesh_a; k++, flat >>= 4) {
-        const struct tact_rim_pending *w = &rim->pending[k];
+    rim->has_coplanar_faces = 1;
+    rim->must_shift_mesh_a = !(rim->slack_with_shift > rim->slack);
+    for (uint32_t k = 0; coplanar_bits && !rim->must_shift_mesh_a; k++, coplanar_bits >>= 4) {
+        const struct tact_rim_pending_pair *w = &rim->pending_pairs[k];
         const struct tact_rim_leaf *s = &rim->side[0].leaf[w->a / 4];
         const struct tact_rim_leaf *t = &rim->side[1].leaf[w->b / 16];
-        uint32_t lanes = flat & 0xF;
-        lanes = lanes ? tact_rim_lanes_with_common_area(rim, s, w->a % 4, t, lanes) : 0;
-        for (; lanes && !rim->must_shift_mesh_a; lanes &= lanes - 1) {
-            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        uint32_t lane_bits = coplanar_bits & 0xF;
+        lane_bits = lane_bits ? tact_rim_lanes_with_common_area(rim, s, w->a % 4, t, lane_bits) : 0;
+        for (; lane_bits && !rim->must_shift_mesh_a; lane_bits &= lane_bits - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(lane_bits);
             rim->must_shift_mesh_a = tact_rim_add_half_common_area(rim, s, w->a % 4, t, lane) != 0;
         }
     }
@@ -325,27 +327,27 @@ static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t flat)
 
 int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
 {
-    struct tact_rim_heights h[TACT_RIM_BATCH];
-    struct tact_rim_candidate candidate[4 * TACT_RIM_BATCH];
+    struct tact_rim_corner_heights h[TACT_RIM_BATCH];
+    struct tact_rim_crossing_pair crossing_pairs[4 * TACT_RIM_BATCH];
     uint8_t kept[4 * TACT_RIM_BATCH];
-    uint64_t crossing_bits = 0, flat = 0;
+    uint64_t crossing_bits = 0, coplanar_bits = 0;
     uint32_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
-        const struct tact_rim_pending *w = &rim->pending[k];
-        uint32_t in_plane;
+        const struct tact_rim_pending_pair *w = &rim->pending_pairs[k];
+        uint32_t coplanar_lane_bits;
         const uint32_t bits = tact_rim_lanes_that_may_cross(rim, &rim->side[0].leaf[w->a / 4],
                                                             w->a % 4, &rim->side[1].leaf[w->b / 16],
-                                                            &h[k], w->b % 16, &in_plane);
+                                                            &h[k], w->b % 16, &coplanar_lane_bits);
         crossing_bits |= (uint64_t)bits << 4 * k;
-        flat |= (uint64_t)in_plane << 4 * k;
+        coplanar_bits |= (uint64_t)coplanar_lane_bits << 4 * k;
     }
-    if (flat && tact_rim_handle_coplanar(rim, flat)) {
+    if (coplanar_bits && tact_rim_handle_coplanar(rim, coplanar_bits)) {
         return -EAGAIN;
     }
     for (uint8_t at = 0; crossing_bits; crossing_bits &= crossing_bits - 1, at++) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(crossing_bits), k = bit / 4, j = bit % 4;
-        const struct tact_rim_pending *w = &rim->pending[k];
-        struct tact_rim_candidate *c = &candidate[at];
+        const struct tact_rim_pending_pair *w = &rim->pending_pairs[k];
+        struct tact_rim_crossing_pair *c = &crossing_pairs[at];
         tact_rim_set_crossing_triangle(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].of_a, j,
                                        &c->crossing_triangles[0]);
         tact_rim_set_crossing_triangle(&rim->side[1].leaf[w->b / 16], j, h[k].of_b, j,
@@ -362,7 +364,7 @@ int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
                                        c->edge, 0) == 1;
     }
     for (uint32_t k = 0; k < n; k++) {
-        if (tact_rim_add_segment(rim, &candidate[kept[k]])) {
+        if (tact_rim_add_segment(rim, &crossing_pairs[kept[k]])) {
             return -EAGAIN;
         }
     }
@@ -372,22 +374,22 @@ int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
 int tact_rim_queue_leaf_pair(struct tact_rim *rim, uint32_t a, uint32_t b)
 {
     const struct tact_rim_leaf *s = &rim->side[0].leaf[a], *t = &rim->side[1].leaf[b];
-    uint32_t n = rim->pending_count;
+    uint32_t n = rim->pending_pair_count;
     const uint32_t all = (1U << t->count) - 1;
     for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t lanes = tact_rim_overlapping_lanes(s, i, t) & all;
-        rim->pending[n].a = 4 * a + i;
-        rim->pending[n].b = 16 * b + lanes;
-        n += lanes != 0;
+        const uint32_t lane_bits = tact_rim_overlapping_lanes(s, i, t) & all;
+        rim->pending_pairs[n].a = 4 * a + i;
+        rim->pending_pairs[n].b = 16 * b + lane_bits;
+        n += lane_bits != 0;
     }
-    rim->pending_count = n;
+    rim->pending_pair_count = n;
     if (n < TACT_RIM_BATCH) {
         return 0;
     }
     if (tact_rim_intersect_pending(rim, TACT_RIM_BATCH)) {
         return -EAGAIN;
     }
-    rim->pending_count -= TACT_RIM_BATCH;
-    memcpy(rim->pending, rim->pending + TACT_RIM_BATCH, 4 * sizeof *rim->pending);
+    rim->pending_pair_count -= TACT_RIM_BATCH;
+    memcpy(rim->pending_pairs, rim->pending_pairs + TACT_RIM_BATCH, 4 * sizeof *rim->pending_pairs);
     return 0;
 }

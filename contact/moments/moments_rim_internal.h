@@ -29,11 +29,11 @@ enum {
     TACT_RIM_CORNER_SLOT_BITS = 16,
     TACT_RIM_CORNER_SLOTS = 1 << TACT_RIM_CORNER_SLOT_BITS,
     TACT_RIM_LEVELS = 5,
-    TACT_RIM_ON_EDGE = 16,
+    TACT_RIM_MAX_CROSSINGS_ON_EDGE = 16,
     TACT_RIM_BATCH = 16
 };
 
-#define TACT_RIM_NONE UINT32_MAX
+#define TACT_RIM_NO_INDEX UINT32_MAX
 
 /** Placed triangles of a leaf, one a lane. Lanes beyond count repeat the first. */
 struct tact_rim_leaf {
@@ -45,12 +45,12 @@ struct tact_rim_leaf {
     double within; /* heights over one of its planes, times twice the area, below which a triangle
                       may lie in it */
     uint32_t first, count;
-    uint32_t meets;      /* 1: the leaf's box meets that of a leaf of the other mesh */
-    uint32_t index;      /* index of the leaf in its mesh */
-    uint16_t corner[12]; /* indices of the leaf's distinct corners in the table of corners */
+    uint32_t meets_other_mesh; /* 1: the leaf's box meets that of a leaf of the other mesh */
+    uint32_t index;            /* index of the leaf in its mesh */
+    uint16_t corner[12];       /* indices of the leaf's distinct corners in the table of corners */
 };
 
-/** Key of a box in tact_rim_side.box_groups: of leaf k (level 0) or of the 8 boxes of the level
+/** Key of a box in tact_rim_mesh.box_groups: of leaf k (level 0) or of the 8 boxes of the level
  * below from 8 k. */
 TACT_INLINE uint32_t tact_rim_box_key(uint32_t level, uint32_t k)
 {
@@ -72,7 +72,7 @@ struct tact_rim_segment {
 
 /** A triangle of a leaf of A and the four of a leaf of B: heights of the corners of each over the
  * plane of the other, times twice its area. */
-struct tact_rim_heights {
+struct tact_rim_corner_heights {
     tact_d4 of_a[3], of_b[3];
 };
 
@@ -83,13 +83,13 @@ struct tact_rim_box_group {
 };
 
 /** A triangle of A and those of a leaf of B that it may cross. */
-struct tact_rim_pending {
+struct tact_rim_pending_pair {
     uint32_t a; /* triangle of A: 4 times the index of its leaf, plus the lane */
     uint32_t b; /* triangles of B: 16 times the index of their leaf, plus a bit for each */
 };
 
 /** One mesh of a pair in the search for the rim. */
-struct tact_rim_side {
+struct tact_rim_mesh {
     uint32_t count;                      /* number of leaves of the mesh near the other one */
     int top;                             /* level of the root of the tree of boxes */
     uint32_t at[TACT_PAIRING_MAX_NODES]; /* position of each near leaf in leaf[], or NONE */
@@ -97,35 +97,38 @@ struct tact_rim_side {
     uint32_t level[TACT_RIM_LEVELS]; /* index in the box groups of the first group of each level */
     uint32_t separated[TACT_PAIRING_MAX_NODES]; /* boxes that meet no leaf of the other side:
                                                 tact_rim_box_key() */
-    uint32_t separated_count;
-    uint32_t placed_count;
-    uint32_t free[8], free_count; /* indices of leaf[] below `placed_count` that are not in use */
+    uint32_t separated_box_count;
+    uint32_t placed_leaf_count;
+    uint32_t free_leaf_slots[8],
+        free_slot_count; /* indices of leaf[] below `placed_leaf_count` that are not in use */
     struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
-    uint32_t segment[4 * TACT_RIM_LEAVES]; /* index of the first rim segment of each triangle */
+    uint32_t first_segment_of_triangle[4 * TACT_RIM_LEAVES]; /* index of the first rim segment of
+                                                                each triangle */
     uint64_t corner_keys[TACT_RIM_CORNER_SLOTS]; /* key of a table entry: number of the query that
                                                     listed a corner, and the corner */
     uint8_t state[TACT_RIM_CORNER_SLOTS];        /* state of each corner in the table:
                                                     moments_rim_known_internal.h */
-    uint32_t known_count, corner_hash_shift;     /* 2^(32 - corner_hash_shift) entries are in use */
+    uint32_t known_corner_count,
+        corner_hash_shift; /* 2^(32 - corner_hash_shift) entries are in use */
 };
 
 struct tact_rim {
     struct tact_pairing *pairing;
-    struct tact_rim_side side[2];
-    uint32_t query; /* number of the present query for an overlap, from 1 */
+    struct tact_rim_mesh side[2];
+    uint32_t query_number; /* number of the present query for an overlap, from 1 */
     uint32_t rim_segment_count;
     struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
     /* groups of eight leaves of B near a box of A */
     uint32_t near_groups[TACT_PAIRING_MAX_NODES / 8];
-    struct tact_rim_pending pending[TACT_RIM_BATCH + 4];
-    uint32_t pending_count;
-    double slack;             /* distance within which a triangle lies in a plane [m] */
-    double shift[3];          /* shift of A in the frame because of coplanar faces; or zero [m] */
-    double shifted_slack;     /* slack for coplanar triangles, plus the size of A's shift [m] */
-    uint8_t ray_budget[2][2]; /* [side][inside]: number of rays by which the result of the rim may
-                                still be checked; 0 once one has confirmed it */
-    int has_coplanar;         /* 1: coplanar faces of the two meshes were found */
-    int must_shift_mesh_a;    /* 1: mesh A must be shifted, or shifted differently */
+    struct tact_rim_pending_pair pending_pairs[TACT_RIM_BATCH + 4];
+    uint32_t pending_pair_count;
+    double slack;            /* distance within which a triangle lies in a plane [m] */
+    double shift[3];         /* shift of A in the frame because of coplanar faces; or zero [m] */
+    double slack_with_shift; /* slack for coplanar triangles, plus the size of A's shift [m] */
+    uint8_t ray_checks_left[2][2]; /* [side][inside]: number of rays by which the result of the rim
+                                may still be checked; 0 once one has confirmed it */
+    int has_coplanar_faces;        /* 1: coplanar faces of the two meshes were found */
+    int must_shift_mesh_a;         /* 1: mesh A must be shifted, or shifted differently */
     /* correction of the gradient by which half of the coplanar faces counts, and its torque about
      * the frame's origin */
     double coplanar_half_correction[3], coplanar_half_torque[3];
@@ -165,8 +168,8 @@ int tact_rim_find(struct tact_rim *rim);
 
 /** Places a leaf's triangles for the rim; their bounds are enlarged by `margin`, for single
  * precision. */
-void tact_rim_place_leaf(const struct tact_placed *body, uint32_t index, float per_unit,
-                         float margin, struct tact_rim_leaf *leaf);
+void tact_rim_place_leaf(const struct tact_placed_mesh *body, uint32_t index,
+                         float pair_units_per_metre, float margin, struct tact_rim_leaf *leaf);
 
 /** Bounds of all triangles of a placed leaf, in the unit of the pair. */
 void tact_rim_leaf_bounds(const struct tact_rim_leaf *leaf, float low[3], float high[3]);

@@ -12,7 +12,8 @@ enum { TACT_RIM_UNKNOWN = 0, TACT_RIM_OUTSIDE = 1, TACT_RIM_INSIDE = 2 };
 TACT_INLINE const uint8_t *tact_rim_corner_indices(const struct tact_rim *rim, int of,
                                                    const struct tact_rim_leaf *leaf)
 {
-    const struct tact_mesh *mesh = of ? rim->pairing->b.placed.mesh : rim->pairing->a.placed.mesh;
+    const struct tact_mesh *mesh =
+        of ? rim->pairing->b.placed_mesh.mesh : rim->pairing->a.placed_mesh.mesh;
     return mesh->wide->leaves[leaf->index].local;
 }
 
@@ -21,7 +22,7 @@ TACT_INLINE const uint8_t *tact_rim_corner_indices(const struct tact_rim *rim, i
 #define tact_rim_list_corners TACT_CPU_VARIANT(tact_rim_list_corners)
 
 /** Empties the table of corners before those of a query are listed. */
-void tact_rim_reset_corners(struct tact_rim_side *side);
+void tact_rim_reset_corners(struct tact_rim_mesh *side);
 
 /** State of a corner in the table; unknown where it is not listed. */
 uint32_t tact_rim_get_corner_state(const struct tact_rim *rim, int of, uint32_t corner);

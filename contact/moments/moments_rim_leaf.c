@@ -1,8 +1,8 @@
 /* A leaf of a mesh, placed for the rim. */
 #include "contact/moments/moments_rim_internal.h"
 
-void tact_rim_place_leaf(const struct tact_placed *body, uint32_t index, float per_unit,
-                         float margin, struct tact_rim_leaf *leaf)
+void tact_rim_place_leaf(const struct tact_placed_mesh *body, uint32_t index,
+                         float pair_units_per_metre, float margin, struct tact_rim_leaf *leaf)
 {
     const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
     tact_d4 u[3], w[3], size = {0.0};
@@ -15,8 +15,8 @@ void tact_rim_place_leaf(const struct tact_placed *body, uint32_t index, float p
         tact_f4 lower = TACT_F4_MIN(y, z), upper = TACT_F4_MAX(y, z);
         lower = TACT_F4_MIN(x, lower);
         upper = TACT_F4_MAX(x, upper);
-        leaf->lower[c] = per_unit * lower - margin;
-        leaf->upper[c] = per_unit * upper + margin;
+        leaf->lower[c] = pair_units_per_metre * lower - margin;
+        leaf->upper[c] = pair_units_per_metre * upper + margin;
         u[c] = *b - *a;
         w[c] = *d - *a;
         tact_d4 longer = TACT_D4_MAX(TACT_D4_ABS(u[c]), TACT_D4_ABS(w[c]));

@@ -10,10 +10,11 @@
  */
 static const double SIGN_ROUNDING_BOUND = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
 
-/** Adds to *winding the triangles of a leaf that a ray from p meets, up or down; returns 0, or -1
- * where rounding leaves it undecided. */
+/** Adds to *winding_number the triangles of a leaf that a ray from p meets, up or down; returns 0,
+ * or -1 where rounding leaves it undecided. */
 TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const double p[3],
-                                    const float low[3], const float high[3], int up, int *winding)
+                                    const float low[3], const float high[3], int up,
+                                    int *winding_number)
 {
     tact_d4 d[3][3], area[3], size, apart;
     for (int k = 0; k < 3; k++) {
@@ -50,7 +51,7 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
     undecided_lanes &= lanes;
     met = ~met & lanes;
     risen = up ? risen : ~risen;
-    *winding += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
+    *winding_number += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
     return undecided_lanes ? -1 : 0;
 }
 
@@ -59,12 +60,12 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
 static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const double p[3])
 {
     const struct tact_pairing_tree *pairing = of ? &rim->pairing->a : &rim->pairing->b;
-    const struct tact_rim_side *side = &rim->side[!of];
+    const struct tact_rim_mesh *side = &rim->side[!of];
     float low[3], high[3];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
-    int winding = 0;
+    int winding_number = 0;
     for (int c = 0; c < 3; c++) {
-        float x = (float)p[c] * rim->pairing->per_unit, by = 2e-6F + 2e-6F * fabsf(x);
+        float x = (float)p[c] * rim->pairing->pair_units_per_metre, by = 2e-6F + 2e-6F * fabsf(x);
         low[c] = x - by;
         high[c] = x + by;
     }
@@ -83,14 +84,14 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
                 continue;
             }
             struct tact_rim_leaf room, *leaf = &room;
-            tact_rim_place_leaf(&pairing->placed, pairing->leaf[k], rim->pairing->per_unit,
-                                rim->margin, leaf);
-            if (add_winding_of_leaf(leaf, p, low, high, !of, &winding)) {
+            tact_rim_place_leaf(&pairing->placed_mesh, pairing->leaf[k],
+                                rim->pairing->pair_units_per_metre, rim->margin, leaf);
+            if (add_winding_of_leaf(leaf, p, low, high, !of, &winding_number)) {
                 return -1;
             }
         }
     }
-    return winding == 0 || winding == 1 ? winding : -1;
+    return winding_number == 0 || winding_number == 1 ? winding_number : -1;
 }
 
 /** 1 where a triangle that the rim does not cross is inside the other mesh, by a ray; -1 where
@@ -118,21 +119,21 @@ static int is_triangle_inside(const struct tact_rim *rim, int of, const struct t
 static int does_ray_contradict(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                                uint32_t lane, int inside)
 {
-    uint8_t *left = &rim->ray_budget[of][inside];
+    uint8_t *left = &rim->ray_checks_left[of][inside];
     if (!*left) {
         return 0;
     }
-    const int known = is_triangle_inside(rim, of, leaf, lane);
-    *left = known < 0 ? (uint8_t)(*left - 1) : 0;
-    return known == !inside;
+    const int known_inside = is_triangle_inside(rim, of, leaf, lane);
+    *left = known_inside < 0 ? (uint8_t)(*left - 1) : 0;
+    return known_inside == !inside;
 }
 
 /** Crossings of the rim with an edge of a triangle: points at which the edge, counter-clockwise,
  * leaves the other mesh, and at which it enters, sorted by their position. */
 struct edge {
     int count[2];
-    double along[2][TACT_RIM_ON_EDGE];
-    const tact_d4 *at[2][TACT_RIM_ON_EDGE];
+    double along[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
+    const tact_d4 *at[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
 };
 
 /** A triangle that the rim crosses, and the closed outline of the part inside the other mesh. */
@@ -141,13 +142,13 @@ struct crossed_triangle {
     int inside[3];
     tact_d4 corner[3];
     int piece_count;
-    const tact_d4 *piece[2][8 * TACT_RIM_ON_EDGE]; /* from, to */
+    const tact_d4 *piece[2][8 * TACT_RIM_MAX_CROSSINGS_ON_EDGE]; /* from, to */
 };
 
 static int insert_crossing_on_edge(struct edge *e, int is_entering, double along, const tact_d4 *at)
 {
     int i = e->count[is_entering]++;
-    if (i == TACT_RIM_ON_EDGE) {
+    if (i == TACT_RIM_MAX_CROSSINGS_ON_EDGE) {
         return -EAGAIN;
     }
     for (; i > 0 && e->along[is_entering][i - 1] > along; i--) {
@@ -161,7 +162,7 @@ static int insert_crossing_on_edge(struct edge *e, int is_entering, double along
 
 static int add_edge_piece(struct crossed_triangle *t, const tact_d4 *from, const tact_d4 *to)
 {
-    if (t->piece_count == 8 * TACT_RIM_ON_EDGE) {
+    if (t->piece_count == 8 * TACT_RIM_MAX_CROSSINGS_ON_EDGE) {
         return -EAGAIN;
     }
     t->piece[0][t->piece_count] = from;
@@ -173,16 +174,17 @@ static int add_edge_piece(struct crossed_triangle *t, const tact_d4 *from, const
 static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_t triangle,
                                      struct crossed_triangle *t)
 {
-    for (uint32_t i = rim->side[of].segment[triangle]; i != TACT_RIM_NONE;) {
+    for (uint32_t i = rim->side[of].first_segment_of_triangle[triangle]; i != TACT_RIM_NO_INDEX;) {
         const struct tact_rim_segment *g = &rim->segment[i];
         /* on B's triangle the rim segment has the opposite direction */
         if (add_edge_piece(t, &g->end[of], &g->end[!of])) {
             return -EAGAIN;
         }
-        for (int ends = 0; ends < 2; ends++) {
-            int which = ends ^ of, e = g->edge[which] - 3 * of;
+        for (int is_segment_end = 0; is_segment_end < 2; is_segment_end++) {
+            int which = is_segment_end ^ of, e = g->edge[which] - 3 * of;
             if (e >= 0 && e < 3 &&
-                insert_crossing_on_edge(&t->edge[e], ends, g->along[which], &g->end[which])) {
+                insert_crossing_on_edge(&t->edge[e], is_segment_end, g->along[which],
+                                        &g->end[which])) {
                 return -EAGAIN;
             }
         }
@@ -192,26 +194,27 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
 }
 
 /** Sets whether a corner is inside; returns 1 where it contradicts what is known. */
-TACT_INLINE int set_corner_inside(int *inside, int known)
+TACT_INLINE int set_corner_inside(int *inside, int known_inside)
 {
-    int is_changed = *inside >= 0 && *inside != known;
-    *inside = known;
-    return is_changed;
+    int contradicts_known = *inside >= 0 && *inside != known_inside;
+    *inside = known_inside;
+    return contradicts_known;
 }
 
 /** Determines from the rim's crossings of a triangle's edges which corners are inside; returns 0,
  * or -EAGAIN where they are inconsistent. */
 static int classify_corners(struct crossed_triangle *t)
 {
-    int wrong = 0, first = -1;
+    int is_inconsistent = 0, first = -1;
     for (int k = 0; k < 3; k++) {
         const struct edge *e = &t->edge[k];
         const int more = e->count[0] - e->count[1];
         if (e->count[0] + e->count[1]) {
-            const int starts = more ? more > 0 : e->along[0][0] < e->along[1][0];
-            wrong |= more > 1 || more < -1;
-            wrong |= set_corner_inside(&t->inside[k], starts);
-            wrong |= set_corner_inside(&t->inside[tact_rim_next_corner(k)], starts - more);
+            const int is_start_inside = more ? more > 0 : e->along[0][0] < e->along[1][0];
+            is_inconsistent |= more > 1 || more < -1;
+            is_inconsistent |= set_corner_inside(&t->inside[k], is_start_inside);
+            is_inconsistent |=
+                set_corner_inside(&t->inside[tact_rim_next_corner(k)], is_start_inside - more);
             first = first < 0 ? k : first;
         }
     }
@@ -220,20 +223,20 @@ static int classify_corners(struct crossed_triangle *t)
     for (int i = 0, k = first; i < 2 && first >= 0; i++) {
         k = tact_rim_next_corner(k);
         if (t->edge[k].count[0] + t->edge[k].count[1] == 0) {
-            wrong |= set_corner_inside(&t->inside[tact_rim_next_corner(k)], t->inside[k]);
+            is_inconsistent |= set_corner_inside(&t->inside[tact_rim_next_corner(k)], t->inside[k]);
         }
     }
-    return wrong ? -EAGAIN : 0;
+    return is_inconsistent ? -EAGAIN : 0;
 }
 
 /** Determines whether the corners of a triangle are inside where the rim crosses none of its edges:
  * all have the same state. */
-static int classify_by_ray(const struct tact_rim *rim, int of, const uint32_t corner[3],
-                           struct crossed_triangle *t)
+static int classify_corners_by_ray(const struct tact_rim *rim, int of, const uint32_t corner[3],
+                                   struct crossed_triangle *t)
 {
     const uint8_t *state = rim->side[of].state;
-    const int known = state[corner[0]] | state[corner[1]] | state[corner[2]];
-    int inside = known ? known >> 1 : -1;
+    const int known_inside = state[corner[0]] | state[corner[1]] | state[corner[2]];
+    int inside = known_inside ? known_inside >> 1 : -1;
     for (int k = 0; k < 3 && inside < 0; k++) {
         double p[3] = {t->corner[k][0], t->corner[k][1], t->corner[k][2]};
         inside = is_point_inside_other_mesh(rim, of, p);
@@ -309,7 +312,7 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
     uint8_t *state = rim->side[of].state;
     uint32_t corner[3];
     struct crossed_triangle t;
-    int wrong = 0;
+    int is_inconsistent = 0;
     t.piece_count = 0;
     for (int k = 0; k < 3; k++) {
         corner[k] = leaf->corner[local[k]];
@@ -318,15 +321,16 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
         t.corner[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->p[k][2][lane]};
     }
     if (collect_triangle_segments(rim, of, triangle, &t) || classify_corners(&t) ||
-        (t.inside[0] < 0 && classify_by_ray(rim, of, corner, &t)) || add_inside_edge_parts(&t)) {
+        (t.inside[0] < 0 && classify_corners_by_ray(rim, of, corner, &t)) ||
+        add_inside_edge_parts(&t)) {
         return -EAGAIN;
     }
     for (int k = 0; k < 3; k++) {
-        const int known = TACT_RIM_OUTSIDE + t.inside[k];
-        wrong |= state[corner[k]] == TACT_RIM_OUTSIDE + TACT_RIM_INSIDE - known;
-        state[corner[k]] = (uint8_t)known;
+        const int known_inside = TACT_RIM_OUTSIDE + t.inside[k];
+        is_inconsistent |= state[corner[k]] == TACT_RIM_OUTSIDE + TACT_RIM_INSIDE - known_inside;
+        state[corner[k]] = (uint8_t)known_inside;
     }
-    return wrong ? -EAGAIN : add_outline_area(&t, leaf, lane, surface);
+    return is_inconsistent ? -EAGAIN : add_outline_area(&t, leaf, lane, surface);
 }
 
 /** 1 where a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
@@ -338,17 +342,17 @@ TACT_INLINE int is_uncrossed_triangle_inside(struct tact_rim *rim, int of,
     uint8_t *state = rim->side[of].state;
     const uint16_t corner[3] = {leaf->corner[local[0]], leaf->corner[local[1]],
                                 leaf->corner[local[2]]};
-    int known = state[corner[0]] | state[corner[1]] | state[corner[2]];
-    if (known == TACT_RIM_UNKNOWN) {
-        known = TACT_RIM_OUTSIDE + is_triangle_inside(rim, of, leaf, lane);
-    } else if (does_ray_contradict(rim, of, leaf, lane, known == TACT_RIM_INSIDE)) {
+    int known_inside = state[corner[0]] | state[corner[1]] | state[corner[2]];
+    if (known_inside == TACT_RIM_UNKNOWN) {
+        known_inside = TACT_RIM_OUTSIDE + is_triangle_inside(rim, of, leaf, lane);
+    } else if (does_ray_contradict(rim, of, leaf, lane, known_inside == TACT_RIM_INSIDE)) {
         return -1;
     }
-    if (known != TACT_RIM_OUTSIDE && known != TACT_RIM_INSIDE) {
+    if (known_inside != TACT_RIM_OUTSIDE && known_inside != TACT_RIM_INSIDE) {
         return -1;
     }
-    state[corner[0]] = state[corner[1]] = state[corner[2]] = (uint8_t)known;
-    return known == TACT_RIM_INSIDE;
+    state[corner[0]] = state[corner[1]] = state[corner[2]] = (uint8_t)known_inside;
+    return known_inside == TACT_RIM_INSIDE;
 }
 
 /** Adds those triangles of a leaf to the surface whose bit is set. */
@@ -368,12 +372,12 @@ TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
 TACT_INLINE int add_uncrossed_triangles(struct tact_rim *rim, int of, uint32_t i,
                                         struct tact_cut_surface *surface)
 {
-    const struct tact_rim_side *side = &rim->side[of];
+    const struct tact_rim_mesh *side = &rim->side[of];
     const struct tact_rim_leaf *leaf = &side->leaf[i];
     const uint8_t *local = tact_rim_corner_indices(rim, of, leaf);
     uint32_t bits = 0;
     for (uint32_t k = 0; k < leaf->count; k++) {
-        if (side->segment[4 * i + k] == TACT_RIM_NONE) {
+        if (side->first_segment_of_triangle[4 * i + k] == TACT_RIM_NO_INDEX) {
             int inside = is_uncrossed_triangle_inside(rim, of, leaf, k, local + 3 * k);
             if (inside < 0) {
                 return -EAGAIN;
@@ -390,21 +394,22 @@ TACT_INLINE int add_uncrossed_triangles(struct tact_rim *rim, int of, uint32_t i
 /** Adds the surface integrals of the triangles that the rim crosses, then of those near it. */
 static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
 {
-    struct tact_rim_side *side = &rim->side[of];
-    for (uint32_t i = 0; i < side->placed_count; i++) {
-        if (side->leaf[i].meets && tact_rim_list_corners(rim, of, &side->leaf[i])) {
+    struct tact_rim_mesh *side = &rim->side[of];
+    for (uint32_t i = 0; i < side->placed_leaf_count; i++) {
+        if (side->leaf[i].meets_other_mesh && tact_rim_list_corners(rim, of, &side->leaf[i])) {
             return -EAGAIN;
         }
     }
-    for (uint32_t i = 0; i < 4 * side->placed_count; i++) {
-        if (side->segment[i] != TACT_RIM_NONE && add_crossed_triangles(rim, of, i, &surface[0])) {
+    for (uint32_t i = 0; i < 4 * side->placed_leaf_count; i++) {
+        if (side->first_segment_of_triangle[i] != TACT_RIM_NO_INDEX &&
+            add_crossed_triangles(rim, of, i, &surface[0])) {
             return -EAGAIN;
         }
     }
     tact_surface_zero_unused_lanes(&surface[0]);
     tact_surface_integrate_coplanar(&surface[0]);
-    for (uint32_t i = 0; i < side->placed_count; i++) {
-        if (side->leaf[i].meets && add_uncrossed_triangles(rim, of, i, &surface[1])) {
+    for (uint32_t i = 0; i < side->placed_leaf_count; i++) {
+        if (side->leaf[i].meets_other_mesh && add_uncrossed_triangles(rim, of, i, &surface[1])) {
             return -EAGAIN;
         }
     }
@@ -422,12 +427,12 @@ struct recent_box {
 TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t box,
                                          struct recent_box *recent_box)
 {
-    const struct tact_rim_side *side = &rim->side[of];
+    const struct tact_rim_mesh *side = &rim->side[of];
     const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
     const uint32_t lane = box % 8, first = (box & 0xFFFF) << 3 * (box >> 16);
     const struct tact_rim_box_group *own =
         &side->box_groups[side->level[box >> 16] + (box & 0xFFFF) / 8];
-    const struct tact_mesh *mesh = pairing->placed.mesh;
+    const struct tact_mesh *mesh = pairing->placed_mesh.mesh;
     const struct tact_mesh_leaf *from = &mesh->wide->leaves[pairing->leaf[first]];
     tact_i8 meet = recent_box->lower[0] <= INFINITY;
     uint32_t bits, at = recent_box->next++ % 8;
@@ -447,8 +452,8 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
     }
     if (!bits) {
         struct tact_rim_leaf leaf;
-        tact_rim_place_leaf(&pairing->placed, pairing->leaf[first], rim->pairing->per_unit,
-                            rim->margin, &leaf);
+        tact_rim_place_leaf(&pairing->placed_mesh, pairing->leaf[first],
+                            rim->pairing->pair_units_per_metre, rim->margin, &leaf);
         if (inside < 0) {
             inside = is_triangle_inside(rim, of, &leaf, 0);
         } else if (does_ray_contradict(rim, of, &leaf, 0, inside > 0)) {
@@ -466,25 +471,25 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
 /** Adds the surface of those leaves inside the other mesh whose boxes meet none of its leaves. */
 static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
-    const struct tact_rim_side *side = &rim->side[of];
+    const struct tact_rim_mesh *side = &rim->side[of];
     const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
     struct recent_box recent_box;
     memset(&recent_box, 0, sizeof recent_box);
     for (int d = 0; d < 3; d++) {
         recent_box.lower[d] += INFINITY;
     }
-    for (uint32_t i = 0; i < side->separated_count; i++) {
+    for (uint32_t i = 0; i < side->separated_box_count; i++) {
         const uint32_t box = side->separated[i], level = box >> 16,
                        first = (box & 0xFFFF) << 3 * level;
-        const uint32_t after = first + (1U << 3 * level);
+        const uint32_t leaf_after_box = first + (1U << 3 * level);
         int inside = is_box_inside_other_mesh(rim, of, box, &recent_box);
         if (inside < 0) {
             return -EAGAIN;
         }
-        for (uint32_t k = first; inside && k < after && k < side->count; k++) {
+        for (uint32_t k = first; inside && k < leaf_after_box && k < side->count; k++) {
             struct tact_rim_leaf leaf;
-            tact_rim_place_leaf(&pairing->placed, pairing->leaf[k], rim->pairing->per_unit,
-                                rim->margin, &leaf);
+            tact_rim_place_leaf(&pairing->placed_mesh, pairing->leaf[k],
+                                rim->pairing->pair_units_per_metre, rim->margin, &leaf);
             add_leaf(&leaf, (1U << leaf.count) - 1, surface);
         }
     }
@@ -493,14 +498,14 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
 
 static void reset_rim_for_query(struct tact_rim *rim)
 {
-    if (++rim->query == 0) {
+    if (++rim->query_number == 0) {
         memset(rim->side[0].corner_keys, 0, sizeof rim->side[0].corner_keys);
         memset(rim->side[1].corner_keys, 0, sizeof rim->side[1].corner_keys);
-        rim->query = 1;
+        rim->query_number = 1;
     }
     tact_rim_reset_corners(&rim->side[0]);
     tact_rim_reset_corners(&rim->side[1]);
-    memset(rim->ray_budget, 4, sizeof rim->ray_budget);
+    memset(rim->ray_checks_left, 4, sizeof rim->ray_checks_left);
     rim->origin = (tact_d4){0.0};
     if (rim->rim_segment_count) {
         rim->origin = rim->segment[0].end[0];
@@ -518,7 +523,7 @@ static int add_both_surfaces(struct tact_rim *rim, double size, struct tact_mome
         for (int i = 0; i < 2; i++) {
             surface[i].origin = rim->origin;
             surface[i].share = (tact_d4){1.0, 1.0, 1.0, 1.0};
-            tact_v3_scale(surface[i].back, rim->shift, of ? 0.0 : -1.0);
+            tact_v3_scale(surface[i].displacement_to_solid, rim->shift, of ? 0.0 : -1.0);
         }
         if (add_surface_near_rim(rim, of, surface) || add_separated_leaves(rim, of, &surface[1])) {
             return -EAGAIN;
@@ -529,7 +534,7 @@ static int add_both_surfaces(struct tact_rim *rim, double size, struct tact_mome
     double gap = 0.0;
     for (int i = 0; i < 4; i++) {
         sums->volume += part[i].volume;
-        sums->magnitude += part[i].magnitude;
+        sums->volume_term_magnitude += part[i].volume_term_magnitude;
         for (int k = 0; k < 3; k++) {
             sums->first[k] += part[i].first[k];
             sums->second[k] += part[i].second[k];
@@ -541,7 +546,7 @@ static int add_both_surfaces(struct tact_rim *rim, double size, struct tact_mome
         sums->torque[k] = part[0].torque[k] + part[1].torque[k];
         gap = tact_max(gap, fabs(sums->gradient[k] + (part[2].gradient[k] + part[3].gradient[k])));
     }
-    return gap <= CLOSED * (sums->magnitude / (0.1 * size)) ? 0 : -EAGAIN;
+    return gap <= CLOSED * (sums->volume_term_magnitude / (0.1 * size)) ? 0 : -EAGAIN;
 }
 
 TACT_DISPATCH_BY_CPU(struct tact_rim *, tact_rim_create, (void), ())
@@ -574,7 +579,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
     if (add_both_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
         return -EAGAIN;
     }
-    if (rim->has_coplanar) {
+    if (rim->has_coplanar_faces) {
         tact_rim_correct_for_shift(rim, &sums);
     }
     for (int k = 0; k < 3; k++) {

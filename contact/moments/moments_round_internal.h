@@ -145,7 +145,7 @@ TACT_INLINE void tact_round_query_visit(const void *query, tact_round_query_boxe
             leaf(user, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG]);
             continue;
         }
-        const struct tact_mesh_wide_node *wide_node = &mesh->wide->nodes_of_eight[index];
+        const struct tact_mesh_wide_node *wide_node = &mesh->wide->wide_nodes[index];
         uint32_t bits;
         boxes(query, wide_node, &bits);
         for (int i = 7; i >= 0 && bits; i--) {

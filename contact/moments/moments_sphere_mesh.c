@@ -47,7 +47,7 @@ struct disc {
                          xy */
 };
 
-static double cross_2d(const double *p, const double *q)
+static double cross_product_2d(const double *p, const double *q)
 {
     return p[0] * q[1] - p[1] * q[0];
 }
@@ -55,7 +55,7 @@ static double cross_2d(const double *p, const double *q)
 /** Adds the sector of a ball's plane disc from the direction of p to that of q. */
 static void add_disc_sector(struct disc *d, const double *p, const double *q)
 {
-    double angle = tact_atan2(cross_2d(p, q), p[0] * q[0] + p[1] * q[1]);
+    double angle = tact_atan2(cross_product_2d(p, q), p[0] * q[0] + p[1] * q[1]);
     double lp = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1]), lq = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1]);
     double a[2] = {p[0] * lp, p[1] * lp}, b[2] = {q[0] * lq, q[1] * lq};
     double r = d->radius, depth = d->depth, disc_radius_squared = d->disc_radius_squared,
@@ -70,16 +70,17 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q)
         angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
     double part = d->distance * disc_radius_squared * disc_radius_squared / 8.0;
     double sine = b[0] * b[1] - a[0] * a[1];
-    double cosine = b[0] * b[0] - b[1] * b[1] - a[0] * a[0] + a[1] * a[1];
+    double double_angle_cosine = b[0] * b[0] - b[1] * b[1] - a[0] * a[0] + a[1] * a[1];
     d->across[0] += cap_second_moment - part * sine;
     d->across[1] += cap_second_moment + part * sine;
-    d->across[2] += 0.5 * part * cosine;
+    d->across[2] += 0.5 * part * double_angle_cosine;
 }
 
 /** Adds the integrals over the triangle (foot, p, q), which is inside the disc. */
 static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q)
 {
-    double twice = cross_2d(p, q), area = 0.5 * twice, h = d->distance, r2 = d->radius * d->radius;
+    double twice = cross_product_2d(p, q), area = 0.5 * twice, h = d->distance,
+           r2 = d->radius * d->radius;
     double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
     double pq = p[0] * q[0] + p[1] * q[1];
     double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
@@ -114,7 +115,7 @@ static int clip_edge_to_disc(double disc_radius_squared, const double *p, const 
                              double s[2])
 {
     double e[2] = {q[0] - p[0], q[1] - p[1]};
-    double squared_length = e[0] * e[0] + e[1] * e[1], moment = cross_2d(p, q);
+    double squared_length = e[0] * e[0] + e[1] * e[1], moment = cross_product_2d(p, q);
     double squared_half_chord = disc_radius_squared * squared_length - moment * moment;
     if (!(squared_half_chord > 0.0)) {
         return 0;
@@ -150,7 +151,7 @@ static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
     for (int k = 0; k < 3; k++) {
         cut[k] = clip_edge_to_disc(d->disc_radius_squared, p[k], p[(k + 1) % 3], s[k]);
         any |= cut[k];
-        inside &= cross_2d(p[k], p[(k + 1) % 3]) >= 0.0;
+        inside &= cross_product_2d(p[k], p[(k + 1) % 3]) >= 0.0;
     }
     if (!any) {
         if (inside) {
@@ -199,45 +200,48 @@ static void add_disc_part(const struct disc *d, double h, const double *n, const
         sums->first[k] += 0.25 * (h * y[k] - d->disc_radius_squared * d->area * n[k]);
     }
     sums->volume -= sign * d->wedge_volume;
-    sums->magnitude += fabs(d->wedge_volume);
+    sums->volume_term_magnitude += fabs(d->wedge_volume);
     tact_v3_axpy(sums->gradient, -d->area, n);
     double normal = r2 * d->wedge_volume + d->distance * d->area * d->disc_radius_squared;
-    double mixed = 0.5 * r2 - d->disc_radius_squared;
+    double mixed_moment = 0.5 * r2 - d->disc_radius_squared;
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];
         double plane = d->across[0] * u[i] * u[j] + d->across[1] * w[i] * w[j] +
                        d->across[2] * (u[i] * w[j] + w[i] * u[j]);
         sums->second[k] +=
-            (-sign * (plane + normal * n[i] * n[j]) + mixed * (n[i] * y[j] + y[i] * n[j])) / 5.0;
+            (-sign * (plane + normal * n[i] * n[j]) + mixed_moment * (n[i] * y[j] + y[i] * n[j])) /
+            5.0;
     }
 }
 
 /** A ball, and the sums over the triangles in it. For an ellipsoid, the ball of radius 1 to which a
  * linear map takes it. */
-struct ball {
+struct ball_query {
     double centre[3]; /* mesh frame */
     double radius, tolerance;
     const double *map; /* linear map to the unit ball, of a displacement in the mesh's frame,
                           row-major [1/m]; NULL: none */
     int is_near_edge; /* 1: the centre o is within tolerance of an edge, and the sums are invalid */
-    double dyad[9];   /* integral of r n^T over the triangles in the ball, where there is a map */
+    double position_normal_dyad[9]; /* integral of r n^T over the triangles in the ball, where there
+                                       is a map */
     struct tact_moment_sums sums;
 };
 
 /** Adds the integral of r n^T over a triangle's part D in the ball, with unit normal n at the
  * distance h. */
 static void add_disc_dyad(const struct disc *d, double h, const double *n, const double *u,
-                          const double *w, double dyad[9])
+                          const double *w, double position_normal_dyad[9])
 {
     for (int i = 0; i < 9; i++) {
         const int k = i / 3;
-        dyad[i] += (h * d->area * n[k] + d->first[0] * u[k] + d->first[1] * w[k]) * n[i % 3];
+        position_normal_dyad[i] +=
+            (h * d->area * n[k] + d->first[0] * u[k] + d->first[1] * w[k]) * n[i % 3];
     }
 }
 
 /** Adds a triangle of the mesh to the sums of a ball, given its corners from o. unmapped: the same
  * before the map, or NULL. */
-static void add_triangle(struct ball *ball, double v[3][3], double (*unmapped)[3])
+static void add_triangle(struct ball_query *ball, double v[3][3], double (*unmapped)[3])
 {
     double n[3], u[3], w[3], p[3][2], h = tact_triangle_plane(v, n);
     struct disc d = {.radius = ball->radius, .distance = fabs(h)};
@@ -261,13 +265,13 @@ static void add_triangle(struct ball *ball, double v[3][3], double (*unmapped)[3
     } else if (integrate_triangle_in_disc(&d, p)) {
         add_disc_part(&d, h, n, u, w, &ball->sums);
         if (unmapped) {
-            add_disc_dyad(&d, h, n, u, w, ball->dyad);
+            add_disc_dyad(&d, h, n, u, w, ball->position_normal_dyad);
         }
     }
 }
 
 /** Maps one corner of each of four triangles to the frame of the unit ball. */
-TACT_INLINE void map_corners(const double map[9], const tact_d4 in[3], tact_d4 out[3])
+TACT_INLINE void map_corners_to_unit_ball(const double map[9], const tact_d4 in[3], tact_d4 out[3])
 {
     for (int k = 0; k < 3; k++) {
         out[k] = map[3 * k] * in[0] + map[3 * k + 1] * in[1] + map[3 * k + 2] * in[2];
@@ -284,19 +288,19 @@ TACT_INLINE void triangle_of_lane(const tact_d4 corner[3][3], unsigned lane, dou
 
 /** Adds the triangles of a leaf whose bounding boxes, after the map where there is one, reach into
  * the ball. */
-TACT_INLINE void add_leaf_triangles(struct ball *ball, const struct tact_mesh_leaf *leaf,
-                                    int is_mapped)
+TACT_INLINE void add_leaf_triangles(struct ball_query *ball, const struct tact_mesh_leaf *leaf,
+                                    int is_mapped_to_unit_ball)
 {
     const tact_d4 zero = {0.0};
     tact_d4 from[3][3], mapped[3][3], apart2 = zero;
-    const tact_d4(*corner)[3] = (const tact_d4(*)[3])(is_mapped ? mapped : from);
+    const tact_d4(*corner)[3] = (const tact_d4(*)[3])(is_mapped_to_unit_ball ? mapped : from);
     uint32_t bits;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
             from[i][k] = *(const tact_d4 *)leaf->corner[i][k] - ball->centre[k];
         }
-        if (is_mapped) {
-            map_corners(ball->map, from[i], mapped[i]);
+        if (is_mapped_to_unit_ball) {
+            map_corners_to_unit_ball(ball->map, from[i], mapped[i]);
         }
     }
     for (int k = 0; k < 3; k++) {
@@ -314,10 +318,10 @@ TACT_INLINE void add_leaf_triangles(struct ball *ball, const struct tact_mesh_le
         if (bits >> i & 1U) {
             double v[3][3], unmapped[3][3];
             triangle_of_lane(corner, i, v);
-            if (is_mapped) {
+            if (is_mapped_to_unit_ball) {
                 triangle_of_lane((const tact_d4(*)[3])from, i, unmapped);
             }
-            add_triangle(ball, v, is_mapped ? unmapped : NULL);
+            add_triangle(ball, v, is_mapped_to_unit_ball ? unmapped : NULL);
         }
     }
 }
@@ -327,27 +331,29 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
     add_leaf_triangles(user, leaf, 0);
 }
 
-TACT_INLINE void add_mapped_leaf(void *user, const struct tact_mesh_leaf *leaf)
+TACT_INLINE void add_leaf_mapped_to_unit_ball(void *user, const struct tact_mesh_leaf *leaf)
 {
     add_leaf_triangles(user, leaf, 1);
 }
 
 /** Sums the triangles that reach into the ball. Returns 1, with invalid sums, where o is within
  * tolerance of an edge. */
-static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball *ball, double tolerance)
+static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball_query *ball,
+                                 double tolerance)
 {
-    static const double none[3] = {0.0, 0.0, 0.0};
+    static const double zero_centre[3] = {0.0, 0.0, 0.0};
     memset(&ball->sums, 0, sizeof ball->sums);
-    memset(ball->dyad, 0, sizeof ball->dyad);
+    memset(ball->position_normal_dyad, 0, sizeof ball->position_normal_dyad);
     ball->is_near_edge = 0;
     ball->tolerance = tolerance;
     if (ball->map) {
         struct tact_ellipsoid_query query;
         tact_ellipsoid_query_init(ball->centre, ball->map, mesh, &query);
-        tact_round_query_visit(&query, tact_ellipsoid_query_boxes, mesh, add_mapped_leaf, ball);
+        tact_round_query_visit(&query, tact_ellipsoid_query_boxes, mesh,
+                               add_leaf_mapped_to_unit_ball, ball);
     } else {
         struct tact_capsule_query query;
-        tact_capsule_query_init(ball->centre, none, ball->radius, mesh, &query);
+        tact_capsule_query_init(ball->centre, zero_centre, ball->radius, mesh, &query);
         tact_round_query_visit(&query, tact_capsule_query_boxes, mesh, add_leaf, ball);
     }
     return ball->is_near_edge;
@@ -355,7 +361,7 @@ static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball *ball
 
 /** Sums over the part of the mesh in the ball, about its centre, which is displaced where it is on
  * an edge. reach: largest radius [m]; rot, origin: of the mesh's frame and of the centre, world. */
-static void sum_mesh_in_ball(const struct tact_mesh *mesh, struct ball *ball, double reach,
+static void sum_mesh_in_ball(const struct tact_mesh *mesh, struct ball_query *ball, double reach,
                              const double rot[9], double origin[3])
 {
     if (sum_triangles_in_ball(mesh, ball, NEAR_EDGE_TOLERANCE * ball->radius)) {
@@ -370,7 +376,7 @@ static void sum_mesh_in_ball(const struct tact_mesh *mesh, struct ball *ball, do
         const double radius = ball->radius;
         double volume = 4.0 / 3.0 * PI * radius * radius * radius;
         ball->sums.volume += volume;
-        ball->sums.magnitude += volume;
+        ball->sums.volume_term_magnitude += volume;
         for (int k = 0; k < 3; k++) {
             ball->sums.second[k] += 0.2 * volume * radius * radius;
         }
@@ -383,7 +389,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
                      (radius, pa, mesh, pb, out))
 {
     double rot[9], axes[9], offset[3], origin[3];
-    struct ball ball = {.radius = radius};
+    struct ball_query ball = {.radius = radius};
     tact_quat_to_m3(rot, pb->quat_wxyz);
     tact_v3_sub(offset, pa->position, pb->position);
     tact_m3_tmul_v3(ball.centre, rot, offset);
@@ -397,18 +403,19 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
 
 /** Takes the sums of the ball of radius 1 back to the ellipsoid: areas as a cross product, torques
  * from the integral of r n^T, which is minus that over the ellipsoid's own surface. */
-static void unmap_sums(const double size[3], const double dyad[9], struct tact_moment_sums *sums)
+static void map_sums_to_ellipsoid(const double size[3], const double position_normal_dyad[9],
+                                  struct tact_moment_sums *sums)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     const double volume = size[0] * size[1] * size[2];
     sums->volume *= volume;
-    sums->magnitude *= volume;
+    sums->volume_term_magnitude *= volume;
     for (int k = 0; k < 3; k++) {
         const int i = (k + 1) % 3, j = (k + 2) % 3;
         sums->first[k] *= volume * size[k];
         sums->gradient[k] *= volume / size[k];
-        sums->torque[k] =
-            volume * (size[j] / size[i] * dyad[3 * j + i] - size[i] / size[j] * dyad[3 * i + j]);
+        sums->torque[k] = volume * (size[j] / size[i] * position_normal_dyad[3 * j + i] -
+                                    size[i] / size[j] * position_normal_dyad[3 * i + j]);
     }
     for (int k = 0; k < 6; k++) {
         sums->second[k] *= volume * size[row[k]] * size[column[k]];
@@ -422,7 +429,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_ellipsoid_mesh,
                      (size, pa, mesh, pb, out))
 {
     double own[9], rot[9], axes[9], map[9], offset[3], origin[3];
-    struct ball ball = {.radius = 1.0, .map = map};
+    struct ball_query ball = {.radius = 1.0, .map = map};
     tact_quat_to_m3(own, pa->quat_wxyz);
     tact_quat_to_m3(rot, pb->quat_wxyz);
     for (int i = 0; i < 9; i++) {
@@ -437,6 +444,6 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_ellipsoid_mesh,
     tact_v3_copy(origin, pa->position);
     const double reach = tact_max(size[0], tact_max(size[1], size[2]));
     sum_mesh_in_ball(mesh, &ball, reach, rot, origin);
-    unmap_sums(size, ball.dyad, &ball.sums);
+    map_sums_to_ellipsoid(size, ball.position_normal_dyad, &ball.sums);
     return tact_sums_finish(&ball.sums, axes, origin, out);
 }

@@ -35,7 +35,7 @@ void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_mo
     sums->volume = tact_surface_sum_lanes(&s->volume);
     /* bound of the volume by rounding: planes displaced outward by 4 roundings of the size sweep 4
      * times their areas */
-    sums->magnitude = 0.1 * size * tact_surface_sum_lanes(&s->area);
+    sums->volume_term_magnitude = 0.1 * size * tact_surface_sum_lanes(&s->area);
     for (int k = 0; k < 3; k++) {
         sums->first[k] = tact_surface_sum_lanes(&s->first[k]);
         sums->second[k] = tact_surface_sum_lanes(&s->second[k]);

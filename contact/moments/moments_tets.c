@@ -13,7 +13,7 @@ static void tact_tets_add_tetrahedron(struct tact_tet_sums *tets, const double *
     tact_v3_cross(normal, u, w);
     double v = weight * (1.0 / 6.0) * tact_v3_dot(normal, p);
     sums->volume += v;
-    sums->magnitude += fabs(v);
+    sums->volume_term_magnitude += fabs(v);
     for (int k = 0; k < 3; k++) {
         t[k] = p[k] + q[k] + r[k];
         sums->first[k] += 0.25 * v * t[k];

@@ -25,9 +25,9 @@ struct clipper {
     struct plane planes[MAX_CONVEX_PLANES];
     int plane_count;
     int last; /* index of the plane that rejected the last edge and is likely to reject the next */
-    uint32_t added[RECENT_VERTICES]; /* 1 + the vertex that was added last, of those with the same
-                                        index modulo the size; 0 for none */
-    double origin[3];                /* centre and axes of the patch in the mesh's frame */
+    uint32_t recently_added_vertices[RECENT_VERTICES]; /* 1 + the vertex that was added last, of
+                                        those with the same index modulo the size; 0 for none */
+    double origin[3]; /* centre and axes of the patch in the mesh's frame */
     double t1[3];
     double t2[3];
     struct tact_hull *hull;
@@ -43,9 +43,9 @@ static void add_outline_point(const struct clipper *c, const double *p)
 /* Adds a vertex of the mesh, in which several edges end, unless it was added recently. */
 static void add_vertex(struct clipper *c, uint32_t i)
 {
-    uint32_t *added = &c->added[i % RECENT_VERTICES];
-    if (*added != i + 1) {
-        *added = i + 1;
+    uint32_t *recent_vertex = &c->recently_added_vertices[i % RECENT_VERTICES];
+    if (*recent_vertex != i + 1) {
+        *recent_vertex = i + 1;
         add_outline_point(c, c->mesh->vertices + 3 * (size_t)i);
     }
 }
@@ -208,12 +208,12 @@ static void clip_edges_by_solid_planes(const struct tact_shape *edges, const str
 }
 
 /** Projection of an overlap's corners to the tangent plane, one coordinate a lane. */
-struct projection {
+struct overlap_projection {
     tact_d4 origin, t1, t2;
     struct tact_hull *hull;
 };
 
-TACT_INLINE void project_corner(struct projection *projection, const tact_d4 *corner)
+TACT_INLINE void project_corner(struct overlap_projection *projection, const tact_d4 *corner)
 {
     tact_d4 r = *corner - projection->origin, x = r * projection->t1, y = r * projection->t2;
     tact_hull_add_point(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
@@ -229,7 +229,7 @@ TACT_INLINE void project_face(void *user, const tact_d4 *corner, int n, double s
 }
 
 static int project_overlap(struct tact_cutter *c, const struct tact_mesh *a,
-                           struct projection *projection)
+                           struct overlap_projection *projection)
 {
     return a->facets ? tact_cut_facets(c, a->facets, project_face, projection)
                      : tact_cut_mesh(c, a, project_face, projection);
@@ -244,7 +244,7 @@ static void rotate_vector_into_axes(const double *axes, const double *v, tact_d4
 
 /** Sets the projection to the tangent plane for points in the frame of a pose. */
 static void set_projection_frame(const struct tact_pose *pose, const double *center,
-                                 const double *frame, struct projection *projection)
+                                 const double *frame, struct overlap_projection *projection)
 {
     double r[9], apart[3];
     tact_quat_to_m3(r, pose->quat_wxyz);
@@ -260,15 +260,15 @@ static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_me
                                 const struct tact_pose *pa, const double *center,
                                 const double *frame, struct tact_hull *hull)
 {
-    struct projection projection = {.hull = hull};
+    struct overlap_projection projection = {.hull = hull};
     set_projection_frame(pa, center, frame, &projection);
     return project_overlap(cutter, a, &projection);
 }
 
 /** Adds the corners of the overlap of two solids with facets; b may be a half-space (NULL). */
-static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
-                        const struct tact_mesh_facets *b, const struct tact_pose *pb,
-                        const double *center, const double *frame, struct tact_hull *hull)
+static int find_overlap_outline(const struct tact_mesh *a, const struct tact_pose *pa,
+                                const struct tact_mesh_facets *b, const struct tact_pose *pb,
+                                const double *center, const double *frame, struct tact_hull *hull)
 {
     struct tact_cutter cutter;
     tact_cutter_init_frame(&cutter, a->facets->size, pa, b, pb);
@@ -282,7 +282,7 @@ TACT_DISPATCH_BY_CPU(int, tact_outline_from_corners,
                      (known, pose, center, frame, corners))
 {
     struct tact_hull hull;
-    struct projection projection = {.hull = &hull};
+    struct overlap_projection projection = {.hull = &hull};
     hull.count = 0;
     set_projection_frame(pose, center, frame, &projection);
     for (int i = 0; i < known->count; i++) {
@@ -330,9 +330,9 @@ TACT_DISPATCH_BY_CPU(int, tact_outline,
     int rc = -ENOSPC;
     hull.count = 0;
     if (fa && (fb || is_plane_b) && !(fb && fb->count > fa->count)) {
-        rc = find_outline(a->mesh, pa, fb, pb, center, frame, &hull);
+        rc = find_overlap_outline(a->mesh, pa, fb, pb, center, frame, &hull);
     } else if (fb && (fa || is_plane_a)) {
-        rc = find_outline(b->mesh, pb, fa, pa, center, frame, &hull);
+        rc = find_overlap_outline(b->mesh, pb, fa, pa, center, frame, &hull);
     }
     if (rc >= 0) {
         return tact_hull_corners(&hull, corners);

@@ -23,27 +23,27 @@ void tact_cutter_init_frame(struct tact_cutter *c, double size_a, const struct t
         tact_m3_tmul_v3(c->plane[k], ra, n);
         c->plane[k][3] = (b ? b->distance[k] : 0.0) + tact_v3_dot(n, apart) + c->tolerance;
     }
-    c->edges = c->full = 0;
+    c->edges = c->is_capacity_exceeded = 0;
 }
 
 double tact_caps_planarity(const struct tact_cutter *c)
 {
-    struct tact_areas areas = {.all = 0.0};
-    for (int k = 0; k < c->cutting; k++) {
+    struct tact_face_areas cap_areas = {.all = 0.0};
+    for (int k = 0; k < c->cutting_plane_count; k++) {
         double area[3] = {0.0, 0.0, 0.0};
-        for (int e = c->head[k]; e >= 0; e = c->next[e]) {
+        for (int e = c->first_edge_of_cap[k]; e >= 0; e = c->next[e]) {
             double from[3], to[3], twice[3];
             for (int i = 0; i < 3; i++) {
-                from[i] = c->from[e][i] - c->from[c->head[k]][i];
-                to[i] = c->to[e][i] - c->from[c->head[k]][i];
+                from[i] = c->from[e][i] - c->from[c->first_edge_of_cap[k]][i];
+                to[i] = c->to[e][i] - c->from[c->first_edge_of_cap[k]][i];
             }
             tact_v3_cross(twice, from, to);
             tact_v3_axpy(area, 0.5, twice);
         }
-        tact_v3_add(areas.sum, areas.sum, area);
-        areas.all += tact_v3_norm(area);
+        tact_v3_add(cap_areas.sum, cap_areas.sum, area);
+        cap_areas.all += tact_v3_norm(area);
     }
-    return tact_areas_planarity(&areas);
+    return tact_areas_planarity(&cap_areas);
 }
 
 int tact_cutter_add_planes(struct tact_cutter *c, const struct tact_pose *pa,

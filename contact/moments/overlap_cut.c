@@ -13,10 +13,10 @@ static const double CLEAR_DEPTH_TOLERANCES = 128.0;
 
 /** Height range of the corners of a convex solid A above a plane. */
 struct tact_cut_range {
-    double lowest, highest; /* [m] */
-    uint64_t below[2];      /* bits of the corners below the plane by more than rounding */
-    uint64_t near_plane[2]; /* bits of the corners that are neither well below nor well above the
-                               plane */
+    double lowest, highest;         /* [m] */
+    uint64_t below[2];              /* bits of the corners below the plane by more than rounding */
+    uint64_t near_plane_corners[2]; /* bits of the corners that are neither well below nor well
+                               above the plane */
 };
 
 TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
@@ -35,11 +35,11 @@ TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
         low = TACT_D4_MIN(h, low);
         high = TACT_D4_MAX(h, high);
         tact_l4 below =
-            h<-2.0 * c->tolerance, near_plane = h> - CLEAR_DEPTH_TOLERANCES * c->tolerance;
+            h<-2.0 * c->tolerance, near_plane_corners = h> - CLEAR_DEPTH_TOLERANCES * c->tolerance;
         tact_l4_bits(&below, &bits);
         out->below[i / 64] |= (uint64_t)bits << i % 64;
-        tact_l4_bits(&near_plane, &bits);
-        out->near_plane[i / 64] |= (uint64_t)bits << i % 64;
+        tact_l4_bits(&near_plane_corners, &bits);
+        out->near_plane_corners[i / 64] |= (uint64_t)bits << i % 64;
     }
     out->lowest = tact_min(tact_min(low[0], low[1]), tact_min(low[2], low[3]));
     out->highest = tact_max(tact_max(high[0], high[1]), tact_max(high[2], high[3]));
@@ -49,18 +49,18 @@ TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
 TACT_INLINE int tact_cut_facet_has_corner(const struct tact_mesh_facets *a, uint32_t facet,
                                           const uint64_t corners[2])
 {
-    const uint64_t *of = a->corners_of[facet];
+    const uint64_t *of = a->corner_bits_of_facet[facet];
     return ((of[0] & corners[0]) | (of[1] & corners[1])) != 0;
 }
 
 /** Sorts the two planes that leave least of A to the front, and clears the caps. lowest: height of
- * A's lowest point above each. near_plane: sorted likewise, or NULL. */
+ * A's lowest point above each. near_plane_corners: sorted likewise, or NULL. */
 TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest,
-                                         uint64_t (*near_plane)[2])
+                                         uint64_t (*near_plane_corners)[2])
 {
-    for (int k = 0; k < 2 && k < c->cutting; k++) {
+    for (int k = 0; k < 2 && k < c->cutting_plane_count; k++) {
         int best = k;
-        for (int i = k + 1; i < c->cutting; i++) {
+        for (int i = k + 1; i < c->cutting_plane_count; i++) {
             best = lowest[i] > lowest[best] ? i : best;
         }
         double plane[4], low = lowest[best];
@@ -69,44 +69,47 @@ TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest,
         memcpy(c->plane[k], plane, sizeof plane);
         lowest[best] = lowest[k];
         lowest[k] = low;
-        for (int i = 0; near_plane && i < 2; i++) {
-            uint64_t bits = near_plane[best][i];
-            near_plane[best][i] = near_plane[k][i];
-            near_plane[k][i] = bits;
+        for (int i = 0; near_plane_corners && i < 2; i++) {
+            uint64_t bits = near_plane_corners[best][i];
+            near_plane_corners[best][i] = near_plane_corners[k][i];
+            near_plane_corners[k][i] = bits;
         }
     }
-    for (int k = 0; k < c->cutting; k++) {
-        c->head[k] = -1;
+    for (int k = 0; k < c->cutting_plane_count; k++) {
+        c->first_edge_of_cap[k] = -1;
     }
 }
 
 /** Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
- * 0 where one leaves nothing. near_plane: output, bits of the corners that are not clear of each.
+ * 0 where one leaves nothing. near_plane_corners: output, bits of the corners that are not clear of
+ * each.
  */
 TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tact_mesh_facets *a,
-                                         uint64_t near_plane[TACT_FACETS][2])
+                                         uint64_t near_plane_corners[TACT_FACETS][2])
 {
     double lowest[TACT_FACETS];
     struct tact_cut_range range;
-    c->cutting = 0;
-    c->shared = 0;
+    c->cutting_plane_count = 0;
+    c->facets_in_b_planes = 0;
     for (int k = 0; k < c->planes; k++) {
         tact_cut_height_range(c, a, c->plane[k], &range);
         if (range.lowest >= 0.0) {
             return 0;
         }
         if (range.highest > 0.0) {
-            lowest[c->cutting] = range.lowest;
-            memcpy(near_plane[c->cutting], range.near_plane, sizeof range.near_plane);
-            memcpy(c->plane[c->cutting++], c->plane[k], sizeof c->plane[k]);
+            lowest[c->cutting_plane_count] = range.lowest;
+            memcpy(near_plane_corners[c->cutting_plane_count], range.near_plane_corners,
+                   sizeof range.near_plane_corners);
+            memcpy(c->plane[c->cutting_plane_count++], c->plane[k], sizeof c->plane[k]);
         } else if (range.highest >= -2.0 * c->tolerance) {
             /* Facets of a that lie in a plane which cuts nothing off. */
             for (uint32_t f = 0; f < a->count; f++) {
-                c->shared |= (uint64_t)!tact_cut_facet_has_corner(a, f, range.below) << f;
+                c->facets_in_b_planes |= (uint64_t)!tact_cut_facet_has_corner(a, f, range.below)
+                                         << f;
             }
         }
     }
-    tact_cutter_sort_planes(c, lowest, near_plane);
+    tact_cutter_sort_planes(c, lowest, near_plane_corners);
     return 1;
 }
 
@@ -122,19 +125,19 @@ TACT_INLINE void tact_cap_add_edge(struct tact_cutter *c, int plane, const tact_
                                    const tact_d4 *to)
 {
     if (c->edges == TACT_CUT_EDGES) {
-        c->full = 1;
+        c->is_capacity_exceeded = 1;
         return;
     }
     int e = c->edges++;
     c->from[e] = *from;
     c->to[e] = *to;
     c->next[e] = -1;
-    if (c->head[plane] < 0) {
-        c->head[plane] = e;
+    if (c->first_edge_of_cap[plane] < 0) {
+        c->first_edge_of_cap[plane] = e;
     } else {
-        c->next[c->tail[plane]] = e;
+        c->next[c->last_edge_of_cap[plane]] = e;
     }
-    c->tail[plane] = e;
+    c->last_edge_of_cap[plane] = e;
 }
 
 /** Cuts a polygon whose outline may cross the plane more than twice, due to rounding. */
@@ -179,7 +182,7 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     uint64_t inside = 0;
     int n = p->n, m = 0;
     if (n > 63) {
-        c->full = 1;
+        c->is_capacity_exceeded = 1;
         p->n = 0;
         return;
     }
@@ -200,11 +203,12 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
         return;
     }
     int last = __builtin_ctzll(leaving_bits), before = __builtin_ctzll(entering);
-    int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
-    for (int i = first; i != past; i = i + 1 < n ? i + 1 : 0) {
+    int corner_after_last = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
+    for (int i = first; i != corner_after_last; i = i + 1 < n ? i + 1 : 0) {
         out[m++] = in[i];
     }
-    tact_cut_crossing_point(&in[last], c->value[last], &in[past], c->value[past], &out[m]);
+    tact_cut_crossing_point(&in[last], c->value[last], &in[corner_after_last],
+                            c->value[corner_after_last], &out[m]);
     tact_cut_crossing_point(&in[first], c->value[first], &in[before], c->value[before],
                             &out[m + 1]);
     tact_cap_add_edge(c, plane, &out[m + 1], &out[m]);
@@ -215,8 +219,8 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
  */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
-    int *link = &c->head[cap], kept = -1, leaving_count = 0, entering = 0;
-    for (int e = *link; e >= 0; e = c->next[e]) {
+    int *edge_link = &c->first_edge_of_cap[cap], kept = -1, leaving_count = 0, entering = 0;
+    for (int e = *edge_link; e >= 0; e = c->next[e]) {
         double from = tact_cut_height_above_plane(c->plane[plane], &c->from[e]);
         double to = tact_cut_height_above_plane(c->plane[plane], &c->to[e]);
         if (from > 0.0 && to > 0.0) {
@@ -229,14 +233,14 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
             tact_cut_crossing_point(&c->to[e], to, &c->from[e], from, &c->enters[entering]);
             c->from[e] = c->enters[entering++];
         }
-        *link = e;
-        link = &c->next[e];
+        *edge_link = e;
+        edge_link = &c->next[e];
         kept = e;
     }
-    *link = -1;
-    c->tail[cap] = kept;
-    c->full |= leaving_count != entering;
-    for (int i = 0; i < leaving_count && !c->full; i++) {
+    *edge_link = -1;
+    c->last_edge_of_cap[cap] = kept;
+    c->is_capacity_exceeded |= leaving_count != entering;
+    for (int i = 0; i < leaving_count && !c->is_capacity_exceeded; i++) {
         tact_cap_add_edge(c, cap, &c->leaves[i], &c->enters[i]);
         tact_cap_add_edge(c, plane, &c->enters[i], &c->leaves[i]);
     }
@@ -259,14 +263,15 @@ TACT_INLINE void tact_cut_face_by_planes(struct tact_cutter *c, int n, uint64_t 
 TACT_INLINE void tact_cut_caps_by_later_planes(struct tact_cutter *c, tact_cut_face_fn *face,
                                                void *user)
 {
-    for (int k = 1; k < c->cutting; k++) {
+    for (int k = 1; k < c->cutting_plane_count; k++) {
         for (int i = 0; i < k; i++) {
             tact_cut_cap(c, i, k);
         }
     }
-    for (int k = 0; k < c->cutting; k++) {
-        for (int e = c->head[k] < 0 ? -1 : c->next[c->head[k]]; e >= 0; e = c->next[e]) {
-            tact_d4 corner[3] = {c->from[c->head[k]], c->from[e], c->to[e]};
+    for (int k = 0; k < c->cutting_plane_count; k++) {
+        for (int e = c->first_edge_of_cap[k] < 0 ? -1 : c->next[c->first_edge_of_cap[k]]; e >= 0;
+             e = c->next[e]) {
+            tact_d4 corner[3] = {c->from[c->first_edge_of_cap[k]], c->from[e], c->to[e]};
             face(user, corner, 3, 0.0);
         }
     }
@@ -275,8 +280,8 @@ TACT_INLINE void tact_cut_caps_by_later_planes(struct tact_cutter *c, tact_cut_f
 TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
                            tact_cut_face_fn *face, void *user)
 {
-    uint64_t near_plane[TACT_FACETS][2];
-    if (!tact_cutter_order_planes(c, a, near_plane)) {
+    uint64_t near_plane_corners[TACT_FACETS][2];
+    if (!tact_cutter_order_planes(c, a, near_plane_corners)) {
         return 0;
     }
     for (uint32_t f = 0; f < a->count; f++) {
@@ -286,13 +291,14 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
             uint8_t k = a->rim[i];
             c->room[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
         }
-        for (int k = 0; k < c->cutting; k++) {
-            planes |= (uint64_t)tact_cut_facet_has_corner(a, f, near_plane[k]) << k;
+        for (int k = 0; k < c->cutting_plane_count; k++) {
+            planes |= (uint64_t)tact_cut_facet_has_corner(a, f, near_plane_corners[k]) << k;
         }
-        tact_cut_face_by_planes(c, n, planes, c->shared >> f & 1 ? 0.5 : 1.0, face, user);
+        tact_cut_face_by_planes(c, n, planes, c->facets_in_b_planes >> f & 1 ? 0.5 : 1.0, face,
+                                user);
     }
     tact_cut_caps_by_later_planes(c, face, user);
-    return c->full ? -ENOSPC : 1;
+    return c->is_capacity_exceeded ? -ENOSPC : 1;
 }
 
 /** Smallest distance from a plane, over the unit of a mesh's boxes, at which a box is clearly on
@@ -317,13 +323,13 @@ struct tact_box_planes {
  * nothing is left and that add nothing to what is left of a cap: a box wholly above one of the
  * first two planes, or clearly above another one and clearly below all planes before it but one.
  * What that one leaves in its cap reaches the other plane uncut, and is cut off whole by it.
- * near_plane: output, bits of the planes that each box is not clearly below. */
+ * near_plane_bits: output, bits of the planes that each box is not clearly below. */
 TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *wide_node,
                                         const struct tact_box_planes *p, uint32_t planes,
-                                        uint32_t *bits, tact_i8 *near_plane)
+                                        uint32_t *bits, tact_i8 *near_plane_bits)
 {
     const tact_f8 *centre = (const tact_f8 *)wide_node->centre;
-    *near_plane = (tact_i8){0};
+    *near_plane_bits = (tact_i8){0};
     for (; planes && *bits; planes &= planes - 1) {
         const int k = __builtin_ctz(planes);
         const float *n = p->n[k];
@@ -336,12 +342,12 @@ TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *wide_n
             lowest -= TACT_F8_ABS(along);
             highest += TACT_F8_ABS(along);
         }
-        tact_i8 kept_boxes =
-            k < 2 ? lowest <= 0.0F
-                  : (lowest <= p->clear_distance) | ((*near_plane & (*near_plane - 1)) != 0);
+        tact_i8 kept_boxes = k < 2 ? lowest <= 0.0F
+                                   : (lowest <= p->clear_distance) |
+                                         ((*near_plane_bits & (*near_plane_bits - 1)) != 0);
         tact_i8_bits(&kept_boxes, &left);
         *bits &= left;
-        *near_plane |= (highest >= -p->clear_distance) & (int32_t)(1U << k);
+        *near_plane_bits |= (highest >= -p->clear_distance) & (int32_t)(1U << k);
     }
 }
 
@@ -352,7 +358,7 @@ TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
                                                   struct tact_box_planes *boxes)
 {
     double lowest[TACT_FACETS], middle[3], unit = tact_mesh_box_unit(mesh, middle);
-    c->cutting = 0;
+    c->cutting_plane_count = 0;
     for (int k = 0; k < c->planes; k++) {
         double *plane = c->plane[k], reach = -plane[3] + tact_v3_dot(plane, middle);
         double half = 0.0;
@@ -363,15 +369,15 @@ TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
             return 0;
         }
         if (reach + half >= -3.0 * c->tolerance) {
-            lowest[c->cutting] = reach - half;
-            memcpy(c->plane[c->cutting++], plane, sizeof c->plane[k]);
+            lowest[c->cutting_plane_count] = reach - half;
+            memcpy(c->plane[c->cutting_plane_count++], plane, sizeof c->plane[k]);
         }
     }
     tact_cutter_sort_planes(c, lowest, NULL);
     boxes->all = 0;
     boxes->clear_distance =
         (float)(MIN_CLEAR_OF_BOX + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance / unit);
-    for (int k = 0; k < TACT_BOX_PLANES && k < c->cutting; k++) {
+    for (int k = 0; k < TACT_BOX_PLANES && k < c->cutting_plane_count; k++) {
         const double *plane = c->plane[k];
         for (int i = 0; i < 3; i++) {
             boxes->n[k][i] = (float)plane[i];
@@ -390,11 +396,12 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
                                          uint64_t planes, tact_cut_face_fn *face, void *user)
 {
     const tact_d4(*p)[3] = (const tact_d4(*)[3])leaf->corner;
-    const tact_d4 near_plane = (tact_d4){0.0} - 2.0 * c->tolerance;
+    const tact_d4 near_plane_height = (tact_d4){0.0} - 2.0 * c->tolerance;
     const tact_d4 clear_distance = (tact_d4){0.0} - CLEAR_DEPTH_TOLERANCES * c->tolerance;
     const tact_d4 far = (tact_d4){0.0} + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance;
-    tact_l4 cuts = {0}, gone = {0}, shared = {0};
-    planes &= c->cutting < 64 ? ((uint64_t)1 << c->cutting) - 1 : ~(uint64_t)0;
+    tact_l4 cuts = {0}, gone = {0}, lies_in_plane = {0};
+    planes &=
+        c->cutting_plane_count < 64 ? ((uint64_t)1 << c->cutting_plane_count) - 1 : ~(uint64_t)0;
     for (; planes; planes &= planes - 1) {
         const int k = __builtin_ctzll(planes);
         const double *f = c->plane[k];
@@ -409,7 +416,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
         const tact_l4 one_cut = (cuts & (cuts - 1)) == 0;
         gone |= k < 2 ? low > 0.0 : ((low > 0.0) & (cuts == 0)) | ((low > far) & one_cut);
         cuts |= (high > clear_distance) & (int64_t)((uint64_t)1 << k);
-        shared |= (low >= near_plane) & (high <= 0.0);
+        lies_in_plane |= (low >= near_plane_height) & (high <= 0.0);
     }
     for (uint32_t i = 0; i < leaf->count; i++) {
         if (gone[i]) {
@@ -418,7 +425,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
         for (int j = 0; j < 3; j++) {
             c->room[0][j] = (tact_d4){p[j][0][i], p[j][1][i], p[j][2][i], 0.0};
         }
-        tact_cut_face_by_planes(c, 3, (uint64_t)cuts[i], shared[i] ? 0.5 : 1.0, face, user);
+        tact_cut_face_by_planes(c, 3, (uint64_t)cuts[i], lies_in_plane[i] ? 0.5 : 1.0, face, user);
     }
 }
 
@@ -435,27 +442,27 @@ TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh
     }
     stack[top].index = 0;
     stack[top++].planes = boxes.all;
-    while (top > 0 && !c->full) {
+    while (top > 0 && !c->is_capacity_exceeded) {
         const uint32_t index = stack[--top].index, planes = stack[top].planes;
         if (index & TACT_MESH_LEAF_FLAG) {
             tact_cut_leaf_triangles(c, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG],
                                     planes | ~(uint64_t)boxes.all, face, user);
-            c->full |= ++leaves > TACT_CUT_LEAVES;
+            c->is_capacity_exceeded |= ++leaves > TACT_CUT_LEAVES;
             continue;
         }
-        const struct tact_mesh_wide_node *wide_node = &mesh->wide->nodes_of_eight[index];
+        const struct tact_mesh_wide_node *wide_node = &mesh->wide->wide_nodes[index];
         uint32_t bits = (1U << wide_node->count) - 1U;
-        tact_i8 near_plane;
-        tact_boxes_test_planes(wide_node, &boxes, planes, &bits, &near_plane);
+        tact_i8 near_plane_bits;
+        tact_boxes_test_planes(wide_node, &boxes, planes, &bits, &near_plane_bits);
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
                 stack[top].index = wide_node->child[i];
-                stack[top++].planes = (uint32_t)near_plane[i];
+                stack[top++].planes = (uint32_t)near_plane_bits[i];
             }
         }
     }
     tact_cut_caps_by_later_planes(c, face, user);
-    return c->full ? -ENOSPC : 1;
+    return c->is_capacity_exceeded ? -ENOSPC : 1;
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_cut_facets,
@@ -501,7 +508,8 @@ TACT_INLINE void add_face_triangles(void *user, const tact_d4 *corner, int n, do
 /** Sums that are computed from the faces of an overlap as they are cut. */
 struct cut {
     struct tact_cut_surface surface;
-    struct tact_areas areas; /* areas of the faces of a solid that is not convex, not of the caps */
+    struct tact_face_areas
+        areas; /* areas of the faces of a solid that is not convex, not of the caps */
     struct tact_overlap_corners *corners; /* corners of the faces and caps of a convex solid */
 };
 
@@ -529,7 +537,7 @@ TACT_INLINE void add_face_triangles_and_area(void *user, const tact_d4 *corner, 
 }
 
 int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
-                            struct tact_moment_sums *sums, double *planar,
+                            struct tact_moment_sums *sums, double *planarity,
                             struct tact_overlap_corners *corners)
 {
     struct cut cut;
@@ -537,8 +545,8 @@ int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh,
     cut.corners = corners;
     int rc = mesh->facets && corners ? cut_facets(c, mesh->facets, add_convex_face, &cut)
              : mesh->facets          ? cut_facets(c, mesh->facets, add_face_triangles, &cut.surface)
-             : planar ? cut_mesh_by_planes(c, mesh, add_face_triangles_and_area, &cut)
-                      : cut_mesh_by_planes(c, mesh, add_face_triangles, &cut.surface);
+             : planarity ? cut_mesh_by_planes(c, mesh, add_face_triangles_and_area, &cut)
+                         : cut_mesh_by_planes(c, mesh, add_face_triangles, &cut.surface);
     if (corners && (rc != 1 || corners->count > TACT_OVERLAP_CORNERS)) {
         corners->count = 0;
     }
@@ -548,8 +556,8 @@ int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh,
             origin[k] = cut.surface.origin[k];
         }
     }
-    if (rc == 1 && planar) {
-        *planar = tact_max(tact_areas_planarity(&cut.areas), tact_caps_planarity(c));
+    if (rc == 1 && planarity) {
+        *planarity = tact_max(tact_areas_planarity(&cut.areas), tact_caps_planarity(c));
     }
     return rc;
 }

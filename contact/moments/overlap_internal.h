@@ -29,13 +29,13 @@ enum { TACT_CUT_CORNERS = 192, TACT_CUT_EDGES = 512 };
 /** B's planes in the frame of A, and their caps. */
 struct tact_cutter {
     /* number of B's planes, and of those among them that cut A, which come first */
-    int planes, cutting;
-    uint64_t shared;              /* bit set of the facets of A that lie in a plane of B */
+    int planes, cutting_plane_count;
+    uint64_t facets_in_b_planes;  /* bit set of the facets of A that lie in a plane of B */
     double plane[TACT_FACETS][4]; /* n.r <= d inside: n, d */
     double tolerance;             /* outward displacement of B's planes [m] */
     double size;                  /* magnitude of A's and B's coordinates [m] */
-    int head[TACT_FACETS], tail[TACT_FACETS];
-    int edges, full;
+    int first_edge_of_cap[TACT_FACETS], last_edge_of_cap[TACT_FACETS];
+    int edges, is_capacity_exceeded;
     int next[TACT_CUT_EDGES];
     tact_d4 from[TACT_CUT_EDGES], to[TACT_CUT_EDGES];
     tact_d4 room[2][TACT_CUT_CORNERS];
@@ -44,13 +44,13 @@ struct tact_cutter {
 };
 
 /** Areas of a set of faces: vector sum, and sum of magnitudes [m^2]. */
-struct tact_areas {
+struct tact_face_areas {
     double sum[3], all;
 };
 
 /** Adds a triangle to the areas of faces. area: output, the triangle's area vector times share;
  * returns its magnitude. */
-TACT_INLINE double tact_areas_add(struct tact_areas *areas, const tact_d4 *a, const tact_d4 *b,
+TACT_INLINE double tact_areas_add(struct tact_face_areas *areas, const tact_d4 *a, const tact_d4 *b,
                                   const tact_d4 *c, double share, double area[3])
 {
     double u[3], v[3];
@@ -68,7 +68,7 @@ TACT_INLINE double tact_areas_add(struct tact_areas *areas, const tact_d4 *a, co
 
 /** Planarity of a set of faces: 1 where all face the same way, 0 where they form a closed surface;
  * 1 for no face. */
-static inline double tact_areas_planarity(const struct tact_areas *areas)
+static inline double tact_areas_planarity(const struct tact_face_areas *areas)
 {
     return areas->all > 0.0 ? tact_v3_norm(areas->sum) / areas->all : 1.0;
 }
@@ -112,7 +112,7 @@ int tact_cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh, tact_cut_
  * an origin that it chooses. planar, corners: as in tact_moments_measure(), or NULL. Returns as the
  * others. */
 int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
-                            struct tact_moment_sums *sums, double *planar,
+                            struct tact_moment_sums *sums, double *planarity,
                             struct tact_overlap_corners *corners);
 
 #endif

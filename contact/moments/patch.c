@@ -53,8 +53,8 @@ static double torsion_arm_of_pressure(enum tact_spin_kind spin, int elastic, con
     if (spin == TACT_SPIN_CORNERS) {
         return tact_hypot(semi[0], semi[1]);
     }
-    int hertz = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && elastic);
-    return (hertz ? 9.0 * PI / 32.0 : 1.0) * mean_distance_in_ellipse(semi);
+    int is_hertz_pressure = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && elastic);
+    return (is_hertz_pressure ? 9.0 * PI / 32.0 : 1.0) * mean_distance_in_ellipse(semi);
 }
 
 /* Axis of the overlap's smallest second moment, by inverse iteration from n, on n's side. For a
@@ -81,7 +81,7 @@ static void axis_of_least_second_moment(const double *c, const double *n, double
 
 /* Degree to which the overlap is a sheet: 1 up to a thickness of a 30th of its width, 0 from a 10th
  * on. */
-static double sheet_blend_weight(const double *c, const double *n, const double *axis)
+static double thin_sheet_blend_weight(const double *c, const double *n, const double *axis)
 {
     double t1[3], t2[3], a, b, d;
     tact_v3_tangents(n, t1, t2);
@@ -95,7 +95,7 @@ static double sheet_blend_weight(const double *c, const double *n, const double 
     return x * x * (3.0 - 2.0 * x);
 }
 
-static void choose_normal(const struct tact_moments *m, enum tact_normal_kind kind, double *n)
+static void choose_patch_normal(const struct tact_moments *m, enum tact_normal_kind kind, double *n)
 {
     double axis[3], share = 1.0;
     if (kind == TACT_NORMAL_GRADIENT) {
@@ -103,7 +103,7 @@ static void choose_normal(const struct tact_moments *m, enum tact_normal_kind ki
     }
     axis_of_least_second_moment(m->second, n, axis);
     if (kind == TACT_NORMAL_BLEND) {
-        share = sheet_blend_weight(m->second, n, axis);
+        share = thin_sheet_blend_weight(m->second, n, axis);
     }
     tact_v3_scale(n, n, 1.0 - share);
     tact_v3_axpy(n, share, axis);
@@ -127,7 +127,7 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
         return -EDOM;
     }
     tact_v3_scale(n, n, -1.0);
-    choose_normal(m, options->normal, n);
+    choose_patch_normal(m, options->normal, n);
     /* area projected along n: a side face that lies in one of the other solid, and counts or not by
      * rounding, adds nothing */
     area = -tact_v3_dot(m->gradient, n);
@@ -187,9 +187,9 @@ static int outline_moments(const struct tact_patch *patch, double *c, double *se
         return 0;
     }
     for (int k = 0; k < 2; k++) {
-        double mean = sum[k] / area;
-        c[k] = patch->corner[0][k] + mean;
-        second[k] = tact_max(0.0, sum[2 + k] / area - mean * mean);
+        double centroid_offset = sum[k] / area;
+        c[k] = patch->corner[0][k] + centroid_offset;
+        second[k] = tact_max(0.0, sum[2 + k] / area - centroid_offset * centroid_offset);
     }
     return 1;
 }

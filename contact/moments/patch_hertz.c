@@ -30,7 +30,7 @@ static void elliptic_integrals(double e, double *k, double *second)
 
 /* Terms (a/b)^2 E - K and K - E at an axis ratio a/b: their quotient is the ratio of curvatures
  * k2/k1. */
-static void curvature_terms(double ratio, double *upper, double *lower)
+static void hertz_curvature_terms(double ratio, double *upper, double *lower)
 {
     double k, second;
     elliptic_integrals(sqrt(1.0 - 1.0 / (ratio * ratio)), &k, &second);
@@ -45,7 +45,7 @@ static double solve_axis_ratio(double curvature_ratio)
     double ratio = tact_pow(curvature_ratio, 2.0 / PI);
     for (int i = 0; i < MAX_AXIS_RATIO_ITERATIONS; i++) {
         double upper, lower;
-        curvature_terms(ratio, &upper, &lower);
+        hertz_curvature_terms(ratio, &upper, &lower);
         double next = ratio * tact_pow(curvature_ratio * lower / upper, 2.0 / PI);
         double change = fabs(next - ratio);
         ratio = tact_max(next, 1.0 + 0.5 * (ratio - 1.0));
@@ -65,7 +65,7 @@ int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double
     if (k2 > (1.0 + CIRCULAR_RATIO_TOLERANCE) * k1) {
         double upper, lower;
         ratio = solve_axis_ratio(k2 / k1);
-        curvature_terms(ratio, &upper, &lower);
+        hertz_curvature_terms(ratio, &upper, &lower);
         shape = 4.0 / (PI * (1.0 - 1.0 / (ratio * ratio))) / (ratio * sqrt(ratio)) *
                 sqrt(upper * lower);
     }

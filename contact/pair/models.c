@@ -36,12 +36,12 @@ int tact_contact_model_is_usable(const struct tact_contact_model *model)
 
 int tact_contact_model_add(const struct tact_contact_model *model)
 {
-    static const char allowed_name_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    static const char allowed_model_name_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     int count = 0;
     if (tact_abi_check(&model->abi, sizeof *model) || !model->name || !model->measure ||
         !model->patches || model->state < 0 || (model->prepare && !model->release) ||
         !*model->name || strlen(model->name) > 31 ||
-        model->name[strspn(model->name, allowed_name_characters)]) {
+        model->name[strspn(model->name, allowed_model_name_characters)]) {
         return -EINVAL;
     }
     /* names refused because they mean something else in scenes */

@@ -11,14 +11,15 @@ static int make_capsule_mesh(const double size[3], struct tact_mesh **out)
 static void compute_capsule_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], l = shape->size[1];
-    double cylinder = 2.0 * PI * r * r * l, ball = 4.0 / 3.0 * PI * r * r * r;
+    double cylinder_volume = 2.0 * PI * r * r * l, end_balls_volume = 4.0 / 3.0 * PI * r * r * r;
     /* a half ball's centroid is 3/8 r beyond the end of the capsule's axis; its inertia 2/5 m r^2
      * is about its flat side
      */
-    double across =
-        cylinder * (r * r / 4.0 + l * l / 3.0) + ball * (2.0 / 5.0 * r * r + l * l + 0.75 * r * l);
-    double axial = cylinder * r * r / 2.0 + ball * 2.0 / 5.0 * r * r;
-    tact_shape_set_mass(out, cylinder + ball, across, across, axial);
+    double transverse_inertia = cylinder_volume * (r * r / 4.0 + l * l / 3.0) +
+                                end_balls_volume * (2.0 / 5.0 * r * r + l * l + 0.75 * r * l);
+    double axial_inertia = cylinder_volume * r * r / 2.0 + end_balls_volume * 2.0 / 5.0 * r * r;
+    tact_shape_set_mass(out, cylinder_volume + end_balls_volume, transverse_inertia,
+                        transverse_inertia, axial_inertia);
 }
 
 const struct tact_shape_type tact_shape_capsule_type = {

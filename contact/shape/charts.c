@@ -141,15 +141,15 @@ struct sorted {
     int leaf;
 };
 
-static int compare_keys(const void *a, const void *b)
+static int compare_sort_keys(const void *a, const void *b)
 {
     const struct sorted *x = a, *y = b;
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->leaf - y->leaf;
 }
 
 /* Computes the middle, and finds the longest side, of the box of the leaves' centres. */
-static int box_of(const struct chart_node *leaf, const struct sorted *list, int count,
-                  double middle[3])
+static int bounding_box_axis(const struct chart_node *leaf, const struct sorted *list, int count,
+                             double middle[3])
 {
     double side[3];
     int longest = 0;
@@ -177,7 +177,7 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
     for (int i = 0; i < count; i++) {
         tact_v3_add(node->axis, node->axis, leaf[list[i].leaf].axis);
     }
-    int has_cone = tact_v3_normalize(node->axis, node->axis) > 1e-3 * count;
+    int has_normal_cone = tact_v3_normalize(node->axis, node->axis) > 1e-3 * count;
     for (int i = 0; i < count; i++) {
         add_weighted_curvature(node, leaf[list[i].leaf].bend, 1.0 / count);
     }
@@ -193,7 +193,7 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
             tact_max(node->max_curvature_deviation,
                      curvature_deviation(node, l->bend) + l->max_curvature_deviation);
     }
-    set_normal_cone(node, has_cone ? angle : MAX_NORMAL_CONE_ANGLE);
+    set_normal_cone(node, has_normal_cone ? angle : MAX_NORMAL_CONE_ANGLE);
 }
 
 /* Builds the tree over a range of leaves, with its root at node `at`. */
@@ -205,14 +205,14 @@ static void build_chart_node(struct tact_charts *charts, const struct chart_node
         return;
     }
     int half = count / 2, first = charts->node_count;
-    int axis = box_of(leaf, list, count, charts->nodes[at].center);
+    int axis = bounding_box_axis(leaf, list, count, charts->nodes[at].center);
     charts->node_count += 2;
     charts->nodes[at].first = first;
     bound_chart_node(leaf, list, count, &charts->nodes[at]);
     for (int i = 0; i < count; i++) {
         list[i].key = leaf[list[i].leaf].center[axis];
     }
-    qsort(list, (size_t)count, sizeof *list, compare_keys);
+    qsort(list, (size_t)count, sizeof *list, compare_sort_keys);
     build_chart_node(charts, leaf, list, half, first);
     build_chart_node(charts, leaf, list + half, count - half, first + 1);
 }

@@ -46,14 +46,14 @@ static int allocate_mesh(struct control_mesh *mesh, int vertices, int faces, int
 
 /* Fault of a control mesh: why two half-edges cannot be twins, and a half-edge of the face
  * concerned. */
-struct fault {
+struct control_mesh_fault {
     const char *what;
     int half;
 };
 
-static int set_control_mesh_fault(struct fault *fault, const char *what, int half)
+static int set_control_mesh_fault(struct control_mesh_fault *fault, const char *what, int half)
 {
-    *fault = (struct fault){what, half};
+    *fault = (struct control_mesh_fault){what, half};
     return -EINVAL;
 }
 
@@ -62,7 +62,7 @@ struct directed_edge_of_face {
     int low, high, half;
 };
 
-static int compare_edges(const void *a, const void *b)
+static int compare_directed_edges(const void *a, const void *b)
 {
     const struct directed_edge_of_face *x = a, *y = b;
     return x->low != y->low     ? x->low - y->low
@@ -72,7 +72,7 @@ static int compare_edges(const void *a, const void *b)
 
 /* Pairs the half-edges of each edge as twins, from a sorted list. */
 static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge_of_face *edge,
-                           struct fault *fault)
+                           struct control_mesh_fault *fault)
 {
     for (int i = 0; i < mesh->halves;) {
         int same = 1;
@@ -106,7 +106,7 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
     return 0;
 }
 
-static int find_twin_half_edges(struct control_mesh *mesh, struct fault *fault)
+static int find_twin_half_edges(struct control_mesh *mesh, struct control_mesh_fault *fault)
 {
     struct directed_edge_of_face *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
     if (!edge) {
@@ -116,14 +116,14 @@ static int find_twin_half_edges(struct control_mesh *mesh, struct fault *fault)
         const int a = mesh->origin[h], b = mesh->origin[tact_control_next(mesh, h)];
         edge[h] = (struct directed_edge_of_face){a < b ? a : b, a < b ? b : a, h};
     }
-    qsort(edge, (size_t)mesh->halves, sizeof *edge, compare_edges);
+    qsort(edge, (size_t)mesh->halves, sizeof *edge, compare_directed_edges);
     int rc = pair_half_edges(mesh, edge, fault);
     free(edge);
     return rc;
 }
 
 /* Counts the valence of each vertex, whose faces must form one fan. */
-static int count_valences(struct control_mesh *mesh, struct fault *fault)
+static int count_valences(struct control_mesh *mesh, struct control_mesh_fault *fault)
 {
     for (int h = 0; h < mesh->halves; h++) {
         mesh->valence[mesh->origin[h]]++;
@@ -147,7 +147,7 @@ static int count_valences(struct control_mesh *mesh, struct fault *fault)
     return 0;
 }
 
-static int link_half_edges_at_vertices(struct control_mesh *mesh, struct fault *fault)
+static int link_half_edges_at_vertices(struct control_mesh *mesh, struct control_mesh_fault *fault)
 {
     mesh->triangles = 1;
     for (int f = 0; f < mesh->faces; f++) {
@@ -163,7 +163,7 @@ static int link_half_edges_at_vertices(struct control_mesh *mesh, struct fault *
 int tact_control_create(const struct tact_polygons *polygons, struct control_mesh *out,
                         struct tact_error *err)
 {
-    struct fault fault = {"", 0};
+    struct control_mesh_fault fault = {"", 0};
     int rc = allocate_mesh(out, (int)polygons->soup.vertex_count, (int)polygons->face_count,
                            (int)polygons->corner_count);
     if (rc) {
@@ -284,7 +284,7 @@ static void set_refined_faces(const struct control_mesh *old, const int *edge, i
 int tact_control_subdivide(struct control_mesh *mesh)
 {
     struct control_mesh next = {0};
-    struct fault fault;
+    struct control_mesh_fault fault;
     const int edges = mesh->halves / 2, faces = mesh->halves + (mesh->triangles ? mesh->faces : 0),
               vertices = mesh->vertices + edges + (mesh->triangles ? 0 : mesh->faces);
     int count = 0, *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);

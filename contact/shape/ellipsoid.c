@@ -45,15 +45,19 @@ static double ellipsoid_rolling_radius(const double size[3])
     return most * most / tact_min(size[0], tact_min(size[1], size[2]));
 }
 
-/* A row of the ellipsoid's Weingarten map L, from the diagonal entry of W, n_r, (W n)_r and n.W n.
- * Written out, which takes a third of the instructions of a loop. */
-static inline void curvature_row(const double own[3], double n_r, double wn_r, double nwn,
-                                 const double n[3], const double wn[3], double slope, double *out)
+/* A row of the ellipsoid's Weingarten map L, from the diagonal entry of W, normal_component, (W
+ * n)_r and n.W n. Written out, which takes a third of the instructions of a loop. */
+static inline void weingarten_row(const double own[3], double normal_component,
+                                  double scaled_normal_component, double nwn, const double n[3],
+                                  const double wn[3], double slope, double *out)
 {
-    const double along = nwn * n_r;
-    out[0] = (own[0] - n_r * wn[0] - wn_r * n[0] + along * n[0]) / slope;
-    out[1] = (own[1] - n_r * wn[1] - wn_r * n[1] + along * n[1]) / slope;
-    out[2] = (own[2] - n_r * wn[2] - wn_r * n[2] + along * n[2]) / slope;
+    const double along = nwn * normal_component;
+    out[0] =
+        (own[0] - normal_component * wn[0] - scaled_normal_component * n[0] + along * n[0]) / slope;
+    out[1] =
+        (own[1] - normal_component * wn[1] - scaled_normal_component * n[1] + along * n[1]) / slope;
+    out[2] =
+        (own[2] - normal_component * wn[2] - scaled_normal_component * n[2] + along * n[2]) / slope;
 }
 
 /* Surface point of the ellipsoid p'Wp = 1, W = diag(1 / s^2), along the radius through a point:
@@ -80,9 +84,9 @@ static int find_ellipsoid_surface_point(const struct tact_shape *shape, const do
         nwn += n[i] * wn[i];
     }
     const double own[3][3] = {{w[0], 0.0, 0.0}, {0.0, w[1], 0.0}, {0.0, 0.0, w[2]}};
-    curvature_row(own[0], n[0], wn[0], nwn, n, wn, slope, out->bend);
-    curvature_row(own[1], n[1], wn[1], nwn, n, wn, slope, out->bend + 3);
-    curvature_row(own[2], n[2], wn[2], nwn, n, wn, slope, out->bend + 6);
+    weingarten_row(own[0], n[0], wn[0], nwn, n, wn, slope, out->bend);
+    weingarten_row(own[1], n[1], wn[1], nwn, n, wn, slope, out->bend + 3);
+    weingarten_row(own[2], n[2], wn[2], nwn, n, wn, slope, out->bend + 6);
     return 0;
 }
 

@@ -15,7 +15,7 @@ enum {
 };
 
 struct patches {
-    struct squares squares;
+    struct square_charts square_charts;
     struct bezier_patch patch[];
 };
 
@@ -52,14 +52,14 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
 {
     static const int order[THIRD_ORDER][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1},
                                               {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
-    const int derivative_orders = count == THIRD_ORDER ? 4 : 3;
+    const int derivative_count_per_axis = count == THIRD_ORDER ? 4 : 3;
     double bu[4][4], bv[4][4], h[THIRD_ORDER][4], row[4][4][4];
     evaluate_bernstein_basis(u, bu);
     evaluate_bernstein_basis(v, bv);
     memset(row, 0, sizeof row);
     memset(h, 0, sizeof h);
     /* derivatives along u of each row of control points */
-    for (int d = 0; d < derivative_orders; d++) {
+    for (int d = 0; d < derivative_count_per_axis; d++) {
         for (int i = 0; i < PATCH_POINTS; i++) {
             for (int k = 0; k < 4; k++) {
                 row[d][i / 4][k] += bu[d][i % 4] * patch->point[i][k];
@@ -87,17 +87,17 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
     }
 }
 
-static void evaluate_patch(const struct squares *surface, int square, double u, double v, int count,
-                           double (*c)[3])
+static void evaluate_patch(const struct square_charts *surface, int square, double u, double v,
+                           int count, double (*c)[3])
 {
     tact_patch_evaluate(&((const struct patches *)surface)->patch[square], u, v, count, c);
 }
 
-static void evaluate_quadrature_element(const struct squares *surface, int element, double s,
-                                        double t, double c[3][3])
+static void evaluate_quadrature_element(const struct square_charts *surface, int element_index,
+                                        double s, double t, double c[3][3])
 {
     double all[SECOND_ORDER][3];
-    evaluate_patch(surface, element, s, t, SECOND_ORDER, all);
+    evaluate_patch(surface, element_index, s, t, SECOND_ORDER, all);
     memcpy(c, all, 3 * sizeof all[0]);
 }
 
@@ -122,16 +122,17 @@ static struct patches *make_surface_of_patches(const struct patch_list *list)
     if (!p) {
         return NULL;
     }
-    struct squares *s = &p->squares;
+    struct square_charts *s = &p->square_charts;
     tact_squares_init(s);
     s->evaluate = evaluate_patch;
     s->count = list->count;
-    s->beside = malloc(count * sizeof *s->beside);
+    s->neighbour_over_edge = malloc(count * sizeof *s->neighbour_over_edge);
     memcpy(p->patch, list->patch, count * sizeof p->patch[0]);
-    for (size_t i = 0; s->beside && i < count; i++) {
-        memcpy(s->beside[i], p->patch[i].beside, sizeof s->beside[i]);
+    for (size_t i = 0; s->neighbour_over_edge && i < count; i++) {
+        memcpy(s->neighbour_over_edge[i], p->patch[i].neighbour_over_edge,
+               sizeof s->neighbour_over_edge[i]);
     }
-    if (!s->beside) {
+    if (!s->neighbour_over_edge) {
         tact_charts_free(&s->base);
         return NULL;
     }
@@ -156,17 +157,17 @@ int tact_charts_patches(const void *data, size_t size, const char *name, double 
         rc = p ? 0 : -ENOMEM;
     }
     if (p) {
-        tact_squares_set_mass(&p->squares, evaluate_quadrature_element, list.count,
+        tact_squares_set_mass(&p->square_charts, evaluate_quadrature_element, list.count,
                               QUADRATURE_SECTIONS_PER_SIDE);
-        rc = tact_squares_finish(&p->squares, "the patches' normals c_u x c_v point into the solid",
-                                 err);
+        rc = tact_squares_finish(&p->square_charts,
+                                 "the patches' normals c_u x c_v point into the solid", err);
     }
     free(list.patch);
     if (rc) {
-        tact_charts_free(p ? &p->squares.base : NULL);
+        tact_charts_free(p ? &p->square_charts.base : NULL);
         return rc;
     }
-    *out = &p->squares.base;
+    *out = &p->square_charts.base;
     return 0;
 }
 

@@ -8,10 +8,10 @@ enum { PATCH_POINTS = 16, PATCH_EDGES = SQUARE_SIDES };
 
 /* A patch over [0, 1] x [0, 1]. */
 struct bezier_patch {
-    double point[PATCH_POINTS][4]; /* w x, w y, w z, w; u runs fastest */
-    int beside[PATCH_EDGES];       /* neighbour of the patch over each edge: 4 times the neighbour's
-                                      index, plus its edge */
-    int line;                      /* line of the file that describes the patch, 0: none */
+    double point[PATCH_POINTS][4];        /* w x, w y, w z, w; u runs fastest */
+    int neighbour_over_edge[PATCH_EDGES]; /* neighbour of the patch over each edge: 4 times the
+                                neighbour's index, plus its edge */
+    int line;                             /* line of the file that describes the patch, 0: none */
 };
 
 /* Patches as read. */

@@ -94,7 +94,7 @@ static int find_neighbour_over_edge(struct patch_list *list, const struct edge *
             list, p, e, err,
             "borders on no patch: the surface is open, or patches of other lengths meet");
     }
-    list->patch[p].beside[e] = found;
+    list->patch[p].neighbour_over_edge[e] = found;
     return check_crease(list, at, &edge[at], &edge[found], err);
 }
 

@@ -49,14 +49,14 @@ static void solve_by_elimination(double *m, int n, double *x)
 
 /* Solves for the second derivatives m, at the knots, of the cubic spline through y, with knots h[]
  * apart. */
-static void solve_spline_second_derivatives(const double *h, const double *y, int segments,
+static void solve_spline_second_derivatives(const double *h, const double *y, int segment_count,
                                             int closed, int has_clamped_ends, double *matrix,
                                             double *m)
 {
-    int n = closed ? segments : segments + 1;
+    int n = closed ? segment_count : segment_count + 1;
     memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
-    memset(m, 0, ((size_t)segments + 1) * sizeof *m);
-    for (int i = 0; i < segments; i++) {
+    memset(m, 0, ((size_t)segment_count + 1) * sizeof *m);
+    for (int i = 0; i < segment_count; i++) {
         int k = (i + 1) % n;
         double slope = 6.0 * (y[i + 1] - y[i]) / h[i];
         matrix[i * n + i] += 2.0 * h[i];
@@ -74,24 +74,24 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
         m[end] = 0.0;
     }
     solve_by_elimination(matrix, n, m);
-    m[segments] = closed ? m[0] : m[segments];
+    m[segment_count] = closed ? m[0] : m[segment_count];
 }
 
 /* Sets the cubic polynomial between two knots of a spline, about one of them. */
-static void set_cubic_segment(const double *y, const double *m, double h, int index_of_origin_end,
+static void set_cubic_segment(const double *y, const double *m, double h, int end_at_origin,
                               double out[4])
 {
     double slope = (y[1] - y[0]) / h;
-    out[0] = y[index_of_origin_end];
-    out[1] = index_of_origin_end ? slope + h * (m[0] + 2.0 * m[1]) / 6.0
-                                 : slope - h * (2.0 * m[0] + m[1]) / 6.0;
-    out[2] = 0.5 * m[index_of_origin_end];
+    out[0] = y[end_at_origin];
+    out[1] = end_at_origin ? slope + h * (m[0] + 2.0 * m[1]) / 6.0
+                           : slope - h * (2.0 * m[0] + m[1]) / 6.0;
+    out[2] = 0.5 * m[end_at_origin];
     out[3] = (m[1] - m[0]) / (6.0 * h);
 }
 
 /* Sets the segments of a profile from the spline's solution; knots are h[] apart. r is odd and z
  * even in the distance from the axis. */
-static void set_profile_segments(struct revolution *v, const double *h, const double *r,
+static void set_profile_segments(struct revolution_surface *v, const double *h, const double *r,
                                  const double *z, const double *mr, const double *mz)
 {
     double s = 0.0;
@@ -115,7 +115,7 @@ static void set_profile_segments(struct revolution *v, const double *h, const do
     }
 }
 
-static void fit_spline(struct revolution *v, const double (*profile)[2], double *scratch)
+static void fit_spline(struct revolution_surface *v, const double (*profile)[2], double *scratch)
 {
     int n = v->count;
     double *h = scratch, *r = h + n + 1, *z = r + n + 1, *mr = z + n + 1, *mz = mr + n + 1;
@@ -132,7 +132,7 @@ static void fit_spline(struct revolution *v, const double (*profile)[2], double 
 
 /* Volume and moments about the origin by Gauss's quadrature, exact for cubics: V = pi int r^2 dz.
  */
-static void set_revolution_mass(struct revolution *v)
+static void set_revolution_mass(struct revolution_surface *v)
 {
     static const double x[GAUSS_POINTS / 2] = {0.1834346424956498049, 0.5255324099163289858,
                                                0.7966664774136267396, 0.9602898564975362317};
@@ -196,7 +196,7 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
 
 /* Checks the profile's spline between its points: it must stay off the axis and may have no cusp.
  */
-int tact_profile_check_spline(const struct revolution *v, struct tact_error *err)
+int tact_profile_check_spline(const struct revolution_surface *v, struct tact_error *err)
 {
     for (int i = 0; i < v->count; i++) {
         const struct segment *g = &v->segment[i];
@@ -227,7 +227,7 @@ size_t tact_profile_scratch(int points)
     return 5 * n + n * n;
 }
 
-void tact_profile_fit(struct revolution *v, const double (*profile)[2], double *scratch)
+void tact_profile_fit(struct revolution_surface *v, const double (*profile)[2], double *scratch)
 {
     fit_spline(v, profile, scratch);
     set_revolution_mass(v);

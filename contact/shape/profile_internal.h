@@ -11,7 +11,7 @@ struct segment {
     double least, most; /* range of s in the segment's piece of the surface, between edges */
 };
 
-struct revolution {
+struct revolution_surface {
     struct tact_charts base;
     double length; /* largest s */
     int closed; /* 1: the profile is closed, s = length is s = 0; else both ends are on the axis */
@@ -32,10 +32,10 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
 /* Computes the segments of the spline through count + 1 points, and volume and moments, which are
  * negative where the profile runs clockwise in the plane of (r, z). scratch: of
  * tact_profile_scratch(count + 1) numbers. */
-void tact_profile_fit(struct revolution *v, const double (*profile)[2], double *scratch);
+void tact_profile_fit(struct revolution_surface *v, const double (*profile)[2], double *scratch);
 size_t tact_profile_scratch(int points);
 
 /* Checks that a profile's spline stays off the axis and has no cusps: -EINVAL with a message. */
-int tact_profile_check_spline(const struct revolution *v, struct tact_error *err);
+int tact_profile_check_spline(const struct revolution_surface *v, struct tact_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include "contact/shape/profile_internal.h"
 
 #define PI 3.14159265358979323846
-#define PIECE_END_OFFSET                                                                           \
+#define SMOOTH_PIECE_END_OFFSET                                                                    \
     1e-9 /* distance of the ends of a smooth piece from the surface's edge, relative to the piece  \
           */
 #define AXIS_RADIUS_TOLERANCE                                                                      \
@@ -33,7 +33,7 @@ enum {
     MESH_COLUMNS_AROUND_AXIS = 96, /* number of columns of the triangulation around the axis */
 };
 
-static const struct segment *find_segment(const struct revolution *v, double s)
+static const struct segment *find_segment(const struct revolution_surface *v, double s)
 {
     int low = 0, high = v->count - 1;
     while (low < high) {
@@ -66,7 +66,7 @@ static void surface_curvature_at(const struct segment *g, const struct profile_p
 static int revolution_surface_point(const struct tact_charts *charts, const double place[3],
                                     struct tact_surface_point *out)
 {
-    const struct revolution *v = (const struct revolution *)charts;
+    const struct revolution_surface *v = (const struct revolution_surface *)charts;
     double size = tact_hypot(place[1], place[2]);
     if (!(place[0] >= 0.0 && place[0] <= v->length) || !(size > 0.0) || !isfinite(size)) {
         return -EDOM;
@@ -82,7 +82,7 @@ static int revolution_surface_point(const struct tact_charts *charts, const doub
 
 /* Moves a place near the axis about the nearer end of the profile, as in polar coordinates of the
  * plane: its distance from the axis along the profile and its direction. */
-static double move_about_axis(const struct revolution *v, const struct segment *g,
+static double move_about_axis(const struct revolution_surface *v, const struct segment *g,
                               const struct profile_point *p, double place[3], double along,
                               double round)
 {
@@ -104,7 +104,7 @@ static double move_about_axis(const struct revolution *v, const struct segment *
 static void move_surface_place(const struct tact_charts *charts, double place[3],
                                const double step[3])
 {
-    const struct revolution *v = (const struct revolution *)charts;
+    const struct revolution_surface *v = (const struct revolution_surface *)charts;
     const struct segment *g = find_segment(v, place[0]);
     double size = tact_hypot(place[1], place[2]);
     struct profile_point p;
@@ -130,9 +130,9 @@ static void move_surface_place(const struct tact_charts *charts, double place[3]
 static const struct chart_type revolution_type = {.point = revolution_surface_point,
                                                   .move = move_surface_place};
 
-static struct revolution *allocate_revolution(int segments)
+static struct revolution_surface *allocate_revolution(int segments)
 {
-    struct revolution *v = calloc(1, sizeof *v + (size_t)segments * sizeof v->segment[0]);
+    struct revolution_surface *v = calloc(1, sizeof *v + (size_t)segments * sizeof v->segment[0]);
     if (v) {
         v->base.type = &revolution_type;
         v->count = segments;
@@ -149,7 +149,7 @@ struct rows {
 
 /* Cuts the profile into rows over which the normal rotates by `turn` and which are `length` long,
  * at most, to within a sample. */
-static int cut_profile_into_rows(const struct revolution *v, double turn, double length,
+static int cut_profile_into_rows(const struct revolution_surface *v, double turn, double length,
                                  struct rows *rows)
 {
     double turned = 0.0, from = 0.0;
@@ -195,14 +195,15 @@ static int count_columns_of_row(const struct profile_point *p, const struct prof
     double r = tact_max(p->r, q->r);
     double across =
         tact_max(fabs(p->dz) / tact_hypot(p->dr, p->dz), fabs(q->dz) / tact_hypot(q->dr, q->dz));
-    double wanted =
+    double wanted_column_count =
         2.0 * PI * tact_max(r / (CELL_ASPECT_RATIO * length), across / MAX_CHART_CELL_ROTATION);
-    return (int)tact_min(tact_max(ceil(wanted), MIN_CELLS_AROUND_AXIS), MAX_CELLS_AROUND_AXIS);
+    return (int)tact_min(tact_max(ceil(wanted_column_count), MIN_CELLS_AROUND_AXIS),
+                         MAX_CELLS_AROUND_AXIS);
 }
 
 /* Appends the cells of the row from `from` to `to`, in one piece of the surface. Returns their
  * number. */
-static int append_chart_cells_of_row(const struct revolution *v, double from, double to,
+static int append_chart_cells_of_row(const struct revolution_surface *v, double from, double to,
                                      struct chart_cell *cell)
 {
     const struct segment *g = find_segment(v, 0.5 * (from + to));
@@ -222,7 +223,7 @@ static int append_chart_cells_of_row(const struct revolution *v, double from, do
     return columns;
 }
 
-static int build_cells(struct revolution *v)
+static int build_cells(struct revolution_surface *v)
 {
     struct rows rows;
     int count = 0,
@@ -240,7 +241,7 @@ static int build_cells(struct revolution *v)
 
 int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct tact_charts **out)
 {
-    struct revolution *v = allocate_revolution(count - 1);
+    struct revolution_surface *v = allocate_revolution(count - 1);
     double s = 0.0;
     *out = NULL;
     if (!v) {
@@ -262,8 +263,8 @@ int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct 
         g->z[1] = dz / length;
         int is_smooth_at_axis = dz == 0.0; /* the profile is perpendicular to the axis where it
                                               meets it; else there is a tip */
-        g->least = i || !is_smooth_at_axis ? g->from + PIECE_END_OFFSET * length : g->from;
-        g->most = last && is_smooth_at_axis ? g->to : g->to - PIECE_END_OFFSET * length;
+        g->least = i || !is_smooth_at_axis ? g->from + SMOOTH_PIECE_END_OFFSET * length : g->from;
+        g->most = last && is_smooth_at_axis ? g->to : g->to - SMOOTH_PIECE_END_OFFSET * length;
     }
     v->length = s;
     int rc = build_cells(v);
@@ -277,7 +278,8 @@ int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct 
 
 /* Appends the vertices of the triangulation at s: one on the axis, else one for each column.
  * Returns their number. */
-static int append_circle_vertices(const struct revolution *v, double s, int axis, double *out)
+static int append_circle_vertices(const struct revolution_surface *v, double s, int axis,
+                                  double *out)
 {
     int columns = axis ? 1 : MESH_COLUMNS_AROUND_AXIS;
     struct profile_point p;
@@ -316,7 +318,7 @@ static void triangles_between_circles(struct tact_soup *soup, uint32_t a, int co
 }
 
 /* Fills the circles of vertices and the triangles between them. */
-static void fill_triangulation(const struct revolution *v, const struct rows *rows,
+static void fill_triangulation(const struct revolution_surface *v, const struct rows *rows,
                                struct tact_soup *soup)
 {
     uint32_t last = 0;
@@ -339,7 +341,7 @@ static void fill_triangulation(const struct revolution *v, const struct rows *ro
     }
 }
 
-static int make_mesh(struct revolution *v, struct tact_error *err)
+static int make_mesh(struct revolution_surface *v, struct tact_error *err)
 {
     struct tact_error mesh_error = {0};
     struct tact_soup soup = {0};
@@ -363,7 +365,7 @@ static int make_mesh(struct revolution *v, struct tact_error *err)
                : rc;
 }
 
-static int finish_revolution(struct revolution *v, struct tact_error *err)
+static int finish_revolution(struct revolution_surface *v, struct tact_error *err)
 {
     int rc = tact_profile_check_spline(v, err);
     rc = rc ? rc : make_mesh(v, err);
@@ -379,7 +381,7 @@ int tact_charts_revolution(const double (*profile)[2], int count, struct tact_ch
         return rc;
     }
     size_t n = (size_t)count;
-    struct revolution *v = allocate_revolution(count - 1);
+    struct revolution_surface *v = allocate_revolution(count - 1);
     double *scratch = malloc(tact_profile_scratch(count) * sizeof *scratch);
     double(*turned)[2] = malloc(n * sizeof *turned);
     if (!v || !scratch || !turned) {

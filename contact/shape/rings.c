@@ -83,7 +83,8 @@ static void add_weighted(double out[3], const struct ring *ring, int sector, int
 
 /* Subdivided control point at (a, b) of a ring of squares, by the products of the masks of cubic
  * splines. */
-static void refine_square(const struct ring *ring, int sector, int a, int b, double out[3])
+static void refine_catmull_clark_point(const struct ring *ring, int sector, int a, int b,
+                                       double out[3])
 {
     static const double mask[2][3] = {{0.125, 0.75, 0.125}, {0.5, 0.5, 0.0}};
     const int x = a % 2 ? (a - 1) / 2 : a / 2 - 1, y = b % 2 ? (b - 1) / 2 : b / 2 - 1;
@@ -96,23 +97,24 @@ static void refine_square(const struct ring *ring, int sector, int a, int b, dou
 }
 
 /* Subdivided control point at (a, b) of a ring of triangles, on an edge or at a regular vertex. */
-static void refine_triangle(const struct ring *ring, int sector, int a, int b, double out[3])
+static void refine_loop_point(const struct ring *ring, int sector, int a, int b, double out[3])
 {
-    static const int neighbour_offsets[6][2] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
+    static const int triangle_grid_neighbours[6][2] = {{1, 0},  {0, 1},  {-1, 1},
+                                                       {-1, 0}, {0, -1}, {1, -1}};
     const int x = a / 2, y = b / 2;
     if (a % 2 == 0 && b % 2 == 0) {
         add_weighted(out, ring, sector, x, y, 0.625);
         for (int i = 0; i < 6; i++) {
-            add_weighted(out, ring, sector, x + neighbour_offsets[i][0],
-                         y + neighbour_offsets[i][1], 0.0625);
+            add_weighted(out, ring, sector, x + triangle_grid_neighbours[i][0],
+                         y + triangle_grid_neighbours[i][1], 0.0625);
         }
         return;
     }
     /* control points: the ends of the edge, then the corners opposite to it */
-    static const int edge_neighbourhoods[3][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, -1}},
-                                                     {{0, 0}, {0, 1}, {1, 0}, {-1, 1}},
-                                                     {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
-    const int(*at)[2] = edge_neighbourhoods[a % 2 == 0 ? 1 : b % 2 == 0 ? 0 : 2];
+    static const int edge_rule_points[3][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, -1}},
+                                                  {{0, 0}, {0, 1}, {1, 0}, {-1, 1}},
+                                                  {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
+    const int(*at)[2] = edge_rule_points[a % 2 == 0 ? 1 : b % 2 == 0 ? 0 : 2];
     for (int i = 0; i < 4; i++) {
         add_weighted(out, ring, sector, x + at[i][0], y + at[i][1], i < 2 ? 0.375 : 0.125);
     }
@@ -149,9 +151,9 @@ void tact_ring_subdivide(const struct ring *ring, struct ring *out)
             for (int b = 0;
                  b < (ring->triangles ? POINTS_PER_SECTOR_AXIS - a : POINTS_PER_SECTOR_AXIS); b++) {
                 if (ring->triangles) {
-                    refine_triangle(ring, i, a, b, out->at[i][a][b]);
+                    refine_loop_point(ring, i, a, b, out->at[i][a][b]);
                 } else {
-                    refine_square(ring, i, a, b, out->at[i][a][b]);
+                    refine_catmull_clark_point(ring, i, a, b, out->at[i][a][b]);
                 }
             }
         }

@@ -32,22 +32,22 @@ void tact_square_point_on_side(int side, double along, double uv[2])
 
 /* Dual basis of c_u and c_v: vectors along the tangent plane whose products with them are 1 or 0.
  * -EDOM where the chart is singular. */
-static int compute_dual_basis(const double c[6][3], double dual[2][3])
+static int compute_dual_basis(const double c[6][3], double dual_basis[2][3])
 {
     double uu = tact_v3_dot(c[1], c[1]), uv = tact_v3_dot(c[1], c[2]), vv = tact_v3_dot(c[2], c[2]),
            det = uu * vv - uv * uv;
     if (!(det > 0.0)) {
         return -EDOM;
     }
-    tact_v3_scale(dual[0], c[1], vv / det);
-    tact_v3_axpy(dual[0], -uv / det, c[2]);
-    tact_v3_scale(dual[1], c[2], uu / det);
-    tact_v3_axpy(dual[1], -uv / det, c[1]);
+    tact_v3_scale(dual_basis[0], c[1], vv / det);
+    tact_v3_axpy(dual_basis[0], -uv / det, c[2]);
+    tact_v3_scale(dual_basis[1], c[2], uu / det);
+    tact_v3_axpy(dual_basis[1], -uv / det, c[1]);
     return 0;
 }
 
 /* 1 where a place, square and parameters, exists on the surface. */
-static int is_valid_place(const struct squares *s, const double place[3])
+static int is_valid_place(const struct square_charts *s, const double place[3])
 {
     return place[0] >= 0.0 && place[0] < s->count && place[1] >= 0.0 && place[1] <= 1.0 &&
            place[2] >= 0.0 && place[2] <= 1.0;
@@ -57,13 +57,13 @@ static int is_valid_place(const struct squares *s, const double place[3])
 static int evaluate_surface_point(const struct tact_charts *charts, const double place[3],
                                   struct tact_surface_point *out)
 {
-    const struct squares *s = (const struct squares *)charts;
-    double c[6][3], dual[2][3];
+    const struct square_charts *s = (const struct square_charts *)charts;
+    double c[6][3], dual_basis[2][3];
     if (!is_valid_place(s, place)) {
         return -EDOM;
     }
     s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
-    if (compute_dual_basis((const double(*)[3])c, dual)) {
+    if (compute_dual_basis((const double(*)[3])c, dual_basis)) {
         return -EDOM;
     }
     tact_v3_copy(out->at, c[0]);
@@ -73,8 +73,9 @@ static int evaluate_surface_point(const struct tact_charts *charts, const double
            vv = -tact_v3_dot(out->normal, c[5]);
     for (int i = 0; i < 9; i++) {
         const int r = i / 3, k = i % 3;
-        out->bend[i] = uu * dual[0][r] * dual[0][k] + vv * dual[1][r] * dual[1][k] +
-                       uv * (dual[0][r] * dual[1][k] + dual[1][r] * dual[0][k]);
+        out->bend[i] =
+            uu * dual_basis[0][r] * dual_basis[0][k] + vv * dual_basis[1][r] * dual_basis[1][k] +
+            uv * (dual_basis[0][r] * dual_basis[1][k] + dual_basis[1][r] * dual_basis[0][k]);
     }
     return 0;
 }
@@ -101,28 +102,28 @@ static double move_up_to_patch_side(double place[3], const double step[2], int *
 }
 
 /* Moves a place over a side of its square into the neighbouring square. */
-static void move_into_neighbour_square(const struct squares *s, int side, double place[3])
+static void move_into_neighbour_square(const struct square_charts *s, int side, double place[3])
 {
     const double along[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1], 1.0 - place[2]};
-    const int to = s->beside[(int)place[0]][side], next = to / SQUARE_SIDES;
+    const int to = s->neighbour_over_edge[(int)place[0]][side], next = to / SQUARE_SIDES;
     place[0] = next;
     tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - along[side], place + 1);
 }
 
 static void move_on_squares(const struct tact_charts *charts, double place[3], const double step[3])
 {
-    const struct squares *s = (const struct squares *)charts;
+    const struct square_charts *s = (const struct square_charts *)charts;
     double left[3];
     tact_v3_copy(left, step);
     for (int i = 0; i < MAX_EDGE_CROSSINGS && is_valid_place(s, place); i++) {
-        double c[6][3], dual[2][3], uv[2];
+        double c[6][3], dual_basis[2][3], uv[2];
         int side;
         s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
-        if (compute_dual_basis((const double(*)[3])c, dual)) {
+        if (compute_dual_basis((const double(*)[3])c, dual_basis)) {
             return;
         }
-        uv[0] = tact_v3_dot(dual[0], left);
-        uv[1] = tact_v3_dot(dual[1], left);
+        uv[0] = tact_v3_dot(dual_basis[0], left);
+        uv[1] = tact_v3_dot(dual_basis[1], left);
         double made = move_up_to_patch_side(place, uv, &side);
         if (side < 0) {
             return;
@@ -134,22 +135,22 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
 
 static void free_squares_surface(struct tact_charts *charts)
 {
-    struct squares *s = (struct squares *)charts;
-    free(s->beside);
+    struct square_charts *s = (struct square_charts *)charts;
+    free(s->neighbour_over_edge);
     free(s->owned[0]);
     free(s->owned[1]);
 }
 
-static const struct chart_type squares_type = {
+static const struct chart_type square_charts_type = {
     .point = evaluate_surface_point, .move = move_on_squares, .release = free_squares_surface};
 
-void tact_squares_init(struct squares *surface)
+void tact_squares_init(struct square_charts *surface)
 {
-    surface->base.type = &squares_type;
+    surface->base.type = &square_charts_type;
 }
 
 /* Rotation of the normal over a square, from samples. */
-static double normal_rotation_over_patch(const struct squares *s, int square)
+static double normal_rotation_over_patch(const struct square_charts *s, int square)
 {
     struct tact_surface_point q[9];
     double turn = 0.0;
@@ -180,14 +181,14 @@ static void fill_patch_cells(int square, int n, struct chart_cell *cell)
 }
 
 /* Counts the cells along each side of a square. */
-static int count_cells_along_side(const struct squares *s, int square)
+static int count_cells_along_side(const struct square_charts *s, int square)
 {
     int n = (int)tact_min(ceil(normal_rotation_over_patch(s, square) / MAX_CELL_NORMAL_TURN),
                           MAX_CELLS_PER_SIDE);
     return n < 1 ? 1 : n;
 }
 
-static int build_square_cells(struct squares *s)
+static int build_square_cells(struct square_charts *s)
 {
     size_t count = 0;
     for (int i = 0; i < s->count; i++) {
@@ -208,7 +209,8 @@ static int build_square_cells(struct squares *s)
 
 /* Position of a vertex of the triangulation's grid: on a side that of the square with the lower
  * number, so that equal vertices are bitwise equal, at a corner the lowest of all about it. */
-static void patch_grid_point(const struct squares *s, int square, double u, double v, double out[3])
+static void patch_grid_point(const struct square_charts *s, int square, double u, double v,
+                             double out[3])
 {
     double place[3] = {square, u, v}, best[3], c[6][3];
     memcpy(best, place, sizeof best);
@@ -238,7 +240,7 @@ static void patch_grid_point(const struct squares *s, int square, double u, doub
 
 /* Appends the vertices and triangles of n x n steps of each square. n is a power of 2, so that u
  * and 1 - u are exact. */
-static void fill_square_soup(const struct squares *s, uint32_t n, struct tact_soup *soup)
+static void fill_square_soup(const struct square_charts *s, uint32_t n, struct tact_soup *soup)
 {
     for (int i = 0; i < s->count; i++) {
         const uint32_t first = (uint32_t)soup->vertex_count, row = n + 1;
@@ -256,7 +258,7 @@ static void fill_square_soup(const struct squares *s, uint32_t n, struct tact_so
     }
 }
 
-static int triangulate_squares(struct squares *s, struct tact_error *err)
+static int triangulate_squares(struct square_charts *s, struct tact_error *err)
 {
     const uint32_t n = s->count <= MAX_SQUARES_OF_FULL_MESH      ? MESH_STEPS_PER_SIDE
                        : s->count <= MAX_SQUARES_OF_QUARTER_MESH ? MESH_STEPS_PER_SIDE / 4
@@ -306,7 +308,8 @@ static void sums_to_mass(const double sum[10], struct tact_shape_mass *m)
     }
 }
 
-void tact_squares_set_mass(struct squares *surface, square_element *element, int count, int parts)
+void tact_squares_set_mass(struct square_charts *surface, square_element *element, int count,
+                           int parts)
 {
     static const double x[GAUSS_POINTS_PER_SIDE / 2] = {
         0.1834346424956498049, 0.5255324099163289858, 0.7966664774136267396, 0.9602898564975362317};
@@ -331,7 +334,7 @@ void tact_squares_set_mass(struct squares *surface, square_element *element, int
     sums_to_mass(sum, &surface->base.mass);
 }
 
-int tact_squares_finish(struct squares *surface, const char *inward, struct tact_error *err)
+int tact_squares_finish(struct square_charts *surface, const char *inward, struct tact_error *err)
 {
     if (!(surface->base.mass.volume > 0.0)) {
         return tact_error_set(err, -EINVAL, "%s", inward);

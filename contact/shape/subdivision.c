@@ -36,7 +36,7 @@ struct subdivided_face {
 };
 
 struct subdivision {
-    struct squares squares;
+    struct square_charts square_charts;
     int triangles;
     struct face_polynomial *polynomial; /* polynomials of all faces, owned by the squares */
     struct subdivided_face *face;       /* owned by the squares */
@@ -74,12 +74,12 @@ static void evaluate_extraordinary_face(const struct subdivision *s,
 {
     const double size = s->triangles ? b + c : tact_max(b, c);
     int level = size > 0.0 ? count_subdivisions_to_place(size) : MAX_SUBDIVISIONS, part;
-    double shrink_ratio = 1.0;
+    double subdivision_scale = 1.0;
     if (!(size > 0.0)) { /* the vertex itself */
-        shrink_ratio = 0.0;
+        subdivision_scale = 0.0;
         b = c = ldexp(s->triangles ? 0.5 : 1.0, -MAX_SUBDIVISIONS);
     } else if (level > MAX_SUBDIVISIONS) {
-        shrink_ratio = tact_pow(face->ratio, level - MAX_SUBDIVISIONS);
+        subdivision_scale = tact_pow(face->ratio, level - MAX_SUBDIVISIONS);
         b = ldexp(b, level - MAX_SUBDIVISIONS);
         c = ldexp(c, level - MAX_SUBDIVISIONS);
         level = MAX_SUBDIVISIONS;
@@ -101,11 +101,11 @@ static void evaluate_extraordinary_face(const struct subdivision *s,
     }
     evaluate_polynomial(s, face->first + (level - 1) * POLYNOMIALS_PER_SPLIT_FACE + part, b, c,
                         count, out);
-    for (int i = 1; shrink_ratio < 1.0 && i < 3; i++) {
+    for (int i = 1; subdivision_scale < 1.0 && i < 3; i++) {
         tact_v3_axpy(out[i], -tact_v3_dot(out[i], face->normal), face->normal);
     }
     for (int k = 0; k < 3; k++) {
-        out[0][k] *= shrink_ratio;
+        out[0][k] *= subdivision_scale;
         out[1][k] *= scale;
         out[2][k] *= scale;
         for (int i = 3; i < SECOND_ORDER; i++) {
@@ -129,7 +129,7 @@ static void evaluate_face(const struct subdivision *s, int number, double b, dou
     tact_v3_add(out[0], out[0], face->origin);
 }
 
-static void evaluate_square(const struct squares *surface, int square, double u, double v,
+static void evaluate_square(const struct square_charts *surface, int square, double u, double v,
                             int count, double (*c)[3])
 {
     evaluate_face((const struct subdivision *)surface, square, u, v, count, c);
@@ -137,8 +137,8 @@ static void evaluate_square(const struct squares *surface, int square, double u,
 
 /* Applies the third derivative of a function of (b, c), with entries f[6 .. 9], to three vectors.
  */
-static double third_form(const double f[][3], int k, const double x[2], const double y[2],
-                         const double z[2])
+static double third_order_form(const double f[][3], int k, const double x[2], const double y[2],
+                               const double z[2])
 {
     return f[6][k] * x[0] * y[0] * z[0] +
            f[7][k] * (x[0] * y[0] * z[1] + x[0] * y[1] * z[0] + x[1] * y[0] * z[0]) +
@@ -158,17 +158,17 @@ static void third_derivatives_by_square(const double f[][3], const double du[2],
         const double v = f[3][k] * dv[0] * mixed[0] +
                          f[4][k] * (dv[0] * mixed[1] + dv[1] * mixed[0]) +
                          f[5][k] * dv[1] * mixed[1];
-        out[6][k] = third_form(f, k, du, du, du);
-        out[7][k] = third_form(f, k, du, du, dv) + 2.0 * u;
-        out[8][k] = third_form(f, k, du, dv, dv) + 2.0 * v;
-        out[9][k] = third_form(f, k, dv, dv, dv);
+        out[6][k] = third_order_form(f, k, du, du, du);
+        out[7][k] = third_order_form(f, k, du, du, dv) + 2.0 * u;
+        out[8][k] = third_order_form(f, k, du, dv, dv) + 2.0 * v;
+        out[9][k] = third_order_form(f, k, dv, dv, dv);
     }
 }
 
 /* Evaluates the square chart at a corner of a triangular face. The weights of the next and the last
  * corner are u/2 - uv/6 and v/2 - uv/6; b and c those of the triangle's second and third. */
-static void evaluate_triangle_corner_square(const struct squares *surface, int square, double u,
-                                            double v, int count, double (*out)[3])
+static void evaluate_triangle_corner_square(const struct square_charts *surface, int square,
+                                            double u, double v, int count, double (*out)[3])
 {
     const int corner = square % 3;
     const double mixed = -1.0 / 6.0;
@@ -200,13 +200,13 @@ static void evaluate_triangle_corner_square(const struct squares *surface, int s
 
 /* Evaluates a face polynomial as an element of quadrature; on a triangle, b = s (1 - t) and c = t.
  */
-static void evaluate_subdivided_element(const struct squares *surface, int element, double s,
-                                        double t, double c[3][3])
+static void evaluate_subdivided_element(const struct square_charts *surface, int element_index,
+                                        double s, double t, double c[3][3])
 {
     const struct subdivision *sub = (const struct subdivision *)surface;
     double f[SECOND_ORDER][3];
-    evaluate_polynomial(sub, element, sub->triangles ? s * (1.0 - t) : s, t, SECOND_ORDER, f);
-    tact_v3_add(c[0], f[0], sub->face[sub->polynomial[element].face].origin);
+    evaluate_polynomial(sub, element_index, sub->triangles ? s * (1.0 - t) : s, t, SECOND_ORDER, f);
+    tact_v3_add(c[0], f[0], sub->face[sub->polynomial[element_index].face].origin);
     tact_v3_scale(c[1], f[1], sub->triangles ? 1.0 - t : 1.0);
     tact_v3_copy(c[2], f[2]);
     if (sub->triangles) {
@@ -300,17 +300,17 @@ static void find_square_neighbours(struct subdivision *s, const struct control_m
         const int side = square_side_of_half_edge(s, mesh, h), face = mesh->face[h],
                   twin = mesh->twin[h], beside = mesh->face[twin];
         if (!s->triangles) {
-            s->squares.beside[face][side] =
+            s->square_charts.neighbour_over_edge[face][side] =
                 SQUARE_SIDES * beside + square_side_of_half_edge(s, mesh, twin);
             continue;
         }
         /* the square at the origin of the half-edge, whose side 0 is along it */
         const int square = 3 * face + side, ahead = 3 * face + (side + 1) % 3,
                   over = 3 * beside + (square_side_of_half_edge(s, mesh, twin) + 1) % 3;
-        s->squares.beside[square][0] = SQUARE_SIDES * over + 3;
-        s->squares.beside[over][3] = SQUARE_SIDES * square;
-        s->squares.beside[square][1] = SQUARE_SIDES * ahead + 2;
-        s->squares.beside[ahead][2] = SQUARE_SIDES * square + 1;
+        s->square_charts.neighbour_over_edge[square][0] = SQUARE_SIDES * over + 3;
+        s->square_charts.neighbour_over_edge[over][3] = SQUARE_SIDES * square;
+        s->square_charts.neighbour_over_edge[square][1] = SQUARE_SIDES * ahead + 2;
+        s->square_charts.neighbour_over_edge[ahead][2] = SQUARE_SIDES * square + 1;
     }
 }
 
@@ -319,10 +319,11 @@ static int allocate_face_polynomials(struct subdivision *s, const struct control
 {
     int count = 0;
     s->triangles = mesh->triangles;
-    s->squares.count = mesh->faces * (mesh->triangles ? 3 : 1);
-    s->squares.evaluate = mesh->triangles ? evaluate_triangle_corner_square : evaluate_square;
+    s->square_charts.count = mesh->faces * (mesh->triangles ? 3 : 1);
+    s->square_charts.evaluate = mesh->triangles ? evaluate_triangle_corner_square : evaluate_square;
     s->face = calloc((size_t)mesh->faces, sizeof *s->face);
-    s->squares.beside = malloc((size_t)s->squares.count * sizeof *s->squares.beside);
+    s->square_charts.neighbour_over_edge =
+        malloc((size_t)s->square_charts.count * sizeof *s->square_charts.neighbour_over_edge);
     for (int f = 0; s->face && f < mesh->faces; f++) {
         struct subdivided_face *face = &s->face[f];
         face->half = mesh->first[f];
@@ -337,9 +338,9 @@ static int allocate_face_polynomials(struct subdivision *s, const struct control
     }
     s->polynomial_count = count;
     s->polynomial = malloc(((size_t)count + 1) * sizeof *s->polynomial);
-    s->squares.owned[0] = s->face;
-    s->squares.owned[1] = s->polynomial;
-    return s->face && s->squares.beside && s->polynomial ? 0 : -ENOMEM;
+    s->square_charts.owned[0] = s->face;
+    s->square_charts.owned[1] = s->polynomial;
+    return s->face && s->square_charts.neighbour_over_edge && s->polynomial ? 0 : -ENOMEM;
 }
 
 static int make_subdivision_surface(struct control_mesh *mesh, struct tact_charts **out,
@@ -361,20 +362,21 @@ static int make_subdivision_surface(struct control_mesh *mesh, struct tact_chart
     if (!s) {
         return -ENOMEM;
     }
-    tact_squares_init(&s->squares);
+    tact_squares_init(&s->square_charts);
     int rc = allocate_face_polynomials(s, mesh);
     rc = rc ? rc : fill_polynomials(s, mesh);
     if (!rc) {
         find_square_neighbours(s, mesh);
-        tact_squares_set_mass(&s->squares, evaluate_subdivided_element, s->polynomial_count, 1);
-        rc = tact_squares_finish(&s->squares,
+        tact_squares_set_mass(&s->square_charts, evaluate_subdivided_element, s->polynomial_count,
+                              1);
+        rc = tact_squares_finish(&s->square_charts,
                                  "the faces are clockwise: normals point into the solid", err);
     }
     if (rc) {
-        tact_charts_free(&s->squares.base);
+        tact_charts_free(&s->square_charts.base);
         return rc;
     }
-    *out = &s->squares.base;
+    *out = &s->square_charts.base;
     return 0;
 }
 

@@ -209,7 +209,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     int rc = tact_assemble_blocks(world);
     stats->contacts = world->block_count;
     stats->points = world->points.now.count;
-    stats->left_out = world->points.left_out;
+    stats->left_out = world->points.dropped_point_count;
     tact_world_notify_observer(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_set_factored_rates(world->hands[i].hand);

@@ -69,7 +69,7 @@ static void sweep_patch_contact(struct tact_world *world, struct island *island,
 static void sweep_contact_points(struct tact_world *world, struct island *island,
                                  struct block *block, double *r)
 {
-    struct point_pass pass;
+    struct point_solver_pass pass;
     tact_points_solve(&world->points, block->contact, &block->local, r, &pass);
     block->residual = pass.residual;
     world->contacts[block->contact].limits = pass.limits;

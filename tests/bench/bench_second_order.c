@@ -40,11 +40,11 @@ static struct {
 #define REPLACEMENT_FUNCTION(name) __asm__("__wrap_" #name)
 
 void smooth_term(const struct smooth_contact *c, const double twist[2][6], const double rate[2][6],
-                 const struct smooth_motion *motion, double out[4])
+                 const struct smooth_contact_motion *motion, double out[4])
     REPLACED_FUNCTION(tact_smooth_second_order_rates);
 void smooth_term_if_used(const struct smooth_contact *c, const double twist[2][6],
-                         const double rate[2][6], const struct smooth_motion *motion, double out[4])
-    REPLACEMENT_FUNCTION(tact_smooth_second_order_rates);
+                         const double rate[2][6], const struct smooth_contact_motion *motion,
+                         double out[4]) REPLACEMENT_FUNCTION(tact_smooth_second_order_rates);
 void features_term(const struct tact_pair_query *q, const struct tact_core *a,
                    const struct tact_core *b, const enum tact_feature feature[2],
                    struct tact_patch *patch) REPLACED_FUNCTION(tact_features_second_order);
@@ -62,7 +62,8 @@ void edge_speed_after_trial_term(const struct tact_world *world, struct block *b
     REPLACEMENT_FUNCTION(tact_impact_edge_speed);
 
 void smooth_term_if_used(const struct smooth_contact *c, const double twist[2][6],
-                         const double rate[2][6], const struct smooth_motion *motion, double out[4])
+                         const double rate[2][6], const struct smooth_contact_motion *motion,
+                         double out[4])
 {
     if (use.smooth) {
         smooth_term(c, twist, rate, motion, out);

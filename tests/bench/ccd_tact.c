@@ -29,5 +29,5 @@ double ccd_tact_query(const void *a, const void *b, const double *pose, double *
     struct tact_separation out;
     memcpy(there.position, pose, sizeof there.position);
     memcpy(there.quat_wxyz, pose + 3, sizeof there.quat_wxyz);
-    return tact_nearest(a, &here, b, &there, state, &out) || !out.exact ? NAN : out.distance;
+    return tact_nearest_points(a, &here, b, &there, state, &out) || !out.exact ? NAN : out.distance;
 }

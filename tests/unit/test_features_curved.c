@@ -202,8 +202,8 @@ static void find_separation(const struct solid *a, const struct solid *b, double
                             struct tact_separation *out)
 {
     double none[TACT_NEAREST_STATE] = {0.0};
-    assert_int_equal(tact_nearest(a->core, &a->pose, b->core, &b->pose, state ? state : none, out),
-                     0);
+    assert_int_equal(
+        tact_nearest_points(a->core, &a->pose, b->core, &b->pose, state ? state : none, out), 0);
 }
 
 /* Checks results at gaps of +-1e-9 and +-1e-13 of the size. At 1e-13 rounding errors affect the

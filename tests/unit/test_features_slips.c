@@ -143,7 +143,7 @@ static void ends_of_an_edge_are_too_stiff(void **state)
     p.gap[0] = -0.5 * (tail + head);
     p.gap[1] = -(tail - head) / length * p.frame[4];
     p.gap[2] = -(tail - head) / length * p.frame[7];
-    tact_layer_set_wrench(&p, stiffness);
+    tact_compliant_layer_set_wrench(&p, stiffness);
     /* force and torque by their definition, summed over points of the edge */
     for (int i = 0; i < POINTS; i++) {
         double x = length * ((i + 0.5) / POINTS - 0.5);

@@ -101,13 +101,13 @@ static void polygon_integrals_are_exact(void **state)
     for (int n = 0; n < campaign_trial_count(60, 2000); n++) {
         struct field_polygon p = {.corners = 3, .normal = {0, 0, 1}, .power = 1.0};
         double q[3], load = 0.0, lever = 0.0, at[3];
-        tact_v3_set(p.slope_a, uniform(-5, 5), uniform(-5, 5), uniform(-5, 5));
+        tact_v3_set(p.gradient_a, uniform(-5, 5), uniform(-5, 5), uniform(-5, 5));
         for (int k = 0; k < 3; k++) {
             tact_v3_set(p.corner[k], uniform(-1, 1), uniform(-1, 1), 0.0);
         }
         double least = INFINITY;
         for (int k = 0; k < 3; k++) {
-            q[k] = tact_v3_dot(p.slope_a, p.corner[k]);
+            q[k] = tact_v3_dot(p.gradient_a, p.corner[k]);
             least = fmin(least, q[k]);
         }
         /* pressures from 0 on, or well above 0 */
@@ -123,10 +123,11 @@ static void polygon_integrals_are_exact(void **state)
         struct field_polygon same = p;
         tact_field_integrate_law(&same);
         linear = fmax(linear, fabs(same.load / p.load - 1.0));
-        linear = fmax(linear, fabs(same.springs.area / p.area_moments.area - 1.0));
+        linear = fmax(linear, fabs(same.stiffness_moments.area / p.area_moments.area - 1.0));
         for (int k = 0; k < 9; k++) {
-            linear = fmax(linear, fabs(same.springs.second[k] - p.area_moments.second[k]) /
-                                      p.area_moments.area);
+            linear =
+                fmax(linear, fabs(same.stiffness_moments.second[k] - p.area_moments.second[k]) /
+                                 p.area_moments.area);
         }
         p.power = pressure_exponents[n % POWERS];
         tact_field_integrate(&p);
@@ -138,7 +139,7 @@ static void polygon_integrals_are_exact(void **state)
             double spring = 0.0, unused = 0.0;
             integrate_by_brute_force(p.power - 1.0, q, at, 6, p.area_moments.area, &spring,
                                      &unused);
-            assert_true(fabs(p.springs.area / (p.power * spring) - 1.0) < 2e-3);
+            assert_true(fabs(p.stiffness_moments.area / (p.power * spring) - 1.0) < 2e-3);
         }
     }
     printf("linear: %.1e; others: %.1e off halving six times\n", linear, worst);

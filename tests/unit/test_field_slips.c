@@ -152,7 +152,7 @@ static void stiffness_is_not_that_of_averaged_gradients(void **state)
         tact_m3_mul_v3(b, of.pair.turn, inside);
         tact_v3_sub(differ, b, a);
         averaged -= q->area_moments.area * a[2] * b[2] / tact_v3_norm(differ);
-        own -= q->area_moments.area * q->slope_a[2] * q->slope_b[2] / q->gradient_difference;
+        own -= q->area_moments.area * q->gradient_a[2] * q->gradient_b[2] / q->gradient_difference;
     }
     printf("stiffness %.1f N/m: own gradients within %.1e, averaged ones off by %.1e of it\n",
            exact, fabs(own / exact - 1.0), fabs(averaged / exact - 1.0));
@@ -173,8 +173,8 @@ static void force_over_edge(const struct tact_pressure_field *a,
     assert_true(tact_field_find_contact_surface(a, &at, b, up, field_scratch(), &of) >= 0);
     for (size_t i = 0; i < of.count; i++) {
         const struct field_polygon *q = &of.polygon[i];
-        double cosine_a = -tact_v3_dot(q->normal, q->slope_a) / tact_v3_norm(q->slope_a);
-        double cosine_b = tact_v3_dot(q->normal, q->slope_b) / tact_v3_norm(q->slope_b);
+        double cosine_a = -tact_v3_dot(q->normal, q->gradient_a) / tact_v3_norm(q->gradient_a);
+        double cosine_b = tact_v3_dot(q->normal, q->gradient_b) / tact_v3_norm(q->gradient_b);
         if (!culls_by_angle || (cosine_a >= least && cosine_b >= least)) {
             tact_v3_axpy(force, q->load, q->normal);
         }

@@ -357,7 +357,7 @@ static double outline_area(const double corner[3][2], double *part)
     double vertices[9], area = 0.0;
     struct field_cell cell = {.gradient = {0.0, 0.0, -1.0}, .corner = {0, 1, 2}};
     struct field_node node = {.all = {.half = {20.0, 20.0, 20.0}}, .leaf = 1};
-    struct tact_pressure_field triangle = {.kind = TACT_FIELD_RIGID, .rigid = 1, .power = 1.0};
+    struct tact_pressure_field triangle = {.kind = TACT_FIELD_RIGID, .is_rigid = 1, .power = 1.0};
     struct field_surface of;
     for (int k = 0; k < 9; k++) {
         vertices[k] = k % 3 < 2 ? corner[k / 3][k % 3] : -3.0;

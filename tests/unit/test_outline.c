@@ -299,14 +299,14 @@ static void outline_of_measured_corners(void **state)
         struct tact_moments m;
         tact_quat_to_m3(frame, turned.quat_wxyz);
         if (tact_moments_measure(&a, &pa, &b, &pb, NULL, NULL, &m, NULL, &found) == 1) {
-            const struct tact_pose *cut = found.of_b ? &pb : &pa;
+            const struct tact_pose *cut = found.was_b_cut ? &pb : &pa;
             int count = tact_outline(&a, &pa, &b, &pb, m.centroid, frame, again);
             if (found.count) {
                 assert_int_equal(tact_outline_from_corners(&found, cut, m.centroid, frame, corner),
                                  count);
                 assert_memory_equal(corner, again, (size_t)count * sizeof corner[0]);
             }
-            known[found.of_b] += found.count > 0;
+            known[found.was_b_cut] += found.count > 0;
             crowded += found.count == 0;
         } else {
             assert_int_equal(found.count, 0);

@@ -318,7 +318,7 @@ static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, d
     for (int sweep_number = 1; sweep_number <= 500 && !(*residual <= 1e-13); sweep_number++) {
         for (int c = 0; c < p->contacts; c++) {
             double impulse_with_no_torque[6] = {r[3 * c], r[3 * c + 1], r[3 * c + 2], 0, 0, 0};
-            struct point_pass pass;
+            struct point_solver_pass pass;
             for (int i = 0; i < 3; i++) {
                 local[c].b[i] = p->q[3 * c + i];
                 for (int k = 0; k < n; k++) {

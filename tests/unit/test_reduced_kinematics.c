@@ -397,7 +397,7 @@ static void third_derivatives_of_charts(void **state)
         } else if (k < 2 && is_between_pieces(p.st)) {
             continue;
         } else if (k < 2) {
-            p.chart = (int)uniform(0.0, ((const struct squares *)charts[k])->count - 0.001);
+            p.chart = (int)uniform(0.0, ((const struct square_charts *)charts[k])->count - 0.001);
         }
         worst[k] = fmax(worst[k], third_derivatives_off(&surface, p, k == 2 ? 1e-6 : 1e-4));
     }

@@ -315,7 +315,7 @@ static void ring_contacts_equal_torus_contacts(void **state)
 }
 
 /* Precomputed data of a smooth shape, as a world prepares them. */
-static struct smooth_data *prepare_smooth_data(const struct tact_shape *shape)
+static struct smooth_shape_data *prepare_smooth_data(const struct tact_shape *shape)
 {
     void *data = NULL;
     assert_int_equal(tact_smooth_prepare(NULL, shape, NULL, &data, NULL), 0);
@@ -331,7 +331,7 @@ static void crossed_cylinders_touch_by_axes(void **state)
     struct tact_shape a = {.kind = TACT_SHAPE_CYLINDER, .size = {0.01, 0.06}},
                       b = {.kind = TACT_SHAPE_CYLINDER, .size = {0.02, 0.05}};
     assert_int_equal(tact_shape_tessellate(&a) | tact_shape_tessellate(&b), 0);
-    struct smooth_data *of_a = prepare_smooth_data(&a), *of_b = prepare_smooth_data(&b);
+    struct smooth_shape_data *of_a = prepare_smooth_data(&a), *of_b = prepare_smooth_data(&b);
     int sides = 0;
     double worst = 0.0;
     for (int i = 0; i < poses; i++) {
@@ -384,7 +384,7 @@ static void contacts_of_ball_on_a_cone(void **state)
                       sphere = {.kind = TACT_SHAPE_SPHERE, .size = {ball}};
     struct tact_shape_mass mass, mass_of_mesh;
     assert_int_equal(tact_shape_tessellate(&cone), 0);
-    struct smooth_data *data = prepare_smooth_data(&cone);
+    struct smooth_shape_data *data = prepare_smooth_data(&cone);
     int count[2] = {0};
     double worst = 0.0;
     for (int i = 0; i < campaign_trial_count(3000, 100000); i++) {

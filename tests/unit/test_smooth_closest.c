@@ -366,7 +366,7 @@ static void motion_of_the_contact(void **state)
         }
         struct smooth_pair pair;
         struct smooth_contact c, end[2];
-        struct smooth_motion motion;
+        struct smooth_contact_motion motion;
         double world[2][2][3], v[2][3], w[2][3], rates[4];
         tact_smooth_pair(&m.shape[0], &m.pose[0], &m.shape[1], &m.pose[1], &pair);
         assert_int_equal(tact_smooth_find_closest(&pair, &c), 0);
@@ -382,7 +382,7 @@ static void motion_of_the_contact(void **state)
         }
         double scale = 1.0;
         for (int k = 0; k < 2; k++) { /* fast contacts have large third derivatives */
-            scale = fmax(scale, pow(tact_v3_norm(motion.over[k]) / 0.1, 3.0));
+            scale = fmax(scale, pow(tact_v3_norm(motion.velocity_over_surface[k]) / 0.1, 3.0));
         }
         double row[2][4] = {{0.0}};
         for (int k = 0; k < 2; k++) {
@@ -477,7 +477,7 @@ static void the_papers_matrix_has_the_other_sign(void **state)
         struct tact_pose pose[2] = {random_pose(0.1), random_pose(0.02)};
         struct smooth_pair pair;
         struct smooth_contact c;
-        struct smooth_motion motion;
+        struct smooth_contact_motion motion;
         double twist[2][6], of[2][6], axes[2][9], at[3], sum[6], is[6];
         tact_smooth_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
         if (tact_smooth_find_closest(&pair, &c) || !(c.gap > 0.0)) {
@@ -497,7 +497,7 @@ static void the_papers_matrix_has_the_other_sign(void **state)
         int is_regular = 1;
         for (int k = 0; k < 2; k++) {
             double q[2], rates[2], over[3], local[9];
-            tact_m3_tmul_v3(over, pair.turn[k], motion.over[k]);
+            tact_m3_tmul_v3(over, pair.turn[k], motion.velocity_over_surface[k]);
             chart_coordinates_and_rates(shape[k].size, c.place[k], over, q, rates);
             /* the place is away from the poles of the chart, where its coordinates are singular */
             is_regular = is_regular && cos(q[1]) > 0.3;

@@ -65,7 +65,7 @@ static void regular_squares_are_splines(void **state)
     make_plain_test_mesh(3, N, &mesh);
     displace_vertices_randomly(&mesh, 0.05);
     struct tact_charts *charts = limit_surface_kind(&mesh, 1.0);
-    const struct squares *squares = (const struct squares *)charts;
+    const struct square_charts *squares = (const struct square_charts *)charts;
     assert_int_equal(squares->count, N * N);
     for (int i = 0; i < 500; i++) {
         const int f = i % (N * N);
@@ -122,7 +122,7 @@ static void agrees_with_subdivision(const struct plain_mesh *control, int triang
     static struct plain_mesh fine[2];
     static double at[PLAIN_VERTICES][3], normal[PLAIN_VERTICES][3];
     struct tact_charts *charts = limit_surface_kind(control, 1.0);
-    const int squares = ((const struct squares *)charts)->count;
+    const int squares = ((const struct square_charts *)charts)->count;
     int count = 0;
     fine[0] = *control;
     /* subdivides until the mesh has vertices at all dyadic parameters */
@@ -193,7 +193,7 @@ static void subdivision_keeps_the_surface(void **state)
         subdivide_plain_mesh(&once, &twice);
         struct tact_charts *charts[2] = {limit_surface_kind(&once, 1.0),
                                          limit_surface_kind(&twice, 1.0)};
-        assert_int_equal(((struct squares *)charts[0])->count, once.faces);
+        assert_int_equal(((struct square_charts *)charts[0])->count, once.faces);
         for (int k = 0; k < 4000; k++) {
             const int face = k % once.faces, depth = k / once.faces % 12;
             const double u = ldexp(uniform(0.0, 0.5), -depth), v = ldexp(uniform(0.0, 0.5), -depth);
@@ -240,7 +240,7 @@ static void curvature_is_that_of_the_normals(void **state)
         struct tact_charts *charts = limit_surface_kind(&mesh, 1.0);
         for (int k = 0; k < 300; k++) {
             struct tact_surface_point p, q[2];
-            double place[3] = {(int)uniform(0.0, ((struct squares *)charts)->count - 0.001),
+            double place[3] = {(int)uniform(0.0, ((struct square_charts *)charts)->count - 0.001),
                                uniform(0.01, 0.99), uniform(0.01, 0.99)};
             double t[2][3], bent[3], d[3], e[3];
             assert_int_equal(tact_charts_point(charts, place, &p), 0);

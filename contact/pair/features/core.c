@@ -17,7 +17,7 @@
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
 /* Index of the cell of the direction table that contains a direction. */
-static int table_cell_of_direction(const double d[3])
+static int start_vertex_cell_of_direction(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
     axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
@@ -48,7 +48,7 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
     if (!core->start) {
         return core->vertex ? support_vertex_by_full_scan(core, d) : tact_curved_support(core, d);
     }
-    int at = from >= 0 ? (int)from : core->start[table_cell_of_direction(d)];
+    int at = from >= 0 ? (int)from : core->start[start_vertex_cell_of_direction(d)];
     double most = tact_v3_dot(core->vertex[at], d);
     for (int before = -1; before != at;) {
         before = at;
@@ -109,8 +109,8 @@ static int set_core_size(struct tact_core *core)
         double back[3], far[3];
         tact_v3_scale(back, core->normal[f], -1.0);
         tact_core_vertex(core, tact_core_support(core, back, -1), far);
-        double width = core->offset[f] + tact_v3_dot(far, back);
-        core->thickness = tact_min(core->thickness, width);
+        double core_width = core->offset[f] + tact_v3_dot(far, back);
+        core->thickness = tact_min(core->thickness, core_width);
     }
     core->thickness += 2.0 * core->radius;
     set_inscribed_ball(core);
@@ -186,18 +186,18 @@ void tact_core_free(struct tact_core *core)
     if (!core) {
         return;
     }
-    void *parts[] = {core->vertex,
-                     core->first_neighbour_of_vertex,
-                     core->next,
-                     core->normal,
-                     core->offset,
-                     core->rim,
-                     core->first_corner_of_face,
-                     core->first_face_of_vertex,
-                     core->at,
-                     core->start};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        free(parts[i]);
+    void *owned_arrays[] = {core->vertex,
+                            core->first_neighbour_of_vertex,
+                            core->next,
+                            core->normal,
+                            core->offset,
+                            core->rim,
+                            core->first_corner_of_face,
+                            core->first_face_of_vertex,
+                            core->at,
+                            core->start};
+    for (size_t i = 0; i < sizeof owned_arrays / sizeof *owned_arrays; i++) {
+        free(owned_arrays[i]);
     }
     free(core);
 }

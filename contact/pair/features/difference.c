@@ -21,8 +21,8 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
     pair->a = a;
     pair->b = b;
     pair->size = a->size + b->size + tact_v3_norm(pair->shift);
-    pair->at_a = pair->at_b = -1;
-    pair->supports = 0;
+    pair->start_vertex_a = pair->start_vertex_b = -1;
+    pair->support_search_count = 0;
 }
 
 /* Finds the vertex of A that is farthest along d and the vertex of B that is farthest against d. */
@@ -31,22 +31,22 @@ static inline void find_support_vertices(struct tact_core_pair *pair, const doub
     double back[3], in_b[3];
     tact_v3_scale(back, d, -1.0);
     tact_m3_tmul_v3(in_b, pair->turn, back);
-    pair->at_a = tact_core_support(pair->a, d, pair->at_a);
-    pair->at_b = tact_core_support(pair->b, in_b, pair->at_b);
-    pair->supports++;
+    pair->start_vertex_a = tact_core_support(pair->a, d, pair->start_vertex_a);
+    pair->start_vertex_b = tact_core_support(pair->b, in_b, pair->start_vertex_b);
+    pair->support_search_count++;
 }
 
 void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
                             struct tact_minkowski_point *out)
 {
     find_support_vertices(pair, d);
-    tact_minkowski_from_vertices(pair, pair->at_a, pair->at_b, out);
+    tact_minkowski_from_vertices(pair, pair->start_vertex_a, pair->start_vertex_b, out);
 }
 
 /* Index of the point made of these two vertices among the first `count` points; -1 where there is
  * none. */
-static inline int index_of_point(const struct tact_minkowski_point *points, int count, int64_t a,
-                                 int64_t b)
+static inline int index_of_vertex_pair(const struct tact_minkowski_point *points, int count,
+                                       int64_t a, int64_t b)
 {
     for (int i = 0; i < count; i++) {
         if (points[i].a == a && points[i].b == b) {
@@ -59,18 +59,19 @@ static inline int index_of_point(const struct tact_minkowski_point *points, int 
 int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int count,
                                const struct tact_minkowski_point *of)
 {
-    return index_of_point(points, count, of->a, of->b) >= 0;
+    return index_of_vertex_pair(points, count, of->a, of->b) >= 0;
 }
 
 int tact_minkowski_support_repeats(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                                    const double d[3], struct tact_minkowski_point *out)
 {
     find_support_vertices(pair, d);
-    int known = index_of_point(simplex->point, simplex->count, pair->at_a, pair->at_b);
+    int known = index_of_vertex_pair(simplex->point, simplex->count, pair->start_vertex_a,
+                                     pair->start_vertex_b);
     if (known >= 0) {
         *out = simplex->point[known];
     } else {
-        tact_minkowski_from_vertices(pair, pair->at_a, pair->at_b, out);
+        tact_minkowski_from_vertices(pair, pair->start_vertex_a, pair->start_vertex_b, out);
     }
     return known >= 0;
 }

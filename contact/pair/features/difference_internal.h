@@ -31,13 +31,14 @@ struct tact_core_pair {
     double rotation_b[9]; /* rotation matrix from B's frame to the world, row-major */
     double turn[9];       /* rotation matrix from B's frame to A's, row-major */
     double shift[3];      /* position of B's origin in A's frame [m] */
-    double size;        /* size of the pair: magnitude of the coordinates that are subtracted [m] */
-    int64_t at_a, at_b; /* vertices of A and B at which the next support searches start; -1: none */
-    int supports;       /* number of support searches so far */
+    double size; /* size of the pair: magnitude of the coordinates that are subtracted [m] */
+    int64_t start_vertex_a,
+        start_vertex_b; /* vertices of A and B at which the next support searches start; -1: none */
+    int support_search_count; /* number of support searches so far */
 };
 
 /* Nearest points of two cores: result of a search for their distance or penetration depth. */
-struct tact_nearest {
+struct tact_nearest_points {
     double distance;  /* distance of the cores [m]; negative: length of the least translation that
                          separates them */
     double bound;     /* bound: the distance is at least this, the depth at most its negative [m] */
@@ -94,7 +95,8 @@ int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int co
  * repeats, which is exact for polytopes. 1: separated; 0: the cores overlap, or are nearer than
  * rounding allows a direction to be computed.
  */
-int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out);
+int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex,
+             struct tact_nearest_points *out);
 
 /* Barycentric weights of up to three points in the point of their simplex nearest to the origin. */
 void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
@@ -103,11 +105,11 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
  * three points that span the nearest point v; out: on input the distance, on output normal and
  * bound as well. */
 void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                            const double *v, struct tact_nearest *out);
+                            const double *v, struct tact_nearest_points *out);
 
 /* Refines the approximate result for a pair with a curved core to an exact one: normal, distance
  * and points. */
-void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest *found);
+void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest_points *found);
 
 /*
  * Finds the least translation that separates two overlapping cores (van den Bergen 2001): the face
@@ -118,6 +120,6 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
  * differs from the distance by more than rounding.
  */
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-             struct tact_nearest *out);
+             struct tact_nearest_points *out);
 
 #endif

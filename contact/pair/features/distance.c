@@ -24,7 +24,7 @@ static void compute_core_distance(const struct tact_core *a, const struct tact_p
     double state[TACT_NEAREST_STATE] = {0.0};
     struct tact_separation sep;
     struct tact_manifold m;
-    tact_nearest(a, pose_a, b, pose_b, state, &sep);
+    tact_nearest_points(a, pose_a, b, pose_b, state, &sep);
     tact_manifold_find(a, pose_a, b, pose_b, &sep, &m);
     out->distance = sep.distance;
     out->bound = sep.bound;
@@ -37,8 +37,10 @@ static void compute_core_distance(const struct tact_core *a, const struct tact_p
     out->corners = m.corners;
     for (int i = 0; i < m.corners; i++) {
         const double *x = m.corner[i];
-        double of_a = m.height_a[0] + m.height_a[1] * x[0] + m.height_a[2] * x[1];
-        double of_b = m.height_b[0] + m.height_b[1] * x[0] + m.height_b[2] * x[1];
+        double of_a = m.surface_height_plane_a[0] + m.surface_height_plane_a[1] * x[0] +
+                      m.surface_height_plane_a[2] * x[1];
+        double of_b = m.surface_height_plane_b[0] + m.surface_height_plane_b[1] * x[0] +
+                      m.surface_height_plane_b[2] * x[1];
         out->gap[i] = of_a - of_b;
         tact_v3_add(out->corner[i], sep.origin, m.middle);
         tact_v3_axpy(out->corner[i], x[0], m.t1);

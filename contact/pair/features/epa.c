@@ -6,10 +6,10 @@
 #include "contact/pair/features/difference_internal.h"
 
 /* Height of a point over a face above which it is outside of the polytope, relative to the size. */
-#define MIN_HEIGHT_OUTSIDE_FACE 2e-15
+#define MIN_SUPPORT_HEIGHT_OVER_FACE 2e-15
 /* Height of a point over a face above which it is outside of the polytope of a curved core, whose
  * result is refined afterwards, relative to the size. */
-#define MIN_HEIGHT_OUTSIDE_FACE_CURVED 1e-7
+#define MIN_CURVED_SUPPORT_HEIGHT_OVER_FACE 1e-7
 /* Height below which a tetrahedron has no volume, relative to the size. */
 #define FLAT_TETRAHEDRON_HEIGHT 1e-13
 /* Height with which a start tetrahedron is accepted, relative to the size. */
@@ -71,7 +71,7 @@ static double height_above_face(const struct face *f, const double *w)
     return f->d < INFINITY ? tact_v3_dot(f->n, w) - f->d : INFINITY;
 }
 
-static void append_point(struct polytope *p, const struct tact_minkowski_point *point)
+static void append_polytope_point(struct polytope *p, const struct tact_minkowski_point *point)
 {
     p->face_starting_at_point[p->points] = -1;
     p->point[p->points++] = *point;
@@ -97,7 +97,7 @@ static int add_support_off_plane(struct polytope *p, const double d[3], const do
         double way[3], off[3];
         struct tact_minkowski_point next;
         tact_v3_scale(way, d, i ? -side : side);
-        p->pair->at_a = p->pair->at_b = -1;
+        p->pair->start_vertex_a = p->pair->start_vertex_b = -1;
         tact_minkowski_support(p->pair, way, &next);
         tact_v3_sub(off, next.w, from);
         double height = fabs(tact_v3_dot(off, d));
@@ -105,7 +105,7 @@ static int add_support_off_plane(struct polytope *p, const double d[3], const do
         most = tact_max(most, height);
     }
     if (best.a >= 0) {
-        append_point(p, &best);
+        append_polytope_point(p, &best);
     }
     return best.a >= 0;
 }
@@ -149,7 +149,7 @@ static void copy_distinct_simplex_points(struct polytope *p, const struct tact_s
     p->points = 0;
     for (int i = 0; i < s->count; i++) {
         if (s->count == 4) {
-            append_point(p, &s->point[i]);
+            append_polytope_point(p, &s->point[i]);
             continue;
         }
         const double *w = s->point[i].w;
@@ -162,14 +162,14 @@ static void copy_distinct_simplex_points(struct polytope *p, const struct tact_s
                 tact_v3_norm(n) > FLAT_TETRAHEDRON_HEIGHT * size * tact_v3_norm(u);
         }
         if (is_distinct_from_first) {
-            append_point(p, &s->point[i]);
+            append_polytope_point(p, &s->point[i]);
         }
     }
     if (!p->points) {
         static const double up[3] = {0.0, 0.0, 1.0};
         struct tact_minkowski_point first;
         tact_minkowski_support(p->pair, up, &first);
-        append_point(p, &first);
+        append_polytope_point(p, &first);
     }
 }
 
@@ -220,7 +220,7 @@ static void free_polytope_face(struct polytope *p, int f)
 static int remove_visible_faces(struct polytope *p, int f, const double *w)
 {
     int stack[MAX_POLYTOPE_FACES], depth = 0;
-    double beyond = MIN_HEIGHT_OUTSIDE_FACE * p->pair->size;
+    double beyond = MIN_SUPPORT_HEIGHT_OVER_FACE * p->pair->size;
     p->edges = 0;
     free_polytope_face(p, f);
     stack[depth++] = f;
@@ -260,7 +260,7 @@ static int allocate_polytope_face(struct polytope *p)
  * one closed loop, due to rounding. */
 static int add_faces_to_horizon(struct polytope *p)
 {
-    int made[MAX_HORIZON_EDGES], good = 1;
+    int new_faces[MAX_HORIZON_EDGES], good = 1;
     for (int i = 0; i < p->edges; i++) {
         struct face *other = &p->face[p->edge[i][0]];
         int edge = p->edge[i][1], f = allocate_polytope_face(p);
@@ -276,19 +276,19 @@ static int add_faces_to_horizon(struct polytope *p)
         good = good && p->face_starting_at_point[face->point[0]] < 0;
         p->face_starting_at_point[face->point[0]] = f;
         compute_face_plane(p, face);
-        made[i] = f;
+        new_faces[i] = f;
     }
     for (int i = 0; i < p->edges; i++) {
-        struct face *face = &p->face[made[i]];
+        struct face *face = &p->face[new_faces[i]];
         int next = p->face_starting_at_point[face->point[1]];
         good = good && next >= 0;
         face->across[1] = next;
         if (next >= 0) {
-            p->face[next].across[2] = made[i];
+            p->face[next].across[2] = new_faces[i];
         }
     }
     for (int i = 0; i < p->edges; i++) {
-        p->face_starting_at_point[p->face[made[i]].point[0]] = -1;
+        p->face_starting_at_point[p->face[new_faces[i]].point[0]] = -1;
     }
     return good;
 }
@@ -318,22 +318,22 @@ static int find_face_containing_projection(const struct polytope *p, double beyo
                                            struct face *face, double weight[3])
 {
     double most = projection_weights(p, face, weight);
-    const struct face face_copy = *face;
-    int is_other_face = 0;
+    const struct face copy_of_face = *face;
+    int has_moved_to_other_face = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other = &p->face[f];
-        if (other->used && other->d <= face_copy.d + beyond &&
-            tact_v3_dot(other->n, face_copy.n) > SAME_PLANE_COSINE) {
-            double tried[3], least = projection_weights(p, other, tried);
+        if (other->used && other->d <= copy_of_face.d + beyond &&
+            tact_v3_dot(other->n, copy_of_face.n) > SAME_PLANE_COSINE) {
+            double weights_of_other[3], least = projection_weights(p, other, weights_of_other);
             if (least > most) {
-                tact_v3_copy(weight, tried);
+                tact_v3_copy(weight, weights_of_other);
                 *face = *other;
                 most = least;
-                is_other_face = 1;
+                has_moved_to_other_face = 1;
             }
         }
     }
-    return is_other_face;
+    return has_moved_to_other_face;
 }
 
 /* Rotates the order of the points of the result's face so that the first is the one whose vertices
@@ -356,7 +356,7 @@ static int rotate_face_points(const struct polytope *p, struct face *face, doubl
 /* Sets the points of the two cores whose difference is the point of the face nearest to the origin,
  * from the weights of the face's corners. */
 static void set_nearest_points(const struct polytope *p, const struct face *f,
-                               const double weight[3], struct tact_nearest *out)
+                               const double weight[3], struct tact_nearest_points *out)
 {
     double total = 0.0;
     out->from.count = 3;
@@ -377,8 +377,9 @@ static void set_nearest_points(const struct polytope *p, const struct face *f,
 
 /* Sets the result for cores whose difference has no volume, for example two axes that cross: the
  * normal of the flat difference is the direction of separation. */
-static void set_result_of_flat_difference(const struct polytope *p, const double normal[3],
-                                          struct tact_nearest *out)
+static void set_result_of_flat_minkowski_difference(const struct polytope *p,
+                                                    const double normal[3],
+                                                    struct tact_nearest_points *out)
 {
     double side = tact_v3_dot(normal, p->pair->shift) > 0.0 ? -1.0 : 1.0;
     out->distance = out->bound = 0.0;
@@ -394,22 +395,23 @@ static void set_result_of_flat_difference(const struct polytope *p, const double
 static void support_beyond_face(const struct polytope *p, const struct face *face,
                                 struct tact_minkowski_point *next)
 {
-    p->pair->at_a = p->point[face->point[0]].a;
-    p->pair->at_b = p->point[face->point[0]].b;
+    p->pair->start_vertex_a = p->point[face->point[0]].a;
+    p->pair->start_vertex_b = p->point[face->point[0]].b;
     tact_minkowski_support(p->pair, face->n, next);
 }
 
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-             struct tact_nearest *out)
+             struct tact_nearest_points *out)
 {
     struct polytope p;
     int curved = !pair->a->vertex || !pair->b->vertex;
     double flat[3],
-        beyond = (curved ? MIN_HEIGHT_OUTSIDE_FACE_CURVED : MIN_HEIGHT_OUTSIDE_FACE) * pair->size;
+        beyond = (curved ? MIN_CURVED_SUPPORT_HEIGHT_OVER_FACE : MIN_SUPPORT_HEIGHT_OVER_FACE) *
+                 pair->size;
     p.pair = pair;
     copy_distinct_simplex_points(&p, simplex);
     if (!complete_tetrahedron(&p, flat)) {
-        set_result_of_flat_difference(&p, flat, out);
+        set_result_of_flat_minkowski_difference(&p, flat, out);
         return 1;
     }
     make_first_tetrahedron(&p);
@@ -430,16 +432,17 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             whole = !done && p.points < MAX_POLYTOPE_POINTS;
         }
         if (whole) {
-            append_point(&p, &next);
+            append_polytope_point(&p, &next);
             whole = remove_visible_faces(&p, f, next.w) && add_faces_to_horizon(&p);
         }
         if (!whole) {
             double weight[3];
-            int is_other_face = find_face_containing_projection(&p, beyond, &face, weight);
+            int has_moved_to_other_face =
+                find_face_containing_projection(&p, beyond, &face, weight);
             if (rotate_face_points(&p, &face, weight) && curved) {
-                is_other_face = 1; /* the result's face is a sliver, without a normal */
+                has_moved_to_other_face = 1; /* the result's face is a sliver, without a normal */
             }
-            if (is_other_face) {
+            if (has_moved_to_other_face) {
                 tact_minkowski_support(pair, face.n, &next);
             }
             set_nearest_points(&p, &face, weight, out);

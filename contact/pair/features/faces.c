@@ -185,13 +185,13 @@ static int collect_all_faces(struct face_builder *b)
 }
 
 /* Lists the corners of face f in order: the longest closed loop along its edges with other faces.
- * next_vertex_on_rim: for each vertex, the end of the edge that starts there; -1: none. */
-static void list_face_rim(struct face_builder *b, const int *edge, int edges,
-                          int *next_vertex_on_rim, int *rim, int *count)
+ * next_vertex_on_boundary: for each vertex, the end of the edge that starts there; -1: none. */
+static void list_face_boundary(struct face_builder *b, const int *edge, int edges,
+                               int *next_vertex_on_boundary, int *rim, int *count)
 {
-    int longest_loop = 0, best = 0;
+    int longest_boundary_loop = 0, best = 0;
     for (int i = 0; i < edges; i++) {
-        next_vertex_on_rim[b->half[edge[i]].from] = b->half[edge[i]].to;
+        next_vertex_on_boundary[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
     /* first pass: finds the longest loop; second pass: lists its corners */
     for (int pass = 0; pass < 2; pass++) {
@@ -201,37 +201,37 @@ static void list_face_rim(struct face_builder *b, const int *edge, int edges,
                 if (pass) {
                     rim[n] = at;
                 }
-                at = next_vertex_on_rim[at];
+                at = next_vertex_on_boundary[at];
                 n++;
             } while (at >= 0 && at != first && n < edges);
             if (pass) {
                 *count = n;
                 break;
             }
-            best = n > longest_loop ? i : best;
-            longest_loop = n > longest_loop ? n : longest_loop;
-            if (longest_loop == edges) {
+            best = n > longest_boundary_loop ? i : best;
+            longest_boundary_loop = n > longest_boundary_loop ? n : longest_boundary_loop;
+            if (longest_boundary_loop == edges) {
                 break; /* the face has one loop, as nearly every face has */
             }
         }
     }
     for (int i = 0; i < edges; i++) {
-        next_vertex_on_rim[b->half[edge[i]].from] = -1;
+        next_vertex_on_boundary[b->half[edge[i]].from] = -1;
     }
 }
 
 /* Lists the rims of all faces. edge: half edges between different faces, by face, those of face f
  * from first[f] on. */
-static void list_all_face_rims(struct face_builder *b, const int *first, const int *edge,
-                               int *next_vertex_on_rim)
+static void list_all_face_boundaries(struct face_builder *b, const int *first, const int *edge,
+                                     int *next_vertex_on_boundary)
 {
     struct tact_core *core = b->core;
     int used = 0;
     for (int f = 0; f < core->faces; f++) {
         int count = 0;
         core->first_corner_of_face[f] = used;
-        list_face_rim(b, edge + first[f], first[f + 1] - first[f], next_vertex_on_rim,
-                      core->rim + used, &count);
+        list_face_boundary(b, edge + first[f], first[f + 1] - first[f], next_vertex_on_boundary,
+                           core->rim + used, &count);
         core->offset[f] = -INFINITY;
         for (int k = used; k < used + count; k++) {
             double h = tact_v3_dot(core->normal[f], core->vertex[core->rim[k]]);
@@ -242,18 +242,19 @@ static void list_all_face_rims(struct face_builder *b, const int *first, const i
     core->first_corner_of_face[core->faces] = used;
 }
 
-static int make_face_rims(struct face_builder *b)
+static int make_face_boundaries(struct face_builder *b)
 {
     struct tact_core *core = b->core;
     int half_edge_count = 3 * b->triangles, rc = -ENOMEM;
     int *first = calloc((size_t)core->faces + 2, sizeof *first);
     int *edge = calloc((size_t)half_edge_count + 1, sizeof *edge);
-    int *next_vertex_on_rim = calloc((size_t)core->vertices + 1, sizeof *next_vertex_on_rim);
+    int *next_vertex_on_boundary =
+        calloc((size_t)core->vertices + 1, sizeof *next_vertex_on_boundary);
     core->rim = calloc((size_t)half_edge_count + 1, sizeof *core->rim);
     core->first_corner_of_face =
         calloc((size_t)core->faces + 1, sizeof *core->first_corner_of_face);
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
-    if (first && edge && next_vertex_on_rim && core->rim && core->first_corner_of_face &&
+    if (first && edge && next_vertex_on_boundary && core->rim && core->first_corner_of_face &&
         core->offset) {
         for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
             for (int i = 0; i < half_edge_count; i++) {
@@ -275,14 +276,14 @@ static int make_face_rims(struct face_builder *b)
         memmove(first + 1, first, (size_t)core->faces * sizeof *first);
         first[0] = 0;
         for (int i = 0; i < core->vertices; i++) {
-            next_vertex_on_rim[i] = -1;
+            next_vertex_on_boundary[i] = -1;
         }
-        list_all_face_rims(b, first, edge, next_vertex_on_rim);
+        list_all_face_boundaries(b, first, edge, next_vertex_on_boundary);
         rc = 0;
     }
     free(first);
     free(edge);
-    free(next_vertex_on_rim);
+    free(next_vertex_on_boundary);
     return rc;
 }
 
@@ -341,7 +342,7 @@ int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
         compute_triangle_areas(&b);
         rc = find_neighbours_across_edges(&b);
         rc = rc ? rc : collect_all_faces(&b);
-        rc = rc ? rc : make_face_rims(&b);
+        rc = rc ? rc : make_face_boundaries(&b);
         rc = rc ? rc : list_faces_at_vertices(&b);
     }
     free(b.half);

@@ -79,9 +79,9 @@ static void set_patch_corners(const struct tact_manifold *m, struct tact_patch *
         const double *p = m->corner[0], *q = m->corner[1];
         double x = 0.5 * EDGE_STRIP_WIDTH_RATIO * (q[0] - p[0]),
                y = 0.5 * EDGE_STRIP_WIDTH_RATIO * (q[1] - p[1]);
-        const double strip_corners[4][2] = {
+        const double edge_strip_corners[4][2] = {
             {p[0] + y, p[1] - x}, {q[0] + y, q[1] - x}, {q[0] - y, q[1] + x}, {p[0] - y, p[1] + x}};
-        memcpy(patch->corner, strip_corners, sizeof strip_corners);
+        memcpy(patch->corner, edge_strip_corners, sizeof edge_strip_corners);
         patch->corners = 4;
     } else if (m->corners <= TACT_PATCH_CORNERS) {
         memcpy(patch->corner, m->corner, (size_t)m->corners * sizeof *m->corner);
@@ -155,14 +155,14 @@ static const double *corner_of_smallest_gap(const struct tact_patch *patch)
  * up: a point, the gap there and the height of the middle. */
 static void set_patch_gap(struct tact_patch *patch, const double *from, double gap,
                           const double slope[3], double up, const double gap_slope_along_normal[3],
-                          int layer)
+                          int has_compliant_layer)
 {
     double way[3];
     tact_v3_sub(way, patch->center, from);
     patch->gap[0] = gap + tact_v3_dot(slope, way);
     patch->gap[1] = tact_v3_dot(slope, patch->frame + 3);
     patch->gap[2] = tact_v3_dot(slope, patch->frame + 6);
-    if (!layer) {
+    if (!has_compliant_layer) {
         const double *x = corner_of_smallest_gap(patch);
         tact_v3_axpy(way, x[0], patch->frame + 3);
         tact_v3_axpy(way, x[1], patch->frame + 6);
@@ -175,25 +175,26 @@ static double compliant_layer_stiffness(const struct tact_pair_query *q,
                                         const struct tact_manifold *m)
 {
     const struct tact_contact_law *law = q->law;
-    int is_layer_uniform =
+    int is_compliant_layer_uniform =
         m->corners > 2 && !(law->tangential_compliance > 0.0) && !(law->tip_radius > 0.0);
-    return is_layer_uniform && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
+    return is_compliant_layer_uniform && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
 }
 
 /* Makes the patch from the outline of the manifold, with the centre of the outline as its centre.
  * -EDOM where a compliant patch has no compressed part. */
 static int make_patch_from_outline(const struct tact_pair_query *q, const struct tact_core *a,
                                    const struct tact_core *b, const struct tact_manifold *m,
-                                   double *layer, struct tact_patch *patch)
+                                   double *layer_stiffness, struct tact_patch *patch)
 {
     double gap[3];
     set_patch_corners(m, patch);
     for (int i = 0; i < 3; i++) {
-        gap[i] = m->height_a[i] - m->height_b[i];
+        gap[i] = m->surface_height_plane_a[i] - m->surface_height_plane_b[i];
     }
-    *layer = compliant_layer_stiffness(q, m);
-    *layer *= *layer > 0.0 ? tact_layer_clip_compressed(patch, gap) : 0.0;
-    if (compliant_layer_stiffness(q, m) > 0.0 && !(*layer > 0.0)) {
+    *layer_stiffness = compliant_layer_stiffness(q, m);
+    *layer_stiffness *=
+        *layer_stiffness > 0.0 ? tact_compliant_layer_clip_compressed(patch, gap) : 0.0;
+    if (compliant_layer_stiffness(q, m) > 0.0 && !(*layer_stiffness > 0.0)) {
         return -EDOM;
     }
     if (m->corners == 1) {
@@ -235,7 +236,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
                       struct tact_patch *patch)
 {
     struct tact_manifold m;
-    double slope[3], gap_slope_along_normal[3], from[3], layer;
+    double slope[3], gap_slope_along_normal[3], from[3], layer_stiffness;
     tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
     if (tact_manifold_may_need_inner_ball(a, b, &m)) {
         tact_manifold_add_inner_ball(a, q->pose_a, b, q->pose_b,
@@ -248,23 +249,24 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     tact_v3_add(from, sep->origin, m.middle);
     tact_v3_copy(patch->center, from);
     for (int i = 0; i < 3; i++) {
-        double of_a = m.height_a[1] * m.t1[i] + m.height_a[2] * m.t2[i];
-        double of_b = m.height_b[1] * m.t1[i] + m.height_b[2] * m.t2[i];
+        double of_a = m.surface_height_plane_a[1] * m.t1[i] + m.surface_height_plane_a[2] * m.t2[i];
+        double of_b = m.surface_height_plane_b[1] * m.t1[i] + m.surface_height_plane_b[2] * m.t2[i];
         slope[i] = of_a - of_b;
         gap_slope_along_normal[i] = 0.5 * (of_a + of_b);
     }
-    if (make_patch_from_outline(q, a, b, &m, &layer, patch)) {
+    if (make_patch_from_outline(q, a, b, &m, &layer_stiffness, patch)) {
         return -EDOM;
     }
-    set_patch_gap(patch, from, m.height_a[0] - m.height_b[0], slope,
-                  0.5 * (m.height_a[0] + m.height_b[0]), gap_slope_along_normal, layer > 0.0);
+    set_patch_gap(patch, from, m.surface_height_plane_a[0] - m.surface_height_plane_b[0], slope,
+                  0.5 * (m.surface_height_plane_a[0] + m.surface_height_plane_b[0]),
+                  gap_slope_along_normal, layer_stiffness > 0.0);
     patch->law = TACT_LAW_GAPS;
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
     patch->depth = tact_max(0.0, -patch_gap_at(patch, corner_of_smallest_gap(patch)));
     tact_features_second_order(q, a, b, m.feature, patch);
-    if (layer > 0.0) {
-        tact_layer_set_wrench(patch, layer);
+    if (layer_stiffness > 0.0) {
+        tact_compliant_layer_set_wrench(patch, layer_stiffness);
     }
     return 0;
 }
@@ -273,18 +275,19 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
                             struct tact_pair_piece *piece)
 {
     const struct tact_core *a = q->data_a, *b = q->data_b;
-    double ahead =
+    double lookahead_distance =
         MAX_CONTACT_GAP_RATIO * tact_min(tact_min(a->thickness, b->thickness), a->size + b->size);
     struct tact_separation sep;
     (void)piece;
     /* the normal of a half-space is fixed, so that no other can be requested */
     if (q->along && a->vertices && b->vertices) {
         tact_nearest_points_along_normal(a, q->pose_a, b, q->pose_b, q->along, &sep);
-    } else if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
+    } else if (tact_nearest_points(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
         return -EDOM;
     }
     int is_contact_near =
-        sep.distance < ahead || sep.distance < max_relative_displacement(q, a, b, &sep) + ahead;
+        sep.distance < lookahead_distance ||
+        sep.distance < max_relative_displacement(q, a, b, &sep) + lookahead_distance;
     return is_contact_near ? make_patch(q, a, b, &sep, patch) : -EDOM;
 }
 

@@ -160,16 +160,16 @@ static void drop_unused_vertices(struct tact_simplex *s, const struct nearest_on
  * whatever the search started from. Returns 1 where the order changes. */
 static int sort_simplex_points(struct tact_simplex *s)
 {
-    int changed = 0;
+    int is_simplex_changed = 0;
     for (int i = 1; i < s->count; i++) {
         for (int k = i; k > 0 && tact_minkowski_sorts_before(&s->point[k], &s->point[k - 1]); k--) {
             struct tact_minkowski_point swapped = s->point[k];
             s->point[k] = s->point[k - 1];
             s->point[k - 1] = swapped;
-            changed = 1;
+            is_simplex_changed = 1;
         }
     }
-    return changed;
+    return is_simplex_changed;
 }
 
 /* Chooses the direction against which the next support is searched: the vector to the nearest
@@ -189,7 +189,7 @@ static void choose_search_direction(const struct nearest_on_simplex *best, doubl
  * support point that it found. */
 static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simplex *s,
                            const struct nearest_on_simplex *best, const double d[3],
-                           const struct tact_minkowski_point *low, struct tact_nearest *out)
+                           const struct tact_minkowski_point *low, struct tact_nearest_points *out)
 {
     memset(out->point_on_a, 0, sizeof out->point_on_a);
     out->from = *s;
@@ -213,7 +213,8 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
     }
 }
 
-int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out)
+int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex,
+             struct tact_nearest_points *out)
 {
     struct nearest_on_simplex best;
     struct tact_minkowski_point next;
@@ -248,8 +249,8 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
          */
         if (ends) {
             sorted = 1;
-            pair->at_a = simplex->point[0].a;
-            pair->at_b = simplex->point[0].b;
+            pair->start_vertex_a = simplex->point[0].a;
+            pair->start_vertex_b = simplex->point[0].b;
             continue;
         }
         last = best.square;

@@ -41,18 +41,19 @@ static double plane_height_at(const double *height, const double *x)
 
 /* Sets both surface heights of a manifold such that the gap is the given plane and the middle
  * between them has the given height. */
-static void set_heights_from_gap(struct tact_manifold *m, const double gap[3], double middle)
+static void set_corner_heights_from_gap(struct tact_manifold *m, const double gap[3], double middle)
 {
     for (int i = 0; i < 3; i++) {
-        m->height_a[i] = 0.5 * gap[i] + (i ? 0.0 : middle);
-        m->height_b[i] = -0.5 * gap[i] + (i ? 0.0 : middle);
+        m->surface_height_plane_a[i] = 0.5 * gap[i] + (i ? 0.0 : middle);
+        m->surface_height_plane_b[i] = -0.5 * gap[i] + (i ? 0.0 : middle);
     }
 }
 
 /* Gap at a corner of the manifold; *middle: height of the middle between the solids there. */
 static double gap_at_corner(const struct tact_manifold *m, const double *corner, double *middle)
 {
-    double of_a = plane_height_at(m->height_a, corner), of_b = plane_height_at(m->height_b, corner);
+    double of_a = plane_height_at(m->surface_height_plane_a, corner),
+           of_b = plane_height_at(m->surface_height_plane_b, corner);
     *middle = 0.5 * (of_a + of_b);
     return of_a - of_b;
 }
@@ -70,7 +71,7 @@ static void make_segment_to_inner_ball(struct tact_manifold *m, const double x[2
                                slope * u[1]};
         memcpy(m->corner[1], x, sizeof u);
         m->corners = 2;
-        set_heights_from_gap(m, gap, middle);
+        set_corner_heights_from_gap(m, gap, middle);
     }
 }
 
@@ -89,7 +90,7 @@ static void make_triangle_to_inner_ball(struct tact_manifold *m, const double x[
         memcpy(m->corner[1], area > 0.0 ? q : x, sizeof u);
         memcpy(m->corner[2], area > 0.0 ? x : q, sizeof u);
         m->corners = 3;
-        set_heights_from_gap(m, gap, middle);
+        set_corner_heights_from_gap(m, gap, middle);
     }
 }
 

@@ -13,7 +13,7 @@ static double compressed_polygon_area(const struct tact_patch *patch)
     return 0.5 * twice;
 }
 
-double tact_layer_clip_compressed(struct tact_patch *patch, const double gap[3])
+double tact_compliant_layer_clip_compressed(struct tact_patch *patch, const double gap[3])
 {
     double kept[TACT_PATCH_CORNERS + 1][2], whole = compressed_polygon_area(patch);
     int n = 0;
@@ -35,7 +35,7 @@ double tact_layer_clip_compressed(struct tact_patch *patch, const double gap[3])
     return n > 2 && whole > 0.0 ? compressed_polygon_area(patch) / whole : 0.0;
 }
 
-void tact_layer_set_wrench(struct tact_patch *patch, double stiffness)
+void tact_compliant_layer_set_wrench(struct tact_patch *patch, double stiffness)
 {
     double square[2];
     tact_patch_mean_squares(patch, 0.0, square);

@@ -13,7 +13,7 @@
 /* Distance from the rim of a face within which a corner is on it, relative to the size. An edge
  * that coincides with the rim, as where two plates lean together, is kept whole whatever rounding
  * does. */
-#define RIM_TOLERANCE 1e-12
+#define OUTLINE_CLIP_TOLERANCE 1e-12
 /* Sine of the angle up to which two edges are parallel and have a segment in common. */
 #define PARALLEL_EDGE_SINE 0.01
 /* Size of the square that represents a half-space, relative to the size of the other shape. */
@@ -39,8 +39,8 @@ struct side {
     double shift[3];    /* position of the shape relative to the middle of the two shapes [m] */
     double out[3];      /* unit vector towards the other shape, world axes */
     int64_t vertex;     /* a vertex on the shape's nearest feature; -1: unknown */
-    double outward_in_core_frame[3]; /* outward normal in the shape's own frame */
-    int below;                       /* 1: this shape is B, whose face is below the contact plane */
+    double outward_normal_in_core_frame[3]; /* outward normal in the shape's own frame */
+    int below; /* 1: this shape is B, whose face is below the contact plane */
 };
 
 static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])
@@ -58,14 +58,14 @@ static void project_to_contact_plane(const struct tact_manifold *m, const double
 
 /* Index of the face at the vertex whose normal is nearest to the outward direction; -1 where none
  * has at least this cosine to it. */
-static int find_face_facing_normal(const struct side *s, int64_t vertex, double least_cosine)
+static int find_face_facing_normal(const struct side *s, int64_t vertex, double min_facing_cosine)
 {
     const struct tact_core *core = s->core;
-    double most = least_cosine;
+    double most = min_facing_cosine;
     int best = -1;
     for (int k = core->faces ? core->first_face_of_vertex[vertex] : 0;
          core->faces && k < core->first_face_of_vertex[vertex + 1]; k++) {
-        double c = tact_v3_dot(core->normal[core->at[k]], s->outward_in_core_frame);
+        double c = tact_v3_dot(core->normal[core->at[k]], s->outward_normal_in_core_frame);
         best = c > most ? core->at[k] : best;
         most = tact_max(c, most);
     }
@@ -80,7 +80,8 @@ static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
     double least = MAX_CONTACT_PLANE_SLOPE;
     int best = -1;
     if (!core->faces) { /* the core is a point, or an axis along z */
-        return core->vertices == 2 && fabs(s->outward_in_core_frame[2]) < MAX_CONTACT_PLANE_SLOPE
+        return core->vertices == 2 &&
+                       fabs(s->outward_normal_in_core_frame[2]) < MAX_CONTACT_PLANE_SLOPE
                    ? 1 - (int)vertex
                    : -1;
     }
@@ -88,7 +89,7 @@ static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
          k < core->first_neighbour_of_vertex[vertex + 1]; k++) {
         double d[3];
         tact_v3_sub(d, core->vertex[core->next[k]], core->vertex[vertex]);
-        double slope = -tact_v3_dot(d, s->outward_in_core_frame) / tact_v3_norm(d);
+        double slope = -tact_v3_dot(d, s->outward_normal_in_core_frame) / tact_v3_norm(d);
         best = slope < least ? core->next[k] : best;
         least = tact_min(slope, least);
     }
@@ -165,9 +166,9 @@ static void set_edge_outline(const struct tact_manifold *m, const double n[3], c
     project_to_contact_plane(m, q, o->corner[1]);
     d[0] = o->corner[1][0] - o->corner[0][0];
     d[1] = o->corner[1][1] - o->corner[0][1];
-    double rise = (tact_v3_dot(q, n) - tact_v3_dot(p, n)) / (d[0] * d[0] + d[1] * d[1]);
-    o->height[1] = rise * d[0];
-    o->height[2] = rise * d[1];
+    double height_slope = (tact_v3_dot(q, n) - tact_v3_dot(p, n)) / (d[0] * d[0] + d[1] * d[1]);
+    o->height[1] = height_slope * d[0];
+    o->height[2] = height_slope * d[1];
     o->height[0] =
         tact_v3_dot(p, n) - o->height[1] * o->corner[0][0] - o->height[2] * o->corner[0][1];
 }
@@ -190,16 +191,16 @@ static void set_vertex_outline(const struct tact_manifold *m, const double n[3],
 static int set_cylinder_outline(const struct tact_manifold *m, const double n[3],
                                 const struct side *s, struct outline *o)
 {
-    double corner[TACT_CORE_RIM][3], up = s->outward_in_core_frame[2];
+    double corner[TACT_CORE_RIM][3], up = s->outward_normal_in_core_frame[2];
     if (fabs(up) < MAX_CONTACT_PLANE_SLOPE) {
-        tact_curved_farthest_segment(s->core, s->outward_in_core_frame, corner);
+        tact_curved_farthest_segment(s->core, s->outward_normal_in_core_frame, corner);
         set_edge_outline(m, n, s, corner[0], corner[1], o);
         return 1;
     }
     if (up * up > 1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE) {
         double normal[3] = {0.0, 0.0, copysign(1.0, up)};
-        tact_curved_end_circle_corners(s->core, normal[2], s->outward_in_core_frame, TACT_CORE_RIM,
-                                       corner);
+        tact_curved_end_circle_corners(s->core, normal[2], s->outward_normal_in_core_frame,
+                                       TACT_CORE_RIM, corner);
         list_face_corners(m, s, corner, TACT_CORE_RIM, o);
         set_surface_height_plane(m, n, s, normal, corner[0], o);
         return 1;
@@ -241,7 +242,7 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
         set_face_outline(m, n, s, face, o);
         return;
     }
-    int64_t vertex = tact_core_support(s->core, s->outward_in_core_frame, -1);
+    int64_t vertex = tact_core_support(s->core, s->outward_normal_in_core_frame, -1);
     face = find_face_facing_normal(s, vertex,
                                    sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE));
     int to = face < 0 ? find_edge_in_contact_plane(s, vertex) : -1;
@@ -289,7 +290,7 @@ static int is_vertex_on_face(const struct outline *vertex, const struct side *s,
 {
     const struct tact_core *core = s->core;
     const int *end = core->rim + core->first_corner_of_face[face + 1];
-    const double *n = s->outward_in_core_frame;
+    const double *n = s->outward_normal_in_core_frame;
     double offset[3], at[3], along[3], to[3], across[3];
     tact_v3_sub(offset, vertex->point, s->shift);
     tact_m3_tmul_v3(at, s->turn, offset);
@@ -324,7 +325,7 @@ static void clip_outline_by_face(struct outline *of, const struct side *other,
     for (int i = 0; i < within->count && n > 0; i++) {
         int next = i + 1 < within->count ? i + 1 : 0;
         n = clip_polygon_by_line(m->corner, n, within->corner[i], within->corner[next],
-                                 RIM_TOLERANCE * size);
+                                 OUTLINE_CLIP_TOLERANCE * size);
     }
     m->corners = n;
 }
@@ -407,7 +408,7 @@ static void init_manifold_side(struct side *s, const struct tact_core *core,
     tact_v3_sub(s->shift, s->shift, middle);
     tact_v3_scale(s->out, sep->normal, below ? 1.0 : -1.0);
     if (core->vertices) {
-        tact_m3_tmul_v3(s->outward_in_core_frame, s->turn, s->out);
+        tact_m3_tmul_v3(s->outward_normal_in_core_frame, s->turn, s->out);
     }
 }
 
@@ -428,8 +429,8 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     find_outline(out, n, &of_b, size, &outline_b);
     out->feature[0] = outline_a.kind;
     out->feature[1] = outline_b.kind;
-    memcpy(out->height_a, outline_a.height, sizeof out->height_a);
-    memcpy(out->height_b, outline_b.height, sizeof out->height_b);
+    memcpy(out->surface_height_plane_a, outline_a.height, sizeof out->surface_height_plane_a);
+    memcpy(out->surface_height_plane_b, outline_b.height, sizeof out->surface_height_plane_b);
     if (outline_b.kind == TACT_FEATURE_FACE) {
         clip_outline_by_face(&outline_a, &of_a, &outline_b, &of_b, size, out);
     } else if (outline_a.kind == TACT_FEATURE_FACE) {
@@ -443,9 +444,9 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     if (!out->corners) { /* the contact polygon is the nearest point, which is the middle */
         out->corners = 1;
         out->corner[0][0] = out->corner[0][1] = 0.0;
-        memset(out->height_a, 0, sizeof out->height_a);
-        memset(out->height_b, 0, sizeof out->height_b);
-        out->height_a[0] = 0.5 * sep->distance;
-        out->height_b[0] = -0.5 * sep->distance;
+        memset(out->surface_height_plane_a, 0, sizeof out->surface_height_plane_a);
+        memset(out->surface_height_plane_b, 0, sizeof out->surface_height_plane_b);
+        out->surface_height_plane_a[0] = 0.5 * sep->distance;
+        out->surface_height_plane_b[0] = -0.5 * sep->distance;
     }
 }

@@ -19,10 +19,11 @@ struct tact_manifold {
     double t1[3], t2[3]; /* tangents t1 and t2, world, right-handed with the normal */
     /* origin of the corners' coordinates, relative to the separation's origin [m] */
     double middle[3];
-    double height_a[3]; /* height of A's surface at (x_1, x_2): height_a[0] + height_a[1] x_1 +
-                           height_a[2] x_2 [m] */
-    double height_b[3]; /* height of B's surface, likewise along the normal: the gap is the
-                           difference of both */
+    double
+        surface_height_plane_a[3]; /* height of A's surface at (x_1, x_2): surface_height_plane_a[0]
+                        + surface_height_plane_a[1] x_1 + surface_height_plane_a[2] x_2 [m] */
+    double surface_height_plane_b[3]; /* height of B's surface, likewise along the normal: the gap
+                           is the difference of both */
 };
 
 /* Finds the contact manifold of two shapes from their separation. Real-time safe. */

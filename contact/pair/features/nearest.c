@@ -28,7 +28,8 @@ static void load_simplex_from_state(const struct tact_core_pair *pair, const dou
     }
 }
 
-static void store_simplex_in_state(const struct tact_nearest *found, int overlap, double *state)
+static void store_simplex_in_state(const struct tact_nearest_points *found, int overlap,
+                                   double *state)
 {
     const struct tact_simplex *s = &found->from;
     memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
@@ -40,21 +41,21 @@ static void store_simplex_in_state(const struct tact_nearest *found, int overlap
 }
 
 /* Finds the nearest points of two cores. Returns 1 where they overlap and the depth was searched;
- * *exact as in struct tact_separation. */
-static int search_nearest_of_cores(struct tact_core_pair *pair, const double *state,
-                                   struct tact_nearest *found, int *exact)
+ * *is_exact as in struct tact_separation. */
+static int search_nearest_points_of_cores(struct tact_core_pair *pair, const double *state,
+                                          struct tact_nearest_points *found, int *is_exact)
 {
     struct tact_simplex simplex;
     load_simplex_from_state(pair, state, &simplex);
     if (simplex.count) {
-        pair->at_a = simplex.point[0].a;
-        pair->at_b = simplex.point[0].b;
+        pair->start_vertex_a = simplex.point[0].a;
+        pair->start_vertex_b = simplex.point[0].b;
     }
-    *exact = 1;
+    *is_exact = 1;
     if (state[0] < 0.0 && simplex.count) {
         int rc = tact_epa(pair, &simplex, found);
         if (rc) {
-            *exact = rc > 0;
+            *is_exact = rc > 0;
             return 1;
         }
         simplex = found->from;
@@ -62,16 +63,16 @@ static int search_nearest_of_cores(struct tact_core_pair *pair, const double *st
     if (tact_gjk(pair, &simplex, found)) {
         return 0;
     }
-    *exact = tact_epa(pair, &simplex, found) >= 0;
+    *is_exact = tact_epa(pair, &simplex, found) >= 0;
     return 1;
 }
 
-static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
-                             double *state, struct tact_separation *out)
+static void nearest_points_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
+                                    double *state, struct tact_separation *out)
 {
     const double *turn = pair->rotation_a;
-    struct tact_nearest found;
-    int overlap = search_nearest_of_cores(pair, state, &found, &out->exact);
+    struct tact_nearest_points found;
+    int overlap = search_nearest_points_of_cores(pair, state, &found, &out->exact);
     if (!pair->a->vertex || !pair->b->vertex) {
         tact_refine_separating_normal(pair, &found);
     }
@@ -89,14 +90,14 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
     tact_v3_axpy(out->point_a, -pair->a->radius, out->normal);
     tact_v3_axpy(out->point_b, pair->b->radius, out->normal);
     tact_v3_copy(out->origin, pose_a->position);
-    out->supports = pair->supports;
+    out->supports = pair->support_search_count;
 }
 
 /* Finds the nearest point of a core over a half-space: the core's lowest vertex. sign: 1 where the
  * core is A. */
-static void nearest_of_plane(const struct tact_core *core, const struct tact_pose *pose,
-                             const struct tact_pose *plane, double sign, double *state,
-                             struct tact_separation *out)
+static void nearest_points_of_plane(const struct tact_core *core, const struct tact_pose *pose,
+                                    const struct tact_pose *plane, double sign, double *state,
+                                    struct tact_separation *out)
 {
     const double z[3] = {0.0, 0.0, 1.0};
     double up[3], *turn = out->turn[sign < 0.0], down[3], offset[3], low[3], vertex[3];
@@ -126,22 +127,23 @@ static void nearest_of_plane(const struct tact_core *core, const struct tact_pos
     tact_v3_copy(out->origin, pose->position);
 }
 
-int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
-                 const struct tact_core *b, const struct tact_pose *pose_b,
-                 double state[TACT_NEAREST_STATE], struct tact_separation *out)
+int tact_nearest_points(const struct tact_core *a, const struct tact_pose *pose_a,
+                        const struct tact_core *b, const struct tact_pose *pose_b,
+                        double state[TACT_NEAREST_STATE], struct tact_separation *out)
 {
     struct tact_core_pair pair;
-    int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
-    if (plane_a && plane_b) {
+    int is_halfspace_a = a->kind == TACT_SHAPE_HALFSPACE,
+        is_halfspace_b = b->kind == TACT_SHAPE_HALFSPACE;
+    if (is_halfspace_a && is_halfspace_b) {
         return -EDOM;
     }
-    if (plane_a) {
-        nearest_of_plane(b, pose_b, pose_a, -1.0, state, out);
-    } else if (plane_b) {
-        nearest_of_plane(a, pose_a, pose_b, 1.0, state, out);
+    if (is_halfspace_a) {
+        nearest_points_of_plane(b, pose_b, pose_a, -1.0, state, out);
+    } else if (is_halfspace_b) {
+        nearest_points_of_plane(a, pose_a, pose_b, 1.0, state, out);
     } else {
         tact_core_pair_set_poses(&pair, a, pose_a, b, pose_b);
-        nearest_of_cores(&pair, pose_a, state, out);
+        nearest_points_of_cores(&pair, pose_a, state, out);
     }
     return 0;
 }

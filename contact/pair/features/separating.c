@@ -87,7 +87,7 @@ static double distance_bound_along(struct tact_core_pair *pair, const double n[3
 }
 
 void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                            const double *v, struct tact_nearest *out)
+                            const double *v, struct tact_nearest_points *out)
 {
     static const int all[3] = {0, 1, 2};
     struct tact_simplex s = *simplex;

@@ -32,7 +32,7 @@ struct candidate {
 
 struct normal_search {
     struct tact_core_pair *pair;
-    const struct tact_nearest *found;
+    const struct tact_nearest_points *found;
     int count;
     struct candidate candidate[MOST_CANDIDATES];
 };
@@ -92,7 +92,7 @@ static void shape_direction_to_world(const struct normal_search *s, int of_b, co
     }
 }
 
-static const struct tact_core *shape_core_of_side(const struct normal_search *s, int of_b)
+static const struct tact_core *core_of_shape(const struct normal_search *s, int of_b)
 {
     return of_b ? s->pair->b : s->pair->a;
 }
@@ -107,14 +107,14 @@ static int64_t vertex_facing_other_core(const struct normal_search *s, int of_b)
     } else {
         tact_v3_copy(towards, out);
     }
-    return tact_core_support(shape_core_of_side(s, of_b), towards, -1);
+    return tact_core_support(core_of_shape(s, of_b), towards, -1);
 }
 
 /* Adds the normals of faces as candidates: those of a hull at its outermost vertex, or of the ends
  * of a cylinder. */
 static void add_face_normals(struct normal_search *s, int of_b)
 {
-    const struct tact_core *core = shape_core_of_side(s, of_b);
+    const struct tact_core *core = core_of_shape(s, of_b);
     double n[3];
     if (core->kind == TACT_SHAPE_CYLINDER) {
         shape_direction_to_world(s, of_b, CYLINDER_AXIS, n);
@@ -132,7 +132,7 @@ static void add_face_normals(struct normal_search *s, int of_b)
  * capsule or a cylinder. Returns 0 where there is none. */
 static int direction_of_core_line(const struct normal_search *s, int of_b, int k, double out[3])
 {
-    const struct tact_core *core = shape_core_of_side(s, of_b);
+    const struct tact_core *core = core_of_shape(s, of_b);
     if (core->kind == TACT_SHAPE_CYLINDER || core->kind == TACT_SHAPE_CAPSULE) {
         shape_direction_to_world(s, of_b, CYLINDER_AXIS, out);
         return k == 0;
@@ -222,7 +222,7 @@ static void add_normal_of_curved_pair(struct normal_search *s)
 
 /* The first candidate normal with the largest width, except for rounding; NULL where the width of
  * the search's normal is larger by more than rounding. */
-static const struct candidate *choose_candidate_of_largest_width(const struct normal_search *s)
+static const struct candidate *choose_normal_of_largest_width(const struct normal_search *s)
 {
     double best = s->found->bound - SEARCH_WIDTH_MARGIN * s->pair->size,
            spare = EQUAL_WIDTH_TOLERANCE * s->pair->size;
@@ -358,7 +358,7 @@ static void nearest_combination_of_any_three(struct farthest_points *f, const do
 /* Sets the nearest points of the two cores for the normal n. Where one of the cores has a single
  * farthest point, the other's nearest point is opposite to it. */
 static void set_nearest_points_along_normal(const struct tact_core_pair *pair, const double n[3],
-                                            double distance, struct tact_nearest *found)
+                                            double distance, struct tact_nearest_points *found)
 {
     static const int of[3] = {0, 1, 2};
     static const double origin[3] = {0.0, 0.0, 0.0};
@@ -391,7 +391,7 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
     tact_v3_sub(found->point_on_b, found->point_on_a, separation);
 }
 
-void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest *found)
+void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest_points *found)
 {
     struct normal_search s = {.pair = pair, .found = found};
     double line[3];
@@ -405,7 +405,7 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
         }
     }
     add_normal_of_curved_pair(&s);
-    const struct candidate *c = choose_candidate_of_largest_width(&s);
+    const struct candidate *c = choose_normal_of_largest_width(&s);
     if (c) {
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;

@@ -26,14 +26,15 @@ const char *const tact_extent_kind_names[] = {"auto", "screened", "laplace", "di
 
 static double longest_bounding_side(const struct tact_mesh *mesh)
 {
-    double longest = 0.0;
+    double longest_side = 0.0;
     for (int k = 0; k < 3; k++) {
-        longest = tact_max(longest, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
+        longest_side = tact_max(longest_side, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
     }
-    return longest;
+    return longest_side;
 }
 
-static int report_refused_cell(const struct tact_mesh *mesh, double cell, struct tact_error *err)
+static int report_refused_cell_size(const struct tact_mesh *mesh, double cell,
+                                    struct tact_error *err)
 {
     return tact_error_set(err, -EDOM,
                           "cells of %.3g m make over %g nodes of a mesh of %.3g m; expected a "
@@ -76,10 +77,11 @@ static int make_extent_lattice(const struct tact_mesh *mesh,
                                const struct tact_extent_recipe *recipe, struct lattice *l,
                                struct tact_error *err)
 {
-    int is_cell_given = recipe->cell > 0.0;
-    double cell = is_cell_given ? recipe->cell
-                                : tact_min(longest_bounding_side(mesh) / DEFAULT_CELLS_ALONG_SIDE,
-                                           recipe->thickness);
+    int is_cell_size_given = recipe->cell > 0.0;
+    double cell =
+        is_cell_size_given
+            ? recipe->cell
+            : tact_min(longest_bounding_side(mesh) / DEFAULT_CELLS_ALONG_SIDE, recipe->thickness);
     struct lattice_thin_part thin_part;
     if (!(cell <= COARSE_CELL_RATIO * recipe->thickness)) {
         return tact_error_set(err, -EDOM,
@@ -89,12 +91,12 @@ static int make_extent_lattice(const struct tact_mesh *mesh,
     }
     int rc = tact_lattice_create(mesh, cell, MAX_LATTICE_NODES, l);
     if (rc) {
-        return rc == -EDOM ? report_refused_cell(mesh, cell, err) : rc;
+        return rc == -EDOM ? report_refused_cell_size(mesh, cell, err) : rc;
     }
     tact_lattice_thinnest_part(l, &thin_part);
-    for (int refinement = 0;
-         refinement < 3 && !is_cell_given && !rc && thin_part.cells < MIN_CELLS_ACROSS_PART;
-         refinement++) {
+    for (int refinement_round = 0; refinement_round < 3 && !is_cell_size_given && !rc &&
+                                   thin_part.cells < MIN_CELLS_ACROSS_PART;
+         refinement_round++) {
         rc = refine_default_lattice(mesh, l, &thin_part);
     }
     if (!rc && thin_part.cells < MIN_CELLS_ACROSS_PART) {

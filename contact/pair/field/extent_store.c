@@ -33,8 +33,8 @@ static size_t extent_byte_count(uint64_t vertices, uint64_t tets)
     return (size_t)(4 * vertices * sizeof(double) + 4 * tets * sizeof(uint32_t));
 }
 
-static struct head make_extent_file_head(const struct tact_mesh *mesh,
-                                         const struct tact_extent_recipe *recipe)
+static struct head make_extent_file_header(const struct tact_mesh *mesh,
+                                           const struct tact_extent_recipe *recipe)
 {
     struct head head;
     memset(&head, 0, sizeof head);
@@ -75,7 +75,7 @@ static uint8_t *append_bytes(uint8_t *at, const void *from, size_t size)
 void tact_extent_save(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                       const struct tact_extent_recipe *recipe, const struct tact_extent *extent)
 {
-    struct head head = make_extent_file_head(mesh, recipe);
+    struct head head = make_extent_file_header(mesh, recipe);
     char name[40];
     if (!store || !store->save || !make_extent_file_name(mesh, &head, name)) {
         return;
@@ -139,7 +139,7 @@ static void *copy_next_array(const uint8_t **at, size_t size)
 int tact_extent_load(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                      const struct tact_extent_recipe *recipe, struct tact_extent **out)
 {
-    struct head expected = make_extent_file_head(mesh, recipe), head;
+    struct head expected = make_extent_file_header(mesh, recipe), head;
     char name[40];
     void *data = NULL;
     size_t size;

@@ -73,7 +73,7 @@ static struct side_key *list_sorted_sides(const struct tact_pressure_field *fiel
     return keys;
 }
 
-static const double *vertex_at(const struct tact_pressure_field *field, uint32_t i)
+static const double *vertex_position(const struct tact_pressure_field *field, uint32_t i)
 {
     return field->vertices + 3 * (size_t)i;
 }
@@ -88,9 +88,9 @@ static int add_interior_face(struct tact_pressure_field *field, const struct sid
                              size_t count, struct tact_error *err)
 {
     double u[3], w[3], *plane = field->faces[field->face_count];
-    const double *p = vertex_at(field, keys->corner[0]);
-    tact_v3_sub(u, vertex_at(field, keys->corner[1]), p);
-    tact_v3_sub(w, vertex_at(field, keys->corner[2]), p);
+    const double *p = vertex_position(field, keys->corner[0]);
+    tact_v3_sub(u, vertex_position(field, keys->corner[1]), p);
+    tact_v3_sub(w, vertex_position(field, keys->corner[2]), p);
     tact_v3_cross(plane, u, w);
     tact_v3_normalize(plane, plane);
     plane[3] = tact_v3_dot(plane, p);
@@ -102,7 +102,7 @@ static int add_interior_face(struct tact_pressure_field *field, const struct sid
     for (size_t i = 0; i < count; i++) {
         struct field_cell *cell = &field->cells[keys[i].cell];
         uint32_t side = keys[i].side;
-        int above = distance_from_plane(plane, vertex_at(field, cell->corner[side])) > 0.0;
+        int above = distance_from_plane(plane, vertex_position(field, cell->corner[side])) > 0.0;
         cell->face[side] = (uint32_t)field->face_count;
         cell->inside = (uint8_t)(cell->inside | above << side);
         cell->next[side] = count == 2 ? keys[1 - i].cell : TACT_FIELD_NO_CELL;
@@ -137,7 +137,8 @@ static double longest_cell_edge(const struct tact_pressure_field *field, const u
     double most = 0.0, edge[3];
     for (int i = 0; i < 6; i++) {
         static const uint8_t ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-        tact_v3_sub(edge, vertex_at(field, c[ends[i][0]]), vertex_at(field, c[ends[i][1]]));
+        tact_v3_sub(edge, vertex_position(field, c[ends[i][0]]),
+                    vertex_position(field, c[ends[i][1]]));
         most = tact_max(most, tact_v3_norm(edge));
     }
     return most;
@@ -150,10 +151,10 @@ static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t 
 {
     struct field_cell *cell = &field->cells[i];
     const uint32_t *c = cell->corner;
-    const double *x = vertex_at(field, c[0]), *p = field->pressure;
+    const double *x = vertex_position(field, c[0]), *p = field->pressure;
     double edge[3][3], area[3][3], longest = longest_cell_edge(field, c);
     for (int k = 0; k < 3; k++) {
-        tact_v3_sub(edge[k], vertex_at(field, c[k + 1]), x);
+        tact_v3_sub(edge[k], vertex_position(field, c[k + 1]), x);
     }
     for (int k = 0; k < 3; k++) {
         tact_v3_cross(area[k], edge[(k + 1) % 3], edge[(k + 2) % 3]);
@@ -307,14 +308,16 @@ int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **
     if (!field) {
         return -ENOMEM;
     }
-    field->rigid = 1;
+    field->is_rigid = 1;
     memcpy(field->vertices, mesh->vertices, 3 * mesh->vertex_count * sizeof(double));
     for (size_t i = 0; i < mesh->triangle_count; i++) {
         struct field_cell *cell = &field->cells[i];
         double u[3], w[3];
         memcpy(cell->corner, mesh->triangles + 3 * i, 3 * sizeof *cell->corner);
-        tact_v3_sub(u, vertex_at(field, cell->corner[1]), vertex_at(field, cell->corner[0]));
-        tact_v3_sub(w, vertex_at(field, cell->corner[2]), vertex_at(field, cell->corner[0]));
+        tact_v3_sub(u, vertex_position(field, cell->corner[1]),
+                    vertex_position(field, cell->corner[0]));
+        tact_v3_sub(w, vertex_position(field, cell->corner[2]),
+                    vertex_position(field, cell->corner[0]));
         tact_v3_cross(cell->gradient, w, u);
         tact_v3_normalize(cell->gradient, cell->gradient);
     }
@@ -338,8 +341,8 @@ int tact_field_halfspace(double gradient, struct tact_pressure_field **out)
     if (!field) {
         return -ENOMEM;
     }
-    field->rigid = isinf(gradient);
-    field->cells->gradient[2] = field->rigid ? -1.0 : -gradient;
+    field->is_rigid = isinf(gradient);
+    field->cells->gradient[2] = field->is_rigid ? -1.0 : -gradient;
     *out = field;
     return 0;
 }

@@ -41,38 +41,40 @@ struct pressure_circle {
 
 static struct pressure_circle circle_at_pressure(const struct ball_pair *b, double q)
 {
-    struct pressure_circle circle_at_q;
+    struct pressure_circle circle_at_level;
     double r = b->radius[0] - q * b->compliance[0], d = b->distance;
     if (b->plane) {
-        circle_at_q.x = d + q * b->compliance[1];
-        circle_at_q.slope = b->compliance[1];
-        circle_at_q.share = 1.0;
+        circle_at_level.x = d + q * b->compliance[1];
+        circle_at_level.slope = b->compliance[1];
+        circle_at_level.share = 1.0;
     } else {
         double other = b->radius[1] - q * b->compliance[1];
-        circle_at_q.x = 0.5 * ((r * r - other * other) / d + d);
-        circle_at_q.slope = (other * b->compliance[1] - r * b->compliance[0]) / d;
-        circle_at_q.share = (d - circle_at_q.x) / d;
+        circle_at_level.x = 0.5 * ((r * r - other * other) / d + d);
+        circle_at_level.slope = (other * b->compliance[1] - r * b->compliance[0]) / d;
+        circle_at_level.share = (d - circle_at_level.x) / d;
     }
-    circle_at_q.square = tact_max(r * r - circle_at_q.x * circle_at_q.x, 0.0);
-    return circle_at_q;
+    circle_at_level.square = tact_max(r * r - circle_at_level.x * circle_at_level.x, 0.0);
+    return circle_at_level;
 }
 
-/* Integrates over the pressure, from 0 to its largest at level q = `max_level`. rho^3 ends as the
- * power 3/2 of the remaining q, so the variable of that integral is the root of the latter. */
-static void integrate_ball_pressure(const struct ball_pair *b, double max_level,
+/* Integrates over the pressure, from 0 to its largest at level q = `max_pressure_level`. rho^3 ends
+ * as the power 3/2 of the remaining q, so the variable of that integral is the root of the latter.
+ */
+static void integrate_ball_pressure(const struct ball_pair *b, double max_pressure_level,
                                     struct tact_patch *patch, double *centre, double *square)
 {
     const struct field_quadrature_rule *rule = b->rule;
     double force = 0.0, stiffness = 0.0, moment = 0.0, radius_cubed_sum = 0.0, fourth = 0.0;
-    double peak = tact_field_pressure_law(rule->power, max_level);
+    double peak = tact_field_pressure_law(rule->power, max_pressure_level);
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
-        double q = max_level * rule->node[i], w = rule->weight[i] * peak, y = rule->root[i];
+        double q = max_pressure_level * rule->node[i], w = rule->weight[i] * peak,
+               y = rule->root[i];
         struct pressure_circle at = circle_at_pressure(b, q);
         force += w * PI * at.square;
         moment += w * PI * at.square * (at.x + q * at.slope / rule->power);
         stiffness += w * 2.0 * PI * at.x * at.share;
         fourth += w * PI / 4.0 * at.square * at.square;
-        at = circle_at_pressure(b, max_level * (1.0 - y * y));
+        at = circle_at_pressure(b, max_pressure_level * (1.0 - y * y));
         radius_cubed_sum +=
             rule->root_weight[i] * peak * (2.0 * PI / 3.0) * at.square * sqrt(at.square);
     }
@@ -148,10 +150,10 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, 
 
 /* 1 where the contact surface is a cap on one side of both centres: beyond the middle of a ball its
  * pressure decreases again. */
-static int is_spherical_cap(const struct ball_pair *b, double max_level)
+static int is_spherical_cap(const struct ball_pair *b, double max_pressure_level)
 {
-    return b->distance > 0.0 && b->radius[0] - max_level * b->compliance[0] > 0.0 &&
-           (b->plane || (b->radius[1] - max_level * b->compliance[1] > 0.0 &&
+    return b->distance > 0.0 && b->radius[0] - max_pressure_level * b->compliance[0] > 0.0 &&
+           (b->plane || (b->radius[1] - max_pressure_level * b->compliance[1] > 0.0 &&
                          b->distance > fabs(b->radius[0] - b->radius[1])));
 }
 
@@ -176,8 +178,8 @@ static void points_on_pressure_circle(const struct ball_pair *b, double q, const
  * circles of equal pressure at about equal steps of radius, and triangles in the innermost circle.
  */
 static void map_ball_pressure(const struct tact_pair_query *q, const struct ball_pair *b,
-                              double max_level, const double origin[3], const double normal[3],
-                              const struct tact_patch *patch)
+                              double max_pressure_level, const double origin[3],
+                              const double normal[3], const struct tact_patch *patch)
 {
     double circle_points[2][SECTORS][3], pressure[2] = {0.0, 0.0};
     if (!q->pressure) {
@@ -192,7 +194,7 @@ static void map_ball_pressure(const struct tact_pair_query *q, const struct ball
     points_on_pressure_circle(b, 0.0, origin, normal, patch, circle_points[0]);
     for (int k = 1; k <= RINGS; k++) {
         double share = 1.0 - (double)k / RINGS;
-        double level = max_level * (1.0 - share * share);
+        double level = max_pressure_level * (1.0 - share * share);
         pressure[k % 2] = tact_field_pressure_law(b->rule->power, level);
         points_on_pressure_circle(b, level, origin, normal, patch, circle_points[k % 2]);
         for (int i = 0; i < SECTORS; i++) {
@@ -215,21 +217,21 @@ static void map_ball_pressure(const struct tact_pair_query *q, const struct ball
 /* Makes the patch of a pair whose contact surface is a cap or, on a plane, a disc. swapped: the
  * first ball is the query's b. Returns 0 where it has no force. */
 static int make_patch(const struct tact_pair_query *q, const struct ball_pair *b, int swapped,
-                      const double normal[3], double max_level, struct tact_patch *patch)
+                      const double normal[3], double max_pressure_level, struct tact_patch *patch)
 {
     double x, square;
     const double *origin = swapped ? q->pose_b->position : q->pose_a->position;
     memset(patch, 0, sizeof *patch);
-    integrate_ball_pressure(b, max_level, patch, &x, &square);
+    integrate_ball_pressure(b, max_pressure_level, patch, &x, &square);
     double semi = sqrt(circle_at_pressure(b, 0.0).square), force = patch->wrench[0];
-    double damping = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
+    double relative_damping = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
     if (!(force > 0.0) || !(patch->stiffness[0] > 0.0)) {
         return 0;
     }
     patch->depth = force / patch->stiffness[0];
-    patch->stiffness[0] += damping * force;
+    patch->stiffness[0] += relative_damping * force;
     patch->stiffness[28] =
-        force * x * (b->plane ? 1.0 : (b->distance - x) / b->distance) + damping * square;
+        force * x * (b->plane ? 1.0 : (b->distance - x) / b->distance) + relative_damping * square;
     patch->stiffness[35] = patch->stiffness[28];
     tact_v3_copy(patch->center, origin);
     tact_v3_axpy(patch->center, -x, normal);
@@ -244,7 +246,7 @@ static int make_patch(const struct tact_pair_query *q, const struct ball_pair *b
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
     patch->area = PI * semi * semi;
-    map_ball_pressure(q, b, max_level, origin, normal, patch);
+    map_ball_pressure(q, b, max_pressure_level, origin, normal, patch);
     return 1;
 }
 
@@ -257,12 +259,13 @@ int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch
         return 0;
     }
     double depth = b.radius[0] + (b.plane ? 0.0 : b.radius[1]) - b.distance;
-    double max_level = depth / (b.compliance[0] + b.compliance[1]);
+    double max_pressure_level = depth / (b.compliance[0] + b.compliance[1]);
     if (!(depth > 0.0)) {
         return -EDOM;
     }
-    return is_spherical_cap(&b, max_level) ? make_patch(q, &b, swapped, normal, max_level, patch)
-                                           : 0;
+    return is_spherical_cap(&b, max_pressure_level)
+               ? make_patch(q, &b, swapped, normal, max_pressure_level, patch)
+               : 0;
 }
 
 int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_surface *of,

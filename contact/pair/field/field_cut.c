@@ -74,7 +74,8 @@ static void compute_crossing_point(const double *p, const double *q, double dist
 
 /* Clips an outline by plane number c and keeps its part on the positive or the negative side
  * (Sutherland-Hodgman). Returns 0 where nothing remains. */
-static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_side, int new_side)
+static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_side,
+                                 int side_of_new_edge)
 {
     struct outline in;
     int m = 0;
@@ -84,21 +85,22 @@ static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_si
     for (int i = 0; i < in.n; i++) {
         int j = i + 1 < in.n ? i + 1 : 0;
         double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
-        int here = (vi >= 0.0) == keeps_positive_side, there = (vj >= 0.0) == keeps_positive_side;
+        int is_corner_kept = (vi >= 0.0) == keeps_positive_side,
+            is_next_corner_kept = (vj >= 0.0) == keeps_positive_side;
         if (m + 2 > TACT_FIELD_CORNERS) {
             o->n = 0; /* the whole polygon is within rounding of an edge */
             return 0;
         }
-        if (here) {
+        if (is_corner_kept) {
             memcpy(o->x[m], in.x[i], sizeof in.x[i]);
             o->side[m++] = in.side[i];
         }
-        if (here != there) {
+        if (is_corner_kept != is_next_corner_kept) {
             int up = vi >= 0.0;
             compute_crossing_point(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi,
                                    3 + SIDES, o->x[m]);
             o->x[m][3 + c] = 0.0;
-            o->side[m++] = (int16_t)(here ? new_side : in.side[i]);
+            o->side[m++] = (int16_t)(is_corner_kept ? side_of_new_edge : in.side[i]);
         }
     }
     o->n = m;
@@ -123,14 +125,14 @@ static int owns_slice_in_face(const struct field_pair *pair, const struct field_
     double in[3], gradient_beyond[3], gradient_difference[3];
     tact_m3_mul_v3(in, pair->turn, pair->b->faces[cb->face[c]]);
     tact_v3_scale(in, in, cb->inside >> c & 1 ? 1.0 : -1.0);
-    tact_v3_sub(gradient_difference, plane->slope_b, plane->slope_a);
+    tact_v3_sub(gradient_difference, plane->gradient_b, plane->gradient_a);
     if (tact_v3_dot(gradient_difference, in) >= 0.0 || cb->next[c] == TACT_FIELD_NO_CELL) {
         return tact_v3_dot(gradient_difference, in) < 0.0;
     }
     tact_m3_mul_v3(gradient_beyond, pair->turn, pair->b->cells[cb->next[c]].gradient);
-    tact_v3_sub(gradient_difference, gradient_beyond, plane->slope_a);
-    double slope_sum = tact_v3_norm(gradient_beyond) + tact_v3_norm(plane->slope_a);
-    return tact_v3_dot(gradient_difference, in) <= LEVEL_CHANGE_TOLERANCE * slope_sum;
+    tact_v3_sub(gradient_difference, gradient_beyond, plane->gradient_a);
+    double gradient_magnitude_sum = tact_v3_norm(gradient_beyond) + tact_v3_norm(plane->gradient_a);
+    return tact_v3_dot(gradient_difference, in) <= LEVEL_CHANGE_TOLERANCE * gradient_magnitude_sum;
 }
 
 /* Index of the cell's face in which the whole slice lies; -1: none. */
@@ -168,10 +170,10 @@ static int compute_face_distances(struct outline *o, const struct tact_pressure_
     return 1;
 }
 
-/* Clips an outline by the faces of a cell except face `skipped`; first_side: number of the cell's
- * first side. */
-static int clip_by_cell(struct outline *o, const struct field_cell *cell, int skipped,
-                        int first_side)
+/* Clips an outline by the faces of a cell except face `skipped`; first_side_of_cell: number of the
+ * cell's first side. */
+static int clip_outline_by_cell(struct outline *o, const struct field_cell *cell, int skipped,
+                                int first_side_of_cell)
 {
     for (int c = 0; c < 4; c++) {
         if (c != skipped && !has_corners_on_side(o, c, cell->inside >> c & 1)) {
@@ -180,7 +182,7 @@ static int clip_by_cell(struct outline *o, const struct field_cell *cell, int sk
     }
     for (int c = 0; c < 4; c++) {
         if (c != skipped && has_corners_on_side(o, c, cell->inside >> c & 1) < 2 &&
-            !clip_outline_by_plane(o, c, cell->inside >> c & 1, first_side + c)) {
+            !clip_outline_by_plane(o, c, cell->inside >> c & 1, first_side_of_cell + c)) {
             return 0;
         }
     }
@@ -241,21 +243,21 @@ static int slice_by_equal_pressure_plane(const struct field_pair *pair, const st
                                          const struct field_cell *cb, struct outline *o,
                                          struct field_polygon *plane)
 {
-    int is_b_rigid = pair->b->rigid, equal_corners = 0;
+    int is_b_rigid = pair->b->is_rigid, equal_corners = 0;
     double e[4], gradient_difference[3],
         rounding = PRESSURE_ROUNDING_RATIO * pair->a->nodes[0].most;
-    tact_m3_mul_v3(plane->slope_b, pair->turn, cb->gradient);
-    double base = cb->base - tact_v3_dot(plane->slope_b, pair->shift);
+    tact_m3_mul_v3(plane->gradient_b, pair->turn, cb->gradient);
+    double base = cb->base - tact_v3_dot(plane->gradient_b, pair->shift);
     for (int k = 0; k < 4; k++) {
-        e[k] = tact_v3_dot(plane->slope_b, cell_corner(pair->a, ca, k)) + base;
+        e[k] = tact_v3_dot(plane->gradient_b, cell_corner(pair->a, ca, k)) + base;
         if (!is_b_rigid) {
             e[k] -= pair->a->pressure[ca->corner[k]];
             e[k] = fabs(e[k]) <= rounding ? 0.0 : e[k];
             equal_corners += e[k] == 0.0;
         }
     }
-    tact_v3_sub(gradient_difference, plane->slope_b, ca->gradient);
-    tact_v3_copy(plane->normal, is_b_rigid ? plane->slope_b : gradient_difference);
+    tact_v3_sub(gradient_difference, plane->gradient_b, ca->gradient);
+    tact_v3_copy(plane->normal, is_b_rigid ? plane->gradient_b : gradient_difference);
     plane->gradient_difference = tact_v3_normalize(plane->normal, plane->normal);
     return equal_corners == 4 ? -1 : slice_tetrahedron(pair, ca, e, o);
 }
@@ -271,8 +273,8 @@ static void triangle_in_a(const struct field_pair *pair, const struct field_cell
         o->side[k] = (int16_t)(4 + k);
     }
     o->n = 3;
-    tact_m3_mul_v3(plane->slope_b, pair->turn, cb->gradient);
-    tact_v3_copy(plane->normal, plane->slope_b);
+    tact_m3_mul_v3(plane->gradient_b, pair->turn, cb->gradient);
+    tact_v3_copy(plane->normal, plane->gradient_b);
     plane->gradient_difference = 1.0;
 }
 
@@ -280,7 +282,7 @@ static void triangle_in_a(const struct field_pair *pair, const struct field_cell
 static int clip_negative_pressure(struct outline *o, const struct field_polygon *plane)
 {
     for (int i = 0; i < o->n; i++) {
-        o->x[i][3] = tact_v3_dot(plane->slope_a, o->x[i]) + plane->base;
+        o->x[i][3] = tact_v3_dot(plane->gradient_a, o->x[i]) + plane->base;
     }
     return clip_outline_by_plane(o, 0, 1, -1);
 }
@@ -308,7 +310,8 @@ static int cut_pair_outline(const struct field_pair *pair, const struct field_ce
             return 0;
         }
         int in = face_containing_slice(o, slack);
-        rc = (in < 0 || owns_slice_in_face(pair, cb, in, plane)) && clip_by_cell(o, cb, in, 4);
+        rc = (in < 0 || owns_slice_in_face(pair, cb, in, plane)) &&
+             clip_outline_by_cell(o, cb, in, 4);
     } else if (pair->b->kind == TACT_FIELD_RIGID && pair->a->kind == TACT_FIELD_TETS) {
         for (int i = 0; i < o->n; i++) {
             tact_v3_copy(at[i], o->x[i]);
@@ -319,7 +322,7 @@ static int cut_pair_outline(const struct field_pair *pair, const struct field_ce
         }
         int in = face_containing_slice(o, slack);
         plane->is_in_cell_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
-        rc = clip_by_cell(o, ca, -1, 0);
+        rc = clip_outline_by_cell(o, ca, -1, 0);
     }
     return rc && (pair->a->kind == TACT_FIELD_HALFSPACE || ca->rim & 16)
                ? clip_negative_pressure(o, plane)
@@ -333,12 +336,12 @@ int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
     struct outline o;
     polygon->a = i;
     polygon->b = j;
-    polygon->soft = !pair->b->rigid;
+    polygon->are_both_soft = !pair->b->is_rigid;
     polygon->is_in_cell_face = 0;
     polygon->sphere = NULL;
     polygon->base = ca->base;
     polygon->power = pair->a->power;
-    tact_v3_copy(polygon->slope_a, ca->gradient);
+    tact_v3_copy(polygon->gradient_a, ca->gradient);
     int rc = cut_pair_outline(pair, ca, cb, &o, polygon);
     polygon->corners = rc > 0 ? o.n : 0;
     memcpy(polygon->side, o.side, (size_t)polygon->corners * sizeof *o.side);

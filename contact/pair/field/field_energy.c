@@ -19,12 +19,12 @@ struct part {
 };
 
 /* A linear function to be integrated over the part of a tetrahedron within the first planes. */
-struct bounded_linear_function {
+struct linear_function_over_tetrahedron {
     const struct part *part;
     double slope[3], base;
 };
 
-static double integral_over_tetrahedron(const struct bounded_linear_function *f,
+static double integral_over_tetrahedron(const struct linear_function_over_tetrahedron *f,
                                         const double (*x)[3])
 {
     double u[3], v[3], w[3], across[3], sum = 4.0 * f->base;
@@ -94,8 +94,8 @@ static int cut_tetrahedron_above_plane(const double (*x)[3], const double *plane
 
 /* Integral of a function over the part of a tetrahedron within the planes from number k on;
  * recursive, as deep as there are planes. */
-static double integrate_within_planes(const struct bounded_linear_function *f, const double (*x)[3],
-                                      int k)
+static double integrate_within_planes(const struct linear_function_over_tetrahedron *f,
+                                      const double (*x)[3], int k)
 {
     double tet[3][4][3], sum = 0.0;
     if (k == f->part->planes) {
@@ -111,7 +111,7 @@ static double integrate_within_planes(const struct bounded_linear_function *f, c
 static void cell_corners(const struct field_pair *pair, int of_b, uint32_t i, double (*x)[3])
 {
     const struct tact_pressure_field *field = of_b ? pair->b : pair->a;
-    int corners = field->rigid ? 3 : 4;
+    int corners = field->is_rigid ? 3 : 4;
     for (int k = 0; k < corners; k++) {
         const double *from = field->vertices + 3 * (size_t)field->cells[i].corner[k];
         tact_v3_copy(x[k], from);
@@ -159,7 +159,7 @@ static double integrate_lesser_pressure(const struct field_pair *pair, uint32_t 
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct part part = {.planes = 0};
-    struct bounded_linear_function f = {.part = &part, .base = ca->base};
+    struct linear_function_over_tetrahedron f = {.part = &part, .base = ca->base};
     double x[4][3], other[4][3], slope[3];
     cell_corners(pair, 0, i, x);
     tact_m3_mul_v3(slope, pair->turn, cb->gradient);
@@ -187,7 +187,7 @@ static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
-    struct bounded_linear_function f = {.part = &part, .base = ca->base};
+    struct linear_function_over_tetrahedron f = {.part = &part, .base = ca->base};
     double x[4][3], slope[3];
     cell_corners(pair, 0, i, x);
     tact_v3_copy(f.slope, ca->gradient);
@@ -206,7 +206,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
-    struct bounded_linear_function f = {.part = &part, .base = ca->base};
+    struct linear_function_over_tetrahedron f = {.part = &part, .base = ca->base};
     double x[4][3], cone[4][3], inward[3], arm[3];
     cell_corners(pair, 1, j, cone);
     tact_m3_mul_v3(inward, pair->turn, pair->b->cells[j].gradient);
@@ -281,8 +281,8 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
         return overlap_integral_of_nodes(&pair, pair.a->nodes, pair.b->nodes);
     }
     for (uint32_t i = 0; i < pair.a->cell_count; i++) {
-        sum += pair.b->rigid ? integral_over_halfspace(&pair, i)
-                             : integrate_lesser_pressure(&pair, i, 0);
+        sum += pair.b->is_rigid ? integral_over_halfspace(&pair, i)
+                                : integrate_lesser_pressure(&pair, i, 0);
     }
     return sum;
 }

@@ -37,7 +37,7 @@ struct field_node {
     /* bounds of all cells below the node, and of their faces on which the pressure is 0 */
     struct field_box all, rim;
     /* lower and upper bound of the pressure gradients [Pa/m] */
-    double slope_lower[3], slope_upper[3];
+    double gradient_lower_bound[3], gradient_upper_bound[3];
     double least, most; /* pressure [Pa] */
     uint32_t first;     /* index of the first of two child nodes, or of the cell of a leaf */
     uint32_t leaf;
@@ -45,7 +45,7 @@ struct field_node {
 
 struct tact_pressure_field {
     enum tact_pressure_field_kind kind;
-    int rigid;
+    int is_rigid;
     double power; /* exponent m of the pressure law q^m. Below, "pressure" of a field or cell is q
                      [Pa^(1/m)] */
     double size;  /* sum of the sides of the field's bounds [m]; 0 of a half-space */
@@ -80,8 +80,8 @@ static inline int tact_field_can_touch(const struct tact_pressure_field *a,
                                        const struct tact_pressure_field *b)
 {
     int planes = a->kind == TACT_FIELD_HALFSPACE && b->kind == TACT_FIELD_HALFSPACE;
-    int alike = a->rigid || b->rigid || a->power == b->power;
-    return !(a->rigid && b->rigid) && !planes && alike;
+    int alike = a->is_rigid || b->is_rigid || a->power == b->power;
+    return !(a->is_rigid && b->is_rigid) && !planes && alike;
 }
 
 /* 1 where b must be the first field of the pair: the first is one with tetrahedra, else the soft
@@ -118,9 +118,9 @@ struct field_sphere {
  * pair->a. */
 struct field_polygon {
     uint32_t a, b;
-    int group; /* number of its group of polygons with similar normals */
+    int normal_group; /* number of its group of polygons with similar normals */
     int corners;
-    int soft;            /* 1: neither is rigid */
+    int are_both_soft;   /* 1: neither is rigid */
     int is_in_cell_face; /* 1: the polygon is a rigid triangle that lies in a face between two cells
                             of a */
     /* corners of the polygon [m], in either orientation about the normal */
@@ -128,9 +128,10 @@ struct field_polygon {
     /* Side of a cell across which the surface continues beyond the polygon's edge from each corner:
      * of cell a 0 to 3, of cell b 4 to 7, -1: none. */
     int16_t side[TACT_FIELD_CORNERS];
-    double normal[3];              /* unit, into b */
-    double slope_a[3], slope_b[3]; /* pressure gradients of a and b; for a rigid b its normal */
-    /* the ball that stands for a without cells: slope_a and base are unset, springs are those of
+    double normal[3]; /* unit, into b */
+    double gradient_a[3],
+        gradient_b[3]; /* pressure gradients of a and b; for a rigid b its normal */
+    /* the ball that stands for a without cells: gradient_a and base are unset, springs are those of
      * -p'/r about its centre, and all integrals are over the part of a triangle in the ball; NULL:
      * a has cells */
     const struct field_sphere *sphere;
@@ -141,8 +142,8 @@ struct field_polygon {
     struct field_moments area_moments; /* moments of the area about corner 0 [m^2, m^3, m^4] */
     double load, lever[3]; /* integrals over the polygon of the pressure, and of the pressure times
                               the position from corner 0 */
-    struct field_moments springs; /* moments of the weight m q^(m - 1) about corner 0; unset where
-                                     the power m is 1 */
+    struct field_moments stiffness_moments; /* moments of the weight m q^(m - 1) about corner 0;
+                                     unset where the power m is 1 */
 };
 
 /* The pressure q^m of a level q [Pa]; 0 where q is not positive. */
@@ -161,15 +162,15 @@ double tact_field_pressure_slope(const struct tact_field_material *material);
 static inline double tact_field_level(const struct field_polygon *p, const double *x)
 {
     return p->sphere ? p->sphere->slope * (p->sphere->radius - tact_v3_norm(x))
-                     : p->base + tact_v3_dot(p->slope_a, x);
+                     : p->base + tact_v3_dot(p->gradient_a, x);
 }
 
 /* Moments of the derivative of the pressure law over a polygon, with which gradients of q become
  * those of pressure. */
 static inline const struct field_moments *
-tact_field_spring_moments(const struct field_polygon *polygon)
+tact_field_stiffness_moments(const struct field_polygon *polygon)
 {
-    return polygon->power == 1.0 ? &polygon->area_moments : &polygon->springs;
+    return polygon->power == 1.0 ? &polygon->area_moments : &polygon->stiffness_moments;
 }
 
 /* Integrates the pressure law over a polygon whose power is not 1: sets load, lever and springs. */

@@ -45,19 +45,20 @@ struct level {
 
 /* Computes the integrals over t from 0 to 1 of t^k q^m and t^k m q^(m - 1), k = 1, 2, 3, with q
  * linear from `apex` to `base`. */
-static void integrate_between_levels(double m, const struct level *apex, const struct level *base,
-                                     double load[3], double spring_integrals[3])
+static void integrate_pressure_between_levels(double m, const struct level *apex,
+                                              const struct level *base, double load[3],
+                                              double stiffness_integrals[3])
 {
     double step = base->q - apex->q;
     memset(load, 0, 3 * sizeof *load);
-    memset(spring_integrals, 0, 3 * sizeof *spring_integrals);
+    memset(stiffness_integrals, 0, 3 * sizeof *stiffness_integrals);
     if (tact_min(apex->q, base->q) > MIN_QUADRATURE_LEVEL_RATIO * tact_max(apex->q, base->q)) {
         for (int i = 0; i < NODES; i++) {
             double q = apex->q + step * node[i], p = weight[i] * tact_field_pressure_law(m, q),
                    t = node[i];
             for (int k = 0; k < 3; k++, t *= node[i]) {
                 load[k] += t * p;
-                spring_integrals[k] += t * m * p / q;
+                stiffness_integrals[k] += t * m * p / q;
             }
         }
         return;
@@ -76,23 +77,23 @@ static void integrate_between_levels(double m, const struct level *apex, const s
         double shift = 1.0;
         for (int j = k + 1; j >= 0; j--, shift *= -apex->q) {
             load[k] += by * binomials[k][j] * shift * whole[j];
-            spring_integrals[k] += by * binomials[k][j] * shift * slope[j];
+            stiffness_integrals[k] += by * binomials[k][j] * shift * slope[j];
         }
     }
 }
 
 /* Adds the moments of one weight over a triangle to those about a point, from its integrals over t,
- * `integrals`. twice_area: twice the area of the triangle; the apex, and u, w, the ends of the
- * base, both from that point. */
+ * `level_integrals`. twice_area: twice the area of the triangle; the apex, and u, w, the ends of
+ * the base, both from that point. */
 static void add_triangle_part_integrals(struct field_moments *out, double twice_area,
-                                        const double integrals[3], const double *apex,
+                                        const double level_integrals[3], const double *apex,
                                         const double *u, const double *w)
 {
-    double a[3], b[3], mean[3], area = twice_area * integrals[0];
+    double a[3], b[3], mean[3], area = twice_area * level_integrals[0];
     tact_v3_sub(a, u, apex);
     tact_v3_sub(b, w, apex);
     for (int k = 0; k < 3; k++) {
-        mean[k] = 0.5 * twice_area * integrals[1] * (a[k] + b[k]);
+        mean[k] = 0.5 * twice_area * level_integrals[1] * (a[k] + b[k]);
     }
     out->area += area;
     tact_v3_axpy(out->first, area, apex);
@@ -100,7 +101,7 @@ static void add_triangle_part_integrals(struct field_moments *out, double twice_
     for (int k = 0; k < 9; k++) {
         int r = k / 3, c = k % 3;
         out->second[k] += area * apex[r] * apex[c] + apex[r] * mean[c] + mean[r] * apex[c] +
-                          twice_area * integrals[2] / 6.0 *
+                          twice_area * level_integrals[2] / 6.0 *
                               (2.0 * a[r] * a[c] + 2.0 * b[r] * b[c] + a[r] * b[c] + b[r] * a[c]);
     }
 }
@@ -109,7 +110,7 @@ static void add_triangle_part_integrals(struct field_moments *out, double twice_
  * polygon's corner 0. */
 static void add_triangle_moments(double m, double area, const double (*x)[3],
                                  const struct level *at, struct field_moments *load,
-                                 struct field_moments *spring_integrals)
+                                 struct field_moments *stiffness_integrals)
 {
     int low = 0, high = 0;
     for (int k = 1; k < 3; k++) {
@@ -128,24 +129,24 @@ static void add_triangle_moments(double m, double area, const double (*x)[3],
     }
     for (int upper = 0; upper < 2; upper++) {
         const int apex = upper ? far : low;
-        double twice_area = 2.0 * area * (upper ? 1.0 - share : share), of_load[3], of_spring[3];
+        double twice_area = 2.0 * area * (upper ? 1.0 - share : share), of_load[3], of_stiffness[3];
         if (upper ? share < 1.0 : share > 0.0) {
-            integrate_between_levels(m, &at[apex], &at[middle], of_load, of_spring);
+            integrate_pressure_between_levels(m, &at[apex], &at[middle], of_load, of_stiffness);
             add_triangle_part_integrals(load, twice_area, of_load, x[apex], x[middle], cut);
-            add_triangle_part_integrals(spring_integrals, twice_area, of_spring, x[apex], x[middle],
-                                        cut);
+            add_triangle_part_integrals(stiffness_integrals, twice_area, of_stiffness, x[apex],
+                                        x[middle], cut);
         }
     }
 }
 
 void tact_field_integrate_law(struct field_polygon *p)
 {
-    struct field_moments load = {.area = 0.0}, spring_integrals = {.area = 0.0};
+    struct field_moments load = {.area = 0.0}, stiffness_integrals = {.area = 0.0};
     struct level at[TACT_FIELD_CORNERS];
     double from[TACT_FIELD_CORNERS][3], sum = 0.0;
     for (int k = 0; k < p->corners; k++) {
         tact_v3_sub(from[k], p->corner[k], p->corner[0]);
-        at[k].q = tact_max(p->base + tact_v3_dot(p->slope_a, p->corner[k]), 0.0);
+        at[k].q = tact_max(p->base + tact_v3_dot(p->gradient_a, p->corner[k]), 0.0);
         at[k].p = tact_field_pressure_law(p->power, at[k].q);
     }
     for (int k = 1; k + 1 < p->corners; k++) {
@@ -157,14 +158,15 @@ void tact_field_integrate_law(struct field_polygon *p)
         tact_v3_cross(across, x[1], x[2]);
         double area = 0.5 * tact_v3_dot(across, p->normal);
         sum += area;
-        add_triangle_moments(p->power, area, (const double(*)[3])x, of, &load, &spring_integrals);
+        add_triangle_moments(p->power, area, (const double(*)[3])x, of, &load,
+                             &stiffness_integrals);
     }
     double sign = sum < 0.0 ? -1.0 : 1.0;
     p->load = sign * load.area;
     tact_v3_scale(p->lever, load.first, sign);
-    p->springs.area = sign * spring_integrals.area;
-    tact_v3_scale(p->springs.first, spring_integrals.first, sign);
+    p->stiffness_moments.area = sign * stiffness_integrals.area;
+    tact_v3_scale(p->stiffness_moments.first, stiffness_integrals.first, sign);
     for (int k = 0; k < 9; k++) {
-        p->springs.second[k] = sign * spring_integrals.second[k];
+        p->stiffness_moments.second[k] = sign * stiffness_integrals.second[k];
     }
 }

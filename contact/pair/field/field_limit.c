@@ -34,8 +34,9 @@ enum { MAX_LIMIT_CORRECTIONS = 4 };
 struct part {
     int first, count;
     double load, x, y, xx, xy, yy;
-    double own;     /* load times the mean squares of the points' own sub-areas [N m^2] */
-    double tilt[3]; /* sums of load times the products nx nx, nx ny, ny ny of the normals [N] */
+    double own; /* load times the mean squares of the points' own sub-areas [N m^2] */
+    double normal_tilt_moments[3]; /* sums of load times the products nx nx, nx ny, ny ny of the
+                                      normals [N] */
     double axis[2], weight; /* direction of the largest second moment; priority with which the part
                                is divided next */
 };
@@ -46,22 +47,24 @@ struct part {
 static void set_split_axis_and_priority(struct part *part)
 {
     double sum = part->xx + part->yy, half = 0.5 * (part->xx - part->yy);
-    double half_difference = sqrt(half * half + part->xy * part->xy);
-    double along = half_difference + fabs(half), size = sqrt(along * along + part->xy * part->xy);
+    double half_eigenvalue_difference = sqrt(half * half + part->xy * part->xy);
+    double along = half_eigenvalue_difference + fabs(half),
+           size = sqrt(along * along + part->xy * part->xy);
     double square = part->x * part->x + part->y * part->y + sum / part->load;
     part->axis[0] = 1.0;
     part->axis[1] = 0.0;
-    if (half_difference > 1e-6 * sum) {
+    if (half_eigenvalue_difference > 1e-6 * sum) {
         part->axis[0] = (half > 0.0 ? along : part->xy) / size;
         part->axis[1] = (half > 0.0 ? part->xy : along) / size;
     }
-    part->weight = sum > 0.0 ? (0.5 * sum + half_difference) / sqrt(square * sqrt(square)) : 0.0;
+    part->weight =
+        sum > 0.0 ? (0.5 * sum + half_eigenvalue_difference) / sqrt(square * sqrt(square)) : 0.0;
 }
 
 /* Sums over points: load, and moments about a point of the loads, their squares, and their
  * sub-areas' own squares. */
 struct moments {
-    double load, x, y, xx, xy, yy, own, tilt[3];
+    double load, x, y, xx, xy, yy, own, normal_tilt_moments[3];
 };
 
 static void add_point_to_moments(const struct field_points *points, int i, double dx, double dy,
@@ -75,9 +78,9 @@ static void add_point_to_moments(const struct field_points *points, int i, doubl
     m->xy += lx * dy;
     m->yy += ly * dy;
     m->own += load * points->own[i];
-    m->tilt[0] += load * points->nx[i] * points->nx[i];
-    m->tilt[1] += load * points->nx[i] * points->ny[i];
-    m->tilt[2] += load * points->ny[i] * points->ny[i];
+    m->normal_tilt_moments[0] += load * points->nx[i] * points->nx[i];
+    m->normal_tilt_moments[1] += load * points->nx[i] * points->ny[i];
+    m->normal_tilt_moments[2] += load * points->ny[i] * points->ny[i];
 }
 
 /* Sets a part of the pressure from its moments about (x, y). */
@@ -91,7 +94,7 @@ static void set_pressure_part(const struct moments *m, double x, double y, struc
     part->xy = m->xy - m->x * dy;
     part->yy = tact_max(m->yy - m->y * dy, 0.0);
     part->own = tact_max(m->own, 0.0);
-    memcpy(part->tilt, m->tilt, sizeof part->tilt);
+    memcpy(part->normal_tilt_moments, m->normal_tilt_moments, sizeof part->normal_tilt_moments);
     set_split_axis_and_priority(part);
 }
 
@@ -129,15 +132,16 @@ static int split_pressure_part(struct field_points *points, struct part *part,
     new_part->first = low;
     new_part->count = split_count;
     part->count -= split_count;
-    const struct moments left = {
-        part->load - m.load,
-        -m.x,
-        -m.y,
-        part->xx - m.xx,
-        part->xy - m.xy,
-        part->yy - m.yy,
-        part->own - m.own,
-        {part->tilt[0] - m.tilt[0], part->tilt[1] - m.tilt[1], part->tilt[2] - m.tilt[2]}};
+    const struct moments left = {part->load - m.load,
+                                 -m.x,
+                                 -m.y,
+                                 part->xx - m.xx,
+                                 part->xy - m.xy,
+                                 part->yy - m.yy,
+                                 part->own - m.own,
+                                 {part->normal_tilt_moments[0] - m.normal_tilt_moments[0],
+                                  part->normal_tilt_moments[1] - m.normal_tilt_moments[1],
+                                  part->normal_tilt_moments[2] - m.normal_tilt_moments[2]}};
     set_pressure_part(&m, x, y, new_part);
     set_pressure_part(&left, x, y, part);
     return 1;
@@ -184,8 +188,8 @@ static double mean_pressure_distance(const struct field_points *points)
 
 /* Torsion arm of the parts whose own arms have this share of their mean squares, and its derivative
  * by the share. */
-static double torsion_arm_of_parts(const struct tact_friction_points *p, const double *square,
-                                   double share, double *slope)
+static double torsion_arm_of_pressure_parts(const struct tact_friction_points *p,
+                                            const double *square, double share, double *slope)
 {
     double arm = 0.0;
     *slope = 0.0;
@@ -203,19 +207,21 @@ static double torsion_arm_of_parts(const struct tact_friction_points *p, const d
 
 /* Sets the tilts of the parts, and increases their shares from those of the force to those of the
  * pressure, where the surface is not flat. */
-static void set_tilts_of_parts(const struct part *part, double load, double pressure_per_force,
-                               struct tact_friction_points *p)
+static void set_normal_tilts_of_parts(const struct part *part, double load,
+                                      double pressure_per_force, struct tact_friction_points *p)
 {
-    double tilt = 0.0;
+    double tilt_sum = 0.0;
     for (int i = 0; i < p->count; i++) {
-        tilt += part[i].tilt[0] + part[i].tilt[2];
+        tilt_sum += part[i].normal_tilt_moments[0] + part[i].normal_tilt_moments[2];
     }
-    p->tilted = tilt > MIN_MEAN_TILT * load;
+    p->tilted = tilt_sum > MIN_MEAN_TILT * load;
     for (int i = 0; i < p->count && p->tilted; i++) {
         /* For a part whose load is of the size of rounding all three entries are rounding of
          * differences. */
-        double xx = tact_max(part[i].tilt[0], 0.0), yy = tact_max(part[i].tilt[2], 0.0);
-        double xy = copysign(tact_min(fabs(part[i].tilt[1]), sqrt(xx * yy)), part[i].tilt[1]);
+        double xx = tact_max(part[i].normal_tilt_moments[0], 0.0),
+               yy = tact_max(part[i].normal_tilt_moments[2], 0.0);
+        double xy = copysign(tact_min(fabs(part[i].normal_tilt_moments[1]), sqrt(xx * yy)),
+                             part[i].normal_tilt_moments[1]);
         double sum = (xx + yy) / part[i].load;
         double scale = (sum > MAX_PART_TILT ? MAX_PART_TILT / sum : 1.0) / part[i].load;
         p->tilt_xx[i] = scale * xx;
@@ -241,18 +247,20 @@ void tact_field_friction_limit(struct field_points *points, double pressure_per_
         p->share[i] = part[i].load / load;
         square[i] = (part[i].xx + part[i].yy + part[i].own) / part[i].load;
     }
-    set_tilts_of_parts(part, load, pressure_per_force, p);
-    double exact_arm = p->count ? mean_pressure_distance(points) : 0.0;
-    exact_arm *= p->tilted ? pressure_per_force : 1.0;
-    for (int i = 0; i < MAX_LIMIT_CORRECTIONS && exact_arm > 0.0; i++) {
-        double arm_error = exact_arm - torsion_arm_of_parts(p, square, share, &slope);
-        share = slope > 0.0 ? tact_max(MIN_SQUARED_ARM_RATIO,
-                                       tact_min(MAX_SQUARED_ARM_RATIO, share + arm_error / slope))
-                            : share;
+    set_normal_tilts_of_parts(part, load, pressure_per_force, p);
+    double exact_torsion_arm = p->count ? mean_pressure_distance(points) : 0.0;
+    exact_torsion_arm *= p->tilted ? pressure_per_force : 1.0;
+    for (int i = 0; i < MAX_LIMIT_CORRECTIONS && exact_torsion_arm > 0.0; i++) {
+        double torsion_arm_error =
+            exact_torsion_arm - torsion_arm_of_pressure_parts(p, square, share, &slope);
+        share = slope > 0.0
+                    ? tact_max(MIN_SQUARED_ARM_RATIO,
+                               tact_min(MAX_SQUARED_ARM_RATIO, share + torsion_arm_error / slope))
+                    : share;
     }
     for (int i = 0; i < p->count; i++) {
         p->arm[i] = sqrt(share * square[i]);
     }
-    patch->spin_arm = torsion_arm_of_parts(p, square, share, &slope);
+    patch->spin_arm = torsion_arm_of_pressure_parts(p, square, share, &slope);
     patch->surface = patch->spin_arm > 0.0 ? TACT_SURFACE_POINTS : TACT_SURFACE_ELLIPSOID;
 }

@@ -42,7 +42,8 @@ static double squared_box_distance(const struct field_box *box, const double *x)
 }
 
 /* Distance of a point from the surface of zero pressure [m]. */
-static double distance_from_zero_surface(const struct tact_pressure_field *field, const double *x)
+static double distance_from_zero_pressure_surface(const struct tact_pressure_field *field,
+                                                  const double *x)
 {
     uint32_t stack[TACT_FIELD_DEPTH + 2];
     double best = INFINITY, zero[4][3];
@@ -185,7 +186,7 @@ static void measure_tetrahedra(const struct tact_pressure_field *field, double s
 static void add_sampled_mesh_point(const struct tact_pressure_field *field, const double *x,
                                    double area, double *square, struct tact_field_quality *out)
 {
-    double far = distance_from_zero_surface(field, x);
+    double far = distance_from_zero_pressure_surface(field, x);
     *square += area * far * far;
     if (far > out->worst) {
         out->worst = far;

@@ -84,8 +84,8 @@ static int count_field_patches(const struct tact_shape *a, const struct tact_sha
     return options->local == TACT_LOCAL_CONE && !planes ? TACT_PIECES : 0;
 }
 
-static void count_polygons(const struct tact_pair_query *q, const struct field_surface *of,
-                           int exceeds_capacity)
+static void add_polygons_to_counts(const struct tact_pair_query *q, const struct field_surface *of,
+                                   int exceeds_capacity)
 {
     if (q->counts) {
         q->counts[TACT_COUNT_POLYGONS] += (int)of->count;
@@ -96,8 +96,8 @@ static void count_polygons(const struct tact_pair_query *q, const struct field_s
 
 /* Counts the parts of the pressure of a patch that is solved, and whether its pressures oppose each
  * other. */
-static void count_patch(const struct tact_pair_query *q, const struct field_part *part,
-                        const struct tact_patch *patch)
+static void add_patch_to_counts(const struct tact_pair_query *q, const struct field_part *part,
+                                const struct tact_patch *patch)
 {
     if (q->counts) {
         q->counts[TACT_COUNT_PARTS] += patch->points.count;
@@ -123,29 +123,29 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     }
     rc = tact_field_find_pair(q, soft->scratch, &of);
     if (rc <= 0) {
-        count_polygons(q, &of, rc < 0);
+        add_polygons_to_counts(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;
     }
     if (of.sphere.radius > 0.0 && tact_field_ball_disc(q, &of, patch)) {
-        count_polygons(q, &of, 0);
+        add_polygons_to_counts(q, &of, 0);
         return 0;
     }
     tact_field_sum_polygons(&of, -1, &part);
-    int groups = tact_field_group_by_normal(&of, &part, q->most);
+    int group_count = tact_field_group_by_normal(&of, &part, q->most);
     rc = tact_field_make_patch(q, &of, &part, soft->points, patch);
-    count_polygons(q, &of, soft->points->lost > 0);
-    if (groups == 1) {
+    add_polygons_to_counts(q, &of, soft->points->lost > 0);
+    if (group_count == 1) {
         if (!rc) {
-            count_patch(q, &part, patch);
+            add_patch_to_counts(q, &part, patch);
             tact_field_map_pressure(q, &of, &part, patch);
         }
         return rc;
     }
-    for (int g = 0; g < groups; g++) {
+    for (int g = 0; g < group_count; g++) {
         memset(&piece[made].moments, 0, sizeof piece[made].moments);
         tact_field_sum_polygons(&of, g, &part);
         if (!tact_field_make_patch(q, &of, &part, soft->points, &piece[made].patch)) {
-            count_patch(q, &part, &piece[made].patch);
+            add_patch_to_counts(q, &part, &piece[made].patch);
             tact_field_map_pressure(q, &of, &part, &piece[made].patch);
             made++;
         }

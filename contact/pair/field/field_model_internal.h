@@ -60,9 +60,9 @@ void tact_field_friction_limit(struct field_points *points, double pressure_per_
 /* A part of a contact surface: a group of polygons with similar normals, -1: all, summed about its
  * centre of pressure. */
 struct field_part {
-    int group;
+    int normal_group;
     struct field_sums sums;
-    double springs; /* sum of the stiffnesses of the polygons along their normals [N/m] */
+    double normal_stiffness; /* sum of the stiffnesses of the polygons along their normals [N/m] */
     int is_opposed; /* 1: the patch's friction, or its torque about the normal, is limited because
                        its pressures oppose each other */
 };

@@ -17,7 +17,7 @@
 /* Cosine of the largest angle between the normals of a group's polygons and its first polygon. */
 #define MIN_GROUP_NORMAL_COSINE 0.7071
 /* Pitch of the contact wrench that is rounding, relative to the size of the patch. */
-#define MIN_PITCH_RATIO 1e-9
+#define MIN_TORQUE_RATIO 1e-9
 /* Smallest load of a polygon that starts a group, relative to the largest load. */
 #define MIN_GROUP_LOAD_RATIO 1e-3
 
@@ -29,25 +29,25 @@ static double polygon_normal_stiffness(const struct field_polygon *p)
         double height = fabs(tact_v3_dot(p->normal, p->corner[0]));
         return p->power * p->load / (p->sphere->radius - height);
     }
-    return -tact_field_spring_moments(p)->area / p->gradient_difference *
-           tact_v3_dot(p->slope_a, p->normal) * tact_v3_dot(p->slope_b, p->normal);
+    return -tact_field_stiffness_moments(p)->area / p->gradient_difference *
+           tact_v3_dot(p->gradient_a, p->normal) * tact_v3_dot(p->gradient_b, p->normal);
 }
 
 void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out)
 {
     int any = 0;
     memset(out, 0, sizeof *out);
-    out->group = group;
+    out->normal_group = group;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
-        if (group >= 0 && p->group != group) {
+        if (group >= 0 && p->normal_group != group) {
             continue;
         }
         if (!any++) {
             tact_v3_copy(out->sums.origin, p->corner[0]);
         }
         tact_field_add_polygon(&out->sums, p);
-        out->springs += polygon_normal_stiffness(p);
+        out->normal_stiffness += polygon_normal_stiffness(p);
     }
     tact_field_shift_to_pressure_centre(&out->sums);
 }
@@ -67,20 +67,22 @@ static int is_flat_pressure_surface(const struct field_sums *sums)
 
 /* The polygon whose normal differs most from those of the groups' first polygons, among polygons
  * with some load; NULL where all are similar to one. */
-static const struct field_polygon *polygon_least_alike_groups(const struct field_surface *of,
-                                                              const double (*first)[3], int groups,
-                                                              double largest)
+static const struct field_polygon *polygon_of_least_similar_normal(const struct field_surface *of,
+                                                                   const double (*first)[3],
+                                                                   int group_count,
+                                                                   double largest_load)
 {
     const struct field_polygon *best = NULL;
     double least = MIN_GROUP_NORMAL_COSINE;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
-        double largest_cosine = -1.0;
-        for (int g = 0; g < groups; g++) {
-            largest_cosine = tact_max(largest_cosine, tact_v3_dot(first[g], p->normal));
+        double largest_normal_cosine = -1.0;
+        for (int g = 0; g < group_count; g++) {
+            largest_normal_cosine =
+                tact_max(largest_normal_cosine, tact_v3_dot(first[g], p->normal));
         }
-        if (p->load > MIN_GROUP_LOAD_RATIO * largest && largest_cosine < least) {
-            least = largest_cosine;
+        if (p->load > MIN_GROUP_LOAD_RATIO * largest_load && largest_normal_cosine < least) {
+            least = largest_normal_cosine;
             best = p;
         }
     }
@@ -89,33 +91,35 @@ static const struct field_polygon *polygon_least_alike_groups(const struct field
 
 int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most)
 {
-    double first[TACT_PIECES][3] = {{0.0}}, largest = 0.0;
-    int groups = 0;
+    double first[TACT_PIECES][3] = {{0.0}}, largest_load = 0.0;
+    int group_count = 0;
     if (most < 2 || is_flat_pressure_surface(&whole->sums)) {
         return 1;
     }
     for (size_t i = 0; i < of->count; i++) {
-        if (of->polygon[i].load > largest) {
-            largest = of->polygon[i].load;
+        if (of->polygon[i].load > largest_load) {
+            largest_load = of->polygon[i].load;
             tact_v3_copy(first[0], of->polygon[i].normal);
         }
     }
     const struct field_polygon *p = of->polygon;
-    for (groups = 1; groups < most && p; groups += p != NULL) {
-        p = polygon_least_alike_groups(of, (const double(*)[3])first, groups, largest);
+    for (group_count = 1; group_count < most && p; group_count += p != NULL) {
+        p = polygon_of_least_similar_normal(of, (const double(*)[3])first, group_count,
+                                            largest_load);
         if (p) {
-            tact_v3_copy(first[groups], p->normal);
+            tact_v3_copy(first[group_count], p->normal);
         }
     }
     for (size_t i = 0; i < of->count; i++) {
         double best = -2.0;
-        for (int g = 0; g < groups; g++) {
-            double largest_cosine = tact_v3_dot(first[g], of->polygon[i].normal);
-            of->polygon[i].group = largest_cosine > best ? g : of->polygon[i].group;
-            best = tact_max(best, largest_cosine);
+        for (int g = 0; g < group_count; g++) {
+            double largest_normal_cosine = tact_v3_dot(first[g], of->polygon[i].normal);
+            of->polygon[i].normal_group =
+                largest_normal_cosine > best ? g : of->polygon[i].normal_group;
+            best = tact_max(best, largest_normal_cosine);
         }
     }
-    return groups;
+    return group_count;
 }
 
 /* Sets the tangents t1 and t2 of the patch to the principal axes of its area about its centre. */
@@ -128,7 +132,7 @@ static void choose_principal_patch_axes(const struct field_surface *of, int grou
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         double arm[3], first[3], at[2][3];
-        if (group >= 0 && p->group != group) {
+        if (group >= 0 && p->normal_group != group) {
             continue;
         }
         tact_v3_sub(arm, p->corner[0], centre);
@@ -171,7 +175,7 @@ static int find_outline(const struct field_surface *of, int group, const double 
     hull.count = 0;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
-        for (int k = 0; (group < 0 || p->group == group) && k < p->corners; k++) {
+        for (int k = 0; (group < 0 || p->normal_group == group) && k < p->corners; k++) {
             int before = k ? k - 1 : p->corners - 1;
             if (group >= 0 || is_edge_on_surface_boundary(of, p, k) ||
                 is_edge_on_surface_boundary(of, p, before)) {
@@ -229,12 +233,12 @@ static void add_hunt_crossley_damping(const struct tact_pair_query *q,
 
 /* Torque about the normal that belongs to the contact wrench, on the query's a: 0 where it is
  * rounding, and at most the force times the size of the patch, beyond which the pressure mostly
- * opposes itself. *is_limited: set where it is larger. */
-static double torque_about_normal(double torque, double force, double size, int *is_limited)
+ * opposes itself. *is_torque_limited: set where it is larger. */
+static double torque_about_normal(double torque, double force, double size, int *is_torque_limited)
 {
     double most = size * force;
-    *is_limited |= fabs(torque) > most;
-    return fabs(torque) > MIN_PITCH_RATIO * most ? tact_max(-most, tact_min(torque, most)) : 0.0;
+    *is_torque_limited |= fabs(torque) > most;
+    return fabs(torque) > MIN_TORQUE_RATIO * most ? tact_max(-most, tact_min(torque, most)) : 0.0;
 }
 
 int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
@@ -252,16 +256,17 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
         return -EDOM;
     }
     tact_v3_scale(local, sums->force, sign / force);
-    choose_principal_patch_axes(of, part->group, sums->origin, local, local + 3, patch->semi);
+    choose_principal_patch_axes(of, part->normal_group, sums->origin, local, local + 3,
+                                patch->semi);
     tact_v3_copy(points->centre, sums->origin);
     memcpy(points->axes, local + 3, sizeof points->axes);
     double size = tact_max(patch->semi[0], patch->semi[1]);
-    tact_field_friction_points(of, part->group, size, points);
+    tact_field_friction_points(of, part->normal_group, size, points);
     double pressure_per_force = sums->load / force;
     part->is_opposed = pressure_per_force > MAX_PRESSURE_PER_FORCE;
     tact_field_friction_limit(points, tact_min(pressure_per_force, MAX_PRESSURE_PER_FORCE), patch);
     tact_field_rotate_matrix(sums->stiffness, local, full);
-    normal_stiffness_of_patch(full, points, part->springs, k);
+    normal_stiffness_of_patch(full, points, part->normal_stiffness, k);
     patch->depth = force / k[0];
     add_hunt_crossley_damping(q, points, k);
     for (int i = 0; i < 9; i++) {
@@ -275,9 +280,9 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     tact_quat_to_m3(turn, of->frame->quat_wxyz);
     tact_m3_mul_t(patch->frame, local, turn);
     tact_pose_point(patch->center, of->frame, sums->origin);
-    patch->corners = q->options->polygon
-                         ? find_outline(of, part->group, sums->origin, local + 3, patch->corner)
-                         : 0;
+    patch->corners = q->options->polygon ? find_outline(of, part->normal_group, sums->origin,
+                                                        local + 3, patch->corner)
+                                         : 0;
     patch->law = TACT_LAW_WRENCH;
     patch->kind = TACT_PATCH_ELLIPSE;
     patch->spin = TACT_SPIN_LIMIT_SURFACE;

@@ -101,7 +101,7 @@ void tact_field_friction_points(const struct field_surface *of, int group, doubl
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         double x[3][3];
-        if ((group >= 0 && p->group != group) || !(p->load > 0.0)) {
+        if ((group >= 0 && p->normal_group != group) || !(p->load > 0.0)) {
             continue;
         }
         if (is_short_polygon(p, MAX_POINT_PART_SIZE_RATIO * size)) {

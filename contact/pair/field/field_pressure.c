@@ -24,7 +24,7 @@ static void map_polygon_pressure(const struct field_surface *of, const struct fi
 static void find_deepest_point(const struct field_polygon *p, double out[3])
 {
     double least = INFINITY, foot[3], edge[3], to[3], across[3], nearest[3] = {0.0, 0.0, 0.0};
-    int is_always_left = 1, is_always_right = 1;
+    int is_centre_left_of_edges = 1, is_centre_right_of_edges = 1;
     tact_v3_scale(foot, p->normal, tact_v3_dot(p->normal, p->corner[0]));
     for (int k = 0; k < p->corners; k++) {
         const double *from = p->corner[k];
@@ -32,8 +32,8 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
         tact_v3_sub(to, foot, from);
         tact_v3_cross(across, edge, to);
         double turn = tact_v3_dot(across, p->normal);
-        is_always_left &= turn >= 0.0;
-        is_always_right &= turn <= 0.0;
+        is_centre_left_of_edges &= turn >= 0.0;
+        is_centre_right_of_edges &= turn <= 0.0;
         double square = tact_v3_dot(edge, edge);
         double share = square > 0.0 ? tact_v3_dot(edge, to) / square : 0.0;
         /* vector from the nearest point of the polygon's outline */
@@ -43,11 +43,11 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
             tact_v3_sub(nearest, foot, to);
         }
     }
-    tact_v3_copy(out, is_always_left || is_always_right ? foot : nearest);
+    tact_v3_copy(out, is_centre_left_of_edges || is_centre_right_of_edges ? foot : nearest);
 }
 
 /* 1 where a polygon has corners on the ball's surface. */
-static int has_arc(const struct field_polygon *p)
+static int has_arc_edge(const struct field_polygon *p)
 {
     for (int k = 0; p->sphere && k < p->corners; k++) {
         if (p->side[k] < 0) {
@@ -108,9 +108,9 @@ void tact_field_map_pressure(const struct tact_pair_query *q, const struct field
         out->load = part->sums.load;
     }
     for (size_t i = 0; i < of->count; i++) {
-        if (part->group < 0 || of->polygon[i].group == part->group) {
+        if (part->normal_group < 0 || of->polygon[i].normal_group == part->normal_group) {
             const struct field_polygon *p = &of->polygon[i];
-            if (has_arc(p)) {
+            if (has_arc_edge(p)) {
                 map_polygon_with_arcs(of, p, q->pressure, out);
             } else {
                 map_polygon_pressure(of, p, (const double(*)[3])p->corner, p->corners, q->pressure,

@@ -23,7 +23,7 @@ struct node_pair {
 static const struct field_box *searched_box_of_node(const struct field_search *s,
                                                     const struct field_node *node)
 {
-    return s->closed ? &node->all : &node->rim;
+    return s->searches_closed_pieces ? &node->all : &node->rim;
 }
 
 static void place_box_in_a(const struct field_pair *pair, const struct field_box *box,
@@ -39,7 +39,8 @@ static double extreme_gradient_along(const struct field_node *node, const double
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
-        double lower = node->slope_lower[k] * d[k], upper = node->slope_upper[k] * d[k];
+        double lower = node->gradient_lower_bound[k] * d[k],
+               upper = node->gradient_upper_bound[k] * d[k];
         sum += most ? tact_max(lower, upper) : tact_min(lower, upper);
     }
     return sum;
@@ -61,11 +62,11 @@ static int may_cells_intersect(const struct field_search *s, const struct node_p
                                double slack)
 {
     const struct field_node *a = &s->pair->a->nodes[at->a], *b = &s->pair->b->nodes[at->b];
-    if (s->closed &&
+    if (s->searches_closed_pieces &&
         !(a->least <= b->most && b->least <= a->most &&
           extreme_gradient_along(b, s->facing_away_direction_b, 0) <
-              (s->pair->b->rigid ? 0.0
-                                 : extreme_gradient_along(a, s->back_facing_direction_a, 1)))) {
+              (s->pair->b->is_rigid ? 0.0
+                                    : extreme_gradient_along(a, s->back_facing_direction_a, 1)))) {
         return 0;
     }
     const struct field_box *box = searched_box_of_node(s, a), *other = searched_box_of_node(s, b);

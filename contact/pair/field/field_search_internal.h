@@ -12,7 +12,8 @@ struct field_cell_pair {
 /* A search of the trees of two fields. */
 struct field_search {
     const struct field_pair *pair;
-    int closed; /* 1: search for closed pieces of the contact surface; 0: for pieces with a rim */
+    int searches_closed_pieces; /* 1: search for closed pieces of the contact surface; 0: for pieces
+                                   with a rim */
     /* Direction that closed pieces of the surface face away from, in the frames of a and b. */
     double back_facing_direction_a[3], facing_away_direction_b[3];
     double margin; /* distance below which boxes at the zero-pressure boundary count as overlapping
@@ -29,7 +30,7 @@ void tact_field_search_cells(const struct field_search *search);
 /* Cached pairs of cells at the zero-pressure boundary, for one pose of two fields and those near
  * it. */
 struct field_seed_list {
-    uint64_t key_a, key_b; /* keys of the two fields; 0: the list is unused */
+    uint64_t field_key_a, field_key_b; /* keys of the two fields; 0: the list is unused */
     double turn[9], shift[3];
     double margin; /* largest relative motion for which the list is complete [m]; negative: it has
                       no pairs */
@@ -49,12 +50,12 @@ enum { TACT_FIELD_SEED_LISTS = 8 };
  */
 struct field_seeds {
     struct field_seed_list list[TACT_FIELD_SEED_LISTS];
-    size_t room; /* pairs of a list */
+    size_t seed_capacity; /* pairs of a list */
     uint64_t query;
 };
 
 /* Allocates lists for that many pairs of cells. 0 or -ENOMEM. */
-int tact_field_seeds_init(struct field_seeds *seeds, size_t room);
+int tact_field_seeds_init(struct field_seeds *seeds, size_t seed_capacity);
 void tact_field_seeds_free(struct field_seeds *seeds);
 
 /* Returns a list of cell pairs that is complete for the pose; NULL where a search is cheaper.

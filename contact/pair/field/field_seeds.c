@@ -13,7 +13,7 @@
 #include "contact/pair/field/field_search_internal.h"
 
 /* Margin of a new list, relative to the motion from one query to the next. */
-#define MOTIONS_IN_MARGIN 4.0
+#define MARGIN_TO_MOTION_RATIO 4.0
 /* Smallest margin of a list, relative to the size of the cells at the boundary. */
 #define MIN_MARGIN_RATIO 0.015625
 /* Fraction of the margin that motion may use; the rest is for rounding. */
@@ -22,12 +22,12 @@
 #define MAX_ROTATION_STRETCH_RATIO 0.7071068
 enum { QUERIES_AFTER_LONG_LIST = 64 };
 
-int tact_field_seeds_init(struct field_seeds *seeds, size_t room)
+int tact_field_seeds_init(struct field_seeds *seeds, size_t seed_capacity)
 {
-    *seeds = (struct field_seeds){.room = room};
+    *seeds = (struct field_seeds){.seed_capacity = seed_capacity};
     for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
         seeds->list[i].margin = -1.0;
-        seeds->list[i].leaves = calloc(room, sizeof *seeds->list[i].leaves);
+        seeds->list[i].leaves = calloc(seed_capacity, sizeof *seeds->list[i].leaves);
         if (!seeds->list[i].leaves) {
             tact_field_seeds_free(seeds);
             return -ENOMEM;
@@ -70,10 +70,10 @@ static double motion_since_list_made(const struct field_seed_list *list,
     return tact_max(of_b, tact_v3_norm(to) + turned * a->radius);
 }
 
-static void set_pose_of_list(struct field_seed_list *list, const struct field_pair *pair)
+static void set_relative_pose_of_list(struct field_seed_list *list, const struct field_pair *pair)
 {
-    list->key_a = pair->a->key;
-    list->key_b = pair->b->key;
+    list->field_key_a = pair->a->key;
+    list->field_key_b = pair->b->key;
     memcpy(list->turn, pair->turn, sizeof list->turn);
     memcpy(list->shift, pair->shift, sizeof list->shift);
     list->margin = -1.0;
@@ -83,14 +83,14 @@ static void set_pose_of_list(struct field_seed_list *list, const struct field_pa
 /* A list being made. */
 struct seed_list_builder {
     struct field_seed_list *list;
-    size_t room;
+    size_t seed_capacity;
     int full;
 };
 
 static int append_seed(void *user, uint32_t leaf_a, uint32_t leaf_b)
 {
     struct seed_list_builder *m = user;
-    m->full = m->list->count == m->room;
+    m->full = m->list->count == m->seed_capacity;
     if (!m->full) {
         m->list->leaves[m->list->count++] = (struct field_cell_pair){leaf_a, leaf_b};
     }
@@ -98,28 +98,28 @@ static int append_seed(void *user, uint32_t leaf_a, uint32_t leaf_b)
 }
 
 /* Makes the list of cell pairs for a pose. 1, or 0 where it would be too long. */
-static int make_seed_list(struct field_seed_list *list, const struct field_pair *pair, size_t room,
-                          double margin)
+static int make_seed_list(struct field_seed_list *list, const struct field_pair *pair,
+                          size_t seed_capacity, double margin)
 {
-    struct seed_list_builder builder = {list, room, 0};
+    struct seed_list_builder list_builder = {list, seed_capacity, 0};
     const struct field_search search = {
-        .pair = pair, .margin = margin, .found = append_seed, .user = &builder};
+        .pair = pair, .margin = margin, .found = append_seed, .user = &list_builder};
     tact_field_search_cells(&search);
-    list->margin = builder.full ? -1.0 : margin;
-    list->queries_until_retry = builder.full ? QUERIES_AFTER_LONG_LIST : 0;
-    return !builder.full;
+    list->margin = list_builder.full ? -1.0 : margin;
+    list->queries_until_retry = list_builder.full ? QUERIES_AFTER_LONG_LIST : 0;
+    return !list_builder.full;
 }
 
 const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seeds,
                                                         const struct field_pair *pair)
 {
-    struct field_seed_list *nearest = NULL, *oldest = seeds->list;
+    struct field_seed_list *nearest_list = NULL, *oldest = seeds->list;
     double size = tact_min(pair->a->rim_cell_radius, pair->b->rim_cell_radius), least = INFINITY;
     seeds->query++;
     for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
         struct field_seed_list *list = &seeds->list[i];
         oldest = list->query < oldest->query ? list : oldest;
-        if (list->key_a != pair->a->key || list->key_b != pair->b->key) {
+        if (list->field_key_a != pair->a->key || list->field_key_b != pair->b->key) {
             continue;
         }
         double motion = motion_since_list_made(list, pair);
@@ -129,18 +129,18 @@ const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seed
         }
         if (motion < least) {
             least = motion;
-            nearest = list;
+            nearest_list = list;
         }
     }
-    double margin = tact_max(MOTIONS_IN_MARGIN * least, MIN_MARGIN_RATIO * size);
-    int is_motion_small = margin <= size;
-    struct field_seed_list *list = is_motion_small ? nearest : oldest;
+    double margin = tact_max(MARGIN_TO_MOTION_RATIO * least, MIN_MARGIN_RATIO * size);
+    int is_motion_within_margin = margin <= size;
+    struct field_seed_list *list = is_motion_within_margin ? nearest_list : oldest;
     list->query = seeds->query;
     list->queries_until_retry =
-        is_motion_small && list->queries_until_retry ? list->queries_until_retry - 1 : 0;
-    set_pose_of_list(list, pair);
-    return is_motion_small && !list->queries_until_retry &&
-                   make_seed_list(list, pair, seeds->room, margin)
+        is_motion_within_margin && list->queries_until_retry ? list->queries_until_retry - 1 : 0;
+    set_relative_pose_of_list(list, pair);
+    return is_motion_within_margin && !list->queries_until_retry &&
+                   make_seed_list(list, pair, seeds->seed_capacity, margin)
                ? list
                : NULL;
 }

@@ -130,7 +130,7 @@ static void add_edge_part_outside_ball(const double *whole, const double *from, 
 {
     double angle = tact_field_disc_angle(from, to);
     out->load += angle * whole[LOAD];
-    out->springs += angle * whole[SPRING];
+    out->stiffness_zeroth += angle * whole[SPRING];
     out->area += angle * whole[AREA];
     out->rest += angle * whole[REST];
 }
@@ -140,15 +140,15 @@ static void add_edge_part_in_ball(const struct edge_sums *s, double h, const dou
                                   const double *e, struct field_disc_sums *out)
 {
     out->load += s->radial_integral[LOAD];
-    out->springs += s->radial_integral[SPRING];
+    out->stiffness_zeroth += s->radial_integral[SPRING];
     out->area += s->radial_integral[AREA];
     out->rest += s->radial_integral[REST];
     for (int i = 0; i < 2; i++) {
         out->load_first[i] -= n[i] * s->line.load;
-        out->springs_first[i] -= n[i] * s->line.spring;
+        out->stiffness_first[i] -= n[i] * s->line.spring;
         out->first[i] -= n[i] * s->line.area;
         for (int j = 0; j < 2; j++) {
-            out->springs_second[2 * i + j] -=
+            out->stiffness_second[2 * i + j] -=
                 (h * n[i] * s->line.spring + e[i] * s->lever.spring) * n[j];
             out->second[2 * i + j] -= (h * n[i] * s->line.area + e[i] * s->lever.area) * n[j];
         }
@@ -158,11 +158,11 @@ static void add_edge_part_in_ball(const struct edge_sums *s, double h, const dou
 static void finish_disc_sums(struct field_disc_sums *s)
 {
     for (int i = 0; i < 4; i += 3) {
-        s->springs_second[i] += s->load;
+        s->stiffness_second[i] += s->load;
         s->second[i] += s->rest;
     }
-    s->springs_second[1] = s->springs_second[2] =
-        0.5 * (s->springs_second[1] + s->springs_second[2]);
+    s->stiffness_second[1] = s->stiffness_second[2] =
+        0.5 * (s->stiffness_second[1] + s->stiffness_second[2]);
     s->second[1] = s->second[2] = 0.5 * (s->second[1] + s->second[2]);
 }
 

@@ -187,12 +187,13 @@ static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
     p->power = of->sphere.power;
     p->gradient_difference = 1.0;
     tact_v3_scale(p->normal, face.axes + 6, -1.0);
-    tact_v3_copy(p->slope_b, p->normal);
+    tact_v3_copy(p->gradient_b, p->normal);
     if (trace_outline(&face, part, p)) {
         return -ENOSPC;
     }
     disc_moments_to_space(&face, s.area, s.first, s.second, &p->area_moments);
-    disc_moments_to_space(&face, s.springs, s.springs_first, s.springs_second, &p->springs);
+    disc_moments_to_space(&face, s.stiffness_zeroth, s.stiffness_first, s.stiffness_second,
+                          &p->stiffness_moments);
     shift_moments_point(&p->area_moments, p->corner[0]);
     p->level = tact_field_level(p, p->corner[0]);
     p->load = s.load;
@@ -268,7 +269,7 @@ double tact_field_sphere_disc(const struct field_surface *of, double normal[3])
 void tact_field_sphere_stiffness(const struct field_polygon *p, const double *origin,
                                  double *stiffness)
 {
-    const struct field_moments *m = &p->springs;
+    const struct field_moments *m = &p->stiffness_moments;
     double full[36] = {0.0};
     for (int r = 0; r < 3; r++) {
         double across[3];

@@ -16,7 +16,7 @@ struct field_disc {
  * pressure p, of w = -p'/r, and of 1. */
 struct field_disc_sums {
     double load, load_first[2];
-    double springs, springs_first[2], springs_second[4];
+    double stiffness_zeroth, stiffness_first[2], stiffness_second[4];
     double area, first[2], second[4];
     double rest; /* integral along the rim of half the squared distance from it */
 };

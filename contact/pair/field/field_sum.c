@@ -40,13 +40,13 @@ static void compute_polygon_moments(struct field_polygon *p)
 void tact_field_integrate(struct field_polygon *p)
 {
     compute_polygon_moments(p);
-    p->level = p->base + tact_v3_dot(p->slope_a, p->corner[0]);
+    p->level = p->base + tact_v3_dot(p->gradient_a, p->corner[0]);
     if (p->power != 1.0) {
         tact_field_integrate_law(p);
         return;
     }
-    p->load = p->level * p->area_moments.area + tact_v3_dot(p->slope_a, p->area_moments.first);
-    tact_m3_mul_v3(p->lever, p->area_moments.second, p->slope_a);
+    p->load = p->level * p->area_moments.area + tact_v3_dot(p->gradient_a, p->area_moments.first);
+    tact_m3_mul_v3(p->lever, p->area_moments.second, p->gradient_a);
     tact_v3_axpy(p->lever, p->level, p->area_moments.first);
 }
 
@@ -56,8 +56,8 @@ void tact_field_integrate(struct field_polygon *p)
 static void add_polygon_stiffness(const struct field_polygon *p, const double *arm,
                                   double *stiffness)
 {
-    const struct field_moments *m = tact_field_spring_moments(p);
-    const double *ga = p->slope_a, *gb = p->slope_b;
+    const struct field_moments *m = tact_field_stiffness_moments(p);
+    const double *ga = p->gradient_a, *gb = p->gradient_b;
     double mean_a[3], mean_b[3], turn[9], at[9], middle[3], scale = 1.0 / p->gradient_difference;
     for (int k = 0; k < 3; k++) {
         middle[k] = m->first[k] + m->area * arm[k];
@@ -94,8 +94,9 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
 /* 1 for two soft fields whose gradients are nearly equal. */
 static int has_nearly_equal_gradients(const struct field_polygon *p)
 {
-    double larger_slope = tact_max(tact_v3_norm(p->slope_a), tact_v3_norm(p->slope_b));
-    return p->soft && p->gradient_difference < MIN_GRADIENT_DIFFERENCE_RATIO * larger_slope;
+    double larger_slope = tact_max(tact_v3_norm(p->gradient_a), tact_v3_norm(p->gradient_b));
+    return p->are_both_soft &&
+           p->gradient_difference < MIN_GRADIENT_DIFFERENCE_RATIO * larger_slope;
 }
 
 void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *p)

@@ -98,8 +98,8 @@ static void begin_query(struct tact_field_scratch *scratch)
 static int was_pair_queued(const struct tact_field_scratch *s, uint32_t a, uint32_t b,
                            size_t *hash_slot)
 {
-    uint64_t hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(hash >> 32) & (s->hash_slot_count - 1);
+    uint64_t cell_pair_hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(cell_pair_hash >> 32) & (s->hash_slot_count - 1);
     for (; s->slot_query[i] == s->query; i = (i + 1) & (s->hash_slot_count - 1)) {
         const struct field_cell_pair *p = &s->tried[s->hash_slot[i]];
         if (p->a == a && p->b == b) {
@@ -221,28 +221,28 @@ static int may_plane_cut_cells(const struct field_node *node, const double *up, 
            plane_slope * (half_extent - middle) >= tact_max(0.0, node->least);
 }
 
-/* Searches the cells that a half-space may cut. plane_is_a: the half-space is a, and b is rigid. */
-static void search_halfspace_cells(struct surface_query *w, int plane_is_a)
+/* Searches the cells that a half-space may cut. is_plane_a: the half-space is a, and b is rigid. */
+static void search_halfspace_cells(struct surface_query *w, int is_plane_a)
 {
-    const struct tact_pressure_field *tree = plane_is_a ? w->out->pair.b : w->out->pair.a;
-    const struct tact_pressure_field *plane = plane_is_a ? w->out->pair.a : w->out->pair.b;
+    const struct tact_pressure_field *searched_field = is_plane_a ? w->out->pair.b : w->out->pair.a;
+    const struct tact_pressure_field *plane = is_plane_a ? w->out->pair.a : w->out->pair.b;
     const double *turn = w->out->pair.turn;
-    double up[3], plane_slope = plane->rigid ? 0.0 : -plane->cells->gradient[2],
+    double up[3], plane_slope = plane->is_rigid ? 0.0 : -plane->cells->gradient[2],
                   at = w->out->pair.shift[2];
     uint32_t stack[TACT_FIELD_DEPTH + 2];
     int height = 0;
-    tact_v3_set(up, plane_is_a ? turn[6] : turn[2], plane_is_a ? turn[7] : turn[5], turn[8]);
-    if (!plane_is_a) {
+    tact_v3_set(up, is_plane_a ? turn[6] : turn[2], is_plane_a ? turn[7] : turn[5], turn[8]);
+    if (!is_plane_a) {
         at = -tact_v3_dot(up, w->out->pair.shift);
     }
     stack[height++] = 0;
     while (height && !w->is_capacity_exceeded) {
-        const struct field_node *node = &tree->nodes[stack[--height]];
+        const struct field_node *node = &searched_field->nodes[stack[--height]];
         if (!may_plane_cut_cells(node, up, at, plane_slope)) {
             continue;
         }
         if (node->leaf) {
-            queue_pair(w, plane_is_a ? 0 : node->first, plane_is_a ? node->first : 0);
+            queue_pair(w, is_plane_a ? 0 : node->first, is_plane_a ? node->first : 0);
             process_cell_pair_queue(w);
         } else {
             stack[height++] = node->first + 1;
@@ -257,7 +257,7 @@ static void search_closed_pieces(struct surface_query *w)
 {
     const struct field_pair *pair = &w->out->pair;
     struct field_search search = {
-        .pair = pair, .closed = 1, .found = start_surface_piece, .user = w};
+        .pair = pair, .searches_closed_pieces = 1, .found = start_surface_piece, .user = w};
     double *direction = search.back_facing_direction_a;
     tact_v3_copy(direction, w->force);
     if (!(tact_v3_dot(direction, direction) > 0.0)) {
@@ -380,7 +380,7 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
         const struct field_polygon *p = &of.polygon[i];
         tact_field_add_polygon(&sums, p);
         for (int k = 0; k < p->corners; k++) {
-            double level = p->base + tact_v3_dot(p->slope_a, p->corner[k]);
+            double level = p->base + tact_v3_dot(p->gradient_a, p->corner[k]);
             out->peak = tact_max(out->peak, tact_field_pressure_law(p->power, level));
         }
     }

@@ -16,7 +16,8 @@ static void include_in_bounds(double *lower, double *upper, const double *from, 
 
 /* Bounds under construction of a tree node. */
 struct bounds {
-    double lower[3], upper[3], rim_lower[3], rim_upper[3], slope_lower[3], slope_upper[3];
+    double lower[3], upper[3], rim_lower[3], rim_upper[3], gradient_lower_bound[3],
+        gradient_upper_bound[3];
     double least, most;
 };
 
@@ -25,8 +26,8 @@ static const struct bounds empty_bounds = {
     .upper = {-INFINITY, -INFINITY, -INFINITY},
     .rim_lower = {INFINITY, INFINITY, INFINITY},
     .rim_upper = {-INFINITY, -INFINITY, -INFINITY},
-    .slope_lower = {INFINITY, INFINITY, INFINITY},
-    .slope_upper = {-INFINITY, -INFINITY, -INFINITY},
+    .gradient_lower_bound = {INFINITY, INFINITY, INFINITY},
+    .gradient_upper_bound = {-INFINITY, -INFINITY, -INFINITY},
     .least = INFINITY,
     .most = -INFINITY,
 };
@@ -34,20 +35,21 @@ static const struct bounds empty_bounds = {
 static void bound_field_cell(const struct tact_pressure_field *field, uint32_t i, struct bounds *b)
 {
     const struct field_cell *cell = &field->cells[i];
-    int corners = field->rigid ? 3 : 4;
+    int corners = field->is_rigid ? 3 : 4;
     *b = empty_bounds;
     for (int k = 0; k < corners; k++) {
         const double *x = field->vertices + 3 * (size_t)cell->corner[k];
         include_in_bounds(b->lower, b->upper, x, x);
         /* A corner of a tetrahedron belongs to the sides opposite to the other corners. */
-        if (field->rigid || cell->rim & (31 & ~(1 << k))) {
+        if (field->is_rigid || cell->rim & (31 & ~(1 << k))) {
             include_in_bounds(b->rim_lower, b->rim_upper, x, x);
         }
-        double p = field->rigid ? 0.0 : field->pressure[cell->corner[k]];
-        b->least = field->rigid ? -INFINITY : tact_min(b->least, p);
-        b->most = field->rigid ? INFINITY : tact_max(b->most, p);
+        double p = field->is_rigid ? 0.0 : field->pressure[cell->corner[k]];
+        b->least = field->is_rigid ? -INFINITY : tact_min(b->least, p);
+        b->most = field->is_rigid ? INFINITY : tact_max(b->most, p);
     }
-    include_in_bounds(b->slope_lower, b->slope_upper, cell->gradient, cell->gradient);
+    include_in_bounds(b->gradient_lower_bound, b->gradient_upper_bound, cell->gradient,
+                      cell->gradient);
 }
 
 static void join_child_bounds(const struct bounds *child, struct bounds *b)
@@ -56,8 +58,8 @@ static void join_child_bounds(const struct bounds *child, struct bounds *b)
     for (int i = 0; i < 2; i++) {
         include_in_bounds(b->lower, b->upper, child[i].lower, child[i].upper);
         include_in_bounds(b->rim_lower, b->rim_upper, child[i].rim_lower, child[i].rim_upper);
-        include_in_bounds(b->slope_lower, b->slope_upper, child[i].slope_lower,
-                          child[i].slope_upper);
+        include_in_bounds(b->gradient_lower_bound, b->gradient_upper_bound,
+                          child[i].gradient_lower_bound, child[i].gradient_upper_bound);
         b->least = tact_min(b->least, child[i].least);
         b->most = tact_max(b->most, child[i].most);
     }
@@ -86,7 +88,7 @@ static void build_field_subtree(struct tact_pressure_field *field, size_t node,
     if (n->leaf) {
         bound_field_cell(field, items->number, b);
     } else {
-        tact_tree_sort(items, count);
+        tact_sort_tree_items(items, count);
         size_t first = field->node_count;
         field->node_count += 2;
         build_field_subtree(field, first, items, count / 2, &child[0]);
@@ -96,8 +98,8 @@ static void build_field_subtree(struct tact_pressure_field *field, size_t node,
     }
     fill_field_box(b->lower, b->upper, &n->all);
     fill_field_box(b->rim_lower, b->rim_upper, &n->rim);
-    tact_v3_copy(n->slope_lower, b->slope_lower);
-    tact_v3_copy(n->slope_upper, b->slope_upper);
+    tact_v3_copy(n->gradient_lower_bound, b->gradient_lower_bound);
+    tact_v3_copy(n->gradient_upper_bound, b->gradient_upper_bound);
     n->least = b->least;
     n->most = b->most;
 }
@@ -122,7 +124,7 @@ int tact_field_build_tree(struct tact_pressure_field *field)
 {
     struct tact_tree_item *items = malloc(field->cell_count * sizeof *items);
     struct bounds bounds;
-    int corners = field->rigid ? 3 : 4;
+    int corners = field->is_rigid ? 3 : 4;
     field->nodes = malloc(2 * field->cell_count * sizeof *field->nodes);
     if (!items || !field->nodes) {
         free(items);

@@ -37,7 +37,7 @@ static void add_values_extrapolated_on_lines(const struct lattice *l, size_t nod
     }
 }
 
-static int is_extent_known(const struct lattice *l, size_t node)
+static int is_extent_defined(const struct lattice *l, size_t node)
 {
     return l->kind[node] != LATTICE_OUTSIDE;
 }
@@ -47,7 +47,7 @@ static int is_extent_known(const struct lattice *l, size_t node)
 static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
 {
     size_t s = l->stride[axis];
-    int below = is_extent_known(l, node - s), above = is_extent_known(l, node + s);
+    int below = is_extent_defined(l, node - s), above = is_extent_defined(l, node + s);
     double low = below ? l->value[node - s] : l->value[node];
     double high = above ? l->value[node + s] : l->value[node];
     return below && above ? 0.5 * (high - low) : high - low;
@@ -65,7 +65,7 @@ static int extrapolate_from_neighbours(const struct lattice *l, size_t node, dou
         for (int k = 0; k < 3; k++) {
             from = step[k] < 0 ? from - l->stride[k] : from + (size_t)step[k] * l->stride[k];
         }
-        if (i == 13 || !is_extent_known(l, from)) {
+        if (i == 13 || !is_extent_defined(l, from)) {
             continue;
         }
         double value = l->value[from];
@@ -82,7 +82,7 @@ static int extrapolate_from_neighbours(const struct lattice *l, size_t node, dou
 static int is_off_lattice_border(const struct lattice *l, size_t node)
 {
     int at[3];
-    lattice_place(l, node, at);
+    lattice_position_of_node(l, node, at);
     for (int k = 0; k < 3; k++) {
         if (at[k] < 2 || at[k] > l->nodes[k] - 3) {
             return 0;

@@ -12,7 +12,7 @@
 enum { LATTICE_PAD = 4, LATTICE_BLOCK = 8 };
 
 /* Kinds of node. */
-enum lattice_node {
+enum lattice_node_kind {
     LATTICE_OUTSIDE, /* the node is outside the solid and has no value */
     LATTICE_INSIDE,
     LATTICE_SURFACE,      /* the node is on the surface except for rounding: its extent is 0 */
@@ -41,7 +41,7 @@ struct lattice {
     int nodes[3];
     size_t stride[3], count;
     struct lattice_lines lines[3];
-    uint8_t *kind; /* enum lattice_node of each node */
+    uint8_t *kind; /* enum lattice_node_kind of each node */
     double *value; /* extent at the nodes that have one, negative outside the solid [m] */
     uint32_t *cut; /* index of each node's arms in arm_lengths, from 1; 0: all its arms are 1 */
     /* arms of nodes, [arm_count], the first with all arms 1 */
@@ -52,13 +52,13 @@ struct lattice {
 };
 
 /* Index of the node at given lattice coordinates, which must be in the lattice. */
-static inline size_t lattice_node(const struct lattice *l, const int at[3])
+static inline size_t lattice_node_index(const struct lattice *l, const int at[3])
 {
     return (size_t)at[0] + (size_t)at[1] * l->stride[1] + (size_t)at[2] * l->stride[2];
 }
 
 /* Lattice coordinates of a node [steps]. */
-static inline void lattice_place(const struct lattice *l, size_t node, int at[3])
+static inline void lattice_position_of_node(const struct lattice *l, size_t node, int at[3])
 {
     at[2] = (int)(node / l->stride[2]);
     at[1] = (int)(node % l->stride[2] / l->stride[1]);

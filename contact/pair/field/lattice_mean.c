@@ -19,7 +19,7 @@
 #define MAX_CORRECTION_RATIO 0.2
 
 /* Extent at a neighbouring node; 0 on the surface and outside. */
-static double extent_or_zero(const struct lattice *l, size_t node)
+static double extent_inside_or_zero(const struct lattice *l, size_t node)
 {
     return l->kind[node] == LATTICE_INSIDE ? l->value[node] : 0.0;
 }
@@ -32,7 +32,7 @@ static double second_difference(const struct lattice *l, size_t node, int axis, 
     const size_t next[2] = {node - l->stride[axis], node + l->stride[axis]};
     double rise[2], both = arm[0] + arm[1];
     for (int side = 0; side < 2; side++) {
-        double end = arm[side] < 1.0 ? 0.0 : extent_or_zero(l, next[side]);
+        double end = arm[side] < 1.0 ? 0.0 : extent_inside_or_zero(l, next[side]);
         rise[side] = (end - l->value[node]) / arm[side];
     }
     *slope = (rise[1] * arm[0] - rise[0] * arm[1]) / both;
@@ -43,8 +43,10 @@ static double second_difference(const struct lattice *l, size_t node, int axis, 
 static double mixed_difference(const struct lattice *l, size_t node, int k, int m)
 {
     size_t up = l->stride[k], over = l->stride[m];
-    return 0.25 * (extent_or_zero(l, node + up + over) - extent_or_zero(l, node + up - over) -
-                   extent_or_zero(l, node - up + over) + extent_or_zero(l, node - up - over));
+    return 0.25 * (extent_inside_or_zero(l, node + up + over) -
+                   extent_inside_or_zero(l, node + up - over) -
+                   extent_inside_or_zero(l, node - up + over) +
+                   extent_inside_or_zero(l, node - up - over));
 }
 
 /* 1 where all nodes are inside that the mixed second differences need. */

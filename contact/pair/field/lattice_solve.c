@@ -56,17 +56,18 @@ static double compute_neighbour_weights(const struct problem *p, size_t node, do
     *own = p->inverse_length_squared;
     for (int k = 0; k < 3; k++) {
         double arm[2], end[2], h2 = l->step[k] * l->step[k];
-        int open[2];
+        int is_inside_neighbour[2];
         memcpy(arm, &l->arm_lengths[l->cut[node]].of[2 * k], sizeof arm);
         for (int side = 0; side < 2; side++) {
             size_t next = side ? node + l->stride[k] : node - l->stride[k];
-            open[side] = arm_towards_neighbour(p, node, next, &arm[side], &end[side]);
+            is_inside_neighbour[side] =
+                arm_towards_neighbour(p, node, next, &arm[side], &end[side]);
         }
         for (int side = 0; side < 2; side++) {
             double w = 2.0 / (h2 * arm[side] * (arm[0] + arm[1]));
             *own += w;
-            sum += open[side] ? 0.0 : w * end[side];
-            weight[2 * k + side] = open[side] ? w : 0.0;
+            sum += is_inside_neighbour[side] ? 0.0 : w * end[side];
+            weight[2 * k + side] = is_inside_neighbour[side] ? w : 0.0;
         }
     }
     return sum;
@@ -137,12 +138,13 @@ static int set_arms_of_isolated_nodes(struct lattice *l)
     size_t isolated_count = 0;
     for (size_t i = 0; i < l->inside_count; i++) {
         size_t node = l->inside[i];
-        int open = 1;
+        int are_neighbours_inside = 1;
         for (int k = 0; k < 3 && !l->cut[node]; k++) {
-            open = open && l->kind[node - l->stride[k]] == LATTICE_INSIDE &&
-                   l->kind[node + l->stride[k]] == LATTICE_INSIDE;
+            are_neighbours_inside = are_neighbours_inside &&
+                                    l->kind[node - l->stride[k]] == LATTICE_INSIDE &&
+                                    l->kind[node + l->stride[k]] == LATTICE_INSIDE;
         }
-        if (!open) {
+        if (!are_neighbours_inside) {
             l->cut[node] = UINT32_MAX;
             isolated_count++;
         }
@@ -165,12 +167,12 @@ static int set_arms_of_isolated_nodes(struct lattice *l)
 
 static int relax_until_converged(struct problem *p, struct tact_error *err)
 {
-    int sweeps = 0;
+    int sweep_count = 0;
     p->relaxation_factor = optimal_relaxation_factor(p->l, p->inverse_length_squared);
-    while (sweeps < MAX_RELAXATION_SWEEPS && sweep_all_nodes(p)) {
-        sweeps++;
+    while (sweep_count < MAX_RELAXATION_SWEEPS && sweep_all_nodes(p)) {
+        sweep_count++;
     }
-    return sweeps < MAX_RELAXATION_SWEEPS
+    return sweep_count < MAX_RELAXATION_SWEEPS
                ? 0
                : tact_error_set(err, -EDOM, "the extent of the mesh did not converge in %d sweeps",
                                 MAX_RELAXATION_SWEEPS);
@@ -196,7 +198,7 @@ static void compute_node_depths(struct lattice *l)
     for (size_t i = 0; i < l->inside_count; i++) {
         int at[3];
         double x[3];
-        lattice_place(l, l->inside[i], at);
+        lattice_position_of_node(l, l->inside[i], at);
         for (int k = 0; k < 3; k++) {
             x[k] = lattice_coordinate(l, k, at[k]);
         }

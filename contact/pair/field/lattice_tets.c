@@ -51,7 +51,7 @@ static void set_block_level(struct cells *c, const int at[3], int size, int leve
 static size_t lattice_node_at(const struct lattice *l, const int at[3], int x, int y, int z)
 {
     const int place[3] = {at[0] + x, at[1] + y, at[2] + z};
-    return lattice_node(l, place);
+    return lattice_node_index(l, place);
 }
 
 static int has_block_inside_nodes(const struct lattice *l, const int at[3], int size)
@@ -73,7 +73,7 @@ static int has_block_inside_nodes(const struct lattice *l, const int at[3], int 
  * [steps]. */
 static double interpolate_in_block(const double corner[8], const int f[3], int size)
 {
-    int order[3] = {0, 1, 2}, mask = 0;
+    int order[3] = {0, 1, 2}, corner_mask = 0;
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2 - i; k++) {
             if (f[order[k]] < f[order[k + 1]]) {
@@ -85,8 +85,8 @@ static double interpolate_in_block(const double corner[8], const int f[3], int s
     }
     double sum = corner[0] * (size - f[order[0]]);
     for (int i = 0; i < 3; i++) {
-        mask |= 1 << order[i];
-        sum += corner[mask] * (f[order[i]] - (i < 2 ? f[order[i + 1]] : 0));
+        corner_mask |= 1 << order[i];
+        sum += corner[corner_mask] * (f[order[i]] - (i < 2 ? f[order[i + 1]] : 0));
     }
     return sum / size;
 }
@@ -224,8 +224,9 @@ static int split_larger_neighbours(struct cells *c, const int at[3], int level)
         int neighbour_level = block_level_at(c, x, y, z);
         if ((changed_axes == 1 || changed_axes == 2) && neighbour_level != NONE &&
             neighbour_level > level + 1) {
-            int mask = ~((1 << neighbour_level) - 1);
-            const int neighbour[3] = {x & mask, y & mask, z & mask};
+            int block_origin_mask = ~((1 << neighbour_level) - 1);
+            const int neighbour[3] = {x & block_origin_mask, y & block_origin_mask,
+                                      z & block_origin_mask};
             split_block_into_eight(c, neighbour, neighbour_level);
             any = 1;
         }
@@ -259,7 +260,7 @@ static uint32_t vertex_of_node(struct cells *c, size_t node)
             return 0;
         }
         int at[3];
-        lattice_place(c->l, node, at);
+        lattice_position_of_node(c->l, node, at);
         for (int k = 0; k < 3; k++) {
             out->vertices[3 * out->vertex_count + (size_t)k] = lattice_coordinate(c->l, k, at[k]);
         }
@@ -325,15 +326,15 @@ static void describe_block_face(const struct cells *c, const int at[3], int leve
     place[axis] = at[axis] + (upper ? size : 0);
     place[u] = at[u] + size / 2;
     place[v] = at[v] + size / 2;
-    f->middle = lattice_node(c->l, place);
+    f->middle = lattice_node_index(c->l, place);
     for (int i = 0; i < 4; i++) {
         const int *p = round[i], *q = round[(i + 1) % 4];
         place[u] = at[u] + p[0] * size;
         place[v] = at[v] + p[1] * size;
-        f->corner[i] = lattice_node(c->l, place);
+        f->corner[i] = lattice_node_index(c->l, place);
         place[u] = at[u] + (p[0] + q[0]) * size / 2;
         place[v] = at[v] + (p[1] + q[1]) * size / 2;
-        f->half[i] = lattice_node(c->l, place);
+        f->half[i] = lattice_node_index(c->l, place);
         f->upper[i] = p[0] + p[1];
         /* an edge along u lies on sides of v, then axis; one along v on sides of axis, then u */
         f->is_edge_halved[i] = i % 2 ? is_edge_halved_by_finer_block(c, at, level, v, upper, p[0])
@@ -375,8 +376,8 @@ static void add_kuhn_tetrahedra(struct cells *c, const int at[3], int size)
         one[order[i][0]] += size;
         memcpy(two, one, sizeof two);
         two[order[i][1]] += size;
-        add_lattice_tet(c, lattice_node(c->l, at), lattice_node(c->l, one), lattice_node(c->l, two),
-                        lattice_node(c->l, whole));
+        add_lattice_tet(c, lattice_node_index(c->l, at), lattice_node_index(c->l, one),
+                        lattice_node_index(c->l, two), lattice_node_index(c->l, whole));
     }
 }
 

@@ -10,17 +10,17 @@ static int allocate_point_list(struct point_list *list, int room, int pairs)
     size_t n = (size_t)pairs + 1;
     list->points = calloc((size_t)room + 1, sizeof *list->points);
     list->first = calloc(n, sizeof *list->first);
-    list->pair_points = calloc(n, sizeof *list->pair_points);
+    list->point_count_of_pair = calloc(n, sizeof *list->point_count_of_pair);
     list->frame = calloc(n * 12, sizeof *list->frame);
     list->pairs = pairs;
-    return list->points && list->first && list->pair_points && list->frame ? 0 : -ENOMEM;
+    return list->points && list->first && list->point_count_of_pair && list->frame ? 0 : -ENOMEM;
 }
 
 static void free_point_list(struct point_list *list)
 {
     free(list->points);
     free(list->first);
-    free(list->pair_points);
+    free(list->point_count_of_pair);
     free(list->frame);
 }
 
@@ -28,9 +28,9 @@ int tact_points_create(struct point_store *store, int room, int pairs, size_t ve
 {
     memset(store, 0, sizeof *store);
     store->room = room;
-    store->seen = calloc(vertices + 1, sizeof *store->seen);
+    store->vertex_stamps = calloc(vertices + 1, sizeof *store->vertex_stamps);
     int rc = allocate_point_list(&store->now, room, pairs);
-    rc = allocate_point_list(&store->last, room, pairs) || rc || !store->seen;
+    rc = allocate_point_list(&store->last, room, pairs) || rc || !store->vertex_stamps;
     return rc ? -ENOMEM : 0;
 }
 
@@ -38,13 +38,13 @@ void tact_points_destroy(struct point_store *store)
 {
     free_point_list(&store->now);
     free_point_list(&store->last);
-    free(store->seen);
+    free(store->vertex_stamps);
     memset(store, 0, sizeof *store);
 }
 
 void tact_points_reset(struct point_store *store, int pair)
 {
-    store->now.pair_points[pair] = store->last.pair_points[pair] = 0;
+    store->now.point_count_of_pair[pair] = store->last.point_count_of_pair[pair] = 0;
 }
 
 void tact_points_begin_tick(struct point_store *store)
@@ -53,8 +53,9 @@ void tact_points_begin_tick(struct point_store *store)
     store->now = store->last;
     store->last = now;
     store->now.count = 0;
-    memset(store->now.pair_points, 0, sizeof *store->now.pair_points * (size_t)store->now.pairs);
-    store->left_out = 0;
+    memset(store->now.point_count_of_pair, 0,
+           sizeof *store->now.point_count_of_pair * (size_t)store->now.pairs);
+    store->dropped_point_count = 0;
 }
 
 /* Adds a new point to the current pair; NULL where the capacity is exceeded. */
@@ -62,11 +63,11 @@ static struct point *add_store_point(struct point_store *store, int pair, const 
 {
     struct point_list *now = &store->now;
     if (now->count >= store->room) {
-        store->left_out++;
+        store->dropped_point_count++;
         return NULL;
     }
     struct point *point = &now->points[now->count++];
-    now->pair_points[pair]++;
+    now->point_count_of_pair[pair]++;
     point->key[0] = key[0];
     point->key[1] = key[1];
     tact_v3_set(point->p, 0.0, 0.0, 0.0);
@@ -88,8 +89,8 @@ void tact_points_add_vertex(struct point_store *store, int pair, const double *p
 /* Adds a contact point given by its position in the plane of the patch. */
 static void add_point_in_patch_plane(struct point_store *store, int pair, double t1, double t2)
 {
-    static const uint64_t no_feature_key[2] = {0, 0};
-    struct point *point = add_store_point(store, pair, no_feature_key);
+    static const uint64_t key_without_feature[2] = {0, 0};
+    struct point *point = add_store_point(store, pair, key_without_feature);
     if (point) {
         tact_v3_set(point->at, 0.0, t1, t2);
     }
@@ -104,8 +105,9 @@ void tact_points_make_for_patch(struct point_store *store, int pair, const struc
     tact_v3_copy(frame, patch->center);
     memcpy(frame + 3, patch->frame, sizeof patch->frame);
     store->now.first[pair] = store->now.count;
-    int are_convex = !tact_shape_type(a->kind)->concave && !tact_shape_type(b->kind)->concave;
-    if (patch->corners && are_convex) {
+    int are_shapes_convex =
+        !tact_shape_type(a->kind)->concave && !tact_shape_type(b->kind)->concave;
+    if (patch->corners && are_shapes_convex) {
         for (int i = 0; i < patch->corners; i++) {
             add_point_in_patch_plane(store, pair, patch->corner[i][0], patch->corner[i][1]);
         }
@@ -115,7 +117,7 @@ void tact_points_make_for_patch(struct point_store *store, int pair, const struc
                                          plane_a ? pa : pb);
     }
     /* the overlap is round, soft, or too thin to have vertices in it */
-    if (!store->now.pair_points[pair]) {
+    if (!store->now.point_count_of_pair[pair]) {
         add_point_in_patch_plane(store, pair, 0.0, 0.0);
     }
 }
@@ -142,7 +144,7 @@ static const struct point *find_nearest_last_corner(const struct point_list *las
 {
     const struct point *points = last->points + last->first[pair], *best = NULL;
     double least = 0.01 * tact_v3_dot(arm, arm);
-    for (int i = 0; i < last->pair_points[pair]; i++) {
+    for (int i = 0; i < last->point_count_of_pair[pair]; i++) {
         double before[3], difference[3];
         tact_m3_tmul_v3(before, last->frame + 12 * pair + 3, points[i].at);
         tact_v3_sub(difference, before, arm);
@@ -163,14 +165,15 @@ void tact_points_copy_last_impulses(struct point_store *store, int pair, int kno
     const double *frame = store->now.frame + 12 * pair + 3;
     int next = 0;
     memset(impulse, 0, 6 * sizeof *impulse);
-    for (int i = 0; i < store->now.pair_points[pair] && known; i++) {
+    for (int i = 0; i < store->now.point_count_of_pair[pair] && known; i++) {
         struct point *point = &points[i];
         double arm[3], world[3], torque[3];
         tact_m3_tmul_v3(arm, frame, point->at);
         const struct point *before =
-            point->key[0] ? find_last_point_of_feature(last->points + last->first[pair],
-                                                       last->pair_points[pair], point, &next)
-                          : find_nearest_last_corner(last, pair, arm);
+            point->key[0]
+                ? find_last_point_of_feature(last->points + last->first[pair],
+                                             last->point_count_of_pair[pair], point, &next)
+                : find_nearest_last_corner(last, pair, arm);
         if (!before) {
             continue;
         }

@@ -39,18 +39,18 @@ struct point_list {
     struct point *points;
     int count;
     int pairs;
-    int *first;       /* index of the first point of each pair */
-    int *pair_points; /* number of points of each pair; 0 where it does not touch */
-    double *frame;    /* frame of each pair's patch: its centre and axes, 12 numbers */
+    int *first;               /* index of the first point of each pair */
+    int *point_count_of_pair; /* number of points of each pair; 0 where it does not touch */
+    double *frame;            /* frame of each pair's patch: its centre and axes, 12 numbers */
 };
 
 struct point_store {
     struct point_list now, last;
-    int room;     /* capacity for points, in each list */
-    int left_out; /* number of points dropped beyond the capacity in this tick */
+    int room;                /* capacity for points, in each list */
+    int dropped_point_count; /* number of points dropped beyond the capacity in this tick */
     /* a stamp for each vertex of the largest mesh, so that each vertex is listed once */
-    uint32_t *seen;
-    uint32_t stamp;
+    uint32_t *vertex_stamps;
+    uint32_t current_stamp;
 };
 
 /* Allocates. -ENOMEM. */
@@ -87,7 +87,7 @@ void tact_points_copy_last_impulses(struct point_store *store, int pair, int kno
 void tact_points_prepare(struct point_store *store, int pair, const struct tact_local_problem *in);
 
 /* Sums over the points of one solver pass. */
-struct point_pass {
+struct point_solver_pass {
     /* squares of the sizes of the impulses, and of their changes in the pass */
     double size, change;
     double residual; /* natural-map residual before the pass, as tact_local_residual() */
@@ -98,6 +98,6 @@ struct point_pass {
  * without this pair; r: the pair's impulse, updated. */
 void tact_points_solve(struct point_store *store, int pair,
                        const struct tact_local_problem *problem, double r[6],
-                       struct point_pass *pass);
+                       struct point_solver_pass *pass);
 
 #endif

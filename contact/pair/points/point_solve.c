@@ -59,7 +59,7 @@ static void prepare_contact_point(struct point *point, const double *s)
 void tact_points_prepare(struct point_store *store, int pair, const struct tact_local_problem *in)
 {
     struct point *points = store->now.points + store->now.first[pair];
-    for (int i = 0; i < store->now.pair_points[pair]; i++) {
+    for (int i = 0; i < store->now.point_count_of_pair[pair]; i++) {
         prepare_contact_point(&points[i], in->s);
     }
 }
@@ -159,10 +159,10 @@ static double squared_natural_map_residual(double mu, double rho, const double *
 
 void tact_points_solve(struct point_store *store, int pair,
                        const struct tact_local_problem *problem, double r[6],
-                       struct point_pass *pass)
+                       struct point_solver_pass *pass)
 {
     struct point *points = store->now.points + store->now.first[pair];
-    int count = store->now.pair_points[pair], slipping = 0, loaded = 0;
+    int count = store->now.point_count_of_pair[pair], slipping = 0, loaded = 0;
     double u[6], before = 0.0, miss = 0.0, drive = 0.0;
     pass->size = pass->change = 0.0;
     for (int i = 0; i < 6; i++) {

@@ -232,10 +232,10 @@ static int is_point_in_mesh(const struct tact_mesh *mesh, const double *p)
 static void add_vertex(const struct mesh_transform *v, uint32_t index, int known)
 {
     double at[3];
-    if (v->store->seen[index] == v->store->stamp) {
+    if (v->store->vertex_stamps[index] == v->store->current_stamp) {
         return;
     }
-    v->store->seen[index] = v->store->stamp;
+    v->store->vertex_stamps[index] = v->store->current_stamp;
     vertex_in_other_frame(v, index, at);
     if (known || (v->to ? is_point_in_mesh(v->to, at) : at[2] <= 0.0)) {
         add_keyed_contact_point(v, at, (uint64_t)v->inside, index, 0, 0);
@@ -248,7 +248,7 @@ static void list_vertices_inside(const struct mesh_transform *v)
 {
     uint32_t stack[STACK_NODES][2] = {{0, 0}};
     int top = 1;
-    v->store->stamp++;
+    v->store->current_stamp++;
     while (top > 0) {
         top--;
         const struct tact_mesh_node *node = &v->from->nodes[stack[top][0]];
@@ -256,12 +256,14 @@ static void list_vertices_inside(const struct mesh_transform *v)
         double lower[3], upper[3];
         if (!inside) {
             node_box_in_other_frame(v, node, lower, upper);
-            int away = v->to ? !do_boxes_overlap(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
+            int is_box_away =
+                v->to ? !do_boxes_overlap(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
             int is_box_clear_of_surface =
                 v->to ? is_box_clear_of_leaves(v->to, lower, upper) : upper[2] <= 0.0;
             double middle[3] = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                                 0.5 * (lower[2] + upper[2])};
-            if (away || (is_box_clear_of_surface && v->to && !is_point_in_mesh(v->to, middle))) {
+            if (is_box_away ||
+                (is_box_clear_of_surface && v->to && !is_point_in_mesh(v->to, middle))) {
                 continue;
             }
             inside = is_box_clear_of_surface;

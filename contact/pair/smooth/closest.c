@@ -58,11 +58,12 @@ static void evaluate_curvature_form(const double turn[9], const double bend[9], 
     out[3] = tact_v3_dot(u2, l2);
 }
 
-/* Projects both points onto their surfaces and computes normal, gap and curvature. miss: sum of the
- * outward normals along t1, t2; aside: offset from B's point to A's along them. The normal is the
- * mean of both, so that rounding of neither surface decides alone. */
+/* Projects both points onto their surfaces and computes normal, gap and curvature.
+ * normal_misalignment: sum of the outward normals along t1, t2; tangential_offset: offset from B's
+ * point to A's along them. The normal is the mean of both, so that rounding of neither surface
+ * decides alone. */
 static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth_contact *c,
-                                   double miss[2], double aside[2])
+                                   double normal_misalignment[2], double tangential_offset[2])
 {
     struct tact_surface_point point[2];
     double normal[2][3], sum[3], d[3], *n = c->frame;
@@ -87,8 +88,8 @@ static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth
     c->gap = tact_v3_dot(n, d);
     for (int i = 0; i < 2; i++) {
         evaluate_curvature_form(pair->turn[i], point[i].bend, n + 3, n + 6, c->bend[i]);
-        miss[i] = tact_v3_dot(sum, n + 3 + 3 * i);
-        aside[i] = tact_v3_dot(d, n + 3 + 3 * i);
+        normal_misalignment[i] = tact_v3_dot(sum, n + 3 + 3 * i);
+        tangential_offset[i] = tact_v3_dot(d, n + 3 + 3 * i);
     }
     return 0;
 }
@@ -112,17 +113,19 @@ static void relative_curvature(const struct smooth_contact *c, double m[4])
 }
 
 /* Computes Newton's step of both points along t1, t2. It makes the normals opposite, L_A x_A + L_B
- * x_B = -miss, and brings the points onto one normal, the mean of both, which rotates by -L_A x_A -
- * miss/2: (1 + g L_A) x_A - x_B = -(aside + g miss/2). */
-static int compute_newton_step(const struct smooth_contact *c, const double miss[2],
-                               const double aside[2], double step[2][2])
+ * x_B = -normal_misalignment, and brings the points onto one normal, the mean of both, which
+ * rotates by -L_A x_A - normal_misalignment/2: (1 + g L_A) x_A - x_B = -(tangential_offset + g
+ * normal_misalignment/2). */
+static int compute_newton_step(const struct smooth_contact *c, const double normal_misalignment[2],
+                               const double tangential_offset[2], double step[2][2])
 {
-    const double off[2] = {aside[0] + 0.5 * c->gap * miss[0], aside[1] + 0.5 * c->gap * miss[1]};
+    const double off[2] = {tangential_offset[0] + 0.5 * c->gap * normal_misalignment[0],
+                           tangential_offset[1] + 0.5 * c->gap * normal_misalignment[1]};
     double m[4], right[2], turned[2];
     relative_curvature(c, m);
     multiply_2x2(c->bend[1], off, right);
     for (int i = 0; i < 2; i++) {
-        right[i] = -miss[i] - right[i];
+        right[i] = -normal_misalignment[i] - right[i];
     }
     if (!tact_smooth_solve_2x2(m, right, step[0])) {
         return 0;
@@ -205,10 +208,10 @@ static int is_local_distance_minimum(const struct smooth_contact *c)
 
 int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_contact *c)
 {
-    double miss[2], aside[2], step[2][2];
+    double normal_misalignment[2], tangential_offset[2], step[2][2];
     for (int i = 0; i < MAX_NEWTON_STEPS; i++) {
-        if (evaluate_closest_points(pair, c, miss, aside) ||
-            !compute_newton_step(c, miss, aside, step)) {
+        if (evaluate_closest_points(pair, c, normal_misalignment, tangential_offset) ||
+            !compute_newton_step(c, normal_misalignment, tangential_offset, step)) {
             return -EDOM;
         }
         double size = take_newton_step(pair, c, step);
@@ -216,7 +219,8 @@ int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_con
             return -EDOM;
         }
         if (size <= ROUNDING_STEP_RATIO) {
-            return evaluate_closest_points(pair, c, miss, aside) || !is_local_distance_minimum(c)
+            return evaluate_closest_points(pair, c, normal_misalignment, tangential_offset) ||
+                           !is_local_distance_minimum(c)
                        ? -EDOM
                        : 0;
         }
@@ -245,9 +249,9 @@ int tact_smooth_supports_convex_pair(const struct tact_shape *a, const struct ta
 static double support_distance(const struct smooth_pair *pair, const double *n,
                                struct smooth_contact *c, double d[3])
 {
-    double inward[3], local[3];
-    tact_v3_scale(inward, n, -1.0);
-    tact_m3_tmul_v3(local, pair->turn[0], inward);
+    double inward_normal[3], local[3];
+    tact_v3_scale(inward_normal, n, -1.0);
+    tact_m3_tmul_v3(local, pair->turn[0], inward_normal);
     tact_shape_support(pair->shape[0], local, c->place[0]);
     tact_m3_tmul_v3(local, pair->turn[1], n);
     tact_shape_support(pair->shape[1], local, c->place[1]);
@@ -296,7 +300,7 @@ static void sum_of_curvature_radii(const struct smooth_contact *c, double distan
 /* Sets the ascent direction for n: the gradient of the distance d along t1, t2 times the inverse of
  * its Hessian, -(R_A + R_B + d); where that is not negative, that of the bound without a negative
  * d. Returns the slope along it. */
-static double ascent_direction(const struct smooth_contact *c, const double aside[2],
+static double ascent_direction(const struct smooth_contact *c, const double tangential_offset[2],
                                double turn[2])
 {
     double m[4];
@@ -305,13 +309,13 @@ static double ascent_direction(const struct smooth_contact *c, const double asid
     if (!is_positive_definite_2x2(m)) {
         sum_of_curvature_radii(c, 0.0, m);
     }
-    if (!tact_smooth_solve_2x2(m, aside, turn)) {
+    if (!tact_smooth_solve_2x2(m, tangential_offset, turn)) {
         return 0.0;
     }
     double size = tact_hypot(turn[0], turn[1]), share = size > 1.0 ? 1.0 / size : 1.0;
     turn[0] *= share;
     turn[1] *= share;
-    return turn[0] * aside[0] + turn[1] * aside[1];
+    return turn[0] * tangential_offset[0] + turn[1] * tangential_offset[1];
 }
 
 /* Rotates n along t1, t2 until the distance has increased sufficiently. Returns the new distance,
@@ -341,14 +345,15 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
  * Newton's method converges. */
 static int search_direction(const struct smooth_pair *pair, struct smooth_contact *c)
 {
-    double n[3], miss[2], aside[2], turn[2], d[3];
+    double n[3], normal_misalignment[2], tangential_offset[2], turn[2], d[3];
     double distance = choose_first_direction(pair, n);
     for (int i = 0; i < MAX_ASCENT_STEPS; i++) {
         support_distance(pair, n, c, d);
-        if (evaluate_closest_points(pair, c, miss, aside)) {
+        if (evaluate_closest_points(pair, c, normal_misalignment, tangential_offset)) {
             return -EDOM;
         }
-        double slope = ascent_direction(c, aside, turn), size = tact_hypot(turn[0], turn[1]);
+        double slope = ascent_direction(c, tangential_offset, turn),
+               size = tact_hypot(turn[0], turn[1]);
         if (size < NEWTON_START_ROTATION) {
             struct smooth_contact near = *c;
             if (!tact_smooth_follow_closest(pair, &near) &&
@@ -370,10 +375,10 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
 static int find_closest_to_plane(const struct smooth_pair *pair, int plane,
                                  struct smooth_contact *c)
 {
-    const double *turn = pair->turn[plane], inward[3] = {-turn[2], -turn[5], -turn[8]};
+    const double *turn = pair->turn[plane], inward_normal[3] = {-turn[2], -turn[5], -turn[8]};
     double local[3], at[3];
     int other = 1 - plane;
-    tact_m3_tmul_v3(local, pair->turn[other], inward);
+    tact_m3_tmul_v3(local, pair->turn[other], inward_normal);
     tact_shape_support(pair->shape[other], local, c->place[other]);
     tact_m3_mul_v3(at, pair->turn[other], c->place[other]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);

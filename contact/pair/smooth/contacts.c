@@ -70,18 +70,18 @@ int tact_smooth_index_of_flat_halfspace(const struct smooth_pair *pair)
 static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double axis[3], up[3], down[3], at[3];
-    int plane = torus_axis_and_plane_normal(pair, axis, up), torus = 1 - plane;
-    const double *size = pair->shape[torus]->size;
+    int plane = torus_axis_and_plane_normal(pair, axis, up), torus_index = 1 - plane;
+    const double *size = pair->shape[torus_index]->size;
     tact_v3_scale(up, up, -1.0);
-    tact_m3_tmul_v3(down, pair->turn[torus], up);
+    tact_m3_tmul_v3(down, pair->turn[torus_index], up);
     double across = tact_hypot(down[0], down[1]);
     if (!(across > 0.0)) {
         return -EDOM;
     }
-    tact_v3_scale(c->place[torus], down, size[1]);
-    c->place[torus][0] += size[0] * down[0] / across;
-    c->place[torus][1] += size[0] * down[1] / across;
-    tact_m3_mul_v3(at, pair->turn[torus], c->place[torus]);
+    tact_v3_scale(c->place[torus_index], down, size[1]);
+    c->place[torus_index][0] += size[0] * down[0] / across;
+    c->place[torus_index][1] += size[0] * down[1] / across;
+    tact_m3_mul_v3(at, pair->turn[torus_index], c->place[torus_index]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
     tact_m3_tmul_v3(c->place[plane], pair->turn[plane], at);
     return tact_smooth_follow_closest(pair, c);
@@ -90,7 +90,7 @@ static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth
 /* A torus with its pose relative to the other shape of the pair. */
 struct torus_ring {
     const struct smooth_pair *pair;
-    int torus;          /* index of the torus in the pair, 0 or 1 */
+    int torus_index;    /* index of the torus in the pair, 0 or 1 */
     double center[3];   /* center of the torus' ring, in the other shape's frame [m] */
     double along[2][3]; /* radius vectors of the ring along the torus' x and y axes, in the other
                            shape's frame [m] */
@@ -98,18 +98,19 @@ struct torus_ring {
     double value[RING_SAMPLES]; /* around it [m] */
 };
 
-static void init_torus_ring(const struct smooth_pair *pair, int torus, struct torus_ring *ring)
+static void init_torus_ring(const struct smooth_pair *pair, int torus_index,
+                            struct torus_ring *ring)
 {
-    const double *to = pair->turn[torus], *other = pair->turn[1 - torus];
+    const double *to = pair->turn[torus_index], *other = pair->turn[1 - torus_index];
     double origin_offset[3], x[3], y[3];
     ring->pair = pair;
-    ring->torus = torus;
-    tact_v3_scale(origin_offset, pair->origin_offset, torus ? -1.0 : 1.0);
+    ring->torus_index = torus_index;
+    tact_v3_scale(origin_offset, pair->origin_offset, torus_index ? -1.0 : 1.0);
     tact_m3_tmul_v3(ring->center, other, origin_offset);
     tact_v3_set(x, to[0], to[3], to[6]);
     tact_v3_set(y, to[1], to[4], to[7]);
-    tact_v3_scale(x, x, pair->shape[torus]->size[0]);
-    tact_v3_scale(y, y, pair->shape[torus]->size[0]);
+    tact_v3_scale(x, x, pair->shape[torus_index]->size[0]);
+    tact_v3_scale(y, y, pair->shape[torus_index]->size[0]);
     tact_m3_tmul_v3(ring->along[0], other, x);
     tact_m3_tmul_v3(ring->along[1], other, y);
     for (int i = 0; i < 9; i++) { /* to' other */
@@ -130,11 +131,11 @@ static double tube_distance_at_angle(const struct torus_ring *ring, double c, do
     tact_v3_copy(at, ring->center);
     tact_v3_axpy(at, c, ring->along[0]);
     tact_v3_axpy(at, s, ring->along[1]);
-    if (tact_shape_surface(ring->pair->shape[1 - ring->torus], at, p)) {
+    if (tact_shape_surface(ring->pair->shape[1 - ring->torus_index], at, p)) {
         return INFINITY;
     }
     tact_v3_sub(d, at, p->at);
-    return tact_v3_dot(d, p->normal) - ring->pair->shape[ring->torus]->size[1];
+    return tact_v3_dot(d, p->normal) - ring->pair->shape[ring->torus_index]->size[1];
 }
 
 static void sample_ring(struct torus_ring *ring)
@@ -155,7 +156,7 @@ static void sample_ring(struct torus_ring *ring)
 static int closest_points_from_sample(const struct torus_ring *ring, int i,
                                       struct smooth_contact *c)
 {
-    const double *f = ring->value, *size = ring->pair->shape[ring->torus]->size;
+    const double *f = ring->value, *size = ring->pair->shape[ring->torus_index]->size;
     double before = f[(i + RING_SAMPLES - 1) % RING_SAMPLES], after = f[(i + 1) % RING_SAMPLES],
            out[3];
     double bend = before + after - 2.0 * f[i];
@@ -166,9 +167,10 @@ static int closest_points_from_sample(const struct torus_ring *ring, int i,
         return -EDOM;
     }
     tact_m3_mul_v3(out, ring->back, p.normal);
-    tact_v3_set(c->place[ring->torus], size[0] * tact_cos(angle), size[0] * tact_sin(angle), 0.0);
-    tact_v3_axpy(c->place[ring->torus], -size[1], out);
-    tact_v3_copy(c->place[1 - ring->torus], p.at);
+    tact_v3_set(c->place[ring->torus_index], size[0] * tact_cos(angle), size[0] * tact_sin(angle),
+                0.0);
+    tact_v3_axpy(c->place[ring->torus_index], -size[1], out);
+    tact_v3_copy(c->place[1 - ring->torus_index], p.at);
     return tact_smooth_follow_closest(ring->pair, c);
 }
 
@@ -192,13 +194,13 @@ int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct 
     return found + 1;
 }
 
-static int find_ring_contacts(const struct smooth_pair *pair, int torus,
+static int find_ring_contacts(const struct smooth_pair *pair, int torus_index,
                               struct smooth_contact *contact)
 {
     struct torus_ring ring;
-    const double radius = pair->shape[torus]->size[0];
+    const double radius = pair->shape[torus_index]->size[0];
     int found = 0;
-    init_torus_ring(pair, torus, &ring);
+    init_torus_ring(pair, torus_index, &ring);
     sample_ring(&ring);
     for (int i = 0; i < RING_SAMPLES; i++) {
         struct smooth_contact c;

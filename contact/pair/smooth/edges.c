@@ -20,7 +20,7 @@ enum { SCRATCH_PAIRS = 65536 }; /* capacity for triangles near an overlap */
 
 /* Fills in the charts of a shape and what measures its edges. A closed form needs both against
  * charts. */
-static int fill_edge_data(const struct tact_shape *shape, struct smooth_data *data)
+static int fill_edge_data(const struct tact_shape *shape, struct smooth_shape_data *data)
 {
     const struct tact_shape_type *type = tact_shape_type(shape->kind);
     int plane = shape->kind == TACT_SHAPE_HALFSPACE;
@@ -41,7 +41,7 @@ static int fill_edge_data(const struct tact_shape *shape, struct smooth_data *da
 int tact_smooth_prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
                         const struct tact_material *material, void **data, struct tact_error *err)
 {
-    struct smooth_data *made = calloc(1, sizeof *made);
+    struct smooth_shape_data *made = calloc(1, sizeof *made);
     int rc = made ? fill_edge_data(shape, made) : -ENOMEM;
     (void)model;
     (void)material;
@@ -55,7 +55,7 @@ int tact_smooth_prepare(const struct tact_contact_model *model, const struct tac
 
 void tact_smooth_release(void *data)
 {
-    struct smooth_data *made = data;
+    struct smooth_shape_data *made = data;
     if (made) {
         tact_charts_free(made->owned_charts);
         tact_core_free(made->core);
@@ -64,8 +64,8 @@ void tact_smooth_release(void *data)
     free(made);
 }
 
-static int measure_by_volume(const struct tact_pair_query *query,
-                             struct tact_moments_scratch *scratch, struct tact_patch *patch)
+static int measure_by_volume_model(const struct tact_pair_query *query,
+                                   struct tact_moments_scratch *scratch, struct tact_patch *patch)
 {
     struct tact_pair_query q = *query;
     struct tact_moments moments;
@@ -80,8 +80,9 @@ static int measure_by_volume(const struct tact_pair_query *query,
     return tact_volume_patch(&q, 0, q.options->polygon, patch);
 }
 
-static int measure_by_features(const struct tact_pair_query *query, const struct tact_core *a,
-                               const struct tact_core *b, double *state, struct tact_patch *patch)
+static int measure_by_features_model(const struct tact_pair_query *query, const struct tact_core *a,
+                                     const struct tact_core *b, double *state,
+                                     struct tact_patch *patch)
 {
     struct tact_pair_query q = *query;
     q.model = &tact_model_features;
@@ -154,10 +155,10 @@ static void set_line_width(const struct tact_pair_query *q, struct tact_patch *p
 int tact_smooth_measure_edges(const struct tact_pair_query *query, double *state,
                               struct tact_patch *patch)
 {
-    const struct smooth_data *a = query->data_a, *b = query->data_b;
+    const struct smooth_shape_data *a = query->data_a, *b = query->data_b;
     int rc = a->core && b->core
-                 ? measure_by_features(query, a->core, b->core, state, patch)
-                 : measure_by_volume(query, a->scratch ? a->scratch : b->scratch, patch);
+                 ? measure_by_features_model(query, a->core, b->core, state, patch)
+                 : measure_by_volume_model(query, a->scratch ? a->scratch : b->scratch, patch);
     if (rc >= 0 && a->core && b->core) {
         set_line_width(query, patch);
     }

@@ -7,7 +7,7 @@
 #include "contact/pair/features/nearest_internal.h"
 
 /* Data that queries about a smooth shape need, made by tact_smooth_prepare(). */
-struct smooth_data {
+struct smooth_shape_data {
     /* charts of the shape's surface; NULL: it has a closed form */
     const struct tact_charts *charts;
     struct tact_charts *owned_charts; /* charts that prepare() made and that must be freed */

@@ -28,7 +28,7 @@ static int relative_motion(const struct smooth_contact *c, double m[4])
 }
 
 int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double twist[2][6],
-                                    struct smooth_motion *out)
+                                    struct smooth_contact_motion *out)
 {
     const double *n = c->frame;
     double at[2][3], w[3], right[3], turned[3], wb[3], m[4], x[2], y[2];
@@ -49,23 +49,23 @@ int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double
     if (!relative_motion(c, m) || !tact_smooth_solve_2x2(m, y, x)) {
         return -EDOM;
     }
-    tact_v3_scale(out->over[1], n + 3, x[0]);
-    tact_v3_axpy(out->over[1], x[1], n + 6);
-    apply_curvature(n, c->bend[1], out->over[1], out->normal);
+    tact_v3_scale(out->velocity_over_surface[1], n + 3, x[0]);
+    tact_v3_axpy(out->velocity_over_surface[1], x[1], n + 6);
+    apply_curvature(n, c->bend[1], out->velocity_over_surface[1], out->normal);
     tact_v3_add(out->normal, out->normal, wb);
-    tact_v3_copy(out->over[0], out->over[1]);
-    tact_v3_axpy(out->over[0], c->gap, out->normal);
-    tact_v3_sub(out->over[0], out->over[0], out->slip);
-    tact_v3_axpy(out->over[0], tact_v3_dot(n, out->slip), n);
+    tact_v3_copy(out->velocity_over_surface[0], out->velocity_over_surface[1]);
+    tact_v3_axpy(out->velocity_over_surface[0], c->gap, out->normal);
+    tact_v3_sub(out->velocity_over_surface[0], out->velocity_over_surface[0], out->slip);
+    tact_v3_axpy(out->velocity_over_surface[0], tact_v3_dot(n, out->slip), n);
     for (int k = 0; k < 2; k++) {
-        tact_v3_add(out->point[k], at[k], out->over[k]);
+        tact_v3_add(out->point[k], at[k], out->velocity_over_surface[k]);
     }
     return 0;
 }
 
 void tact_smooth_second_order_rates(const struct smooth_contact *c, const double twist[2][6],
-                                    const double rate[2][6], const struct smooth_motion *motion,
-                                    double out[4])
+                                    const double rate[2][6],
+                                    const struct smooth_contact_motion *motion, double out[4])
 {
     const double *n = c->frame;
     double of[2][3], change[3], w[3], alpha[3];

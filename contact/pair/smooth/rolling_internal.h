@@ -5,10 +5,11 @@
 #include "contact/pair/smooth/closest_internal.h"
 
 /* World axes. */
-struct smooth_motion {
-    double slip[3];     /* slip velocity of A's material at its contact point relative to B's at its
-                           [m/s] */
-    double over[2][3];  /* velocities of the contact point over A's and over B's surface [m/s] */
+struct smooth_contact_motion {
+    double slip[3]; /* slip velocity of A's material at its contact point relative to B's at its
+                       [m/s] */
+    double velocity_over_surface[2][3]; /* velocities of the contact point over A's and over B's
+                                           surface [m/s] */
     double point[2][3]; /* velocities of the two contact points in the world [m/s] */
     double normal[3];   /* rate of n [1/s] */
 };
@@ -23,7 +24,7 @@ struct smooth_motion {
  * twist: of the shapes' frames at their origins, world. 0, or -EDOM where the surfaces conform.
  */
 int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double twist[2][6],
-                                    struct smooth_motion *out);
+                                    struct smooth_contact_motion *out);
 
 /*
  * Computes the rates of change of the velocities of a contact's rows n, t1, t2 and about n while
@@ -31,7 +32,7 @@ int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double
  * points, with t1 and t2 moving without rotation about n. rate: of the twists in that drift.
  */
 void tact_smooth_second_order_rates(const struct smooth_contact *c, const double twist[2][6],
-                                    const double rate[2][6], const struct smooth_motion *motion,
-                                    double out[4]);
+                                    const double rate[2][6],
+                                    const struct smooth_contact_motion *motion, double out[4]);
 
 #endif

@@ -48,7 +48,7 @@ struct chart_search {
     struct smooth_contact *contact;
     double near, same_distance;
     struct newton_start start[MAX_NEWTON_STARTS]; /* the best, sorted */
-    int start_count;
+    int newton_start_count;
     double rotation_b_to_a[9]; /* rotation from B's frame to A's, row-major */
     double origin_b[3];        /* position of B's origin in A's frame [m] */
     int found, failed;
@@ -115,8 +115,10 @@ static struct surface_part surface_part_of_closed_form(const struct tact_shape *
                                                        const struct tact_surface_point *point,
                                                        double radius)
 {
-    const double norm = frobenius_norm(point->bend), turn = MAX_CURVATURE_GROWTH * radius * norm;
-    double off = turn > WIDE_NORMAL_ROTATION ? INFINITY : (MAX_CURVATURE_GROWTH - 1.0) * norm;
+    const double curvature_norm = frobenius_norm(point->bend),
+                 turn = MAX_CURVATURE_GROWTH * radius * curvature_norm;
+    double off =
+        turn > WIDE_NORMAL_ROTATION ? INFINITY : (MAX_CURVATURE_GROWTH - 1.0) * curvature_norm;
     if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE) {
         off = 0.0;
     }
@@ -184,7 +186,7 @@ static int contains_only_known_contact(const struct chart_search *s,
 /* Inserts a start point into the sorted list of the best. */
 static void insert_newton_start(struct chart_search *s, const struct newton_start *start)
 {
-    int at = s->start_count;
+    int at = s->newton_start_count;
     if (at == MAX_NEWTON_STARTS && !(start->miss < s->start[at - 1].miss)) {
         return;
     }
@@ -193,14 +195,14 @@ static void insert_newton_start(struct chart_search *s, const struct newton_star
         s->start[at] = s->start[at - 1];
     }
     s->start[at] = *start;
-    s->start_count += s->start_count < MAX_NEWTON_STARTS;
+    s->newton_start_count += s->newton_start_count < MAX_NEWTON_STARTS;
 }
 
 /* Runs Newton's method from the start points, the best first, except from those near a contact that
  * is known. */
 static void refine_starts_by_newton(struct chart_search *s)
 {
-    for (int i = 0; i < s->start_count; i++) {
+    for (int i = 0; i < s->newton_start_count; i++) {
         const struct newton_start *start = &s->start[i];
         struct smooth_contact c;
         if ((!start->cell[0] || is_near_known_contact(s, 0, start->cell[0])) &&
@@ -362,7 +364,7 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int
     s.contact = contact;
     s.near = near;
     s.found = known;
-    s.start_count = s.failed = 0;
+    s.newton_start_count = s.failed = 0;
     for (int k = 0; k < 2; k++) {
         size = pair->charts[k] ? tact_min(size, pair->charts[k]->radius) : size;
     }

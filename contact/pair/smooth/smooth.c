@@ -26,7 +26,7 @@
  * they touch along a line. */
 #define MIN_POINT_CONTACT_CURVATURE 1e-3
 /* Largest relative change of an angular velocity in a tick that is extrapolated. */
-#define MAX_STEADY_ROTATION_CHANGE 0.5
+#define MAX_STEADY_ANGULAR_VELOCITY_CHANGE 0.5
 
 /* Number of corners of the patch of a torus that lies on a plane. */
 enum { TORUS_PATCH_CORNERS = 32 };
@@ -71,7 +71,7 @@ static double gravity_speed_change(const struct tact_pair_query *q)
 
 static void init_smooth_search(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
-    const struct smooth_data *data[2] = {q->data_a, q->data_b};
+    const struct smooth_shape_data *data[2] = {q->data_a, q->data_b};
     double v[3], speed = 0.0;
     tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &f->pair);
     f->edges = f->found = 0;
@@ -97,7 +97,8 @@ static int last_contact_count(const struct tact_pair_query *q)
 
 /* Follows the contacts of the last tick from their surface positions. Returns how many still exist.
  */
-static int follow_contacts(const struct tact_pair_query *q, struct smooth_search_result *f)
+static int follow_contacts_of_last_tick(const struct tact_pair_query *q,
+                                        struct smooth_search_result *f)
 {
     int known = 0;
     for (int i = 0; i < last_contact_count(q); i++) {
@@ -120,7 +121,7 @@ static void find_chart_contacts(const struct tact_pair_query *q, struct smooth_s
     if (edges && plane) {
         return;
     }
-    f->found = follow_contacts(q, f);
+    f->found = follow_contacts_of_last_tick(q, f);
     if (q->most > 1 || !f->found) {
         f->found =
             tact_smooth_search_contacts(&f->pair, f->near, f->found, f->contact, &search_failed);
@@ -134,7 +135,7 @@ static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
                                           struct smooth_search_result *f)
 {
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    f->found = q->most == 1 && !plane ? follow_contacts(q, f) : 0;
+    f->found = q->most == 1 && !plane ? follow_contacts_of_last_tick(q, f) : 0;
     if (!f->found) {
         f->found = tact_smooth_find_contacts(&f->pair, f->contact);
         q->counts[TACT_COUNT_NOT_FOUND] += f->found < 0;
@@ -195,11 +196,11 @@ static int is_rotation_steady(const double *now, const double *last)
 {
     double change[3];
     tact_v3_sub(change, now + 3, last + 3);
-    return tact_v3_norm(change) <= MAX_STEADY_ROTATION_CHANGE * tact_v3_norm(now + 3);
+    return tact_v3_norm(change) <= MAX_STEADY_ANGULAR_VELOCITY_CHANGE * tact_v3_norm(now + 3);
 }
 
 /* Number of ticks for which the contact has existed. */
-static double count_ticks(const struct tact_pair_query *q)
+static double ticks_of_contact(const struct tact_pair_query *q)
 {
     const double *last = q->state + STATE_LAST_MOTION;
     int is_contact_steady =
@@ -217,7 +218,7 @@ static void extrapolate_motion(const struct tact_pair_query *q, double twist[2][
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
     double now[STATE_MOTION_SIZE], next[STATE_MOTION_SIZE],
         *last = q->state + STATE_LAST_MOTION, *before = q->state + STATE_EARLIER_MOTION;
-    q->state[STATE_STEADY_TICKS] = count_ticks(q);
+    q->state[STATE_STEADY_TICKS] = ticks_of_contact(q);
     for (int k = 0; k < 2; k++) {
         memcpy(now + 6 * k, q->twist[k], sizeof q->twist[k]);
         rotate_twist_rate(pose[k], 0, q->rate[k], now + 12 + 6 * k);
@@ -238,13 +239,13 @@ static void extrapolate_motion(const struct tact_pair_query *q, double twist[2][
 
 /* 1 where the contact moves so far over a surface in a tick that the rates do not predict its
  * position half a tick later. */
-static int is_motion_too_large(const struct smooth_contact *c, const struct smooth_motion *motion,
-                               double h)
+static int is_motion_too_large(const struct smooth_contact *c,
+                               const struct smooth_contact_motion *motion, double h)
 {
     for (int k = 0; k < 2; k++) {
         const double *l = c->bend[k];
-        double x = tact_v3_dot(motion->over[k], c->frame + 3);
-        double y = tact_v3_dot(motion->over[k], c->frame + 6);
+        double x = tact_v3_dot(motion->velocity_over_surface[k], c->frame + 3);
+        double y = tact_v3_dot(motion->velocity_over_surface[k], c->frame + 6);
         double turn[2] = {h * (l[0] * x + l[1] * y), h * (l[2] * x + l[3] * y)};
         if (!(turn[0] * turn[0] + turn[1] * turn[1] <=
               MAX_NORMAL_TURN_PER_TICK * MAX_NORMAL_TURN_PER_TICK)) {
@@ -256,19 +257,21 @@ static int is_motion_too_large(const struct smooth_contact *c, const struct smoo
 
 /* Computes the change of the velocities of the rows n, t1, t2 and about n until half a tick after
  * the solve, at the extrapolated twists and rates. */
-static void row_velocity_changes(const struct tact_pair_query *q, const struct smooth_contact *c,
-                                 const double twist[2][6], const double rate[2][6], double gain[4])
+static void constraint_row_velocity_changes(const struct tact_pair_query *q,
+                                            const struct smooth_contact *c,
+                                            const double twist[2][6], const double rate[2][6],
+                                            double row_velocity_change[4])
 {
-    struct smooth_motion motion;
+    struct smooth_contact_motion motion;
     double h = q->options->period;
-    memset(gain, 0, 4 * sizeof *gain);
+    memset(row_velocity_change, 0, 4 * sizeof *row_velocity_change);
     if (tact_smooth_contact_point_rates(c, twist, &motion) || is_motion_too_large(c, &motion, h)) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
-    tact_smooth_second_order_rates(c, twist, rate, &motion, gain);
+    tact_smooth_second_order_rates(c, twist, rate, &motion, row_velocity_change);
     for (int i = 0; i < 4; i++) {
-        gain[i] *= 0.5 * h;
+        row_velocity_change[i] *= 0.5 * h;
     }
 }
 
@@ -416,12 +419,13 @@ static void set_torus_ring_patch(const struct tact_pair_query *q, const struct s
 
 /* Makes the patch of one smooth contact, with the predicted change of its velocities. */
 static void make_contact_patch(const struct tact_pair_query *q, const struct smooth_contact *c,
-                               const double k[2], const double gain[4], struct tact_patch *patch)
+                               const double k[2], const double row_velocity_change[4],
+                               struct tact_patch *patch)
 {
     make_patch(q, c, patch);
     set_patch_extent(q, k, patch);
     for (int i = 0; i < 4; i++) {
-        patch->target_velocity[i] = -gain[i];
+        patch->target_velocity[i] = -row_velocity_change[i];
     }
 }
 
@@ -430,44 +434,44 @@ static void make_contact_patch(const struct tact_pair_query *q, const struct smo
 static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
                                   double k[TACT_PIECES][2])
 {
-    int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touching_count = 0;
+    int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touching_contact_count = 0;
     for (int i = 0; i < count; i++) {
         struct smooth_contact *c = &f->contact[i];
-        align_to_principal_curvature(c, k[touching_count]);
+        align_to_principal_curvature(c, k[touching_contact_count]);
         f->edges |= f->has_charts && c->gap <= f->near &&
-                    !(k[touching_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
-        if (c->gap <= largest_touching_gap(q, c, k[touching_count])) {
-            f->contact[touching_count++] = *c;
+                    !(k[touching_contact_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
+        if (c->gap <= largest_touching_gap(q, c, k[touching_contact_count])) {
+            f->contact[touching_contact_count++] = *c;
         }
     }
-    return touching_count;
+    return touching_contact_count;
 }
 
 static void measure_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
-                             const double k[][2], int touching_count, struct tact_patch *patch,
-                             struct tact_pair_piece *piece)
+                             const double k[][2], int touching_contact_count,
+                             struct tact_patch *patch, struct tact_pair_piece *piece)
 {
     const struct smooth_contact *contact = f->contact;
-    double twist[2][6], rate[2][6], gain[4];
+    double twist[2][6], rate[2][6], row_velocity_change[4];
     int deepest = 0;
     extrapolate_motion(q, twist, rate);
-    for (int i = 0; i < touching_count; i++) {
-        memset(gain, 0, sizeof gain);
+    for (int i = 0; i < touching_contact_count; i++) {
+        memset(row_velocity_change, 0, sizeof row_velocity_change);
         if (continues_contact_smoothly(q, &f->pair, &contact[i])) {
-            row_velocity_changes(q, &contact[i], (const double(*)[6])twist,
-                                 (const double(*)[6])rate, gain);
+            constraint_row_velocity_changes(q, &contact[i], (const double(*)[6])twist,
+                                            (const double(*)[6])rate, row_velocity_change);
         }
-        make_contact_patch(q, &contact[i], k[i], gain,
-                           touching_count > 1 ? &piece[i].patch : patch);
+        make_contact_patch(q, &contact[i], k[i], row_velocity_change,
+                           touching_contact_count > 1 ? &piece[i].patch : patch);
         deepest = contact[i].gap < contact[deepest].gap ? i : deepest;
     }
-    if (touching_count > 1) {
+    if (touching_contact_count > 1) {
         *patch = piece[deepest].patch;
-        for (int i = 0; i < touching_count; i++) {
+        for (int i = 0; i < touching_contact_count; i++) {
             memset(&piece[i].moments, 0, sizeof piece[i].moments);
         }
     }
-    store_contact_places(q, contact, touching_count);
+    store_contact_places(q, contact, touching_contact_count);
 }
 
 /* Measures a torus that lies on a half-space. */
@@ -494,19 +498,19 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     } else {
         find_contacts_of_closed_forms(q, &f);
     }
-    int touching_count = keep_touching_contacts(q, &f, k);
+    int touching_contact_count = keep_touching_contacts(q, &f, k);
     if (f.edges) {
         q->state[STATE_STEADY_TICKS] = q->state[STATE_CONTACT_COUNT] = 0.0;
         return tact_smooth_measure_edges(q, q->state + STATE_FEATURES_START, patch);
     }
     /* the closest points of a convex pair, kept in the state, remain a good starting point */
-    if (!touching_count) {
+    if (!touching_contact_count) {
         q->state[STATE_STEADY_TICKS] = 0.0;
         store_contact_places(q, f.contact, f.found > 0 && q->most == 1);
         return -EDOM;
     }
-    measure_contacts(q, &f, (const double(*)[2])k, touching_count, patch, piece);
-    return touching_count > 1 ? touching_count : 0;
+    measure_contacts(q, &f, (const double(*)[2])k, touching_contact_count, patch, piece);
+    return touching_contact_count > 1 ? touching_contact_count : 0;
 }
 
 const struct tact_contact_model tact_model_smooth = {

@@ -33,7 +33,7 @@ struct group {
 
 struct groups {
     struct group group[MAX_FACE_GROUPS];
-    struct tact_areas areas; /* areas of all */
+    struct tact_face_areas areas; /* areas of all */
     int count, full;
 };
 
@@ -119,14 +119,14 @@ int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces 
 {
     int swapped = q->a->mesh->facets != NULL; /* the first solid is the one that is not convex */
     const struct tact_mesh *nonconvex_mesh = swapped ? q->b->mesh : q->a->mesh;
-    const struct tact_mesh *convex = swapped ? q->a->mesh : q->b->mesh;
+    const struct tact_mesh *convex_mesh = swapped ? q->a->mesh : q->b->mesh;
     const struct tact_pose *pose = swapped ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
     struct groups groups = {.count = 0};
     if (q->planar > PLANAR_AREA_RATIO) {
         return 0;
     }
-    tact_cutter_init_frame(&cutter, tact_mesh_size(nonconvex_mesh), pose, convex->facets,
+    tact_cutter_init_frame(&cutter, tact_mesh_size(nonconvex_mesh), pose, convex_mesh->facets,
                            swapped ? q->pose_a : q->pose_b);
     if (tact_cut_mesh(&cutter, nonconvex_mesh, add_overlap_face, &groups) != 1 || groups.full ||
         tact_areas_planarity(&groups.areas) > PLANAR_AREA_RATIO ||

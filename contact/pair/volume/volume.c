@@ -10,27 +10,28 @@
 #include "contact/pair/volume/volume_internal.h"
 
 /* Exponent up to which the overlap of a cylinder counts as that of its flat end. */
-#define MAX_FLAT_END_EXPONENT 1.2
+#define MAX_PRISM_DEPTH_EXPONENT 1.2
 /* Largest depth of a piece of an overlap, relative to its longer semi-axis. */
 #define MAX_PIECE_DEPTH_RATIO 0.1
 /* Scale of the paper's equivalent ellipsoid, struct tact_patch_options. */
 #define EQUIVALENT_ELLIPSE_SCALE 5.0
 
-static int has_shape_with_faces(const struct tact_pair_query *q, enum tact_shape_faces faces)
+static int is_either_shape_of_face_kind(const struct tact_pair_query *q,
+                                        enum tact_shape_faces faces)
 {
     return tact_shape_faces(q->a) == faces || tact_shape_faces(q->b) == faces;
 }
 
-/* Chooses the options of a patch; follows_bouchard: as published, one patch with its normal
+/* Chooses the options of a patch; follows_bouchard_law: as published, one patch with its normal
  * opposite to the gradient. */
 static struct tact_patch_options choose_patch_options(const struct tact_pair_query *q,
-                                                      int follows_bouchard)
+                                                      int follows_bouchard_law)
 {
     const struct tact_contact_law *law = q->law;
-    int curved = has_shape_with_faces(q, TACT_FACES_CURVED);
+    int curved = is_either_shape_of_face_kind(q, TACT_FACES_CURVED);
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    int exact = plane || follows_bouchard || curved;
-    int uses_equivalent_ellipse = follows_bouchard && !(law->ellipse_size > 0.0);
+    int exact = plane || follows_bouchard_law || curved;
+    int uses_equivalent_ellipse = follows_bouchard_law && !(law->ellipse_size > 0.0);
     struct tact_patch_options options = {
         law->modulus,
         curved,
@@ -46,14 +47,15 @@ static struct tact_patch_options choose_patch_options(const struct tact_pair_que
 static int make_patch(const struct tact_pair_query *q, const struct tact_moments *moments,
                       struct tact_patch_options *options, struct tact_patch *patch)
 {
-    int mixed = !options->curved && has_shape_with_faces(q, TACT_FACES_MIXED);
+    int mixed = !options->curved && is_either_shape_of_face_kind(q, TACT_FACES_MIXED);
     double exponent = mixed ? tact_moments_exponent(moments) : 1.0;
-    options->normal = exponent > MAX_FLAT_END_EXPONENT ? TACT_NORMAL_GRADIENT : options->normal;
+    options->normal = exponent > MAX_PRISM_DEPTH_EXPONENT ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
     patch->rolling_radius =
         tact_min(tact_shape_rolling_radius(q->a), tact_shape_rolling_radius(q->b));
-    patch->exponent = exponent > MAX_FLAT_END_EXPONENT ? tact_min(exponent, 2.0) : patch->exponent;
+    patch->exponent =
+        exponent > MAX_PRISM_DEPTH_EXPONENT ? tact_min(exponent, 2.0) : patch->exponent;
     return rc ? -ERANGE : 0;
 }
 
@@ -63,18 +65,18 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
 static int find_outline(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     const struct tact_overlap_corners *corners = q->corners;
-    if (corners && corners->count && !has_shape_with_faces(q, TACT_FACES_CURVED)) {
-        return tact_outline_from_corners(corners, corners->of_b ? q->pose_b : q->pose_a,
+    if (corners && corners->count && !is_either_shape_of_face_kind(q, TACT_FACES_CURVED)) {
+        return tact_outline_from_corners(corners, corners->was_b_cut ? q->pose_b : q->pose_a,
                                          patch->center, patch->frame, patch->corner);
     }
     return tact_outline(q->a, q->pose_a, q->b, q->pose_b, patch->center, patch->frame,
                         patch->corner);
 }
 
-int tact_volume_patch(const struct tact_pair_query *q, int follows_bouchard, int outline,
+int tact_volume_patch(const struct tact_pair_query *q, int follows_bouchard_law, int outline,
                       struct tact_patch *patch)
 {
-    struct tact_patch_options options = choose_patch_options(q, follows_bouchard);
+    struct tact_patch_options options = choose_patch_options(q, follows_bouchard_law);
     int rc = make_patch(q, q->moments, &options, patch);
     if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
         patch->corners = find_outline(q, patch);
@@ -85,8 +87,8 @@ int tact_volume_patch(const struct tact_pair_query *q, int follows_bouchard, int
 
 /* Makes the patch of a piece of the overlap, which is bounded by the planes about it. 0, or the
  * reason why there is none. */
-static int make_piece_patch(const struct tact_pair_query *q, const double (*plane)[4], int planes,
-                            struct tact_pair_piece *piece)
+static int make_patch_of_piece(const struct tact_pair_query *q, const double (*plane)[4],
+                               int planes, struct tact_pair_piece *piece)
 {
     const struct tact_mesh *a = q->a->mesh, *b = q->b->mesh;
     struct tact_patch_options options = choose_patch_options(q, 0);
@@ -121,7 +123,7 @@ static int make_planar_pieces(const struct tact_pair_query *q, struct tact_pair_
     struct tact_pieces pieces;
     int made = 0, count = tact_pieces_group_faces(q, &pieces);
     for (int i = 0; i < count; i++) {
-        if (make_piece_patch(q, (const double(*)[4])pieces.plane[i], count - 1, &piece[made])) {
+        if (make_patch_of_piece(q, (const double(*)[4])pieces.plane[i], count - 1, &piece[made])) {
             continue;
         }
         if (!is_thin_patch(&piece[made].patch)) {
@@ -153,9 +155,9 @@ static int count_volume_patches(const struct tact_shape *a, const struct tact_sh
 static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patch *patch,
                                struct tact_pair_piece *piece)
 {
-    int follows_bouchard = q->options->local == TACT_LOCAL_BOUCHARD;
-    int rc =
-        tact_volume_patch(q, follows_bouchard, !follows_bouchard && q->options->polygon, patch);
+    int follows_bouchard_law = q->options->local == TACT_LOCAL_BOUCHARD;
+    int rc = tact_volume_patch(q, follows_bouchard_law,
+                               !follows_bouchard_law && q->options->polygon, patch);
     if (rc || q->most == 1) {
         return rc;
     }

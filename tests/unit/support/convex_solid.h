@@ -84,8 +84,8 @@ static inline struct tact_separation find_separation_of_solids(const struct soli
 {
     struct tact_separation out;
     double none[TACT_NEAREST_STATE] = {0.0};
-    assert_int_equal(tact_nearest(a->core, &a->pose, b->core, &b->pose, state ? state : none, &out),
-                     0);
+    assert_int_equal(
+        tact_nearest_points(a->core, &a->pose, b->core, &b->pose, state ? state : none, &out), 0);
     return out;
 }
 
