@@ -51,14 +51,16 @@ void tact_error_at(struct tact_error *err, const char *file, int line, int colum
 
 size_t tact_error_format(const struct tact_error *err, char *buf, size_t size)
 {
-    char where[320] = "";
+    char location_text[320] = "";
     if (err->file[0] && err->line && err->column) {
-        snprintf(where, sizeof where, "%s:%d:%d: ", err->file, err->line, err->column);
+        snprintf(location_text, sizeof location_text, "%s:%d:%d: ", err->file, err->line,
+                 err->column);
     } else if (err->file[0] && err->line) {
-        snprintf(where, sizeof where, "%s:%d: ", err->file, err->line);
+        snprintf(location_text, sizeof location_text, "%s:%d: ", err->file, err->line);
     } else if (err->file[0]) {
-        snprintf(where, sizeof where, "%s: ", err->file);
+        snprintf(location_text, sizeof location_text, "%s: ", err->file);
     }
-    int n = snprintf(buf, size, "%s%s%s%s", where, err->key, err->key[0] ? ": " : "", err->text);
+    int n = snprintf(buf, size, "%s%s%s%s", location_text, err->key, err->key[0] ? ": " : "",
+                     err->text);
     return n < 0 ? 0 : (size_t)n;
 }

@@ -6,11 +6,11 @@
 
 double tact_margin(double needed, double limit)
 {
-    double more = fmax(needed, limit);
-    if (!(more > 0.0)) {
+    double larger_value = fmax(needed, limit);
+    if (!(larger_value > 0.0)) {
         return 1.0;
     }
-    return isinf(more) ? (needed < limit ? 1.0 : -1.0) : (limit - needed) / more;
+    return isinf(larger_value) ? (needed < limit ? 1.0 : -1.0) : (limit - needed) / larger_value;
 }
 
 const char *tact_limit_name(int i)

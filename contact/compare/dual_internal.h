@@ -8,7 +8,7 @@
 /** Finds the point inside the planes n.r <= d (unit normals outward) whose smallest distance from
  * them is largest, within `size` of the origin. Returns 1 with *depth that distance, negative where
  * the planes enclose nothing; 0 where it was not found. */
-int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double size,
-                                  double point[3], double *depth);
+int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, double size,
+                                    double point[3], double *depth);
 
 #endif

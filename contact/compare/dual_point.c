@@ -26,17 +26,17 @@ static int solve_4x4_system(double m[4][4], const double b[4], double x[4])
         a[i][4] = b[i];
     }
     for (int k = 0; k < 4; k++) {
-        int best = k;
+        int pivot_row = k;
         for (int i = k + 1; i < 4; i++) {
-            best = fabs(a[i][k]) > fabs(a[best][k]) ? i : best;
+            pivot_row = fabs(a[i][k]) > fabs(a[pivot_row][k]) ? i : pivot_row;
         }
-        if (a[best][k] == 0.0) {
+        if (a[pivot_row][k] == 0.0) {
             return 0;
         }
         for (int j = 0; j < 5; j++) {
             double t = a[k][j];
-            a[k][j] = a[best][j];
-            a[best][j] = t;
+            a[k][j] = a[pivot_row][j];
+            a[pivot_row][j] = t;
         }
         for (int i = 0; i < 4; i++) {
             double f = i == k ? 0.0 : a[i][k] / a[k][k];
@@ -56,12 +56,13 @@ struct simplex_basis {
     double row[4][4], right[4];
 };
 
-static void set_start_basis(struct simplex_basis *b, double size)
+static void set_initial_simplex_basis(struct simplex_basis *b, double size)
 {
-    static const double sign[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+    static const double tetrahedron_signs[4][3] = {
+        {1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < 3; k++) {
-            b->row[i][k] = sign[i][k] / sqrt(3.0);
+            b->row[i][k] = tetrahedron_signs[i][k] / sqrt(3.0);
         }
         b->row[i][3] = 1.0;
         b->right[i] = 4.0 * size;
@@ -73,60 +74,61 @@ static void set_start_basis(struct simplex_basis *b, double size)
 static int find_leaving_constraint(const struct simplex_basis *b,
                                    const double entering_constraint[4])
 {
-    double transposed_basis[4][4], multiplier[4], share[4], least = INFINITY;
-    int leaving_index = -1;
+    double transposed_basis[4][4], multiplier[4], entering_coefficient[4],
+        min_pivot_ratio = INFINITY;
+    int leaving_row = -1;
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
             transposed_basis[i][j] = b->row[j][i];
         }
     }
     if (!solve_4x4_system(transposed_basis, ANTI_CYCLING_OBJECTIVE, multiplier) ||
-        !solve_4x4_system(transposed_basis, entering_constraint, share)) {
+        !solve_4x4_system(transposed_basis, entering_constraint, entering_coefficient)) {
         return -1;
     }
     for (int i = 0; i < 4; i++) {
-        double ratio = multiplier[i] / share[i];
-        if (share[i] > 1e-12 && ratio < least) {
-            least = ratio;
-            leaving_index = i;
+        double pivot_ratio = multiplier[i] / entering_coefficient[i];
+        if (entering_coefficient[i] > 1e-12 && pivot_ratio < min_pivot_ratio) {
+            min_pivot_ratio = pivot_ratio;
+            leaving_row = i;
         }
     }
-    return leaving_index;
+    return leaving_row;
 }
 
-int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double size,
-                                  double point[3], double *depth)
+int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, double size,
+                                    double point[3], double *depth)
 {
     struct simplex_basis b;
-    set_start_basis(&b, size);
-    for (int step = 0; step < MOST_STEPS; step++) {
+    set_initial_simplex_basis(&b, size);
+    for (int simplex_step = 0; simplex_step < MOST_STEPS; simplex_step++) {
         /* a tolerance of 1e-14 could prevent termination by rounding */
         double y[4], max_violation = 1e-12 * size;
-        size_t entering_index = count;
+        size_t entering_plane = count;
         if (!solve_4x4_system(b.row, b.right, y)) {
             return 0;
         }
         for (size_t i = 0; i < count; i++) {
             const double *n = plane[i];
-            double violation = n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
-            if (violation > max_violation) {
-                max_violation = violation;
-                entering_index = i;
+            double plane_violation = n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
+            if (plane_violation > max_violation) {
+                max_violation = plane_violation;
+                entering_plane = i;
             }
         }
-        if (entering_index == count) {
+        if (entering_plane == count) {
             memcpy(point, y, 3 * sizeof *point);
             *depth = y[3];
             return 1;
         }
-        double row[4] = {plane[entering_index][0], plane[entering_index][1],
-                         plane[entering_index][2], 1.0};
-        int leaving_index = find_leaving_constraint(&b, row);
-        if (leaving_index < 0) {
+        double row[4] = {plane[entering_plane][0], plane[entering_plane][1],
+                         plane[entering_plane][2], 1.0};
+        int leaving_row = find_leaving_constraint(&b, row);
+        if (leaving_row < 0) {
             return 0;
         }
-        memcpy(b.row[leaving_index], row, sizeof row);
-        b.right[leaving_index] = plane[entering_index][3];
+        memcpy(b.row[leaving_row], row, sizeof row);
+        b.right[leaving_row] = plane[entering_plane][3];
     }
     return 0;
 }

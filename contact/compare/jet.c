@@ -4,14 +4,14 @@
 #include "contact/elementary.h"
 
 /* Exponents of s and t of each term of the Taylor polynomial. */
-static const int exponents[JET_TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1},
-                                            {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
+static const int monomial_exponents[JET_TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1},
+                                                     {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
 
 /* Index of the coefficient of s^i t^j in a Taylor polynomial. */
-static int term_index(int i, int j)
+static int monomial_index(int i, int j)
 {
-    static const int first[4] = {0, 1, 3, 6};
-    return first[i + j] + j;
+    static const int first_term_of_degree[4] = {0, 1, 3, 6};
+    return first_term_of_degree[i + j] + j;
 }
 
 struct jet tact_jet_constant(double value)
@@ -44,7 +44,7 @@ struct jet tact_jet_scale(struct jet a, double s)
 
 struct jet tact_jet_multiply(const struct jet *a, const struct jet *b)
 {
-    static const unsigned char product_terms[][3] = {
+    static const unsigned char monomial_products[][3] = {
         /* indices of the term of a, of the term of b, and of their product */
         {0, 0, 0}, {0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {0, 4, 4}, {0, 5, 5}, {0, 6, 6},
         {0, 7, 7}, {0, 8, 8}, {0, 9, 9}, {1, 0, 1}, {1, 1, 3}, {1, 2, 4}, {1, 3, 6},
@@ -52,8 +52,9 @@ struct jet tact_jet_multiply(const struct jet *a, const struct jet *b)
         {2, 5, 9}, {3, 0, 3}, {3, 1, 6}, {3, 2, 7}, {4, 0, 4}, {4, 1, 7}, {4, 2, 8},
         {5, 0, 5}, {5, 1, 8}, {5, 2, 9}, {6, 0, 6}, {7, 0, 7}, {8, 0, 8}, {9, 0, 9}};
     struct jet r = {{0.0}};
-    for (size_t i = 0; i < sizeof product_terms / sizeof *product_terms; i++) {
-        r.c[product_terms[i][2]] += a->c[product_terms[i][0]] * b->c[product_terms[i][1]];
+    for (size_t i = 0; i < sizeof monomial_products / sizeof *monomial_products; i++) {
+        r.c[monomial_products[i][2]] +=
+            a->c[monomial_products[i][0]] * b->c[monomial_products[i][1]];
     }
     return r;
 }
@@ -83,9 +84,9 @@ struct jet tact_jet_derivative(const struct jet *a, int k)
 {
     struct jet r = {{0.0}};
     for (int i = 1; i < JET_TERMS; i++) {
-        const int p = exponents[i][0] - (k == 0), q = exponents[i][1] - (k == 1);
+        const int p = monomial_exponents[i][0] - (k == 0), q = monomial_exponents[i][1] - (k == 1);
         if (p >= 0 && q >= 0) {
-            r.c[term_index(p, q)] = exponents[i][k] * a->c[i];
+            r.c[monomial_index(p, q)] = monomial_exponents[i][k] * a->c[i];
         }
     }
     return r;
@@ -111,7 +112,7 @@ void tact_jet_cross(struct jet r[3], const struct jet a[3], const struct jet b[3
 
 void tact_jet_normalize(struct jet r[3], const struct jet a[3])
 {
-    struct jet square = tact_jet_dot(a, a), inverse = tact_jet_power(&square, -0.5);
+    struct jet squared_norm = tact_jet_dot(a, a), inverse = tact_jet_power(&squared_norm, -0.5);
     for (int i = 0; i < 3; i++) {
         r[i] = tact_jet_multiply(&a[i], &inverse);
     }

@@ -14,18 +14,18 @@
 #include "contact/moments/moments_internal.h"
 
 /** Height of a triangle over its longest edge below which the triangle has no defined plane. */
-static const double SLIVER_HEIGHT_RATIO = 1e-10;
+static const double SLIVER_TRIANGLE_HEIGHT_RATIO = 1e-10;
 
 /** Two dual points that differ by less than this, relative to their size, belong to one plane. */
-static const double DUAL_EQUALITY_TOLERANCE = 1e-11;
+static const double EQUAL_DUAL_POINTS_TOLERANCE = 1e-11;
 
 /** Face planes of the overlap, about a point inside all of them, and the polyhedron that they
  * enclose. */
-struct dual_polyhedron {
+struct overlap_polyhedron {
     size_t count;
-    double (*plane)[4]; /* n.r <= d, r from origin */
-    uint8_t *owner;     /* solid that the plane belongs to; 1: A, 2: B, 3: both */
-    double (*point)[3]; /* n / d */
+    double (*plane)[4];    /* n.r <= d, r from origin */
+    uint8_t *owner_solids; /* solid that the plane belongs to; 1: A, 2: B, 3: both */
+    double (*point)[3];    /* n / d */
     size_t corners, capacity;
     struct corner *corner;
     double origin[3];
@@ -38,28 +38,29 @@ struct corner {
 };
 
 /** A dual point with the plane that it belongs to, for sorting. */
-struct dual_entry {
+struct plane_with_dual_point {
     double point[3], plane[4];
-    uint8_t owner;
+    uint8_t owner_solids;
 };
 
-static void free_dual_polyhedron(struct dual_polyhedron *d)
+static void free_overlap_polyhedron(struct overlap_polyhedron *d)
 {
     free(d->plane);
-    free(d->owner);
+    free(d->owner_solids);
     free(d->point);
     free(d->corner);
 }
 
 /** Adds the plane of a triangle to the planes. Slivers are left out: their neighbours enclose the
  * same solid. */
-static void add_triangle(struct dual_polyhedron *d, const double r[9], const double shift[3],
-                         const struct tact_mesh *m, size_t t, uint8_t owner)
+static void add_triangle_plane(struct overlap_polyhedron *d, const double r[9],
+                               const double origin_to_shape[3], const struct tact_mesh *m, size_t t,
+                               uint8_t owner_solids)
 {
     double p[3][3], e[3][3], length[3], n[3], unit[3];
     for (size_t k = 0; k < 3; k++) {
         tact_m3_mul_v3(p[k], r, m->vertices + 3 * (size_t)m->triangles[3 * t + k]);
-        tact_v3_add(p[k], p[k], shift);
+        tact_v3_add(p[k], p[k], origin_to_shape);
     }
     for (int k = 0; k < 3; k++) {
         tact_v3_sub(e[k], p[(k + 2) % 3], p[(k + 1) % 3]);
@@ -69,99 +70,104 @@ static void add_triangle(struct dual_polyhedron *d, const double r[9], const dou
                                     : (length[1] >= length[2] ? 1 : 2);
     tact_v3_cross(n, e[(at + 1) % 3], e[(at + 2) % 3]);
     double area = tact_v3_normalize(unit, n);
-    if (!(area > SLIVER_HEIGHT_RATIO * length[at] * length[at])) {
+    if (!(area > SLIVER_TRIANGLE_HEIGHT_RATIO * length[at] * length[at])) {
         return;
     }
     double *plane = d->plane[d->count];
     tact_v3_copy(plane, unit);
     plane[3] = tact_v3_dot(unit, p[at]);
-    d->owner[d->count++] = owner;
+    d->owner_solids[d->count++] = owner_solids;
 }
 
-static void add_shape_dual_points(struct dual_polyhedron *d, const struct tact_shape *shape,
-                                  const struct tact_pose *pose, uint8_t owner)
+static void add_shape_planes(struct overlap_polyhedron *d, const struct tact_shape *shape,
+                             const struct tact_pose *pose, uint8_t owner_solids)
 {
     static const double up[3] = {0.0, 0.0, 1.0};
-    double r[9], shift[3];
+    double r[9], origin_to_shape[3];
     tact_quat_to_m3(r, pose->quat_wxyz);
-    tact_v3_sub(shift, pose->position, d->origin);
+    tact_v3_sub(origin_to_shape, pose->position, d->origin);
     if (shape->kind == TACT_SHAPE_HALFSPACE) {
         double *plane = d->plane[d->count];
         tact_m3_mul_v3(plane, r, up);
-        plane[3] = tact_v3_dot(plane, shift);
-        d->owner[d->count++] = owner;
+        plane[3] = tact_v3_dot(plane, origin_to_shape);
+        d->owner_solids[d->count++] = owner_solids;
         return;
     }
     for (size_t t = 0; t < shape->mesh->triangle_count; t++) {
-        add_triangle(d, r, shift, shape->mesh, t, owner);
+        add_triangle_plane(d, r, origin_to_shape, shape->mesh, t, owner_solids);
     }
 }
 
 static int compare_dual_points(const void *pa, const void *pb)
 {
-    const struct dual_entry *a = pa, *b = pb;
+    const struct plane_with_dual_point *a = pa, *b = pb;
     for (int k = 0; k < 3; k++) {
         if (a->point[k] != b->point[k]) {
             return a->point[k] < b->point[k] ? -1 : 1;
         }
     }
-    return a->owner - b->owner;
+    return a->owner_solids - b->owner_solids;
 }
 
 /** 1 where two dual points belong to one plane. */
-static int are_duals_of_one_plane(const struct dual_entry *a, const struct dual_entry *b)
+static int are_duals_of_one_plane(const struct plane_with_dual_point *a,
+                                  const struct plane_with_dual_point *b)
 {
-    double difference[3];
-    tact_v3_sub(difference, a->point, b->point);
-    return tact_v3_norm(difference) <= DUAL_EQUALITY_TOLERANCE * tact_v3_norm(a->point);
+    double point_difference[3];
+    tact_v3_sub(point_difference, a->point, b->point);
+    return tact_v3_norm(point_difference) <= EQUAL_DUAL_POINTS_TOLERANCE * tact_v3_norm(a->point);
 }
 
 /** Moves the origin to a point inside the overlap and computes one dual point for each plane.
  * Returns 0 or -ENOMEM. */
-static int compute_dual_points(struct dual_polyhedron *d, const double inner[3])
+static int compute_dual_points(struct overlap_polyhedron *d, const double point_inside[3])
 {
     size_t capacity = d->count ? d->count : 1;
-    struct dual_entry *entry = calloc(capacity, sizeof *entry);
+    struct plane_with_dual_point *sorted_planes = calloc(capacity, sizeof *sorted_planes);
     d->point = calloc(capacity, sizeof *d->point);
-    if (!entry || !d->point) {
-        free(entry);
+    if (!sorted_planes || !d->point) {
+        free(sorted_planes);
         return -ENOMEM;
     }
     for (size_t i = 0; i < d->count; i++) {
-        memcpy(entry[i].plane, d->plane[i], sizeof entry[i].plane);
-        entry[i].plane[3] -= tact_v3_dot(d->plane[i], inner);
-        entry[i].owner = d->owner[i];
-        tact_v3_scale(entry[i].point, d->plane[i], 1.0 / entry[i].plane[3]);
+        memcpy(sorted_planes[i].plane, d->plane[i], sizeof sorted_planes[i].plane);
+        sorted_planes[i].plane[3] -= tact_v3_dot(d->plane[i], point_inside);
+        sorted_planes[i].owner_solids = d->owner_solids[i];
+        tact_v3_scale(sorted_planes[i].point, d->plane[i], 1.0 / sorted_planes[i].plane[3]);
     }
-    qsort(entry, d->count, sizeof *entry, compare_dual_points);
-    size_t kept_count = 0;
+    qsort(sorted_planes, d->count, sizeof *sorted_planes, compare_dual_points);
+    size_t distinct_plane_count = 0;
     for (size_t i = 0; i < d->count; i++) {
-        size_t same_plane = kept_count;
-        double tolerance = DUAL_EQUALITY_TOLERANCE * tact_v3_norm(entry[i].point);
-        while (same_plane > 0 && entry[same_plane - 1].point[0] >= entry[i].point[0] - tolerance &&
-               !are_duals_of_one_plane(&entry[i], &entry[same_plane - 1])) {
-            same_plane--;
+        size_t duplicate_plane = distinct_plane_count;
+        double dual_point_tolerance =
+            EQUAL_DUAL_POINTS_TOLERANCE * tact_v3_norm(sorted_planes[i].point);
+        while (duplicate_plane > 0 &&
+               sorted_planes[duplicate_plane - 1].point[0] >=
+                   sorted_planes[i].point[0] - dual_point_tolerance &&
+               !are_duals_of_one_plane(&sorted_planes[i], &sorted_planes[duplicate_plane - 1])) {
+            duplicate_plane--;
         }
-        if (same_plane > 0 && entry[same_plane - 1].point[0] >= entry[i].point[0] - tolerance) {
-            entry[same_plane - 1].owner |= entry[i].owner;
+        if (duplicate_plane > 0 && sorted_planes[duplicate_plane - 1].point[0] >=
+                                       sorted_planes[i].point[0] - dual_point_tolerance) {
+            sorted_planes[duplicate_plane - 1].owner_solids |= sorted_planes[i].owner_solids;
         } else {
-            entry[kept_count++] = entry[i];
+            sorted_planes[distinct_plane_count++] = sorted_planes[i];
         }
     }
-    d->count = kept_count;
-    for (size_t i = 0; i < kept_count; i++) {
-        memcpy(d->plane[i], entry[i].plane, sizeof d->plane[i]);
-        tact_v3_copy(d->point[i], entry[i].point);
-        d->owner[i] = entry[i].owner;
+    d->count = distinct_plane_count;
+    for (size_t i = 0; i < distinct_plane_count; i++) {
+        memcpy(d->plane[i], sorted_planes[i].plane, sizeof d->plane[i]);
+        tact_v3_copy(d->point[i], sorted_planes[i].point);
+        d->owner_solids[i] = sorted_planes[i].owner_solids;
     }
-    tact_v3_add(d->origin, d->origin, inner);
-    free(entry);
+    tact_v3_add(d->origin, d->origin, point_inside);
+    free(sorted_planes);
     return 0;
 }
 
 /** Records every facet of the convex hull of the dual points as a corner of the overlap on each of
  * its planes. */
-static int record_hull_corners(struct dual_polyhedron *d, qhT *qh)
+static int record_hull_corners(struct overlap_polyhedron *d, qhT *qh)
 {
     facetT *facet;
     FORALLfacets
@@ -171,11 +177,12 @@ static int record_hull_corners(struct dual_polyhedron *d, qhT *qh)
         {
             if (d->corners == d->capacity) {
                 d->capacity = d->capacity ? 2 * d->capacity : 1024;
-                struct corner *resized = realloc(d->corner, d->capacity * sizeof *resized);
-                if (!resized) {
+                struct corner *resized_corners =
+                    realloc(d->corner, d->capacity * sizeof *resized_corners);
+                if (!resized_corners) {
                     return -ENOMEM;
                 }
-                d->corner = resized;
+                d->corner = resized_corners;
             }
             struct corner *c = &d->corner[d->corners++];
             tact_v3_scale(c->r, facet->normal, -1.0 / facet->offset);
@@ -186,21 +193,21 @@ static int record_hull_corners(struct dual_polyhedron *d, qhT *qh)
 }
 
 /** Finds the corners of the overlap by qhull. Returns 0, -EDOM or -ENOMEM. */
-static int compute_polyhedron_corners(struct dual_polyhedron *d)
+static int compute_polyhedron_corners(struct overlap_polyhedron *d)
 {
     char qhull_command[] = "qhull Pp", *text = NULL;
     size_t size = 0;
     /* qhull writes its messages to a stream: one in memory, as a library must not print */
     FILE *log = open_memstream(&text, &size);
     qhT *qh = calloc(1, sizeof *qh);
-    int rc = log && qh ? 0 : -ENOMEM, kept_count, blocks;
+    int rc = log && qh ? 0 : -ENOMEM, unfreed_bytes, blocks;
     if (rc == 0) {
         qh_zero(qh, log);
         int qhull_error =
             qh_new_qhull(qh, 3, (int)d->count, d->point[0], False, qhull_command, log, log);
         rc = qhull_error == qh_ERRmem ? -ENOMEM : qhull_error ? -EDOM : record_hull_corners(d, qh);
         qh_freeqhull(qh, !qh_ALL);
-        qh_memfreeshort(qh, &kept_count, &blocks);
+        qh_memfreeshort(qh, &unfreed_bytes, &blocks);
     }
     free(qh);
     if (log) {
@@ -220,22 +227,23 @@ static int compare_corner_angles(const void *pa, const void *pb)
 }
 
 /** Sorts the corners on each plane by their angle about their mean. */
-static void sort_corners_by_angle(struct dual_polyhedron *d)
+static void sort_corners_by_angle(struct overlap_polyhedron *d)
 {
     if (d->corners) {
         qsort(d->corner, d->corners, sizeof *d->corner, compare_corner_angles);
     }
     for (size_t i = 0, end; i < d->corners; i = end) {
-        double middle[3] = {0.0}, u[3], w[3];
+        double centre_point[3] = {0.0}, u[3], w[3];
         for (end = i; end < d->corners && d->corner[end].plane == d->corner[i].plane; end++) {
-            tact_v3_add(middle, middle, d->corner[end].r);
+            tact_v3_add(centre_point, centre_point, d->corner[end].r);
         }
-        tact_v3_scale(middle, middle, 1.0 / (double)(end - i));
+        tact_v3_scale(centre_point, centre_point, 1.0 / (double)(end - i));
         tact_v3_tangents(d->plane[d->corner[i].plane], u, w);
         for (size_t k = i; k < end; k++) {
-            double difference[3];
-            tact_v3_sub(difference, d->corner[k].r, middle);
-            d->corner[k].angle = tact_atan2(tact_v3_dot(difference, w), tact_v3_dot(difference, u));
+            double point_difference[3];
+            tact_v3_sub(point_difference, d->corner[k].r, centre_point);
+            d->corner[k].angle =
+                tact_atan2(tact_v3_dot(point_difference, w), tact_v3_dot(point_difference, u));
         }
         qsort(d->corner + i, end - i, sizeof *d->corner, compare_corner_angles);
     }
@@ -244,7 +252,7 @@ static void sort_corners_by_angle(struct dual_polyhedron *d)
 /** Adds a triangle of a face to the sums: its tetrahedron with the origin to volume and moments,
  * and the share that belongs to A's surface to the gradient. */
 static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, const double *q,
-                                   const double *r, double share)
+                                   const double *r, double surface_share_of_a)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double u[3], w[3], n[3], t[3], moment[3];
@@ -263,58 +271,60 @@ static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, 
         s->second[k] += 0.05 * v * (p[i] * p[j] + q[i] * q[j] + r[i] * r[j] + t[i] * t[j]);
     }
     tact_v3_cross(moment, t, n);
-    tact_v3_axpy(s->gradient, share, n);
-    tact_v3_axpy(s->torque, share / 3.0, moment);
+    tact_v3_axpy(s->gradient, surface_share_of_a, n);
+    tact_v3_axpy(s->torque, surface_share_of_a / 3.0, moment);
 }
 
-static void integrate_polyhedron(const struct dual_polyhedron *d, struct tact_moment_sums *sums)
+static void integrate_polyhedron(const struct overlap_polyhedron *d,
+                                 struct tact_moment_sums *moment_sums)
 {
-    static const double share[4] = {0.0, 1.0, 0.0, 0.5};
-    memset(sums, 0, sizeof *sums);
+    static const double surface_share_of_a[4] = {0.0, 1.0, 0.0, 0.5};
+    memset(moment_sums, 0, sizeof *moment_sums);
     for (size_t i = 0, end; i < d->corners; i = end) {
         for (end = i; end < d->corners && d->corner[end].plane == d->corner[i].plane; end++) {
             if (end > i + 1) {
-                add_face_triangle_sums(sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
-                                       share[d->owner[d->corner[i].plane]]);
+                add_face_triangle_sums(moment_sums, d->corner[i].r, d->corner[end - 1].r,
+                                       d->corner[end].r,
+                                       surface_share_of_a[d->owner_solids[d->corner[i].plane]]);
             }
         }
     }
-    sums->volume_term_magnitude = sums->volume;
+    moment_sums->volume_term_magnitude = moment_sums->volume;
 }
 
 /** Half the diagonal of a mesh's bounding box; *middle: the centre of the box in the world. */
-static double bounding_radius(const struct tact_mesh *m, const struct tact_pose *pose,
-                              double middle[3])
+static double bounding_box_radius(const struct tact_mesh *m, const struct tact_pose *pose,
+                                  double centre_point[3])
 {
-    double local_middle[3], half[3];
+    double local_box_centre[3], half[3];
     for (int k = 0; k < 3; k++) {
-        local_middle[k] = 0.5 * (m->nodes[0].lower[k] + m->nodes[0].upper[k]);
+        local_box_centre[k] = 0.5 * (m->nodes[0].lower[k] + m->nodes[0].upper[k]);
         half[k] = 0.5 * (m->nodes[0].upper[k] - m->nodes[0].lower[k]);
     }
-    tact_pose_point(middle, pose, local_middle);
+    tact_pose_point(centre_point, pose, local_box_centre);
     return tact_v3_norm(half);
 }
 
-static int compute_dual_moments(struct dual_polyhedron *d, double size, struct tact_moments *out)
+static int compute_dual_moments(struct overlap_polyhedron *d, double size, struct tact_moments *out)
 {
-    static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-    struct tact_moment_sums sums;
-    double inner[3], depth;
-    if (!tact_dual_deepest_inner_point((const double(*)[4])d->plane, d->count, size, inner,
-                                       &depth)) {
+    static const double identity_axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    struct tact_moment_sums moment_sums;
+    double point_inside[3], depth;
+    if (!tact_dual_find_chebyshev_centre((const double(*)[4])d->plane, d->count, size, point_inside,
+                                         &depth)) {
         return -EDOM;
     }
     if (depth <= 1e-14 * size) {
         return 0;
     }
-    int rc = compute_dual_points(d, inner);
+    int rc = compute_dual_points(d, point_inside);
     rc = rc ? rc : compute_polyhedron_corners(d);
     if (rc) {
         return rc;
     }
     sort_corners_by_angle(d);
-    integrate_polyhedron(d, &sums);
-    return tact_sums_finish(&sums, axes, d->origin, out);
+    integrate_polyhedron(d, &moment_sums);
+    return tact_sums_finish(&moment_sums, identity_axes, d->origin, out);
 }
 
 int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
@@ -328,20 +338,20 @@ int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
         (!is_halfspace_b && !b->mesh)) {
         return -ENOTSUP;
     }
-    struct dual_polyhedron d = {0};
+    struct overlap_polyhedron d = {0};
     size_t capacity = (is_halfspace_a ? 1 : a->mesh->triangle_count) +
                       (is_halfspace_b ? 1 : b->mesh->triangle_count);
-    double size = is_halfspace_a ? bounding_radius(b->mesh, pb, d.origin)
-                                 : bounding_radius(a->mesh, pa, d.origin);
+    double size = is_halfspace_a ? bounding_box_radius(b->mesh, pb, d.origin)
+                                 : bounding_box_radius(a->mesh, pa, d.origin);
     d.plane = malloc(capacity * sizeof *d.plane);
-    d.owner = malloc(capacity);
-    int rc = d.plane && d.owner ? 0 : -ENOMEM;
+    d.owner_solids = malloc(capacity);
+    int rc = d.plane && d.owner_solids ? 0 : -ENOMEM;
     if (rc == 0) {
-        add_shape_dual_points(&d, a, pa, 1);
-        add_shape_dual_points(&d, b, pb, 2);
+        add_shape_planes(&d, a, pa, 1);
+        add_shape_planes(&d, b, pb, 2);
         rc = compute_dual_moments(&d, size, out);
     }
-    free_dual_polyhedron(&d);
+    free_overlap_polyhedron(&d);
     return rc;
 }
 

@@ -12,7 +12,7 @@ enum { MOST_RESOLUTION = 2048, COARSE = 48, NARROWINGS = 4 };
 
 /** Two crossings along a ray coincide where they differ by less than this fraction of the bounds'
  * size. */
-static const double COINCIDENCE_TOLERANCE = 1e-13;
+static const double COINCIDENT_HITS_TOLERANCE = 1e-13;
 
 struct tact_rays_body tact_rays_body(const struct tact_shape *shape, const struct tact_pose *pose)
 {
@@ -25,11 +25,11 @@ struct tact_rays_body tact_rays_body(const struct tact_shape *shape, const struc
     return body;
 }
 
-struct bounds {
+struct bounding_box {
     double lower[3], upper[3];
 };
 
-static void extend_bounds_to_point(struct bounds *b, const double p[3])
+static void extend_box_to_point(struct bounding_box *b, const double p[3])
 {
     for (int k = 0; k < 3; k++) {
         b->lower[k] = tact_min(b->lower[k], p[k]);
@@ -37,19 +37,19 @@ static void extend_bounds_to_point(struct bounds *b, const double p[3])
     }
 }
 
-static const struct bounds EMPTY_BOUNDS = {{INFINITY, INFINITY, INFINITY},
-                                           {-INFINITY, -INFINITY, -INFINITY}};
+static const struct bounding_box EMPTY_BOUNDING_BOX = {{INFINITY, INFINITY, INFINITY},
+                                                       {-INFINITY, -INFINITY, -INFINITY}};
 
 /** Bounding box of a body in the world; that of a half-space is infinite. */
-static struct bounds compute_world_bounds(const struct tact_rays_body *body)
+static struct bounding_box compute_world_bounding_box(const struct tact_rays_body *body)
 {
-    struct bounds b = EMPTY_BOUNDS;
+    struct bounding_box b = EMPTY_BOUNDING_BOX;
     double r[9], p[3];
     tact_quat_to_m3(r, body->pose.quat_wxyz);
     for (size_t i = 0; i < 3 * body->triangle_count; i++) {
         tact_m3_mul_v3(p, r, body->vertices + 3 * (size_t)body->triangles[i]);
         tact_v3_add(p, p, body->pose.position);
-        extend_bounds_to_point(&b, p);
+        extend_box_to_point(&b, p);
     }
     for (int k = 0; k < 3 && body->kind == TACT_SHAPE_SPHERE; k++) {
         b.lower[k] = body->pose.position[k] - body->radius;
@@ -63,9 +63,10 @@ static struct bounds compute_world_bounds(const struct tact_rays_body *body)
 }
 
 /** Sums over the rays of one direction; moments are about the centre of the bounds. */
-struct direction {
+struct ray_direction_sums {
     struct tact_moment_sums sums;
-    struct bounds inside_bounds; /* bounds of the ray intervals that are inside both solids */
+    struct bounding_box
+        overlap_bounding_box; /* bounds of the ray intervals that are inside both solids */
     size_t rays, corrected, dropped;
 };
 
@@ -74,15 +75,15 @@ struct surface_crossings {
     int count, sum, parity;
 };
 
-static int is_inside_by_crossings(const struct surface_crossings *r, int crossing_count,
+static int is_inside_by_crossings(const struct surface_crossings *r, int ray_crossing_count,
                                   int winding_number)
 {
-    return r->parity ? crossing_count & 1 : winding_number != 0;
+    return r->parity ? ray_crossing_count & 1 : winding_number != 0;
 }
 
 /** Adds the interval of a ray from z0 to z1 that is inside both solids, in the middle of a cell of
  * sizes hu and hv. */
-static void add_ray_interval_sums(struct direction *d, const struct tact_rays_lattice *l,
+static void add_ray_interval_sums(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
                                   const double middle[3], double u, double v, double z0, double z1)
 {
     static const int second_moment_index[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
@@ -106,15 +107,15 @@ static void add_ray_interval_sums(struct direction *d, const struct tact_rays_la
         corner[l->u] = u + (end & 1 ? 0.5 : -0.5) * hu;
         corner[l->v] = v + (end & 1 ? 0.5 : -0.5) * hv;
         corner[l->axis] = end & 2 ? z1 : z0;
-        extend_bounds_to_point(&d->inside_bounds, corner);
+        extend_box_to_point(&d->overlap_bounding_box, corner);
     }
 }
 
 /** Adds to the gradient a crossing of A's surface by a ray. sign: +1 where the ray enters A, -1
  * where it leaves, times the fraction of the crossing that is inside B. */
-static void add_surface_crossing_sums(struct direction *d, const struct tact_rays_lattice *l,
-                                      const double middle[3], double u, double v, double z,
-                                      double sign)
+static void add_surface_crossing_sums(struct ray_direction_sums *d,
+                                      const struct tact_rays_lattice *l, const double middle[3],
+                                      double u, double v, double z, double sign)
 {
     double n[3] = {0.0}, p[3], moment[3];
     n[l->axis] = -sign * l->step[l->u] * l->step[l->v];
@@ -128,16 +129,16 @@ static void add_surface_crossing_sums(struct direction *d, const struct tact_ray
 
 /** Adds the sums along one ray, over its crossings in order. Coincident crossings are processed
  * together: a face of A in a face of B counts half. */
-static void integrate_along_ray(struct direction *d, const struct tact_rays_lattice *l,
+static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
                                 const double middle[3], const struct tact_rays_hit *hit,
                                 size_t count, const struct surface_crossings crossings[2])
 {
-    double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->side);
-    double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->side);
-    double coincidence_distance =
-               COINCIDENCE_TOLERANCE * (fabs(middle[l->axis]) + l->side * l->step[l->axis]),
+    double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->rays_per_side);
+    double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->rays_per_side);
+    double coincidence_distance = COINCIDENT_HITS_TOLERANCE *
+                                  (fabs(middle[l->axis]) + l->rays_per_side * l->step[l->axis]),
            from = 0.0;
-    int crossing_count[2] = {0}, winding_number[2] = {0}, in[2] = {0}, was[2];
+    int ray_crossing_count[2] = {0}, winding_number[2] = {0}, in[2] = {0}, was[2];
     for (size_t i = 0; i < count;) {
         double z = hit[i].depth;
         if (in[0] && in[1] && z > from) {
@@ -147,12 +148,12 @@ static void integrate_along_ray(struct direction *d, const struct tact_rays_latt
             was[k] = in[k];
         }
         while (i < count && !(hit[i].depth > z + coincidence_distance)) {
-            crossing_count[hit[i].body]++;
-            winding_number[hit[i].body] += hit[i].turn;
+            ray_crossing_count[hit[i].body]++;
+            winding_number[hit[i].body] += hit[i].entry_sign;
             i++;
         }
         for (int k = 0; k < 2; k++) {
-            in[k] = is_inside_by_crossings(&crossings[k], crossing_count[k], winding_number[k]);
+            in[k] = is_inside_by_crossings(&crossings[k], ray_crossing_count[k], winding_number[k]);
         }
         if (in[0] != was[0] && (in[1] || was[1])) {
             add_surface_crossing_sums(d, l, middle, u, v, z,
@@ -163,15 +164,16 @@ static void integrate_along_ray(struct direction *d, const struct tact_rays_latt
 }
 
 /** Adds the sums along all rays of a lattice. */
-static void integrate_along_all_rays(struct direction *d, const struct tact_rays_lattice *l,
-                                     const double middle[3], const struct tact_rays_hits *hits)
+static void integrate_along_all_rays(struct ray_direction_sums *d,
+                                     const struct tact_rays_lattice *l, const double middle[3],
+                                     const struct tact_rays_hits *ray_hits)
 {
-    for (size_t i = 0; i < hits->count;) {
+    for (size_t i = 0; i < ray_hits->count;) {
         struct surface_crossings crossings[2] = {{0}};
         size_t end = i;
-        while (end < hits->count && hits->hit[end].cell == hits->hit[i].cell) {
-            crossings[hits->hit[end].body].count++;
-            crossings[hits->hit[end].body].sum += hits->hit[end].turn;
+        while (end < ray_hits->count && ray_hits->hit[end].cell == ray_hits->hit[i].cell) {
+            crossings[ray_hits->hit[end].body].count++;
+            crossings[ray_hits->hit[end].body].sum += ray_hits->hit[end].entry_sign;
             end++;
         }
         if (crossings[0].count && crossings[1].count) {
@@ -182,7 +184,7 @@ static void integrate_along_all_rays(struct direction *d, const struct tact_rays
             d->dropped += (size_t)odd;
             d->corrected += !odd && (crossings[0].parity || crossings[1].parity);
             if (!odd) {
-                integrate_along_ray(d, l, middle, hits->hit + i, end - i, crossings);
+                integrate_along_ray(d, l, middle, ray_hits->hit + i, end - i, crossings);
             }
         }
         i = end;
@@ -191,47 +193,48 @@ static void integrate_along_all_rays(struct direction *d, const struct tact_rays
 
 /** Casts rays along x, y and z through the bounds. Returns 0 or -ENOMEM. */
 static int cast_three_ray_directions(const struct tact_rays_body *a, const struct tact_rays_body *b,
-                                     const struct bounds *in, int side,
-                                     struct direction direction[3])
+                                     const struct bounding_box *in, int rays_per_side,
+                                     struct ray_direction_sums direction[3])
 {
-    struct tact_rays_hits hits = {0};
+    struct tact_rays_hits ray_hits = {0};
     double middle[3];
     for (int k = 0; k < 3; k++) {
         middle[k] = 0.5 * (in->lower[k] + in->upper[k]);
     }
     for (int k = 0; k < 3; k++) {
-        struct tact_rays_lattice l = {.axis = k, .u = (k + 1) % 3, .v = (k + 2) % 3, .side = side};
+        struct tact_rays_lattice l = {
+            .axis = k, .u = (k + 1) % 3, .v = (k + 2) % 3, .rays_per_side = rays_per_side};
         for (int i = 0; i < 3; i++) {
             l.lower[i] = in->lower[i];
-            l.step[i] = (in->upper[i] - in->lower[i]) / side;
+            l.step[i] = (in->upper[i] - in->lower[i]) / rays_per_side;
         }
         memset(&direction[k], 0, sizeof direction[k]);
-        direction[k].inside_bounds = EMPTY_BOUNDS;
-        hits.count = 0;
-        tact_rays_cast_body(&l, a, 0, &hits);
-        tact_rays_cast_body(&l, b, 1, &hits);
-        tact_rays_sort_hits(&hits);
-        integrate_along_all_rays(&direction[k], &l, middle, &hits);
+        direction[k].overlap_bounding_box = EMPTY_BOUNDING_BOX;
+        ray_hits.count = 0;
+        tact_rays_cast_body(&l, a, 0, &ray_hits);
+        tact_rays_cast_body(&l, b, 1, &ray_hits);
+        tact_rays_sort_hits(&ray_hits);
+        integrate_along_all_rays(&direction[k], &l, middle, &ray_hits);
     }
-    free(hits.hit);
-    return hits.out_of_memory ? -ENOMEM : 0;
+    free(ray_hits.hit);
+    return ray_hits.out_of_memory ? -ENOMEM : 0;
 }
 
 /** Shrinks the bounds to the region found inside both solids, plus one cell; returns 1 where they
  * are much smaller than before. */
-static int shrink_bounds_to_overlap(struct bounds *in, int side,
-                                    const struct direction direction[3])
+static int shrink_bounding_box_to_overlap(struct bounding_box *in, int rays_per_side,
+                                          const struct ray_direction_sums direction[3])
 {
-    struct bounds inside_bounds = EMPTY_BOUNDS, before = *in;
+    struct bounding_box overlap_bounding_box = EMPTY_BOUNDING_BOX, before = *in;
     for (int k = 0; k < 3; k++) {
-        extend_bounds_to_point(&inside_bounds, direction[k].inside_bounds.lower);
-        extend_bounds_to_point(&inside_bounds, direction[k].inside_bounds.upper);
+        extend_box_to_point(&overlap_bounding_box, direction[k].overlap_bounding_box.lower);
+        extend_box_to_point(&overlap_bounding_box, direction[k].overlap_bounding_box.upper);
     }
     double share = 1.0;
     for (int k = 0; k < 3; k++) {
-        double cell = (before.upper[k] - before.lower[k]) / side;
-        in->lower[k] = tact_max(before.lower[k], inside_bounds.lower[k] - cell);
-        in->upper[k] = tact_min(before.upper[k], inside_bounds.upper[k] + cell);
+        double cell_size = (before.upper[k] - before.lower[k]) / rays_per_side;
+        in->lower[k] = tact_max(before.lower[k], overlap_bounding_box.lower[k] - cell_size);
+        in->upper[k] = tact_min(before.upper[k], overlap_bounding_box.upper[k] + cell_size);
         share *= (in->upper[k] - in->lower[k]) / (before.upper[k] - before.lower[k]);
     }
     return share < 0.5;
@@ -239,15 +242,16 @@ static int shrink_bounds_to_overlap(struct bounds *in, int side,
 
 /** Combines the sums of the three ray directions. Dropped rays count as the mean of the others of
  * their direction, and a direction is weighted by its fraction of valid rays. */
-static void combine_ray_directions(const struct direction direction[3],
+static void combine_ray_directions(const struct ray_direction_sums direction[3],
                                    struct tact_moment_sums *sums)
 {
-    double valid_fraction_sum = 0.0;
+    double valid_ray_fraction_sum = 0.0;
     memset(sums, 0, sizeof *sums);
     for (int k = 0; k < 3; k++) {
-        const struct direction *d = &direction[k];
-        double valid_fraction = d->rays ? (double)(d->rays - d->dropped) / (double)d->rays : 0.0;
-        valid_fraction_sum += valid_fraction;
+        const struct ray_direction_sums *d = &direction[k];
+        double valid_ray_fraction =
+            d->rays ? (double)(d->rays - d->dropped) / (double)d->rays : 0.0;
+        valid_ray_fraction_sum += valid_ray_fraction;
         sums->volume += d->sums.volume;
         for (int i = 0; i < 3; i++) {
             sums->first[i] += d->sums.first[i];
@@ -257,7 +261,7 @@ static void combine_ray_directions(const struct direction direction[3],
             sums->torque[i] += d->sums.torque[i];
         }
     }
-    double scale = valid_fraction_sum > 0.0 ? 1.0 / valid_fraction_sum : 0.0;
+    double scale = valid_ray_fraction_sum > 0.0 ? 1.0 / valid_ray_fraction_sum : 0.0;
     sums->volume *= scale;
     for (int i = 0; i < 3; i++) {
         sums->first[i] *= scale;
@@ -269,19 +273,20 @@ static void combine_ray_directions(const struct direction direction[3],
 
 /** Intersection of the bounding boxes of two bodies, slightly enlarged; returns 0 where it is
  * empty. */
-static int compute_common_bounds(const struct tact_rays_body *a, const struct tact_rays_body *b,
-                                 struct bounds *in)
+static int compute_common_bounding_box(const struct tact_rays_body *a,
+                                       const struct tact_rays_body *b, struct bounding_box *in)
 {
-    struct bounds bounds_a = compute_world_bounds(a), bounds_b = compute_world_bounds(b);
+    struct bounding_box bounding_box_a = compute_world_bounding_box(a),
+                        bounding_box_b = compute_world_bounding_box(b);
     for (int k = 0; k < 3; k++) {
-        in->lower[k] = tact_max(bounds_a.lower[k], bounds_b.lower[k]);
-        in->upper[k] = tact_min(bounds_a.upper[k], bounds_b.upper[k]);
+        in->lower[k] = tact_max(bounding_box_a.lower[k], bounding_box_b.lower[k]);
+        in->upper[k] = tact_min(bounding_box_a.upper[k], bounding_box_b.upper[k]);
         if (!(in->lower[k] < in->upper[k])) {
             return 0;
         }
-        double bounds_margin = 1e-6 * (in->upper[k] - in->lower[k]);
-        in->lower[k] -= bounds_margin;
-        in->upper[k] += bounds_margin;
+        double bounding_box_margin = 1e-6 * (in->upper[k] - in->lower[k]);
+        in->lower[k] -= bounding_box_margin;
+        in->upper[k] += bounding_box_margin;
     }
     return 1;
 }
@@ -290,9 +295,9 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
                       int resolution, struct tact_moments *out, struct tact_rays_report *report)
 {
     static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-    struct direction direction[3];
-    struct bounds in;
-    struct tact_rays_report reported = {0};
+    struct ray_direction_sums direction[3];
+    struct bounding_box in;
+    struct tact_rays_report cast_rays_report = {0};
     memset(out, 0, sizeof *out);
     if (resolution < 1 || resolution > MOST_RESOLUTION) {
         return -EINVAL;
@@ -300,13 +305,13 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
     if (a->kind == TACT_SHAPE_HALFSPACE && b->kind == TACT_SHAPE_HALFSPACE) {
         return -ENOTSUP;
     }
-    int rc = 0, overlap = compute_common_bounds(a, b, &in),
+    int rc = 0, overlap = compute_common_bounding_box(a, b, &in),
         coarse = resolution < COARSE ? resolution : COARSE;
     for (int i = 0, again = overlap; again && i < NARROWINGS && rc == 0; i++) {
         rc = cast_three_ray_directions(a, b, &in, coarse, direction);
         again =
             direction[0].sums.volume + direction[1].sums.volume + direction[2].sums.volume > 0.0 &&
-            shrink_bounds_to_overlap(&in, coarse, direction);
+            shrink_bounding_box_to_overlap(&in, coarse, direction);
     }
     if (overlap && rc == 0) {
         struct tact_moment_sums sums;
@@ -314,16 +319,16 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
         rc = cast_three_ray_directions(a, b, &in, resolution, direction);
         for (int k = 0; k < 3; k++) {
             middle[k] = 0.5 * (in.lower[k] + in.upper[k]);
-            reported.rays += direction[k].rays;
-            reported.corrected += direction[k].corrected;
-            reported.dropped += direction[k].dropped;
-            reported.volume[k] = direction[k].sums.volume;
+            cast_rays_report.rays += direction[k].rays;
+            cast_rays_report.corrected += direction[k].corrected;
+            cast_rays_report.dropped += direction[k].dropped;
+            cast_rays_report.volume[k] = direction[k].sums.volume;
         }
         combine_ray_directions(direction, &sums);
         rc = rc ? rc : tact_sums_finish(&sums, axes, middle, out);
     }
     if (report) {
-        *report = reported;
+        *report = cast_rays_report;
     }
     return rc;
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static void append_ray_hit(struct tact_rays_hits *hits, uint32_t cell, double depth, int turn,
+static void append_ray_hit(struct tact_rays_hits *hits, uint32_t cell, double depth, int entry_sign,
                            uint8_t body)
 {
     if (hits->count == hits->capacity) {
@@ -16,10 +16,10 @@ static void append_ray_hit(struct tact_rays_hits *hits, uint32_t cell, double de
         hits->hit = resized;
         hits->capacity = capacity;
     }
-    hits->hit[hits->count++] = (struct tact_rays_hit){depth, cell, (int8_t)turn, body};
+    hits->hit[hits->count++] = (struct tact_rays_hit){depth, cell, (int8_t)entry_sign, body};
 }
 
-static int compare_hits(const void *pa, const void *pb)
+static int compare_ray_hits(const void *pa, const void *pb)
 {
     const struct tact_rays_hit *a = pa, *b = pb;
     if (a->cell != b->cell) {
@@ -28,13 +28,13 @@ static int compare_hits(const void *pa, const void *pb)
     if (a->depth != b->depth) {
         return a->depth < b->depth ? -1 : 1;
     }
-    return a->body != b->body ? a->body - b->body : a->turn - b->turn;
+    return a->body != b->body ? a->body - b->body : a->entry_sign - b->entry_sign;
 }
 
 void tact_rays_sort_hits(struct tact_rays_hits *hits)
 {
     if (hits->count) {
-        qsort(hits->hit, hits->count, sizeof *hits->hit, compare_hits);
+        qsort(hits->hit, hits->count, sizeof *hits->hit, compare_ray_hits);
     }
 }
 
@@ -43,12 +43,12 @@ static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
                                        struct tact_rays_hits *hits)
 {
     const double *c = body->pose.position;
-    for (int i = 0; i < l->side; i++) {
-        for (int j = 0; j < l->side; j++) {
+    for (int i = 0; i < l->rays_per_side; i++) {
+        for (int j = 0; j < l->rays_per_side; j++) {
             double x = tact_rays_cell_middle(l, l->u, i) - c[l->u];
             double y = tact_rays_cell_middle(l, l->v, j) - c[l->v];
             double square = body->radius * body->radius - x * x - y * y;
-            uint32_t cell = (uint32_t)(i * l->side + j);
+            uint32_t cell = (uint32_t)(i * l->rays_per_side + j);
             if (square > 0.0) {
                 append_ray_hit(hits, cell, c[l->axis] - sqrt(square), 1, body_index);
                 append_ray_hit(hits, cell, c[l->axis] + sqrt(square), -1, body_index);
@@ -64,18 +64,19 @@ static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
     const double up[3] = {0.0, 0.0, 1.0}, *o = body->pose.position;
     double n[3];
     tact_quat_rotate(n, body->pose.quat_wxyz, up);
-    double along = n[l->axis];
-    for (int i = 0; i < l->side; i++) {
-        for (int j = 0; j < l->side; j++) {
-            double height = n[l->u] * (tact_rays_cell_middle(l, l->u, i) - o[l->u]) +
-                            n[l->v] * (tact_rays_cell_middle(l, l->v, j) - o[l->v]);
-            double depth = o[l->axis] - height / along, first = -INFINITY, last = INFINITY;
-            uint32_t cell = (uint32_t)(i * l->side + j);
+    double normal_along_ray = n[l->axis];
+    for (int i = 0; i < l->rays_per_side; i++) {
+        for (int j = 0; j < l->rays_per_side; j++) {
+            double plane_height = n[l->u] * (tact_rays_cell_middle(l, l->u, i) - o[l->u]) +
+                                  n[l->v] * (tact_rays_cell_middle(l, l->v, j) - o[l->v]);
+            double depth = o[l->axis] - plane_height / normal_along_ray, first = -INFINITY,
+                   last = INFINITY;
+            uint32_t cell = (uint32_t)(i * l->rays_per_side + j);
             /* A plane parallel to the rays is not crossed by them. */
-            if (fabs(along) > 1e-12) {
-                first = along > 0.0 ? first : depth;
-                last = along > 0.0 ? depth : last;
-            } else if (height > 0.0) {
+            if (fabs(normal_along_ray) > 1e-12) {
+                first = normal_along_ray > 0.0 ? first : depth;
+                last = normal_along_ray > 0.0 ? depth : last;
+            } else if (plane_height > 0.0) {
                 continue;
             }
             append_ray_hit(hits, cell, first, 1, body_index);
@@ -86,34 +87,35 @@ static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
 
 /** One edge of a triangle projected along the rays, for the test on which side of it a ray is. It
  * is always oriented from its lesser end, so that the triangles that share it agree bit for bit. */
-struct edge {
+struct projected_edge {
     double x, y, dx, dy, sign;
 };
 
-static struct edge make_oriented_edge(const double *a, const double *b)
+static struct projected_edge make_oriented_edge(const double *a, const double *b)
 {
     int is_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
     const double *low = is_reversed ? b : a, *high = is_reversed ? a : b;
-    struct edge e = {low[0], low[1], high[0] - low[0], high[1] - low[1], is_reversed ? -1.0 : 1.0};
+    struct projected_edge e = {low[0], low[1], high[0] - low[0], high[1] - low[1],
+                               is_reversed ? -1.0 : 1.0};
     return e;
 }
 
 /** +1 or -1, never 0. */
-static double side_of_edge(const struct edge *e, double x, double y)
+static double side_of_projected_edge(const struct projected_edge *e, double x, double y)
 {
     double area = e->dx * (y - e->y) - e->dy * (x - e->x);
     return area >= 0.0 ? e->sign : -e->sign;
 }
 
 /** First and last cell of the lattice whose middle may lie between two coordinates. */
-static int cell_range_between(const struct tact_rays_lattice *l, int axis, double low, double high,
-                              int range[2])
+static int lattice_cells_between(const struct tact_rays_lattice *l, int axis, double low,
+                                 double high, int cell_range[2])
 {
     double first = floor((low - l->lower[axis]) / l->step[axis] - 1.0);
     double last = ceil((high - l->lower[axis]) / l->step[axis]);
-    range[0] = (int)tact_max(first, 0.0);
-    range[1] = (int)tact_min(last, l->side - 1.0);
-    return first < l->side && last >= 0.0;
+    cell_range[0] = (int)tact_max(first, 0.0);
+    cell_range[1] = (int)tact_min(last, l->rays_per_side - 1.0);
+    return first < l->rays_per_side && last >= 0.0;
 }
 
 static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, double (*p)[3],
@@ -130,8 +132,8 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
         }
     }
     int columns[2], rows[2];
-    if (!cell_range_between(l, l->u, low[0], high[0], columns) ||
-        !cell_range_between(l, l->v, low[1], high[1], rows)) {
+    if (!lattice_cells_between(l, l->u, low[0], high[0], columns) ||
+        !lattice_cells_between(l, l->v, low[1], high[1], rows)) {
         return;
     }
     double ux = q[1][0] - q[0][0], uy = q[1][1] - q[0][1];
@@ -139,26 +141,27 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
     if (area == 0.0) {
         return;
     }
-    struct edge edges[3] = {make_oriented_edge(q[0], q[1]), make_oriented_edge(q[1], q[2]),
-                            make_oriented_edge(q[2], q[0])};
-    double orientation_sign = area > 0.0 ? 1.0 : -1.0;
-    double min_depth = tact_min(d[0], tact_min(d[1], d[2]));
-    double max_depth = tact_max(d[0], tact_max(d[1], d[2]));
+    struct projected_edge triangle_edges[3] = {make_oriented_edge(q[0], q[1]),
+                                               make_oriented_edge(q[1], q[2]),
+                                               make_oriented_edge(q[2], q[0])};
+    double triangle_orientation = area > 0.0 ? 1.0 : -1.0;
+    double min_triangle_depth = tact_min(d[0], tact_min(d[1], d[2]));
+    double max_triangle_depth = tact_max(d[0], tact_max(d[1], d[2]));
     for (int i = columns[0]; i <= columns[1]; i++) {
         for (int j = rows[0]; j <= rows[1]; j++) {
             double x = tact_rays_cell_middle(l, l->u, i), y = tact_rays_cell_middle(l, l->v, j);
-            if (side_of_edge(&edges[0], x, y) != orientation_sign ||
-                side_of_edge(&edges[1], x, y) != orientation_sign ||
-                side_of_edge(&edges[2], x, y) != orientation_sign) {
+            if (side_of_projected_edge(&triangle_edges[0], x, y) != triangle_orientation ||
+                side_of_projected_edge(&triangle_edges[1], x, y) != triangle_orientation ||
+                side_of_projected_edge(&triangle_edges[2], x, y) != triangle_orientation) {
                 continue;
             }
             double rx = x - q[0][0], ry = y - q[0][1];
             double b1 = (rx * wy - ry * wx) / area, b2 = (ux * ry - uy * rx) / area;
             double depth = d[0] + b1 * (d[1] - d[0]) + b2 * (d[2] - d[0]);
             /* A ray leaves the solid through a face whose normal points along the ray. */
-            append_ray_hit(hits, (uint32_t)(i * l->side + j),
-                           tact_min(tact_max(depth, min_depth), max_depth),
-                           orientation_sign > 0.0 ? -1 : 1, body_index);
+            append_ray_hit(hits, (uint32_t)(i * l->rays_per_side + j),
+                           tact_min(tact_max(depth, min_triangle_depth), max_triangle_depth),
+                           triangle_orientation > 0.0 ? -1 : 1, body_index);
         }
     }
 }

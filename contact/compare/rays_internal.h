@@ -7,7 +7,7 @@
 /** Parallel rays along one axis of the world: a lattice of side x side rays. */
 struct tact_rays_lattice {
     int axis, u, v; /* axis along the rays, and the two across, in cyclic order */
-    int side;
+    int rays_per_side;
     /* lower corner of the lattice and size of a cell, by world axis [m] */
     double lower[3], step[3];
 };
@@ -16,7 +16,7 @@ struct tact_rays_lattice {
 struct tact_rays_hit {
     double depth; /* coordinate of the crossing along the ray [m] */
     uint32_t cell;
-    int8_t turn; /* +1: the ray enters the body, -1: it leaves it */
+    int8_t entry_sign; /* +1: the ray enters the body, -1: it leaves it */
     uint8_t body;
 };
 

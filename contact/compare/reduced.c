@@ -25,7 +25,7 @@ struct tact_reduced_options tact_reduced_options_default(void)
 }
 
 /* 0 where all options of the reduced simulation are in range, else -EINVAL with a message. */
-static int check_options(const struct tact_reduced_options *o, struct tact_error *err)
+static int check_reduced_options(const struct tact_reduced_options *o, struct tact_error *err)
 {
     const struct {
         const char *name;
@@ -55,10 +55,10 @@ static int check_options(const struct tact_reduced_options *o, struct tact_error
                : 0;
 }
 
-static int check_shapes(const struct tact_shape *shape[2], struct tact_error *err)
+static int check_reduced_shapes(const struct tact_shape *shape[2], struct tact_error *err)
 {
     for (int b = 0; b < 2; b++) {
-        if (!tact_reduced_surface_supported(shape[b])) {
+        if (!tact_reduced_surface_has_charts(shape[b])) {
             return tact_error_set(err, -ENOTSUP,
                                   "a surface that is smooth everywhere is expected, not a %s",
                                   tact_shape_type(shape[b]->kind)->name);
@@ -77,8 +77,8 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
 {
     const struct tact_shape *shapes[2] = {shape, fixed};
     *out = NULL;
-    int rc = check_shapes(shapes, err);
-    rc = rc ? rc : check_options(options, err);
+    int rc = check_reduced_shapes(shapes, err);
+    rc = rc ? rc : check_reduced_options(options, err);
     if (rc) {
         return rc;
     }
@@ -90,10 +90,10 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
     r->local = *local;
     r->fixed = *place;
     r->size = tact_min(tact_shape_radius(shape), tact_shape_radius(fixed));
-    r->reach = tact_v3_norm(local->position) + tact_shape_radius(shape);
+    r->max_point_distance = tact_v3_norm(local->position) + tact_shape_radius(shape);
     for (int b = 0; b < 2; b++) {
         r->shape[b] = *shapes[b];
-        tact_reduced_surface_place(&r->surface[b], &r->shape[b], b ? place : local);
+        tact_reduced_surface_set_pose(&r->surface[b], &r->shape[b], b ? place : local);
     }
     r->may_have_two_contacts = tact_smooth_max_contacts(shape, fixed) > 1;
     r->body.pose = tact_pose_identity();
@@ -131,21 +131,21 @@ int tact_reduced_start(struct tact_reduced *r, const struct tact_pose *pose, con
     memcpy(r->body.twist, twist, sizeof r->body.twist);
     tact_body_refresh(&r->body);
     r->step = r->options.max_step;
-    r->crossings_without_time = 0;
+    r->chart_crossings_without_time = 0;
     r->failure = tact_reduced_begin_motion(r, gap);
     return r->failure ? -EDOM : 0;
 }
 
 int tact_reduced_advance(struct tact_reduced *r, double time)
 {
-    int idle_steps = 0;
+    int steps_without_progress = 0;
     r->failure = REDUCED_NO_FAILURE;
     while (time - r->report.time > 1e-12 * fabs(time)) {
-        const double time_before = r->report.time;
+        const double time_before_step = r->report.time;
         r->failure = r->report.mode == TACT_REDUCED_FLIGHT ? tact_reduced_step_flight(r, time)
                                                            : tact_reduced_step_contact(r, time);
-        idle_steps = r->report.time > time_before ? 0 : idle_steps + 1;
-        if (!r->failure && idle_steps > MAX_STEPS_WITHOUT_TIME) {
+        steps_without_progress = r->report.time > time_before_step ? 0 : steps_without_progress + 1;
+        if (!r->failure && steps_without_progress > MAX_STEPS_WITHOUT_TIME) {
             r->failure = REDUCED_NO_PROGRESS;
         }
         if (r->failure) {
@@ -169,9 +169,10 @@ const char *tact_reduced_failure(const struct tact_reduced *r)
         [REDUCED_ENERGY_RISES] =
             "the energy rises by more than a tenth of the kinetic energy, which no "
             "contact does",
-        [REDUCED_TOO_MANY_CROSSINGS] = "the contact crossed 64 chart edges while time stood still",
+        [REDUCED_TOO_MANY_CHART_CROSSINGS] =
+            "the contact crossed 64 chart edges while time stood still",
         [REDUCED_NO_PROGRESS] = "10000 time steps in succession did not advance the time"};
-    _Static_assert(MAX_CROSSINGS_WITHOUT_TIME == 64 && MAX_STEPS_WITHOUT_TIME == 10000,
+    _Static_assert(MAX_CHART_CROSSINGS_WITHOUT_TIME == 64 && MAX_STEPS_WITHOUT_TIME == 10000,
                    "the messages above state these two limits as numbers");
     return text[r->failure];
 }

@@ -38,10 +38,10 @@ static void set_independent_rates(const struct reduced_kinematics *k, enum tact_
     }
     for (int j = 0; j < 2; j++) {
         f->p[4][j] = -k->h[2][2 + j];
-        f->rate[4][j] = -k->h_rate[2][2 + j];
+        f->rate[4][j] = -k->jacobian_rate[2][2 + j];
         for (int i = 0; i < 2; i++) {
             f->p[4][j] -= k->h[2][i] * k->d[i][j];
-            f->rate[4][j] -= k->h_rate[2][i] * k->d[i][j] + k->h[2][i] * k->d_rate[i][j];
+            f->rate[4][j] -= k->jacobian_rate[2][i] * k->d[i][j] + k->h[2][i] * k->d_rate[i][j];
         }
     }
 }
@@ -58,22 +58,22 @@ static void multiply_by_inertia(const struct tact_body *body, const double v[SPA
 static void compute_applied_wrench(const struct tact_reduced *r, const struct reduced_kinematics *k,
                                    const double phi[SPATIAL], double out[SPATIAL])
 {
-    double momentum[SPATIAL], turn[9], at[3], weight[3];
+    double momentum[SPATIAL], turn[9], at[3], gravity_in_body[3];
     multiply_by_inertia(&r->body, phi, momentum);
     tact_v3_cross(out, momentum, phi);
     tact_v3_cross(out + 3, momentum + 3, phi);
-    tact_reduced_pose(k, turn, at);
-    tact_m3_tmul_v3(weight, turn, r->options.gravity);
-    tact_v3_axpy(out + 3, r->body.mass, weight);
+    tact_reduced_moving_body_pose(k, turn, at);
+    tact_m3_tmul_v3(gravity_in_body, turn, r->options.gravity);
+    tact_v3_axpy(out + 3, r->body.mass, gravity_in_body);
 }
 
 /* Transforms a wrench from frame 1 to the contact frame 1c. */
 static void wrench_to_contact_frame(const struct contact_frame *f, const double wrench[SPATIAL],
                                     double out[SPATIAL])
 {
-    double moved[3], torque[3];
-    tact_v3_cross(moved, f->at, wrench + 3);
-    tact_v3_sub(torque, wrench, moved);
+    double moment_of_offset[3], torque[3];
+    tact_v3_cross(moment_of_offset, f->at, wrench + 3);
+    tact_v3_sub(torque, wrench, moment_of_offset);
     tact_m3_tmul_v3(out, f->axes, torque);
     tact_m3_tmul_v3(out + 3, f->axes, wrench + 3);
 }
@@ -93,9 +93,10 @@ static void slip_direction(const struct tact_reduced *r, const double twist[SPAT
  * free motion, H'^T f_c = 0; with slip it is F f_c = 0 (26) with |f_n| for f_n: z is outward, so
  * that a contact that presses has f_6 < 0 and (22, 23) have the other sign.
  */
-static int fill_constraint_rows(const struct tact_reduced *r, const struct reduced_kinematics *k,
-                                enum tact_reduced_mode mode, const struct independent_rates *free,
-                                const double twist[SPATIAL], double row[COORDINATES][SPATIAL])
+static int
+fill_wrench_constraint_rows(const struct tact_reduced *r, const struct reduced_kinematics *k,
+                            enum tact_reduced_mode mode, const struct independent_rates *free,
+                            const double twist[SPATIAL], double row[COORDINATES][SPATIAL])
 {
     memset(row, 0, COORDINATES * sizeof row[0]);
     if (mode == TACT_REDUCED_SLIDING) {
@@ -124,24 +125,26 @@ static void compute_bias_acceleration(const struct reduced_state *s,
                                       const struct reduced_kinematics *k,
                                       const struct independent_rates *free, double out[SPATIAL])
 {
-    double bias_rate[COORDINATES] = {0.0};
+    double bias_coordinate_acceleration[COORDINATES] = {0.0};
     for (int j = 0; j < COORDINATES && free->count < COORDINATES; j++) {
-        static const int independent_rate[3] = {2, 3, 4};
+        static const int independent_rate_indices[3] = {2, 3, 4};
         for (int n = 0; n < free->count; n++) {
-            bias_rate[j] += free->rate[j][n] * s->rate[independent_rate[n]];
+            bias_coordinate_acceleration[j] +=
+                free->rate[j][n] * s->rate[independent_rate_indices[n]];
         }
     }
     for (int i = 0; i < SPATIAL; i++) {
         out[i] = 0.0;
         for (int j = 0; j < COORDINATES; j++) {
-            out[i] += k->h_rate_in_body[i][j] * s->rate[j] + k->h_in_body[i][j] * bias_rate[j];
+            out[i] += k->jacobian_rate_in_body[i][j] * s->rate[j] +
+                      k->jacobian_in_body[i][j] * bias_coordinate_acceleration[j];
         }
     }
 }
 
-int tact_reduced_solve_motion(const struct tact_reduced *r, const struct reduced_state *s,
-                              const struct reduced_kinematics *k, enum tact_reduced_mode mode,
-                              struct reduced_motion *out)
+int tact_reduced_solve_motion_equations(const struct tact_reduced *r, const struct reduced_state *s,
+                                        const struct reduced_kinematics *k,
+                                        enum tact_reduced_mode mode, struct reduced_motion *out)
 {
     struct independent_rates free;
     double phi[SPATIAL] = {0.0}, applied[SPATIAL], bias_acceleration[SPATIAL], bias_wrench[SPATIAL];
@@ -151,11 +154,11 @@ int tact_reduced_solve_motion(const struct tact_reduced *r, const struct reduced
     set_independent_rates(k, mode, &free);
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
-            phi[i] += k->h_in_body[i][j] * s->rate[j];
+            phi[i] += k->jacobian_in_body[i][j] * s->rate[j];
             out->twist[i] += k->h[i][j] * s->rate[j];
         }
     }
-    const int n = fill_constraint_rows(r, k, mode, &free, out->twist, row);
+    const int n = fill_wrench_constraint_rows(r, k, mode, &free, out->twist, row);
     out->count = n;
     compute_applied_wrench(r, k, phi, applied);
     compute_bias_acceleration(s, k, &free, bias_acceleration);
@@ -166,13 +169,13 @@ int tact_reduced_solve_motion(const struct tact_reduced *r, const struct reduced
     /* the contact wrench that keeps the independent rates constant */
     wrench_to_contact_frame(&k->frame[0], work, bias_wrench);
     for (int m = 0; m < n; m++) {
-        double motion[SPATIAL] = {0.0};
+        double twist_per_rate[SPATIAL] = {0.0};
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
-                motion[i] += k->h_in_body[i][j] * free.p[j][m];
+                twist_per_rate[i] += k->jacobian_in_body[i][j] * free.p[j][m];
             }
         }
-        multiply_by_inertia(&r->body, motion, work);
+        multiply_by_inertia(&r->body, twist_per_rate, work);
         wrench_to_contact_frame(&k->frame[0], work, column[m]);
     }
     for (int i = 0; i < n; i++) { /* (20), (28) */
@@ -199,26 +202,26 @@ int tact_reduced_solve_motion(const struct tact_reduced *r, const struct reduced
     return 0;
 }
 
-void tact_reduced_complete_rates(const struct reduced_kinematics *k, enum tact_reduced_mode mode,
-                                 double rate[COORDINATES])
+void tact_reduced_compute_dependent_rates(const struct reduced_kinematics *k,
+                                          enum tact_reduced_mode mode, double rate[COORDINATES])
 {
     struct independent_rates free;
-    double independent_rate[3] = {rate[2], rate[3], rate[4]};
+    double independent_rate_values[3] = {rate[2], rate[3], rate[4]};
     set_independent_rates(k, mode, &free);
     for (int j = 0; j < COORDINATES && free.count < COORDINATES; j++) {
         rate[j] = 0.0;
         for (int n = 0; n < free.count; n++) {
-            rate[j] += free.p[j][n] * independent_rate[n];
+            rate[j] += free.p[j][n] * independent_rate_values[n];
         }
     }
 }
 
-int tact_reduced_project_rates(const struct tact_reduced *r, struct reduced_state *s,
-                               enum tact_reduced_mode mode)
+int tact_reduced_project_rates_to_mode(const struct tact_reduced *r, struct reduced_state *s,
+                                       enum tact_reduced_mode mode)
 {
     struct reduced_kinematics k;
     struct independent_rates free;
-    double phi[SPATIAL] = {0.0}, momentum[SPATIAL], motion[3][SPATIAL], a[9], x[3] = {0.0};
+    double phi[SPATIAL] = {0.0}, momentum[SPATIAL], twist_per_rate[3][SPATIAL], a[9], x[3] = {0.0};
     tact_reduced_kinematics(r->surface, s, &k);
     set_independent_rates(&k, mode, &free);
     if (free.count == COORDINATES) {
@@ -226,26 +229,26 @@ int tact_reduced_project_rates(const struct tact_reduced *r, struct reduced_stat
     }
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
-            phi[i] += k.h_in_body[i][j] * s->rate[j];
+            phi[i] += k.jacobian_in_body[i][j] * s->rate[j];
         }
         for (int n = 0; n < free.count; n++) {
-            motion[n][i] = 0.0;
+            twist_per_rate[n][i] = 0.0;
             for (int j = 0; j < COORDINATES; j++) {
-                motion[n][i] += k.h_in_body[i][j] * free.p[j][n];
+                twist_per_rate[n][i] += k.jacobian_in_body[i][j] * free.p[j][n];
             }
         }
     }
     multiply_by_inertia(&r->body, phi, momentum);
     for (int n = 0; n < free.count; n++) {
         double mass[SPATIAL];
-        multiply_by_inertia(&r->body, motion[n], mass);
+        multiply_by_inertia(&r->body, twist_per_rate[n], mass);
         for (int i = 0; i < SPATIAL; i++) {
-            x[n] += motion[n][i] * momentum[i];
+            x[n] += twist_per_rate[n][i] * momentum[i];
         }
         for (int m = 0; m < free.count; m++) {
             a[m * free.count + n] = 0.0;
             for (int i = 0; i < SPATIAL; i++) {
-                a[m * free.count + n] += motion[m][i] * mass[i];
+                a[m * free.count + n] += twist_per_rate[m][i] * mass[i];
             }
         }
     }
@@ -253,6 +256,6 @@ int tact_reduced_project_rates(const struct tact_reduced *r, struct reduced_stat
         return -EDOM;
     }
     memcpy(s->rate + 2, x, (size_t)free.count * sizeof *x);
-    tact_reduced_complete_rates(&k, mode, s->rate);
+    tact_reduced_compute_dependent_rates(&k, mode, s->rate);
     return 0;
 }

@@ -6,7 +6,7 @@
 #include "contact/pair/smooth/search_internal.h"
 
 /* Gap up to which contacts are searched, relative to the size of the smaller body. */
-#define SEARCHED_GAP_RATIO 0.2
+#define MAX_SEARCHED_GAP_RATIO 0.2
 /* Longest way of the body in a step of flight, relative to the size of the smaller body. */
 #define MAX_FLIGHT_STEP_RATIO 0.05
 #define MIN_CLOSING_SPEED 1e-10 /* approach speed above which an overlap is an impact [m/s] */
@@ -16,11 +16,11 @@ enum { BISECTIONS = 60 };
 void tact_reduced_end_contact(struct tact_reduced *r)
 {
     struct reduced_kinematics k;
-    double turn[9], axes[9], twist[SPATIAL] = {0.0}, arm[3], moved[3];
+    double turn[9], axes[9], twist[SPATIAL] = {0.0}, arm[3], velocity_of_offset[3];
     tact_reduced_kinematics(r->surface, &r->state, &k);
-    tact_reduced_pose(&k, turn, r->body.pose.position);
+    tact_reduced_moving_body_pose(&k, turn, r->body.pose.position);
     tact_reduced_matrix_to_quat(turn, r->body.pose.quat_wxyz);
-    tact_reduced_world_axes(&k, axes);
+    tact_reduced_contact_axes_in_world(&k, axes);
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
             twist[i] += k.h[i][j] * r->state.rate[j];
@@ -29,8 +29,8 @@ void tact_reduced_end_contact(struct tact_reduced *r)
     tact_m3_mul_v3(r->body.twist + 3, axes, twist);
     tact_m3_mul_v3(r->body.twist, axes, twist + 3);
     tact_v3_sub(arm, k.frame[1].at, r->body.pose.position);
-    tact_v3_cross(moved, r->body.twist + 3, arm);
-    tact_v3_sub(r->body.twist, r->body.twist, moved);
+    tact_v3_cross(velocity_of_offset, r->body.twist + 3, arm);
+    tact_v3_sub(r->body.twist, r->body.twist, velocity_of_offset);
     tact_body_refresh(&r->body);
     r->report.mode = TACT_REDUCED_FLIGHT;
     r->report.slip = 0.0;
@@ -41,16 +41,16 @@ int tact_reduced_find_contacts(const struct tact_reduced *r, struct smooth_conta
 {
     struct smooth_pair pair;
     struct tact_pose pose;
-    int search_failed = 0, contact_count;
+    int has_search_failed = 0, contact_count;
     tact_pose_mul(&pose, &r->body.pose, &r->local);
     tact_smooth_pair(&r->shape[0], &pose, &r->shape[1], &r->fixed, &pair);
     if (tact_smooth_index_of_flat_halfspace(&pair) >= 0) {
         return -EDOM;
     }
     if (tact_smooth_can_search_charts(&r->shape[0], &r->shape[1])) {
-        contact_count = tact_smooth_search_contacts(&pair, SEARCHED_GAP_RATIO * r->size, 0, contact,
-                                                    &search_failed);
-        contact_count = search_failed && !contact_count ? -EDOM : contact_count;
+        contact_count = tact_smooth_search_contacts(&pair, MAX_SEARCHED_GAP_RATIO * r->size, 0,
+                                                    contact, &has_search_failed);
+        contact_count = has_search_failed && !contact_count ? -EDOM : contact_count;
     } else {
         contact_count = tact_smooth_find_contacts(&pair, contact);
     }
@@ -59,7 +59,7 @@ int tact_reduced_find_contacts(const struct tact_reduced *r, struct smooth_conta
 
 /* Finds the contact with the smallest gap, INFINITY where none is near. Returns 0, or -EDOM where
  * the surfaces conform. */
-static int nearest_contact(const struct tact_reduced *r, struct smooth_contact *out)
+static int find_nearest_contact(const struct tact_reduced *r, struct smooth_contact *out)
 {
     struct smooth_contact contact[TACT_PIECES];
     const int contact_count = tact_reduced_find_contacts(r, contact);
@@ -78,9 +78,9 @@ static int nearest_contact(const struct tact_reduced *r, struct smooth_contact *
 /* Vector from the body's centre of mass to the contact [m]. */
 static void contact_arm(const struct tact_reduced *r, const struct smooth_contact *c, double arm[3])
 {
-    double offset[3];
-    tact_quat_rotate(offset, r->body.pose.quat_wxyz, r->local.position);
-    tact_v3_add(arm, offset, c->arm[0]);
+    double shape_offset[3];
+    tact_quat_rotate(shape_offset, r->body.pose.quat_wxyz, r->local.position);
+    tact_v3_add(arm, shape_offset, c->arm[0]);
 }
 
 /* Velocity of the body's material point at the contact; returns its component along the normal. */
@@ -124,13 +124,14 @@ static void point_mobility(const struct tact_body *body, const double arm[3], do
 
 /* Splits an impulse into its normal component, returned, and the magnitude of its tangential one.
  */
-static double split_normal_impulse(const double n[3], const double p[3], double *tangential)
+static double split_normal_impulse(const double n[3], const double p[3],
+                                   double *tangential_magnitude)
 {
-    double tangential_part[3];
+    double tangential_impulse[3];
     const double along = tact_v3_dot(n, p);
-    tact_v3_copy(tangential_part, p);
-    tact_v3_axpy(tangential_part, -along, n);
-    *tangential = tact_v3_norm(tangential_part);
+    tact_v3_copy(tangential_impulse, p);
+    tact_v3_axpy(tangential_impulse, -along, n);
+    *tangential_magnitude = tact_v3_norm(tangential_impulse);
     return along;
 }
 
@@ -152,7 +153,7 @@ static void impulse_for_velocity_change(const double w[9], const double velocity
 static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const double w[9],
                                      const double n[3], const double v[3], double p[3])
 {
-    double wn[3], first[3], second[3], velocity_change[3], normal, tangential, of_second;
+    double wn[3], first[3], second[3], velocity_change[3], normal, tangential_magnitude, of_second;
     const double e = o->restitution, mu = o->friction_dynamic;
     tact_m3_mul_v3(wn, w, n);
     tact_v3_scale(first, n, -tact_v3_dot(n, v) / tact_v3_dot(n, wn));
@@ -161,12 +162,12 @@ static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const
     tact_v3_sub(second, second, first);
     tact_v3_scale(p, first, 1.0 + e);
     tact_v3_axpy(p, 1.0 + o->tangential_restitution, second);
-    normal = split_normal_impulse(n, p, &tangential);
-    if (tangential <= mu * normal) {
+    normal = split_normal_impulse(n, p, &tangential_magnitude);
+    if (tangential_magnitude <= mu * normal) {
         return;
     }
-    of_second = split_normal_impulse(n, second, &tangential);
-    const double slope = tangential - mu * of_second;
+    of_second = split_normal_impulse(n, second, &tangential_magnitude);
+    const double slope = tangential_magnitude - mu * of_second;
     tact_v3_scale(p, first, 1.0 + e);
     if (slope > 0.0) {
         tact_v3_axpy(p, mu * (1.0 + e) * tact_v3_dot(n, first) / slope, second);
@@ -178,13 +179,14 @@ static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const
 static void newton_impulse(const struct tact_reduced_options *o, const double w[9],
                            const double n[3], const double v[3], double p[3])
 {
-    double velocity_change[3], slip[3], direction[3], moved[3], normal, tangential;
+    double velocity_change[3], slip[3], direction[3], velocity_per_impulse[3], normal,
+        tangential_magnitude;
     const double normal_velocity = tact_v3_dot(n, v), mu = o->friction_dynamic;
     tact_v3_scale(velocity_change, v, -1.0);
     tact_v3_axpy(velocity_change, -o->restitution * normal_velocity, n);
     impulse_for_velocity_change(w, velocity_change, p);
-    normal = split_normal_impulse(n, p, &tangential);
-    if (normal > 0.0 && tangential <= mu * normal) {
+    normal = split_normal_impulse(n, p, &tangential_magnitude);
+    if (normal > 0.0 && tangential_magnitude <= mu * normal) {
         return;
     }
     tact_v3_copy(slip, v);
@@ -193,8 +195,8 @@ static void newton_impulse(const struct tact_reduced_options *o, const double w[
     if (tact_v3_normalize(slip, slip) > 0.0) {
         tact_v3_axpy(direction, -mu, slip);
     }
-    tact_m3_mul_v3(moved, w, direction);
-    const double normal_mobility = tact_v3_dot(n, moved);
+    tact_m3_mul_v3(velocity_per_impulse, w, direction);
+    const double normal_mobility = tact_v3_dot(n, velocity_per_impulse);
     tact_v3_scale(
         p, direction,
         normal_mobility > 0.0 ? -(1.0 + o->restitution) * normal_velocity / normal_mobility : 0.0);
@@ -234,7 +236,8 @@ int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_conta
     remove_normal_velocity(r, c->frame, arm, contact_velocity(r, c, velocity));
     contact_velocity(r, c, velocity);
     for (int b = 0; b < 2; b++) {
-        const struct chart_point p = tact_reduced_surface_locate(&r->surface[b], c->place[b]);
+        const struct chart_point p =
+            tact_reduced_surface_find_chart_point(&r->surface[b], c->place[b]);
         r->state.chart[b] = p.chart;
         memcpy(r->state.q + 2 * b, p.st, sizeof p.st);
     }
@@ -245,15 +248,16 @@ int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_conta
     tact_m3_mul(axes, turn, k.frame[0].axes);
     tact_m3_tmul_v3(twist, axes, r->body.twist + 3);
     tact_m3_tmul_v3(twist + 3, axes, velocity);
-    if (tact_reduced_set_from_pose(r->surface, turn, twist, &r->state)) {
+    if (tact_reduced_set_rates_from_pose(r->surface, turn, twist, &r->state)) {
         return -EDOM;
     }
-    r->state.kinetic = tact_body_energy(&r->body);
-    r->state.energy =
-        r->state.kinetic - r->body.mass * tact_v3_dot(r->body.pose.position, r->options.gravity);
+    r->state.max_kinetic_energy = tact_body_energy(&r->body);
+    r->state.min_total_energy =
+        r->state.max_kinetic_energy -
+        r->body.mass * tact_v3_dot(r->body.pose.position, r->options.gravity);
     r->report.contacts++;
     r->step = r->options.max_step;
-    tact_reduced_choose_mode(r);
+    tact_reduced_choose_contact_mode(r);
     return 0;
 }
 
@@ -268,44 +272,45 @@ static void advance_free_flight(struct tact_reduced *r, double h)
 
 /* Advances the body from the start of the flight by the time h and finds the nearest contact;
  * returns 1 where the surfaces overlap there and approach. */
-static int collides_after_flight(struct tact_reduced *r, const struct tact_body *flight_start,
-                                 double h, struct smooth_contact *c)
+static int collides_after_flight(struct tact_reduced *r,
+                                 const struct tact_body *body_at_flight_start, double h,
+                                 struct smooth_contact *c)
 {
     double velocity[3];
-    r->body = *flight_start;
+    r->body = *body_at_flight_start;
     advance_free_flight(r, h);
-    return nearest_contact(r, c) ||
+    return find_nearest_contact(r, c) ||
            (c->gap < 0.0 && contact_velocity(r, c, velocity) < -MIN_CLOSING_SPEED);
 }
 
 enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double end_time)
 {
-    const struct tact_body flight_start = r->body;
+    const struct tact_body body_at_flight_start = r->body;
     struct smooth_contact c;
     double velocity[3], arm[3], low = 0.0;
-    const double speed = tact_v3_norm(flight_start.twist) +
-                         r->reach * tact_v3_norm(flight_start.twist + 3) +
+    const double speed = tact_v3_norm(body_at_flight_start.twist) +
+                         r->max_point_distance * tact_v3_norm(body_at_flight_start.twist + 3) +
                          r->options.max_step * tact_v3_norm(r->options.gravity);
     if (!isfinite(speed)) {
         return REDUCED_NOT_FINITE;
     }
     double h = tact_min(r->options.max_step, end_time - r->report.time);
     h = tact_min(h, MAX_FLIGHT_STEP_RATIO * r->size / speed);
-    if (collides_after_flight(r, &flight_start, h, &c)) {
+    if (collides_after_flight(r, &body_at_flight_start, h, &c)) {
         for (int i = 0; i < BISECTIONS && h - low > 1e-6 * r->options.min_step; i++) {
             const double middle = 0.5 * (low + h);
-            if (collides_after_flight(r, &flight_start, middle, &c)) {
+            if (collides_after_flight(r, &body_at_flight_start, middle, &c)) {
                 h = middle;
             } else {
                 low = middle;
             }
         }
-        collides_after_flight(r, &flight_start, h, &c);
+        collides_after_flight(r, &body_at_flight_start, h, &c);
     }
     r->report.steps++;
     r->report.time += h;
     r->report.mode_time[TACT_REDUCED_FLIGHT] += h;
-    if (nearest_contact(r, &c)) {
+    if (find_nearest_contact(r, &c)) {
         return REDUCED_CONFORMING_SURFACES;
     }
     if (!(c.gap < 0.0 && contact_velocity(r, &c, velocity) < -MIN_CLOSING_SPEED)) {
@@ -324,7 +329,7 @@ enum reduced_failure tact_reduced_begin_motion(struct tact_reduced *r, double ga
 {
     struct smooth_contact c;
     double velocity[3];
-    if (nearest_contact(r, &c)) {
+    if (find_nearest_contact(r, &c)) {
         return REDUCED_CONFORMING_SURFACES;
     }
     if (c.gap < -gap) {

@@ -29,23 +29,23 @@ struct contact_frame {
 
 /* Position of the contact in reduced coordinates, and its rates. */
 struct reduced_state {
-    int chart[2];             /* of bodies 1 and 2 */
-    double q[COORDINATES];    /* s, t, u, v, psi */
-    double rate[COORDINATES]; /* q' */
-    double energy;            /* smallest total energy since the contact began [J] */
-    double kinetic; /* largest kinetic energy possible with that total energy since the contact
-                       began [J] */
+    int chart[2];              /* of bodies 1 and 2 */
+    double q[COORDINATES];     /* s, t, u, v, psi */
+    double rate[COORDINATES];  /* q' */
+    double min_total_energy;   /* smallest total energy since the contact began [J] */
+    double max_kinetic_energy; /* largest kinetic energy possible with that total energy since the
+                       contact began [J] */
 };
 
 /* The matrix H of phi = H q' (14) and its rate. phi: twist of body 1 relative to body 2, phi(2,1).
  */
 struct reduced_kinematics {
     struct contact_frame frame[2];
-    double psi_rotation[9];                      /* rotation R_psi (7) from 2c to 1c */
-    double h[SPATIAL][COORDINATES];              /* H in frame 1c */
-    double h_rate[SPATIAL][COORDINATES];         /* H' in frame 1c */
-    double h_in_body[SPATIAL][COORDINATES];      /* H in frame 1 */
-    double h_rate_in_body[SPATIAL][COORDINATES]; /* H' in frame 1 */
+    double contact_angle_rotation[9];                   /* rotation R_psi (7) from 2c to 1c */
+    double h[SPATIAL][COORDINATES];                     /* H in frame 1c */
+    double jacobian_rate[SPATIAL][COORDINATES];         /* H' in frame 1c */
+    double jacobian_in_body[SPATIAL][COORDINATES];      /* H in frame 1 */
+    double jacobian_rate_in_body[SPATIAL][COORDINATES]; /* H' in frame 1 */
     double d[2][2], d_rate[2][2]; /* matrix D of (s', t') = D (u', v') without slip (31); NaN where
                                      the chart of body 1 is singular */
 };
@@ -53,38 +53,41 @@ struct reduced_kinematics {
 /* Why a simulation cannot begin or continue. */
 enum reduced_failure {
     REDUCED_NO_FAILURE,
-    REDUCED_SINGULAR_MATRIX,     /* H or the matrix of the accelerations is singular */
-    REDUCED_NOT_FINITE,          /* the state is not finite */
-    REDUCED_CONFORMING_SURFACES, /* the surfaces touch along a line or a face */
-    REDUCED_OVERLAP_AT_START,    /* the surfaces overlap at the start */
-    REDUCED_SECOND_CONTACT,      /* the surfaces also overlap beside the contact */
-    REDUCED_ENERGY_RISES,        /* the total energy rises */
-    REDUCED_TOO_MANY_CROSSINGS,  /* more than MAX_CROSSINGS_WITHOUT_TIME chart edges crossed */
-    REDUCED_NO_PROGRESS,         /* more than MAX_STEPS_WITHOUT_TIME steps without progress */
+    REDUCED_SINGULAR_MATRIX,          /* H or the matrix of the accelerations is singular */
+    REDUCED_NOT_FINITE,               /* the state is not finite */
+    REDUCED_CONFORMING_SURFACES,      /* the surfaces touch along a line or a face */
+    REDUCED_OVERLAP_AT_START,         /* the surfaces overlap at the start */
+    REDUCED_SECOND_CONTACT,           /* the surfaces also overlap beside the contact */
+    REDUCED_ENERGY_RISES,             /* the total energy rises */
+    REDUCED_TOO_MANY_CHART_CROSSINGS, /* more than MAX_CHART_CROSSINGS_WITHOUT_TIME chart edges
+                                         crossed */
+    REDUCED_NO_PROGRESS,              /* more than MAX_STEPS_WITHOUT_TIME steps without progress */
     REDUCED_FAILURES
 };
 
 enum {
-    MAX_CROSSINGS_WITHOUT_TIME = 64, /* limit of chart edges crossed while time stands still */
-    MAX_STEPS_WITHOUT_TIME = 10000   /* limit of rejected steps and crossed edges in succession */
+    MAX_CHART_CROSSINGS_WITHOUT_TIME =
+        64,                        /* limit of chart edges crossed while time stands still */
+    MAX_STEPS_WITHOUT_TIME = 10000 /* limit of rejected steps and crossed edges in succession */
 };
 
 struct tact_reduced {
     struct tact_reduced_options options;
     struct tact_shape shape[2];
     struct reduced_surface surface[2];
-    struct tact_pose local; /* pose of shape 1 in the frame of the moving body */
-    struct tact_pose fixed; /* pose of shape 2 */
-    double size;            /* size of the smaller of the two shapes [m] */
-    double reach; /* upper bound of the distance from the centre of mass to the farthest point of
-                     shape 1 [m] */
+    struct tact_pose local;    /* pose of shape 1 in the frame of the moving body */
+    struct tact_pose fixed;    /* pose of shape 2 */
+    double size;               /* size of the smaller of the two shapes [m] */
+    double max_point_distance; /* upper bound of the distance from the centre of mass to the
+                     farthest point of shape 1 [m] */
     int may_have_two_contacts; /* 1: the two shapes are not a convex pair */
     struct tact_body body; /* mass and inertia of the moving body; pose and twist in flight only */
     struct reduced_state state;
-    double step;                /* length of the next time step [s] */
-    double incipient_slip[2];   /* direction in which slip will begin, while there is none, in frame
-                                   1c */
-    int crossings_without_time; /* chart edges crossed in succession without time between them */
+    double step;                      /* length of the next time step [s] */
+    double incipient_slip[2];         /* direction in which slip will begin, while there is none,
+                                         in frame 1c */
+    int chart_crossings_without_time; /* chart edges crossed in succession without time between them
+                                       */
     enum reduced_failure failure;
     struct tact_reduced_report report;
 };
@@ -103,18 +106,19 @@ void tact_reduced_kinematics(const struct reduced_surface surface[2],
                              const struct reduced_state *state, struct reduced_kinematics *out);
 
 /* Pose of the moving body's frame 1 in the world (9). */
-void tact_reduced_pose(const struct reduced_kinematics *k, double turn[9], double at[3]);
+void tact_reduced_moving_body_pose(const struct reduced_kinematics *k, double turn[9],
+                                   double at[3]);
 
 /* Axes of the contact frame 1c in the world, as columns. */
-void tact_reduced_world_axes(const struct reduced_kinematics *k, double axes[9]);
+void tact_reduced_contact_axes_in_world(const struct reduced_kinematics *k, double axes[9]);
 
 /* Converts a rotation matrix to a unit quaternion, by its largest component (Shepperd 1978). */
 void tact_reduced_matrix_to_quat(const double turn[9], double q[4]);
 
 /* Sets the angle psi and the rates such that they correspond to a pose (frame 1 in the world) and a
  * twist (in 1c), at given chart coordinates. -EDOM where H is singular. */
-int tact_reduced_set_from_pose(const struct reduced_surface surface[2], const double turn[9],
-                               const double twist[SPATIAL], struct reduced_state *state);
+int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2], const double turn[9],
+                                     const double twist[SPATIAL], struct reduced_state *state);
 
 /* Checks that a state reached by a step is possible: the surfaces separate on all sides of the
  * contact, and the energy has not risen; a state that fails may also come from a step that is too
@@ -124,18 +128,20 @@ enum reduced_failure tact_reduced_check_state(const struct tact_reduced *r,
 
 /* Computes accelerations and contact wrench in a contact mode (20, 28 and with H' or H''). -EDOM
  * where the matrix is singular. */
-int tact_reduced_solve_motion(const struct tact_reduced *r, const struct reduced_state *state,
-                              const struct reduced_kinematics *k, enum tact_reduced_mode mode,
-                              struct reduced_motion *out);
+int tact_reduced_solve_motion_equations(const struct tact_reduced *r,
+                                        const struct reduced_state *state,
+                                        const struct reduced_kinematics *k,
+                                        enum tact_reduced_mode mode, struct reduced_motion *out);
 
 /* Computes all rates q' from the independent ones of a contact mode (30, 37). */
-void tact_reduced_complete_rates(const struct reduced_kinematics *k, enum tact_reduced_mode mode,
-                                 double rate[COORDINATES]);
+void tact_reduced_compute_dependent_rates(const struct reduced_kinematics *k,
+                                          enum tact_reduced_mode mode, double rate[COORDINATES]);
 
 /* Projects the rates onto those of a contact mode with fewer degrees of freedom, by a contact
- * impulse that loses no more energy than it must. -EDOM as tact_reduced_solve_motion(). */
-int tact_reduced_project_rates(const struct tact_reduced *r, struct reduced_state *state,
-                               enum tact_reduced_mode mode);
+ * impulse that loses no more energy than it must. -EDOM as tact_reduced_solve_motion_equations().
+ */
+int tact_reduced_project_rates_to_mode(const struct tact_reduced *r, struct reduced_state *state,
+                                       enum tact_reduced_mode mode);
 
 /* Moves the contact on body k across an edge into the next chart (41 to 43). A chart of body 1 has
  * another frame 1c, to which the direction of slip is rotated. -EDOM where H is singular. */
@@ -143,7 +149,8 @@ int tact_reduced_change_chart(struct tact_reduced *r, int k, int edge);
 
 /* Correction of psi for a change of chart: the angle from the x axis of one contact frame to that
  * of the other about z (42). */
-double tact_reduced_frame_angle(const struct contact_frame *from, const struct contact_frame *to);
+double tact_reduced_chart_frame_angle(const struct contact_frame *from,
+                                      const struct contact_frame *to);
 
 /* Simulates one step of at most r->step in contact, not beyond `end_time`; changes modes and
  * charts, and ends the contact. */
@@ -164,7 +171,7 @@ enum reduced_failure tact_reduced_begin_motion(struct tact_reduced *r, double ga
 int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_contact *c);
 
 /* Chooses the mode with which a contact begins; flight where the contact force would pull. */
-void tact_reduced_choose_mode(struct tact_reduced *r);
+void tact_reduced_choose_contact_mode(struct tact_reduced *r);
 
 /* Ends the contact: r->body gets the pose and twist of the state in reduced coordinates. */
 void tact_reduced_end_contact(struct tact_reduced *r);

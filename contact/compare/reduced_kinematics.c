@@ -7,32 +7,32 @@
 
 int tact_reduced_solve_linear(double *a, int n, double *x)
 {
-    double most = 0.0;
+    double largest_pivot = 0.0;
     for (int i = 0; i < n * n; i++) {
-        most = tact_max(most, fabs(a[i]));
+        largest_pivot = tact_max(largest_pivot, fabs(a[i]));
     }
     for (int k = 0; k < n; k++) {
         int pivot = k;
         for (int i = k + 1; i < n; i++) {
             pivot = fabs(a[i * n + k]) > fabs(a[pivot * n + k]) ? i : pivot;
         }
-        if (!(fabs(a[pivot * n + k]) > 1e-15 * most)) {
+        if (!(fabs(a[pivot * n + k]) > 1e-15 * largest_pivot)) {
             return -EDOM;
         }
         for (int j = 0; j < n; j++) {
-            const double saved_value = a[k * n + j];
+            const double swapped_entry = a[k * n + j];
             a[k * n + j] = a[pivot * n + j];
-            a[pivot * n + j] = saved_value;
+            a[pivot * n + j] = swapped_entry;
         }
-        const double saved_value = x[k];
+        const double swapped_entry = x[k];
         x[k] = x[pivot];
-        x[pivot] = saved_value;
+        x[pivot] = swapped_entry;
         for (int i = k + 1; i < n; i++) {
-            const double part = a[i * n + k] / a[k * n + k];
+            const double row_factor = a[i * n + k] / a[k * n + k];
             for (int j = k; j < n; j++) {
-                a[i * n + j] -= part * a[k * n + j];
+                a[i * n + j] -= row_factor * a[k * n + j];
             }
-            x[i] -= part * x[k];
+            x[i] -= row_factor * x[k];
         }
     }
     for (int k = n - 1; k >= 0; k--) {
@@ -44,8 +44,8 @@ int tact_reduced_solve_linear(double *a, int n, double *x)
     return 0;
 }
 
-static void set_frame_entry(struct contact_frame *f, int row, int column, const struct jet *value,
-                            double sign)
+static void set_contact_frame_entry(struct contact_frame *f, int row, int column,
+                                    const struct jet *value, double sign)
 {
     f->h[row][column] = sign * value->c[0];
     f->rate[0][row][column] = sign * value->c[1];
@@ -80,26 +80,28 @@ void tact_reduced_contact_frame(const struct reduced_surface *surface, const str
             z[i] = tact_jet_derivative(&axis[2][i], k);
         }
         value = tact_jet_dot(axis[1], z);
-        set_frame_entry(out, 0, k, &value, -1.0);
+        set_contact_frame_entry(out, 0, k, &value, -1.0);
         value = tact_jet_dot(axis[2], x);
-        set_frame_entry(out, 1, k, &value, -1.0);
+        set_contact_frame_entry(out, 1, k, &value, -1.0);
         value = tact_jet_dot(axis[1], x);
-        set_frame_entry(out, 2, k, &value, 1.0);
+        set_contact_frame_entry(out, 2, k, &value, 1.0);
         value = tact_jet_dot(axis[0], by[k]);
-        set_frame_entry(out, 3, k, &value, 1.0);
+        set_contact_frame_entry(out, 3, k, &value, 1.0);
         value = tact_jet_dot(axis[1], by[k]);
-        set_frame_entry(out, 4, k, &value, k ? 1.0 : 0.0);
+        set_contact_frame_entry(out, 4, k, &value, k ? 1.0 : 0.0);
     }
 }
 
 /* Rotates the angular and the linear half of the rows of h. */
-static void rotate_rows(const double turn[9], const double h[SPATIAL][2], double out[SPATIAL][2])
+static void rotate_spatial_rows(const double turn[9], const double h[SPATIAL][2],
+                                double out[SPATIAL][2])
 {
     for (int i = 0; i < SPATIAL; i++) {
-        const int half = i / 3 * 3;
+        const int half_start = i / 3 * 3;
         const double *row = turn + 3 * (i % 3);
         for (int k = 0; k < 2; k++) {
-            out[i][k] = row[0] * h[half][k] + row[1] * h[half + 1][k] + row[2] * h[half + 2][k];
+            out[i][k] = row[0] * h[half_start][k] + row[1] * h[half_start + 1][k] +
+                        row[2] * h[half_start + 2][k];
         }
     }
 }
@@ -116,7 +118,8 @@ static void spatial_to_body_frame(const struct contact_frame *f, const double v[
 }
 
 /* Spatial cross product [a] b. */
-static void spatial_cross(const double a[SPATIAL], const double b[SPATIAL], double out[SPATIAL])
+static void spatial_cross_product(const double a[SPATIAL], const double b[SPATIAL],
+                                  double out[SPATIAL])
 {
     double t[3];
     tact_v3_cross(out, a, b);
@@ -127,61 +130,65 @@ static void spatial_cross(const double a[SPATIAL], const double b[SPATIAL], doub
 
 /* Sets H and its rate in frame 1c: phi(2,1) = -phi(1,2), a sign that the paper's appendix lacks
  * (55, 57). */
-static void set_h_in_contact_frame(const struct reduced_state *s, struct reduced_kinematics *k)
+static void set_jacobian_in_contact_frame(const struct reduced_state *s,
+                                          struct reduced_kinematics *k)
 {
     const double c = tact_cos(s->q[4]), d = tact_sin(s->q[4]), w = s->rate[4];
-    const double psi_rotation[9] = {c, -d, 0.0, -d, -c, 0.0, 0.0, 0.0, -1.0};
-    const double psi_rotation_rate[9] = {-d * w, -c * w, 0.0, -c * w, d * w, 0.0, 0.0, 0.0, 0.0};
-    double frame_h_rate[2][SPATIAL][2], second[SPATIAL][2], second_rate[SPATIAL][2],
+    const double contact_angle_rotation[9] = {c, -d, 0.0, -d, -c, 0.0, 0.0, 0.0, -1.0};
+    const double contact_angle_rotation_rate[9] = {-d * w, -c * w, 0.0, -c * w, d * w,
+                                                   0.0,    0.0,    0.0, 0.0};
+    double frame_jacobian_rate[2][SPATIAL][2], second[SPATIAL][2], second_rate[SPATIAL][2],
         turned[SPATIAL][2];
-    memcpy(k->psi_rotation, psi_rotation, sizeof psi_rotation);
+    memcpy(k->contact_angle_rotation, contact_angle_rotation, sizeof contact_angle_rotation);
     for (int b = 0; b < 2; b++) {
         const double *rate = s->rate + 2 * b;
         for (int i = 0; i < 2 * SPATIAL; i++) {
-            frame_h_rate[b][i / 2][i % 2] = k->frame[b].rate[0][i / 2][i % 2] * rate[0] +
-                                            k->frame[b].rate[1][i / 2][i % 2] * rate[1];
+            frame_jacobian_rate[b][i / 2][i % 2] = k->frame[b].rate[0][i / 2][i % 2] * rate[0] +
+                                                   k->frame[b].rate[1][i / 2][i % 2] * rate[1];
         }
     }
-    rotate_rows(psi_rotation, (const double(*)[2])k->frame[1].h, second);
-    rotate_rows(psi_rotation, (const double(*)[2])frame_h_rate[1], second_rate);
-    rotate_rows(psi_rotation_rate, (const double(*)[2])k->frame[1].h, turned);
+    rotate_spatial_rows(contact_angle_rotation, (const double(*)[2])k->frame[1].h, second);
+    rotate_spatial_rows(contact_angle_rotation, (const double(*)[2])frame_jacobian_rate[1],
+                        second_rate);
+    rotate_spatial_rows(contact_angle_rotation_rate, (const double(*)[2])k->frame[1].h, turned);
     memset(k->h, 0, sizeof k->h);
-    memset(k->h_rate, 0, sizeof k->h_rate);
+    memset(k->jacobian_rate, 0, sizeof k->jacobian_rate);
     for (int i = 0; i < 2 * SPATIAL; i++) {
         const int r = i / 2, j = i % 2;
         k->h[r][j] = -k->frame[0].h[r][j];
-        k->h_rate[r][j] = -frame_h_rate[0][r][j];
+        k->jacobian_rate[r][j] = -frame_jacobian_rate[0][r][j];
         k->h[r][2 + j] = second[r][j];
-        k->h_rate[r][2 + j] = second_rate[r][j] + turned[r][j];
+        k->jacobian_rate[r][2 + j] = second_rate[r][j] + turned[r][j];
     }
     k->h[2][4] = 1.0;
 }
 
 /* Sets H and its rate in frame 1: the rate includes the motion of the contact frame 1c over body 1.
  */
-static void set_h_in_body_frame(const struct reduced_state *s, struct reduced_kinematics *k)
+static void set_jacobian_in_body_frame(const struct reduced_state *s, struct reduced_kinematics *k)
 {
-    double over[SPATIAL];
+    double contact_velocity_over_body[SPATIAL];
     for (int i = 0; i < SPATIAL; i++) {
-        over[i] = k->frame[0].h[i][0] * s->rate[0] + k->frame[0].h[i][1] * s->rate[1];
+        contact_velocity_over_body[i] =
+            k->frame[0].h[i][0] * s->rate[0] + k->frame[0].h[i][1] * s->rate[1];
     }
     for (int j = 0; j < COORDINATES; j++) {
         double column[SPATIAL], rate[SPATIAL], moved[SPATIAL], out[SPATIAL];
         for (int i = 0; i < SPATIAL; i++) {
             column[i] = k->h[i][j];
-            rate[i] = k->h_rate[i][j];
+            rate[i] = k->jacobian_rate[i][j];
         }
-        spatial_cross(over, column, moved);
+        spatial_cross_product(contact_velocity_over_body, column, moved);
         for (int i = 0; i < SPATIAL; i++) {
             rate[i] += moved[i];
         }
         spatial_to_body_frame(&k->frame[0], column, out);
         for (int i = 0; i < SPATIAL; i++) {
-            k->h_in_body[i][j] = out[i];
+            k->jacobian_in_body[i][j] = out[i];
         }
         spatial_to_body_frame(&k->frame[0], rate, out);
         for (int i = 0; i < SPATIAL; i++) {
-            k->h_rate_in_body[i][j] = out[i];
+            k->jacobian_rate_in_body[i][j] = out[i];
         }
     }
 }
@@ -196,7 +203,7 @@ static void solve_2x2_or_nan(const double a[4], const double y[2], double x[2])
 }
 
 /* Sets D (31) and its rate: A D = -B, A D' = -B' - A' D, with A and B of the rows of slip. */
-static void set_slip_free_rates(struct reduced_kinematics *k)
+static void set_no_slip_rate_matrix(struct reduced_kinematics *k)
 {
     const double a[4] = {k->h[3][0], k->h[3][1], k->h[4][0], k->h[4][1]};
     for (int j = 0; j < 2; j++) {
@@ -205,8 +212,8 @@ static void set_slip_free_rates(struct reduced_kinematics *k)
         k->d[0][j] = x[0];
         k->d[1][j] = x[1];
         for (int i = 0; i < 2; i++) {
-            y[i] =
-                -k->h_rate[3 + i][2 + j] - k->h_rate[3 + i][0] * x[0] - k->h_rate[3 + i][1] * x[1];
+            y[i] = -k->jacobian_rate[3 + i][2 + j] - k->jacobian_rate[3 + i][0] * x[0] -
+                   k->jacobian_rate[3 + i][1] * x[1];
         }
         solve_2x2_or_nan(a, y, x);
         k->d_rate[0][j] = x[0];
@@ -221,15 +228,15 @@ void tact_reduced_kinematics(const struct reduced_surface surface[2], const stru
         const struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
         tact_reduced_contact_frame(&surface[b], &p, &k->frame[b]);
     }
-    set_h_in_contact_frame(s, k);
-    set_h_in_body_frame(s, k);
-    set_slip_free_rates(k);
+    set_jacobian_in_contact_frame(s, k);
+    set_jacobian_in_body_frame(s, k);
+    set_no_slip_rate_matrix(k);
 }
 
-void tact_reduced_pose(const struct reduced_kinematics *k, double turn[9], double at[3])
+void tact_reduced_moving_body_pose(const struct reduced_kinematics *k, double turn[9], double at[3])
 {
     double axes[9], moved[3];
-    tact_reduced_world_axes(k, axes);
+    tact_reduced_contact_axes_in_world(k, axes);
     tact_m3_mul_t(turn, axes, k->frame[0].axes);
     tact_m3_mul_v3(moved, turn, k->frame[0].at);
     tact_v3_sub(at, k->frame[1].at, moved);
@@ -256,29 +263,31 @@ void tact_reduced_matrix_to_quat(const double m[9], double q[4])
     tact_quat_normalize(q);
 }
 
-void tact_reduced_world_axes(const struct reduced_kinematics *k, double axes[9])
+void tact_reduced_contact_axes_in_world(const struct reduced_kinematics *k, double axes[9])
 {
-    tact_m3_mul(axes, k->frame[1].axes, k->psi_rotation); /* the matrix R_psi is its own inverse */
+    tact_m3_mul(axes, k->frame[1].axes,
+                k->contact_angle_rotation); /* the matrix R_psi is its own inverse */
 }
 
-int tact_reduced_set_from_pose(const struct reduced_surface surface[2], const double turn[9],
-                               const double twist[SPATIAL], struct reduced_state *s)
+int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2], const double turn[9],
+                                     const double twist[SPATIAL], struct reduced_state *s)
 {
     struct reduced_kinematics k;
-    double rest[9], psi_rotation[9], a[COORDINATES * COORDINATES];
+    double contact_to_world[9], contact_angle_rotation[9], a[COORDINATES * COORDINATES];
     s->q[4] = 0.0;
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(surface, s, &k);
-    tact_m3_mul(rest, turn, k.frame[0].axes); /* 1c to the world */
+    tact_m3_mul(contact_to_world, turn, k.frame[0].axes); /* 1c to the world */
     /* transpose of that rotation times the rotation from 2c to the world */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            psi_rotation[3 * i + j] = rest[i] * k.frame[1].axes[j] +
-                                      rest[3 + i] * k.frame[1].axes[3 + j] +
-                                      rest[6 + i] * k.frame[1].axes[6 + j];
+            contact_angle_rotation[3 * i + j] = contact_to_world[i] * k.frame[1].axes[j] +
+                                                contact_to_world[3 + i] * k.frame[1].axes[3 + j] +
+                                                contact_to_world[6 + i] * k.frame[1].axes[6 + j];
         }
     }
-    s->q[4] = tact_atan2(-psi_rotation[1] - psi_rotation[3], psi_rotation[0] - psi_rotation[4]);
+    s->q[4] = tact_atan2(-contact_angle_rotation[1] - contact_angle_rotation[3],
+                         contact_angle_rotation[0] - contact_angle_rotation[4]);
     tact_reduced_kinematics(surface, s, &k);
     for (int i = 0; i < COORDINATES; i++) {
         memcpy(a + (size_t)i * COORDINATES, k.h[i], sizeof k.h[i]);
@@ -287,7 +296,8 @@ int tact_reduced_set_from_pose(const struct reduced_surface surface[2], const do
     return tact_reduced_solve_linear(a, COORDINATES, s->rate);
 }
 
-double tact_reduced_frame_angle(const struct contact_frame *from, const struct contact_frame *to)
+double tact_reduced_chart_frame_angle(const struct contact_frame *from,
+                                      const struct contact_frame *to)
 {
     double x[2][3], z[3], cross[3];
     for (int i = 0; i < 3; i++) {
@@ -325,7 +335,7 @@ int tact_reduced_change_chart(struct tact_reduced *r, int b, int edge)
     memcpy(s->q + 2 * b, p.st, sizeof p.st);
     tact_reduced_contact_frame(&r->surface[b], &p, &kinematics_after.frame[b]);
     const double turn =
-        tact_reduced_frame_angle(&kinematics_before.frame[b], &kinematics_after.frame[b]);
+        tact_reduced_chart_frame_angle(&kinematics_before.frame[b], &kinematics_after.frame[b]);
     s->q[4] += turn;
     if (b == 0) { /* velocity and direction of slip are given in frame 1c, which rotates */
         rotate_tangent_axes(twist, turn);

@@ -12,16 +12,17 @@ static void weingarten_map(const struct contact_frame *f, double out[2][2])
 {
     const double(*h)[2] = f->h;
     const double det = h[3][0] * h[4][1] - h[3][1] * h[4][0];
-    const double inverse[2][2] = {{h[4][1] / det, -h[3][1] / det}, {-h[4][0] / det, h[3][0] / det}};
+    const double inverse_tangents[2][2] = {{h[4][1] / det, -h[3][1] / det},
+                                           {-h[4][0] / det, h[3][0] / det}};
     for (int j = 0; j < 2; j++) {
-        out[0][j] = h[1][0] * inverse[0][j] + h[1][1] * inverse[1][j];
-        out[1][j] = -h[0][0] * inverse[0][j] - h[0][1] * inverse[1][j];
+        out[0][j] = h[1][0] * inverse_tangents[0][j] + h[1][1] * inverse_tangents[1][j];
+        out[1][j] = -h[0][0] * inverse_tangents[0][j] - h[0][1] * inverse_tangents[1][j];
     }
 }
 
 /* Checks that the relative curvature L_1 + L_2 is positive in every direction, so that the surfaces
  * separate on all sides of the contact. */
-static enum reduced_failure check_relative_curvature(const struct reduced_kinematics *k)
+static enum reduced_failure check_relative_curvature_positive(const struct reduced_kinematics *k)
 {
     double weingarten_1[2][2], weingarten_2[2][2], sum[2][2];
     weingarten_map(&k->frame[0], weingarten_1);
@@ -30,8 +31,8 @@ static enum reduced_failure check_relative_curvature(const struct reduced_kinema
         for (int j = 0; j < 2; j++) {
             sum[i][j] = weingarten_1[i][j];
             for (int a = 0; a < 4; a++) {
-                sum[i][j] += k->psi_rotation[3 * i + a / 2] * weingarten_2[a / 2][a % 2] *
-                             k->psi_rotation[3 * j + a % 2];
+                sum[i][j] += k->contact_angle_rotation[3 * i + a / 2] * weingarten_2[a / 2][a % 2] *
+                             k->contact_angle_rotation[3 * j + a % 2];
             }
         }
     }
@@ -47,26 +48,28 @@ enum reduced_failure tact_reduced_check_state(const struct tact_reduced *r, stru
     struct reduced_kinematics k;
     double turn[9], at[3], phi[SPATIAL] = {0.0}, turned[3];
     tact_reduced_kinematics(r->surface, s, &k);
-    const enum reduced_failure failure = check_relative_curvature(&k);
+    const enum reduced_failure failure = check_relative_curvature_positive(&k);
     if (failure) {
         return failure;
     }
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
-            phi[i] += k.h_in_body[i][j] * s->rate[j];
+            phi[i] += k.jacobian_in_body[i][j] * s->rate[j];
         }
     }
-    tact_reduced_pose(&k, turn, at);
+    tact_reduced_moving_body_pose(&k, turn, at);
     tact_m3_mul_v3(turned, r->body.inertia, phi);
-    const double weight = r->body.mass * tact_v3_norm(r->options.gravity);
+    const double body_weight = r->body.mass * tact_v3_norm(r->options.gravity);
     const double potential_energy = -r->body.mass * tact_v3_dot(r->options.gravity, at);
-    const double kinetic =
+    const double kinetic_energy =
         0.5 * tact_v3_dot(phi, turned) + 0.5 * r->body.mass * tact_v3_dot(phi + 3, phi + 3);
-    const double kinetic_limit = s->energy - potential_energy;
-    const double energy_rounding = ENERGY_ROUNDING_RATIO * weight * (r->size + tact_v3_norm(at));
-    s->energy = tact_min(s->energy, kinetic + potential_energy);
-    s->kinetic = tact_max(s->kinetic, kinetic_limit);
-    return kinetic - kinetic_limit <= MAX_ENERGY_GAIN_RATIO * s->kinetic + energy_rounding
+    const double kinetic_energy_limit = s->min_total_energy - potential_energy;
+    const double energy_rounding =
+        ENERGY_ROUNDING_RATIO * body_weight * (r->size + tact_v3_norm(at));
+    s->min_total_energy = tact_min(s->min_total_energy, kinetic_energy + potential_energy);
+    s->max_kinetic_energy = tact_max(s->max_kinetic_energy, kinetic_energy_limit);
+    return kinetic_energy - kinetic_energy_limit <=
+                   MAX_ENERGY_GAIN_RATIO * s->max_kinetic_energy + energy_rounding
                ? REDUCED_NO_FAILURE
                : REDUCED_ENERGY_RISES;
 }

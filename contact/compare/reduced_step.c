@@ -23,10 +23,10 @@ static int compute_state_derivative(const struct tact_reduced *r, struct reduced
     memset(out, 0, sizeof *out);
     if (mode != TACT_REDUCED_SLIDING) { /* the dependent rates follow from the position alone */
         tact_reduced_kinematics(r->surface, s, &k);
-        tact_reduced_complete_rates(&k, mode, s->rate);
+        tact_reduced_compute_dependent_rates(&k, mode, s->rate);
     }
     tact_reduced_kinematics(r->surface, s, &k);
-    int rc = tact_reduced_solve_motion(r, s, &k, mode, &f);
+    int rc = tact_reduced_solve_motion_equations(r, s, &k, mode, &f);
     memcpy(out->q, s->rate, sizeof out->q);
     memcpy(out->rate + first_independent_rate(mode), f.accelerations,
            (size_t)f.count * sizeof *f.accelerations);
@@ -43,35 +43,36 @@ static void advance_state(struct reduced_state *s, double h, const struct state_
 
 static int is_state_finite(const struct reduced_state *s)
 {
-    int is_finite = 1;
+    int is_every_number_finite = 1;
     for (int i = 0; i < COORDINATES; i++) {
-        is_finite &= isfinite(s->q[i]) && isfinite(s->rate[i]);
+        is_every_number_finite &= isfinite(s->q[i]) && isfinite(s->rate[i]);
     }
-    return is_finite;
+    return is_every_number_finite;
 }
 
 /* Integrates one step by Runge and Kutta's method, to a state that is possible. */
 static enum reduced_failure integrate_runge_kutta(const struct tact_reduced *r, double h,
                                                   struct reduced_state *out)
 {
-    static const double part[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
+    static const double stage_time_fraction[4] = {0.0, 0.5, 0.5, 1.0},
+                        stage_weight[4] = {1.0, 2.0, 2.0, 1.0};
     struct state_derivative d = {{0.0}, {0.0}};
     *out = r->state;
     for (int i = 0; i < 4; i++) {
         struct reduced_state at = r->state;
-        advance_state(&at, part[i] * h, &d);
+        advance_state(&at, stage_time_fraction[i] * h, &d);
         if (!is_state_finite(&at)) {
             return REDUCED_NOT_FINITE;
         }
         if (compute_state_derivative(r, &at, &d)) {
             return REDUCED_SINGULAR_MATRIX;
         }
-        advance_state(out, weight[i] * h / 6.0, &d);
+        advance_state(out, stage_weight[i] * h / 6.0, &d);
     }
     if (r->report.mode != TACT_REDUCED_SLIDING) {
         struct reduced_kinematics k;
         tact_reduced_kinematics(r->surface, out, &k);
-        tact_reduced_complete_rates(&k, r->report.mode, out->rate);
+        tact_reduced_compute_dependent_rates(&k, r->report.mode, out->rate);
     }
     return is_state_finite(out) ? tact_reduced_check_state(r, out) : REDUCED_NOT_FINITE;
 }
@@ -80,42 +81,44 @@ static enum reduced_failure integrate_runge_kutta(const struct tact_reduced *r, 
 static double distance_to_chart_edge(const struct tact_reduced *r, const struct reduced_state *s,
                                      int *body, int *edge)
 {
-    double least = INFINITY;
+    double smallest_edge_distance = INFINITY;
     *body = *edge = 0;
     for (int b = 0; b < 2; b++) {
         const struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
         int at = 0;
         const double m = tact_reduced_surface_edge_distance(&r->surface[b], &p, &at);
-        if (m < least) {
-            least = m;
+        if (m < smallest_edge_distance) {
+            smallest_edge_distance = m;
             *body = b;
             *edge = at;
         }
     }
-    return least;
+    return smallest_edge_distance;
 }
 
-static int motion_at_state(const struct tact_reduced *r, const struct reduced_state *s,
-                           enum tact_reduced_mode mode, struct reduced_motion *f)
+static int solve_motion_at_state(const struct tact_reduced *r, const struct reduced_state *s,
+                                 enum tact_reduced_mode mode, struct reduced_motion *f)
 {
     struct reduced_kinematics k;
     tact_reduced_kinematics(r->surface, s, &k);
-    return tact_reduced_solve_motion(r, s, &k, mode, f);
+    return tact_reduced_solve_motion_equations(r, s, &k, mode, f);
 }
 
 /* 1 where the contact wrench satisfies the limits of a mode: the contact presses, (35) and (40). */
-static int are_mode_limits_met(const struct tact_reduced *r, enum tact_reduced_mode mode,
-                               const struct reduced_motion *f)
+static int are_contact_mode_limits_met(const struct tact_reduced *r, enum tact_reduced_mode mode,
+                                       const struct reduced_motion *f)
 {
-    const double normal = -f->wrench[5], tangential = tact_hypot(f->wrench[3], f->wrench[4]);
-    if (!(normal >= 0.0)) {
+    const double normal_force = -f->wrench[5],
+                 tangential_force = tact_hypot(f->wrench[3], f->wrench[4]);
+    if (!(normal_force >= 0.0)) {
         return 0;
     }
     if (mode == TACT_REDUCED_SLIDING) {
         return 1;
     }
-    return tangential <= r->options.friction_static * normal &&
-           (mode == TACT_REDUCED_ROLLING || fabs(f->wrench[2]) <= r->options.spin_static * normal);
+    return tangential_force <= r->options.friction_static * normal_force &&
+           (mode == TACT_REDUCED_ROLLING ||
+            fabs(f->wrench[2]) <= r->options.spin_static * normal_force);
 }
 
 /* Changes to a contact mode with fewer degrees of freedom where its limits hold. Returns 1 where it
@@ -124,8 +127,8 @@ static int try_constrained_mode(struct tact_reduced *r, enum tact_reduced_mode m
                                 struct reduced_motion *f)
 {
     struct reduced_state s = r->state;
-    if (tact_reduced_project_rates(r, &s, mode) || motion_at_state(r, &s, mode, f) ||
-        !are_mode_limits_met(r, mode, f)) {
+    if (tact_reduced_project_rates_to_mode(r, &s, mode) || solve_motion_at_state(r, &s, mode, f) ||
+        !are_contact_mode_limits_met(r, mode, f)) {
         return 0;
     }
     r->state = s;
@@ -134,28 +137,30 @@ static int try_constrained_mode(struct tact_reduced *r, enum tact_reduced_mode m
 }
 
 /* Changes to a contact mode with less slip or spin, where both are small and the limits allow it.
- * stopped: 1 where the slip, or the spin, passed through 0 in a step that cannot be shorter. */
-static void enter_sticking_mode(struct tact_reduced *r, int stopped, struct reduced_motion *f)
+ * has_slip_passed_zero: 1 where the slip, or the spin, passed through 0 in a step that cannot be
+ * shorter. */
+static void enter_sticking_mode(struct tact_reduced *r, int has_slip_passed_zero,
+                                struct reduced_motion *f)
 {
-    struct reduced_motion constrained;
+    struct reduced_motion constrained_motion;
     if (r->report.mode == TACT_REDUCED_SLIDING && r->options.friction_static > 0.0 &&
-        (stopped || tact_hypot(f->twist[3], f->twist[4]) <= r->options.slip_speed) &&
-        try_constrained_mode(r, TACT_REDUCED_ROLLING, &constrained)) {
+        (has_slip_passed_zero || tact_hypot(f->twist[3], f->twist[4]) <= r->options.slip_speed) &&
+        try_constrained_mode(r, TACT_REDUCED_ROLLING, &constrained_motion)) {
         r->report.rolls++;
-        *f = constrained;
+        *f = constrained_motion;
     }
     if (r->report.mode == TACT_REDUCED_ROLLING && r->options.spin_static > 0.0 &&
-        (stopped || fabs(f->twist[2]) <= r->options.spin_rate) &&
-        try_constrained_mode(r, TACT_REDUCED_NO_SPIN, &constrained)) {
-        *f = constrained;
+        (has_slip_passed_zero || fabs(f->twist[2]) <= r->options.spin_rate) &&
+        try_constrained_mode(r, TACT_REDUCED_NO_SPIN, &constrained_motion)) {
+        *f = constrained_motion;
     }
 }
 
 /* Leaves a contact mode whose limits are exceeded: first spin becomes possible, then slip, then the
  * contact ends. */
-static void leave_exceeded_mode(struct tact_reduced *r, struct reduced_motion *f)
+static void leave_mode_beyond_its_limits(struct tact_reduced *r, struct reduced_motion *f)
 {
-    while (!are_mode_limits_met(r, r->report.mode, f)) {
+    while (!are_contact_mode_limits_met(r, r->report.mode, f)) {
         if (r->report.mode == TACT_REDUCED_NO_SPIN) {
             r->report.mode = TACT_REDUCED_ROLLING;
         } else if (r->report.mode == TACT_REDUCED_ROLLING) {
@@ -169,7 +174,7 @@ static void leave_exceeded_mode(struct tact_reduced *r, struct reduced_motion *f
             tact_reduced_end_contact(r);
             return;
         }
-        if (motion_at_state(r, &r->state, r->report.mode, f)) {
+        if (solve_motion_at_state(r, &r->state, r->report.mode, f)) {
             return;
         }
     }
@@ -181,8 +186,8 @@ static void count_second_overlap(struct tact_reduced *r, const struct reduced_ki
     struct smooth_contact contact[TACT_PIECES];
     struct tact_reduced at = *r;
     tact_reduced_end_contact(&at);
-    const int found = tact_reduced_find_contacts(&at, contact);
-    for (int i = 0; i < found; i++) {
+    const int contact_count = tact_reduced_find_contacts(&at, contact);
+    for (int i = 0; i < contact_count; i++) {
         double d[3];
         tact_v3_add(d, contact[i].arm[1], r->fixed.position);
         tact_v3_sub(d, d, k->frame[1].at);
@@ -198,7 +203,7 @@ static void report_contact(struct tact_reduced *r, const struct reduced_motion *
     struct reduced_kinematics k;
     double axes[9];
     tact_reduced_kinematics(r->surface, &r->state, &k);
-    tact_reduced_world_axes(&k, axes);
+    tact_reduced_contact_axes_in_world(&k, axes);
     tact_m3_mul_v3(r->report.force, axes, f->wrench);
     tact_m3_mul_v3(r->report.force + 3, axes, f->wrench + 3);
     tact_v3_copy(r->report.contact, k.frame[1].at);
@@ -209,10 +214,11 @@ static void report_contact(struct tact_reduced *r, const struct reduced_motion *
 }
 
 /* 1 where friction reverses within a step: the slip, or in rolling the spin, passes through 0. */
-static int does_friction_reverse(const struct tact_reduced *r, const struct reduced_motion *before,
-                                 const struct reduced_motion *after)
+static int does_friction_reverse(const struct tact_reduced *r,
+                                 const struct reduced_motion *motion_before_step,
+                                 const struct reduced_motion *motion_after_step)
 {
-    const double *u = before->twist, *v = after->twist;
+    const double *u = motion_before_step->twist, *v = motion_after_step->twist;
     return (r->report.mode == TACT_REDUCED_SLIDING && r->options.friction_dynamic > 0.0 &&
             u[3] * v[3] + u[4] * v[4] < 0.5 * (u[3] * u[3] + u[4] * u[4])) ||
            (r->report.mode == TACT_REDUCED_ROLLING && r->options.spin_static > 0.0 &&
@@ -226,38 +232,41 @@ static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, doubl
 {
     int body, edge, count = 0;
     struct reduced_motion f;
-    const double from = tact_max(distance_to_chart_edge(r, &r->state, &body, &edge), 0.0);
+    const double edge_distance_before =
+        tact_max(distance_to_chart_edge(r, &r->state, &body, &edge), 0.0);
     const double edge_distance_after = distance_to_chart_edge(r, to, &body, &edge);
-    const double part = from / (from - edge_distance_after);
-    const enum reduced_failure failure = integrate_runge_kutta(r, part * h, to);
+    const double step_fraction =
+        edge_distance_before / (edge_distance_before - edge_distance_after);
+    const enum reduced_failure failure = integrate_runge_kutta(r, step_fraction * h, to);
     if (failure) {
         return failure;
     }
     r->state = *to;
-    r->report.time += part * h;
-    r->report.mode_time[r->report.mode] += part * h;
+    r->report.time += step_fraction * h;
+    r->report.mode_time[r->report.mode] += step_fraction * h;
     do {
         if (tact_reduced_change_chart(r, body, edge)) {
             return REDUCED_SINGULAR_MATRIX;
         }
         r->report.crossings++;
-        struct reduced_state state_ahead = r->state;
+        struct reduced_state state_after_min_step = r->state;
         struct state_derivative d = {{0.0}, {0.0}};
         memcpy(d.q, r->state.rate, sizeof d.q);
-        advance_state(&state_ahead, r->options.min_step, &d);
-        if (distance_to_chart_edge(r, &state_ahead, &body, &edge) >= 0.0) {
-            r->crossings_without_time = part * h > 0.0 ? 0 : r->crossings_without_time + 1;
-            if (r->crossings_without_time > MAX_CROSSINGS_WITHOUT_TIME) {
-                return REDUCED_TOO_MANY_CROSSINGS;
+        advance_state(&state_after_min_step, r->options.min_step, &d);
+        if (distance_to_chart_edge(r, &state_after_min_step, &body, &edge) >= 0.0) {
+            r->chart_crossings_without_time =
+                step_fraction * h > 0.0 ? 0 : r->chart_crossings_without_time + 1;
+            if (r->chart_crossings_without_time > MAX_CHART_CROSSINGS_WITHOUT_TIME) {
+                return REDUCED_TOO_MANY_CHART_CROSSINGS;
             }
-            if (motion_at_state(r, &r->state, r->report.mode, &f)) {
+            if (solve_motion_at_state(r, &r->state, r->report.mode, &f)) {
                 return REDUCED_SINGULAR_MATRIX;
             }
             report_contact(r, &f);
             return REDUCED_NO_FAILURE;
         }
-    } while (++count < MAX_CROSSINGS_WITHOUT_TIME);
-    return REDUCED_TOO_MANY_CROSSINGS;
+    } while (++count < MAX_CHART_CROSSINGS_WITHOUT_TIME);
+    return REDUCED_TOO_MANY_CHART_CROSSINGS;
 }
 
 /* Rejects a step, which is to be repeated with half its length. */
@@ -270,10 +279,10 @@ static void reject_step(struct tact_reduced *r, double h)
 enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double end_time)
 {
     struct reduced_state to;
-    struct reduced_motion before, after;
+    struct reduced_motion motion_before_step, motion_after_step;
     const double h = tact_min(r->step, end_time - r->report.time);
     const enum tact_reduced_mode mode = r->report.mode;
-    if (motion_at_state(r, &r->state, mode, &before)) {
+    if (solve_motion_at_state(r, &r->state, mode, &motion_before_step)) {
         return REDUCED_SINGULAR_MATRIX;
     }
     const enum reduced_failure failure = integrate_runge_kutta(r, h, &to);
@@ -284,13 +293,14 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double en
     if (failure) {
         return failure;
     }
-    if (motion_at_state(r, &to, mode, &after)) {
+    if (solve_motion_at_state(r, &to, mode, &motion_after_step)) {
         return REDUCED_SINGULAR_MATRIX;
     }
     int body, edge;
-    const int stopped = does_friction_reverse(r, &before, &after);
-    if ((stopped || distance_to_chart_edge(r, &to, &body, &edge) < 0.0 ||
-         !are_mode_limits_met(r, mode, &after)) &&
+    const int has_slip_passed_zero =
+        does_friction_reverse(r, &motion_before_step, &motion_after_step);
+    if ((has_slip_passed_zero || distance_to_chart_edge(r, &to, &body, &edge) < 0.0 ||
+         !are_contact_mode_limits_met(r, mode, &motion_after_step)) &&
         h > r->options.min_step) {
         reject_step(r, h);
         return REDUCED_NO_FAILURE;
@@ -303,34 +313,34 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double en
     r->report.time += h;
     r->report.mode_time[mode] += h;
     r->step = tact_min(r->options.max_step, tact_max(2.0 * h, r->step));
-    leave_exceeded_mode(r, &after);
+    leave_mode_beyond_its_limits(r, &motion_after_step);
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
         if (r->report.mode >= mode) { /* no limit was exceeded in this step */
-            enter_sticking_mode(r, stopped, &after);
+            enter_sticking_mode(r, has_slip_passed_zero, &motion_after_step);
         }
-        report_contact(r, &after);
+        report_contact(r, &motion_after_step);
     }
     return REDUCED_NO_FAILURE;
 }
 
-void tact_reduced_choose_mode(struct tact_reduced *r)
+void tact_reduced_choose_contact_mode(struct tact_reduced *r)
 {
     struct reduced_motion f;
     r->report.mode = TACT_REDUCED_SLIDING;
     r->incipient_slip[0] = r->incipient_slip[1] = 0.0;
-    if (motion_at_state(r, &r->state, r->report.mode, &f)) {
+    if (solve_motion_at_state(r, &r->state, r->report.mode, &f)) {
         return;
     }
     if (r->options.friction_static > 0.0 &&
         tact_hypot(f.twist[3], f.twist[4]) <= r->options.slip_speed) {
         r->report.mode = TACT_REDUCED_ROLLING; /* the contact force without slip shows in which
                                                   direction slip would begin */
-        if (tact_reduced_project_rates(r, &r->state, TACT_REDUCED_ROLLING) ||
-            motion_at_state(r, &r->state, TACT_REDUCED_ROLLING, &f)) {
+        if (tact_reduced_project_rates_to_mode(r, &r->state, TACT_REDUCED_ROLLING) ||
+            solve_motion_at_state(r, &r->state, TACT_REDUCED_ROLLING, &f)) {
             return;
         }
     }
-    leave_exceeded_mode(r, &f);
+    leave_mode_beyond_its_limits(r, &f);
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
         enter_sticking_mode(r, 0, &f);
         report_contact(r, &f);

@@ -14,7 +14,7 @@
 
 enum { CUBE_FACES = 6, SIDE_LOW = 0, SIDE_HIGH = 1 };
 
-int tact_reduced_surface_supported(const struct tact_shape *shape)
+int tact_reduced_surface_has_charts(const struct tact_shape *shape)
 {
     switch (shape->kind) {
     case TACT_SHAPE_HALFSPACE:
@@ -31,8 +31,8 @@ int tact_reduced_surface_supported(const struct tact_shape *shape)
     }
 }
 
-void tact_reduced_surface_place(struct reduced_surface *surface, const struct tact_shape *shape,
-                                const struct tact_pose *pose)
+void tact_reduced_surface_set_pose(struct reduced_surface *surface, const struct tact_shape *shape,
+                                   const struct tact_pose *pose)
 {
     surface->shape = shape;
     tact_quat_to_m3(surface->turn, pose->quat_wxyz);
@@ -41,12 +41,12 @@ void tact_reduced_surface_place(struct reduced_surface *surface, const struct ta
 
 /* Axes of a face of the cube: axis[0] that of its normal, face / 2, in positive direction where the
  * face is even, then those of s and t, right-handed. */
-static void cube_axes(int face, int axis[3], double *sign)
+static void cube_face_axes(int cube_face, int axis[3], double *sign)
 {
-    *sign = face % 2 ? -1.0 : 1.0;
-    axis[0] = face / 2;
-    axis[1] = (axis[0] + (face % 2 ? 2 : 1)) % 3;
-    axis[2] = (axis[0] + (face % 2 ? 1 : 2)) % 3;
+    *sign = cube_face % 2 ? -1.0 : 1.0;
+    axis[0] = cube_face / 2;
+    axis[1] = (axis[0] + (cube_face % 2 ? 2 : 1)) % 3;
+    axis[2] = (axis[0] + (cube_face % 2 ? 1 : 2)) % 3;
 }
 
 static struct chart_point chart_point_on_cube(const double direction[3])
@@ -58,16 +58,16 @@ static struct chart_point chart_point_on_cube(const double direction[3])
         largest = fabs(direction[i]) > fabs(direction[largest]) ? i : largest;
     }
     p.chart = 2 * largest + (direction[largest] < 0.0);
-    cube_axes(p.chart, axis, &sign);
+    cube_face_axes(p.chart, axis, &sign);
     p.st[0] = direction[axis[1]] / fabs(direction[largest]);
     p.st[1] = direction[axis[2]] / fabs(direction[largest]);
     return p;
 }
 
-static const double *ellipsoid_half_axes(const struct tact_shape *shape, double sphere[3])
+static const double *ellipsoid_half_axes(const struct tact_shape *shape, double sphere_half_axes[3])
 {
-    tact_v3_set(sphere, shape->size[0], shape->size[0], shape->size[0]);
-    return shape->kind == TACT_SHAPE_SPHERE ? sphere : shape->size;
+    tact_v3_set(sphere_half_axes, shape->size[0], shape->size[0], shape->size[0]);
+    return shape->kind == TACT_SHAPE_SPHERE ? sphere_half_axes : shape->size;
 }
 
 static const struct revolution_surface *revolution_charts(const struct reduced_surface *s)
@@ -83,8 +83,8 @@ static int segment_ends_on_axis(const struct revolution_surface *v, int segment,
 
 /* Chart coordinates of a point in a profile's segment, from arc parameter and direction of the half
  * plane. */
-static struct chart_point chart_point_in_segment(const struct revolution_surface *v, int segment,
-                                                 const double place[3])
+static struct chart_point chart_point_in_profile_segment(const struct revolution_surface *v,
+                                                         int segment, const double place[3])
 {
     struct chart_point p = {.chart = segment};
     const int high = segment_ends_on_axis(v, segment, SIDE_HIGH);
@@ -109,13 +109,13 @@ static struct chart_point chart_point_on_profile(const struct revolution_surface
     while (segment + 1 < v->count && place[0] >= v->segment[segment].to) {
         segment++;
     }
-    return chart_point_in_segment(v, segment, place);
+    return chart_point_in_profile_segment(v, segment, place);
 }
 
-struct chart_point tact_reduced_surface_locate(const struct reduced_surface *s,
-                                               const double place[3])
+struct chart_point tact_reduced_surface_find_chart_point(const struct reduced_surface *s,
+                                                         const double place[3])
 {
-    double sphere[3], d[3];
+    double sphere_half_axes[3], d[3];
     const double *size = s->shape->size;
     switch (s->shape->kind) {
     case TACT_SHAPE_HALFSPACE:
@@ -131,7 +131,7 @@ struct chart_point tact_reduced_surface_locate(const struct reduced_surface *s,
     case TACT_SHAPE_SUBDIVISION:
         return (struct chart_point){(int)place[0], {place[1], place[2]}};
     default:
-        size = ellipsoid_half_axes(s->shape, sphere);
+        size = ellipsoid_half_axes(s->shape, sphere_half_axes);
         for (int i = 0; i < 3; i++) {
             d[i] = place[i] / size[i];
         }
@@ -143,19 +143,20 @@ struct chart_point tact_reduced_surface_locate(const struct reduced_surface *s,
 static struct jet jet_of_sine(const struct jet *x, int shift)
 {
     const double s = tact_sin(x->c[0]), c = tact_cos(x->c[0]);
-    const double sine_cycle[5] = {s, c, -s, -c, s};
-    const double f[4] = {sine_cycle[shift], sine_cycle[shift + 1], sine_cycle[(shift + 2) % 4],
-                         sine_cycle[(shift + 3) % 4]};
+    const double sine_derivative_cycle[5] = {s, c, -s, -c, s};
+    const double f[4] = {sine_derivative_cycle[shift], sine_derivative_cycle[shift + 1],
+                         sine_derivative_cycle[(shift + 2) % 4],
+                         sine_derivative_cycle[(shift + 3) % 4]};
     return tact_jet_compose(x, f);
 }
 
-static void evaluate_ellipsoid(const struct tact_shape *shape, const struct chart_point *p,
-                               const struct jet st[2], struct jet c[3])
+static void evaluate_ellipsoid_point(const struct tact_shape *shape, const struct chart_point *p,
+                                     const struct jet st[2], struct jet c[3])
 {
-    double sphere[3], sign;
+    double sphere_half_axes[3], sign;
     int axis[3];
-    const double *size = ellipsoid_half_axes(shape, sphere);
-    cube_axes(p->chart, axis, &sign);
+    const double *size = ellipsoid_half_axes(shape, sphere_half_axes);
+    cube_face_axes(p->chart, axis, &sign);
     c[axis[0]] = tact_jet_constant(sign);
     c[axis[1]] = st[0];
     c[axis[2]] = st[1];
@@ -175,7 +176,7 @@ static void evaluate_circle_point(const struct jet *r, const struct jet *z, cons
     c[2] = *z;
 }
 
-static void evaluate_torus(const double size[3], const struct jet st[2], struct jet c[3])
+static void evaluate_torus_point(const double size[3], const struct jet st[2], struct jet c[3])
 {
     struct jet r = tact_jet_scale(jet_of_sine(&st[1], 1), size[1]);
     const struct jet z = tact_jet_scale(jet_of_sine(&st[1], 0), size[1]);
@@ -186,31 +187,31 @@ static void evaluate_torus(const double size[3], const struct jet st[2], struct 
 /* Point of a solid of revolution near the end of its profile on the axis: with d the distance from
  * the end along the profile, r = d (r_1 + r_3 d^2) is odd and z = z_0 + z_2 d^2 + z_3 d^3. At the
  * axis the third derivatives of d^3 have no limit, and are set to 0. */
-static void evaluate_near_axis(const struct segment *g, int high, const struct jet st[2],
-                               struct jet c[3])
+static void evaluate_revolution_near_axis(const struct segment *g, int high, const struct jet st[2],
+                                          struct jet c[3])
 {
     const double way = high ? -1.0 : 1.0;
     const struct jet ss = tact_jet_multiply(&st[0], &st[0]), tt = tact_jet_multiply(&st[1], &st[1]);
     const struct jet dd = tact_jet_add(ss, tt);
-    struct jet derivative_factor = tact_jet_scale(dd, way * g->r[3]);
-    derivative_factor.c[0] += way * g->r[1];
-    c[high ? 0 : 1] = tact_jet_multiply(&st[0], &derivative_factor);
-    c[high ? 1 : 0] = tact_jet_multiply(&st[1], &derivative_factor);
+    struct jet radius_per_distance = tact_jet_scale(dd, way * g->r[3]);
+    radius_per_distance.c[0] += way * g->r[1];
+    c[high ? 0 : 1] = tact_jet_multiply(&st[0], &radius_per_distance);
+    c[high ? 1 : 0] = tact_jet_multiply(&st[1], &radius_per_distance);
     c[2] = tact_jet_scale(dd, g->z[2]);
     c[2].c[0] += g->z[0];
     if (dd.c[0] > 0.0) {
-        const struct jet cube = tact_jet_power(&dd, 1.5);
-        c[2] = tact_jet_add(c[2], tact_jet_scale(cube, way * g->z[3]));
+        const struct jet cubed_distance = tact_jet_power(&dd, 1.5);
+        c[2] = tact_jet_add(c[2], tact_jet_scale(cubed_distance, way * g->z[3]));
     }
 }
 
-static void evaluate_revolution(const struct revolution_surface *v, int segment,
-                                const struct jet st[2], struct jet c[3])
+static void evaluate_revolution_point(const struct revolution_surface *v, int segment,
+                                      const struct jet st[2], struct jet c[3])
 {
     const struct segment *g = &v->segment[segment];
     const int high = segment_ends_on_axis(v, segment, SIDE_HIGH);
     if (high || segment_ends_on_axis(v, segment, SIDE_LOW)) {
-        evaluate_near_axis(g, high, st, c);
+        evaluate_revolution_near_axis(g, high, st, c);
         return;
     }
     struct profile_point p;
@@ -222,24 +223,24 @@ static void evaluate_revolution(const struct revolution_surface *v, int segment,
 }
 
 /* Point of a square patch, from the derivatives of its chart. */
-static void evaluate_square_patch(const struct tact_charts *charts, const struct chart_point *p,
-                                  struct jet c[3])
+static void evaluate_square_patch_point(const struct tact_charts *charts,
+                                        const struct chart_point *p, struct jet c[3])
 {
-    static const double derivative_factor[THIRD_ORDER] = {1.0, 1.0,       1.0, 0.5, 1.0,
-                                                          0.5, 1.0 / 6.0, 0.5, 0.5, 1.0 / 6.0};
+    static const double taylor_factor[THIRD_ORDER] = {1.0, 1.0,       1.0, 0.5, 1.0,
+                                                      0.5, 1.0 / 6.0, 0.5, 0.5, 1.0 / 6.0};
     const struct square_charts *s = (const struct square_charts *)charts;
     double d[THIRD_ORDER][3];
     s->evaluate(s, p->chart, p->st[0], p->st[1], THIRD_ORDER, d);
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < THIRD_ORDER; i++) {
-            c[k].c[i] = derivative_factor[i] * d[i][k];
+            c[k].c[i] = taylor_factor[i] * d[i][k];
         }
     }
 }
 
 /* Point of a surface and its derivatives, in the shape frame. */
-static void evaluate_in_shape_frame(const struct tact_shape *shape, const struct chart_point *p,
-                                    struct jet c[3])
+static void evaluate_point_in_shape_frame(const struct tact_shape *shape,
+                                          const struct chart_point *p, struct jet c[3])
 {
     const struct jet st[2] = {tact_jet_variable(p->st[0], 0), tact_jet_variable(p->st[1], 1)};
     switch (shape->kind) {
@@ -249,17 +250,18 @@ static void evaluate_in_shape_frame(const struct tact_shape *shape, const struct
         c[2] = tact_jet_constant(0.0);
         break;
     case TACT_SHAPE_TORUS:
-        evaluate_torus(shape->size, st, c);
+        evaluate_torus_point(shape->size, st, c);
         break;
     case TACT_SHAPE_REVOLUTION:
-        evaluate_revolution((const struct revolution_surface *)shape->charts, p->chart, st, c);
+        evaluate_revolution_point((const struct revolution_surface *)shape->charts, p->chart, st,
+                                  c);
         break;
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
-        evaluate_square_patch(shape->charts, p, c);
+        evaluate_square_patch_point(shape->charts, p, c);
         break;
     default:
-        evaluate_ellipsoid(shape, p, st, c);
+        evaluate_ellipsoid_point(shape, p, st, c);
     }
 }
 
@@ -267,7 +269,7 @@ void tact_reduced_surface_point(const struct reduced_surface *s, const struct ch
                                 struct jet c[3])
 {
     struct jet own[3];
-    evaluate_in_shape_frame(s->shape, p, own);
+    evaluate_point_in_shape_frame(s->shape, p, own);
     for (int i = 0; i < 3; i++) {
         c[i] = tact_jet_constant(s->at[i]);
         for (int k = 0; k < 3; k++) {
@@ -280,13 +282,13 @@ void tact_reduced_surface_point(const struct reduced_surface *s, const struct ch
  * of that side, as for square patches. */
 static double distance_to_square_edge(const double st[2], double low, int *edge)
 {
-    const double distance_inside[SQUARE_SIDES] = {st[1] - low, 1.0 - st[0], 1.0 - st[1],
-                                                  st[0] - low};
+    const double distance_to_side[SQUARE_SIDES] = {st[1] - low, 1.0 - st[0], 1.0 - st[1],
+                                                   st[0] - low};
     *edge = 0;
     for (int i = 1; i < SQUARE_SIDES; i++) {
-        *edge = distance_inside[i] < distance_inside[*edge] ? i : *edge;
+        *edge = distance_to_side[i] < distance_to_side[*edge] ? i : *edge;
     }
-    return distance_inside[*edge];
+    return distance_to_side[*edge];
 }
 
 static double distance_to_segment_edge(const struct revolution_surface *v,
@@ -327,13 +329,13 @@ static struct chart_point next_chart_on_cube(const struct chart_point *p, int ed
     struct chart_point r;
     double d[3], sign;
     int axis[3], next[3];
-    cube_axes(p->chart, axis, &sign);
+    cube_face_axes(p->chart, axis, &sign);
     d[axis[0]] = sign;
     d[axis[1]] = p->st[0];
     d[axis[2]] = p->st[1];
     const int along = axis[edge % 2 ? 1 : 2];
     r.chart = 2 * along + (d[along] < 0.0);
-    cube_axes(r.chart, next, &sign);
+    cube_face_axes(r.chart, next, &sign);
     r.st[0] = d[next[1]] / fabs(d[along]);
     r.st[1] = d[next[2]] / fabs(d[along]);
     return r;
@@ -353,7 +355,7 @@ static struct chart_point next_chart_on_profile(const struct revolution_surface 
         place[1] = tact_cos(p->st[0]);
         place[2] = tact_sin(p->st[0]);
     }
-    return chart_point_in_segment(v, to, place);
+    return chart_point_in_profile_segment(v, to, place);
 }
 
 /* Chart coordinates in the neighbouring square (41): the fraction alpha along an edge is 1 - alpha

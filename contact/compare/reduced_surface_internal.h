@@ -22,15 +22,15 @@ struct chart_point {
 };
 
 /* 1 where a shape is smooth everywhere, so that its charts are known. */
-int tact_reduced_surface_supported(const struct tact_shape *shape);
+int tact_reduced_surface_has_charts(const struct tact_shape *shape);
 
-void tact_reduced_surface_place(struct reduced_surface *surface, const struct tact_shape *shape,
-                                const struct tact_pose *pose);
+void tact_reduced_surface_set_pose(struct reduced_surface *surface, const struct tact_shape *shape,
+                                   const struct tact_pose *pose);
 
 /* Chart coordinates of a point given as contact/pair/smooth gives closest points: of parametric
  * surfaces in their charts, of others as the point in the shape frame [m]. */
-struct chart_point tact_reduced_surface_locate(const struct reduced_surface *surface,
-                                               const double place[3]);
+struct chart_point tact_reduced_surface_find_chart_point(const struct reduced_surface *surface,
+                                                         const double place[3]);
 
 /* Point of the surface and its derivatives c_s, c_t, ...; c_s x c_t points outward [m]. */
 void tact_reduced_surface_point(const struct reduced_surface *surface, const struct chart_point *p,

@@ -7,32 +7,32 @@
 
 enum { MAX_ACTIVE_SET_STEPS = 16, SWITCHES = 6 };
 
-#define AT_LIMIT_MIN_RATIO                                                                         \
+#define MIN_FRICTION_RATIO_AT_LIMIT                                                                \
     (1.0 - 1e-9) /* ratio of friction to its limit from which the limit counts as reached */
-#define ROUNDING_RESIDUAL                                                                          \
+#define ROUNDING_VELOCITY_RESIDUAL                                                                 \
     1e-15 /* residual of the velocities, relative to their size, that is rounding alone */
 #define MAX_NORMAL_FORCE_DROP                                                                      \
     0.9 /* largest share of the normal force by which a Newton step may reduce it */
-#define MAX_OVERSHOOT                                                                              \
+#define MAX_SQUARED_FRICTION_RATIO                                                                 \
     1.5 /* square of friction over that of its limit from which friction is scaled to the limit */
-#define NEWTON_END_RESIDUAL_TOLERANCE                                                              \
+#define ACCEPTED_NEWTON_RESIDUAL                                                                   \
     1e-10 /* relative residual that is accepted when Newton's method on the active limits ends */
 
 /* Projects the normal part of the impulse onto the active face, and updates everything that depends
  * on it. */
-static void project_to_face_and_update(struct tact_active *a)
+static void project_impulse_to_face(struct tact_active_set *a)
 {
-    tact_active_project_to_face(a);
-    tact_active_compute_velocities(a);
-    tact_active_update_limits_state(a);
+    tact_active_set_project_to_face(a);
+    tact_active_set_compute_velocities(a);
+    tact_active_set_update_limit_surface(a);
 }
 
 /* Estimates the multiplier of slip by the least residual of the friction law. */
-static void estimate_slip_multiplier(struct tact_active *a)
+static void estimate_slip_multiplier(struct tact_active_set *a)
 {
     double v[3], resist[3];
-    tact_active_compute_slip(a, v);
-    tact_active_limit_surface_normal(a, resist);
+    tact_active_set_compute_slip(a, v);
+    tact_active_set_limit_surface_normal(a, resist);
     double size = tact_v3_dot(resist, resist);
     a->slip_multiplier = size > 0.0 ? tact_max(0.0, -tact_v3_dot(resist, v) / size) : 0.0;
 }
@@ -40,56 +40,58 @@ static void estimate_slip_multiplier(struct tact_active *a)
 /* Takes a step of Newton's method, shortened so that the normal force does not vanish. The limit of
  * friction is an equation of squares, from beyond which Newton's method halves the excess in each
  * step: friction far beyond it is scaled to it. Returns 0 where the step is not finite. */
-static int take_newton_step(struct tact_active *a, const struct tact_active_change *change)
+static int apply_newton_step(struct tact_active_set *a,
+                             const struct tact_active_set_step *newton_step)
 {
-    double normal_force_drop = -change->n[0] / a->n[0];
+    double normal_force_drop = -newton_step->n[0] / a->n[0];
     double share =
         normal_force_drop > MAX_NORMAL_FORCE_DROP ? MAX_NORMAL_FORCE_DROP / normal_force_drop : 1.0;
-    tact_v3_axpy(a->n, share, change->n);
-    tact_v3_axpy(a->t, share, change->t);
-    a->slip_multiplier += share * change->slip_multiplier;
+    tact_v3_axpy(a->n, share, newton_step->n);
+    tact_v3_axpy(a->t, share, newton_step->t);
+    a->slip_multiplier += share * newton_step->slip_multiplier;
     if (!(a->n[0] > 0.0) || !isfinite(a->n[0] + a->t[0] + a->t[1] + a->t[2])) {
         return 0;
     }
-    project_to_face_and_update(a);
-    if (a->is_slipping && a->g > MAX_OVERSHOOT * a->n[0] * a->n[0]) {
+    project_impulse_to_face(a);
+    if (a->is_slipping && a->g > MAX_SQUARED_FRICTION_RATIO * a->n[0] * a->n[0]) {
         tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
-        project_to_face_and_update(a);
+        project_impulse_to_face(a);
         estimate_slip_multiplier(a);
     }
     return 1;
 }
 
 /* Runs Newton's method with the present face and slip state. Returns 1 where it converged. */
-static int newton_on_face(struct tact_active *a)
+static int iterate_newton_on_face(struct tact_active_set *a)
 {
-    struct tact_active_change change;
+    struct tact_active_set_step newton_step;
     for (int step = 0;; step++) {
         if (step == 0 || a->face == FACE_RIM) {
-            tact_active_face_basis(a);
+            tact_active_set_compute_face_basis(a);
         }
-        double residual = tact_active_residual(a), size = tact_active_velocity_scale(a);
-        if (residual <= ROUNDING_RESIDUAL * size || step == MAX_ACTIVE_SET_STEPS) {
-            return residual <= NEWTON_END_RESIDUAL_TOLERANCE * size;
+        double newton_residual = tact_active_set_residual(a),
+               size = tact_active_set_velocity_scale(a);
+        if (newton_residual <= ROUNDING_VELOCITY_RESIDUAL * size || step == MAX_ACTIVE_SET_STEPS) {
+            return newton_residual <= ACCEPTED_NEWTON_RESIDUAL * size;
         }
-        tact_active_solve_newton_step(a, &change);
-        if (!take_newton_step(a, &change)) {
+        tact_active_set_solve_newton_step(a, &newton_step);
+        if (!apply_newton_step(a, &newton_step)) {
             return 0;
         }
     }
 }
 
 /* Switches the contact from stick to slip: scales friction to its limit. */
-static void switch_from_stick_to_slip(struct tact_active *a)
+static void switch_from_stick_to_slip(struct tact_active_set *a)
 {
     tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
     a->is_slipping = 1;
-    project_to_face_and_update(a);
+    project_impulse_to_face(a);
     estimate_slip_multiplier(a);
 }
 
 /* 1 where the slip state, stick or slip, is consistent with the solution; otherwise switches it. */
-static int update_slip_state(struct tact_active *a)
+static int update_slip_state(struct tact_active_set *a)
 {
     if (a->is_slipping && a->slip_multiplier < 0.0) {
         a->is_slipping = 0;
@@ -103,10 +105,11 @@ static int update_slip_state(struct tact_active *a)
 }
 
 /* Loads a scaled 3 x 3 block of S; returns the block's largest diagonal entry. */
-static double load_scaled_block(const struct tact_local_problem *problem, const double *unit,
+static double copy_scaled_block(const struct tact_local_problem *problem, const double *unit,
                                 int row, int column, double *out)
 {
-    const int *i = tact_local_row_of_entry + row, *j = tact_local_row_of_entry + column;
+    const int *i = tact_local_row_of_scaled_unknown + row,
+              *j = tact_local_row_of_scaled_unknown + column;
     for (int k = 0; k < 9; k++) {
         out[k] = unit[row + k / 3] * unit[column + k % 3] * problem->s[6 * i[k / 3] + j[k % 3]];
     }
@@ -114,12 +117,12 @@ static double load_scaled_block(const struct tact_local_problem *problem, const 
 }
 
 /* Loads three scaled entries of b and of r; returns the largest of b. */
-static double load_scaled_rows(const struct tact_local_problem *problem, const double *unit,
+static double copy_scaled_rows(const struct tact_local_problem *problem, const double *unit,
                                const double *r, int row, double *b, double *x)
 {
     double most = 0.0;
     for (int i = 0; i < 3; i++) {
-        int entry = tact_local_row_of_entry[row + i];
+        int entry = tact_local_row_of_scaled_unknown[row + i];
         b[i] = unit[row + i] * problem->b[entry];
         x[i] = unit[row + i] != 0.0 ? r[entry] / unit[row + i] : 0.0;
         most = tact_max(most, fabs(b[i]));
@@ -128,22 +131,22 @@ static double load_scaled_rows(const struct tact_local_problem *problem, const d
 }
 
 /* Loads S, b and r, scaled. */
-static void load_scaled_problem(const struct tact_local_problem *problem, const double *r,
-                                struct tact_active *a)
+static void copy_scaled_problem(const struct tact_local_problem *problem, const double *r,
+                                struct tact_active_set *a)
 {
     const double *unit = a->unit;
-    double normal = load_scaled_block(problem, unit, 0, 0, a->nn);
-    double friction = load_scaled_block(problem, unit, 3, 3, a->tt);
-    load_scaled_block(problem, unit, 0, 3, a->nt);
-    a->stiffness = tact_max(normal, friction);
-    normal = load_scaled_rows(problem, unit, r, 0, a->bn, a->n);
-    friction = load_scaled_rows(problem, unit, r, 3, a->bt, a->t);
-    a->max_velocity = tact_max(normal, friction);
+    double normal = copy_scaled_block(problem, unit, 0, 0, a->nn);
+    double friction = copy_scaled_block(problem, unit, 3, 3, a->tt);
+    copy_scaled_block(problem, unit, 0, 3, a->nt);
+    a->max_scaled_mobility = tact_max(normal, friction);
+    normal = copy_scaled_rows(problem, unit, r, 0, a->bn, a->n);
+    friction = copy_scaled_rows(problem, unit, r, 3, a->bt, a->t);
+    a->max_bias_velocity = tact_max(normal, friction);
 }
 
 /* Scales the impulse so that the normal force does no work. The other unknowns may be near the
  * solution even where the magnitude is not. */
-static void scale_impulse_to_zero_work(struct tact_active *a)
+static void scale_impulse_to_zero_work(struct tact_active_set *a)
 {
     double s[3], power, normal_power = tact_v3_dot(a->n, a->bn);
     tact_v3_sub(s, a->un, a->bn);
@@ -151,30 +154,31 @@ static void scale_impulse_to_zero_work(struct tact_active *a)
     if (normal_power < 0.0 && power > 0.0) {
         tact_v3_scale(a->n, a->n, -normal_power / power);
         tact_v3_scale(a->t, a->t, -normal_power / power);
-        tact_active_compute_velocities(a);
+        tact_active_set_compute_velocities(a);
     }
 }
 
 /* Scales the local problem at the impulse r. Returns 0 where the active-set method does not apply.
  */
-static int scale_problem(const struct tact_local_problem *problem, const double *r,
-                         struct tact_active *a)
+static int init_scaled_problem(const struct tact_local_problem *problem, const double *r,
+                               struct tact_active_set *a)
 {
-    int rolls = tact_local_transmits_rolling(problem);
+    int rolls = tact_local_transmits_rolling_torque(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm;
-    int has_torsion = problem->spin_arm > 0.0; /* 0: the contact is a point, without torsion */
-    if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !has_torsion)) {
+    int has_torsion_limit =
+        problem->spin_arm > 0.0; /* 0: the contact is a point, without torsion */
+    if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !has_torsion_limit)) {
         return 0;
     }
     const double unit[6] = {
         1.0, rolls ? -problem->semi[0] : 0.0, rolls ? problem->semi[1] : 0.0, mu, mu, arm};
     memcpy(a->unit, unit, sizeof unit);
-    load_scaled_problem(problem, r, a);
-    if (!has_torsion) {
-        a->tt[8] = a->stiffness;
+    copy_scaled_problem(problem, r, a);
+    if (!has_torsion_limit) {
+        a->tt[8] = a->max_scaled_mobility;
     }
-    a->alpha = has_torsion ? problem->semi[0] / problem->spin_arm : 0.0;
-    a->beta = has_torsion ? problem->semi[1] / problem->spin_arm : 0.0;
+    a->semi_axis_1_ratio = has_torsion_limit ? problem->semi[0] / problem->spin_arm : 0.0;
+    a->semi_axis_2_ratio = has_torsion_limit ? problem->semi[1] / problem->spin_arm : 0.0;
     a->corners = rolls ? problem->corners : 0;
     double inverse[2] = {1.0 / problem->semi[0], 1.0 / problem->semi[1]};
     for (int i = 0; i < a->corners; i++) {
@@ -188,45 +192,45 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
     return 1;
 }
 
-/* Initialises the active set with the limits that are active at r; with `scales_to_zero_work` the
- * magnitude of r is corrected. Returns 0 where the active-set method does not apply. */
+/* Initialises the active set with the limits that are active at r; with `must_scale_to_zero_work`
+ * the magnitude of r is corrected. Returns 0 where the active-set method does not apply. */
 static int init_active_set(const struct tact_local_problem *problem, const double *r,
-                           int scales_to_zero_work, struct tact_active *a)
+                           int must_scale_to_zero_work, struct tact_active_set *a)
 {
-    if (!scale_problem(problem, r, a)) {
+    if (!init_scaled_problem(problem, r, a)) {
         return 0;
     }
-    tact_active_choose_face(a);
-    tact_active_project_to_face(a);
-    tact_active_compute_velocities(a);
-    if (scales_to_zero_work) {
+    tact_active_set_choose_face(a);
+    tact_active_set_project_to_face(a);
+    tact_active_set_compute_velocities(a);
+    if (must_scale_to_zero_work) {
         scale_impulse_to_zero_work(a);
     }
-    tact_active_update_limits_state(a);
-    a->is_slipping = sqrt(a->g) >= AT_LIMIT_MIN_RATIO * a->n[0];
+    tact_active_set_update_limit_surface(a);
+    a->is_slipping = sqrt(a->g) >= MIN_FRICTION_RATIO_AT_LIMIT * a->n[0];
     estimate_slip_multiplier(a);
     return 1;
 }
 
-int tact_local_active_set(const struct tact_local_problem *problem, double r[6])
+int tact_local_solve_by_active_set(const struct tact_local_problem *problem, double r[6])
 {
-    struct tact_active a;
+    struct tact_active_set a;
     if (!init_active_set(problem, r, 1, &a)) {
         return -1;
     }
     for (int i = 0; i < SWITCHES; i++) {
-        if (!newton_on_face(&a)) {
+        if (!iterate_newton_on_face(&a)) {
             return -1;
         }
-        if (tact_active_update_face(&a) && update_slip_state(&a)) {
+        if (tact_active_set_update_face(&a) && update_slip_state(&a)) {
             for (int k = 0; k < 3; k++) {
-                r[tact_local_row_of_entry[k]] = a.unit[k] * a.n[k];
-                r[tact_local_row_of_entry[3 + k]] = a.unit[3 + k] * a.t[k];
+                r[tact_local_row_of_scaled_unknown[k]] = a.unit[k] * a.n[k];
+                r[tact_local_row_of_scaled_unknown[3 + k]] = a.unit[3 + k] * a.t[k];
             }
             return (a.is_slipping ? TACT_LIMIT_CONE : 0) |
                    (a.face != FACE_INSIDE && a.face != FACE_POINT ? TACT_LIMIT_EDGE : 0);
         }
-        project_to_face_and_update(&a);
+        project_impulse_to_face(&a);
     }
     return -1;
 }
@@ -234,8 +238,8 @@ int tact_local_active_set(const struct tact_local_problem *problem, double r[6])
 int tact_local_impulse_derivative(const struct tact_local_problem *problem, int limits,
                                   const double r[6], double *slope)
 {
-    struct tact_active a;
-    struct tact_active_change change[6];
+    struct tact_active_set a;
+    struct tact_active_set_step row_response[6];
     memset(slope, 0, 36 * sizeof *slope);
     if (tact_local_resists_rolling(problem) || !init_active_set(problem, r, 0, &a)) {
         return 0;
@@ -243,17 +247,17 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
     if (limits >= 0) {
         a.is_slipping = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
     }
-    tact_active_face_basis(&a);
-    tact_active_row_responses(&a, change);
+    tact_active_set_compute_face_basis(&a);
+    tact_active_set_responses_to_rows(&a, row_response);
     for (int k = 0; k < 6; k++) {
-        if (!isfinite(change[k].t[0])) {
+        if (!isfinite(row_response[k].t[0])) {
             return 0;
         }
         for (int i = 0; i < 3; i++) {
-            slope[6 * tact_local_row_of_entry[i] + tact_local_row_of_entry[k]] =
-                a.unit[i] * change[k].n[i];
-            slope[6 * tact_local_row_of_entry[3 + i] + tact_local_row_of_entry[k]] =
-                a.unit[3 + i] * change[k].t[i];
+            slope[6 * tact_local_row_of_scaled_unknown[i] + tact_local_row_of_scaled_unknown[k]] =
+                a.unit[i] * row_response[k].n[i];
+            slope[6 * tact_local_row_of_scaled_unknown[3 + i] +
+                  tact_local_row_of_scaled_unknown[k]] = a.unit[3 + i] * row_response[k].t[i];
         }
     }
     return 1;

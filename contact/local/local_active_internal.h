@@ -12,93 +12,98 @@
 
 #include "contact/local/local_internal.h"
 
-enum tact_active_face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_POINT };
+enum tact_active_set_face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_POINT };
 
 /* The scaled local problem of the active-set method, and its present iterate. */
-struct tact_active {
+struct tact_active_set {
     double nn[9], nt[9], tt[9]; /* blocks of the scaled S: normal by normal, normal by friction,
                                    friction by friction */
     double bn[3], bt[3];
-    double unit[6];      /* impulse per scaled unknown, those of n before those of t */
-    double alpha, beta;  /* semi-axes of the patch over the spin arm */
-    double max_velocity; /* largest entry of b */
-    double stiffness;    /* largest diagonal entry of the scaled S */
+    double unit[6]; /* impulse per scaled unknown, those of n before those of t */
+    double semi_axis_1_ratio, semi_axis_2_ratio; /* semi-axes of the patch over the spin arm */
+    double max_bias_velocity;                    /* largest entry of b */
+    double max_scaled_mobility;                  /* largest diagonal entry of the scaled S */
     double corner[TACT_PATCH_CORNERS][2];
     int corners;
     /* the unscaled problem, which defines the limit surface */
     const struct tact_local_problem *law;
-    enum tact_active_face face;
+    enum tact_active_set_face face;
     int first;       /* for FACE_EDGE and FACE_CORNER, the index of the face's (first) corner */
     int is_slipping; /* 1: slip, 0: stick */
     double n[3], t[3];
     double un[3], ut[3];         /* velocities */
     double slip_multiplier;      /* multiplier of slip */
-    double inverse_normal_force; /* 1 / f_n */
+    double normal_force_inverse; /* 1 / f_n */
     double y[2];                 /* centre of pressure */
     double m, f; /* torsion about the centre of pressure; square of the friction force */
     double g;    /* square of the normal force for which friction and torsion are at the limit */
     /* derivatives of the limit surface at the present friction, and its curvature */
-    double w[2], curvature;
+    double w[2], surface_curvature;
     double normal[3], surface_hessian[9]; /* limit surface of POINTS: half the gradient of g, and
                                              the derivative of that */
-    double basis[3][3]; /* basis of the directions of n within the active face; unused ones are 0 */
+    double face_basis[3][3]; /* basis of the directions of n within the active face; unused ones are
+                                0 */
     double normal_response[9]; /* minus the derivative of the normal part n by normal velocities, at
                                   constant friction */
 };
 
 /* Changes of the unknowns of the active-set method: normal part, friction, multiplier. */
-struct tact_active_change {
+struct tact_active_set_step {
     double n[3], t[3], slip_multiplier;
 };
 
 /* Updates what follows from the unknowns n and t: the velocities; the centre of pressure, torsion
  * and limit surface. */
-void tact_active_compute_velocities(struct tact_active *a);
-void tact_active_update_limits_state(struct tact_active *a);
+void tact_active_set_compute_velocities(struct tact_active_set *a);
+void tact_active_set_update_limit_surface(struct tact_active_set *a);
 
 /* Slip velocity at the centre of pressure; and the slip direction that belongs to friction at the
  * limit surface. */
-void tact_active_compute_slip(const struct tact_active *a, double *v);
-void tact_active_limit_surface_normal(const struct tact_active *a, double *out);
+void tact_active_set_compute_slip(const struct tact_active_set *a, double *v);
+void tact_active_set_limit_surface_normal(const struct tact_active_set *a, double *out);
 
 /* Largest residual of the equations of the active face and of friction, as a velocity. */
-double tact_active_residual(const struct tact_active *a);
+double tact_active_set_residual(const struct tact_active_set *a);
 
 /* Computes Newton's step. */
-void tact_active_solve_newton_step(const struct tact_active *a, struct tact_active_change *out);
+void tact_active_set_solve_newton_step(const struct tact_active_set *a,
+                                       struct tact_active_set_step *out);
 
 /* Response of the unknowns to additional velocities (un, ut) and residuals `more` of the equations
  * of friction and its limit. */
-void tact_active_change_of_unknowns(const struct tact_active *a, const double *un, const double *ut,
-                                    const double *more, struct tact_active_change *out);
+void tact_active_set_response_of_unknowns(const struct tact_active_set *a, const double *un,
+                                          const double *ut, const double *more,
+                                          struct tact_active_set_step *out);
 
 /* Responses of the unknowns to an additional velocity of each row in turn, of n, then of t, by its
  * unit. */
-void tact_active_row_responses(const struct tact_active *a, struct tact_active_change out[6]);
+void tact_active_set_responses_to_rows(const struct tact_active_set *a,
+                                       struct tact_active_set_step out[6]);
 
 /* Magnitude of the velocities in the local problem, which is the scale of their rounding. */
-static inline double tact_active_velocity_scale(const struct tact_active *a)
+static inline double tact_active_set_velocity_scale(const struct tact_active_set *a)
 {
-    double elastic = a->stiffness * a->n[0];
-    return elastic > a->max_velocity ? elastic : a->max_velocity;
+    double velocity_of_normal_force = a->max_scaled_mobility * a->n[0];
+    return velocity_of_normal_force > a->max_bias_velocity ? velocity_of_normal_force
+                                                           : a->max_bias_velocity;
 }
 
 /* Chooses the face of the patch that contains the centre of pressure. */
-void tact_active_choose_face(struct tact_active *a);
+void tact_active_set_choose_face(struct tact_active_set *a);
 
 /* Projects the normal part of the impulse onto the active face. */
-void tact_active_project_to_face(struct tact_active *a);
+void tact_active_set_project_to_face(struct tact_active_set *a);
 
 /* Computes the directions of the normal part within the active face, and its response along them.
  */
-void tact_active_face_basis(struct tact_active *a);
+void tact_active_set_compute_face_basis(struct tact_active_set *a);
 
 /* 1 where the active face is consistent with the solution; otherwise switches to another face. */
-int tact_active_update_face(struct tact_active *a);
+int tact_active_set_update_face(struct tact_active_set *a);
 
 /* Finds the solution from r, a solution of a similar problem; r: output. Returns the active limits,
  * or -1, with r unchanged, where the method does not converge. */
-int tact_local_active_set(const struct tact_local_problem *problem, double r[6]);
+int tact_local_solve_by_active_set(const struct tact_local_problem *problem, double r[6]);
 
 /* Derivative of the solution r by b, 6 x 6 row-major. limits: those of r, by which it slips or
  * sticks; -1: it slips where its friction is at the limit. Returns 1, or 0 where it is not

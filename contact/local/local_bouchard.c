@@ -8,16 +8,16 @@
 #include "contact/moments/patch.h"
 #include "contact/vec.h"
 
-/* Solves S_kk x = -b_k for the n rows and columns of S in `index`. */
-static void solve_selected_rows(const double *s, const double *b, const int *index, int n,
+/* Solves S_kk x = -b_k for the n rows and columns of S in `row_indices`. */
+static void solve_selected_rows(const double *s, const double *b, const int *row_indices, int n,
                                 double *x)
 {
     double a[36];
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
-            a[i * n + j] = s[index[i] * 6 + index[j]];
+            a[i * n + j] = s[row_indices[i] * 6 + row_indices[j]];
         }
-        x[i] = -b[index[i]];
+        x[i] = -b[row_indices[i]];
     }
     tact_ldl_factor(a, n);
     tact_ldl_solve(a, n, x);
@@ -94,7 +94,7 @@ static double solve_on_friction_cone(const double *s, const double *b, const dou
  * 1: from 0 each step would be half of a^2 + t, and a distant point would need more steps than are
  * allowed.
  */
-static void closest_on_ellipse(const double *semi, const double *d, double *p)
+static void closest_point_on_ellipse(const double *semi, const double *d, double *p)
 {
     double a2 = semi[0] * semi[0], b2 = semi[1] * semi[1];
     double t = tact_max(0.0, tact_max(semi[0] * fabs(d[0]) - a2, semi[1] * fabs(d[1]) - b2));
@@ -136,10 +136,10 @@ static double torsion_bound_at_point(const struct tact_local_problem *problem, c
  * cone): force f, 0 where it would pull. */
 static int solve_point_contact(const struct tact_local_problem *problem, const double *p, double *f)
 {
-    static const int linear[3] = {0, 1, 2};
+    static const int linear_row_indices[3] = {0, 1, 2};
     double s[36], b[6];
     move_problem_to_point(problem, p, s, b);
-    solve_selected_rows(s, b, linear, 3, f);
+    solve_selected_rows(s, b, linear_row_indices, 3, f);
     if (!is_outside_friction_cone(f, problem->mu)) {
         return 0;
     }
@@ -160,7 +160,7 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
     /* scaled unknowns: normal force, and its moments -tau_2 and tau_1 over the semi-axes */
     static const int row[3] = {0, 5, 4};
     const double unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
-    static const struct normal_patch disc = {.corners = 0};
+    static const struct admissible_pressure_centres unit_disc = {.corners = 0};
     double h[9], g[3], x[3] = {0.0, 0.0, 0.0}, slip[9], rhs[4][3];
     for (int i = 0; i < 9; i++) {
         slip[i] = s[6 * (1 + i / 3) + 1 + i % 3];
@@ -184,7 +184,7 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
             h[3 * i + k] = unit[i] * (unit[k] * own[row[k]] - tact_v3_dot(own + 1, rhs[k]));
         }
     }
-    int edge = tact_normal_minimize(&disc, h, g, x);
+    int edge = tact_normal_minimize_over_cone(&unit_disc, h, g, x);
     *force = x[0];
     p[0] = x[0] > 0.0 ? problem->semi[0] * x[1] / x[0] : 0.0;
     p[1] = x[0] > 0.0 ? problem->semi[1] * x[2] / x[0] : 0.0;
@@ -193,7 +193,7 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
 
 /* Sets the impulse where no rigid solution pushes: a frictionless one where the bodies approach,
  * otherwise zero. */
-static int no_impulse_or_frictionless(const struct tact_local_problem *problem, double *r)
+static int solve_without_pushing_solution(const struct tact_local_problem *problem, double *r)
 {
     memset(r, 0, 6 * sizeof *r);
     if (problem->by_mass && !(problem->mu > 0.0) && problem->semi[0] > 0.0 &&
@@ -215,13 +215,13 @@ static int no_impulse_or_frictionless(const struct tact_local_problem *problem, 
 static void project_pressure_centre(const struct tact_local_problem *problem, const double *r,
                                     int is_sticking, const double *d, double *p)
 {
-    double force, beside[6], bound = torsion_bound_at_point(problem, r, d);
+    double force, beside[6], torsion_bound = torsion_bound_at_point(problem, r, d);
     memcpy(beside, r, sizeof beside);
-    beside[3] = tact_max(-bound, tact_min(bound, r[3]));
+    beside[3] = tact_max(-torsion_bound, tact_min(torsion_bound, r[3]));
     if (!problem->by_mass ||
         !pressure_centre_by_mass_metric(problem, beside, is_sticking, p, &force) ||
         !(force > 0.0)) {
-        closest_on_ellipse(problem->semi, d, p);
+        closest_point_on_ellipse(problem->semi, d, p);
     }
 }
 
@@ -232,23 +232,23 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     int limits = 0;
     solve_selected_rows(problem->s, problem->b, all, 6, r);
     if (r[0] <= 0.0) {
-        return no_impulse_or_frictionless(problem, r);
+        return solve_without_pushing_solution(problem, r);
     }
     if (is_outside_friction_cone(r, problem->mu)) {
         double q[3];
         friction_cone_direction(r, problem->mu, q);
         double size = solve_on_friction_cone(problem->s, problem->b, q, r + 3);
         if (!(size > 0.0)) {
-            return no_impulse_or_frictionless(problem, r);
+            return solve_without_pushing_solution(problem, r);
         }
         tact_v3_scale(r, q, size);
         limits |= TACT_LIMIT_CONE;
     }
     double d[2] = {-r[5] / r[0], r[4] / r[0]}, p[2] = {d[0], d[1]};
     int point = !(semi[0] > 0.0 && semi[1] > 0.0);
-    int is_tipping = point || tact_hypot(d[0] / semi[0], d[1] / semi[1]) > 1.0;
+    int is_pressure_centre_outside = point || tact_hypot(d[0] / semi[0], d[1] / semi[1]) > 1.0;
     double spin = 0.0;
-    if (is_tipping) {
+    if (is_pressure_centre_outside) {
         p[0] = p[1] = 0.0;
         if (!point) {
             project_pressure_centre(problem, r, !(limits & TACT_LIMIT_CONE), d, p);
@@ -259,10 +259,10 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
             return TACT_LIMIT_OPEN;
         }
     } else {
-        double bound = torsion_bound_at_point(problem, r, p);
+        double torsion_bound = torsion_bound_at_point(problem, r, p);
         spin = r[3] - (p[0] * r[2] - p[1] * r[1]);
-        if (fabs(spin) > bound) {
-            spin = copysign(bound, spin);
+        if (fabs(spin) > torsion_bound) {
+            spin = copysign(torsion_bound, spin);
             limits |= TACT_LIMIT_SPIN;
         }
     }

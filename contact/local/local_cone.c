@@ -21,12 +21,13 @@
 #define MAX_STEP_HALVINGS                                                                          \
     4 /* largest number of reductions of a step that increases the residual                        \
        */
-#define FINITE_DIFFERENCE_STEP                                                                     \
+#define FRICTION_STATE_DIFFERENCE_STEP                                                             \
     1e-6 /* step between friction states in numerical derivatives, relative to the patch */
-#define MIN_DETERMINANT 1e-9 /* determinant below which a derivative matrix counts as singular */
-#define CONVERGED_RESIDUAL                                                                         \
+#define SINGULAR_DETERMINANT                                                                       \
+    1e-9 /* determinant below which a derivative matrix counts as singular */
+#define CONVERGED_FRICTION_STATE_RESIDUAL                                                          \
     1e-12 /* residual of a friction state that counts as converged, relative to the patch */
-#define DIVERGED_RESIDUAL                                                                          \
+#define DIVERGED_FRICTION_STATE_RESIDUAL                                                           \
     1e-6 /* residual of a friction state above which no solution is near, relative to the patch */
 #define MAX_RELAXATION_STEPS                                                                       \
     12 /* most relaxation steps of the friction state where Newton's method fails */
@@ -35,8 +36,8 @@
  * at the solution. */
 static double evaluate_slip_equation(void *user, double g)
 {
-    struct scaled *p = user;
-    int n = p->rows_have_rolling ? 3 : 1;
+    struct scaled_problem *p = user;
+    int n = p->has_rolling_torque_rows ? 3 : 1;
     double f[9], w[12]; /* columns of F^-1 [S_zN b_z] */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -64,7 +65,7 @@ static double evaluate_slip_equation(void *user, double g)
         double min_pivot = TACT_PIVOT_FLOOR * p->s[0];
         p->x[0] = q[0] < 0.0 && h[0] > min_pivot ? -q[0] / h[0] : 0.0;
     } else {
-        p->rim = tact_normal_minimize(&p->patch, h, q, p->x);
+        p->rim = tact_normal_minimize_over_cone(&p->patch, h, q, p->x);
     }
     for (int i = 0; i < 3; i++) {
         p->x[3 + i] = -w[3 * n + i];
@@ -72,16 +73,16 @@ static double evaluate_slip_equation(void *user, double g)
             p->x[3 + i] -= w[3 * k + i] * p->x[k];
         }
     }
-    double z = tact_v3_norm(p->x + 3), left = z > 0.0 ? p->x[0] / z - 1.0 : 1.0;
+    double z = tact_v3_norm(p->x + 3), slip_equation_value = z > 0.0 ? p->x[0] / z - 1.0 : 1.0;
     p->slip = g;
-    return fabs(left) > 1e-15 ? left : 0.0;
+    return fabs(slip_equation_value) > 1e-15 ? slip_equation_value : 0.0;
 }
 
 /* Brackets the root of the slip equation, starting at `initial_multiplier` and multiplying or
  * dividing by a growing factor; `lo` is below the root. Returns 1 where there is one; the last
  * evaluation is at the end where the equation holds, if it does. */
-static int bracket_slip_multiplier(struct scaled *p, double initial_multiplier, double factor,
-                                   double *lo, double *flo, double *hi, double *fhi)
+static int bracket_slip_multiplier(struct scaled_problem *p, double initial_multiplier,
+                                   double factor, double *lo, double *flo, double *hi, double *fhi)
 {
     *hi = initial_multiplier;
     *fhi = evaluate_slip_equation(p, initial_multiplier);
@@ -108,7 +109,7 @@ static int bracket_slip_multiplier(struct scaled *p, double initial_multiplier, 
 
 /* Finds the slip multiplier g and the solution x. p->slip: on input a value near g, or 0. Returns
  * the active limits. */
-static int solve_scaled_slip_problem(struct scaled *p)
+static int solve_scaled_slip_problem(struct scaled_problem *p)
 {
     double initial_multiplier = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
     double factor = p->slip > 0.0 ? 1.001 : 16.0;
@@ -130,7 +131,7 @@ static int solve_scaled_slip_problem(struct scaled *p)
 void tact_local_prepare(struct tact_local_problem *problem)
 {
     /* a point transmits no rolling torque: rows 4 and 5 are left out */
-    int n = tact_local_transmits_rolling(problem) ? 6 : 4;
+    int n = tact_local_transmits_rolling_torque(problem) ? 6 : 4;
     problem->rows = n;
     for (int i = 0; i < n; i++) {
         memcpy(problem->factor + n * i, problem->s + 6 * i, sizeof(double) * (size_t)n);
@@ -142,7 +143,8 @@ void tact_local_prepare(struct tact_local_problem *problem)
     }
 }
 
-int tact_local_sticking_impulse(const struct tact_local_problem *problem, double x[6], double d[2])
+int tact_local_solve_sticking_impulse(const struct tact_local_problem *problem, double x[6],
+                                      double d[2])
 {
     int n = problem->rows;
     memset(x, 0, 6 * sizeof *x);
@@ -167,28 +169,28 @@ int tact_local_sticking_impulse(const struct tact_local_problem *problem, double
 
 /* Computes the impulse that stops all relative motion; 1 where the patch can transmit it. This
  * solves most contacts in most ticks. */
-static int try_sticking(const struct tact_local_problem *problem, double *r)
+static int try_sticking_impulse(const struct tact_local_problem *problem, double *r)
 {
     double x[6], d[2];
-    if (!tact_local_sticking_impulse(problem, x, d)) {
+    if (!tact_local_solve_sticking_impulse(problem, x, d)) {
         return 0;
     }
     if (tact_local_edge_distance_ratio(problem, d) > 1.0 ||
-        !tact_local_is_within_friction(problem, x, d)) {
+        !tact_local_is_within_friction_limit(problem, x, d)) {
         return 0;
     }
     memcpy(r, x, sizeof x);
     return 1;
 }
 
-int tact_local_enforce_limits(const struct tact_local_problem *problem, double r[6])
+int tact_local_scale_to_limit_surface(const struct tact_local_problem *problem, double r[6])
 {
     if (!(r[0] > 0.0)) {
         memset(r, 0, 6 * sizeof *r);
         return 0;
     }
     if (tact_local_resists_rolling(problem)) {
-        return tact_local_bound_rolling(problem, r);
+        return tact_local_enforce_rolling_limits(problem, r);
     }
     double inverse = 1.0 / r[0], f, m, w[2];
     const double d[2] = {-r[5] * inverse, r[4] * inverse};
@@ -197,14 +199,14 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
     }
     double square, part[2];
     if (tact_has_friction_points(problem)) {
-        struct friction_at_slip at;
+        struct limit_surface_at_slip at;
         double z[3], slip[3] = {0.0, 0.0, 0.0};
-        tact_local_friction(problem, r, d, z);
-        square = tact_friction_points_limit(problem, z, slip, &at);
+        tact_local_scaled_friction(problem, r, d, z);
+        square = tact_friction_points_squared_gauge(problem, z, slip, &at);
         part[0] = z[0] * slip[0] + z[1] * slip[1];
         part[1] = z[2] * slip[2];
     } else {
-        tact_local_friction_squares(problem, r, d, &f, &m);
+        tact_local_squared_friction_and_torsion(problem, r, d, &f, &m);
         square = tact_local_limit_surface(problem, f, m, w);
         part[0] = f * w[0];
         part[1] = m * w[1];
@@ -220,12 +222,14 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
 int tact_local_solve_friction_state(const struct tact_local_problem *problem,
                                     const struct friction_state *at, double *r, double *slip)
 {
-    struct scaled p;
+    struct scaled_problem p;
     p.slip = *slip;
     memset(p.x, 0, sizeof p.x);
-    tact_local_make_scaled(problem, at, &p);
-    int is_opening = p.rows_have_rolling ? tact_normal_patch_opens(&p.patch, p.b) : p.b[0] >= 0.0;
-    if (is_opening || !(p.s[0] > 0.0)) { /* b_N is in the dual cone N*: the solution is zero */
+    tact_local_make_scaled_problem(problem, at, &p);
+    int is_contact_opening =
+        p.has_rolling_torque_rows ? tact_normal_does_velocity_open(&p.patch, p.b) : p.b[0] >= 0.0;
+    if (is_contact_opening ||
+        !(p.s[0] > 0.0)) { /* b_N is in the dual cone N*: the solution is zero */
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }
@@ -237,7 +241,7 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
         tact_v3_copy(p.x + 3, z);
     }
     for (int i = 0; i < 6; i++) {
-        r[tact_local_row_of_entry[i]] = p.unit[i] * p.x[i];
+        r[tact_local_row_of_scaled_unknown[i]] = p.unit[i] * p.x[i];
     }
     r[3] += at->d[0] * r[2] - at->d[1] * r[1];
     if (!(p.x[0] > 0.0)) {
@@ -247,29 +251,30 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
 }
 
 /** A trial friction state and the solution at it. */
-struct trial {
+struct friction_state_trial {
     struct friction_state at;
-    double r[6];    /* impulse that solves the law at this friction state */
-    double left[3]; /* difference between this friction state and that of the impulse, over the
-                       patch size */
-    double size;    /* norm of the difference, the residual; 0: r is a solution */
-    double slip;    /* slip multiplier g; on input that of a similar friction state, or 0 */
+    double r[6];                            /* impulse that solves the law at this friction state */
+    double centre_and_friction_residual[3]; /* difference between this friction state and that of
+                       the impulse, over the patch size */
+    double size; /* norm of the difference, the residual; 0: r is a solution */
+    double slip; /* slip multiplier g; on input that of a similar friction state, or 0 */
     int limits;
 };
 
 static void evaluate_trial_friction_state(const struct tact_local_problem *problem,
-                                          struct trial *trial)
+                                          struct friction_state_trial *trial)
 {
     struct friction_state own;
     const struct friction_state *at = &trial->at;
-    int rolls = tact_local_transmits_rolling(problem),
+    int rolls = tact_local_transmits_rolling_torque(problem),
         moves = problem->surface != TACT_SURFACE_ELLIPSOID;
     trial->limits = tact_local_solve_friction_state(problem, at, trial->r, &trial->slip);
     tact_local_friction_state(problem, trial->r, &own);
-    trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
-    trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
-    trial->left[2] = moves ? own.friction_fraction - at->friction_fraction : 0.0;
-    trial->size = tact_v3_norm(trial->left);
+    trial->centre_and_friction_residual[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
+    trial->centre_and_friction_residual[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
+    trial->centre_and_friction_residual[2] =
+        moves ? own.friction_to_torsion_fraction - at->friction_to_torsion_fraction : 0.0;
+    trial->size = tact_v3_norm(trial->centre_and_friction_residual);
     /* 1 where friction is within the ellipsoid that is tangent to the limit surface at this state
      */
     int is_within_tangent_ellipsoid = !(trial->limits & TACT_LIMIT_CONE);
@@ -281,42 +286,45 @@ static void evaluate_trial_friction_state(const struct tact_local_problem *probl
 
 /* Moves a friction state by a step in units of the patch, within the patch; step: on output the
  * actual move. */
-static void move_friction_state(const struct tact_local_problem *problem, struct friction_state *at,
+static void step_friction_state(const struct tact_local_problem *problem, struct friction_state *at,
                                 double *step)
 {
     const struct friction_state from = *at;
-    for (int i = 0; i < 2 && tact_local_transmits_rolling(problem); i++) {
+    for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
         at->d[i] += problem->semi[i] * step[i];
     }
-    at->friction_fraction = tact_max(0.0, tact_min(1.0, at->friction_fraction + step[2]));
-    tact_local_clamp_pressure(problem, at->d);
-    for (int i = 0; i < 2 && tact_local_transmits_rolling(problem); i++) {
+    at->friction_to_torsion_fraction =
+        tact_max(0.0, tact_min(1.0, at->friction_to_torsion_fraction + step[2]));
+    tact_local_clamp_pressure_centre(problem, at->d);
+    for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
         step[i] = (at->d[i] - from.d[i]) / problem->semi[i];
     }
-    step[2] = at->friction_fraction - from.friction_fraction;
+    step[2] = at->friction_to_torsion_fraction - from.friction_to_torsion_fraction;
 }
 
 /* Minus the inverse of the derivative of the residual, by finite differences; the identity, as if
  * the impulse did not depend on the state, where it is singular. */
 static void invert_residual_derivative(const struct tact_local_problem *problem,
-                                       const struct trial *now, double *inverse)
+                                       const struct friction_state_trial *now, double *inverse)
 {
-    const int rolls = tact_local_transmits_rolling(problem);
+    const int rolls = tact_local_transmits_rolling_torque(problem);
     const int free[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
-    const double inward_direction[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0,
+    const double inward_step_sign[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0,
                                         now->at.d[1] > 0.0 ? -1.0 : 1.0,
-                                        now->at.friction_fraction > 0.5 ? -1.0 : 1.0};
+                                        now->at.friction_to_torsion_fraction > 0.5 ? -1.0 : 1.0};
     double column[3][3], cross[3][3];
     for (int k = 0; k < 3; k++) {
-        struct trial neighbour = *now;
+        struct friction_state_trial perturbed_trial = *now;
         double step[3] = {0.0, 0.0, 0.0};
         tact_v3_set(column[k], k == 0, k == 1, k == 2);
         if (free[k]) {
-            step[k] = FINITE_DIFFERENCE_STEP * inward_direction[k];
-            move_friction_state(problem, &neighbour.at, step);
-            evaluate_trial_friction_state(problem, &neighbour);
-            tact_v3_sub(column[k], now->left, neighbour.left);
-            tact_v3_scale(column[k], column[k], inward_direction[k] / FINITE_DIFFERENCE_STEP);
+            step[k] = FRICTION_STATE_DIFFERENCE_STEP * inward_step_sign[k];
+            step_friction_state(problem, &perturbed_trial.at, step);
+            evaluate_trial_friction_state(problem, &perturbed_trial);
+            tact_v3_sub(column[k], now->centre_and_friction_residual,
+                        perturbed_trial.centre_and_friction_residual);
+            tact_v3_scale(column[k], column[k],
+                          inward_step_sign[k] / FRICTION_STATE_DIFFERENCE_STEP);
         }
     }
     tact_v3_cross(cross[0], column[1], column[2]);
@@ -324,7 +332,8 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
     tact_v3_cross(cross[2], column[0], column[1]);
     double det = tact_v3_dot(column[0], cross[0]);
     for (int i = 0; i < 9; i++) {
-        inverse[i] = fabs(det) > MIN_DETERMINANT ? cross[i / 3][i % 3] / det : (double)(i % 4 == 0);
+        inverse[i] =
+            fabs(det) > SINGULAR_DETERMINANT ? cross[i / 3][i % 3] / det : (double)(i % 4 == 0);
     }
 }
 
@@ -345,20 +354,21 @@ static void update_inverse_by_broyden(double *inverse, const double *step, const
 
 /* Searches along a step of the friction state for a reduced residual, by halving it. Returns 1
  * where one was found. */
-static int search_along_step(const struct tact_local_problem *problem, double *inverse,
-                             struct trial *now)
+static int line_search_along_step(const struct tact_local_problem *problem, double *inverse,
+                                  struct friction_state_trial *now)
 {
-    struct trial next;
+    struct friction_state_trial stepped_trial;
     double step[3], share = 1.0;
     for (int i = 0; i < MAX_STEP_HALVINGS; i++) {
-        next = *now;
-        tact_m3_mul_v3(step, inverse, now->left);
+        stepped_trial = *now;
+        tact_m3_mul_v3(step, inverse, now->centre_and_friction_residual);
         tact_v3_scale(step, step, share);
-        move_friction_state(problem, &next.at, step);
-        evaluate_trial_friction_state(problem, &next);
-        if (next.size < now->size) {
-            update_inverse_by_broyden(inverse, step, now->left, next.left);
-            *now = next;
+        step_friction_state(problem, &stepped_trial.at, step);
+        evaluate_trial_friction_state(problem, &stepped_trial);
+        if (stepped_trial.size < now->size) {
+            update_inverse_by_broyden(inverse, step, now->centre_and_friction_residual,
+                                      stepped_trial.centre_and_friction_residual);
+            *now = stepped_trial;
             return 1;
         }
         share *= 0.25;
@@ -370,41 +380,46 @@ static int search_along_step(const struct tact_local_problem *problem, double *i
  * on the state, which holds approximately where the patch is small compared with the body. Where it
  * depends more, as for a spinning ball, the derivative is computed by finite differences. Returns 0
  * where this does not converge. */
-static int iterate_friction_state(const struct tact_local_problem *problem, struct trial *now)
+static int iterate_friction_state(const struct tact_local_problem *problem,
+                                  struct friction_state_trial *now)
 {
     double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     int most = problem->passes ? problem->passes : MAX_FRICTION_STATE_STEPS;
     double before = INFINITY;
     evaluate_trial_friction_state(problem, now);
-    for (int step_count = 1; step_count < most && now->size > CONVERGED_RESIDUAL; step_count++) {
+    for (int step_count = 1; step_count < most && now->size > CONVERGED_FRICTION_STATE_RESIDUAL;
+         step_count++) {
         double step[3];
         before = now->size;
-        struct trial next = *now;
-        tact_m3_mul_v3(step, inverse, now->left);
-        move_friction_state(problem, &next.at, step);
-        evaluate_trial_friction_state(problem, &next);
-        update_inverse_by_broyden(inverse, step, now->left, next.left);
-        if (next.size < now->size) {
-            *now = next;
+        struct friction_state_trial stepped_trial = *now;
+        tact_m3_mul_v3(step, inverse, now->centre_and_friction_residual);
+        step_friction_state(problem, &stepped_trial.at, step);
+        evaluate_trial_friction_state(problem, &stepped_trial);
+        update_inverse_by_broyden(inverse, step, now->centre_and_friction_residual,
+                                  stepped_trial.centre_and_friction_residual);
+        if (stepped_trial.size < now->size) {
+            *now = stepped_trial;
         }
-        if (now->size > 0.1 * before && now->size > CONVERGED_RESIDUAL) {
+        if (now->size > 0.1 * before && now->size > CONVERGED_FRICTION_STATE_RESIDUAL) {
             invert_residual_derivative(problem, now, inverse);
-            if (!search_along_step(problem, inverse, now)) {
+            if (!line_search_along_step(problem, inverse, now)) {
                 break;
             }
         }
     }
-    return now->size <= tact_max(DIVERGED_RESIDUAL, 0.5 * before);
+    return now->size <= tact_max(DIVERGED_FRICTION_STATE_RESIDUAL, 0.5 * before);
 }
 
 /* Relaxes the friction state: moves it halfway to that of the present impulse, repeatedly, even if
  * the residual increases. */
-static void relax_friction_state(const struct tact_local_problem *problem, struct trial *now)
+static void relax_friction_state(const struct tact_local_problem *problem,
+                                 struct friction_state_trial *now)
 {
-    for (int i = 0; i < MAX_RELAXATION_STEPS && now->size > CONVERGED_RESIDUAL; i++) {
+    for (int i = 0; i < MAX_RELAXATION_STEPS && now->size > CONVERGED_FRICTION_STATE_RESIDUAL;
+         i++) {
         double step[3];
-        tact_v3_scale(step, now->left, 0.5);
-        move_friction_state(problem, &now->at, step);
+        tact_v3_scale(step, now->centre_and_friction_residual, 0.5);
+        step_friction_state(problem, &now->at, step);
         evaluate_trial_friction_state(problem, now);
     }
 }
@@ -413,11 +428,11 @@ static void relax_friction_state(const struct tact_local_problem *problem, struc
  */
 static int search_friction_state(const struct tact_local_problem *problem, double *r)
 {
-    struct trial now = {.slip = 0.0};
+    struct friction_state_trial now = {.slip = 0.0};
     tact_local_friction_state(problem, r, &now.at);
     if (!iterate_friction_state(problem, &now)) {
         /* the search ended at a local minimum of the residual that is not zero */
-        struct trial relaxed_trial = now;
+        struct friction_state_trial relaxed_trial = now;
         relax_friction_state(problem, &relaxed_trial);
         iterate_friction_state(problem, &relaxed_trial);
         now = relaxed_trial.size < now.size ? relaxed_trial : now;
@@ -430,17 +445,17 @@ static int search_friction_state(const struct tact_local_problem *problem, doubl
 static int has_zero_solution(const struct tact_local_problem *problem)
 {
     const double *b = problem->b, *semi = problem->semi;
-    if (!tact_local_transmits_rolling(problem)) {
+    if (!tact_local_transmits_rolling_torque(problem)) {
         return b[0] >= 0.0;
     }
     const double v[3] = {b[0], -semi[0] * b[5], semi[1] * b[4]};
-    struct normal_patch patch;
+    struct admissible_pressure_centres patch;
     patch.corners = problem->corners;
     for (int i = 0; i < patch.corners; i++) {
         patch.corner[i][0] = problem->corner[i][0] / semi[0];
         patch.corner[i][1] = problem->corner[i][1] / semi[1];
     }
-    return tact_normal_patch_opens(&patch, v);
+    return tact_normal_does_velocity_open(&patch, v);
 }
 
 int tact_local_cone(const struct tact_local_problem *problem, double r[6])
@@ -452,13 +467,13 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
 int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], int *by)
 {
     if (tact_local_resists_rolling(problem)) {
-        return tact_local_solve_rolling(problem, r, by);
+        return tact_local_solve_with_rolling_resistance(problem, r, by);
     }
     *by = TACT_COUNT_STICK;
-    if (try_sticking(problem, r)) {
+    if (try_sticking_impulse(problem, r)) {
         return 0;
     }
-    int limits = tact_local_active_set(problem, r);
+    int limits = tact_local_solve_by_active_set(problem, r);
     *by = TACT_COUNT_ACTIVE_SET;
     if (limits < 0 && has_zero_solution(problem)) {
         memset(r, 0, 6 * sizeof *r);
@@ -466,9 +481,9 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
     }
     if (limits < 0) {
         *by = TACT_COUNT_SEARCH;
-        limits = tact_has_friction_points(problem) ? tact_local_search_part_limit(problem, r)
+        limits = tact_has_friction_points(problem) ? tact_local_search_on_points_surface(problem, r)
                                                    : search_friction_state(problem, r);
     }
-    int friction_limits = tact_local_enforce_limits(problem, r);
-    return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | friction_limits : limits;
+    int active_friction_limits = tact_local_scale_to_limit_surface(problem, r);
+    return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | active_friction_limits : limits;
 }

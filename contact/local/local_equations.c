@@ -5,7 +5,7 @@
 #include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
-void tact_active_compute_velocities(struct tact_active *a)
+void tact_active_set_compute_velocities(struct tact_active_set *a)
 {
     double add[3];
     tact_m3_mul_v3(a->un, a->nn, a->n);
@@ -18,30 +18,31 @@ void tact_active_compute_velocities(struct tact_active *a)
     tact_v3_add(a->ut, a->ut, a->bt);
 }
 
-void tact_active_update_limits_state(struct tact_active *a)
+void tact_active_set_update_limit_surface(struct tact_active_set *a)
 {
     const double *t = a->t;
-    a->inverse_normal_force = 1.0 / a->n[0];
-    a->y[0] = a->n[1] * a->inverse_normal_force;
-    a->y[1] = a->n[2] * a->inverse_normal_force;
-    a->m = t[2] - (a->alpha * a->y[0] * t[1] - a->beta * a->y[1] * t[0]);
+    a->normal_force_inverse = 1.0 / a->n[0];
+    a->y[0] = a->n[1] * a->normal_force_inverse;
+    a->y[1] = a->n[2] * a->normal_force_inverse;
+    a->m = t[2] - (a->semi_axis_1_ratio * a->y[0] * t[1] - a->semi_axis_2_ratio * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];
     if (tact_has_friction_points(a->law)) {
         const double z[3] = {t[0], t[1], a->m};
-        a->g = tact_friction_points_hessian(a->law, z, a->normal, a->surface_hessian);
+        a->g = tact_friction_points_gauge_hessian(a->law, z, a->normal, a->surface_hessian);
         return;
     }
-    a->g = tact_local_surface_curvature(a->law, a->f, a->m * a->m, a->w, &a->curvature);
+    a->g =
+        tact_local_limit_surface_curvature(a->law, a->f, a->m * a->m, a->w, &a->surface_curvature);
 }
 
-void tact_active_compute_slip(const struct tact_active *a, double *v)
+void tact_active_set_compute_slip(const struct tact_active_set *a, double *v)
 {
-    v[0] = a->ut[0] - a->beta * a->y[1] * a->ut[2];
-    v[1] = a->ut[1] + a->alpha * a->y[0] * a->ut[2];
+    v[0] = a->ut[0] - a->semi_axis_2_ratio * a->y[1] * a->ut[2];
+    v[1] = a->ut[1] + a->semi_axis_1_ratio * a->y[0] * a->ut[2];
     v[2] = a->ut[2];
 }
 
-void tact_active_limit_surface_normal(const struct tact_active *a, double *out)
+void tact_active_set_limit_surface_normal(const struct tact_active_set *a, double *out)
 {
     if (tact_has_friction_points(a->law)) {
         tact_v3_copy(out, a->normal);
@@ -51,34 +52,35 @@ void tact_active_limit_surface_normal(const struct tact_active *a, double *out)
 }
 
 /* Excess of friction over its limit in the active-set equations; negative inside the limit. */
-static double friction_limit_excess(const struct tact_active *a)
+static double friction_limit_excess(const struct tact_active_set *a)
 {
-    return 0.5 * (a->g * a->inverse_normal_force - a->n[0]);
+    return 0.5 * (a->g * a->normal_force_inverse - a->n[0]);
 }
 
-double tact_active_residual(const struct tact_active *a)
+double tact_active_set_residual(const struct tact_active_set *a)
 {
     double v[3], resist[3], worst = 0.0;
-    tact_active_compute_slip(a, v);
+    tact_active_set_compute_slip(a, v);
     if (a->is_slipping) {
-        tact_active_limit_surface_normal(a, resist);
+        tact_active_set_limit_surface_normal(a, resist);
         tact_v3_axpy(v, a->slip_multiplier, resist);
-        worst = a->stiffness * fabs(friction_limit_excess(a));
+        worst = a->max_scaled_mobility * fabs(friction_limit_excess(a));
     }
     for (int i = 0; i < 3; i++) {
         worst = tact_max(worst, fabs(v[i]));
-        worst = tact_max(worst, fabs(tact_v3_dot(a->basis[i], a->un)));
+        worst = tact_max(worst, fabs(tact_v3_dot(a->face_basis[i], a->un)));
     }
     return worst;
 }
 
-void tact_active_solve_newton_step(const struct tact_active *a, struct tact_active_change *out)
+void tact_active_set_solve_newton_step(const struct tact_active_set *a,
+                                       struct tact_active_set_step *out)
 {
     double more[4] = {0.0};
     if (a->is_slipping) {
-        tact_active_limit_surface_normal(a, more);
+        tact_active_set_limit_surface_normal(a, more);
         tact_v3_scale(more, more, a->slip_multiplier);
         more[3] = friction_limit_excess(a);
     }
-    tact_active_change_of_unknowns(a, a->un, a->ut, more, out);
+    tact_active_set_response_of_unknowns(a, a->un, a->ut, more, out);
 }

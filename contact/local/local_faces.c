@@ -10,14 +10,14 @@
 #define VELOCITY_ROUNDING_BOUND                                                                    \
     1e-12 /* bound of rounding errors of velocities, relative to their magnitude */
 
-static int next_polygon_corner(const struct tact_active *a, int corner)
+static int next_polygon_corner(const struct tact_active_set *a, int corner)
 {
     return corner + 1 < a->corners ? corner + 1 : 0;
 }
 
 /* Vector e of a patch polygon's edge from its first corner p. Returns the square of the edge's
  * length. */
-static double compute_edge_vector(const struct tact_active *a, int first, const double **p,
+static double compute_edge_vector(const struct tact_active_set *a, int first, const double **p,
                                   double *e)
 {
     const double *q = a->corner[next_polygon_corner(a, first)];
@@ -29,7 +29,7 @@ static double compute_edge_vector(const struct tact_active *a, int first, const 
 
 /* Position of the centre of pressure along an edge of the patch: 0 at the edge's first corner, 1 at
  * the next. */
-static double pressure_centre_along_edge(const struct tact_active *a, int first)
+static double pressure_centre_along_edge(const struct tact_active_set *a, int first)
 {
     const double *p;
     double e[2], square = compute_edge_vector(a, first, &p, e);
@@ -39,7 +39,7 @@ static double pressure_centre_along_edge(const struct tact_active *a, int first)
 
 /* Sets the active face to an edge of the patch, or to one of its corners where the centre of
  * pressure is there. */
-static void set_face_to_edge(struct tact_active *a, int first)
+static void set_face_to_edge(struct tact_active_set *a, int first)
 {
     double share = pressure_centre_along_edge(a, first);
     a->face = FACE_EDGE;
@@ -52,9 +52,9 @@ static void set_face_to_edge(struct tact_active *a, int first)
 
 /* Distance of the centre of pressure from the patch centre, over that of the boundary in its
  * direction; first: output, the edge in that direction. */
-static double boundary_distance_ratio(const struct tact_active *a, int *first)
+static double boundary_distance_ratio(const struct tact_active_set *a, int *first)
 {
-    double most = 0.0, of = 1.0;
+    double max_distance_ratio = 0.0, of = 1.0;
     const double *x = a->n;
     if (!a->corners) {
         return sqrt(x[1] * x[1] + x[2] * x[2]) / x[0];
@@ -65,21 +65,21 @@ static double boundary_distance_ratio(const struct tact_active *a, int *first)
         double e[2];
         compute_edge_vector(a, i, &p, e);
         double far = e[1] * p[0] - e[0] * p[1], at = e[1] * x[1] - e[0] * x[2];
-        if (far > 0.0 && at * of > most * far) {
-            most = at;
+        if (far > 0.0 && at * of > max_distance_ratio * far) {
+            max_distance_ratio = at;
             of = far;
             *first = i;
         }
     }
-    return most / (of * x[0]);
+    return max_distance_ratio / (of * x[0]);
 }
 
-/* Changes the active face from the interior where the centre of pressure is beyond `most` of the
- * patch's extent. Returns 1 where it is within. */
-static int choose_face_if_beyond_interior(struct tact_active *a, double most)
+/* Changes the active face from the interior where the centre of pressure is beyond
+ * `max_distance_ratio` of the patch's extent. Returns 1 where it is within. */
+static int choose_boundary_face_if_beyond(struct tact_active_set *a, double max_distance_ratio)
 {
     int first = 0;
-    if (boundary_distance_ratio(a, &first) <= most) {
+    if (boundary_distance_ratio(a, &first) <= max_distance_ratio) {
         return 1;
     }
     if (a->corners) {
@@ -90,14 +90,14 @@ static int choose_face_if_beyond_interior(struct tact_active *a, double most)
     return 0;
 }
 
-void tact_active_choose_face(struct tact_active *a)
+void tact_active_set_choose_face(struct tact_active_set *a)
 {
     if (a->face == FACE_INSIDE) {
-        choose_face_if_beyond_interior(a, AT_LIMIT_MIN_RATIO);
+        choose_boundary_face_if_beyond(a, AT_LIMIT_MIN_RATIO);
     }
 }
 
-void tact_active_project_to_face(struct tact_active *a)
+void tact_active_set_project_to_face(struct tact_active_set *a)
 {
     double *x = a->n;
     if (a->face == FACE_RIM) {
@@ -115,11 +115,11 @@ void tact_active_project_to_face(struct tact_active *a)
 }
 
 /* Interior: all directions. */
-static void set_interior_face_basis(struct tact_active *a)
+static void set_interior_face_basis(struct tact_active_set *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     double h[9], *normal_response = a->normal_response;
-    memcpy(a->basis, all, sizeof all);
+    memcpy(a->face_basis, all, sizeof all);
     memcpy(h, a->nn, sizeof h);
     tact_ldl_factor(h, 3);
     /* elements of the inverse of the factor L */
@@ -133,10 +133,10 @@ static void set_interior_face_basis(struct tact_active *a)
 }
 
 /* Sets the basis of a corner or point as the active face: the one direction (1, p). */
-static void set_corner_face_basis(struct tact_active *a, const double *p)
+static void set_corner_face_basis(struct tact_active_set *a, const double *p)
 {
-    double *e = a->basis[0], he[3];
-    memset(a->basis, 0, sizeof a->basis);
+    double *e = a->face_basis[0], he[3];
+    memset(a->face_basis, 0, sizeof a->face_basis);
     tact_v3_set(e, 1.0, p[0], p[1]);
     tact_m3_mul_v3(he, a->nn, e);
     double square = tact_v3_dot(e, he), inverse = square > 0.0 ? 1.0 / square : 0.0;
@@ -145,16 +145,17 @@ static void set_corner_face_basis(struct tact_active *a, const double *p)
     }
 }
 
-/* Sets the basis of an edge or rim as the active face: two directions; second_direction_change,
+/* Sets the basis of an edge or rim as the active face: two directions; basis_rate_along_first,
  * turn: their change with the second unknown. */
-static void set_edge_face_basis(struct tact_active *a, double second_direction_change, double turn)
+static void set_edge_face_basis(struct tact_active_set *a, double basis_rate_along_first,
+                                double turn)
 {
-    const double *e = a->basis[0], *o = a->basis[1];
+    const double *e = a->face_basis[0], *o = a->face_basis[1];
     double he[3], ho[3];
-    tact_v3_set(a->basis[2], 0.0, 0.0, 0.0);
+    tact_v3_set(a->face_basis[2], 0.0, 0.0, 0.0);
     tact_m3_mul_v3(he, a->nn, e);
     tact_m3_mul_v3(ho, a->nn, o);
-    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + second_direction_change,
+    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + basis_rate_along_first,
                    tact_v3_dot(o, ho) + turn};
     tact_ldl_factor(h, 2);
     for (int i = 0; i < 9; i++) {
@@ -163,29 +164,29 @@ static void set_edge_face_basis(struct tact_active *a, double second_direction_c
     }
 }
 
-void tact_active_face_basis(struct tact_active *a)
+void tact_active_set_compute_face_basis(struct tact_active_set *a)
 {
-    const double centre[2] = {0.0, 0.0}, *y = a->y;
+    const double patch_centre[2] = {0.0, 0.0}, *y = a->y;
     if (a->face == FACE_INSIDE) {
         set_interior_face_basis(a);
     } else if (a->face == FACE_EDGE) {
         const double *p = a->corner[a->first], *q = a->corner[next_polygon_corner(a, a->first)];
-        tact_v3_set(a->basis[0], 1.0, p[0], p[1]);
-        tact_v3_set(a->basis[1], 1.0, q[0], q[1]);
+        tact_v3_set(a->face_basis[0], 1.0, p[0], p[1]);
+        tact_v3_set(a->face_basis[1], 1.0, q[0], q[1]);
         set_edge_face_basis(a, 0.0, 0.0);
     } else if (a->face == FACE_RIM) {
         double inverse = 1.0 / a->n[0];
-        tact_v3_set(a->basis[0], 1.0, y[0], y[1]);
-        tact_v3_set(a->basis[1], 0.0, -y[1], y[0]);
-        set_edge_face_basis(a, tact_v3_dot(a->basis[1], a->un) * inverse,
+        tact_v3_set(a->face_basis[0], 1.0, y[0], y[1]);
+        tact_v3_set(a->face_basis[1], 0.0, -y[1], y[0]);
+        set_edge_face_basis(a, tact_v3_dot(a->face_basis[1], a->un) * inverse,
                             -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
     } else {
-        set_corner_face_basis(a, a->face == FACE_CORNER ? a->corner[a->first] : centre);
+        set_corner_face_basis(a, a->face == FACE_CORNER ? a->corner[a->first] : patch_centre);
     }
 }
 
 /* Normal velocity at a corner of the patch, positive where it opens. */
-static double corner_opening_velocity(const struct tact_active *a, int corner)
+static double corner_opening_velocity(const struct tact_active_set *a, int corner)
 {
     const double *p = a->corner[corner];
     return a->un[0] + p[0] * a->un[1] + p[1] * a->un[2];
@@ -193,12 +194,12 @@ static double corner_opening_velocity(const struct tact_active *a, int corner)
 
 /* 1 where a corner is the face of the solution; otherwise switches to an adjacent edge that closes.
  * is_edge_the_solution_face() does so for an edge and its corners. */
-static int is_corner_the_solution_face(struct tact_active *a, double slack)
+static int is_corner_the_solution_face(struct tact_active_set *a, double velocity_rounding)
 {
     int last = a->first ? a->first - 1 : a->corners - 1;
     double before = corner_opening_velocity(a, last),
            after = corner_opening_velocity(a, next_polygon_corner(a, a->first));
-    if (tact_min(before, after) >= -slack) {
+    if (tact_min(before, after) >= -velocity_rounding) {
         return 1;
     }
     a->face = FACE_EDGE;
@@ -206,7 +207,7 @@ static int is_corner_the_solution_face(struct tact_active *a, double slack)
     return 0;
 }
 
-static int is_edge_the_solution_face(struct tact_active *a)
+static int is_edge_the_solution_face(struct tact_active_set *a)
 {
     double along = pressure_centre_along_edge(a, a->first);
     if (along >= 0.0 && along <= 1.0) {
@@ -217,25 +218,25 @@ static int is_edge_the_solution_face(struct tact_active *a)
     return 0;
 }
 
-int tact_active_update_face(struct tact_active *a)
+int tact_active_set_update_face(struct tact_active_set *a)
 {
-    double slack = VELOCITY_ROUNDING_BOUND * tact_active_velocity_scale(a);
+    double velocity_rounding = VELOCITY_ROUNDING_BOUND * tact_active_set_velocity_scale(a);
     if (a->face == FACE_POINT) {
         return 1;
     }
     if (a->face == FACE_INSIDE) {
-        return choose_face_if_beyond_interior(a, 1.0);
+        return choose_boundary_face_if_beyond(a, 1.0);
     }
     if (a->face == FACE_RIM) {
-        a->face = a->un[0] >= -slack ? FACE_RIM : FACE_INSIDE;
+        a->face = a->un[0] >= -velocity_rounding ? FACE_RIM : FACE_INSIDE;
         return a->face == FACE_RIM;
     }
-    if (!(a->face == FACE_CORNER ? is_corner_the_solution_face(a, slack)
+    if (!(a->face == FACE_CORNER ? is_corner_the_solution_face(a, velocity_rounding)
                                  : is_edge_the_solution_face(a))) {
         return 0;
     }
     for (int i = 0; i < a->corners; i++) {
-        if (corner_opening_velocity(a, i) < -slack) {
+        if (corner_opening_velocity(a, i) < -velocity_rounding) {
             a->face = FACE_INSIDE;
             return 0;
         }

@@ -21,48 +21,51 @@
 #include "contact/vec.h"
 
 #define ROUNDING_RESIDUAL 2e-14 /* residual, relative to the friction, that is rounding alone */
-#define STALLED_RESIDUAL_TOLERANCE                                                                 \
+#define STALLED_GAUGE_RESIDUAL                                                                     \
     1e-12 /* relative residual below which a step that does not reduce it ends the search */
 #define MAX_SLIP_NEWTON_STEPS 60
 
 /* Inverse of a symmetric 3 x 3 matrix. */
 static void invert_symmetric_3x3(const double *m, double *out)
 {
-    double cross[3][3];
-    tact_v3_cross(cross[0], m + 3, m + 6);
-    tact_v3_cross(cross[1], m + 6, m);
-    tact_v3_cross(cross[2], m, m + 3);
-    double det = tact_v3_dot(m, cross[0]), inverse = 1.0 / det;
+    double cofactor_rows[3][3];
+    tact_v3_cross(cofactor_rows[0], m + 3, m + 6);
+    tact_v3_cross(cofactor_rows[1], m + 6, m);
+    tact_v3_cross(cofactor_rows[2], m, m + 3);
+    double det = tact_v3_dot(m, cofactor_rows[0]), inverse = 1.0 / det;
     for (int i = 0; i < 9; i++) {
-        out[i] = inverse * cross[i % 3][i / 3];
+        out[i] = inverse * cofactor_rows[i % 3][i / 3];
     }
 }
 
 /* Moves a slip by a Newton step: the inverse of a matrix times the residual. */
-static void apply_newton_step_to_slip(const double *matrix, const double *left, double *slip)
+static void apply_newton_step_to_slip(const double *symmetric_matrix, const double *gauge_residual,
+                                      double *slip)
 {
     double by[9], step[3];
-    invert_symmetric_3x3(matrix, by);
-    tact_m3_mul_v3(step, by, left);
+    invert_symmetric_3x3(symmetric_matrix, by);
+    tact_m3_mul_v3(step, by, gauge_residual);
     tact_v3_add(slip, slip, step);
 }
 
 /* Residual of z = h h'(s), and h^2 / 2 - z.s. */
-static double compute_slip_residual(const struct friction_at_slip *at, const double *z,
-                                    const double *slip, double *left, double *objective)
+static double compute_slip_residual(const struct limit_surface_at_slip *at, const double *z,
+                                    const double *slip, double *gauge_residual,
+                                    double *slip_objective)
 {
     for (int i = 0; i < 3; i++) {
-        left[i] = z[i] - at->power * at->force[i];
+        gauge_residual[i] = z[i] - at->power * at->force[i];
     }
-    *objective = 0.5 * at->power * at->power - tact_v3_dot(z, slip);
-    return tact_v3_norm(left);
+    *slip_objective = 0.5 * at->power * at->power - tact_v3_dot(z, slip);
+    return tact_v3_norm(gauge_residual);
 }
 
-double tact_friction_points_limit(const struct tact_local_problem *problem, const double z[3],
-                                  double slip[3], struct friction_at_slip *at)
+double tact_friction_points_squared_gauge(const struct tact_local_problem *problem,
+                                          const double z[3], double slip[3],
+                                          struct limit_surface_at_slip *at)
 {
-    struct friction_at_slip next;
-    double size = tact_v3_norm(z), left[3], then[3], value, after;
+    struct limit_surface_at_slip next;
+    double size = tact_v3_norm(z), gauge_residual[3], then[3], value, after;
     if (!(size > 0.0)) {
         memset(at, 0, sizeof *at);
         tact_v3_set(slip, 0.0, 0.0, 0.0);
@@ -72,50 +75,51 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
         tact_v3_copy(slip, z);
     }
     tact_friction_points_at_slip(problem, slip, at);
-    double slip_error = compute_slip_residual(at, z, slip, left, &value);
-    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && slip_error > ROUNDING_RESIDUAL * size; i++) {
+    double slip_residual = compute_slip_residual(at, z, slip, gauge_residual, &value);
+    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && slip_residual > ROUNDING_RESIDUAL * size; i++) {
         double trial_slip[3];
         tact_v3_copy(trial_slip, slip);
-        apply_newton_step_to_slip(at->hessian, left, trial_slip);
+        apply_newton_step_to_slip(at->hessian, gauge_residual, trial_slip);
         tact_friction_points_at_slip(problem, trial_slip, &next);
         double rest = compute_slip_residual(&next, z, trial_slip, then, &after);
-        if (!(rest < 0.5 * slip_error || after < value)) {
-            if (slip_error <= STALLED_RESIDUAL_TOLERANCE * size) {
+        if (!(rest < 0.5 * slip_residual || after < value)) {
+            if (slip_residual <= STALLED_GAUGE_RESIDUAL * size) {
                 break;
             }
             tact_v3_copy(trial_slip, slip);
-            apply_newton_step_to_slip(at->metric, left, trial_slip);
+            apply_newton_step_to_slip(at->metric, gauge_residual, trial_slip);
             tact_friction_points_at_slip(problem, trial_slip, &next);
             rest = compute_slip_residual(&next, z, trial_slip, then, &after);
         }
         tact_v3_copy(slip, trial_slip);
-        tact_v3_copy(left, then);
+        tact_v3_copy(gauge_residual, then);
         *at = next;
-        slip_error = rest;
+        slip_residual = rest;
         value = after;
     }
     return tact_v3_dot(z, slip);
 }
 
 /* Adds the matrix A of a pressure part i, for slips (v_1, v_2, w), times share. */
-static void add_part_matrix(const struct tact_friction_points *p, int i, double *matrix)
+static void add_part_slip_matrix(const struct tact_friction_points *p, int i,
+                                 double *symmetric_matrix)
 {
     const double x = p->x[i], y = p->y[i], share = p->share[i];
     const double one = 1.0 - p->tilt_xx[i], xy = -p->tilt_xy[i], other = 1.0 - p->tilt_yy[i];
     const double a = xy * x - one * y, b = other * x - xy * y;
     const double entry[9] = {one, xy, a, xy, other, b, a, b, x * b - y * a + p->arm[i] * p->arm[i]};
     for (int k = 0; k < 9; k++) {
-        matrix[k] += share * entry[k];
+        symmetric_matrix[k] += share * entry[k];
     }
 }
 
 /* The slip at which forces of the parts that are proportional to their slips would add up to z. */
-static int find_proportional_slip(const struct tact_local_problem *problem, const double z[3],
-                                  double slip[3])
+static int find_slip_of_proportional_friction(const struct tact_local_problem *problem,
+                                              const double z[3], double slip[3])
 {
     const struct tact_friction_points *p = problem->points;
     const double torque[3] = {z[0], z[1], z[2] * problem->spin_arm};
-    double square = 0.0, matrix[9] = {0.0}, inverse[9];
+    double square = 0.0, symmetric_matrix[9] = {0.0}, inverse[9];
     for (int i = 0; i < p->count; i++) {
         square += p->share[i] * (p->x[i] * p->x[i] + p->y[i] * p->y[i] + p->arm[i] * p->arm[i]);
     }
@@ -125,9 +129,9 @@ static int find_proportional_slip(const struct tact_local_problem *problem, cons
     tact_v3_set(slip, z[0], z[1], torque[2] / square);
     if (p->tilted) {
         for (int i = 0; i < p->count; i++) {
-            add_part_matrix(p, i, matrix);
+            add_part_slip_matrix(p, i, symmetric_matrix);
         }
-        invert_symmetric_3x3(matrix, inverse);
+        invert_symmetric_3x3(symmetric_matrix, inverse);
         tact_m3_mul_v3(slip, inverse, torque);
     }
     return 1;
@@ -140,7 +144,7 @@ static double squared_gauge_bound(const struct tact_local_problem *problem, cons
 {
     const struct tact_friction_points *p = problem->points;
     double slip[3], worst = 0.0;
-    if (!find_proportional_slip(problem, z, slip)) {
+    if (!find_slip_of_proportional_friction(problem, z, slip)) {
         return INFINITY;
     }
     for (int i = 0; i < p->count; i++) {
@@ -153,24 +157,25 @@ static double squared_gauge_bound(const struct tact_local_problem *problem, cons
     return worst;
 }
 
-int tact_friction_points_contains(const struct tact_local_problem *problem, const double z[3],
-                                  double limit)
+int tact_friction_points_surface_contains(const struct tact_local_problem *problem,
+                                          const double z[3], double limit)
 {
-    struct friction_at_slip at;
+    struct limit_surface_at_slip at;
     double slip[3] = {z[0], z[1], z[2]}, size = tact_v3_dot(z, z);
     if (!(size > 0.0) || squared_gauge_bound(problem, z) <= limit * limit) {
         return 1;
     }
     tact_friction_points_at_slip(problem, slip, &at);
     return size <= limit * at.power &&
-           tact_friction_points_limit(problem, z, slip, &at) <= limit * limit;
+           tact_friction_points_squared_gauge(problem, z, slip, &at) <= limit * limit;
 }
 
-double tact_friction_points_hessian(const struct tact_local_problem *problem, const double z[3],
-                                    double normal[3], double surface_hessian[9])
+double tact_friction_points_gauge_hessian(const struct tact_local_problem *problem,
+                                          const double z[3], double normal[3],
+                                          double surface_hessian[9])
 {
-    struct friction_at_slip at;
-    double square = tact_friction_points_limit(problem, z, normal, &at);
+    struct limit_surface_at_slip at;
+    double square = tact_friction_points_squared_gauge(problem, z, normal, &at);
     if (square > 0.0) {
         invert_symmetric_3x3(at.hessian, surface_hessian);
     } else {
@@ -179,10 +184,10 @@ double tact_friction_points_hessian(const struct tact_local_problem *problem, co
     return square;
 }
 
-void tact_friction_points_ellipsoid(const struct tact_local_problem *problem, const double slip[3],
-                                    double lower[9])
+void tact_friction_points_tangent_ellipsoid(const struct tact_local_problem *problem,
+                                            const double slip[3], double lower[9])
 {
-    struct friction_at_slip at;
+    struct limit_surface_at_slip at;
     const double any[3] = {1.0, 0.0, 0.0};
     const double *m = at.metric;
     tact_friction_points_at_slip(problem, tact_v3_dot(slip, slip) > 0.0 ? slip : any, &at);
@@ -195,7 +200,7 @@ void tact_friction_points_ellipsoid(const struct tact_local_problem *problem, co
     lower[8] = sqrt(m[8] - lower[6] * lower[6] - lower[7] * lower[7]);
 }
 
-void tact_friction_points_solve_ellipsoid(const double lower[9], const double z[3], double y[3])
+void tact_friction_points_map_to_unit_ball(const double lower[9], const double z[3], double y[3])
 {
     y[0] = z[0] / lower[0];
     y[1] = (z[1] - lower[3] * y[0]) / lower[4];

@@ -21,7 +21,7 @@ struct sums {
 };
 
 /* Loads four pressure parts from `first` on; lanes beyond the last part are 0. */
-TACT_INLINE void load_parts_zero_padded(const double *from, int count, tact_d4 *out)
+TACT_INLINE void copy_parts_zero_padded(const double *from, int count, tact_d4 *out)
 {
     if (count >= LANES) {
         memcpy(out, from, sizeof *out);
@@ -33,7 +33,7 @@ TACT_INLINE void load_parts_zero_padded(const double *from, int count, tact_d4 *
     }
 }
 
-TACT_INLINE void set_square_roots(const tact_d4 *square, tact_d4 *out)
+TACT_INLINE void compute_square_roots(const tact_d4 *square, tact_d4 *out)
 {
 #ifdef __SSE2__
     __m128d half[2];
@@ -54,25 +54,25 @@ TACT_INLINE double sum_lanes(const tact_d4 *a)
 }
 
 /* Adds the friction of four pressure parts from `first` on. v, w: slip at the centre, and spin
- * [1/m]. is_tilted is a compile-time constant.
+ * [1/m]. are_parts_tilted is a compile-time constant.
  */
 TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int first, const double *v,
-                                   double w, double least, int is_tilted, struct sums *sums)
+                                   double w, double least, int are_parts_tilted, struct sums *sums)
 {
     tact_d4 x, y, share, arm, speed;
     int left = p->count - first;
-    load_parts_zero_padded(p->x + first, left, &x);
-    load_parts_zero_padded(p->y + first, left, &y);
-    load_parts_zero_padded(p->share + first, left, &share);
-    load_parts_zero_padded(p->arm + first, left, &arm);
+    copy_parts_zero_padded(p->x + first, left, &x);
+    copy_parts_zero_padded(p->y + first, left, &y);
+    copy_parts_zero_padded(p->share + first, left, &share);
+    copy_parts_zero_padded(p->arm + first, left, &arm);
     tact_d4 own = arm * arm, floor = {least, least, least, least};
     own = TACT_D4_MAX(own, floor);
     tact_d4 a = v[0] - w * y, b = v[1] + w * x, square, xx, xy, yy;
-    if (is_tilted) {
+    if (are_parts_tilted) {
         const tact_d4 slip_a = a, slip_b = b;
-        load_parts_zero_padded(p->tilt_xx + first, left, &xx);
-        load_parts_zero_padded(p->tilt_xy + first, left, &xy);
-        load_parts_zero_padded(p->tilt_yy + first, left, &yy);
+        copy_parts_zero_padded(p->tilt_xx + first, left, &xx);
+        copy_parts_zero_padded(p->tilt_xy + first, left, &xy);
+        copy_parts_zero_padded(p->tilt_yy + first, left, &yy);
         a -= xx * slip_a + xy * slip_b;
         b -= xy * slip_a + yy * slip_b;
         square = slip_a * a + slip_b * b + own * (w * w);
@@ -80,9 +80,10 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
         square = a * a + b * b + own * (w * w);
     }
     tact_d4 c = x * b - y * a + own * w;
-    set_square_roots(&square, &speed);
-    tact_d4 q = share / speed, bent = q / square, ba = bent * a, bb = bent * b;
-    if (is_tilted) {
+    compute_square_roots(&square, &speed);
+    tact_d4 q = share / speed, friction_curvature = q / square, ba = friction_curvature * a,
+            bb = friction_curvature * b;
+    if (are_parts_tilted) {
         sums->one += q - q * xx;
         sums->xy -= q * xy;
         sums->other += q - q * yy;
@@ -103,12 +104,12 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
     sums->ac += ba * c;
     sums->bb += bb * b;
     sums->bc += bb * c;
-    sums->cc += bent * c * c;
+    sums->cc += friction_curvature * c * c;
 }
 
 TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_slip,
                      (const struct tact_local_problem *problem, const double slip[3],
-                      struct friction_at_slip *out),
+                      struct limit_surface_at_slip *out),
                      (problem, slip, out))
 {
     const struct tact_friction_points *p = problem->points;
@@ -132,14 +133,14 @@ TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_slip,
                            p->tilted ? sum_lanes(&s.other) : one,
                            inverse * sum_lanes(&s.x),
                            over * sum_lanes(&s.square)};
-    const double bent[6] = {sum_lanes(&s.aa),           sum_lanes(&s.ab),
-                            inverse * sum_lanes(&s.ac), sum_lanes(&s.bb),
-                            inverse * sum_lanes(&s.bc), over * sum_lanes(&s.cc)};
+    const double friction_curvature[6] = {sum_lanes(&s.aa),           sum_lanes(&s.ab),
+                                          inverse * sum_lanes(&s.ac), sum_lanes(&s.bb),
+                                          inverse * sum_lanes(&s.bc), over * sum_lanes(&s.cc)};
     for (int i = 0, k = 0; i < 3; i++) {
         for (int j = i; j < 3; j++, k++) {
             out->metric[3 * i + j] = out->metric[3 * j + i] = out->power * sum[k];
             out->hessian[3 * i + j] = out->hessian[3 * j + i] =
-                out->power * (sum[k] - bent[k]) + force[i] * force[j];
+                out->power * (sum[k] - friction_curvature[k]) + force[i] * force[j];
         }
     }
 }

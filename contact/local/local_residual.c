@@ -5,7 +5,7 @@
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
-#define WELL_INSIDE_LIMIT_RATIO                                                                    \
+#define MAX_WELL_INSIDE_LIMIT_RATIO                                                                \
     0.9 /* ratio of an impulse to its limits up to which it is well inside them */
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
@@ -13,12 +13,12 @@
 static void project_to_second_order_cone(double *x)
 {
     double y = sqrt(x[1] * x[1] + x[2] * x[2]), z = tact_v3_norm(x + 3);
-    double larger = y > z ? y : z, small = y > z ? z : y;
+    double larger_norm = y > z ? y : z, small = y > z ? z : y;
     double t = x[0];
-    if (t < larger) {
-        t = 0.5 * (x[0] + larger);
+    if (t < larger_norm) {
+        t = 0.5 * (x[0] + larger_norm);
         if (t < small) {
-            t = (x[0] + larger + small) / 3.0;
+            t = (x[0] + larger_norm + small) / 3.0;
         }
         t = t > 0.0 ? t : 0.0;
     }
@@ -30,12 +30,12 @@ static void project_to_second_order_cone(double *x)
 }
 
 /* An impulse and its velocity, scaled at its friction state as in local_scaled_internal.h. */
-struct scaled_state {
+struct scaled_contact_state {
     double unit[6], x[6], u[6];
     double rho; /* factor from velocities to impulses: inverse of the largest diagonal entry of S */
-    double untransmitted;    /* magnitude of components that the patch does not transmit, as a force
-                       that causes    the same motion */
-    double squared_velocity; /* square of b */
+    double untransmitted_force;   /* magnitude of components that the patch does not transmit, as a
+                      force   that causes    the same motion */
+    double squared_bias_velocity; /* square of b */
 };
 
 /* u = S r + b. */
@@ -52,20 +52,21 @@ static void compute_contact_velocity(const struct tact_local_problem *problem, c
 
 /* Residual of an impulse well inside all limits, where the projection has no effect; -1 where the
  * impulse is not. */
-static double residual_inside_limits(const struct tact_local_problem *problem, const double *r,
-                                     const double *u)
+static double residual_well_inside_limits(const struct tact_local_problem *problem, const double *r,
+                                          const double *u)
 {
-    int rolls = tact_local_transmits_rolling(problem);
-    double mu = problem->mu, arm = mu * problem->spin_arm, size = 0.0, miss = 0.0, rho = 0.0;
+    int rolls = tact_local_transmits_rolling_torque(problem);
+    double mu = problem->mu, arm = mu * problem->spin_arm, size = 0.0, residual_force = 0.0,
+           rho = 0.0;
     const double unit[6] = {
         1.0, mu, mu, arm, rolls ? problem->semi[1] : 0.0, rolls ? problem->semi[0] : 0.0};
     for (int i = 0; i < 6; i++) {
         double v = unit[i] * u[i], x = unit[i] > 0.0 ? r[i] / unit[i] : 0.0;
-        miss += v * v;
+        residual_force += v * v;
         size += x * x;
         rho = tact_max(rho, unit[i] * unit[i] * problem->s[7 * i]);
     }
-    double share = sqrt(miss) / (rho * sqrt(size));
+    double share = sqrt(residual_force) / (rho * sqrt(size));
     return share < 0.05 ? share : -1.0;
 }
 
@@ -80,7 +81,7 @@ static void scale_contact_velocity(const double *unit, const double *d, const do
 }
 
 /* Largest diagonal entry of S after its rows and columns are scaled by `unit`. */
-static double scale_largest_stiffness(const struct tact_local_problem *problem, const double *unit,
+static double largest_scaled_mobility(const struct tact_local_problem *problem, const double *unit,
                                       const double *d)
 {
     const double *s = problem->s, *a = unit;
@@ -94,11 +95,11 @@ static double scale_largest_stiffness(const struct tact_local_problem *problem, 
 /* Scales friction further to the ellipsoid that is tangent to a surface of points at a slip; b:
  * scaled like a velocity. */
 static void scale_to_tangent_ellipsoid(const struct tact_local_problem *problem, const double *slip,
-                                       double *b, struct scaled_state *out)
+                                       double *b, struct scaled_contact_state *out)
 {
     double l[9], mixed[3];
-    tact_friction_points_ellipsoid(problem, slip, l);
-    tact_friction_points_solve_ellipsoid(l, out->x + 3, mixed);
+    tact_friction_points_tangent_ellipsoid(problem, slip, l);
+    tact_friction_points_map_to_unit_ball(l, out->x + 3, mixed);
     tact_v3_copy(out->x + 3, mixed);
     tact_m3_tmul_v3(mixed, l, out->u + 3);
     tact_v3_copy(out->u + 3, mixed);
@@ -110,9 +111,9 @@ static void scale_to_tangent_ellipsoid(const struct tact_local_problem *problem,
  * limit surface, or, of a surface of points, at a slip. Returns 0 where S is zero. */
 static int scale_impulse_for_projection(const struct tact_local_problem *problem, const double *r,
                                         const double *u, const double *w, const double *slip,
-                                        const double *d, struct scaled_state *out)
+                                        const double *d, struct scaled_contact_state *out)
 {
-    int rolls = tact_local_transmits_rolling(problem);
+    int rolls = tact_local_transmits_rolling_torque(problem);
     double *unit = out->unit, *x = out->x, b[6];
     unit[0] = 1.0;
     unit[1] = rolls ? problem->semi[0] : 0.0;
@@ -121,10 +122,11 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
     unit[5] = problem->mu * problem->spin_arm / sqrt(w[1]);
     tact_v3_set(x, r[0], -r[5], r[4]);
     tact_v3_set(x + 3, r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]));
-    double stiffness = scale_largest_stiffness(problem, unit, d), untransmitted = 0.0;
+    double max_scaled_mobility = largest_scaled_mobility(problem, unit, d),
+           untransmitted_force = 0.0;
     for (int i = 0; i < 6; i++) {
-        untransmitted +=
-            unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_row_of_entry[i]] * x[i] * x[i];
+        untransmitted_force +=
+            unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_row_of_scaled_unknown[i]] * x[i] * x[i];
         x[i] = unit[i] > 0.0 ? x[i] / unit[i] : 0.0;
     }
     scale_contact_velocity(unit, d, u, out->u);
@@ -132,100 +134,105 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
     if (tact_has_friction_points(problem)) {
         scale_to_tangent_ellipsoid(problem, slip, b, out);
     }
-    out->squared_velocity = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
-    out->rho = 1.0 / stiffness;
-    out->untransmitted = sqrt(out->rho * untransmitted);
-    return stiffness > 0.0;
+    out->squared_bias_velocity = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
+    out->rho = 1.0 / max_scaled_mobility;
+    out->untransmitted_force = sqrt(out->rho * untransmitted_force);
+    return max_scaled_mobility > 0.0;
 }
 
 /* Distance of the centre of pressure beyond the patch's polygon, times the normal force. */
 static double force_beyond_polygon(const struct tact_local_problem *problem, const double *r)
 {
-    double beyond = 0.0;
+    double distance_beyond_polygon = 0.0;
     const double *p = problem->corner[problem->corners - 1];
     for (int i = 0; i < problem->corners; i++) {
         const double *q = problem->corner[i], edge[2] = {q[0] - p[0], q[1] - p[1]};
         double out = -edge[1] * (r[5] + p[0] * r[0]) - edge[0] * (r[4] - p[1] * r[0]);
         if (out > 0.0) {
             double e[2] = {problem->semi[1] * edge[0], problem->semi[0] * edge[1]};
-            beyond = tact_max(beyond, out / sqrt(e[0] * e[0] + e[1] * e[1]));
+            distance_beyond_polygon =
+                tact_max(distance_beyond_polygon, out / sqrt(e[0] * e[0] + e[1] * e[1]));
         }
         p = q;
     }
-    return beyond;
+    return distance_beyond_polygon;
 }
 
 /* Largest violation of the polygon's conditions, as a force. u: velocity of r. */
 static double polygon_residual(const struct tact_local_problem *problem, const double *r,
-                               const double *u, const struct scaled_state *v, double size)
+                               const double *u, const struct scaled_contact_state *v, double size)
 {
     double z = tact_v3_norm(v->x + 3), slip = tact_v3_norm(v->u + 3), least = 0.0;
     for (int i = 0; i < problem->corners; i++) {
         const double *p = problem->corner[i];
         least = tact_min(least, u[0] + p[1] * u[4] - p[0] * u[5]);
     }
-    double miss = tact_max(tact_max(-r[0], z - r[0]),
-                           tact_max(force_beyond_polygon(problem, r), -v->rho * least));
+    double residual_force = tact_max(tact_max(-r[0], z - r[0]),
+                                     tact_max(force_beyond_polygon(problem, r), -v->rho * least));
     double power = fabs(tact_v3_dot(v->x, v->u)) +
                    fabs(tact_v3_dot(v->x + 3, v->u + 3) + tact_max(r[0], 0.0) * slip);
-    return tact_max(miss, size > 0.0 ? v->rho * power / size : 0.0);
+    return tact_max(residual_force, size > 0.0 ? v->rho * power / size : 0.0);
 }
 
 /* |x - P_K(x - rho U)|. */
-static double natural_map_residual(const struct scaled_state *v)
+static double natural_map_residual(const struct scaled_contact_state *v)
 {
-    double trial[6], miss = 0.0, slip = tact_v3_norm(v->u + 3);
+    double projected_impulse[6], residual_force = 0.0, slip = tact_v3_norm(v->u + 3);
     for (int i = 0; i < 6; i++) {
-        trial[i] = v->x[i] - v->rho * (i ? v->u[i] : v->u[0] + slip);
+        projected_impulse[i] = v->x[i] - v->rho * (i ? v->u[i] : v->u[0] + slip);
     }
-    project_to_second_order_cone(trial);
+    project_to_second_order_cone(projected_impulse);
     for (int i = 0; i < 6; i++) {
-        miss += (v->x[i] - trial[i]) * (v->x[i] - trial[i]);
+        residual_force += (v->x[i] - projected_impulse[i]) * (v->x[i] - projected_impulse[i]);
     }
-    return sqrt(miss);
+    return sqrt(residual_force);
 }
 
 double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
 {
     double u[6], w[2] = {1.0, 1.0}, f, m, z[3], inner = -1.0, slip[3] = {0.0, 0.0, 0.0};
     struct friction_state at;
-    struct scaled_state v;
+    struct scaled_contact_state v;
     if (tact_local_resists_rolling(problem)) {
-        return tact_local_rolling_residual(problem, r);
+        return tact_local_rolling_resistance_residual(problem, r);
     }
     compute_contact_velocity(problem, r, u);
     double edge = tact_local_pressure_centre(problem, r, at.d);
-    int is_well_inside = edge <= WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;
+    int is_well_inside_limits =
+        edge <= MAX_WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;
     if (tact_has_friction_points(problem)) {
-        tact_local_friction(problem, r, at.d, z);
-        is_well_inside = is_well_inside &&
-                         tact_friction_points_contains(problem, z, WELL_INSIDE_LIMIT_RATIO * r[0]);
+        tact_local_scaled_friction(problem, r, at.d, z);
+        is_well_inside_limits =
+            is_well_inside_limits &&
+            tact_friction_points_surface_contains(problem, z, MAX_WELL_INSIDE_LIMIT_RATIO * r[0]);
     } else {
-        tact_local_friction_squares(problem, r, at.d, &f, &m);
-        double limit_ratio_square = tact_local_limit_surface(problem, f, m, w);
-        is_well_inside =
-            is_well_inside &&
-            limit_ratio_square <= WELL_INSIDE_LIMIT_RATIO * WELL_INSIDE_LIMIT_RATIO * r[0] * r[0];
+        tact_local_squared_friction_and_torsion(problem, r, at.d, &f, &m);
+        double squared_limit_ratio = tact_local_limit_surface(problem, f, m, w);
+        is_well_inside_limits =
+            is_well_inside_limits && squared_limit_ratio <= MAX_WELL_INSIDE_LIMIT_RATIO *
+                                                                MAX_WELL_INSIDE_LIMIT_RATIO * r[0] *
+                                                                r[0];
     }
-    if (is_well_inside) {
-        inner = residual_inside_limits(problem, r, u);
+    if (is_well_inside_limits) {
+        inner = residual_well_inside_limits(problem, r, u);
     }
     if (inner >= 0.0) {
         return inner;
     }
     if (tact_has_friction_points(problem)) {
-        struct friction_at_slip surface;
-        tact_friction_points_limit(problem, z, slip, &surface);
+        struct limit_surface_at_slip surface;
+        tact_friction_points_squared_gauge(problem, z, slip, &surface);
     }
     if (!scale_impulse_for_projection(problem, r, u, w, slip, at.d, &v)) {
         return 0.0;
     }
     double size = sqrt(tact_v3_dot(v.x, v.x) + tact_v3_dot(v.x + 3, v.x + 3));
-    double scale = tact_max(size, v.rho * sqrt(v.squared_velocity));
+    double scale = tact_max(size, v.rho * sqrt(v.squared_bias_velocity));
     if (!(scale > 0.0)) {
         return 0.0;
     }
-    int polygon = problem->corners && tact_local_transmits_rolling(problem);
-    double miss = polygon ? polygon_residual(problem, r, u, &v, size) : natural_map_residual(&v);
-    return tact_max(miss, v.untransmitted) / scale;
+    int is_polygon = problem->corners && tact_local_transmits_rolling_torque(problem);
+    double residual_force =
+        is_polygon ? polygon_residual(problem, r, u, &v, size) : natural_map_residual(&v);
+    return tact_max(residual_force, v.untransmitted_force) / scale;
 }

@@ -17,7 +17,7 @@ static const row CONSTANTS[3] = {{0.0}};
 
 /* Changes due to velocities un and ut, linear in the lanes: w of the normal part and, with it, v of
  * friction's velocities. */
-static void compute_velocity_changes(const struct tact_active *a, const row *un, const row *ut,
+static void compute_velocity_changes(const struct tact_active_set *a, const row *un, const row *ut,
                                      row *w, row *v)
 {
     const double *nt = a->nt, *normal_response = a->normal_response;
@@ -33,7 +33,7 @@ static void compute_velocity_changes(const struct tact_active *a, const row *un,
 
 /* Adds the change of friction's direction to the equations of slip, and that of its limit, on a
  * surface of points. dm: change of the torsion. */
-static void add_point_surface_terms(const struct tact_active *a, const row *unit, const row *dm,
+static void add_point_surface_terms(const struct tact_active_set *a, const row *unit, const row *dm,
                                     row *out)
 {
     const double *normal = a->normal, *b = a->surface_hessian, slip_multiplier = a->slip_multiplier;
@@ -43,32 +43,33 @@ static void add_point_surface_terms(const struct tact_active *a, const row *unit
         out[i] += *dm * (b[3 * i + 2] * slip_multiplier);
     }
     out[3] +=
-        (unit[0] * normal[0] + unit[1] * normal[1] + *dm * normal[2]) * a->inverse_normal_force;
+        (unit[0] * normal[0] + unit[1] * normal[1] + *dm * normal[2]) * a->normal_force_inverse;
 }
 
 /* The equations of slip, from changes w of the normal part and v of friction's velocities; the
  * fourth is that of the limit. */
-static void compute_slip_row_residuals(const struct tact_active *a, const row *unit, const row *w,
-                                       const row *v, row *out)
+static void compute_slip_row_residuals(const struct tact_active_set *a, const row *unit,
+                                       const row *w, const row *v, row *out)
 {
     const double *t = a->t, *y = a->y, m = a->m, square = m * m;
-    double inverse = a->inverse_normal_force, w0 = a->slip_multiplier * a->w[0],
+    double inverse = a->normal_force_inverse, w0 = a->slip_multiplier * a->w[0],
            w1 = a->slip_multiplier * a->w[1];
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
     row along = unit[0] * t[0] + unit[1] * t[1];
-    row turn = unit[0] * (a->beta * y[1]) - unit[1] * (a->alpha * y[0]) + unit[2];
-    row dm = (turn + y1 * (a->beta * t[0]) - y0 * (a->alpha * t[1]));
+    row turn =
+        unit[0] * (a->semi_axis_2_ratio * y[1]) - unit[1] * (a->semi_axis_1_ratio * y[0]) + unit[2];
+    row dm = (turn + y1 * (a->semi_axis_2_ratio * t[0]) - y0 * (a->semi_axis_1_ratio * t[1]));
     if (tact_has_friction_points(a->law)) {
-        out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta;
-        out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha;
+        out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->semi_axis_2_ratio;
+        out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_ratio;
         out[2] = v[2];
         out[3] = w[0] * (-0.5 * (a->g * inverse * inverse + 1.0));
         add_point_surface_terms(a, unit, &dm, out);
         return;
     }
-    row bent = (along * square - dm * (a->f * m)) * (a->slip_multiplier * a->curvature);
-    out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta + bent * (square * t[0]);
-    out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha + bent * (square * t[1]);
+    row bent = (along * square - dm * (a->f * m)) * (a->slip_multiplier * a->surface_curvature);
+    out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->semi_axis_2_ratio + bent * (square * t[0]);
+    out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_ratio + bent * (square * t[1]);
     out[2] = v[2] - bent * (a->f * m) + dm * w1;
     out[0] += unit[0] * w0;
     out[1] += unit[1] * w0;
@@ -77,7 +78,7 @@ static void compute_slip_row_residuals(const struct tact_active *a, const row *u
 }
 
 /* The equations of friction and of its limit, and the changes w of the normal part. */
-static void compute_row_residuals(const struct tact_active *a, const row *unit, const row *un,
+static void compute_row_residuals(const struct tact_active_set *a, const row *unit, const row *un,
                                   const row *ut, row *w, row *out)
 {
     row v[3];
@@ -98,7 +99,7 @@ struct slip_equation_solution {
     double limit[3], by[3], along; /* by: response of friction to pull; along: limit . by */
 };
 
-static void invert_slip_equations(const struct tact_active *a, const row *eq,
+static void invert_slip_equations(const struct tact_active_set *a, const row *eq,
                                   struct slip_equation_solution *s)
 {
     double j[3][3], pull[3];
@@ -112,7 +113,7 @@ static void invert_slip_equations(const struct tact_active *a, const row *eq,
     s->inverse = 1.0 / s->det;
     if (a->is_slipping) {
         tact_v3_set(s->limit, eq[3][0], eq[3][1], eq[3][2]);
-        tact_active_limit_surface_normal(a, pull);
+        tact_active_set_limit_surface_normal(a, pull);
         tact_m3_tmul_v3(s->by, s->cross, pull);
         s->along = tact_v3_dot(s->limit, s->by);
     }
@@ -120,10 +121,10 @@ static void invert_slip_equations(const struct tact_active *a, const row *eq,
 
 /* Solves for the right side `left`, then for the normal part, whose changes are w with its constant
  * terms in that lane of `constant`. */
-static void solve_slip_equations(const struct tact_active *a,
+static void solve_slip_equations(const struct tact_active_set *a,
                                  const struct slip_equation_solution *s, const double *left,
-                                 const row *w, const row *constant, int lane,
-                                 struct tact_active_change *out)
+                                 const row *w, const row *constant, int constant_term_lane,
+                                 struct tact_active_set_step *out)
 {
     double dt[3];
     tact_m3_tmul_v3(dt, s->cross, left);
@@ -134,14 +135,14 @@ static void solve_slip_equations(const struct tact_active *a,
     }
     tact_v3_scale(out->t, dt, s->inverse);
     for (int i = 0; i < 3; i++) {
-        out->n[i] =
-            w[i][0] * out->t[0] + w[i][1] * out->t[1] + w[i][2] * out->t[2] + constant[i][lane];
+        out->n[i] = w[i][0] * out->t[0] + w[i][1] * out->t[1] + w[i][2] * out->t[2] +
+                    constant[i][constant_term_lane];
     }
 }
 
 /* Packs the velocities per unit of each part of friction into lanes, with further velocities as the
  * constant terms. */
-static void pack_row_velocities(const struct tact_active *a, const double *un, const double *ut,
+static void pack_row_velocities(const struct tact_active_set *a, const double *un, const double *ut,
                                 row *normal, row *friction)
 {
     const double *nt = a->nt, *tt = a->tt;
@@ -151,9 +152,9 @@ static void pack_row_velocities(const struct tact_active *a, const double *un, c
     }
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_active_change_of_unknowns,
-                     (const struct tact_active *a, const double *un, const double *ut,
-                      const double *more, struct tact_active_change *out),
+TACT_DISPATCH_BY_CPU(void, tact_active_set_response_of_unknowns,
+                     (const struct tact_active_set *a, const double *un, const double *ut,
+                      const double *more, struct tact_active_set_step *out),
                      (a, un, ut, more, out))
 {
     row normal[3], friction[3], w[3], eq[4];
@@ -168,14 +169,15 @@ TACT_DISPATCH_BY_CPU(void, tact_active_change_of_unknowns,
     solve_slip_equations(a, &s, left, w, w, 3, out);
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_active_row_responses,
-                     (const struct tact_active *a, struct tact_active_change out[6]), (a, out))
+TACT_DISPATCH_BY_CPU(void, tact_active_set_responses_to_rows,
+                     (const struct tact_active_set *a, struct tact_active_set_step out[6]),
+                     (a, out))
 {
-    static const double none[3] = {0.0, 0.0, 0.0};
+    static const double zero_velocity[3] = {0.0, 0.0, 0.0};
     const double *unit = a->unit;
     row normal[3], friction[3], w[3], eq[4];
     struct slip_equation_solution s;
-    pack_row_velocities(a, none, none, normal, friction);
+    pack_row_velocities(a, zero_velocity, zero_velocity, normal, friction);
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int half = 0; half < 2; half++) { /* unit velocities of each row in turn: of the normal

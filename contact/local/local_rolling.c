@@ -15,14 +15,14 @@
 
 enum { MAX_BRACKET_STEPS = 60, MAX_ROOT_STEPS = 60 };
 
-#define BRACKET_FACTOR 8.0
-#define MAX_LIMIT_ERROR                                                                            \
+#define MULTIPLIER_BRACKET_FACTOR 8.0
+#define MAX_ROLLING_LIMIT_ERROR                                                                    \
     1e-6 /* largest relative error of |z| = f_n with which a multiplier g is a solution            \
           */
 
 /* The local problem with its rolling torques eliminated for a multiplier g, and its last solution.
  */
-struct rolling {
+struct rolling_resistance_problem {
     const struct tact_local_problem *problem;
     struct tact_local_problem rest; /* without torques */
     double factor[4];               /* of S_rr + g / e^2 */
@@ -31,8 +31,8 @@ struct rolling {
 };
 
 /* The local problem without the rolling torques, which act as given. */
-static void leave_out_torques(const struct tact_local_problem *problem, const double tau[2],
-                              struct tact_local_problem *out)
+static void remove_rolling_torques(const struct tact_local_problem *problem, const double tau[2],
+                                   struct tact_local_problem *out)
 {
     *out = *problem;
     out->rolling_arm[0] = out->rolling_arm[1] = 0.0;
@@ -42,14 +42,14 @@ static void leave_out_torques(const struct tact_local_problem *problem, const do
 }
 
 /* Magnitude of the rolling torques over their arms [N s]. */
-static double scaled_torque(const struct tact_local_problem *problem, const double *r)
+static double rolling_torque_over_arms(const struct tact_local_problem *problem, const double *r)
 {
     return tact_hypot(r[4] / problem->rolling_arm[0], r[5] / problem->rolling_arm[1]);
 }
 
 /* Eliminates the rolling torques at a multiplier g: S_cc - S_cr H S_rc and b_c - S_cr H b_r with H
  * the inverse of S_rr + g / e^2. */
-static void eliminate_torques(struct rolling *m, double g)
+static void eliminate_rolling_torques(struct rolling_resistance_problem *m, double g)
 {
     const struct tact_local_problem *p = m->problem;
     for (int i = 0; i < 4; i++) {
@@ -70,11 +70,11 @@ static void eliminate_torques(struct rolling *m, double g)
 }
 
 /* Solves the law at a multiplier g of rolling; returns f_n / |z| - 1, almost linear in g. */
-static double evaluate_rolling(void *user, double g)
+static double evaluate_rolling_equation(void *user, double g)
 {
-    struct rolling *m = user;
+    struct rolling_resistance_problem *m = user;
     const struct tact_local_problem *p = m->problem;
-    eliminate_torques(m, g);
+    eliminate_rolling_torques(m, g);
     m->r[4] = m->r[5] = 0.0;
     m->limits = tact_local_cone_by(&m->rest, m->r, &m->by);
     double tau[2];
@@ -84,128 +84,137 @@ static double evaluate_rolling(void *user, double g)
     tact_ldl_solve(m->factor, 2, tau);
     m->r[4] = tau[0];
     m->r[5] = tau[1];
-    double z = scaled_torque(p, m->r);
+    double z = rolling_torque_over_arms(p, m->r);
     return z > 0.0 ? tact_max(m->r[0], 0.0) / z - 1.0 : 1.0;
 }
 
 /* Scales the rolling torques to their limit, which they exceed by rounding or where no multiplier
  * was found. */
-static void bound_torques(const struct tact_local_problem *problem, double *r)
+static void scale_rolling_torques_to_limit(const struct tact_local_problem *problem, double *r)
 {
-    double z = scaled_torque(problem, r), limit = tact_max(r[0], 0.0);
+    double z = rolling_torque_over_arms(problem, r), limit = tact_max(r[0], 0.0);
     double share = z > limit ? limit / z : 1.0;
     r[4] *= share;
     r[5] *= share;
 }
 
-/* Solves with the rolling torques at their limit. value_at_zero: value of the equation at g = 0,
- * negative. Returns 0 where no multiplier was found. */
-static int solve_rolling_at_limit(struct rolling *m, double value_at_zero)
+/* Solves with the rolling torques at their limit. equation_at_zero_multiplier: value of the
+ * equation at g = 0, negative. Returns 0 where no multiplier was found. */
+static int solve_at_rolling_limit(struct rolling_resistance_problem *m,
+                                  double equation_at_zero_multiplier)
 {
     const struct tact_local_problem *p = m->problem;
-    double lo = 0.0, flo = value_at_zero, fhi = value_at_zero, stiffness = 0.0;
+    double lo = 0.0, flo = equation_at_zero_multiplier, fhi = equation_at_zero_multiplier,
+           max_scaled_mobility = 0.0;
     for (int i = 0; i < 2; i++) {
         double e = p->rolling_arm[i];
-        stiffness = tact_max(stiffness, e * e * p->s[7 * (4 + i)]);
+        max_scaled_mobility = tact_max(max_scaled_mobility, e * e * p->s[7 * (4 + i)]);
     }
-    /* Upper bound of the multiplier: for one row |z| = B / (S + g), where value_at_zero at g = 0
-     * gives B = f_n S / (1 + value_at_zero). */
-    double hi = stiffness * tact_min(-value_at_zero / tact_max(1.0 + value_at_zero, 1e-12), 1e12);
+    /* Upper bound of the multiplier: for one row |z| = B / (S + g), where
+     * equation_at_zero_multiplier at g = 0 gives B = f_n S / (1 + equation_at_zero_multiplier). */
+    double hi =
+        max_scaled_mobility *
+        tact_min(-equation_at_zero_multiplier / tact_max(1.0 + equation_at_zero_multiplier, 1e-12),
+                 1e12);
     for (int i = 0; i < MAX_BRACKET_STEPS; i++) {
-        fhi = evaluate_rolling(m, hi);
+        fhi = evaluate_rolling_equation(m, hi);
         if (fhi >= 0.0) {
             break;
         }
         lo = hi;
         flo = fhi;
-        hi *= BRACKET_FACTOR;
+        hi *= MULTIPLIER_BRACKET_FACTOR;
     }
     if (fhi > 0.0 && flo < 0.0) {
-        tact_root_find(evaluate_rolling, m, lo, flo, hi, fhi, MAX_ROOT_STEPS);
+        tact_root_find(evaluate_rolling_equation, m, lo, flo, hi, fhi, MAX_ROOT_STEPS);
     }
-    double z = scaled_torque(p, m->r), f = tact_max(m->r[0], 0.0);
-    return fabs(z - f) <= MAX_LIMIT_ERROR * f;
+    double z = rolling_torque_over_arms(p, m->r), f = tact_max(m->r[0], 0.0);
+    return fabs(z - f) <= MAX_ROLLING_LIMIT_ERROR * f;
 }
 
-int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[6], int *by)
+int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *problem, double r[6],
+                                             int *by)
 {
     static const double none[2] = {0.0, 0.0};
-    struct rolling m = {.problem = problem};
-    leave_out_torques(problem, none, &m.rest);
+    struct rolling_resistance_problem m = {.problem = problem};
+    remove_rolling_torques(problem, none, &m.rest);
     memcpy(m.r, r, sizeof m.r);
-    double value_at_zero = evaluate_rolling(&m, 0.0);
+    double equation_at_zero_multiplier = evaluate_rolling_equation(&m, 0.0);
     int limits = 0;
-    if (value_at_zero < 0.0) {
+    if (equation_at_zero_multiplier < 0.0) {
         struct tact_local_problem free;
-        double impulse_without_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-        leave_out_torques(problem, none, &free);
+        double impulse_without_rolling_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
+        remove_rolling_torques(problem, none, &free);
         tact_local_prepare(&free);
-        int limits_without_torques = tact_local_cone_by(&free, impulse_without_torques, by);
-        if (!(impulse_without_torques[0] > 0.0)) {
+        int limits_without_rolling_torques =
+            tact_local_cone_by(&free, impulse_without_rolling_torques, by);
+        if (!(impulse_without_rolling_torques[0] > 0.0)) {
             /* without rolling torques there is no normal force, and so none with them */
-            memcpy(r, impulse_without_torques, sizeof impulse_without_torques);
-            return limits_without_torques;
+            memcpy(r, impulse_without_rolling_torques, sizeof impulse_without_rolling_torques);
+            return limits_without_rolling_torques;
         }
-        int found = solve_rolling_at_limit(&m, value_at_zero);
+        int found = solve_at_rolling_limit(&m, equation_at_zero_multiplier);
         m.by = found ? m.by : TACT_COUNT_ROLLING_NOT_FOUND;
         limits = m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
     }
     memcpy(r, m.r, sizeof m.r);
-    bound_torques(problem, r);
+    scale_rolling_torques_to_limit(problem, r);
     *by = m.by;
     return m.limits | limits;
 }
 
 /* Residual of the rolling law: |z - P(z - rho e w)|, with P the projection onto |z| <= f_n, over
  * the force. */
-static double torque_residual(const struct tact_local_problem *problem, const double *r)
+static double rolling_torque_residual(const struct tact_local_problem *problem, const double *r)
 {
-    double z[2], v[2], squared_velocity = 0.0, stiffness = 0.0;
+    double z[2], v[2], squared_rolling_velocity = 0.0, max_scaled_mobility = 0.0;
     for (int i = 0; i < 2; i++) {
         double e = problem->rolling_arm[i], b = e * problem->b[4 + i];
         z[i] = r[4 + i] / e;
         v[i] = b + e * tact_dot(problem->s + 6 * (4 + i), r, 6);
-        squared_velocity += b * b;
-        stiffness = tact_max(stiffness, e * e * problem->s[7 * (4 + i)]);
+        squared_rolling_velocity += b * b;
+        max_scaled_mobility = tact_max(max_scaled_mobility, e * e * problem->s[7 * (4 + i)]);
     }
-    if (!(stiffness > 0.0)) {
+    if (!(max_scaled_mobility > 0.0)) {
         return 0.0;
     }
-    double rho = 1.0 / stiffness, x[2] = {z[0] - rho * v[0], z[1] - rho * v[1]};
+    double rho = 1.0 / max_scaled_mobility, x[2] = {z[0] - rho * v[0], z[1] - rho * v[1]};
     double size = tact_hypot(x[0], x[1]), limit = tact_max(r[0], 0.0);
     double share = size > limit ? limit / size : 1.0;
     double miss = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
-    double scale = tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(squared_velocity));
+    double scale =
+        tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(squared_rolling_velocity));
     return scale > 0.0 ? miss / scale : 0.0;
 }
 
-double tact_local_rolling_residual(const struct tact_local_problem *problem, const double r[6])
+double tact_local_rolling_resistance_residual(const struct tact_local_problem *problem,
+                                              const double r[6])
 {
     struct tact_local_problem rest;
     const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    leave_out_torques(problem, r + 4, &rest);
-    return tact_max(tact_local_residual(&rest, contact), torque_residual(problem, r));
+    remove_rolling_torques(problem, r + 4, &rest);
+    return tact_max(tact_local_residual(&rest, contact), rolling_torque_residual(problem, r));
 }
 
-int tact_local_bound_rolling(const struct tact_local_problem *problem, double r[6])
+int tact_local_enforce_rolling_limits(const struct tact_local_problem *problem, double r[6])
 {
     static const double none[2] = {0.0, 0.0};
     struct tact_local_problem rest;
     double tau[2] = {r[4], r[5]};
-    leave_out_torques(problem, none, &rest);
+    remove_rolling_torques(problem, none, &rest);
     r[4] = r[5] = 0.0;
-    int limits = tact_local_enforce_limits(&rest, r);
+    int limits = tact_local_scale_to_limit_surface(&rest, r);
     r[4] = tau[0];
     r[5] = tau[1];
-    bound_torques(problem, r);
+    scale_rolling_torques_to_limit(problem, r);
     return limits;
 }
 
-void tact_local_rolling_margins(const struct tact_local_problem *problem, const double r[6],
-                                struct tact_margins *out)
+void tact_local_rolling_resistance_margins(const struct tact_local_problem *problem,
+                                           const double r[6], struct tact_margins *out)
 {
     struct tact_local_problem rest;
     const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    leave_out_torques(problem, r + 4, &rest);
+    remove_rolling_torques(problem, r + 4, &rest);
     tact_local_margins(&rest, contact, out);
 }

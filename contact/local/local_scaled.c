@@ -7,7 +7,7 @@
 #include "contact/vec.h"
 
 /* index in the impulse r, and sign, of each scaled unknown */
-const int tact_local_row_of_entry[6] = {0, 5, 4, 1, 2, 3};
+const int tact_local_row_of_scaled_unknown[6] = {0, 5, 4, 1, 2, 3};
 static const double sign[6] = {1.0, -1.0, 1.0, 1.0, 1.0, 1.0};
 
 /* Row and column 3 (spin) of S and b belong to w_n at c; the velocity of friction at d is v_1 - d2
@@ -26,8 +26,8 @@ static void shift_friction_to_pressure_centre(double *s, double *b, const double
     b[2] += d[0] * b[3];
 }
 
-void tact_local_friction(const struct tact_local_problem *problem, const double *r, const double *d,
-                         double z[3])
+void tact_local_scaled_friction(const struct tact_local_problem *problem, const double *r,
+                                const double *d, double z[3])
 {
     double mu = problem->mu, arm = mu * problem->spin_arm;
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
@@ -35,8 +35,8 @@ void tact_local_friction(const struct tact_local_problem *problem, const double 
                 arm > 0.0 ? spin / arm : 0.0);
 }
 
-void tact_local_friction_squares(const struct tact_local_problem *problem, const double *r,
-                                 const double *d, double *f, double *m)
+void tact_local_squared_friction_and_torsion(const struct tact_local_problem *problem,
+                                             const double *r, const double *d, double *f, double *m)
 {
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]), arm = problem->mu * problem->spin_arm;
     double share = arm > 0.0 ? spin / arm : 0.0;
@@ -46,10 +46,10 @@ void tact_local_friction_squares(const struct tact_local_problem *problem, const
 
 /* Scales friction to the ellipsoid that is tangent to a surface of points at a slip. */
 static void scale_friction_to_ellipsoid(const struct tact_local_problem *in, const double *slip,
-                                        struct scaled *out)
+                                        struct scaled_problem *out)
 {
     double l[9], rows[18], b[3];
-    tact_friction_points_ellipsoid(in, slip, l);
+    tact_friction_points_tangent_ellipsoid(in, slip, l);
     for (int i = 0; i < 3; i++) {
         b[i] = l[i] * out->b[3] + l[3 + i] * out->b[4] + l[6 + i] * out->b[5];
         for (int j = 0; j < 6; j++) {
@@ -67,8 +67,8 @@ static void scale_friction_to_ellipsoid(const struct tact_local_problem *in, con
     memcpy(out->lower, l, sizeof l);
 }
 
-void tact_local_make_scaled(const struct tact_local_problem *in, const struct friction_state *at,
-                            struct scaled *out)
+void tact_local_make_scaled_problem(const struct tact_local_problem *in,
+                                    const struct friction_state *at, struct scaled_problem *out)
 {
     double s[36], b[6], w[2];
     const double *d = at->d;
@@ -78,7 +78,8 @@ void tact_local_make_scaled(const struct tact_local_problem *in, const struct fr
     out->has_points_limit_surface = tact_has_friction_points(in);
     w[0] = w[1] = 1.0;
     if (!out->has_points_limit_surface) {
-        tact_local_limit_surface(in, at->friction_fraction, 1.0 - at->friction_fraction, w);
+        tact_local_limit_surface(in, at->friction_to_torsion_fraction,
+                                 1.0 - at->friction_to_torsion_fraction, w);
     }
     double mu = in->mu / sqrt(w[0]);
     const double unit[6] = {1.0, in->semi[0], in->semi[1],
@@ -86,24 +87,25 @@ void tact_local_make_scaled(const struct tact_local_problem *in, const struct fr
     for (int i = 0; i < 6; i++) {
         double ui = sign[i] * unit[i];
         for (int j = 0; j < 6; j++) {
-            out->s[i * 6 + j] = ui * sign[j] * unit[j] *
-                                s[tact_local_row_of_entry[i] * 6 + tact_local_row_of_entry[j]];
+            out->s[i * 6 + j] =
+                ui * sign[j] * unit[j] *
+                s[tact_local_row_of_scaled_unknown[i] * 6 + tact_local_row_of_scaled_unknown[j]];
         }
-        out->b[i] = ui * b[tact_local_row_of_entry[i]];
+        out->b[i] = ui * b[tact_local_row_of_scaled_unknown[i]];
         out->unit[i] = ui;
     }
     if (out->has_points_limit_surface) {
         scale_friction_to_ellipsoid(in, at->slip, out);
     }
-    out->rows_have_rolling = tact_local_transmits_rolling(in);
-    out->patch.corners = out->rows_have_rolling ? in->corners : 0;
+    out->has_rolling_torque_rows = tact_local_transmits_rolling_torque(in);
+    out->patch.corners = out->has_rolling_torque_rows ? in->corners : 0;
     for (int i = 0; i < out->patch.corners; i++) {
         out->patch.corner[i][0] = in->corner[i][0] / in->semi[0];
         out->patch.corner[i][1] = in->corner[i][1] / in->semi[1];
     }
 }
 
-double tact_local_clamp_pressure(const struct tact_local_problem *problem, double *d)
+double tact_local_clamp_pressure_centre(const struct tact_local_problem *problem, double *d)
 {
     double rho = tact_local_edge_distance_ratio(problem, d);
     if (rho > 1.0) {
@@ -117,13 +119,13 @@ double tact_local_pressure_centre(const struct tact_local_problem *problem, cons
                                   double *d)
 {
     d[0] = d[1] = 0.0;
-    if (!(r[0] > 0.0) || !tact_local_transmits_rolling(problem)) {
+    if (!(r[0] > 0.0) || !tact_local_transmits_rolling_torque(problem)) {
         return 0.0;
     }
     double inverse = 1.0 / r[0];
     d[0] = -r[5] * inverse;
     d[1] = r[4] * inverse;
-    return tact_local_clamp_pressure(problem, d);
+    return tact_local_clamp_pressure_centre(problem, d);
 }
 
 void tact_local_friction_state(const struct tact_local_problem *problem, const double *r,
@@ -133,11 +135,11 @@ void tact_local_friction_state(const struct tact_local_problem *problem, const d
     tact_local_pressure_centre(problem, r, at->d);
     tact_v3_set(at->slip, 0.0, 0.0, 0.0);
     if (tact_has_friction_points(problem)) {
-        struct friction_at_slip surface;
+        struct limit_surface_at_slip surface;
         double z[3];
-        tact_local_friction(problem, r, at->d, z);
-        tact_friction_points_limit(problem, z, at->slip, &surface);
+        tact_local_scaled_friction(problem, r, at->d, z);
+        tact_friction_points_squared_gauge(problem, z, at->slip, &surface);
     }
-    tact_local_friction_squares(problem, r, at->d, &f, &m);
-    at->friction_fraction = f + m > 0.0 ? f / (f + m) : 0.5;
+    tact_local_squared_friction_and_torsion(problem, r, at->d, &f, &m);
+    at->friction_to_torsion_fraction = f + m > 0.0 ? f / (f + m) : 0.5;
 }

@@ -18,49 +18,50 @@
 #include "contact/local/normal_internal.h"
 
 /** The scaled problem at a friction state. */
-struct scaled {
+struct scaled_problem {
     double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
     double b[6];
     double unit[6];  /* impulse per unit of each scaled unknown */
     double lower[9]; /* for a limit surface of points: lower triangle that maps z, in the unit ball,
-                        to friction; see tact_friction_points_ellipsoid() */
-    int has_points_limit_surface; /* 1: the limit surface is that of pressure points */
-    int rows_have_rolling;        /* 1: y are unknowns, 0: y = 0 */
-    struct normal_patch patch;    /* set that contains y / f_n */
-    double x[6];                  /* solution at the last evaluated slip multiplier */
-    double slip;                  /* its multiplier g */
-    int rim;                      /* 1: the solution's centre of pressure is at the patch's edge */
+                        to friction; see tact_friction_points_tangent_ellipsoid() */
+    int has_points_limit_surface;             /* 1: the limit surface is that of pressure points */
+    int has_rolling_torque_rows;              /* 1: y are unknowns, 0: y = 0 */
+    struct admissible_pressure_centres patch; /* set that contains y / f_n */
+    double x[6];                              /* solution at the last evaluated slip multiplier */
+    double slip;                              /* its multiplier g */
+    int rim; /* 1: the solution's centre of pressure is at the patch's edge */
 };
 
 /** Friction state: what friction depends on besides the normal force. */
 struct friction_state {
-    double d[2];              /* centre of pressure, inside the patch [m] */
-    double friction_fraction; /* fraction of friction in friction and torsion: f / (f + m), see
-                                 tact_local_limit_surface() */
+    double d[2];                         /* centre of pressure, inside the patch [m] */
+    double friction_to_torsion_fraction; /* fraction of friction in friction and torsion: f / (f +
+                                 m), see tact_local_limit_surface() */
     double slip[3]; /* for a limit surface of POINTS, in place of the fraction: slip to which
                        friction is opposite, of any length; 0 0 0: unknown */
 };
 
 /* Index in the impulse r of each scaled unknown. */
-extern const int tact_local_row_of_entry[6];
+extern const int tact_local_row_of_scaled_unknown[6];
 
 /* Scaled friction of the impulse r at the centre of pressure d: (F_1, F_2, M) f_n (enum
  * tact_surface). */
-void tact_local_friction(const struct tact_local_problem *problem, const double *r, const double *d,
-                         double z[3]);
+void tact_local_scaled_friction(const struct tact_local_problem *problem, const double *r,
+                                const double *d, double z[3]);
 
 /* Squares of the scaled friction and torsion, F f_n and M f_n (enum tact_surface), of the impulse r
  * at the centre of pressure d. */
-void tact_local_friction_squares(const struct tact_local_problem *problem, const double *r,
-                                 const double *d, double *f, double *m);
+void tact_local_squared_friction_and_torsion(const struct tact_local_problem *problem,
+                                             const double *r, const double *d, double *f,
+                                             double *m);
 
 /* Scales the local problem at a friction state. */
-void tact_local_make_scaled(const struct tact_local_problem *in, const struct friction_state *at,
-                            struct scaled *out);
+void tact_local_make_scaled_problem(const struct tact_local_problem *in,
+                                    const struct friction_state *at, struct scaled_problem *out);
 
 /* Moves a centre of pressure d towards the patch centre until it is in the patch. Returns the ratio
  * of its former distance to that of the edge. */
-double tact_local_clamp_pressure(const struct tact_local_problem *problem, double *d);
+double tact_local_clamp_pressure_centre(const struct tact_local_problem *problem, double *d);
 
 /* Centre of pressure of an impulse r, moved into the patch; returns the ratio of its former
  * distance to that of the edge. */
@@ -77,6 +78,6 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
                                     const struct friction_state *at, double *r, double *slip);
 
 /* Searches for the solution on a surface of points, from r. Returns the active limits. */
-int tact_local_search_part_limit(const struct tact_local_problem *problem, double r[6]);
+int tact_local_search_on_points_surface(const struct tact_local_problem *problem, double r[6]);
 
 #endif

@@ -14,12 +14,12 @@
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
-#define CONVERGED_CHANGE_TOLERANCE                                                                 \
+#define CONVERGED_FRICTION_STATE_CHANGE                                                            \
     1e-13 /* change of the centre of pressure over the patch, and of the slip over its length,     \
              that counts as none */
 
 enum {
-    MAX_SEARCH_STEPS = 32,
+    MAX_FRICTION_SEARCH_STEPS = 32,
     FULL_STEPS = 6
 }; /* number of full steps, after which the centre of pressure moves by half */
 
@@ -38,9 +38,9 @@ static void slip_opposed_by_friction(const struct tact_local_problem *problem,
                                      const struct friction_state *at, const double *r, double *slip)
 {
     double z[3], y[3], l[9];
-    tact_local_friction(problem, r, at->d, z);
-    tact_friction_points_ellipsoid(problem, at->slip, l);
-    tact_friction_points_solve_ellipsoid(l, z, y);
+    tact_local_scaled_friction(problem, r, at->d, z);
+    tact_friction_points_tangent_ellipsoid(problem, at->slip, l);
+    tact_friction_points_map_to_unit_ball(l, z, y);
     slip[2] = y[2] / l[8];
     slip[1] = (y[1] - l[7] * slip[2]) / l[4];
     slip[0] = (y[0] - l[3] * slip[1] - l[6] * slip[2]) / l[0];
@@ -53,7 +53,7 @@ static double advance_friction_state(const struct tact_local_problem *problem,
                                      double share)
 {
     double before[3], after[3], change = 0.0;
-    for (int i = 0; i < 2 && tact_local_transmits_rolling(problem); i++) {
+    for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
         double step = share * (d[i] - at->d[i]);
         at->d[i] += step;
         change = tact_max(change, fabs(step) / problem->semi[i]);
@@ -66,21 +66,22 @@ static double advance_friction_state(const struct tact_local_problem *problem,
     return change;
 }
 
-int tact_local_search_part_limit(const struct tact_local_problem *problem, double r[6])
+int tact_local_search_on_points_surface(const struct tact_local_problem *problem, double r[6])
 {
     struct friction_state at, own;
     double slip[3], multiplier = 0.0, change = INFINITY;
     int limits = 0;
     tact_local_friction_state(problem, r, &at);
     estimate_initial_slip(problem, &at);
-    for (int i = 0; i < MAX_SEARCH_STEPS && change > CONVERGED_CHANGE_TOLERANCE; i++) {
+    for (int i = 0; i < MAX_FRICTION_SEARCH_STEPS && change > CONVERGED_FRICTION_STATE_CHANGE;
+         i++) {
         limits = tact_local_solve_friction_state(problem, &at, r, &multiplier);
         if (!(r[0] > 0.0)) {
             return limits;
         }
         double next[6];
         memcpy(next, r, sizeof next);
-        int found = i % 2 ? tact_local_active_set(problem, next) : -1;
+        int found = i % 2 ? tact_local_solve_by_active_set(problem, next) : -1;
         if (found >= 0) {
             memcpy(r, next, sizeof next);
             return found;
@@ -90,8 +91,8 @@ int tact_local_search_part_limit(const struct tact_local_problem *problem, doubl
             slip_opposed_by_friction(problem, &at, r, slip);
         } else { /* the contact sticks: friction is within the surface, unless that is narrower than
                     the ellipsoid */
-            int within = tact_local_is_within_friction(problem, r, own.d);
-            tact_v3_copy(slip, within ? at.slip : own.slip);
+            int is_within_limit_surface = tact_local_is_within_friction_limit(problem, r, own.d);
+            tact_v3_copy(slip, is_within_limit_surface ? at.slip : own.slip);
         }
         change = advance_friction_state(problem, &at, own.d, slip, i < FULL_STEPS ? 1.0 : 0.5);
     }

@@ -15,29 +15,29 @@ double tact_local_friction_limit_ratio(const struct tact_local_problem *problem,
     }
     double inverse = 1.0 / most, x = r[1] * inverse, y = r[2] * inverse, w[2];
     if (tact_has_friction_points(problem)) {
-        struct friction_at_slip at;
+        struct limit_surface_at_slip at;
         double z[3], slip[3] = {0.0, 0.0, 0.0};
-        tact_local_friction(problem, r, d, z);
-        return sqrt(tact_friction_points_limit(problem, z, slip, &at)) / r[0];
+        tact_local_scaled_friction(problem, r, d, z);
+        return sqrt(tact_friction_points_squared_gauge(problem, z, slip, &at)) / r[0];
     }
     double m = spin > 0.0 ? spin / arm * inverse : 0.0;
     return sqrt(tact_local_limit_surface(problem, x * x + y * y, m * m, w));
 }
 
-int tact_local_is_within_friction(const struct tact_local_problem *problem, const double *r,
-                                  const double *d)
+int tact_local_is_within_friction_limit(const struct tact_local_problem *problem, const double *r,
+                                        const double *d)
 {
     double z[3];
     if (!tact_has_friction_points(problem) || !(problem->mu * r[0] > 0.0)) {
         return tact_local_friction_limit_ratio(problem, r, d) <= 1.0;
     }
-    tact_local_friction(problem, r, d, z);
-    return tact_friction_points_contains(problem, z, r[0]);
+    tact_local_scaled_friction(problem, r, d, z);
+    return tact_friction_points_surface_contains(problem, z, r[0]);
 }
 
 double tact_local_edge_distance_ratio(const struct tact_local_problem *problem, const double *d)
 {
-    if (!tact_local_transmits_rolling(problem)) {
+    if (!tact_local_transmits_rolling_torque(problem)) {
         return 0.0;
     }
     if (problem->corners) {

@@ -9,8 +9,8 @@
 static const double fit[3][3] = {
     {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
 
-double tact_local_surface_curvature(const struct tact_local_problem *problem, double f, double m,
-                                    double w[2], double *curvature)
+double tact_local_limit_surface_curvature(const struct tact_local_problem *problem, double f,
+                                          double m, double w[2], double *curvature)
 {
     enum tact_surface surface = problem->surface;
     double sum = f + m;
@@ -33,5 +33,5 @@ double tact_local_limit_surface(const struct tact_local_problem *problem, double
                                 double w[2])
 {
     double curvature;
-    return tact_local_surface_curvature(problem, f, m, w, &curvature);
+    return tact_local_limit_surface_curvature(problem, f, m, w, &curvature);
 }

@@ -20,7 +20,7 @@ struct rim {
 
 /** Number of directions on the rim of the cone among which the start of a search is chosen. */
 enum { RIM_DIRECTIONS = 16, RIM_STEPS = 8 };
-static const double directions[RIM_DIRECTIONS][2] = {
+static const double rim_directions[RIM_DIRECTIONS][2] = {
     {1.0, 0.0},
     {0.92387953251128676, 0.38268343236508977},
     {0.70710678118654752, 0.70710678118654752},
@@ -41,7 +41,7 @@ static const double directions[RIM_DIRECTIONS][2] = {
 
 /* Derivative of the objective along the rim, in the direction rotated from `from` by an angle given
  * as the tangent of its half. */
-static double rim_slope_at_half_tangent(void *user, double half)
+static double rim_derivative_at_half_angle(void *user, double half)
 {
     struct rim *rim = user;
     double share = 1.0 / (1.0 + half * half), c = (1.0 - half * half) * share,
@@ -72,11 +72,11 @@ static int minimize_on_rim_by_newton(struct rim *rim)
         }
         double force = -eg / ehe, slope = force * het + tact_v3_dot(t, rim->g);
         double opening_velocity = force * he[0] + rim->g[0];
-        double second_derivative =
+        double rim_second_derivative =
             opening_velocity + force * tact_v3_dot(t, ht) - (slope + force * het) * het / ehe;
         tact_v3_scale(rim->x, e, force);
-        turn = -slope / second_derivative;
-        if (!(opening_velocity > 0.0) || !(second_derivative > 0.0) || fabs(turn) > 0.5) {
+        turn = -slope / rim_second_derivative;
+        if (!(opening_velocity > 0.0) || !(rim_second_derivative > 0.0) || fabs(turn) > 0.5) {
             return 0;
         }
         tact_v3_axpy(e, turn, t);
@@ -88,7 +88,7 @@ static int minimize_on_rim_by_newton(struct rim *rim)
 }
 
 /* Minimum of the objective along the ray e of the cone. */
-static double minimize_objective_along(const double *h, const double *g, const double *e)
+static double minimum_along_cone_ray(const double *h, const double *g, const double *e)
 {
     double eg = g[0] + g[1] * e[0] + g[2] * e[1];
     double ehe = h[0] + 2.0 * (h[1] * e[0] + h[2] * e[1]) + h[4] * e[0] * e[0] +
@@ -99,7 +99,7 @@ static double minimize_objective_along(const double *h, const double *g, const d
 /* Points of the rim by their multiplier: x(m) = -(H - m J)^-1 g with J = diag(1, -1, -1). x'Jx
  * increases with m, from its value at the unconstrained minimum x(0) to above 0, as long as H - m J
  * is positive definite, which requires m < H00. Returns x'Jx / |x|^2, and 1 beyond. */
-static double rim_form_at_multiplier(void *user, double multiplier)
+static double cone_form_at_multiplier(void *user, double multiplier)
 {
     struct rim *rim = user;
     double a[9];
@@ -122,12 +122,12 @@ static double rim_form_at_multiplier(void *user, double multiplier)
  */
 static int minimize_by_multiplier(struct rim *rim)
 {
-    double least = rim_form_at_multiplier(rim, 0.0);
+    double least = cone_form_at_multiplier(rim, 0.0);
     if (!(least < 0.0)) {
         return 0;
     }
-    double m = tact_root_find(rim_form_at_multiplier, rim, 0.0, least, rim->h[0], 1.0, 80);
-    return rim_form_at_multiplier(rim, m) < 1.0 && rim->x[0] > 0.0 &&
+    double m = tact_root_find(cone_form_at_multiplier, rim, 0.0, least, rim->h[0], 1.0, 80);
+    return cone_form_at_multiplier(rim, m) < 1.0 && rim->x[0] > 0.0 &&
            tact_hypot(rim->x[1], rim->x[2]) > 0.0 && minimize_on_rim_by_newton(rim);
 }
 
@@ -146,10 +146,10 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         return;
     }
     for (int i = 0; i < RIM_DIRECTIONS; i++) {
-        double value = minimize_objective_along(h, g, directions[i]);
+        double value = minimum_along_cone_ray(h, g, rim_directions[i]);
         if (value < best) {
             best = value;
-            memcpy(rim.from, directions[i], sizeof rim.from);
+            memcpy(rim.from, rim_directions[i], sizeof rim.from);
         }
     }
     if (!(best < 0.0)) { /* the objective decreases only in a narrow range about the steepest
@@ -167,20 +167,20 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         tact_v3_copy(x, rim.x);
         return;
     }
-    double flo = rim_slope_at_half_tangent(&rim, -reach),
-           fhi = rim_slope_at_half_tangent(&rim, reach);
+    double flo = rim_derivative_at_half_angle(&rim, -reach),
+           fhi = rim_derivative_at_half_angle(&rim, reach);
     if (flo < 0.0 && fhi > 0.0) {
-        tact_root_find(rim_slope_at_half_tangent, &rim, -reach, flo, reach, fhi, 60);
+        tact_root_find(rim_derivative_at_half_angle, &rim, -reach, flo, reach, fhi, 60);
     } else {
-        rim_slope_at_half_tangent(&rim, 0.0);
+        rim_derivative_at_half_angle(&rim, 0.0);
     }
     tact_v3_copy(x, rim.x);
 }
 
 /* Compares a candidate on the ray of a corner or on the face between two with the smallest
  * objective so far. */
-static void keep_minimum_on_segment(double objective, const double *p, double a, const double *q,
-                                    double b, double *best, double *x)
+static void keep_smaller_minimum_on_face(double objective, const double *p, double a,
+                                         const double *q, double b, double *best, double *x)
 {
     if (objective < *best) {
         *best = objective;
@@ -191,8 +191,8 @@ static void keep_minimum_on_segment(double objective, const double *p, double a,
 }
 
 /* Minimum on the faces of the cone over the polygon: tries every corner and every edge. */
-static void minimize_on_faces(const struct normal_patch *patch, const double *h, const double *g,
-                              double *x)
+static void minimize_on_faces(const struct admissible_pressure_centres *patch, const double *h,
+                              const double *g, double *x)
 {
     double he[TACT_PATCH_CORNERS][3], eg[TACT_PATCH_CORNERS], best = 0.0;
     int n = patch->corners;
@@ -210,18 +210,19 @@ static void minimize_on_faces(const struct normal_patch *patch, const double *h,
         double qq = he[j][0] + q[0] * he[j][1] + q[1] * he[j][2];
         double det = pp * qq - pq * pq;
         if (eg[i] < 0.0 && pp > 0.0) {
-            keep_minimum_on_segment(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
+            keep_smaller_minimum_on_face(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best,
+                                         x);
         }
         if (det > TACT_PIVOT_FLOOR * pp * qq) {
             double a = (pq * eg[j] - qq * eg[i]) / det, b = (pq * eg[i] - pp * eg[j]) / det;
             if (a > 0.0 && b > 0.0) {
-                keep_minimum_on_segment(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
+                keep_smaller_minimum_on_face(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
             }
         }
     }
 }
 
-static int is_inside_normal_cone(const struct normal_patch *patch, const double *x)
+static int is_inside_normal_cone(const struct admissible_pressure_centres *patch, const double *x)
 {
     if (!patch->corners) {
         return x[0] >= tact_hypot(x[1], x[2]);
@@ -235,7 +236,7 @@ static int is_inside_normal_cone(const struct normal_patch *patch, const double 
     return x[0] >= 0.0;
 }
 
-int tact_normal_patch_opens(const struct normal_patch *patch, const double *v)
+int tact_normal_does_velocity_open(const struct admissible_pressure_centres *patch, const double *v)
 {
     if (!patch->corners) {
         return v[0] >= tact_hypot(v[1], v[2]);
@@ -248,10 +249,10 @@ int tact_normal_patch_opens(const struct normal_patch *patch, const double *v)
     return 1;
 }
 
-int tact_normal_minimize(const struct normal_patch *patch, const double *h, const double *g,
-                         double *x)
+int tact_normal_minimize_over_cone(const struct admissible_pressure_centres *patch, const double *h,
+                                   const double *g, double *x)
 {
-    if (tact_normal_patch_opens(patch, g)) {
+    if (tact_normal_does_velocity_open(patch, g)) {
         tact_v3_set(x, 0.0, 0.0, 0.0);
         return 0;
     }

@@ -8,21 +8,21 @@
 #define TACT_CONTACT_ANDERSON_INTERNAL_H
 
 #define ANDERSON_WINDOW 8
-#define ANDERSON_VECTORS                                                                           \
+#define ANDERSON_STORAGE_VECTORS                                                                   \
     (2 + 3 * ANDERSON_WINDOW) /* number of vectors in the storage, each as long as the unknowns */
 
 struct anderson {
     int size;                       /* number of unknowns */
-    int known;                      /* number of sweeps recorded since the restart */
+    int recorded_sweeps;            /* number of sweeps recorded since the restart */
     double *f, *g;                  /* scaled residual g - x and result g of the last sweep */
     double *df[ANDERSON_WINDOW];    /* differences between successive residuals (scaled) */
     double *dg[ANDERSON_WINDOW];    /* differences between successive results */
     double *basis[ANDERSON_WINDOW]; /* orthonormal basis of the span of the residual differences */
 };
 
-/* Initialises the acceleration for `size` unknowns. numbers: storage for ANDERSON_VECTORS * size
- * numbers. */
-void tact_anderson_begin(struct anderson *a, double *numbers, int size);
+/* Initialises the acceleration for `size` unknowns. numbers: storage for ANDERSON_STORAGE_VECTORS *
+ * size numbers. */
+void tact_anderson_initialise(struct anderson *a, double *numbers, int size);
 
 /* Restarts the acceleration: discards the recorded sweeps. */
 void tact_anderson_restart(struct anderson *a);

@@ -10,15 +10,15 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-#define MAX_CONES 8192 /* capacity for second-order cones of an island */
+#define MAX_ISLAND_CONES 8192 /* capacity for second-order cones of an island */
 #define MIN_FRICTION_COEFFICIENT                                                                   \
     1e-3 /* smallest friction coefficient for which the interior-point method is used: a thinner   \
             friction cone is ill-conditioned */
 #define BOUNDARY_STEP_FRACTION                                                                     \
     0.99 /* largest fraction of the distance to the border of a cone that a step covers */
-#define MIN_STEP_LENGTH                                                                            \
+#define MIN_INTERIOR_POINT_STEP                                                                    \
     1e-3 /* relative length of an interior-point step below which the method ends */
-#define STAGNATED_PRODUCT_RATIO                                                                    \
+#define STAGNATED_COMPLEMENTARITY_RATIO                                                            \
     1e-12 /* complementarity product, relative to the start: below it, a step that does not halve  \
              the product is the last */
 #define COMPLEMENTARITY_TOLERANCE                                                                  \
@@ -30,7 +30,7 @@ int tact_barrier_create(struct tact_world *world)
     struct barrier *b = &world->barrier;
     size_t contacts = (size_t)world->contact_capacity, bodies = (size_t)world->body_count;
     size_t cones = contacts * (1 + TACT_PATCH_CORNERS);
-    b->cone_capacity = cones < MAX_CONES ? (int)cones : MAX_CONES;
+    b->cone_capacity = cones < MAX_ISLAND_CONES ? (int)cones : MAX_ISLAND_CONES;
     b->cones = calloc((size_t)b->cone_capacity + 1, sizeof *b->cones);
     b->blocks = calloc(contacts + 1, sizeof *b->blocks);
     b->v = calloc(6 * bodies + 1, sizeof *b->v);
@@ -124,7 +124,7 @@ static double max_step_inside_cone(const double *x, const double *d, int size)
 
 /* Sets the cones that keep the centre of pressure (-r[5], r[4]) / r[0] in the patch's polygon or
  * ellipse. Returns their number. */
-static int add_pressure_cones(const struct tact_local_problem *local, struct barrier_cone *p)
+static int add_pressure_centre_cones(const struct tact_local_problem *local, struct barrier_cone *p)
 {
     double length = tact_max(local->semi[0], local->semi[1]);
     for (int i = 0; i < local->corners; i++) {
@@ -167,7 +167,8 @@ static int add_pressure_cones(const struct tact_local_problem *local, struct bar
 
 /* Sets the cone of the torques that resist rolling, bounded by an ellipse times f_n. Returns 1, the
  * number of cones. */
-static int add_rolling_cone(const struct tact_local_problem *local, struct barrier_cone *p)
+static int add_rolling_resistance_cone(const struct tact_local_problem *local,
+                                       struct barrier_cone *p)
 {
     memset(p->g, 0, sizeof p->g);
     p->size = 3;
@@ -178,7 +179,7 @@ static int add_rolling_cone(const struct tact_local_problem *local, struct barri
 }
 
 /* Builds the cones of all contacts. Returns their number, or 0 where the method does not apply. */
-static int build_cones(struct tact_world *world, const struct island *island)
+static int build_island_cones(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
     int count = 0;
@@ -186,25 +187,26 @@ static int build_cones(struct tact_world *world, const struct island *island)
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const struct tact_local_problem *local = &block->local;
         struct barrier_block *b = &barrier->blocks[i];
-        int rolls = tact_local_transmits_rolling(local), is_rotational = local->spin_arm > 0.0;
+        int rolls = tact_local_transmits_rolling_torque(local),
+            has_torsion_limit = local->spin_arm > 0.0;
         b->resists_rolling = tact_local_resists_rolling(local);
         if (count + 2 + local->corners > barrier->cone_capacity ||
             !(local->mu > MIN_FRICTION_COEFFICIENT) ||
-            ((rolls || b->resists_rolling) && !is_rotational)) {
+            ((rolls || b->resists_rolling) && !has_torsion_limit)) {
             return 0;
         }
         b->first = count;
-        b->rows = rolls || b->resists_rolling ? 6 : is_rotational ? 4 : 3;
-        barrier->cones[count].size = is_rotational ? 4 : 3;
+        b->rows = rolls || b->resists_rolling ? 6 : has_torsion_limit ? 4 : 3;
+        barrier->cones[count].size = has_torsion_limit ? 4 : 3;
         b->count = 1;
         if (rolls) {
-            b->count += add_pressure_cones(local, barrier->cones + count + 1);
+            b->count += add_pressure_centre_cones(local, barrier->cones + count + 1);
         } else if (b->resists_rolling) {
-            b->count += add_rolling_cone(local, barrier->cones + count + 1);
+            b->count += add_rolling_resistance_cone(local, barrier->cones + count + 1);
         }
         count += b->count;
         memset(b->target_velocity, 0, sizeof b->target_velocity);
-        tact_impact_subtract_target(block, b->target_velocity);
+        tact_impact_subtract_target_velocity(block, b->target_velocity);
         for (int k = 0; k < 6; k++) {
             b->row_cfm[k] = block->row_cfm[k] + (k ? 0.0 : block->normal_cfm);
         }
@@ -215,7 +217,8 @@ static int build_cones(struct tact_world *world, const struct island *island)
 
 /* Sets impulses and velocities to the scale of the bodies' momentum and speed. Returns their
  * product, or 0 where nothing moves. */
-static double init_iterates(struct tact_world *world, const struct island *island, int cone_count)
+static double init_interior_point_iterates(struct tact_world *world, const struct island *island,
+                                           int cone_count)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
@@ -266,7 +269,7 @@ static void set_friction_cone(const struct tact_local_problem *local, const doub
 {
     double mu = local->mu, d[2] = {0.0, 0.0}, w[2] = {1.0, 1.0};
     double arm = p->size == 4 ? local->spin_arm : 1.0, torsion = 0.0;
-    if (tact_local_transmits_rolling(local) && r[0] > 0.0) {
+    if (tact_local_transmits_rolling_torque(local) && r[0] > 0.0) {
         d[0] = -r[5] / r[0];
         d[1] = r[4] / r[0];
         double out = tact_max(1.0, tact_local_edge_distance_ratio(local, d));
@@ -309,7 +312,8 @@ static double compute_de_saxce_term(const struct barrier_cone *p, const double *
 
 /* Returns the rolling speed in the metric of the rolling cone, the term that keeps rolling
  * resistance from causing a normal velocity, and adds its derivative. */
-static double compute_rolling_term(const struct barrier_cone *p, const double *u, double *slope)
+static double compute_rolling_speed_term(const struct barrier_cone *p, const double *u,
+                                         double *slope)
 {
     const double arm[2] = {1.0 / p->g[6 + 4], 1.0 / p->g[12 + 5]};
     const double speed[2] = {arm[0] * u[4], arm[1] * u[5]}, size = tact_hypot(speed[0], speed[1]);
@@ -331,9 +335,10 @@ static double evaluate_contact_residual(struct tact_world *world, const struct b
     memcpy(u, b->target_velocity, sizeof u);
     tact_direct_contact_velocity(&world->direct, block, barrier->v, u);
     tact_block_add_compliance(block, b->r, u);
-    double term = compute_de_saxce_term(cones, u, b->slope);
-    term += b->resists_rolling ? compute_rolling_term(cones + 1, u, b->slope) : 0.0;
-    u[0] += term;
+    double de_saxce_velocity = compute_de_saxce_term(cones, u, b->slope);
+    de_saxce_velocity +=
+        b->resists_rolling ? compute_rolling_speed_term(cones + 1, u, b->slope) : 0.0;
+    u[0] += de_saxce_velocity;
     for (int k = 0; k < b->count; k++) {
         struct barrier_cone *p = &cones[k];
         multiply_cone_rows(p, b->r, p->primal_residual);
@@ -377,7 +382,7 @@ static double evaluate_island_residuals(struct tact_world *world, const struct i
 }
 
 /* out += G' W^2 G of a cone. */
-static void add_stiffness(const struct barrier_cone *p, double *out)
+static void add_cone_stiffness(const struct barrier_cone *p, double *out)
 {
     double a[4], sign, size = p->beta * p->beta, row[6] = {0.0};
     for (int i = 0; i < p->size; i++) {
@@ -397,7 +402,7 @@ static void add_stiffness(const struct barrier_cone *p, double *out)
 
 /* Computes the response of each contact to its bodies' velocities, and factors the matrix of all.
  * Returns 0 where it is singular. */
-static int assemble_system(struct tact_world *world, const struct island *island)
+static int assemble_interior_point_system(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
     tact_direct_set_mass_matrices(&world->direct);
@@ -407,7 +412,7 @@ static int assemble_system(struct tact_world *world, const struct island *island
         double h[36] = {0.0}, slip[36] = {0.0}; /* identity plus the derivative of De Saxce's term,
                                                    in the rows that the patch transmits */
         for (int m = b->first; m < b->first + b->count; m++) {
-            add_stiffness(&barrier->cones[m], h);
+            add_cone_stiffness(&barrier->cones[m], h);
         }
         for (int q = 0; q < 36; q++) {
             int used = q / 6 < b->rows && q % 6 < b->rows;
@@ -415,8 +420,8 @@ static int assemble_system(struct tact_world *world, const struct island *island
             h[q] = used ? h[q] + slip[q] * b->row_cfm[q % 6] : (double)(q % 7 == 0);
             b->inverse[q] = q % 7 == 0;
         }
-        if (block->cross_coupled) {
-            tact_6x6_add_product(h, 1.0, slip, block->cross_cfm);
+        if (block->has_cross_compliance) {
+            tact_6x6_add_product(h, 1.0, slip, block->cross_compliance);
         }
         if (!tact_6x6_solve_in_place(h, b->inverse, 6)) {
             return 0;
@@ -446,7 +451,7 @@ static void set_complementarity_right_side(struct barrier_cone *p, double centre
             left[i] -= both[i];
         }
     }
-    jordan_divide(p->scaled_cone_point, left, p->size, p->scaled_target);
+    jordan_divide(p->scaled_cone_point, left, p->size, p->complementarity_right_side);
 }
 
 /* Change W (target - W ds) of a cone's dual velocity that belongs to the change ds of its impulse.
@@ -456,17 +461,18 @@ static void dual_velocity_change(const struct barrier_cone *p, const double *ds,
     double x[4];
     apply_nesterov_todd_scaling(p, 0, ds, x);
     for (int i = 0; i < p->size; i++) {
-        x[i] = p->scaled_target[i] - x[i];
+        x[i] = p->complementarity_right_side[i] - x[i];
     }
     apply_nesterov_todd_scaling(p, 0, x, out);
 }
 
 /* Computes the step of a contact for changes v of its bodies' velocities. Returns the fraction of
  * the step that stays inside the cones. */
-static double compute_contact_step(struct tact_world *world, const struct block *block,
-                                   struct barrier_block *b)
+static double compute_contact_interior_point_step(struct tact_world *world,
+                                                  const struct block *block,
+                                                  struct barrier_block *b)
 {
-    double max_steps = 1e30, u[6] = {0.0};
+    double max_step_fraction = 1e30, u[6] = {0.0};
     tact_direct_contact_velocity(&world->direct, block, world->direct.rhs, u);
     memcpy(b->dr, b->a, sizeof b->dr);
     tact_6x6_add_matrix_vector(b->dr, 1.0, b->c, u);
@@ -477,10 +483,10 @@ static double compute_contact_step(struct tact_world *world, const struct block 
             p->ds[i] += p->primal_residual[i];
         }
         dual_velocity_change(p, p->ds, p->dy);
-        max_steps = tact_min(max_steps, max_step_inside_cone(p->s, p->ds, p->size));
-        max_steps = tact_min(max_steps, max_step_inside_cone(p->y, p->dy, p->size));
+        max_step_fraction = tact_min(max_step_fraction, max_step_inside_cone(p->s, p->ds, p->size));
+        max_step_fraction = tact_min(max_step_fraction, max_step_inside_cone(p->y, p->dy, p->size));
     }
-    return max_steps;
+    return max_step_fraction;
 }
 
 /* Solves for an interior-point step. Returns the fraction of the step that stays inside all cones.
@@ -489,7 +495,7 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
-    double max_steps = 1e30;
+    double max_step_fraction = 1e30;
     memcpy(d->rhs, barrier->momentum_residual, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     for (int i = 0; i < island->blocks.count; i++) {
         struct barrier_block *b = &barrier->blocks[i];
@@ -508,13 +514,16 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
     tact_direct_back_substitute(d);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        max_steps = tact_min(max_steps, compute_contact_step(world, block, &barrier->blocks[i]));
+        max_step_fraction =
+            tact_min(max_step_fraction,
+                     compute_contact_interior_point_step(world, block, &barrier->blocks[i]));
     }
-    return tact_min(1.0, BOUNDARY_STEP_FRACTION * max_steps);
+    return tact_min(1.0, BOUNDARY_STEP_FRACTION * max_step_fraction);
 }
 
 /* Mean complementarity product of impulse and velocity after a fraction of the step. */
-static double complementarity_after_step(const struct barrier *barrier, int cones, double share)
+static double mean_complementarity_after_step(const struct barrier *barrier, int cones,
+                                              double share)
 {
     double gap = 0.0;
     for (int i = 0; i < cones; i++) {
@@ -531,13 +540,13 @@ static int mehrotra_predictor_corrector(struct tact_world *world, const struct i
                                         int cones, double gap)
 {
     struct barrier *barrier = &world->barrier;
-    if (!assemble_system(world, island)) {
+    if (!assemble_interior_point_system(world, island)) {
         return 0;
     }
     for (int i = 0; i < cones; i++) {
         set_complementarity_right_side(&barrier->cones[i], 0.0, 0);
     }
-    double left = tact_max(0.0, complementarity_after_step(
+    double left = tact_max(0.0, mean_complementarity_after_step(
                                     barrier, cones, solve_interior_point_step(world, island))) /
                   gap;
     double centre = gap * tact_min(1.0, left * left * left);
@@ -553,7 +562,7 @@ static int mehrotra_predictor_corrector(struct tact_world *world, const struct i
         tact_axpy(barrier->cones[i].s, share, barrier->cones[i].ds, barrier->cones[i].size);
         tact_axpy(barrier->cones[i].y, share, barrier->cones[i].dy, barrier->cones[i].size);
     }
-    return share > MIN_STEP_LENGTH;
+    return share > MIN_INTERIOR_POINT_STEP;
 }
 
 int tact_barrier_solve(struct tact_world *world, const struct island *island, int max_steps)
@@ -562,13 +571,14 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
     if (tact_island_has_hands(world, island) || !tact_direct_order_nodes(world, island)) {
         return 0;
     }
-    int cones = build_cones(world, island);
-    double first = cones ? init_iterates(world, island, cones) : 0.0, gap = first;
+    int cones = build_island_cones(world, island);
+    double first = cones ? init_interior_point_iterates(world, island, cones) : 0.0, gap = first;
     while (first > 0.0 && steps < max_steps) {
         double before = gap;
         gap = evaluate_island_residuals(world, island, cones);
-        int has_stagnated = gap < STAGNATED_PRODUCT_RATIO * first && gap > 0.5 * before;
-        if (has_stagnated || !(gap > COMPLEMENTARITY_TOLERANCE * first) ||
+        int has_complementarity_stagnated =
+            gap < STAGNATED_COMPLEMENTARITY_RATIO * first && gap > 0.5 * before;
+        if (has_complementarity_stagnated || !(gap > COMPLEMENTARITY_TOLERANCE * first) ||
             !mehrotra_predictor_corrector(world, island, cones, gap)) {
             break;
         }

@@ -29,8 +29,8 @@ struct barrier_cone {
     double w[4], beta;           /* scaling W, with W s = W^-1 y */
     double scaled_cone_point[4]; /* W s */
     double primal_residual[4];   /* G r - s */
-    double scaled_target[4]; /* right side of the cone's linear equation: required value of W ds +
-                                W^-1 dy */
+    double complementarity_right_side[4]; /* right side of the cone's linear equation: required
+                                value of W ds + W^-1 dy */
     double ds[4], dy[4];
 };
 

@@ -4,17 +4,18 @@
 #include "contact/linear.h"
 
 #define MAX_RK_STEP_ANGLE 0.02 /* largest rotation of a body in a Runge-Kutta step [rad] */
-#define MAX_DRIFT_STEPS                                                                            \
+#define MAX_RK_STEPS_PER_TICK                                                                      \
     64 /* most Runge-Kutta steps in a tick: where a body turns by more than 1.28 rad in it,        \
           accuracy decreases */
-#define MIN_GYROSCOPIC_TURN                                                                        \
+#define MIN_GYROSCOPIC_ROTATION                                                                    \
     1e-8 /* rotation in a tick [rad] below which the gyroscopic change of angular velocity is less \
             than rounding */
 
-static void unpack_symmetric_matrix(const double *packed, double *m)
+static void unpack_symmetric_matrix(const double *packed_symmetric, double *m)
 {
-    const double full[9] = {packed[0], packed[3], packed[4], packed[3], packed[1],
-                            packed[5], packed[4], packed[5], packed[2]};
+    const double full[9] = {packed_symmetric[0], packed_symmetric[3], packed_symmetric[4],
+                            packed_symmetric[3], packed_symmetric[1], packed_symmetric[5],
+                            packed_symmetric[4], packed_symmetric[5], packed_symmetric[2]};
     for (int i = 0; i < 9; i++) {
         m[i] = full[i];
     }
@@ -31,8 +32,8 @@ static int is_physical_inertia(const double *inertia)
     for (int which = 0; which < 2; which++) {
         double m[9];
         for (int i = 0; i < 9; i++) {
-            double diagonal = i % 4 == 0 ? half * (1.0 + 1e-9) : 0.0;
-            m[i] = which ? diagonal - inertia[i] : inertia[i];
+            double half_trace_entry = i % 4 == 0 ? half * (1.0 + 1e-9) : 0.0;
+            m[i] = which ? half_trace_entry - inertia[i] : inertia[i];
         }
         double m2 = m[0] * m[4] - m[1] * m[3];
         double det = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
@@ -139,9 +140,10 @@ void tact_body_drift(struct tact_body *body, double h)
     tact_body_momentum(body, l);
     /* A rotation angle that is not finite takes the largest number of steps, after which the pose
      * is not finite either. */
-    int steps = angle <= MAX_RK_STEP_ANGLE * MAX_DRIFT_STEPS ? 1 + (int)(angle / MAX_RK_STEP_ANGLE)
-                                                             : MAX_DRIFT_STEPS;
-    if (angle > MIN_GYROSCOPIC_TURN) {
+    int steps = angle <= MAX_RK_STEP_ANGLE * MAX_RK_STEPS_PER_TICK
+                    ? 1 + (int)(angle / MAX_RK_STEP_ANGLE)
+                    : MAX_RK_STEPS_PER_TICK;
+    if (angle > MIN_GYROSCOPIC_ROTATION) {
         for (int i = 0; i < steps; i++) {
             runge_kutta_rotation_step(body, l, h / steps, body->pose.quat_wxyz);
         }

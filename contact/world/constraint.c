@@ -9,26 +9,27 @@
 
 static const double pi = 3.14159265358979323846;
 
-struct tact_body *tact_constraint_body(const struct tact_world *world, struct tact_owner owner)
+struct tact_body *tact_constraint_body_of_owner(const struct tact_world *world,
+                                                struct tact_owner owner)
 {
     return owner.kind == TACT_OWNER_BODY ? &world->bodies[owner.index].body : NULL;
 }
 
-struct tact_body *tact_constraint_side(const struct tact_world *world,
-                                       const struct world_constraint *w, int side)
+struct tact_body *tact_constraint_body_on_side(const struct tact_world *world,
+                                               const struct world_constraint *w, int side)
 {
-    return tact_constraint_body(world, side ? w->constraint.b : w->constraint.a);
+    return tact_constraint_body_of_owner(world, side ? w->constraint.b : w->constraint.a);
 }
 
-const struct tact_pose *tact_constraint_pose(const struct tact_world *world,
-                                             struct tact_owner owner)
+const struct tact_pose *tact_constraint_pose_of_owner(const struct tact_world *world,
+                                                      struct tact_owner owner)
 {
     static const struct tact_pose fixed = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
-    const struct tact_body *body = tact_constraint_body(world, owner);
+    const struct tact_body *body = tact_constraint_body_of_owner(world, owner);
     return body ? &body->pose : &fixed;
 }
 
-static int is_existing_owner(const struct tact_world *world, struct tact_owner owner)
+static int is_existing_body_or_fixed(const struct tact_world *world, struct tact_owner owner)
 {
     return owner.index >= 0 && (owner.kind == TACT_OWNER_FIXED ||
                                 (owner.kind == TACT_OWNER_BODY && owner.index < world->body_count));
@@ -37,7 +38,7 @@ static int is_existing_owner(const struct tact_world *world, struct tact_owner o
 static int can_constrain_bodies(const struct tact_world *world, struct tact_owner a,
                                 struct tact_owner b)
 {
-    return is_existing_owner(world, a) && is_existing_owner(world, b) &&
+    return is_existing_body_or_fixed(world, a) && is_existing_body_or_fixed(world, b) &&
            (a.kind == TACT_OWNER_BODY || b.kind == TACT_OWNER_BODY) &&
            (a.kind != b.kind || a.index != b.index);
 }
@@ -77,20 +78,20 @@ int tact_constraint_between(struct tact_world *world, enum tact_constraint_kind 
     out->kind = kind;
     out->a = a;
     out->b = b;
-    out->in_a = pose_relative_to(tact_constraint_pose(world, a), frame);
-    out->in_b = pose_relative_to(tact_constraint_pose(world, b), frame);
+    out->in_a = pose_relative_to(tact_constraint_pose_of_owner(world, a), frame);
+    out->in_b = pose_relative_to(tact_constraint_pose_of_owner(world, b), frame);
     return 0;
 }
 
 int tact_world_add_constraint(struct tact_world *world, const struct tact_constraint *constraint)
 {
-    int is_rotational = constraint->kind == TACT_CONSTRAINT_HINGE;
-    if (world->is_finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
+    int is_hinge = constraint->kind == TACT_CONSTRAINT_HINGE;
+    if (world->is_world_finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
         !can_constrain_bodies(world, constraint->a, constraint->b) ||
         !is_valid_pose(&constraint->in_a) || !is_valid_pose(&constraint->in_b) ||
         !isfinite(constraint->lower + constraint->upper) || !(constraint->damping >= 0.0) ||
         !(constraint->friction >= 0.0) || !isfinite(constraint->damping + constraint->friction) ||
-        (is_rotational && constraint->lower < constraint->upper &&
+        (is_hinge && constraint->lower < constraint->upper &&
          (constraint->lower < -pi || constraint->upper > pi))) {
         return -EINVAL;
     }
@@ -118,7 +119,7 @@ struct tact_constraint *tact_world_constraint(struct tact_world *world, int inde
     return &world->constraints[index].constraint;
 }
 
-static int is_same_owner(const struct tact_owner *side, const struct tact_owner *owner)
+static int is_same_body_or_hand(const struct tact_owner *side, const struct tact_owner *owner)
 {
     return side->kind == owner->kind && side->index == owner->index;
 }
@@ -128,8 +129,8 @@ int tact_constraint_exists_between(const struct tact_world *world, const struct 
 {
     for (int i = 0; i < world->constraint_count; i++) {
         const struct tact_constraint *constraint = &world->constraints[i].constraint;
-        if ((is_same_owner(&constraint->a, a) && is_same_owner(&constraint->b, b)) ||
-            (is_same_owner(&constraint->a, b) && is_same_owner(&constraint->b, a))) {
+        if ((is_same_body_or_hand(&constraint->a, a) && is_same_body_or_hand(&constraint->b, b)) ||
+            (is_same_body_or_hand(&constraint->a, b) && is_same_body_or_hand(&constraint->b, a))) {
             return 1;
         }
     }
@@ -147,8 +148,8 @@ static void rotation_between_frames(const struct tact_pose *fa, const struct tac
     }
 }
 
-void tact_constraint_error(const struct tact_constraint *constraint, const struct tact_pose *a,
-                           const struct tact_pose *b, double e[6])
+void tact_constraint_joint_error(const struct tact_constraint *constraint,
+                                 const struct tact_pose *a, const struct tact_pose *b, double e[6])
 {
     struct tact_pose fa, fb;
     double ra[9], rb[9], offset[3], q[4];
@@ -172,8 +173,8 @@ void tact_constraint_error(const struct tact_constraint *constraint, const struc
     }
 }
 
-double tact_constraint_value(const struct tact_constraint *constraint, const struct tact_pose *a,
-                             const struct tact_pose *b)
+double tact_constraint_joint_value(const struct tact_constraint *constraint,
+                                   const struct tact_pose *a, const struct tact_pose *b)
 {
     struct tact_pose fa, fb;
     double rb[9], offset[3], q[4];
@@ -195,8 +196,8 @@ void tact_world_constraint_error(const struct tact_world *world, int index, doub
 {
     const struct tact_constraint *constraint = &world->constraints[index].constraint;
     double e[6];
-    tact_constraint_error(constraint, tact_constraint_pose(world, constraint->a),
-                          tact_constraint_pose(world, constraint->b), e);
+    tact_constraint_joint_error(constraint, tact_constraint_pose_of_owner(world, constraint->a),
+                                tact_constraint_pose_of_owner(world, constraint->b), e);
     out[0] =
         tact_hypot(tact_hypot(e[0], e[1]), constraint->kind == TACT_CONSTRAINT_SLIDER ? 0.0 : e[2]);
     out[1] = constraint->kind == TACT_CONSTRAINT_BALL ? 0.0 : tact_v3_norm(e + 3);

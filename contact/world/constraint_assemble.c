@@ -11,28 +11,29 @@
     1e-5 /* ratio of a contact's mobility with the joints to that without them, below which they   \
           * leave no motion                                                                        \
           */
-#define MAX_CONSTRAINT_ROTATION                                                                    \
+#define MAX_ANGULAR_CORRECTION_RATE                                                                \
     5.0 /* largest speed at which a joint's angular error is corrected [rad/s]; that of its        \
            position error is push_limit */
-#define ROUNDING 2e-15 /* rounding error of a pose, relative to its size */
+#define POSE_ROUNDING_ERROR 2e-15 /* rounding error of a pose, relative to its size */
 
-static const int ball_rows[] = {0, 1, 2}, hinge_rows[] = {0, 1, 2, 3, 4},
-                 slider_rows[] = {0, 1, 3, 4, 5}, fixed_rows[] = {0, 1, 2, 3, 4, 5};
+static const int ball_constrained_rows[] = {0, 1, 2}, hinge_constrained_rows[] = {0, 1, 2, 3, 4},
+                 slider_constrained_rows[] = {0, 1, 3, 4, 5},
+                 fixed_constrained_rows[] = {0, 1, 2, 3, 4, 5};
 
 static const struct {
     const int *rows;
     int count, free_row;
 } kinds[] = {
-    [TACT_CONSTRAINT_BALL] = {ball_rows, 3, -1},
-    [TACT_CONSTRAINT_HINGE] = {hinge_rows, 5, 5},
-    [TACT_CONSTRAINT_SLIDER] = {slider_rows, 5, 2},
-    [TACT_CONSTRAINT_FIXED] = {fixed_rows, 6, -1},
+    [TACT_CONSTRAINT_BALL] = {ball_constrained_rows, 3, -1},
+    [TACT_CONSTRAINT_HINGE] = {hinge_constrained_rows, 5, 5},
+    [TACT_CONSTRAINT_SLIDER] = {slider_constrained_rows, 5, 2},
+    [TACT_CONSTRAINT_FIXED] = {fixed_constrained_rows, 6, -1},
 };
 
 /* Computes J and Y = M^-1 J of a body: wrench and twist of a unit impulse along each row of a
  * joint. */
-static void assemble_body_rows(const struct tact_body *body, const double *rows,
-                               const double *point, double sign, double *j, double *y)
+static void assemble_constraint_body_rows(const struct tact_body *body, const double *rows,
+                                          const double *point, double sign, double *j, double *y)
 {
     double arm[3], inverse_mass = 1.0 / body->mass;
     tact_v3_sub(arm, point, body->pose.position);
@@ -57,38 +58,40 @@ static void assemble_body_rows(const struct tact_body *body, const double *rows,
 
 /* Sets for a joint the part of its error that cannot be corrected in one tick without a jerk, the
  * rate of an error due to rounding, and the rates that its stops allow. */
-static void set_constraint_targets(struct tact_world *world, struct world_constraint *w)
+static void set_constraint_error_targets(struct tact_world *world, struct world_constraint *w)
 {
     const struct tact_constraint *constraint = &w->constraint;
-    const struct tact_pose *a = tact_constraint_pose(world, constraint->a),
-                           *b = tact_constraint_pose(world, constraint->b);
+    const struct tact_pose *a = tact_constraint_pose_of_owner(world, constraint->a),
+                           *b = tact_constraint_pose_of_owner(world, constraint->b);
     double h = world->options.period, e[6],
-           most[2] = {world->options.push_limit * h, MAX_CONSTRAINT_ROTATION * h};
+           most[2] = {world->options.push_limit * h, MAX_ANGULAR_CORRECTION_RATE * h};
     double reach = tact_v3_norm(a->position) + tact_v3_norm(b->position) +
                    tact_v3_norm(constraint->in_a.position) +
                    tact_v3_norm(constraint->in_b.position);
-    tact_constraint_error(constraint, a, b, e);
+    tact_constraint_joint_error(constraint, a, b, e);
     for (int i = 0; i < 6; i++) {
         double size = tact_v3_norm(e + (i < 3 ? 0 : 3)), share = most[i / 3];
-        w->residual_error[i] = size > share ? e[i] * (1.0 - share / size) : 0.0;
+        w->uncorrected_joint_error[i] = size > share ? e[i] * (1.0 - share / size) : 0.0;
     }
-    w->rounding_rate[0] = ROUNDING * reach / h;
-    w->rounding_rate[1] = 2.0 * ROUNDING / h;
-    w->lowest_rate = -INFINITY;
-    w->highest_rate = INFINITY;
+    w->joint_error_rounding_rate[0] = POSE_ROUNDING_ERROR * reach / h;
+    w->joint_error_rounding_rate[1] = 2.0 * POSE_ROUNDING_ERROR / h;
+    w->lowest_rate_at_stops = -INFINITY;
+    w->highest_rate_at_stops = INFINITY;
     if (w->free_row >= 0 && constraint->lower < constraint->upper) {
-        double max_return_speed =
-            w->free_row < 3 ? world->options.push_limit : MAX_CONSTRAINT_ROTATION;
-        w->lowest_rate = tact_min((constraint->lower - constraint->value) / h, max_return_speed);
-        w->highest_rate = tact_max((constraint->upper - constraint->value) / h, -max_return_speed);
+        double max_stop_return_speed =
+            w->free_row < 3 ? world->options.push_limit : MAX_ANGULAR_CORRECTION_RATE;
+        w->lowest_rate_at_stops =
+            tact_min((constraint->lower - constraint->value) / h, max_stop_return_speed);
+        w->highest_rate_at_stops =
+            tact_max((constraint->upper - constraint->value) / h, -max_stop_return_speed);
     }
 }
 
 static void assemble_constraint(struct tact_world *world, struct world_constraint *w)
 {
     struct tact_constraint *constraint = &w->constraint;
-    const struct tact_pose *a = tact_constraint_pose(world, constraint->a),
-                           *b = tact_constraint_pose(world, constraint->b);
+    const struct tact_pose *a = tact_constraint_pose_of_owner(world, constraint->a),
+                           *b = tact_constraint_pose_of_owner(world, constraint->b);
     double s[36] = {0.0}, turn[9], axes[4];
     tact_pose_point(constraint->point, a, constraint->in_a.position);
     tact_quat_mul(axes, b->quat_wxyz, constraint->in_b.quat_wxyz);
@@ -97,7 +100,7 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     for (int i = 0; i < 9; i++) {
         w->rows[i] = turn[i % 3 * 3 + i / 3];
     }
-    constraint->value = tact_constraint_value(constraint, a, b);
+    constraint->value = tact_constraint_joint_value(constraint, a, b);
     w->count = kinds[constraint->kind].count;
     int has_friction_or_stops = constraint->friction > 0.0 || constraint->damping > 0.0 ||
                                 constraint->lower < constraint->upper;
@@ -105,15 +108,16 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     memcpy(w->constrained_row, kinds[constraint->kind].rows,
            (size_t)w->count * sizeof *w->constrained_row);
     for (int k = 0; k < 2; k++) {
-        const struct tact_body *body = tact_constraint_side(world, w, k);
+        const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
         if (body) {
-            assemble_body_rows(body, w->rows, constraint->point, k ? -1.0 : 1.0, w->j[k], w->y[k]);
+            assemble_constraint_body_rows(body, w->rows, constraint->point, k ? -1.0 : 1.0, w->j[k],
+                                          w->y[k]);
             tact_rows_add_schur(s, w->j[k], w->y[k], 6);
         }
     }
     double linear = s[0] + s[7] + s[14], angular = s[21] + s[28] + s[35];
     w->torque_scale = sqrt(angular / linear);
-    set_constraint_targets(world, w);
+    set_constraint_error_targets(world, w);
 }
 
 /* Adds the coupling C = J_constraint Y of one joint with one side of a contact (six columns) or
@@ -153,14 +157,14 @@ static void add_mechanism_coupling(const struct tact_world *world, int mechanism
 
 /* Computes the response of a mechanism to the free row of a joint, and the mobility of the row with
  * it. */
-static void prepare_free_row(struct tact_world *world, struct world_constraint *w,
-                             double *free_storage)
+static void compute_free_row_response(struct tact_world *world, struct world_constraint *w,
+                                      double *free_response_storage)
 {
     const struct mechanisms *m = &world->mechanisms;
     const struct mechanism *p = &m->list[w->mechanism];
     int rows = p->row_end - p->row;
     double *coupling = world->mechanisms.work;
-    w->free_response = free_storage;
+    w->free_response = free_response_storage;
     memset(coupling, 0, (size_t)rows * sizeof *coupling);
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
@@ -172,7 +176,7 @@ static void prepare_free_row(struct tact_world *world, struct world_constraint *
     memcpy(w->free_response, coupling, (size_t)rows * sizeof *coupling);
     tact_mechanism_solve(m, w->mechanism, w->free_response, 1);
     for (int k = 0; k < 2; k++) {
-        for (int d = 0; d < 6 && tact_constraint_side(world, w, k); d++) {
+        for (int d = 0; d < 6 && tact_constraint_body_on_side(world, w, k); d++) {
             w->mobility += w->j[k][d * 6 + w->free_row] * w->y[k][d * 6 + w->free_row];
         }
     }
@@ -185,42 +189,43 @@ static void prepare_free_row(struct tact_world *world, struct world_constraint *
 
 void tact_constraints_assemble(struct tact_world *world)
 {
-    double *free_storage = world->mechanisms.free_responses;
+    double *free_response_storage = world->mechanisms.free_responses;
     for (int i = 0; i < world->constraint_count; i++) {
         assemble_constraint(world, &world->constraints[i]);
     }
     tact_mechanisms_factor(world);
-    world->mechanisms.responses_used = 0;
+    world->mechanisms.mechanism_responses_used = 0;
     for (int i = 0; i < world->constraint_count; i++) {
         struct world_constraint *w = &world->constraints[i];
         w->mobility = 0.0;
         if (w->free_row >= 0) {
             const struct mechanism *p = &world->mechanisms.list[w->mechanism];
-            prepare_free_row(world, w, free_storage);
-            free_storage += p->row_end - p->row;
+            compute_free_row_response(world, w, free_response_storage);
+            free_response_storage += p->row_end - p->row;
         }
     }
 }
 
 /* Subtracts from the contact's S what the joints of one mechanism take of its mobility, C^T A^-1 C;
  * the response is -A^-1 C. */
-static void eliminate_mechanism(struct tact_world *world, struct block *block,
-                                struct mechanism_response *response)
+static void eliminate_mechanism_from_contact(struct tact_world *world, struct block *block,
+                                             struct mechanism_response *response)
 {
     struct mechanisms *m = &world->mechanisms;
     int rows = m->list[response->mechanism].row_end - m->list[response->mechanism].row;
     size_t size = (size_t)rows * 6;
-    if (m->responses_used + 2 * size > m->response_capacity) {
+    if (m->mechanism_responses_used + 2 * size > m->mechanism_response_capacity) {
         response->mechanism = -1; /* no storage is left for the response: the sweeps converge
                                      without it, more slowly */
         return;
     }
-    double *c = m->response_storage + m->responses_used, *x = c + size, *s = block->local.s;
-    double share = block->has_free_body ? 1.0 : 1.0 - TACT_CONSTRAINT_CFM;
-    m->responses_used += 2 * size;
+    double *c = m->mechanism_response_storage + m->mechanism_responses_used, *x = c + size,
+           *s = block->local.s;
+    double share = block->has_body_free_of_joints ? 1.0 : 1.0 - TACT_CONSTRAINT_CFM;
+    m->mechanism_responses_used += 2 * size;
     memset(c, 0, size * sizeof *c);
     for (int k = 0; k < block->node_count; k++) {
-        const struct block_node *node = &block->nodes[k];
+        const struct block_jacobian_node *node = &block->nodes[k];
         if (node->node < world->body_count &&
             m->mechanism_of_body[node->node] == response->mechanism) {
             add_mechanism_coupling(world, response->mechanism, node->node, node->y, 6, 0, c);
@@ -245,18 +250,18 @@ void tact_constraints_reduce_mobility(struct tact_world *world, struct block *bl
 {
     const struct mechanisms *m = &world->mechanisms;
     double own = block->local.s[0];
-    block->has_free_body = 0;
+    block->has_body_free_of_joints = 0;
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = block->owner[k];
         int mechanism =
             m->count && owner.kind == TACT_OWNER_BODY ? m->mechanism_of_body[owner.index] : -1;
-        block->has_free_body |= owner.kind == TACT_OWNER_BODY && mechanism < 0;
+        block->has_body_free_of_joints |= owner.kind == TACT_OWNER_BODY && mechanism < 0;
         block->response[k].mechanism =
             k && mechanism == block->response[0].mechanism ? -1 : mechanism;
     }
     for (int k = 0; k < 2; k++) {
         if (block->response[k].mechanism >= 0) {
-            eliminate_mechanism(world, block, &block->response[k]);
+            eliminate_mechanism_from_contact(world, block, &block->response[k]);
         }
     }
     block->is_normal_immobile = !(block->local.s[0] > LOCKED_MOBILITY_RATIO * own);

@@ -15,8 +15,8 @@ struct block;
 struct world_constraint {
     struct tact_constraint constraint;
     double rows[9];
-    double j[2][36], y[2][36]; /* J and Y of the joint's two bodies, as in struct block_node; unused
-                                  for a side that is fixed */
+    double j[2][36], y[2][36]; /* J and Y of the joint's two bodies, as in struct
+                                  block_jacobian_node; unused for a side that is fixed */
     /* which of the joint's six rows are constrained, and their number */
     int constrained_row[6], count;
     int row;       /* index of the joint's first constrained row in the matrix of its mechanism */
@@ -25,11 +25,12 @@ struct world_constraint {
     double *free_response; /* impulses of the constrained rows of the mechanism per unit impulse of
                               the free row */
     double mobility; /* mobility of the free row with all joints satisfied [1/kg, 1/(kg m^2)] */
-    double residual_error[6]; /* joint error left after this tick, where it is too large to be
-                                 corrected at once */
-    double rounding_rate[2];  /* rate of a joint error that is due to rounding alone [m/s, rad/s] */
+    double uncorrected_joint_error[6]; /* joint error left after this tick, where it is too large to
+                                 be corrected at once */
+    double joint_error_rounding_rate[2]; /* rate of a joint error that is due to rounding alone
+                                            [m/s, rad/s] */
     /* lowest and highest rate of the free row that the joint's stops allow */
-    double lowest_rate, highest_rate;
+    double lowest_rate_at_stops, highest_rate_at_stops;
     double torque_scale; /* factor by which torques of the joint are comparable with forces [1/m] */
 };
 
@@ -53,11 +54,11 @@ struct mechanisms {
     double *ldl_factors; /* factors of the mechanisms' matrices: L, with a unit diagonal, below the
                             diagonal and 1/D on it */
     double *work;        /* scratch: one number for each row of a mechanism */
-    double *row_velocities;   /* velocity of each constrained row after the step of the sweep: 0
-                                 except for curvature */
-    double *free_responses;   /* storage of the free_response arrays of all joints */
-    double *response_storage; /* storage of the mechanisms' responses to contacts */
-    size_t response_capacity, responses_used;
+    double *constrained_row_velocities; /* velocity of each constrained row after the step of the
+                               sweep: 0 except for curvature */
+    double *free_responses;             /* storage of the free_response arrays of all joints */
+    double *mechanism_response_storage; /* storage of the mechanisms' responses to contacts */
+    size_t mechanism_response_capacity, mechanism_responses_used;
 };
 
 /* Compliance of joints, over their mobility, for a contact none of whose bodies is free of joints.
@@ -74,22 +75,23 @@ struct mechanism_response {
 
 /* Errors of a joint with a and b at these poses, in the axes of b: position (3) [m], rotation (3)
  * [rad]. All six are written; only those that the kind constrains are errors. */
-void tact_constraint_error(const struct tact_constraint *constraint, const struct tact_pose *a,
-                           const struct tact_pose *b, double e[6]);
+void tact_constraint_joint_error(const struct tact_constraint *constraint,
+                                 const struct tact_pose *a, const struct tact_pose *b, double e[6]);
 
 /* Value of a joint: rotation of a about the free axis of a hinge, or displacement along that of a
  * slider. */
-double tact_constraint_value(const struct tact_constraint *constraint, const struct tact_pose *a,
-                             const struct tact_pose *b);
+double tact_constraint_joint_value(const struct tact_constraint *constraint,
+                                   const struct tact_pose *a, const struct tact_pose *b);
 
 /* The free body that an owner names, NULL for a fixed owner; and the pose of an owner. */
-struct tact_body *tact_constraint_body(const struct tact_world *world, struct tact_owner owner);
-const struct tact_pose *tact_constraint_pose(const struct tact_world *world,
-                                             struct tact_owner owner);
+struct tact_body *tact_constraint_body_of_owner(const struct tact_world *world,
+                                                struct tact_owner owner);
+const struct tact_pose *tact_constraint_pose_of_owner(const struct tact_world *world,
+                                                      struct tact_owner owner);
 
 /* The body on side 0 (a) or 1 (b) of a joint; NULL where that side is fixed. */
-struct tact_body *tact_constraint_side(const struct tact_world *world,
-                                       const struct world_constraint *w, int side);
+struct tact_body *tact_constraint_body_on_side(const struct tact_world *world,
+                                               const struct world_constraint *w, int side);
 
 /* 1 where a joint connects the two owners. */
 int tact_constraint_exists_between(const struct tact_world *world, const struct tact_owner *a,
@@ -117,12 +119,13 @@ void tact_constraints_reduce_mobility(struct tact_world *world, struct block *bl
 /* For a contact none of whose bodies is free of joints: subtracts from its velocity u the
  * velocities that the joints have because bodies move along chords within a tick, which no contact
  * can prevent, and adds the compliance of the joints times the impulse r. */
-void tact_constraints_correct_velocity(const struct tact_world *world, const struct block *block,
-                                       const double *r, double u[6]);
+void tact_constraints_correct_contact_velocity(const struct tact_world *world,
+                                               const struct block *block, const double *r,
+                                               double u[6]);
 
 /* Applies the joint impulses that respond to a change of the contact's impulse. */
-void tact_constraints_apply_response(struct tact_world *world, const struct block *block,
-                                     const double *impulse_change);
+void tact_constraints_apply_response_to_contact(struct tact_world *world, const struct block *block,
+                                                const double *impulse_change);
 
 /* Adds the effect of the impulses of all joints of an island to the velocities. */
 void tact_constraints_apply_impulses(struct tact_world *world, const struct island *island);
@@ -135,8 +138,8 @@ double tact_constraints_solve_once(struct tact_world *world, struct island *isla
  * the mechanism then responds. */
 void tact_constraints_copy_impulses(struct tact_world *world, const struct island *island,
                                     double *impulses, int back);
-void tact_constraints_unknown_scales(const struct tact_world *world, const struct island *island,
-                                     double *scale);
+void tact_constraints_set_unknown_scales(const struct tact_world *world,
+                                         const struct island *island, double *scale);
 
 /* Sum of impulse times velocity over the joints of an island, at the present velocities [J]. */
 double tact_constraints_impulse_work(const struct tact_world *world, const struct island *island);

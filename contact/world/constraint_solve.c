@@ -19,7 +19,7 @@ static void apply_constraint_impulse(struct tact_world *world, const struct worl
                                      const double *impulse)
 {
     for (int k = 0; k < 2; k++) {
-        struct tact_body *body = tact_constraint_side(world, w, k);
+        struct tact_body *body = tact_constraint_body_on_side(world, w, k);
         if (body) {
             tact_rows_apply_impulse(body->twist, w->y[k], impulse, 6);
         }
@@ -36,38 +36,39 @@ void tact_constraints_apply_impulses(struct tact_world *world, const struct isla
 
 /* Joint error at the end of the tick to first order in the velocities, for rotations so fast that
  * Newton's step would not converge. */
-static void linearised_error_rates(const struct tact_world *world, const struct world_constraint *w,
-                                   double e[6])
+static void linearised_joint_error_rates(const struct tact_world *world,
+                                         const struct world_constraint *w, double e[6])
 {
     double h = world->options.period;
-    tact_constraint_error(&w->constraint, tact_constraint_pose(world, w->constraint.a),
-                          tact_constraint_pose(world, w->constraint.b), e);
+    tact_constraint_joint_error(&w->constraint,
+                                tact_constraint_pose_of_owner(world, w->constraint.a),
+                                tact_constraint_pose_of_owner(world, w->constraint.b), e);
     for (int i = 0; i < 6; i++) {
-        e[i] = (e[i] - w->residual_error[i]) / h;
+        e[i] = (e[i] - w->uncorrected_joint_error[i]) / h;
     }
     for (int k = 0; k < 2; k++) {
-        const struct tact_body *body = tact_constraint_side(world, w, k);
+        const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
         if (body) {
             tact_rows_add_velocity(e, w->j[k], body->twist, 6);
         }
     }
 }
 
-/* Joint error at the end of the tick at the present velocities, without residual_error, over the
- * period.
+/* Joint error at the end of the tick at the present velocities, without uncorrected_joint_error,
+ * over the period.
  */
-static void rates_of_error(const struct tact_world *world, const struct world_constraint *w,
-                           double e[6])
+static void joint_error_rates(const struct tact_world *world, const struct world_constraint *w,
+                              double e[6])
 {
     struct tact_body moved;
     struct tact_pose pose[2];
     double h = world->options.period;
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
-        const struct tact_body *body = tact_constraint_side(world, w, k);
-        pose[k] = *tact_constraint_pose(world, owner);
+        const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
+        pose[k] = *tact_constraint_pose_of_owner(world, owner);
         if (body && tact_v3_norm(body->twist + 3) * h > FAST_ROTATION_ANGLE) {
-            linearised_error_rates(world, w, e);
+            linearised_joint_error_rates(world, w, e);
             return;
         }
         if (body) {
@@ -76,9 +77,9 @@ static void rates_of_error(const struct tact_world *world, const struct world_co
             pose[k] = moved.pose;
         }
     }
-    tact_constraint_error(&w->constraint, &pose[0], &pose[1], e);
+    tact_constraint_joint_error(&w->constraint, &pose[0], &pose[1], e);
     for (int i = 0; i < 6; i++) {
-        e[i] = (e[i] - w->residual_error[i]) / h;
+        e[i] = (e[i] - w->uncorrected_joint_error[i]) / h;
     }
 }
 
@@ -90,15 +91,15 @@ static double free_row_impulse(const struct tact_world *world, struct world_cons
     double h = world->options.period, s = w->mobility, stick = s * constraint->friction * h;
     double rate =
         fabs(u) > stick ? (u - copysign(stick, u)) / (1.0 + s * constraint->damping * h) : 0.0;
-    w->constraint.stop = rate < w->lowest_rate ? -1 : rate > w->highest_rate;
+    w->constraint.stop = rate < w->lowest_rate_at_stops ? -1 : rate > w->highest_rate_at_stops;
     if (w->constraint.stop) {
-        rate = w->constraint.stop < 0 ? w->lowest_rate : w->highest_rate;
+        rate = w->constraint.stop < 0 ? w->lowest_rate_at_stops : w->highest_rate_at_stops;
     }
     return s > 0.0 && rate != u ? (rate - u) / s : 0.0;
 }
 
 /* Adds factor * x to the impulses of the constrained rows of a mechanism. */
-static void change_constrained_impulses(struct tact_world *world, int mechanism, const double *x,
+static void add_to_constrained_impulses(struct tact_world *world, int mechanism, const double *x,
                                         double factor)
 {
     const struct mechanisms *m = &world->mechanisms;
@@ -114,11 +115,12 @@ static void change_constrained_impulses(struct tact_world *world, int mechanism,
     }
 }
 
-void tact_constraints_correct_velocity(const struct tact_world *world, const struct block *block,
-                                       const double *r, double u[6])
+void tact_constraints_correct_contact_velocity(const struct tact_world *world,
+                                               const struct block *block, const double *r,
+                                               double u[6])
 {
     const struct mechanisms *m = &world->mechanisms;
-    for (int side = 0; side < 2 && m->count && !block->has_free_body; side++) {
+    for (int side = 0; side < 2 && m->count && !block->has_body_free_of_joints; side++) {
         const struct mechanism_response *response = &block->response[side];
         if (response->mechanism < 0) {
             continue;
@@ -127,19 +129,20 @@ void tact_constraints_correct_velocity(const struct tact_world *world, const str
         for (int row = p->row; row < p->row_end; row++) {
             const double *x = response->impulse + 6 * (row - p->row);
             const double *c = response->coupling + 6 * (row - p->row);
-            double impulse_sum = 0.0;
+            double constrained_impulse_sum = 0.0;
             for (int k = 0; k < 6; k++) {
-                impulse_sum += x[k] * r[k];
+                constrained_impulse_sum += x[k] * r[k];
             }
             for (int k = 0; k < 6; k++) {
-                u[k] += TACT_CONSTRAINT_CFM * c[k] * impulse_sum - x[k] * m->row_velocities[row];
+                u[k] += TACT_CONSTRAINT_CFM * c[k] * constrained_impulse_sum -
+                        x[k] * m->constrained_row_velocities[row];
             }
         }
     }
 }
 
-void tact_constraints_apply_response(struct tact_world *world, const struct block *block,
-                                     const double *impulse_change)
+void tact_constraints_apply_response_to_contact(struct tact_world *world, const struct block *block,
+                                                const double *impulse_change)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int side = 0; side < 2 && m->count; side++) {
@@ -154,51 +157,51 @@ void tact_constraints_apply_response(struct tact_world *world, const struct bloc
                 m->work[i] -= response->impulse[6 * i + k] * impulse_change[k];
             }
         }
-        change_constrained_impulses(world, response->mechanism, m->work, 1.0);
+        add_to_constrained_impulses(world, response->mechanism, m->work, 1.0);
     }
 }
 
 /* Square of a joint's impulse, with torques scaled to forces. */
-static double impulse_squared(const struct world_constraint *w, const double *r)
+static double squared_joint_impulse(const struct world_constraint *w, const double *r)
 {
     double unit = w->torque_scale * w->torque_scale;
     return tact_v3_dot(r, r) + unit * tact_v3_dot(r + 3, r + 3);
 }
 
 /* Computes the velocities of a mechanism's constrained rows. */
-static void measure_constraint_velocities(struct tact_world *world, int mechanism)
+static void compute_constrained_row_velocities(struct tact_world *world, int mechanism)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int i = m->list[mechanism].constraint; i < m->list[mechanism].constraint_end; i++) {
         const struct world_constraint *w = &world->constraints[m->order[i]];
         double u[6] = {0.0};
         for (int k = 0; k < 2; k++) {
-            const struct tact_body *body = tact_constraint_side(world, w, k);
+            const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
             if (body) {
                 tact_rows_add_velocity(u, w->j[k], body->twist, 6);
             }
         }
         for (int k = 0; k < w->count; k++) {
-            m->row_velocities[w->row + k] = u[w->constrained_row[k]];
+            m->constrained_row_velocities[w->row + k] = u[w->constrained_row[k]];
         }
     }
 }
 
 /* One Newton step for the impulses of a mechanism's constrained rows; returns the residual. */
-static double solve_mechanism(struct tact_world *world, int mechanism, double *change)
+static double solve_mechanism_constraints(struct tact_world *world, int mechanism, double *change)
 {
     const struct mechanisms *m = &world->mechanisms;
     const struct mechanism *p = &m->list[mechanism];
     double *x = m->work, worst = 0.0;
-    int exceeds_rounding = 0;
+    int does_error_exceed_rounding = 0;
     for (int i = p->constraint; i < p->constraint_end; i++) {
         const struct world_constraint *w = &world->constraints[m->order[i]];
         double e[6];
-        rates_of_error(world, w, e);
+        joint_error_rates(world, w, e);
         for (int k = 0; k < w->count; k++) {
             x[w->row - p->row + k] = -e[w->constrained_row[k]];
-            exceeds_rounding |=
-                fabs(e[w->constrained_row[k]]) > w->rounding_rate[w->constrained_row[k] / 3];
+            does_error_exceed_rounding |= fabs(e[w->constrained_row[k]]) >
+                                          w->joint_error_rounding_rate[w->constrained_row[k] / 3];
         }
     }
     tact_mechanism_solve(m, mechanism, x, 1);
@@ -210,14 +213,15 @@ static double solve_mechanism(struct tact_world *world, int mechanism, double *c
             impulse_change[w->constrained_row[k]] = x[w->row - p->row + k];
             after[w->constrained_row[k]] += impulse_change[w->constrained_row[k]];
         }
-        double moved = impulse_squared(w, impulse_change),
-               most =
-                   tact_max(impulse_squared(w, w->constraint.impulse), impulse_squared(w, after));
+        double moved = squared_joint_impulse(w, impulse_change),
+               most = tact_max(squared_joint_impulse(w, w->constraint.impulse),
+                               squared_joint_impulse(w, after));
         *change += moved;
-        worst = exceeds_rounding && most > 0.0 ? tact_max(worst, sqrt(moved / most)) : worst;
+        worst =
+            does_error_exceed_rounding && most > 0.0 ? tact_max(worst, sqrt(moved / most)) : worst;
     }
-    change_constrained_impulses(world, mechanism, x, 1.0);
-    measure_constraint_velocities(world, mechanism);
+    add_to_constrained_impulses(world, mechanism, x, 1.0);
+    compute_constrained_row_velocities(world, mechanism);
     return worst;
 }
 
@@ -226,7 +230,7 @@ static double solve_free_row(struct tact_world *world, struct world_constraint *
 {
     double u[6] = {0.0}, old = w->constraint.impulse[w->free_row];
     for (int k = 0; k < 2; k++) {
-        const struct tact_body *body = tact_constraint_side(world, w, k);
+        const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
         if (body) {
             tact_rows_add_velocity(u, w->j[k], body->twist, 6);
         }
@@ -235,30 +239,32 @@ static double solve_free_row(struct tact_world *world, struct world_constraint *
     if (impulse_change == 0.0) {
         return 0.0;
     }
-    double all[6] = {0.0}, most = impulse_squared(w, w->constraint.impulse);
-    int exceeds_rounding = fabs(impulse_change) * w->mobility > w->rounding_rate[w->free_row / 3];
+    double all[6] = {0.0}, most = squared_joint_impulse(w, w->constraint.impulse);
+    int does_error_exceed_rounding =
+        fabs(impulse_change) * w->mobility > w->joint_error_rounding_rate[w->free_row / 3];
     all[w->free_row] = impulse_change;
     w->constraint.impulse[w->free_row] += impulse_change;
     apply_constraint_impulse(world, w, all);
-    change_constrained_impulses(world, w->mechanism, w->free_response, -impulse_change);
-    double moved = impulse_squared(w, all);
+    add_to_constrained_impulses(world, w->mechanism, w->free_response, -impulse_change);
+    double moved = squared_joint_impulse(w, all);
     *change += moved;
-    most = tact_max(most, impulse_squared(w, w->constraint.impulse));
-    return exceeds_rounding && most > 0.0 ? sqrt(moved / most) : 0.0;
+    most = tact_max(most, squared_joint_impulse(w, w->constraint.impulse));
+    return does_error_exceed_rounding && most > 0.0 ? sqrt(moved / most) : 0.0;
 }
 
 double tact_constraints_solve_once(struct tact_world *world, struct island *island)
 {
     double worst = 0.0;
     for (int i = 0; i < island->mechanisms.count; i++) {
-        worst = tact_max(worst, solve_mechanism(world, island->mechanisms.at[i], &island->change));
+        worst = tact_max(
+            worst, solve_mechanism_constraints(world, island->mechanisms.at[i], &island->change));
     }
     for (int i = 0; i < island->constraints.count; i++) {
         struct world_constraint *w = &world->constraints[island->constraints.at[i]];
         if (w->free_row >= 0) {
             worst = tact_max(worst, solve_free_row(world, w, &island->change));
         }
-        island->size += impulse_squared(w, w->constraint.impulse);
+        island->size += squared_joint_impulse(w, w->constraint.impulse);
     }
     return worst;
 }
@@ -275,13 +281,13 @@ void tact_constraints_copy_impulses(struct tact_world *world, const struct islan
         } else {
             double impulse_change = impulses[i] - w->constraint.impulse[w->free_row];
             w->constraint.impulse[w->free_row] = impulses[i];
-            change_constrained_impulses(world, w->mechanism, w->free_response, -impulse_change);
+            add_to_constrained_impulses(world, w->mechanism, w->free_response, -impulse_change);
         }
     }
 }
 
-void tact_constraints_unknown_scales(const struct tact_world *world, const struct island *island,
-                                     double *scale)
+void tact_constraints_set_unknown_scales(const struct tact_world *world,
+                                         const struct island *island, double *scale)
 {
     for (int i = 0; i < island->constraints.count; i++) {
         const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
@@ -296,7 +302,7 @@ double tact_constraints_impulse_work(const struct tact_world *world, const struc
         const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
         double u[6] = {0.0};
         for (int k = 0; k < 2; k++) {
-            const struct tact_body *body = tact_constraint_side(world, w, k);
+            const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
             if (body) {
                 tact_rows_add_velocity(u, w->j[k], body->twist, 6);
             }
@@ -310,13 +316,13 @@ double tact_constraints_impulse_work(const struct tact_world *world, const struc
 
 void tact_constraints_store_wrenches(struct tact_world *world)
 {
-    double inverse_h = 1.0 / world->options.period;
+    double inverse_period = 1.0 / world->options.period;
     for (int i = 0; i < world->constraint_count; i++) {
         struct world_constraint *w = &world->constraints[i];
         tact_m3_tmul_v3(w->constraint.wrench, w->rows, w->constraint.impulse);
         tact_m3_tmul_v3(w->constraint.wrench + 3, w->rows, w->constraint.impulse + 3);
         for (int k = 0; k < 6; k++) {
-            w->constraint.wrench[k] *= inverse_h;
+            w->constraint.wrench[k] *= inverse_period;
         }
     }
 }

@@ -11,7 +11,7 @@
 
 /* Number of unknowns in use of each node: six of a body; of a chain as many as it has coordinates.
  */
-static void count_unknowns_of_nodes(struct tact_world *world)
+static void count_node_unknowns(struct tact_world *world)
 {
     struct direct *d = &world->direct;
     for (int i = 0; i < world->body_count; i++) {
@@ -20,7 +20,7 @@ static void count_unknowns_of_nodes(struct tact_world *world)
     for (int i = 0; i < world->hand_count; i++) {
         const struct tact_hand *hand = world->hands[i].hand;
         for (int k = 0; k < hand->count; k++) {
-            if (tact_hand_is_coordinate(hand, k)) {
+            if (tact_hand_is_independent_joint(hand, k)) {
                 d->dof[world->hands[i].node + hand->links[k].slot / TACT_NODE_UNKNOWNS]++;
             }
         }
@@ -30,10 +30,10 @@ static void count_unknowns_of_nodes(struct tact_world *world)
 int tact_direct_create(struct tact_world *world)
 {
     struct direct *d = &world->direct;
-    size_t nodes = (size_t)world->node_count, words_per_row = (nodes + 63) / 64;
-    d->entry_capacity =
+    size_t nodes = (size_t)world->node_count, bit_words_per_node = (nodes + 63) / 64;
+    d->off_diagonal_capacity =
         nodes * (nodes < DIRECT_MAX_OFF_DIAGONALS ? nodes : DIRECT_MAX_OFF_DIAGONALS);
-    d->neighbours = calloc(nodes * words_per_row + 1, sizeof *d->neighbours);
+    d->neighbours = calloc(nodes * bit_words_per_node + 1, sizeof *d->neighbours);
     d->degree = calloc(nodes + 1, sizeof *d->degree);
     d->list = calloc(nodes + 1, sizeof *d->list);
     d->place = calloc(nodes + 1, sizeof *d->place);
@@ -41,8 +41,8 @@ int tact_direct_create(struct tact_world *world)
     d->order = calloc(nodes + 1, sizeof *d->order);
     d->dof = calloc(nodes + 1, sizeof *d->dof);
     d->start = calloc(nodes + 1, sizeof *d->start);
-    d->column = calloc(d->entry_capacity + 1, sizeof *d->column);
-    d->entry = calloc(72 * d->entry_capacity + 1, sizeof *d->entry);
+    d->column = calloc(d->off_diagonal_capacity + 1, sizeof *d->column);
+    d->entry = calloc(72 * d->off_diagonal_capacity + 1, sizeof *d->entry);
     d->diagonal = calloc(36 * nodes + 1, sizeof *d->diagonal);
     d->mass = calloc(36 * nodes + 1, sizeof *d->mass);
     d->rhs = calloc(6 * nodes + 1, sizeof *d->rhs);
@@ -50,7 +50,7 @@ int tact_direct_create(struct tact_world *world)
         !d->start || !d->column || !d->entry || !d->diagonal || !d->mass || !d->rhs) {
         return -ENOMEM;
     }
-    count_unknowns_of_nodes(world);
+    count_node_unknowns(world);
     return 0;
 }
 
@@ -97,7 +97,7 @@ static double *matrix_entry(const struct direct *d, int i, int j)
 void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r)
 {
     for (int k = 0; k < block->node_count; k++) {
-        const struct block_node *node = &block->nodes[k];
+        const struct block_jacobian_node *node = &block->nodes[k];
         tact_6x6_add_matrix_vector(d->rhs + 6 * d->row[node->node], 1.0, node->j, r);
     }
 }
@@ -106,7 +106,7 @@ void tact_direct_contact_velocity(const struct direct *d, const struct block *bl
                                   const double *v, double *u)
 {
     for (int k = 0; k < block->node_count; k++) {
-        const struct block_node *node = &block->nodes[k];
+        const struct block_jacobian_node *node = &block->nodes[k];
         tact_rows_add_velocity(u, node->j, v + 6 * d->row[node->node], node->dof);
     }
 }
@@ -116,26 +116,26 @@ void tact_direct_add_contact(struct direct *d, const struct block *block, const 
 {
     for (int k = 0; k < block->node_count; k++) {
         int column = d->row[block->nodes[k].node];
-        double transposed[36], cj[36] = {0.0};
-        tact_6x6_transpose(transposed, block->nodes[k].j);
+        double transposed_jacobian[36], cj[36] = {0.0};
+        tact_6x6_transpose(transposed_jacobian, block->nodes[k].j);
         if (is_diagonal) {
             for (int i = 0; i < 6; i++) {
-                tact_axpy(cj + 6 * i, -c[7 * i], transposed + 6 * i, 6);
+                tact_axpy(cj + 6 * i, -c[7 * i], transposed_jacobian + 6 * i, 6);
             }
         } else {
-            tact_6x6_add_product(cj, -1.0, c, transposed);
+            tact_6x6_add_product(cj, -1.0, c, transposed_jacobian);
         }
         for (int i = 0; i < block->node_count; i++) {
-            const struct block_node *node = &block->nodes[i];
+            const struct block_jacobian_node *node = &block->nodes[i];
             int row = d->row[node->node];
             double *out = i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
-            tact_6x6_add_part_of_product(out, 1.0, node->j, cj, node->dof, 6);
+            tact_6x6_add_product_of_leading_block(out, 1.0, node->j, cj, node->dof, 6);
         }
     }
 }
 
-void tact_direct_add_joint_bound(struct direct *d, const struct joint_bound *bound,
-                                 double stiffness, double impulse)
+void tact_direct_add_joint_bound_stiffness(struct direct *d, const struct joint_bound *bound,
+                                           double stiffness, double impulse)
 {
     for (int k = 0; k < bound->node_count; k++) {
         const struct bound_chain *node = &bound->nodes[k];
@@ -172,7 +172,7 @@ static void subtract_outer_product(struct direct *d, int k)
         for (size_t f = d->start[k]; f < d->start[k + 1]; f++) {
             int j = d->column[f];
             double *out = i == j ? d->diagonal + 36 * (size_t)i : matrix_entry(d, i, j);
-            tact_6x6_add_part_of_product(out, -1.0, lower, d->entry + 72 * f, rows, inner);
+            tact_6x6_add_product_of_leading_block(out, -1.0, lower, d->entry + 72 * f, rows, inner);
         }
     }
 }
@@ -182,14 +182,14 @@ int tact_direct_factor(struct direct *d)
     for (int k = 0; k < d->rows; k++) {
         double *diagonal = d->diagonal + 36 * (size_t)k, inverse[36];
         const int dof = d->dof[d->order[k]];
-        if (!tact_6x6_invert_part(diagonal, dof, inverse)) {
+        if (!tact_6x6_invert_leading_block(diagonal, dof, inverse)) {
             return 0;
         }
         memcpy(diagonal, inverse, sizeof inverse);
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
             double *lower = d->entry + 72 * e + 36, scaled[36] = {0.0};
-            tact_6x6_add_part_of_product(scaled, 1.0, lower, diagonal,
-                                         d->dof[d->order[d->column[e]]], dof);
+            tact_6x6_add_product_of_leading_block(scaled, 1.0, lower, diagonal,
+                                                  d->dof[d->order[d->column[e]]], dof);
             memcpy(lower, scaled, sizeof scaled);
         }
         subtract_outer_product(d, k);

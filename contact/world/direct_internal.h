@@ -26,16 +26,16 @@ struct tact_world;
 struct direct {
     /* island whose elimination order was computed last in this tick; NULL: none */
     const struct island *island;
-    size_t entry_capacity; /* capacity for matrix entries */
-    int words_per_row;     /* number of 64-bit words of a row of `neighbours` */
-    int rows;              /* number of nodes of the island */
-    uint64_t *neighbours;  /* bit set, for each node of an island, of its neighbours */
-    int *degree;           /* number of neighbours of each node; -1: it is eliminated */
-    int *list;             /* nodes of an island, in the order of the world */
-    int *place;            /* position of each node in the order of elimination */
-    int *row;              /* position of each node of the world in that order */
-    int *order;            /* nodes of an island, in the order of elimination */
-    int *dof;              /* unknowns in use of each node of the world; the others stay 0 */
+    size_t off_diagonal_capacity; /* capacity for matrix entries */
+    int bit_words_per_node;       /* number of 64-bit words of a row of `neighbours` */
+    int rows;                     /* number of nodes of the island */
+    uint64_t *neighbours;         /* bit set, for each node of an island, of its neighbours */
+    int *degree;                  /* number of neighbours of each node; -1: it is eliminated */
+    int *list;                    /* nodes of an island, in the order of the world */
+    int *place;                   /* position of each node in the order of elimination */
+    int *row;                     /* position of each node of the world in that order */
+    int *order;                   /* nodes of an island, in the order of elimination */
+    int *dof;                     /* unknowns in use of each node of the world; the others stay 0 */
     /* index of each row's first entry right of the diagonal; entries are not sorted */
     size_t *start;
     int *column;   /* column of each off-diagonal matrix entry */
@@ -67,8 +67,8 @@ void tact_direct_add_contact(struct direct *d, const struct block *block, const 
                              int is_diagonal);
 
 /* Adds y y^T `stiffness` of a bound of a joint to the matrix, and y `impulse` to the right side. */
-void tact_direct_add_joint_bound(struct direct *d, const struct joint_bound *bound,
-                                 double stiffness, double impulse);
+void tact_direct_add_joint_bound_stiffness(struct direct *d, const struct joint_bound *bound,
+                                           double stiffness, double impulse);
 
 /* Adds J^T r of a contact to the right side. */
 void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r);

@@ -9,9 +9,9 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/world_internal.h"
 
-static uint64_t *neighbour_bits_of_body(const struct direct *d, int body)
+static uint64_t *neighbour_bits_of_node(const struct direct *d, int node)
 {
-    return d->neighbours + (size_t)body * (size_t)d->words_per_row;
+    return d->neighbours + (size_t)node * (size_t)d->bit_words_per_node;
 }
 
 static void set_bit(uint64_t *row, int bit)
@@ -27,7 +27,7 @@ static void clear_bit(uint64_t *row, int bit)
 static int count_bits(const struct direct *d, const uint64_t *row)
 {
     int count = 0;
-    for (int i = 0; i < d->words_per_row; i++) {
+    for (int i = 0; i < d->bit_words_per_node; i++) {
         count += __builtin_popcountll(row[i]);
     }
     return count;
@@ -37,7 +37,7 @@ static int count_bits(const struct direct *d, const uint64_t *row)
 static int list_set_bits(const struct direct *d, const uint64_t *row, int *out)
 {
     int count = 0;
-    for (int i = 0; i < d->words_per_row; i++) {
+    for (int i = 0; i < d->bit_words_per_node; i++) {
         for (uint64_t left = row[i]; left; left &= left - 1) {
             out[count++] = 64 * i + __builtin_ctzll(left);
         }
@@ -60,52 +60,55 @@ static void list_island_nodes(struct tact_world *world, const struct island *isl
     }
 }
 
-static void mark_as_neighbours(struct direct *d, int node, int other)
+static void mark_nodes_as_neighbours(struct direct *d, int node, int other)
 {
     int a = d->row[node], b = d->row[other];
     if (a != b) {
-        set_bit(neighbour_bits_of_body(d, a), b);
+        set_bit(neighbour_bits_of_node(d, a), b);
     }
 }
 
 /* Finds the neighbours of each listed node, those with which it shares a contact or the bound of a
  * joint. Nodes are identified by their positions in the list. */
-static void find_neighbours(struct tact_world *world, const struct island *island)
+static void find_node_neighbours(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
     int n = d->rows;
-    d->words_per_row = (n + 63) / 64;
-    memset(d->neighbours, 0, (size_t)n * (size_t)d->words_per_row * sizeof *d->neighbours);
+    d->bit_words_per_node = (n + 63) / 64;
+    memset(d->neighbours, 0, (size_t)n * (size_t)d->bit_words_per_node * sizeof *d->neighbours);
     for (int i = 0; i < n; i++) {
         d->row[d->list[i]] = i;
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         for (int k = 0; k < block->node_count * block->node_count; k++) {
-            mark_as_neighbours(d, block->nodes[k / block->node_count].node,
-                               block->nodes[k % block->node_count].node);
+            mark_nodes_as_neighbours(d, block->nodes[k / block->node_count].node,
+                                     block->nodes[k % block->node_count].node);
         }
     }
     for (int i = 0; i < island->bounds.count; i++) {
         const struct joint_bound *bound = &world->bounds.list[island->bounds.at[i]];
         for (int k = 0; k < bound->node_count * bound->node_count; k++) {
-            mark_as_neighbours(d, bound->nodes[k / bound->node_count].node,
-                               bound->nodes[k % bound->node_count].node);
+            mark_nodes_as_neighbours(d, bound->nodes[k / bound->node_count].node,
+                                     bound->nodes[k % bound->node_count].node);
         }
     }
     for (int i = 0; i < n; i++) {
-        d->degree[i] = count_bits(d, neighbour_bits_of_body(d, i));
+        d->degree[i] = count_bits(d, neighbour_bits_of_node(d, i));
     }
 }
 
 /* The node with the fewest neighbours among those not yet eliminated. */
 static int find_node_of_least_degree(const struct direct *d, int n)
 {
-    int best = -1;
+    int least_degree_node = -1;
     for (int i = 0; i < n; i++) {
-        best = d->degree[i] >= 0 && (best < 0 || d->degree[i] < d->degree[best]) ? i : best;
+        least_degree_node = d->degree[i] >= 0 && (least_degree_node < 0 ||
+                                                  d->degree[i] < d->degree[least_degree_node])
+                                ? i
+                                : least_degree_node;
     }
-    return best;
+    return least_degree_node;
 }
 
 /* Eliminates a node from the graph: its neighbours, given as a list, become neighbours of each
@@ -113,10 +116,10 @@ static int find_node_of_least_degree(const struct direct *d, int n)
  */
 static void eliminate_node(struct direct *d, int node, const int *list, int count)
 {
-    const uint64_t *row = neighbour_bits_of_body(d, node);
+    const uint64_t *row = neighbour_bits_of_node(d, node);
     for (int k = 0; k < count; k++) {
-        uint64_t *other = neighbour_bits_of_body(d, list[k]);
-        for (int i = 0; i < d->words_per_row; i++) {
+        uint64_t *other = neighbour_bits_of_node(d, list[k]);
+        for (int i = 0; i < d->bit_words_per_node; i++) {
             other[i] |= row[i];
         }
         clear_bit(other, list[k]);
@@ -146,14 +149,14 @@ int tact_direct_order_nodes(struct tact_world *world, const struct island *islan
     }
     d->island = NULL;
     list_island_nodes(world, island);
-    find_neighbours(world, island);
+    find_node_neighbours(world, island);
     d->start[0] = 0;
     for (int i = 0; i < d->rows; i++) {
         int next = find_node_of_least_degree(d, d->rows);
-        if (next < 0 || d->start[i] + (size_t)d->degree[next] > d->entry_capacity) {
+        if (next < 0 || d->start[i] + (size_t)d->degree[next] > d->off_diagonal_capacity) {
             return 0;
         }
-        int count = list_set_bits(d, neighbour_bits_of_body(d, next), d->column + d->start[i]);
+        int count = list_set_bits(d, neighbour_bits_of_node(d, next), d->column + d->start[i]);
         eliminate_node(d, next, d->column + d->start[i], count);
         d->start[i + 1] = d->start[i] + (size_t)count;
         d->order[i] = d->list[next];

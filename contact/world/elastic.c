@@ -53,25 +53,25 @@ static void invert_stiffness(const double *stiffness, const int *row, int count,
     }
 }
 
-void tact_elastic_assemble(const struct tact_world *world, struct block *block)
+void tact_elastic_set_springs(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double h = world->options.period, inverse[36] = {0.0};
     double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation, scale = 1.0 / (h * time);
     int row[6], count = find_rows_with_stiffness(block, &c->patch, row);
     invert_stiffness(c->patch.stiffness, row, count, inverse);
-    memset(block->cross_cfm, 0, sizeof block->cross_cfm);
+    memset(block->cross_compliance, 0, sizeof block->cross_compliance);
     for (int k = 0; k < count; k++) {
         int i = row[k];
         block->row_cfm[i] = scale * inverse[7 * i] + MIN_ELASTIC_ROW_CFM * block->local.s[7 * i];
-        block->rest_impulse[i] = h * c->patch.wrench[i];
-        block->elastic_rows |= 1 << i;
+        block->spring_rest_impulse[i] = h * c->patch.wrench[i];
+        block->elastic_row_bits |= 1 << i;
         for (int j = 0; j < 6; j++) {
-            block->cross_cfm[6 * i + j] = i == j ? 0.0 : scale * inverse[6 * i + j];
+            block->cross_compliance[6 * i + j] = i == j ? 0.0 : scale * inverse[6 * i + j];
         }
     }
-    block->cross_coupled = count > 0;
+    block->has_cross_compliance = count > 0;
     for (int i = 0; i < 36; i++) {
-        block->local.s[i] += block->cross_cfm[i];
+        block->local.s[i] += block->cross_compliance[i];
     }
 }

@@ -8,14 +8,14 @@ static double contact_impulse_work(const struct tact_world *world, const struct 
 {
     const double *r = world->contacts[block->contact].impulse;
     double u[6] = {0.0}, work = 0.0;
-    tact_block_velocity(block, u);
+    tact_block_add_velocity(block, u);
     for (int j = 0; j < 6; j++) {
         work += u[j] * r[j];
     }
     return work;
 }
 
-static double work_of_contacts(const struct tact_world *world, const struct island *island)
+static double work_of_island_contacts(const struct tact_world *world, const struct island *island)
 {
     double work = tact_constraints_impulse_work(world, island) +
                   tact_joint_bounds_impulse_work(world, island);
@@ -37,9 +37,12 @@ struct work {
  * patch. Restitution adds none. */
 static double max_stabilisation_energy(const struct block *block)
 {
-    double push = tact_max(block->bias_velocity, 0.0), sum = tact_springs_max_energy(block);
-    if (push > tact_max(block->restitution_velocity[0], 0.0)) {
-        sum += 0.5 * push * (push + tact_max(block->approach_gain, 0.0)) / block->local.s[0];
+    double separation_bias_velocity = tact_max(block->bias_velocity, 0.0),
+           sum = tact_springs_max_energy(block);
+    if (separation_bias_velocity > tact_max(block->restitution_velocity[0], 0.0)) {
+        sum += 0.5 * separation_bias_velocity *
+               (separation_bias_velocity + tact_max(block->added_closing_velocity, 0.0)) /
+               block->local.s[0];
     }
     return sum;
 }
@@ -51,17 +54,17 @@ static double energy_of_stopped_separation(const struct tact_world *world,
                                            const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
-    double separation_speed = tact_min(block->pre_velocity[0], block->approach_gain);
+    double separation_speed = tact_min(block->pre_force_velocity[0], block->added_closing_velocity);
     return tact_block_has_restitution(block) ? 0.0 : 0.5 * r[0] * tact_max(separation_speed, 0.0);
 }
 
 static struct work compute_island_work(struct tact_world *world, const struct island *island)
 {
-    struct work w = {.after = work_of_contacts(world, island)};
-    tact_velocities_set_pre_force(world, island);
-    w.pre = work_of_contacts(world, island);
+    struct work w = {.after = work_of_island_contacts(world, island)};
+    tact_velocities_set_before_forces(world, island);
+    w.pre = work_of_island_contacts(world, island);
     tact_velocities_set_free(world, island);
-    w.free = work_of_contacts(world, island);
+    w.free = work_of_island_contacts(world, island);
     tact_velocities_recompute(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
@@ -81,7 +84,7 @@ static int do_impulses_add_energy(const struct work *w)
 
 /* Scales down the restitution of an island's impacts where it adds energy. Returns 1 where it did.
  */
-static int reduce_restitution(struct tact_world *world, struct island *island, double share)
+static int reduce_island_restitution(struct tact_world *world, struct island *island, double share)
 {
     int has_restitution = 0;
     for (int i = 0; i < island->blocks.count; i++) {
@@ -110,7 +113,7 @@ void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stat
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = reduce_restitution(world, island, round ? 0.0 : 0.5);
+            island->open = reduce_island_restitution(world, island, round ? 0.0 : 0.5);
             world->counts[TACT_COUNT_DAMPED] += island->open;
             any |= island->open;
         }

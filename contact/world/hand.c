@@ -9,21 +9,23 @@
 
 #define MAX_DRIVE_LIMIT_PASSES                                                                     \
     3 /* most passes of a tick that search for drives at their torque limits */
-#define MAX_PREDICTED_ENERGY 4.0 /* of predicted rates, relative to that of the known ones */
+#define MAX_PREDICTED_ENERGY_RATIO                                                                 \
+    4.0 /* of predicted rates, relative to that of the known ones                                  \
+         */
 
 /* Checks that the links of a moving base are links 0 to 5, in this order. */
 static int check_base_links(const struct tact_link_def *links, int count)
 {
-    int moves = count > 0 && links[0].joint == TACT_JOINT_BASE;
+    int has_moving_base = count > 0 && links[0].joint == TACT_JOINT_BASE;
     for (int i = 0; i < count; i++) {
-        int is_base_coordinate = moves && i < TACT_HAND_BASE;
+        int is_base_coordinate = has_moving_base && i < TACT_HAND_BASE;
         if ((links[i].joint == TACT_JOINT_BASE) != is_base_coordinate ||
             (is_base_coordinate && (links[i].parent != i - 1 || links[i].start != 0.0 ||
                                     links[i].lower < links[i].upper || links[i].friction > 0.0))) {
             return -EINVAL;
         }
     }
-    return moves && count < TACT_HAND_BASE ? -EINVAL : 0;
+    return has_moving_base && count < TACT_HAND_BASE ? -EINVAL : 0;
 }
 
 /* 1 for the coordinates of a moving base except the last, which have no mass. */
@@ -32,7 +34,7 @@ static int is_massless_base_coordinate(const struct tact_link_def *def, int inde
     return def->joint == TACT_JOINT_BASE && index < TACT_HAND_BASE - 1;
 }
 
-static int check_link_def(const struct tact_link_def *def, int index)
+static int check_link_definition(const struct tact_link_def *def, int index)
 {
     struct tact_body body;
     double numbers = def->stiffness + def->damping + def->limit + def->start + def->lower +
@@ -73,27 +75,29 @@ static void init_link_from_definition(struct link *link, const struct tact_link_
 static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *links, int count)
 {
     const size_t n = (size_t)(count > 0 ? count : 1);
-    const int has_couplings = tact_hand_has_coupled_joints(links, count);
+    const int has_mimics_or_tendons = tact_hand_has_mimics_or_tendons(links, count);
     hand->links = calloc(n, sizeof *hand->links);
-    hand->numbers = calloc(n * n * (size_t)(2 + has_couplings) + n * (14 + TACT_NODE_UNKNOWNS),
-                           sizeof *hand->numbers);
+    hand->numbers =
+        calloc(n * n * (size_t)(2 + has_mimics_or_tendons) + n * (14 + TACT_NODE_UNKNOWNS),
+               sizeof *hand->numbers);
     hand->rows = calloc(n, sizeof *hand->rows);
     if (!hand->links || !hand->numbers || !hand->rows) {
         return -ENOMEM;
     }
     hand->count = count;
-    hand->has_couplings = has_couplings;
+    hand->has_mimics_or_tendons = has_mimics_or_tendons;
     hand->mass = hand->numbers;
     hand->factor = hand->mass + n * n;
-    hand->reduced = has_couplings ? hand->factor + n * n : hand->mass;
-    double *next = hand->factor + n * n * (size_t)(1 + has_couplings);
-    double **slots[15] = {&hand->state.q,           &hand->state.v,      &hand->state.target,
-                          &hand->state.target_rate, &hand->state.torque, &hand->state.saturated,
-                          &hand->state.reaction,    &hand->state.stop,   &hand->bias,
-                          &hand->velocity,          &hand->rhs,          &hand->scratch,
-                          &hand->inverse,           &hand->resistance,   &hand->w};
+    hand->coordinate_mass = has_mimics_or_tendons ? hand->factor + n * n : hand->mass;
+    double *next = hand->factor + n * n * (size_t)(1 + has_mimics_or_tendons);
+    double **hand_arrays[15] = {
+        &hand->state.q,           &hand->state.v,      &hand->state.target,
+        &hand->state.target_rate, &hand->state.torque, &hand->state.saturated,
+        &hand->state.reaction,    &hand->state.stop,   &hand->bias_torques,
+        &hand->velocity,          &hand->rhs,          &hand->scratch,
+        &hand->inverse,           &hand->drive_gains,  &hand->w};
     for (int i = 0; i < 15; i++) {
-        *slots[i] = next;
+        *hand_arrays[i] = next;
         next += n;
     }
     return 0;
@@ -105,9 +109,9 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     int rc = check_base_links(links, count);
     *out = NULL;
     for (int i = 0; !rc && i < count; i++) {
-        rc = check_link_def(&links[i], i);
+        rc = check_link_definition(&links[i], i);
     }
-    rc = rc ? rc : tact_hand_check_couplings(links, count);
+    rc = rc ? rc : tact_hand_check_mimics_and_tendons(links, count);
     if (rc) {
         return rc;
     }
@@ -119,11 +123,11 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     if (!rc) {
         hand->base = *base;
         tact_quat_normalize(hand->base.quat_wxyz);
-        hand->moves = count > 0 && links[0].joint == TACT_JOINT_BASE;
+        hand->has_moving_base = count > 0 && links[0].joint == TACT_JOINT_BASE;
         for (int i = 0; i < count; i++) {
             init_link_from_definition(&hand->links[i], &links[i], i);
         }
-        rc = tact_hand_couple_joints(hand);
+        rc = tact_hand_set_up_coordinates(hand);
     }
     if (rc) {
         tact_hand_destroy(hand);
@@ -133,9 +137,9 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
         hand->state.q[i] = hand->links[i].def.start;
     }
     for (int i = 0; i < count; i++) {
-        hand->state.target[i] = tact_hand_drive_length(hand, i, hand->state.q);
+        hand->state.target[i] = tact_hand_drive_length_or_rate(hand, i, hand->state.q);
     }
-    tact_hand_find_chains(hand);
+    tact_hand_divide_into_chains(hand);
     tact_hand_refresh(hand);
     *out = hand;
     return 0;
@@ -159,7 +163,7 @@ int tact_hand_count(const struct tact_hand *hand)
 
 int tact_hand_base_count(const struct tact_hand *hand)
 {
-    return hand->moves ? TACT_HAND_BASE : 0;
+    return hand->has_moving_base ? TACT_HAND_BASE : 0;
 }
 
 int tact_hand_parent(const struct tact_hand *hand, int link)
@@ -182,22 +186,23 @@ const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int li
     return &hand->links[link].pose;
 }
 
-int tact_hand_drive_group(const struct tact_hand *hand, int i, int *count)
+int tact_hand_joints_of_drive(const struct tact_hand *hand, int i, int *count)
 {
-    int is_base_coordinate = hand->moves && i < TACT_HAND_BASE;
+    int is_base_coordinate = hand->has_moving_base && i < TACT_HAND_BASE;
     *count = is_base_coordinate ? 3 : 1;
     return is_base_coordinate ? i / 3 * 3 : i;
 }
 
 /* Torque of a joint's drive at joint rate 0, not limited. */
-static double spring_torque(const struct tact_hand *hand, int i)
+static double drive_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
-    if (hand->moves && i < TACT_HAND_BASE) {
-        return def->stiffness * hand->base_error[i] + def->damping * hand->base_target_twist[i];
+    if (hand->has_moving_base && i < TACT_HAND_BASE) {
+        return def->stiffness * hand->base_target_error[i] +
+               def->damping * hand->base_target_twist[i];
     }
     return def->stiffness *
-               (hand->state.target[i] - tact_hand_drive_length(hand, i, hand->state.q)) +
+               (hand->state.target[i] - tact_hand_drive_length_or_rate(hand, i, hand->state.q)) +
            def->damping * hand->state.target_rate[i];
 }
 
@@ -205,20 +210,21 @@ static double spring_torque(const struct tact_hand *hand, int i)
  * at it. */
 static double constant_drive_torque(const struct tact_hand *hand, int i)
 {
-    const double limit_reached = hand->state.saturated[i];
-    return limit_reached != 0.0 ? limit_reached * hand->links[i].def.limit : spring_torque(hand, i);
+    const double saturation_sign = hand->state.saturated[i];
+    return saturation_sign != 0.0 ? saturation_sign * hand->links[i].def.limit
+                                  : drive_torque_at_zero_rate(hand, i);
 }
 
 /* Torque of a drive at the joint rates of the tick, limited only where the drive is marked as at
  * its limit. */
-static double drive_torque(const struct tact_hand *hand, int i, double h)
+static double drive_torque_at_tick_rates(const struct tact_hand *hand, int i, double h)
 {
     const struct tact_link_def *def = &hand->links[i].def;
     double constant_torque = constant_drive_torque(hand, i);
     return hand->state.saturated[i] != 0.0
                ? constant_torque
                : constant_torque - (h * def->stiffness + def->damping) *
-                                       tact_hand_drive_length(hand, i, hand->velocity);
+                                       tact_hand_drive_length_or_rate(hand, i, hand->velocity);
 }
 
 static int factor_mass_with_drives(struct tact_hand *hand, double h)
@@ -226,7 +232,7 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
     double *diagonal = hand->scratch;
     const size_t size = (size_t)hand->count * sizeof *diagonal;
     memset(diagonal, 0, size);
-    memset(hand->resistance, 0, size);
+    memset(hand->drive_gains, 0, size);
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
         const struct tact_link_def *def = &link->def;
@@ -234,24 +240,25 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
         const double all =
             hand->state.saturated[i] == 0.0 ? h * def->damping + h * h * def->stiffness : 0.0;
         const double own = def->tendon_count ? 0.0 : all;
-        link->tendon_resistance = def->tendon_count ? all : 0.0;
+        link->tendon_drive_gain = def->tendon_count ? all : 0.0;
         diagonal[link->coordinate] += square * (h * def->viscous + own);
-        hand->resistance[link->coordinate] += square * own;
+        hand->drive_gains[link->coordinate] += square * own;
     }
-    return tact_hand_factor(hand, diagonal);
+    return tact_hand_factor_mass_matrix(hand, diagonal);
 }
 
 /* Solves for the joint rates, (M + h D + h^2 K)^-1 (rhs + h drives + extra), and for the factored
  * rates w. */
-static void solve_joint_rates(struct tact_hand *hand, double h, const double *extra_impulse)
+static void solve_joint_rates(struct tact_hand *hand, double h,
+                              const double *external_joint_impulse)
 {
     for (int i = 0; i < hand->count; i++) {
         const int acts_on_tendon = hand->links[i].def.tendon_count > 0;
         hand->velocity[i] = hand->rhs[i] +
                             (acts_on_tendon ? 0.0 : h * constant_drive_torque(hand, i)) +
-                            (extra_impulse ? extra_impulse[i] : 0.0);
+                            (external_joint_impulse ? external_joint_impulse[i] : 0.0);
     }
-    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
+    for (int i = 0; i < hand->count && hand->has_mimics_or_tendons; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
         const double impulse = def->tendon_count ? h * constant_drive_torque(hand, i) : 0.0;
         for (int k = 0; k < def->tendon_count; k++) {
@@ -261,7 +268,7 @@ static void solve_joint_rates(struct tact_hand *hand, double h, const double *ex
     tact_hand_project_to_coordinates(hand, hand->velocity);
     tact_hand_apply_inverse_transpose(hand, hand->velocity);
     for (int i = 0; i < hand->count; i++) {
-        if (tact_hand_is_coordinate(hand, i)) {
+        if (tact_hand_is_independent_joint(hand, i)) {
             hand->w[hand->links[i].slot] = hand->velocity[i];
         }
     }
@@ -270,8 +277,8 @@ static void solve_joint_rates(struct tact_hand *hand, double h, const double *ex
 }
 
 /* Length of the torque that the drive of joint i demands at these joint rates, not limited, from
- * drive_torque() of its joints. */
-static double drive_demand_length(const double *torque, int count)
+ * drive_torque_at_tick_rates() of its joints. */
+static double demanded_torque_magnitude(const double *torque, int count)
 {
     double sum = 0.0;
     for (int i = 0; i < count; i++) {
@@ -286,14 +293,14 @@ static int mark_saturated_drives(struct tact_hand *hand, double h)
     int found = 0, count;
     for (int i = 0; i < hand->count; i += count) {
         double limit = hand->links[i].def.limit, torque[3];
-        tact_hand_drive_group(hand, i, &count);
-        int limit_reached = 0;
+        tact_hand_joints_of_drive(hand, i, &count);
+        int is_drive_saturated = 0;
         for (int k = 0; k < count; k++) {
-            torque[k] = drive_torque(hand, i + k, h);
-            limit_reached |= hand->state.saturated[i + k] != 0.0;
+            torque[k] = drive_torque_at_tick_rates(hand, i + k, h);
+            is_drive_saturated |= hand->state.saturated[i + k] != 0.0;
         }
-        const double length = drive_demand_length(torque, count);
-        for (int k = 0; k < count && limit > 0.0 && !limit_reached && length > limit; k++) {
+        const double length = demanded_torque_magnitude(torque, count);
+        for (int k = 0; k < count && limit > 0.0 && !is_drive_saturated && length > limit; k++) {
             hand->state.saturated[i + k] =
                 count > 1 ? torque[k] / length : copysign(1.0, torque[k]);
             found += !k;
@@ -307,7 +314,7 @@ static void set_momentum_after_bias(struct tact_hand *hand, double h)
 {
     const int n = hand->count;
     for (int i = 0; i < n; i++) {
-        hand->rhs[i] = -h * hand->bias[i];
+        hand->rhs[i] = -h * hand->bias_torques[i];
         for (int j = 0; j < n; j++) {
             hand->rhs[i] += hand->mass[i * n + j] * hand->state.v[j];
         }
@@ -333,23 +340,23 @@ static double twice_kinetic_energy(const struct tact_hand *hand, const double *r
  * next tick: predicted with it, the rates of a body that bounced have nine times its energy, and
  * torques that grow with their square could make motion diverge. Rates of over four times the
  * energy before the tick and without the impulse are not used. */
-static void use_bias_between_ticks(struct tact_hand *hand, double h, const double gravity[3],
-                                   const double *impulse)
+static void recompute_bias_at_mean_rates(struct tact_hand *hand, double h, const double gravity[3],
+                                         const double *impulse)
 {
     memcpy(hand->scratch, hand->velocity, (size_t)hand->count * sizeof *hand->scratch);
     if (impulse) {
         solve_joint_rates(hand, h, NULL);
-        const double predicted = twice_kinetic_energy(hand, hand->scratch),
-                     known = twice_kinetic_energy(hand, hand->state.v) +
-                             twice_kinetic_energy(hand, hand->velocity);
-        if (!(predicted <= MAX_PREDICTED_ENERGY * known)) {
+        const double predicted_energy = twice_kinetic_energy(hand, hand->scratch),
+                     known_energy = twice_kinetic_energy(hand, hand->state.v) +
+                                    twice_kinetic_energy(hand, hand->velocity);
+        if (!(predicted_energy <= MAX_PREDICTED_ENERGY_RATIO * known_energy)) {
             return;
         }
     }
     for (int i = 0; i < hand->count; i++) {
         hand->scratch[i] = 0.5 * (hand->state.v[i] + hand->scratch[i]);
     }
-    tact_hand_bias_torque_at(hand, hand->scratch, gravity, hand->bias);
+    tact_hand_compute_bias_torques_at_rates(hand, hand->scratch, gravity, hand->bias_torques);
     set_momentum_after_bias(hand, h);
 }
 
@@ -375,16 +382,16 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
                             const double *impulse)
 {
     tact_hand_mass_matrix(hand, hand->mass);
-    tact_hand_reduce_mass(hand);
-    tact_hand_bias_torque(hand, gravity, hand->bias);
+    tact_hand_compute_coordinate_mass(hand);
+    tact_hand_compute_bias_torques(hand, gravity, hand->bias_torques);
     set_momentum_after_bias(hand, h);
     memset(hand->state.saturated, 0, (size_t)hand->count * sizeof *hand->state.saturated);
-    if (hand->moves) {
+    if (hand->has_moving_base) {
         tact_hand_base_update_target_error(hand);
     }
     int rc = predict_joint_rates(hand, h, impulse);
     if (!rc) {
-        use_bias_between_ticks(hand, h, gravity, impulse);
+        recompute_bias_at_mean_rates(hand, h, gravity, impulse);
         solve_joint_rates(hand, h, NULL);
     }
     return rc;
@@ -392,32 +399,32 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
 
 /* Margin to the torque limit of the drive of a joint, or of the group of coordinates of a base that
  * it is in. */
-static double margin_of_drive(const struct tact_hand *hand, int joint, double h, int *saturated)
+static double drive_torque_margin(const struct tact_hand *hand, int joint, double h, int *saturated)
 {
-    int count, first = tact_hand_drive_group(hand, joint, &count);
+    int count, first = tact_hand_joints_of_drive(hand, joint, &count);
     double torque[3];
     for (int k = first; k < first + count; k++) {
         const struct tact_link_def *def = &hand->links[k].def;
-        torque[k - first] =
-            spring_torque(hand, k) -
-            (h * def->stiffness + def->damping) * tact_hand_drive_length(hand, k, hand->velocity);
+        torque[k - first] = drive_torque_at_zero_rate(hand, k) -
+                            (h * def->stiffness + def->damping) *
+                                tact_hand_drive_length_or_rate(hand, k, hand->velocity);
         *saturated |= hand->state.saturated[k] != 0.0;
     }
     const double limit = hand->links[first].def.limit;
-    return limit > 0.0 ? tact_margin(drive_demand_length(torque, count), limit) : 1.0;
+    return limit > 0.0 ? tact_margin(demanded_torque_magnitude(torque, count), limit) : 1.0;
 }
 
 /* 1 where a drive moves a joint: it is the joint's own, that of a joint tied to it by a mimic law,
  * or one on a tendon of either. */
-static int does_drive_move(const struct tact_hand *hand, int drive, int joint)
+static int does_drive_act_on_joint(const struct tact_hand *hand, int drive, int joint)
 {
     const struct tact_link_def *def = &hand->links[drive].def;
     const int coordinate = hand->links[joint].coordinate;
-    int moves = !def->tendon_count && hand->links[drive].coordinate == coordinate;
+    int acts_on_joint = !def->tendon_count && hand->links[drive].coordinate == coordinate;
     for (int k = 0; k < def->tendon_count; k++) {
-        moves |= hand->links[def->tendon[k].joint].coordinate == coordinate;
+        acts_on_joint |= hand->links[def->tendon[k].joint].coordinate == coordinate;
     }
-    return moves;
+    return acts_on_joint;
 }
 
 double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *saturated)
@@ -425,11 +432,11 @@ double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, 
     double least = 1.0;
     *saturated = 0;
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
-        const int first = hand->has_couplings ? 0 : i,
-                  end = hand->has_couplings ? hand->count : i + 1;
+        const int first = hand->has_mimics_or_tendons ? 0 : i,
+                  end = hand->has_mimics_or_tendons ? hand->count : i + 1;
         for (int k = first; k < end; k++) {
-            if (!hand->has_couplings || does_drive_move(hand, k, i)) {
-                least = fmin(least, margin_of_drive(hand, k, h, saturated));
+            if (!hand->has_mimics_or_tendons || does_drive_act_on_joint(hand, k, i)) {
+                least = fmin(least, drive_torque_margin(hand, k, h, saturated));
             }
         }
     }
@@ -442,11 +449,11 @@ static void store_drive_torques(struct tact_hand *hand, double h)
     int count;
     for (int i = 0; i < hand->count; i += count) {
         double limit = hand->links[i].def.limit, *torque = hand->state.torque + i;
-        tact_hand_drive_group(hand, i, &count);
+        tact_hand_joints_of_drive(hand, i, &count);
         for (int k = 0; k < count; k++) {
-            torque[k] = drive_torque(hand, i + k, h);
+            torque[k] = drive_torque_at_tick_rates(hand, i + k, h);
         }
-        const double length = drive_demand_length(torque, count);
+        const double length = demanded_torque_magnitude(torque, count);
         for (int k = 0; k < count && limit > 0.0 && length > limit; k++) {
             torque[k] = count > 1 ? torque[k] * limit / length : copysign(limit, torque[k]);
         }
@@ -459,11 +466,11 @@ void tact_hand_integrate(struct tact_hand *hand, double h)
     for (int i = 0; i < hand->count; i++) {
         hand->state.v[i] = hand->velocity[i];
     }
-    for (int i = hand->moves ? TACT_HAND_BASE : 0; i < hand->count; i++) {
+    for (int i = hand->has_moving_base ? TACT_HAND_BASE : 0; i < hand->count; i++) {
         hand->state.q[i] += h * hand->velocity[i];
     }
     tact_hand_apply_mimic_laws(hand);
-    if (hand->moves) {
+    if (hand->has_moving_base) {
         tact_hand_base_drift(hand, h);
     }
     tact_hand_refresh(hand);

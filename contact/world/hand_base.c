@@ -4,7 +4,7 @@
 #include "contact/elementary.h"
 #include "contact/world/hand_internal.h"
 
-#define ROTATION_SENSE_MARGIN                                                                      \
+#define HALF_TURN_SENSE_MARGIN                                                                     \
     0.05 /* angle from half a turn [rad] within which the rotation to a base's target keeps its    \
             sense */
 
@@ -62,7 +62,8 @@ void tact_hand_base_refresh(struct tact_hand *hand)
 
 /* Angular velocity, world axes, of the rotation exp(v) of a rotation vector v that changes at
  * `rate`: the left Jacobian of SO(3) (Bullo and Murray 1995). */
-static void target_angular_velocity(double out[3], const double v[3], const double rate[3])
+static void angular_velocity_of_rotation_vector(double out[3], const double v[3],
+                                                const double rate[3])
 {
     const double angle = tact_v3_norm(v), square = angle * angle;
     double v_cross_rate[3], v_cross_v_rate[3];
@@ -81,10 +82,11 @@ static void target_angular_velocity(double out[3], const double v[3], const doub
 void tact_hand_base_update_target_error(struct tact_hand *hand)
 {
     const double *q = hand->state.q, *target = hand->state.target, *torque = hand->state.torque;
-    double now[4], wanted[4], back[4], turn[4], *error = hand->base_error + 3;
-    tact_v3_sub(hand->base_error, target, q);
+    double now[4], wanted[4], back[4], turn[4], *error = hand->base_target_error + 3;
+    tact_v3_sub(hand->base_target_error, target, q);
     tact_v3_copy(hand->base_target_twist, hand->state.target_rate);
-    target_angular_velocity(hand->base_target_twist + 3, target + 3, hand->state.target_rate + 3);
+    angular_velocity_of_rotation_vector(hand->base_target_twist + 3, target + 3,
+                                        hand->state.target_rate + 3);
     tact_quat_from_rotvec(now, q + 3);
     tact_quat_from_rotvec(wanted, target + 3);
     for (int i = 0; i < 4; i++) {
@@ -93,7 +95,7 @@ void tact_hand_base_update_target_error(struct tact_hand *hand)
     tact_quat_mul(turn, wanted, back);
     tact_quat_to_rotvec(error, turn);
     const double angle = tact_v3_norm(error);
-    if (angle > pi - ROTATION_SENSE_MARGIN && tact_v3_dot(error, torque + 3) < 0.0) {
+    if (angle > pi - HALF_TURN_SENSE_MARGIN && tact_v3_dot(error, torque + 3) < 0.0) {
         tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
     }
 }

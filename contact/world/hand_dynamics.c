@@ -7,8 +7,8 @@
 #include "contact/world/hand_internal.h"
 
 /* Pose of a link in the world at a joint value of zero. */
-static void compute_pose_at_zero(const struct tact_hand *hand, const struct link *link,
-                                 struct tact_pose *out)
+static void compute_link_pose_at_joint_zero(const struct tact_hand *hand, const struct link *link,
+                                            struct tact_pose *out)
 {
     if (link->def.parent < 0) {
         tact_pose_mul(out, &hand->base, &link->def.origin);
@@ -22,7 +22,8 @@ static void compute_pose_at_zero(const struct tact_hand *hand, const struct link
 }
 
 /* Moves a link by its joint from its pose at zero. */
-static void move_by_joint(struct link *link, const struct tact_pose *pose_at_joint_zero, double q)
+static void move_link_by_joint(struct link *link, const struct tact_pose *pose_at_joint_zero,
+                               double q)
 {
     struct tact_pose joint = tact_pose_identity();
     double scaled[3];
@@ -41,10 +42,10 @@ static void move_by_joint(struct link *link, const struct tact_pose *pose_at_joi
 static void refresh_link(struct tact_hand *hand, int i)
 {
     struct link *link = &hand->links[i];
-    struct tact_pose pose_at_zero;
+    struct tact_pose pose_at_joint_zero;
     double *r = link->rotation, ri[9], arm[3];
-    compute_pose_at_zero(hand, link, &pose_at_zero);
-    move_by_joint(link, &pose_at_zero, hand->state.q[i]);
+    compute_link_pose_at_joint_zero(hand, link, &pose_at_joint_zero);
+    move_link_by_joint(link, &pose_at_joint_zero, hand->state.q[i]);
     tact_quat_to_m3(r, link->pose.quat_wxyz);
     tact_m3_mul_v3(link->axis, r, link->def.axis);
     tact_v3_sub(arm, link->pose.position, hand->base.position);
@@ -64,14 +65,15 @@ static void refresh_link(struct tact_hand *hand, int i)
 /* Sets the terms of the velocity product of link i, the rate of change of its joint's motion times
  * the joint rate: the cross product of the twists of link and joint. The rotation axes of a base
  * are fixed, and move with the base at the first of the rates. */
-static void set_velocity_product(const double *rates, struct link *link, const double joint[6])
+static void set_joint_velocity_product(const double *rates, struct link *link,
+                                       const double joint[6])
 {
     if (link->def.joint != TACT_JOINT_BASE) {
-        tact_v3_cross(link->product[0], link->velocity + 3, joint);
-        tact_v3_cross(link->product[1], link->velocity, joint + 3);
-        tact_v3_cross(link->product[2], link->velocity + 3, joint + 3);
+        tact_v3_cross(link->velocity_product[0], link->velocity + 3, joint);
+        tact_v3_cross(link->velocity_product[1], link->velocity, joint + 3);
+        tact_v3_cross(link->velocity_product[2], link->velocity + 3, joint + 3);
     } else if (link->is_rotational) {
-        tact_v3_cross(link->product[0], rates, joint + 3);
+        tact_v3_cross(link->velocity_product[0], rates, joint + 3);
     }
 }
 
@@ -89,16 +91,16 @@ static void set_link_velocities(struct tact_hand *hand, const double *rates)
             joint[k] = link->motion[k] * rates[i];
             link->velocity[k] += joint[k];
         }
-        set_velocity_product(rates, link, joint);
+        set_joint_velocity_product(rates, link, joint);
     }
 }
 
 void tact_hand_refresh(struct tact_hand *hand)
 {
-    if (hand->moves) {
+    if (hand->has_moving_base) {
         tact_hand_base_refresh(hand);
     }
-    for (int i = hand->moves ? TACT_HAND_BASE : 0; i < hand->count; i++) {
+    for (int i = hand->has_moving_base ? TACT_HAND_BASE : 0; i < hand->count; i++) {
         refresh_link(hand, i);
     }
     set_link_velocities(hand, hand->state.v);
@@ -167,23 +169,23 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
 
 /* Adds to out the velocity product of link i: the rate of change of its joint's motion, times the
  * joint rate. */
-static void add_velocity_product(const struct tact_hand *hand, int i, double *out)
+static void add_joint_velocity_product(const struct tact_hand *hand, int i, double *out)
 {
     const struct link *link = &hand->links[i];
-    tact_v3_add(out, out, link->product[0]);
+    tact_v3_add(out, out, link->velocity_product[0]);
     if (link->def.joint != TACT_JOINT_BASE) {
-        tact_v3_add(out, out, link->product[1]);
-        tact_v3_add(out + 3, out + 3, link->product[2]);
+        tact_v3_add(out, out, link->velocity_product[1]);
+        tact_v3_add(out + 3, out + 3, link->velocity_product[2]);
     }
 }
 
-void tact_hand_link_motion(const struct tact_hand *hand, int link, const double point[3],
-                           double twist[6], double rate[6])
+void tact_hand_link_twist_and_rate(const struct tact_hand *hand, int link, const double point[3],
+                                   double twist[6], double rate[6])
 {
     double along[3];
     memset(rate, 0, 6 * sizeof *rate);
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
-        add_velocity_product(hand, i, rate);
+        add_joint_velocity_product(hand, i, rate);
     }
     tact_hand_link_twist(hand, link, point, twist);
     double arm[3];
@@ -198,11 +200,11 @@ void tact_hand_link_rate(const struct tact_hand *hand, int link, const double po
                          double rate[6])
 {
     double twist[6];
-    tact_hand_link_motion(hand, link, point, twist, rate);
+    tact_hand_link_twist_and_rate(hand, link, point, twist, rate);
 }
 
 /* Adds to out the spatial cross product a x* f of a twist and a momentum. */
-static void add_force_cross(double *out, const double *a, const double *f)
+static void add_spatial_force_cross(double *out, const double *a, const double *f)
 {
     double t[3];
     tact_v3_cross(t, a + 3, f);
@@ -213,7 +215,8 @@ static void add_force_cross(double *out, const double *a, const double *f)
     tact_v3_add(out + 3, out + 3, t);
 }
 
-void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], double *bias)
+void tact_hand_compute_bias_torques(struct tact_hand *hand, const double gravity[3],
+                                    double *bias_torques)
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
@@ -225,15 +228,15 @@ void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], doub
             memcpy(link->acceleration, hand->links[link->def.parent].acceleration,
                    sizeof link->acceleration);
         }
-        add_velocity_product(hand, i, link->acceleration);
+        add_joint_velocity_product(hand, i, link->acceleration);
         link_inertia_about_base(link, inertia);
         multiply_by_spatial_inertia(inertia, link->velocity, momentum);
         multiply_by_spatial_inertia(inertia, link->acceleration, link->force);
-        add_force_cross(link->force, link->velocity, momentum);
+        add_spatial_force_cross(link->force, link->velocity, momentum);
     }
     for (int i = hand->count - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
-        bias[i] = dot_product_6(link->motion, link->force);
+        bias_torques[i] = dot_product_6(link->motion, link->force);
         if (link->def.parent >= 0) {
             double *sum = hand->links[link->def.parent].force;
             for (int k = 0; k < 6; k++) {
@@ -243,11 +246,11 @@ void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], doub
     }
 }
 
-void tact_hand_bias_torque_at(struct tact_hand *hand, const double *rates, const double gravity[3],
-                              double *bias)
+void tact_hand_compute_bias_torques_at_rates(struct tact_hand *hand, const double *rates,
+                                             const double gravity[3], double *bias_torques)
 {
     set_link_velocities(hand, rates);
-    tact_hand_bias_torque(hand, gravity, bias);
+    tact_hand_compute_bias_torques(hand, gravity, bias_torques);
     set_link_velocities(hand, hand->state.v);
 }
 

@@ -18,7 +18,7 @@ static int parent_coordinate(const struct tact_hand *hand, int coordinate)
 }
 
 /* Subtracts the outer product of row k of L, once scaled, from the rows of its ancestors. */
-static void eliminate_joint(struct tact_hand *hand, int k)
+static void eliminate_coordinate(struct tact_hand *hand, int k)
 {
     const double *row = hand->factor + (size_t)k * (size_t)hand->count;
     for (int i = parent_coordinate(hand, k); i >= 0; i = parent_coordinate(hand, i)) {
@@ -29,16 +29,16 @@ static void eliminate_joint(struct tact_hand *hand, int k)
     }
 }
 
-int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
+int tact_hand_factor_mass_matrix(struct tact_hand *hand, const double *diagonal)
 {
     int n = hand->count;
     for (int i = 0; i < n; i++) {
         for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
-            hand->factor[i * n + j] = hand->reduced[i * n + j];
+            hand->factor[i * n + j] = hand->coordinate_mass[i * n + j];
         }
         hand->factor[i * n + i] += diagonal[i];
     }
-    tact_hand_add_tendons(hand);
+    tact_hand_add_tendon_drives(hand);
     for (int k = n - 1; k >= 0; k--) {
         double *row = hand->factor + (size_t)k * (size_t)n;
         if (!(row[k] > 0.0 && isfinite(row[k]))) {
@@ -48,14 +48,14 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
         for (int j = k; j >= 0; j = parent_coordinate(hand, j)) {
             row[j] *= hand->inverse[k];
         }
-        eliminate_joint(hand, k);
+        eliminate_coordinate(hand, k);
     }
     return 0;
 }
 
 /* Applies row i of L^-T to a vector: scales entry i, and subtracts its multiples from the entries
  * of the coordinates above i in the tree. */
-static void apply_transposed_row(const struct tact_hand *hand, int i, double *x)
+static void apply_transposed_factor_row(const struct tact_hand *hand, int i, double *x)
 {
     const double *row = hand->factor + (size_t)i * (size_t)hand->count;
     x[i] *= hand->inverse[i];
@@ -67,16 +67,16 @@ static void apply_transposed_row(const struct tact_hand *hand, int i, double *x)
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x)
 {
     for (int i = hand->count - 1; i >= 0; i--) {
-        apply_transposed_row(hand, i, x);
+        apply_transposed_factor_row(hand, i, x);
     }
 }
 
-void tact_hand_unit_inverse_transpose(const struct tact_hand *hand, int joint, double *x)
+void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint, double *x)
 {
     memset(x, 0, (size_t)hand->count * sizeof *x);
     x[joint] = 1.0;
     for (int i = joint; i >= 0; i = parent_coordinate(hand, i)) {
-        apply_transposed_row(hand, i, x);
+        apply_transposed_factor_row(hand, i, x);
     }
 }
 
@@ -102,7 +102,7 @@ void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
     }
 }
 
-void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows)
+void tact_hand_apply_inverse_transpose_to_rows(const struct tact_hand *hand, double *const *rows)
 {
     for (int i = hand->count - 1; i >= 0; i--) {
         const double *l = hand->factor + (size_t)i * (size_t)hand->count;
@@ -119,28 +119,29 @@ void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows)
     }
 }
 
-void tact_hand_scale_rates(struct tact_hand *hand, double *w)
+void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)
 {
-    double *unscaled_rates = hand->scratch;
+    double *unfactored_rates = hand->scratch;
     for (int i = 0; i < hand->count; i++) {
-        unscaled_rates[i] = tact_hand_is_coordinate(hand, i) ? w[hand->links[i].slot] : 0.0;
+        unfactored_rates[i] =
+            tact_hand_is_independent_joint(hand, i) ? w[hand->links[i].slot] : 0.0;
     }
     for (int i = 0; i < hand->count; i++) {
         const double *row = hand->factor + (size_t)i * (size_t)hand->count;
         double sum = 0.0;
         for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
-            sum += row[j] * unscaled_rates[j];
+            sum += row[j] * unfactored_rates[j];
         }
-        if (tact_hand_is_coordinate(hand, i)) {
+        if (tact_hand_is_independent_joint(hand, i)) {
             w[hand->links[i].slot] = sum;
         }
     }
 }
 
-void tact_hand_set_factored_rates(struct tact_hand *hand)
+void tact_hand_copy_rates_by_slot(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
-        if (tact_hand_is_coordinate(hand, i)) {
+        if (tact_hand_is_independent_joint(hand, i)) {
             hand->w[hand->links[i].slot] = hand->state.v[i];
         }
     }
@@ -149,7 +150,8 @@ void tact_hand_set_factored_rates(struct tact_hand *hand)
 void tact_hand_compute_joint_rates(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
-        hand->velocity[i] = tact_hand_is_coordinate(hand, i) ? hand->w[hand->links[i].slot] : 0.0;
+        hand->velocity[i] =
+            tact_hand_is_independent_joint(hand, i) ? hand->w[hand->links[i].slot] : 0.0;
     }
     tact_hand_apply_inverse_factor(hand, hand->velocity);
     tact_hand_expand_to_joints(hand, hand->velocity);
@@ -157,19 +159,19 @@ void tact_hand_compute_joint_rates(struct tact_hand *hand)
 
 /* A coordinate continues the chain of its parent coordinate where it is the only child and the
  * chain is not full. */
-void tact_hand_find_chains(struct tact_hand *hand)
+void tact_hand_divide_into_chains(struct tact_hand *hand)
 {
     hand->chain_count = 0;
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
         int child_count = 0;
-        if (!tact_hand_is_coordinate(hand, i)) {
+        if (!tact_hand_is_independent_joint(hand, i)) {
             link->slot = -1;
             continue;
         }
         for (int j = 0; j < hand->count; j++) {
             child_count +=
-                tact_hand_is_coordinate(hand, j) && parent_coordinate(hand, j) == link->up;
+                tact_hand_is_independent_joint(hand, j) && parent_coordinate(hand, j) == link->up;
         }
         int after = link->up >= 0 ? hand->links[link->up].slot + 1 : 0;
         if (link->up < 0 || child_count > 1 || after % TACT_NODE_UNKNOWNS == 0) {

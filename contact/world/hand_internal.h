@@ -29,9 +29,9 @@ struct link {
     double subtree_inertia[10]; /* inertia of the link's subtree about the origin of the base: m, m
                                    c (3), J xx yy zz xy xz yz */
     double velocity[6];         /* twist of the link, linear part at the origin of the base */
-    double product[3][3]; /* two terms of the linear part and one of the angular part of the rate
-                             of change of `motion` times the joint's rate; a joint of the base
-                             has only the first, or 0 */
+    double velocity_product[3][3]; /* two terms of the linear part and one of the angular part of
+                             the rate of change of `motion` times the joint's rate; a joint of the
+                             base has only the first, or 0 */
     double acceleration[6];
     double force[6]; /* wrench on the link about the origin of the base */
     int coordinate;  /* index of the coordinate that the joint is, or that it is tied to */
@@ -39,7 +39,7 @@ struct link {
     int up;          /* of a coordinate: its parent in the tree of coordinates, or -1 */
     int deepest;     /* lowest coordinate of the joints between the link and the base; all others of
                         these joints are above it */
-    double tendon_resistance; /* implicit gain h D + h^2 K of a drive on a tendon, 0 at its force
+    double tendon_drive_gain; /* implicit gain h D + h^2 K of a drive on a tendon, 0 at its force
                                  limit */
     int slot; /* index of the coordinate in w: TACT_NODE_UNKNOWNS times its chain, plus its position
                * in the chain; -1 of a joint that is no coordinate
@@ -51,24 +51,24 @@ struct tact_hand {
     struct tact_pose base;
     struct link *links;
     struct tact_hand_state state;
-    double *numbers;    /* one allocation that holds all the arrays of numbers below */
-    double *mass;       /* n x n, joint-space inertia */
-    double *reduced;    /* mass matrix T^T M T of the coordinates, n x n; where no joints are tied,
-                           `mass` itself */
-    double *resistance; /* implicit gain h D + h^2 K of the drives on a coordinate that are not at
+    double *numbers;         /* one allocation that holds all the arrays of numbers below */
+    double *mass;            /* n x n, joint-space inertia */
+    double *coordinate_mass; /* mass matrix T^T M T of the coordinates, n x n; where no joints are
+                        tied, `mass` itself */
+    double *drive_gains; /* implicit gain h D + h^2 K of the drives on a coordinate that are not at
                            their limits */
-    double *factor;   /* L, row-major, lower: L^T L = M + h D + h^2 K of the coordinates; 0 off the
-                         tree's pattern */
-    double *inverse;  /* inverses of the diagonal entries of the factor L */
-    double *bias;     /* bias torques of the joints: Coriolis, centrifugal and gravity */
-    double *velocity; /* joint rates: before the solve without contacts, after it with them */
+    double *factor;  /* L, row-major, lower: L^T L = M + h D + h^2 K of the coordinates; 0 off the
+                        tree's pattern */
+    double *inverse; /* inverses of the diagonal entries of the factor L */
+    double *bias_torques; /* bias torques of the joints: Coriolis, centrifugal and gravity */
+    double *velocity;     /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
     double *scratch;
-    int moves;                             /* 1: the base moves, and has six coordinates */
-    int has_couplings;                     /* 1: there are mimic joints or drives on tendons */
+    int has_moving_base;                   /* 1: the base moves, and has six coordinates */
+    int has_mimics_or_tendons;             /* 1: there are mimic joints or drives on tendons */
     struct tact_tendon_term *tendon_terms; /* of all tendons */
     /* displacement and rotation vector from a moving base to its target pose */
-    double base_error[6];
+    double base_target_error[6];
     double base_target_twist[6]; /* velocity and angular velocity of a base's target */
     int chain_count; /* number of chains: unbranched sequences of at most TACT_NODE_UNKNOWNS links
                       */
@@ -83,51 +83,54 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
 
 /* Torques that keep the present rates constant under gravity (recursive Newton-Euler; Featherstone
  * 2008, chapter 5). */
-void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], double *bias);
+void tact_hand_compute_bias_torques(struct tact_hand *hand, const double gravity[3],
+                                    double *bias_torques);
 
-/* Bias torques, as tact_hand_bias_torque(), at given joint rates; the links keep the present ones.
+/* Bias torques, as tact_hand_compute_bias_torques(), at given joint rates; the links keep the
+ * present ones.
  */
-void tact_hand_bias_torque_at(struct tact_hand *hand, const double *rates, const double gravity[3],
-                              double *bias);
+void tact_hand_compute_bias_torques_at_rates(struct tact_hand *hand, const double *rates,
+                                             const double gravity[3], double *bias_torques);
 
 /* Twist of a point of a link and its rate of change, as tact_hand_link_twist() and
  * tact_hand_link_rate(). */
-void tact_hand_link_motion(const struct tact_hand *hand, int link, const double point[3],
-                           double twist[6], double rate[6]);
+void tact_hand_link_twist_and_rate(const struct tact_hand *hand, int link, const double point[3],
+                                   double twist[6], double rate[6]);
 
-/* For a moving base (hand_base.c): poses and motions of its links from its coordinates; base_error,
- * to its target; and the drift, h times its rates added to its coordinates. */
+/* For a moving base (hand_base.c): poses and motions of its links from its coordinates;
+ * base_target_error, to its target; and the drift, h times its rates added to its coordinates. */
 void tact_hand_base_refresh(struct tact_hand *hand);
 void tact_hand_base_update_target_error(struct tact_hand *hand);
 void tact_hand_base_drift(struct tact_hand *hand, double h);
 
 /* First joint of the drive that joint i belongs to, and the number of its joints: 3 for the force
  * or torque of a base, else 1. */
-int tact_hand_drive_group(const struct tact_hand *hand, int i, int *count);
+int tact_hand_joints_of_drive(const struct tact_hand *hand, int i, int *count);
 
 /* Divides the coordinates into chains, once their tree is known. */
-void tact_hand_find_chains(struct tact_hand *hand);
+void tact_hand_divide_into_chains(struct tact_hand *hand);
 
-static inline int tact_hand_is_coordinate(const struct tact_hand *hand, int joint)
+static inline int tact_hand_is_independent_joint(const struct tact_hand *hand, int joint)
 {
     return hand->links[joint].coordinate == joint;
 }
 
 /* Checks the mimic joints and tendons of a hand (hand_tied.c). 0 or -EINVAL. */
-int tact_hand_check_couplings(const struct tact_link_def *links, int count);
+int tact_hand_check_mimics_and_tendons(const struct tact_link_def *links, int count);
 
 /* 1 where a hand has mimic joints or drives on tendons. */
-int tact_hand_has_coupled_joints(const struct tact_link_def *links, int count);
+int tact_hand_has_mimics_or_tendons(const struct tact_link_def *links, int count);
 
 /* Sets the coordinates of a hand, their tree, and the range and friction that they take over from
  * joints tied to them. -EINVAL where the ranges of tied joints have no common value; -ENOMEM. */
-int tact_hand_couple_joints(struct tact_hand *hand);
+int tact_hand_set_up_coordinates(struct tact_hand *hand);
 
-/* Computes the mass matrix of the coordinates, `reduced`, from that of the joints, `mass`. */
-void tact_hand_reduce_mass(struct tact_hand *hand);
+/* Computes the mass matrix of the coordinates, `coordinate_mass`, from that of the joints, `mass`.
+ */
+void tact_hand_compute_coordinate_mass(struct tact_hand *hand);
 
 /* Adds the drives on tendons to the matrix that is to be factored. */
-void tact_hand_add_tendons(struct tact_hand *hand);
+void tact_hand_add_tendon_drives(struct tact_hand *hand);
 
 /* Replaces joint torques or impulses x by those of the coordinates, T^T x. */
 void tact_hand_project_to_coordinates(const struct tact_hand *hand, double *x);
@@ -140,29 +143,29 @@ void tact_hand_apply_mimic_laws(struct tact_hand *hand);
 
 /* Length (or rate) of what the drive of joint i acts on, its joint or a tendon, from the values (or
  * rates) of the joints. */
-double tact_hand_drive_length(const struct tact_hand *hand, int i, const double *joints);
+double tact_hand_drive_length_or_rate(const struct tact_hand *hand, int i, const double *joints);
 
 /* Factors the matrix of the coordinates plus a diagonal. -EDOM where it is not positive definite.
  */
-int tact_hand_factor(struct tact_hand *hand, const double *diagonal);
+int tact_hand_factor_mass_matrix(struct tact_hand *hand, const double *diagonal);
 
 /* Products of the inverse factor of a hand: L^-T x turns joint-space impulses into changes of w,
  * and L^-1 x turns w into joint rates. */
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x);
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x);
 /* x = L^-T of the unit vector of a joint, which has entries of that joint and those above it. */
-void tact_hand_unit_inverse_transpose(const struct tact_hand *hand, int joint, double *x);
+void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint, double *x);
 
 /* L^-T x for six columns stored side by side: rows[i] are the six numbers of coordinate i, or NULL
  * where they are 0. Where a coordinate has a row, so have those above it. */
-void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows);
+void tact_hand_apply_inverse_transpose_to_rows(const struct tact_hand *hand, double *const *rows);
 
 /* Replaces joint rates in w, by slot, by L times these. */
-void tact_hand_scale_rates(struct tact_hand *hand, double *w);
+void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w);
 
 /* Sets w to the present joint rates, by slot, which it holds until the matrix of the tick is
  * factored. */
-void tact_hand_set_factored_rates(struct tact_hand *hand);
+void tact_hand_copy_rates_by_slot(struct tact_hand *hand);
 
 /* Computes the joint rates from the factored rates w. */
 void tact_hand_compute_joint_rates(struct tact_hand *hand);

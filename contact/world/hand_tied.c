@@ -14,10 +14,10 @@
 #include <string.h>
 #include "contact/world/hand_internal.h"
 
-#define MAX_START_ERROR                                                                            \
+#define MAX_INITIAL_MIMIC_ERROR                                                                    \
     1e-9 /* largest error of a mimic joint's initial value against its law [rad, m] */
 
-static int check_mimic(const struct tact_link_def *links, int count, int index)
+static int check_mimic_joint(const struct tact_link_def *links, int count, int index)
 {
     const struct tact_link_def *def = &links[index];
     if (!def->mimic) {
@@ -30,12 +30,12 @@ static int check_mimic(const struct tact_link_def *links, int count, int index)
     const struct tact_link_def *other = &links[def->mimic - 1];
     const double error = def->start - def->offset - def->multiplier * other->start;
     return other->mimic || def->joint == TACT_JOINT_BASE || other->joint == TACT_JOINT_BASE ||
-                   !(fabs(error) <= MAX_START_ERROR)
+                   !(fabs(error) <= MAX_INITIAL_MIMIC_ERROR)
                ? -EINVAL
                : 0;
 }
 
-static int check_tendon(const struct tact_link_def *links, int count, int index)
+static int check_tendon_drive(const struct tact_link_def *links, int count, int index)
 {
     const struct tact_link_def *def = &links[index];
     if (def->tendon_count < 0 || def->tendon_count > count ||
@@ -56,27 +56,27 @@ static int check_tendon(const struct tact_link_def *links, int count, int index)
     return 0;
 }
 
-int tact_hand_check_couplings(const struct tact_link_def *links, int count)
+int tact_hand_check_mimics_and_tendons(const struct tact_link_def *links, int count)
 {
     int rc = 0;
     for (int i = 0; !rc && i < count; i++) {
-        rc = check_mimic(links, count, i);
-        rc = rc ? rc : check_tendon(links, count, i);
+        rc = check_mimic_joint(links, count, i);
+        rc = rc ? rc : check_tendon_drive(links, count, i);
     }
     return rc;
 }
 
-int tact_hand_has_coupled_joints(const struct tact_link_def *links, int count)
+int tact_hand_has_mimics_or_tendons(const struct tact_link_def *links, int count)
 {
-    int has_couplings = 0;
+    int has_mimics_or_tendons = 0;
     for (int i = 0; i < count; i++) {
-        has_couplings |= links[i].mimic || links[i].tendon_count;
+        has_mimics_or_tendons |= links[i].mimic || links[i].tendon_count;
     }
-    return has_couplings;
+    return has_mimics_or_tendons;
 }
 
 /* Rate of a joint over that of the leading joint, which the joints that are tied to it follow. */
-static double rate_by_leader(const struct tact_link_def *def)
+static double rate_over_leading_joint(const struct tact_link_def *def)
 {
     return def->mimic ? def->multiplier : 1.0;
 }
@@ -87,7 +87,7 @@ static int leading_joint(const struct tact_hand *hand, int joint)
     return mimic ? mimic - 1 : joint;
 }
 
-static void set_coordinates(struct tact_hand *hand)
+static void assign_coordinates(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
         struct tact_link_def *def = &hand->links[i].def;
@@ -102,14 +102,14 @@ static void set_coordinates(struct tact_hand *hand)
         }
         hand->links[i].coordinate = first;
         hand->links[i].ratio = first == i ? 1.0
-                                          : rate_by_leader(&hand->links[i].def) /
-                                                rate_by_leader(&hand->links[first].def);
+                                          : rate_over_leading_joint(&hand->links[i].def) /
+                                                rate_over_leading_joint(&hand->links[first].def);
     }
 }
 
 /* Transfers dry friction and range of a mimic joint to its coordinate. -EINVAL where no range is
  * left. */
-static int transfer_bounds(struct tact_hand *hand, int joint)
+static int transfer_mimic_bounds(struct tact_hand *hand, int joint)
 {
     const struct link *link = &hand->links[joint];
     struct tact_link_def *from = &hand->links[joint].def, *to = &hand->links[link->coordinate].def;
@@ -134,16 +134,18 @@ static int transfer_bounds(struct tact_hand *hand, int joint)
 
 /* Marks as coupled with each other all coordinates that move one link, or on which one tendon acts.
  */
-static void mark_all_coupled(const int *coordinates, int found, int n, unsigned char *coupled)
+static void mark_coordinates_coupled(const int *coordinates, int found, int n,
+                                     unsigned char *coupling_flags)
 {
     for (int a = 0; a < found; a++) {
         for (int b = 0; b < found; b++) {
-            coupled[(size_t)coordinates[a] * (size_t)n + (size_t)coordinates[b]] = 1;
+            coupling_flags[(size_t)coordinates[a] * (size_t)n + (size_t)coordinates[b]] = 1;
         }
     }
 }
 
-static void mark_couplings(struct tact_hand *hand, int *list, unsigned char *coupled)
+static void mark_coordinate_couplings(struct tact_hand *hand, int *list,
+                                      unsigned char *coupling_flags)
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
@@ -153,11 +155,11 @@ static void mark_couplings(struct tact_hand *hand, int *list, unsigned char *cou
             list[found++] = hand->links[j].coordinate;
             link->deepest = list[found - 1] > link->deepest ? list[found - 1] : link->deepest;
         }
-        mark_all_coupled(list, found, hand->count, coupled);
+        mark_coordinates_coupled(list, found, hand->count, coupling_flags);
         for (int k = 0; k < link->def.tendon_count; k++) {
             list[k] = hand->links[link->def.tendon[k].joint].coordinate;
         }
-        mark_all_coupled(list, link->def.tendon_count, hand->count, coupled);
+        mark_coordinates_coupled(list, link->def.tendon_count, hand->count, coupling_flags);
     }
 }
 
@@ -166,30 +168,30 @@ static void mark_couplings(struct tact_hand *hand, int *list, unsigned char *cou
 static int set_elimination_tree(struct tact_hand *hand)
 {
     const int n = hand->count;
-    unsigned char *coupled = calloc((size_t)n * (size_t)n + 1, 1);
+    unsigned char *coupling_flags = calloc((size_t)n * (size_t)n + 1, 1);
     int *list = calloc((size_t)n + 1, sizeof *list);
-    if (coupled && list) {
-        mark_couplings(hand, list, coupled);
+    if (coupling_flags && list) {
+        mark_coordinate_couplings(hand, list, coupling_flags);
         for (int k = n - 1; k >= 0; k--) {
             int found = 0;
             for (int j = 0; j < k; j++) {
-                if (coupled[(size_t)k * (size_t)n + (size_t)j]) {
+                if (coupling_flags[(size_t)k * (size_t)n + (size_t)j]) {
                     list[found++] = j;
                 }
             }
             hand->links[k].up = found ? list[found - 1] : -1;
-            mark_all_coupled(list, found, n, coupled);
+            mark_coordinates_coupled(list, found, n, coupling_flags);
         }
     }
-    const int rc = coupled && list ? 0 : -ENOMEM;
-    free(coupled);
+    const int rc = coupling_flags && list ? 0 : -ENOMEM;
+    free(coupling_flags);
     free(list);
     return rc;
 }
 
 /* Copies the tendons' terms into the hand, so that the caller's arrays need not outlive its
  * creation. */
-static int copy_tendons(struct tact_hand *hand)
+static int copy_tendon_terms(struct tact_hand *hand)
 {
     size_t count = 0;
     for (int i = 0; i < hand->count; i++) {
@@ -209,7 +211,7 @@ static int copy_tendons(struct tact_hand *hand)
     return hand->tendon_terms ? 0 : -ENOMEM;
 }
 
-int tact_hand_couple_joints(struct tact_hand *hand)
+int tact_hand_set_up_coordinates(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
@@ -217,40 +219,40 @@ int tact_hand_couple_joints(struct tact_hand *hand)
         link->ratio = 1.0;
         link->up = link->def.parent;
     }
-    if (!hand->has_couplings) {
+    if (!hand->has_mimics_or_tendons) {
         return 0;
     }
-    set_coordinates(hand);
-    int rc = copy_tendons(hand);
+    assign_coordinates(hand);
+    int rc = copy_tendon_terms(hand);
     for (int i = 0; !rc && i < hand->count; i++) {
-        rc = tact_hand_is_coordinate(hand, i) ? 0 : transfer_bounds(hand, i);
+        rc = tact_hand_is_independent_joint(hand, i) ? 0 : transfer_mimic_bounds(hand, i);
     }
     return rc ? rc : set_elimination_tree(hand);
 }
 
-void tact_hand_reduce_mass(struct tact_hand *hand)
+void tact_hand_compute_coordinate_mass(struct tact_hand *hand)
 {
     const size_t n = (size_t)hand->count;
-    if (!hand->has_couplings) {
+    if (!hand->has_mimics_or_tendons) {
         return;
     }
-    memset(hand->reduced, 0, n * n * sizeof *hand->reduced);
+    memset(hand->coordinate_mass, 0, n * n * sizeof *hand->coordinate_mass);
     for (size_t i = 0; i < n; i++) {
         const struct link *a = &hand->links[i];
-        double *row = hand->reduced + (size_t)a->coordinate * n;
+        double *row = hand->coordinate_mass + (size_t)a->coordinate * n;
         for (size_t j = 0; j < n; j++) {
             const struct link *b = &hand->links[j];
             row[b->coordinate] += a->ratio * b->ratio * hand->mass[i * n + j];
         }
-        if (!tact_hand_is_coordinate(hand, (int)i)) {
-            hand->reduced[i * n + i] = 1.0;
+        if (!tact_hand_is_independent_joint(hand, (int)i)) {
+            hand->coordinate_mass[i * n + i] = 1.0;
         }
     }
 }
 
-void tact_hand_add_tendons(struct tact_hand *hand)
+void tact_hand_add_tendon_drives(struct tact_hand *hand)
 {
-    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
+    for (int i = 0; i < hand->count && hand->has_mimics_or_tendons; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
         for (int k = 0; k < def->tendon_count * def->tendon_count; k++) {
             const struct tact_tendon_term *a = &def->tendon[k / def->tendon_count];
@@ -259,10 +261,10 @@ void tact_hand_add_tendons(struct tact_hand *hand)
             if (of_b->coordinate > of_a->coordinate) {
                 continue; /* the factorisation reads the lower half only */
             }
-            const double added = hand->links[i].tendon_resistance * a->coefficient * of_a->ratio *
+            const double added = hand->links[i].tendon_drive_gain * a->coefficient * of_a->ratio *
                                  b->coefficient * of_b->ratio;
             hand->factor[of_a->coordinate * hand->count + of_b->coordinate] += added;
-            hand->resistance[of_a->coordinate] +=
+            hand->drive_gains[of_a->coordinate] +=
                 of_a->coordinate == of_b->coordinate ? added : 0.0;
         }
     }
@@ -270,9 +272,9 @@ void tact_hand_add_tendons(struct tact_hand *hand)
 
 void tact_hand_project_to_coordinates(const struct tact_hand *hand, double *x)
 {
-    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
+    for (int i = 0; i < hand->count && hand->has_mimics_or_tendons; i++) {
         const struct link *link = &hand->links[i];
-        if (!tact_hand_is_coordinate(hand, i)) {
+        if (!tact_hand_is_independent_joint(hand, i)) {
             x[link->coordinate] += link->ratio * x[i];
             x[i] = 0.0;
         }
@@ -281,9 +283,9 @@ void tact_hand_project_to_coordinates(const struct tact_hand *hand, double *x)
 
 void tact_hand_expand_to_joints(const struct tact_hand *hand, double *x)
 {
-    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
+    for (int i = 0; i < hand->count && hand->has_mimics_or_tendons; i++) {
         const struct link *link = &hand->links[i];
-        if (!tact_hand_is_coordinate(hand, i)) {
+        if (!tact_hand_is_independent_joint(hand, i)) {
             x[i] = link->ratio * x[link->coordinate];
         }
     }
@@ -292,15 +294,15 @@ void tact_hand_expand_to_joints(const struct tact_hand *hand, double *x)
 void tact_hand_apply_mimic_laws(struct tact_hand *hand)
 {
     double *q = hand->state.q;
-    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
+    for (int i = 0; i < hand->count && hand->has_mimics_or_tendons; i++) {
         const struct link *link = &hand->links[i], *of = &hand->links[link->coordinate];
-        if (!tact_hand_is_coordinate(hand, i)) {
+        if (!tact_hand_is_independent_joint(hand, i)) {
             q[i] = link->def.start + link->ratio * (q[link->coordinate] - of->def.start);
         }
     }
 }
 
-double tact_hand_drive_length(const struct tact_hand *hand, int i, const double *joints)
+double tact_hand_drive_length_or_rate(const struct tact_hand *hand, int i, const double *joints)
 {
     const struct tact_link_def *def = &hand->links[i].def;
     double sum = 0.0;

@@ -8,7 +8,7 @@
 #include "contact/world/world_internal.h"
 
 /* Excess of an overlap over its target depth [m] above which its bias velocity is limited. */
-#define MIN_REBOUND_EXCESS 1e-6
+#define MIN_LIMITED_OVERLAP_EXCESS 1e-6
 
 /* Rows of a contact velocity: the normal velocity, and the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
@@ -27,7 +27,7 @@ static double gap_beyond_target_at(const struct tact_contact *c, const double *x
 }
 
 /* Depth beyond the target of the deepest point of a patch that has gaps [m]. */
-static double deepest_overlap_excess(const struct tact_contact *c)
+static double largest_overlap_excess(const struct tact_contact *c)
 {
     static const double middle[2] = {0.0, 0.0};
     const struct tact_patch *patch = &c->patch;
@@ -41,7 +41,7 @@ static double deepest_overlap_excess(const struct tact_contact *c)
 }
 
 /* Largest closing speed of a point of a patch at the normal velocity and rotation u [m/s]. */
-static double fastest_point_approach(const struct tact_patch *patch, const double *u)
+static double largest_point_approach_speed(const struct tact_patch *patch, const double *u)
 {
     double max_approach_speed = -u[0];
     if (!can_patch_tip(patch)) {
@@ -56,10 +56,10 @@ static double fastest_point_approach(const struct tact_patch *patch, const doubl
                : max_approach_speed + tact_hypot(patch->semi[1] * u[1], patch->semi[0] * u[2]);
 }
 
-void tact_impact_velocity(const struct block *block, double u[3])
+void tact_impact_normal_and_tipping_velocity(const struct block *block, double u[3])
 {
     double all[6] = {0.0};
-    tact_block_velocity(block, all);
+    tact_block_add_velocity(block, all);
     for (int i = 0; i < 3; i++) {
         u[i] = all[rows[i]];
     }
@@ -70,7 +70,7 @@ void tact_impact_velocity(const struct block *block, double u[3])
  * negative. A curved patch rolls: at its edge the depth is zero and still increases, while the
  * centre stays at its height. A direction is curved where the patch is no longer than its depth and
  * radius imply (a^2 = 4 R depth for a cap); along a capsule it is flat. */
-void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
+void tact_impact_set_edge_speed(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double radius = c->patch.rolling_radius, speed[2], u[6] = {0.0},
@@ -81,7 +81,7 @@ void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
         return; /* Bouchard's Algorithm 1 as published, or a patch that transmits no rolling torque
                  */
     }
-    tact_block_velocity(block, u);
+    tact_block_add_velocity(block, u);
     speed[0] = u[5];
     speed[1] = u[4];
     for (int i = 0; i < 2; i++) {
@@ -91,26 +91,26 @@ void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
     block->edge_speed = tact_hypot(speed[0], speed[1]);
 }
 
-void tact_impact_rebound(const struct tact_world *world, struct block *block)
+void tact_impact_set_restitution_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
-    double approach_speed = fastest_point_approach(&c->patch, block->pre_velocity);
+    double approach_speed = largest_point_approach_speed(&c->patch, block->pre_force_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
     if (c->patch.law == TACT_LAW_GAPS) {
         /* only points of the patch whose gap closes in this tick count */
-        approach_speed = tact_min(approach_speed, approach_speed + deepest_overlap_excess(c) /
+        approach_speed = tact_min(approach_speed, approach_speed + largest_overlap_excess(c) /
                                                                        world->options.period);
     }
     /* What the load adds in a tick, and the motion over curved surfaces, is no impact. The target
      * velocity of a patch is what this motion adds in half a tick. */
-    double added = block->approach_gain + 2.0 * tact_max(0.0, c->patch.target_velocity[0]);
+    double added = block->added_closing_velocity + 2.0 * tact_max(0.0, c->patch.target_velocity[0]);
     if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach_speed > 0.0) ||
         approach_speed <= 2.0 * added) {
         return;
     }
     for (int i = 0; i < (can_patch_tip(&c->patch) ? 3 : 1); i++) {
-        block->restitution_velocity[i] = -e * block->pre_velocity[i];
+        block->restitution_velocity[i] = -e * block->pre_force_velocity[i];
     }
     if (block->normal_cfm > 0.0) {
         /* no spring term: an impact does not load the contact's spring */
@@ -126,8 +126,8 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
  * = e / (h + tau). tau is the relaxation time plus, for the force (e / c) (1 - a v_n) of Hunt and
  * Crossley (1975), a e. Where the overlap is less than the target it may close in one tick: v_n >=
  * e / h. The force never pulls. From rest, bodies separate no faster than push_limit and, if rigid
- * or rebounding, no faster than tact_impact_limit_bias() allows. */
-static void set_depth_target(const struct tact_world *world, struct block *block)
+ * or rebounding, no faster than tact_impact_limit_bias_velocities() allows. */
+static void set_depth_target_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
@@ -139,7 +139,7 @@ static void set_depth_target(const struct tact_world *world, struct block *block
     block->normal_cfm = c->starting ? 0.0 : law->compliance / (time * h);
     int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
     block->excess_overlap =
-        is_rigid_or_rebounding && e > MIN_REBOUND_EXCESS * c->patch.target ? e : 0.0;
+        is_rigid_or_rebounding && e > MIN_LIMITED_OVERLAP_EXCESS * c->patch.target ? e : 0.0;
     block->bias_velocity_ratio = 1.0 + block->normal_cfm / block->local.s[0];
     block->bias_velocity =
         tact_min(block->bias_velocity, world->options.push_limit * block->bias_velocity_ratio) -
@@ -149,12 +149,12 @@ static void set_depth_target(const struct tact_world *world, struct block *block
 /* Sets the targets of a patch with gaps g: v_n + w_1 x_2 - w_2 x_1 >= -g(x) / h at each of its
  * points x, where none is deeper than its target. Otherwise the deepest point opens like an overlap
  * that is too deep. */
-static void set_gaps_target(const struct tact_world *world, struct block *block)
+static void set_gaps_target_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     static const double middle[2] = {0.0, 0.0};
-    double h = world->options.period, e = deepest_overlap_excess(c),
+    double h = world->options.period, e = largest_overlap_excess(c),
            gap = gap_beyond_target_at(c, middle);
     if (c->preload > 0.0 && law->compliance == 0.0 && e > 0.0) {
         gap += e;
@@ -177,15 +177,15 @@ void tact_impact_set_target_velocity(const struct tact_world *world, struct bloc
 {
     const struct tact_patch *patch = &world->contacts[block->contact].patch;
     double free[3];
-    tact_impact_velocity(block, free);
-    block->approach_gain = block->pre_velocity[0] - free[0];
+    tact_impact_normal_and_tipping_velocity(block, free);
+    block->added_closing_velocity = block->pre_force_velocity[0] - free[0];
     block->bias_velocity = block->normal_cfm = block->excess_overlap = 0.0;
     block->bias_velocity_ratio = 1.0;
     memcpy(block->target_velocity, patch->target_velocity, sizeof block->target_velocity);
     if (patch->law == TACT_LAW_DEPTH) {
-        set_depth_target(world, block);
+        set_depth_target_velocity(world, block);
     } else if (patch->law == TACT_LAW_GAPS) {
-        set_gaps_target(world, block);
+        set_gaps_target_velocity(world, block);
     }
     block->bias_velocity =
         block->is_normal_immobile ? tact_min(block->bias_velocity, 0.0) : block->bias_velocity;
@@ -195,10 +195,11 @@ void tact_impact_set_target_velocity(const struct tact_world *world, struct bloc
 /* Closing velocity that the load of a contact causes in a tick [m/s], at velocities with the
  * impulses of the last tick. The part of the impulses that made the bodies separate came from an
  * impact and is no load. */
-static double closing_velocity_of_load(const struct tact_world *world, const struct block *block)
+static double closing_velocity_due_to_load(const struct tact_world *world,
+                                           const struct block *block)
 {
     double u[3];
-    tact_impact_velocity(block, u);
+    tact_impact_normal_and_tipping_velocity(block, u);
     return block->local.s[0] * world->contacts[block->contact].impulse[0] - tact_max(u[0], 0.0);
 }
 
@@ -213,7 +214,7 @@ static double sum_overlap_excess(const struct tact_world *world, const struct is
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         for (int k = 0; k < 2; k++) {
-            int at = tact_owner_index(world, block->owner[k]);
+            int at = tact_world_index_of_owner(world, block->owner[k]);
             if (at >= 0) {
                 sum += tact_max(0.0, block->excess_overlap - world->excess_overlap[at]);
                 world->excess_overlap[at] =
@@ -231,21 +232,22 @@ static double sum_overlap_excess(const struct tact_world *world, const struct is
  * fall alike, as those of a stack do until the ground stops them, d is due to the load. An impact
  * in the last tick makes the load too large; it is therefore bounded by gravity and by d of the
  * other contacts of the island. */
-void tact_impact_limit_bias(const struct tact_world *world, const struct island *island)
+void tact_impact_limit_bias_velocities(const struct tact_world *world, const struct island *island)
 {
     double h = world->options.period, excess_overlap = sum_overlap_excess(world, island);
     double most = h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
-        most = tact_max(most, world->blocks[island->blocks.at[i]].approach_gain);
+        most = tact_max(most, world->blocks[island->blocks.at[i]].added_closing_velocity);
     }
     for (int i = 0; i < island->blocks.count && excess_overlap > 0.0; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         if (!(block->excess_overlap > 0.0) || !(block->bias_velocity > 0.0)) {
             continue;
         }
-        double load =
-            block->has_free_body ? tact_min(closing_velocity_of_load(world, block), most) : 0.0;
-        double d = tact_max(block->approach_gain, load);
+        double load = block->has_body_free_of_joints
+                          ? tact_min(closing_velocity_due_to_load(world, block), most)
+                          : 0.0;
+        double d = tact_max(block->added_closing_velocity, load);
         d = tact_max(d, 0.0);
         double all = sqrt(0.25 * d * d + 2.0 * d / h * excess_overlap) - 0.5 * d;
         double share = block->excess_overlap / excess_overlap * all * block->bias_velocity_ratio;
@@ -253,7 +255,7 @@ void tact_impact_limit_bias(const struct tact_world *world, const struct island 
     }
 }
 
-void tact_impact_subtract_target(const struct block *block, double u[6])
+void tact_impact_subtract_target_velocity(const struct block *block, double u[6])
 {
     if (tact_block_has_restitution(block)) {
         u[0] -= tact_max(block->bias_velocity, block->restitution_velocity[0]);

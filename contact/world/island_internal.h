@@ -17,11 +17,11 @@ struct list {
 
 /* State of the iteration between the sweeps of an island (search.c). */
 struct search {
-    int n;                     /* number of unknowns */
-    int newton;                /* 1: Newton's method may be used in this search */
-    double best;               /* smallest residual of the island in this search */
-    double best_since_restart; /* smallest residual of the island since Anderson acceleration was
-                                  restarted */
+    int n;                              /* number of unknowns */
+    int may_use_newton;                 /* 1: Newton's method may be used in this search */
+    double best_residual;               /* smallest residual of the island in this search */
+    double best_residual_since_restart; /* smallest residual of the island since Anderson
+                                  acceleration was restarted */
     /* residual at the start of the present series of Newton's steps */
     double newton_start_residual;
     int newton_steps_without_progress; /* Newton's steps of the present series without progress; 0:
@@ -30,14 +30,15 @@ struct search {
     int newton_pause_sweeps;           /* number of sweeps until Newton's method is tried again */
     int interior_point_steps; /* steps of the interior-point method for this island; 0: it was not
                                  tried, or did not succeed */
-    int anchor_state;         /* 1: the solver's springs are anchored at impulses of this search, by
-                             tact_springs_anchor(); -1: they must not be anchored again */
-    int are_steps_damped; /* 1: Newton's steps are damped, as most contacts have anchored springs */
+    int spring_anchor_state;  /* 1: the solver's springs are anchored at impulses of this search, by
+                      tact_springs_anchor_at_impulses(); -1: they must not be anchored again */
+    int are_newton_steps_damped;    /* 1: Newton's steps are damped, as most contacts have anchored
+                                       springs */
     double least_absolute_residual; /* smallest absolute residual of the search, as a relative one
                                        is misleading where impulses are huge */
-    double residual_at_least_absolute; /* relative residual at the island's impulses with the least
-                                          absolute residual */
-    double *before, *after, *scale, *next; /* impulses */
+    double relative_residual_at_least_absolute; /* relative residual at the island's impulses with
+                                          the least absolute residual */
+    double *before, *after, *scale, *next;      /* impulses */
     /* copies of the island's impulses with the smallest relative, and with the smallest absolute
      * residual */
     double *best_impulses, *least_absolute_impulses;
@@ -47,11 +48,12 @@ struct search {
 struct island {
     struct list blocks, constraints, mechanisms; /* indices of the island's contact blocks, joints
                                                     between bodies, and mechanisms in the world */
-    struct list bounds; /* indices of the bounds of hands' joints (stops and dry friction) */
-    struct list owners; /* bodies, then hands */
-    int points;         /* 1: a contact of the island is solved as contact points */
-    int is_coupled;     /* 1: two contacts or joint bounds of the island share a body or hand */
-    int open;           /* 1: not solved yet */
+    struct list bounds;       /* indices of the bounds of hands' joints (stops and dry friction) */
+    struct list owners;       /* bodies, then hands */
+    int points;               /* 1: a contact of the island is solved as contact points */
+    int has_coupled_contacts; /* 1: two contacts or joint bounds of the island share a body or hand
+                               */
+    int open;                 /* 1: not solved yet */
     /* largest residual of the island's last sweep, as in struct tact_solve_stats */
     double residual;
     double size, change; /* sums of squares of the island's impulses and of their changes in the
@@ -63,17 +65,18 @@ struct island {
 struct islands {
     struct island *list;
     int count;
-    int *root;        /* union-find parent of each body, then of each hand */
-    int *number;      /* index of the island of each union-find root, or -1 */
-    int *items;       /* storage of the lists of all islands */
-    double *unknowns; /* storage of the impulse vectors of all searches */
+    int *root;               /* union-find parent of each body, then of each hand */
+    int *number;             /* index of the island of each union-find root, or -1 */
+    int *items;              /* storage of the lists of all islands */
+    double *impulse_vectors; /* storage of the impulse vectors of all searches */
 };
 
 /* Allocates the islands, once bodies, hands, joints and pairs are known. -ENOMEM. */
 int tact_islands_create(struct tact_world *world);
 void tact_islands_destroy(struct islands *islands);
 
-/* Finds the islands of the present blocks and marks all as unsolved. Sets block.uncoupled. */
+/* Finds the islands of the present blocks and marks all as unsolved. Sets
+ * block.is_only_contact_of_bodies. */
 void tact_islands_find(struct tact_world *world);
 
 #endif

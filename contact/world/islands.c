@@ -6,7 +6,7 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define VECTORS_PER_SEARCH 6 /* number of impulse vectors in struct search */
+#define IMPULSE_VECTORS_PER_SEARCH 6 /* number of impulse vectors in struct search */
 
 static int owner_count(const struct tact_world *world)
 {
@@ -23,9 +23,10 @@ int tact_islands_create(struct tact_world *world)
     s->root = calloc(owners + 1, sizeof *s->root);
     s->number = calloc(owners + 1, sizeof *s->number);
     s->items = calloc(contacts + 2 * constraints + bounds + owners + 1, sizeof *s->items);
-    s->unknowns =
-        calloc(unknowns * (VECTORS_PER_SEARCH + ANDERSON_VECTORS) + 1, sizeof *s->unknowns);
-    return s->list && s->root && s->number && s->items && s->unknowns ? 0 : -ENOMEM;
+    s->impulse_vectors =
+        calloc(unknowns * (IMPULSE_VECTORS_PER_SEARCH + ANDERSON_STORAGE_VECTORS) + 1,
+               sizeof *s->impulse_vectors);
+    return s->list && s->root && s->number && s->items && s->impulse_vectors ? 0 : -ENOMEM;
 }
 
 void tact_islands_destroy(struct islands *islands)
@@ -34,7 +35,7 @@ void tact_islands_destroy(struct islands *islands)
     free(islands->root);
     free(islands->number);
     free(islands->items);
-    free(islands->unknowns);
+    free(islands->impulse_vectors);
 }
 
 static int find_owner_tree_root(struct islands *s, int owner)
@@ -57,13 +58,13 @@ static void unite_owner_trees(struct islands *s, int a, int b)
 
 static int owner_of_block(const struct tact_world *world, int block, int side)
 {
-    return tact_owner_index(world, world->blocks[block].owner[side]);
+    return tact_world_index_of_owner(world, world->blocks[block].owner[side]);
 }
 
 static int owner_of_constraint(const struct tact_world *world, int constraint, int side)
 {
     const struct tact_constraint *b = &world->constraints[constraint].constraint;
-    return tact_owner_index(world, side ? b->b : b->a);
+    return tact_world_index_of_owner(world, side ? b->b : b->a);
 }
 
 /* The island of a moving body or hand, or -1 where it is in none. */
@@ -89,14 +90,14 @@ static int island_of_mechanism(struct tact_world *world, int i)
                                 world->mechanisms.order[world->mechanisms.list[i].constraint]);
 }
 
-static int owner_of_bound(const struct tact_world *world, int i)
+static int hand_index_of_joint_bound(const struct tact_world *world, int i)
 {
     return world->body_count + world->bounds.list[i].hand;
 }
 
-static int island_of_bound(struct tact_world *world, int i)
+static int island_of_joint_bound(struct tact_world *world, int i)
 {
-    return island_of_moving_owner(world, owner_of_bound(world, i), -1);
+    return island_of_moving_owner(world, hand_index_of_joint_bound(world, i), -1);
 }
 
 static int island_of_owner(struct tact_world *world, int i)
@@ -137,14 +138,15 @@ static void number_islands(struct tact_world *world)
             s, find_owner_tree_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
     }
     for (int i = 0; i < world->bounds.count; i++) {
-        assign_island_to_root(s, find_owner_tree_root(s, owner_of_bound(world, i)));
+        assign_island_to_root(s, find_owner_tree_root(s, hand_index_of_joint_bound(world, i)));
     }
 }
 
 /* Fills the list at `offset` in each island with the indices of its items; returns the remaining
  * storage. */
-static int *fill_item_lists_by_island(struct tact_world *world, size_t offset, int count,
-                                      int (*island_of)(struct tact_world *, int), int *free_storage)
+static int *fill_island_index_lists(struct tact_world *world, size_t offset, int count,
+                                    int (*island_of)(struct tact_world *, int),
+                                    int *unused_index_storage)
 {
     struct islands *s = &world->islands;
     struct list *list;
@@ -163,33 +165,33 @@ static int *fill_item_lists_by_island(struct tact_world *world, size_t offset, i
         }
         for (int i = 0; i < s->count && !pass; i++) {
             list = (struct list *)((char *)&s->list[i] + offset);
-            list->at = free_storage;
-            free_storage += list->count;
+            list->at = unused_index_storage;
+            unused_index_storage += list->count;
             list->count = 0;
         }
     }
-    return free_storage;
+    return unused_index_storage;
 }
 
 /* Partitions the storage into the vectors of each search, one island after another. */
 static void assign_search_vectors(struct islands *s)
 {
-    double *next = s->unknowns;
+    double *next = s->impulse_vectors;
     for (int i = 0; i < s->count; i++) {
         struct search *search = &s->list[i].search;
         int n =
             s->list[i].blocks.count * 6 + s->list[i].constraints.count + s->list[i].bounds.count;
-        double **search_vectors[VECTORS_PER_SEARCH] = {
+        double **search_vector_pointers[IMPULSE_VECTORS_PER_SEARCH] = {
             &search->before, &search->after,         &search->scale,
             &search->next,   &search->best_impulses, &search->least_absolute_impulses};
         search->n = n;
-        search->anchor_state = 0;
-        for (int k = 0; k < VECTORS_PER_SEARCH; k++) {
-            *search_vectors[k] = next;
+        search->spring_anchor_state = 0;
+        for (int k = 0; k < IMPULSE_VECTORS_PER_SEARCH; k++) {
+            *search_vector_pointers[k] = next;
             next += n;
         }
-        tact_anderson_begin(&search->anderson, next, n);
-        next += (size_t)n * ANDERSON_VECTORS;
+        tact_anderson_initialise(&search->anderson, next, n);
+        next += (size_t)n * ANDERSON_STORAGE_VECTORS;
     }
 }
 
@@ -200,7 +202,7 @@ static int *contact_counter_of_owner(struct tact_world *world, struct tact_owner
 }
 
 /* 1 where one side of a contact can move, and is another body or hand than side 0. */
-static int is_side_movable(const struct block *block, int side)
+static int is_block_side_movable(const struct block *block, int side)
 {
     struct tact_owner owner = block->owner[side], first = block->owner[0];
     int same = side && owner.kind == first.kind && owner.index == first.index;
@@ -217,12 +219,12 @@ static void find_uncoupled_contacts(struct tact_world *world)
         }
         for (int i = 0; i < world->block_count; i++) {
             struct block *block = &world->blocks[i];
-            block->is_uncoupled = 1;
+            block->is_only_contact_of_bodies = 1;
             for (int k = 0; k < 2; k++) {
-                if (is_side_movable(block, k)) {
+                if (is_block_side_movable(block, k)) {
                     int *n = contact_counter_of_owner(world, block->owner[k]);
                     *n = pass ? *n + (pass == 1) : 0;
-                    block->is_uncoupled &= *n == 1;
+                    block->is_only_contact_of_bodies &= *n == 1;
                 }
             }
         }
@@ -232,28 +234,30 @@ static void find_uncoupled_contacts(struct tact_world *world)
 void tact_islands_find(struct tact_world *world)
 {
     struct islands *s = &world->islands;
-    int *free_storage = s->items;
+    int *unused_index_storage = s->items;
     world->direct.island = NULL;
     number_islands(world);
-    free_storage = fill_item_lists_by_island(world, offsetof(struct island, blocks),
-                                             world->block_count, island_of_block, free_storage);
-    free_storage =
-        fill_item_lists_by_island(world, offsetof(struct island, constraints),
-                                  world->constraint_count, island_of_constraint, free_storage);
-    free_storage =
-        fill_item_lists_by_island(world, offsetof(struct island, mechanisms),
-                                  world->mechanisms.count, island_of_mechanism, free_storage);
-    free_storage = fill_item_lists_by_island(world, offsetof(struct island, bounds),
-                                             world->bounds.count, island_of_bound, free_storage);
-    fill_item_lists_by_island(world, offsetof(struct island, owners), owner_count(world),
-                              island_of_owner, free_storage);
+    unused_index_storage =
+        fill_island_index_lists(world, offsetof(struct island, blocks), world->block_count,
+                                island_of_block, unused_index_storage);
+    unused_index_storage = fill_island_index_lists(world, offsetof(struct island, constraints),
+                                                   world->constraint_count, island_of_constraint,
+                                                   unused_index_storage);
+    unused_index_storage =
+        fill_island_index_lists(world, offsetof(struct island, mechanisms), world->mechanisms.count,
+                                island_of_mechanism, unused_index_storage);
+    unused_index_storage =
+        fill_island_index_lists(world, offsetof(struct island, bounds), world->bounds.count,
+                                island_of_joint_bound, unused_index_storage);
+    fill_island_index_lists(world, offsetof(struct island, owners), owner_count(world),
+                            island_of_owner, unused_index_storage);
     assign_search_vectors(s);
     find_uncoupled_contacts(world);
     for (int i = 0; i < s->count; i++) {
-        s->list[i].is_coupled |= s->list[i].bounds.count > 1;
+        s->list[i].has_coupled_contacts |= s->list[i].bounds.count > 1;
         for (int k = 0; k < s->list[i].blocks.count; k++) {
             const struct block *block = &world->blocks[s->list[i].blocks.at[k]];
-            s->list[i].is_coupled |= !block->is_uncoupled;
+            s->list[i].has_coupled_contacts |= !block->is_only_contact_of_bodies;
             s->list[i].points |= block->points;
         }
     }

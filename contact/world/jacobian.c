@@ -7,7 +7,7 @@
 #include "contact/world/world_internal.h"
 
 /* Largest number of chains of the coordinates that move a link of a hand. */
-static int max_chains_to_base(const struct tact_hand *hand)
+static int max_chains_from_link_to_base(const struct tact_hand *hand)
 {
     int max = 0;
     for (int i = 0; i < hand->count; i++) {
@@ -28,7 +28,7 @@ void tact_assign_node_numbers(struct tact_world *world)
     world->node_count = world->body_count;
     for (int i = 0; i < world->hand_count; i++) {
         struct world_hand *hand = &world->hands[i];
-        int chain_count = max_chains_to_base(hand->hand);
+        int chain_count = max_chains_from_link_to_base(hand->hand);
         hand->node = world->node_count;
         world->node_count += hand->hand->chain_count;
         max = chain_count > max ? chain_count : max;
@@ -36,7 +36,7 @@ void tact_assign_node_numbers(struct tact_world *world)
     world->max_nodes = 2 * max;
 }
 
-static struct block_node *find_block_node(const struct block *block, int node)
+static struct block_jacobian_node *find_block_node(const struct block *block, int node)
 {
     for (int k = 0; k < block->node_count; k++) {
         if (block->nodes[k].node == node) {
@@ -50,7 +50,7 @@ static struct block_node *find_block_node(const struct block *block, int node)
  */
 static void add_block_node(struct block *block, int node, double *v, int dof)
 {
-    struct block_node *out = find_block_node(block, node);
+    struct block_jacobian_node *out = find_block_node(block, node);
     if (!out) {
         out = &block->nodes[block->node_count++];
         out->dof = 0;
@@ -77,7 +77,7 @@ static void add_owner_nodes(struct tact_world *world, struct block *block, struc
     }
 }
 
-void tact_assemble_nodes(struct tact_world *world, struct block *block)
+void tact_block_assemble_nodes(struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     block->nodes = world->block_nodes + (block - world->blocks) * world->max_nodes;
@@ -106,8 +106,8 @@ static void add_body_jacobian(const struct tact_body *body, const struct tact_pa
 }
 
 /* Row of a hand's coordinate in the Jacobian of a contact's block. */
-static double *row_of_coordinate(const struct block *block, const struct world_hand *hand,
-                                 int coordinate)
+static double *jacobian_row_of_coordinate(const struct block *block, const struct world_hand *hand,
+                                          int coordinate)
 {
     int slot = hand->hand->links[coordinate].slot;
     return find_block_node(block, hand->node + slot / TACT_NODE_UNKNOWNS)->j +
@@ -126,7 +126,7 @@ static void add_hand_jacobian(const struct world_hand *hand, int link,
     for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
         const double *motion = hand->hand->links[i].motion;
         const double share = sign * hand->hand->links[i].ratio;
-        double *j = row_of_coordinate(block, hand, hand->hand->links[i].coordinate);
+        double *j = jacobian_row_of_coordinate(block, hand, hand->hand->links[i].coordinate);
         tact_v3_cross(speed, motion + 3, arm);
         tact_v3_add(speed, speed, motion);
         for (int k = 0; k < 3; k++) {
@@ -140,27 +140,27 @@ static void add_hand_jacobian(const struct world_hand *hand, int link,
  * force. It is 0 where the torsion row has an elastic law of its own. */
 static double pitch_of_elastic_wrench(const struct tact_patch *patch)
 {
-    int is_screw = patch->law == TACT_LAW_WRENCH && patch->wrench[0] > 0.0 &&
-                   patch->wrench[3] != 0.0 && !(patch->stiffness[21] > 0.0);
-    return is_screw ? patch->wrench[3] / patch->wrench[0] : 0.0;
+    int is_screw_wrench = patch->law == TACT_LAW_WRENCH && patch->wrench[0] > 0.0 &&
+                          patch->wrench[3] != 0.0 && !(patch->stiffness[21] > 0.0);
+    return is_screw_wrench ? patch->wrench[3] / patch->wrench[0] : 0.0;
 }
 
 /* Makes the normal row of a contact that of a screw: a normal impulse comes with the torque of the
  * pitch, and the normal velocity includes that of a rotation about the normal. */
 static void add_pitch_to_normal_row(struct block *block)
 {
-    for (int k = 0; k < block->node_count && block->pitch != 0.0; k++) {
+    for (int k = 0; k < block->node_count && block->wrench_pitch != 0.0; k++) {
         double *j = block->nodes[k].j;
         for (int i = 0; i < TACT_NODE_UNKNOWNS; i++) {
-            j[6 * i] += block->pitch * j[6 * i + 3];
+            j[6 * i] += block->wrench_pitch * j[6 * i + 3];
         }
     }
 }
 
-void tact_assemble_jacobians(struct tact_world *world, struct block *block)
+void tact_block_assemble_jacobians(struct tact_world *world, struct block *block)
 {
     const struct tact_patch *patch = &world->contacts[block->contact].patch;
-    block->pitch = pitch_of_elastic_wrench(patch);
+    block->wrench_pitch = pitch_of_elastic_wrench(patch);
     for (int k = 0; k < block->node_count; k++) {
         memset(block->nodes[k].j, 0, sizeof block->nodes[k].j);
     }
@@ -177,7 +177,7 @@ void tact_assemble_jacobians(struct tact_world *world, struct block *block)
     add_pitch_to_normal_row(block);
 }
 
-struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
+struct world_hand *tact_block_hand_on_side(const struct tact_world *world,
                                            const struct block *block, int side)
 {
     const struct tact_owner owner = block->owner[side], other = block->owner[!side];
@@ -190,13 +190,14 @@ struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
     for (int k = 0; k < 1 + same; k++) {
         int link = k ? other.link : owner.link;
         for (int i = hand->hand->links[link].deepest; i >= 0; i = hand->hand->links[i].up) {
-            hand->hand->rows[i] = row_of_coordinate(block, hand, i);
+            hand->hand->rows[i] = jacobian_row_of_coordinate(block, hand, i);
         }
     }
     return hand;
 }
 
-static void compute_mobility_columns(const struct tact_world *world, struct block_node *node)
+static void compute_mobility_columns(const struct tact_world *world,
+                                     struct block_jacobian_node *node)
 {
     if (node->node >= world->body_count) {
         memcpy(node->y, node->j, sizeof node->y);
@@ -210,21 +211,21 @@ static void compute_mobility_columns(const struct tact_world *world, struct bloc
     tact_rows_multiply_3x3(node->y + 18, body->inverse_world, node->j + 18);
 }
 
-void tact_assemble_mobility(struct tact_world *world, struct block *block)
+void tact_block_assemble_mobility(struct tact_world *world, struct block *block)
 {
     double *s = block->local.s;
     int body = block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY;
     memset(s, 0, sizeof block->local.s);
     block->mobility = 0.0;
     for (int k = 0; k < 2; k++) {
-        const struct world_hand *hand = tact_block_hand_of_side(world, block, k);
+        const struct world_hand *hand = tact_block_hand_on_side(world, block, k);
         if (hand) {
             block->mobility += body ? 0.0 : tact_joint_mobility_along_normal(hand->hand);
-            tact_hand_reduce_rows(hand->hand, hand->hand->rows);
+            tact_hand_apply_inverse_transpose_to_rows(hand->hand, hand->hand->rows);
         }
     }
     for (int k = 0; k < block->node_count; k++) {
-        struct block_node *node = &block->nodes[k];
+        struct block_jacobian_node *node = &block->nodes[k];
         compute_mobility_columns(world, node);
         tact_rows_add_schur(s, node->j, node->y, node->dof);
     }

@@ -12,7 +12,7 @@
 
 #define ROUNDING 1e-15 /* rounding error of a joint value, relative to its size */
 
-static int is_bounded(const struct tact_link_def *def)
+static int has_stops_or_friction(const struct tact_link_def *def)
 {
     return def->lower < def->upper || def->friction > 0.0;
 }
@@ -39,7 +39,7 @@ static void add_hand_bounds(struct tact_world *world, int hand, struct bound_cha
     struct joint_bounds *bounds = &world->bounds;
     const struct world_hand *of = &world->hands[hand];
     for (int i = 0; i < of->hand->count; i++) {
-        if (is_bounded(&of->hand->links[i].def)) {
+        if (has_stops_or_friction(&of->hand->links[i].def)) {
             struct joint_bound *b = &bounds->list[bounds->count++];
             *b = (struct joint_bound){.hand = hand, .joint = i, .nodes = *next};
             b->node_count = list_chains_to_base(of, i, *next);
@@ -48,18 +48,18 @@ static void add_hand_bounds(struct tact_world *world, int hand, struct bound_cha
     }
 }
 
-static int count_bounds(const struct tact_hand *hand)
+static int count_joint_bounds(const struct tact_hand *hand)
 {
     int count = 0;
     for (int i = 0; i < hand->count; i++) {
-        count += is_bounded(&hand->links[i].def);
+        count += has_stops_or_friction(&hand->links[i].def);
     }
     return count;
 }
 
 /* Partitions the storage into the matrix of each hand's joint bounds and the work arrays of their
  * solution. */
-static void assign_bound_arrays(struct tact_world *world, size_t most)
+static void assign_joint_bound_arrays(struct tact_world *world, size_t most)
 {
     struct joint_bounds *bounds = &world->bounds;
     double *next = bounds->numbers;
@@ -76,25 +76,25 @@ static void assign_bound_arrays(struct tact_world *world, size_t most)
 int tact_joint_bounds_create(struct tact_world *world)
 {
     struct joint_bounds *bounds = &world->bounds;
-    size_t count = 0, entries = 0, most = 0;
+    size_t count = 0, mobility_entry_count = 0, most = 0;
     bounds->hands = calloc((size_t)world->hand_count + 1, sizeof *bounds->hands);
     for (int i = 0; bounds->hands && i < world->hand_count; i++) {
-        size_t own = (size_t)count_bounds(world->hands[i].hand);
+        size_t own = (size_t)count_joint_bounds(world->hands[i].hand);
         bounds->hands[i] = (struct hand_bounds){.first = (int)count, .count = (int)own};
         count += own;
-        entries += own * own;
+        mobility_entry_count += own * own;
         most = own > most ? own : most;
     }
     bounds->list = calloc(count + 1, sizeof *bounds->list);
     bounds->nodes = calloc(count * (size_t)world->max_nodes + 1, sizeof *bounds->nodes);
-    bounds->numbers = calloc(entries + most * (most + 3) + 1, sizeof *bounds->numbers);
+    bounds->numbers = calloc(mobility_entry_count + most * (most + 3) + 1, sizeof *bounds->numbers);
     bounds->free = calloc(most + 1, sizeof *bounds->free);
-    bounds->factored_free = calloc(most + 1, sizeof *bounds->factored_free);
+    bounds->factored_free_bounds = calloc(most + 1, sizeof *bounds->factored_free_bounds);
     if (!bounds->hands || !bounds->list || !bounds->nodes || !bounds->numbers || !bounds->free ||
-        !bounds->factored_free) {
+        !bounds->factored_free_bounds) {
         return -ENOMEM;
     }
-    assign_bound_arrays(world, most);
+    assign_joint_bound_arrays(world, most);
     struct bound_chain *next = bounds->nodes;
     for (int i = 0; i < world->hand_count; i++) {
         add_hand_bounds(world, i, &next);
@@ -109,10 +109,11 @@ void tact_joint_bounds_destroy(struct joint_bounds *bounds)
     free(bounds->hands);
     free(bounds->numbers);
     free(bounds->free);
-    free(bounds->factored_free);
+    free(bounds->factored_free_bounds);
 }
 
-static struct tact_hand *hand_of_bound(const struct tact_world *world, const struct joint_bound *b)
+static struct tact_hand *hand_of_joint_bound(const struct tact_world *world,
+                                             const struct joint_bound *b)
 {
     return world->hands[b->hand].hand;
 }
@@ -121,19 +122,21 @@ void tact_joint_bounds_warm_start(struct tact_world *world)
 {
     for (int i = 0; i < world->bounds.count; i++) {
         struct joint_bound *b = &world->bounds.list[i];
-        b->impulse = world->options.period * hand_of_bound(world, b)->state.reaction[b->joint];
+        b->impulse =
+            world->options.period * hand_of_joint_bound(world, b)->state.reaction[b->joint];
         world->hands[b->hand].impulse[b->joint] += b->impulse;
     }
 }
 
 /* Computes for a joint bound its vector y and its row of A. */
-static void assemble_mobility(struct tact_world *world, struct joint_bound *b, double *row)
+static void assemble_joint_bound_mobility(struct tact_world *world, struct joint_bound *b,
+                                          double *row)
 {
-    struct tact_hand *hand = hand_of_bound(world, b);
+    struct tact_hand *hand = hand_of_joint_bound(world, b);
     const struct hand_bounds *of = &world->bounds.hands[b->hand];
     const struct link *link = &hand->links[b->joint];
     double *x = hand->scratch;
-    tact_hand_unit_inverse_transpose(hand, b->joint, x);
+    tact_hand_inverse_transpose_of_unit(hand, b->joint, x);
     int k = 0;
     for (int i = b->joint; i >= 0; i = hand->links[i].up) {
         int slot = hand->links[i].slot;
@@ -144,35 +147,38 @@ static void assemble_mobility(struct tact_world *world, struct joint_bound *b, d
     for (int i = 0; i < of->count; i++) {
         row[i] = x[world->bounds.list[of->first + i].joint];
     }
-    double mass = hand->reduced[b->joint * hand->count + b->joint];
+    double mass = hand->coordinate_mass[b->joint * hand->count + b->joint];
     b->torque_scale = link->is_rotational ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
 }
 
 /* Sets the rates that a joint's stops allow and the impulses of its law's kinks. */
-static void set_bound_law(const struct tact_world *world, struct joint_bound *b)
+static void set_joint_bound_law(const struct tact_world *world, struct joint_bound *b)
 {
-    const struct tact_hand *hand = hand_of_bound(world, b);
+    const struct tact_hand *hand = hand_of_joint_bound(world, b);
     const struct tact_link_def *def = &hand->links[b->joint].def;
     double q = hand->state.q[b->joint], h = world->options.period;
     double max_return_speed =
         hand->links[b->joint].is_rotational ? MAX_HINGE_RETURN_RATE : world->options.push_limit;
     int has_stops = def->lower < def->upper;
-    b->lowest_rate = has_stops ? tact_min((def->lower - q) / h, max_return_speed) : -INFINITY;
-    b->highest_rate = has_stops ? tact_max((def->upper - q) / h, -max_return_speed) : INFINITY;
-    b->rounding_rate = ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
-    b->kink_impulse[0] = b->highest_rate < 0.0 ? h * def->friction : -h * def->friction;
-    b->kink_impulse[1] = b->lowest_rate > 0.0 ? -h * def->friction : h * def->friction;
+    b->lowest_rate_at_stops =
+        has_stops ? tact_min((def->lower - q) / h, max_return_speed) : -INFINITY;
+    b->highest_rate_at_stops =
+        has_stops ? tact_max((def->upper - q) / h, -max_return_speed) : INFINITY;
+    b->joint_error_rounding_rate = ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
+    b->law_kink_impulse[0] =
+        b->highest_rate_at_stops < 0.0 ? h * def->friction : -h * def->friction;
+    b->law_kink_impulse[1] = b->lowest_rate_at_stops > 0.0 ? -h * def->friction : h * def->friction;
 }
 
 void tact_joint_bounds_assemble(struct tact_world *world)
 {
-    world->bounds.factored = NULL;
+    world->bounds.factored_hand = NULL;
     for (int i = 0; i < world->hand_count; i++) {
         const struct hand_bounds *of = &world->bounds.hands[i];
         for (int k = 0; k < of->count; k++) {
             struct joint_bound *b = &world->bounds.list[of->first + k];
-            set_bound_law(world, b);
-            assemble_mobility(world, b, of->mobility + k * of->count);
+            set_joint_bound_law(world, b);
+            assemble_joint_bound_mobility(world, b, of->mobility + k * of->count);
         }
     }
 }
@@ -212,12 +218,12 @@ static double solve_hand_bounds(struct tact_world *world, const struct hand_boun
         bounds->rate[k] = joint_rate(&bounds->list[of->first + k]);
         last[k] = bounds->list[of->first + k].impulse;
     }
-    int solved = tact_joint_bounds_solve(bounds, of), exceeds_rounding = 0;
+    int has_solution = tact_joint_bounds_solve(bounds, of), does_change_exceed_rounding = 0;
     for (int k = 0; k < of->count; k++) {
         const struct joint_bound *b = &bounds->list[of->first + k];
         double unit = b->torque_scale * b->torque_scale, delta = b->impulse - last[k];
         double rate = delta * of->mobility[(of->count + 1) * k];
-        exceeds_rounding |= fabs(rate) > b->rounding_rate;
+        does_change_exceed_rounding |= fabs(rate) > b->joint_error_rounding_rate;
         apply_bound_impulse(b, delta);
         change += unit * delta * delta;
         before += unit * last[k] * last[k];
@@ -226,7 +232,7 @@ static double solve_hand_bounds(struct tact_world *world, const struct hand_boun
     island->change += change;
     island->size += after;
     double most = tact_max(before, after);
-    return !solved ? 1.0 : exceeds_rounding ? sqrt(change / most) : 0.0;
+    return !has_solution ? 1.0 : does_change_exceed_rounding ? sqrt(change / most) : 0.0;
 }
 
 double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island)
@@ -250,8 +256,8 @@ void tact_joint_bounds_copy_impulses(struct tact_world *world, const struct isla
     }
 }
 
-void tact_joint_bounds_unknown_scales(const struct tact_world *world, const struct island *island,
-                                      double *scale)
+void tact_joint_bounds_set_unknown_scales(const struct tact_world *world,
+                                          const struct island *island, double *scale)
 {
     for (int i = 0; i < island->bounds.count; i++) {
         scale[i] = world->bounds.list[island->bounds.at[i]].torque_scale;
@@ -268,21 +274,23 @@ double tact_joint_bounds_impulse_work(const struct tact_world *world, const stru
     return work;
 }
 
-static double own_mobility(const struct tact_world *world, int bound)
+static double mobility_of_joint_bound(const struct tact_world *world, int bound)
 {
     const struct hand_bounds *of = &world->bounds.hands[world->bounds.list[bound].hand];
     return of->mobility[(of->count + 1) * (bound - of->first)];
 }
 
-void tact_joint_bounds_add_response(const struct tact_world *world, const struct island *island,
-                                    double compliance, struct direct *direct)
+void tact_joint_bounds_add_newton_response(const struct tact_world *world,
+                                           const struct island *island, double compliance,
+                                           struct direct *direct)
 {
     for (int i = 0; i < island->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
         if (b->free) {
-            double stiffness = 1.0 / (compliance * own_mobility(world, island->bounds.at[i]));
-            tact_direct_add_joint_bound(direct, b, stiffness,
-                                        stiffness * (b->target - joint_rate(b)));
+            double stiffness =
+                1.0 / (compliance * mobility_of_joint_bound(world, island->bounds.at[i]));
+            tact_direct_add_joint_bound_stiffness(direct, b, stiffness,
+                                                  stiffness * (b->target - joint_rate(b)));
         }
     }
 }
@@ -295,7 +303,7 @@ void tact_joint_bounds_newton_step(const struct tact_world *world, const struct 
         next[i] = b->impulse;
         if (b->free) {
             double error = joint_rate(b) - b->target + tact_direct_bound_rate(direct, b);
-            next[i] -= error / (compliance * own_mobility(world, island->bounds.at[i]));
+            next[i] -= error / (compliance * mobility_of_joint_bound(world, island->bounds.at[i]));
         }
     }
 }
@@ -304,11 +312,11 @@ void tact_joint_bounds_store_torques(struct tact_world *world)
 {
     for (int i = 0; i < world->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[i];
-        struct tact_hand_state *state = &hand_of_bound(world, b)->state;
+        struct tact_hand_state *state = &hand_of_joint_bound(world, b)->state;
         state->reaction[b->joint] = b->impulse / world->options.period;
-        state->stop[b->joint] = b->impulse < b->kink_impulse[0]   ? 1.0
-                                : b->impulse > b->kink_impulse[1] ? -1.0
-                                                                  : 0.0;
+        state->stop[b->joint] = b->impulse < b->law_kink_impulse[0]   ? 1.0
+                                : b->impulse > b->law_kink_impulse[1] ? -1.0
+                                                                      : 0.0;
     }
 }
 
@@ -316,7 +324,7 @@ void tact_joint_bounds_zero_impulses(struct tact_world *world)
 {
     for (int i = 0; i < world->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[i];
-        struct tact_hand_state *state = &hand_of_bound(world, b)->state;
+        struct tact_hand_state *state = &hand_of_joint_bound(world, b)->state;
         state->reaction[b->joint] = state->stop[b->joint] = 0.0;
     }
 }

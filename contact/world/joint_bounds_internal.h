@@ -36,14 +36,15 @@ struct joint_bound {
     struct bound_chain *nodes;
     int node_count;
     /* lowest and highest rate that the stops allow in this tick [rad/s, m/s] */
-    double lowest_rate, highest_rate;
-    double kink_impulse[2]; /* impulses, ascending [N m s, N s] */
-    double impulse;         /* impulse of the joint's stop and dry friction together [N m s, N s] */
+    double lowest_rate_at_stops, highest_rate_at_stops;
+    double law_kink_impulse[2]; /* impulses, ascending [N m s, N s] */
+    double impulse;      /* impulse of the joint's stop and dry friction together [N m s, N s] */
     double torque_scale; /* factor that makes the joint's torque comparable with forces [1/m]; 1 for
                             a slide */
     int free; /* 1: the bound's rate is `target`; 0: its impulse is at a kink of the law */
-    double rounding_rate; /* rate of a joint error that is due to rounding alone [rad/s, m/s] */
-    double target;        /* joint rate that the present piece of the bound's law prescribes */
+    double joint_error_rounding_rate; /* rate of a joint error that is due to rounding alone [rad/s,
+                                         m/s] */
+    double target; /* joint rate that the present piece of the bound's law prescribes */
 };
 
 /* The stops and dry friction of the joints of one hand. */
@@ -64,9 +65,9 @@ struct joint_bounds {
     double *rate, *step, *last_impulse; /* the same, n each */
     int *free;                          /* indices of the free bounds of a hand */
     /* hand whose free bounds `factor` belongs to; NULL: none in this tick */
-    const struct hand_bounds *factored;
+    const struct hand_bounds *factored_hand;
     /* number and indices of the free bounds that `factor` belongs to */
-    int factored_count, *factored_free;
+    int factored_bound_count, *factored_free_bounds;
 };
 
 /* Finds the joints of hands with stops or friction and allocates their bounds, once the nodes are
@@ -94,16 +95,17 @@ double tact_joint_bounds_solve_once(struct tact_world *world, struct island *isl
  * change of the velocities. */
 void tact_joint_bounds_copy_impulses(struct tact_world *world, const struct island *island,
                                      double *impulses, int back);
-void tact_joint_bounds_unknown_scales(const struct tact_world *world, const struct island *island,
-                                      double *scale);
+void tact_joint_bounds_set_unknown_scales(const struct tact_world *world,
+                                          const struct island *island, double *scale);
 
 /* Sum of impulse times rate over the bounds of an island, at the present velocities [J]. */
 double tact_joint_bounds_impulse_work(const struct tact_world *world, const struct island *island);
 
 /* Adds the response of each bound of an island to a step of Newton's method: where the rate is
  * known, d = -(e + y dw) / (compliance A_ii), e the error of the rate. */
-void tact_joint_bounds_add_response(const struct tact_world *world, const struct island *island,
-                                    double compliance, struct direct *direct);
+void tact_joint_bounds_add_newton_response(const struct tact_world *world,
+                                           const struct island *island, double compliance,
+                                           struct direct *direct);
 
 /* next = impulses + d of each bound of an island for the changes dw in the right side of `direct`.
  */

@@ -20,32 +20,35 @@
 
 /* Sets the piece of the law that an impulse is on: a kink, or a target rate. Beyond a kink where no
  * stop limits the rate, the impulse is set back to the kink. */
-static void find_law_piece(struct joint_bound *b)
+static void find_joint_bound_law_piece(struct joint_bound *b)
 {
-    double near = AT_KINK_TOLERANCE * fabs(b->kink_impulse[0]);
-    if (fabs(b->impulse - b->kink_impulse[0]) <= near ||
-        fabs(b->impulse - b->kink_impulse[1]) <= near) {
-        b->impulse =
-            fabs(b->impulse - b->kink_impulse[0]) <= near ? b->kink_impulse[0] : b->kink_impulse[1];
+    double near = AT_KINK_TOLERANCE * fabs(b->law_kink_impulse[0]);
+    if (fabs(b->impulse - b->law_kink_impulse[0]) <= near ||
+        fabs(b->impulse - b->law_kink_impulse[1]) <= near) {
+        b->impulse = fabs(b->impulse - b->law_kink_impulse[0]) <= near ? b->law_kink_impulse[0]
+                                                                       : b->law_kink_impulse[1];
         b->free = 0;
         return;
     }
     b->free = 1;
-    b->target = b->impulse < b->kink_impulse[0]   ? b->highest_rate
-                : b->impulse > b->kink_impulse[1] ? b->lowest_rate
-                                                  : 0.0;
+    b->target = b->impulse < b->law_kink_impulse[0]   ? b->highest_rate_at_stops
+                : b->impulse > b->law_kink_impulse[1] ? b->lowest_rate_at_stops
+                                                      : 0.0;
     if (!isfinite(b->target)) {
-        b->impulse = b->kink_impulse[b->impulse > b->kink_impulse[1]];
+        b->impulse = b->law_kink_impulse[b->impulse > b->law_kink_impulse[1]];
         b->free = 0;
     }
 }
 
 /* Lowest and highest rate that a bound's law allows while its impulse is at a kink. */
-static void allowed_rates(const struct joint_bound *b, double *lowest, double *highest)
+static void allowed_rates_at_kink(const struct joint_bound *b, double *lowest_allowed_rate,
+                                  double *highest_allowed_rate)
 {
-    int one = b->kink_impulse[0] == b->kink_impulse[1];
-    *lowest = one || b->impulse == b->kink_impulse[1] ? b->lowest_rate : 0.0;
-    *highest = one || b->impulse == b->kink_impulse[0] ? b->highest_rate : 0.0;
+    int one = b->law_kink_impulse[0] == b->law_kink_impulse[1];
+    *lowest_allowed_rate =
+        one || b->impulse == b->law_kink_impulse[1] ? b->lowest_rate_at_stops : 0.0;
+    *highest_allowed_rate =
+        one || b->impulse == b->law_kink_impulse[0] ? b->highest_rate_at_stops : 0.0;
 }
 
 /* Factors A of the free bounds as L L^T, unless they are those that were factored last in this
@@ -53,11 +56,11 @@ static void allowed_rates(const struct joint_bound *b, double *lowest, double *h
 static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bounds *of, int n)
 {
     const size_t size = (size_t)n * sizeof *bounds->free;
-    if (bounds->factored == of && bounds->factored_count == n &&
-        !memcmp(bounds->factored_free, bounds->free, size)) {
+    if (bounds->factored_hand == of && bounds->factored_bound_count == n &&
+        !memcmp(bounds->factored_free_bounds, bounds->free, size)) {
         return 1;
     }
-    bounds->factored = NULL;
+    bounds->factored_hand = NULL;
     for (int i = 0; i < n; i++) {
         double *row = bounds->factor + i * n;
         const double *from = of->mobility + bounds->free[i] * of->count;
@@ -70,14 +73,14 @@ static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bou
             row[j] = j == i ? sqrt(rest) : rest / other[j];
         }
     }
-    bounds->factored = of;
-    bounds->factored_count = n;
-    memcpy(bounds->factored_free, bounds->free, size);
+    bounds->factored_hand = of;
+    bounds->factored_bound_count = n;
+    memcpy(bounds->factored_free_bounds, bounds->free, size);
     return 1;
 }
 
 /* Replaces the right side in `step` by the solution with the factored matrix, (L L^T)^-1 step. */
-static void solve_factored_step(const struct joint_bounds *bounds, int n)
+static void solve_free_impulse_step(const struct joint_bounds *bounds, int n)
 {
     double *x = bounds->step;
     for (int i = 0; i < n; i++) {
@@ -90,12 +93,12 @@ static void solve_factored_step(const struct joint_bounds *bounds, int n)
 }
 
 /* Change of an impulse up to the kink that ends its piece of the law in the direction of `step`. */
-static double impulse_to_kink(const struct joint_bound *b, double step)
+static double impulse_change_to_kink(const struct joint_bound *b, double step)
 {
     for (int i = 0; i < 2; i++) {
-        double kink_impulse = b->kink_impulse[step < 0.0 ? 1 - i : i];
-        if (step < 0.0 ? b->impulse > kink_impulse : b->impulse < kink_impulse) {
-            return kink_impulse - b->impulse;
+        double law_kink_impulse = b->law_kink_impulse[step < 0.0 ? 1 - i : i];
+        if (step < 0.0 ? b->impulse > law_kink_impulse : b->impulse < law_kink_impulse) {
+            return law_kink_impulse - b->impulse;
         }
     }
     return step; /* nothing ends it */
@@ -116,10 +119,11 @@ static int move_free_impulses(struct joint_bounds *bounds, const struct hand_bou
     if (!factor_free_bounds(bounds, of, n)) {
         return -1;
     }
-    solve_factored_step(bounds, n);
+    solve_free_impulse_step(bounds, n);
     double share = 1.0;
     for (int k = 0; k < n; k++) {
-        double step = bounds->step[k], to_kink = impulse_to_kink(&list[bounds->free[k]], step);
+        double step = bounds->step[k],
+               to_kink = impulse_change_to_kink(&list[bounds->free[k]], step);
         if (fabs(to_kink) < fabs(step) * share) {
             share = to_kink / step;
             reached = k;
@@ -127,19 +131,21 @@ static int move_free_impulses(struct joint_bounds *bounds, const struct hand_bou
     }
     for (int k = 0; k < n; k++) {
         struct joint_bound *b = &list[bounds->free[k]];
-        double step = k == reached ? impulse_to_kink(b, bounds->step[k]) : share * bounds->step[k];
+        double step =
+            k == reached ? impulse_change_to_kink(b, bounds->step[k]) : share * bounds->step[k];
         b->impulse += step;
         tact_axpy(bounds->rate, step, of->mobility + bounds->free[k] * of->count, of->count);
     }
     if (reached >= 0) {
-        find_law_piece(&list[bounds->free[reached]]);
+        find_joint_bound_law_piece(&list[bounds->free[reached]]);
     }
     return reached < 0;
 }
 
 /* Scale of rounding of a joint's rate: sum of the sizes of the rates that the impulses cause in it,
  * and of the present rate. */
-static double sum_rate_sizes(const struct joint_bounds *bounds, const struct hand_bounds *of, int i)
+static double joint_rate_rounding_scale(const struct joint_bounds *bounds,
+                                        const struct hand_bounds *of, int i)
 {
     double sum = fabs(bounds->rate[i]);
     for (int k = 0; k < of->count; k++) {
@@ -150,18 +156,19 @@ static double sum_rate_sizes(const struct joint_bounds *bounds, const struct han
 
 /* Releases the impulse at a kink whose rate is most beyond what its law allows. Returns 0 where
  * there is none. */
-static int release_most_violated(struct joint_bounds *bounds, const struct hand_bounds *of)
+static int release_most_violated_bound(struct joint_bounds *bounds, const struct hand_bounds *of)
 {
     struct joint_bound *list = bounds->list + of->first;
     double most = 0.0, target = 0.0;
     int worst = -1;
     for (int i = 0; i < of->count; i++) {
-        double lowest, highest, rate = bounds->rate[i];
-        allowed_rates(&list[i], &lowest, &highest);
-        double nearest = rate < lowest ? lowest : highest, beyond = fabs(rate - nearest);
+        double lowest_allowed_rate, highest_allowed_rate, rate = bounds->rate[i];
+        allowed_rates_at_kink(&list[i], &lowest_allowed_rate, &highest_allowed_rate);
+        double nearest = rate < lowest_allowed_rate ? lowest_allowed_rate : highest_allowed_rate,
+               beyond = fabs(rate - nearest);
         double size = beyond / sqrt(of->mobility[i * (of->count + 1)]);
-        if (!list[i].free && (rate < lowest || rate > highest) && size > most &&
-            beyond > ROUNDING * sum_rate_sizes(bounds, of, i)) {
+        if (!list[i].free && (rate < lowest_allowed_rate || rate > highest_allowed_rate) &&
+            size > most && beyond > ROUNDING * joint_rate_rounding_scale(bounds, of, i)) {
             most = size;
             worst = i;
             target = nearest;
@@ -179,7 +186,7 @@ int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bound
     struct joint_bound *list = bounds->list + of->first;
     for (int i = 0; i < of->count; i++) {
         double before = list[i].impulse;
-        find_law_piece(&list[i]);
+        find_joint_bound_law_piece(&list[i]);
         if (list[i].impulse != before) {
             tact_axpy(bounds->rate, list[i].impulse - before, of->mobility + i * of->count,
                       of->count);
@@ -187,7 +194,7 @@ int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bound
     }
     for (int step = 0, most = 10 + 10 * of->count; step < most; step++) {
         int moved = move_free_impulses(bounds, of);
-        if (moved < 0 || (moved && !release_most_violated(bounds, of))) {
+        if (moved < 0 || (moved && !release_most_violated_bound(bounds, of))) {
             return moved > 0;
         }
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define MAX_RESPONSE_BYTES                                                                         \
+#define MAX_MECHANISM_RESPONSE_BYTES                                                               \
     ((size_t)64 << 20) /* most memory for the responses of mechanisms to contacts, in bytes */
 #define REDUNDANT_PIVOT_RATIO                                                                      \
     1e-10 /* ratio of a pivot to the mobility of its row below which the joint row is redundant */
@@ -26,26 +26,26 @@ static int count_constrained_rows(enum tact_constraint_kind kind)
 
 /* Labels each body with the smallest index of the bodies that joints connect it to; -1 without
  * joints. */
-static void label_bodies_by_mechanism(const struct tact_world *world, int *label)
+static void label_bodies_by_mechanism(const struct tact_world *world, int *mechanism_label)
 {
     for (int i = 0; i < world->body_count; i++) {
-        label[i] = -1;
+        mechanism_label[i] = -1;
     }
-    for (int has_changed = 1; has_changed;) {
-        has_changed = 0;
+    for (int has_label_changed = 1; has_label_changed;) {
+        has_label_changed = 0;
         for (int i = 0; i < world->constraint_count; i++) {
             int a = body_of_constraint_side(&world->constraints[i].constraint, 0),
                 b = body_of_constraint_side(&world->constraints[i].constraint, 1);
-            int la = a < 0 ? -1 : label[a], lb = b < 0 ? -1 : label[b];
+            int la = a < 0 ? -1 : mechanism_label[a], lb = b < 0 ? -1 : mechanism_label[b];
             int least = a < 0 ? b : b < 0 || a < b ? a : b;
             least = la >= 0 && la < least ? la : least;
             least = lb >= 0 && lb < least ? lb : least;
-            has_changed |= (a >= 0 && la != least) || (b >= 0 && lb != least);
+            has_label_changed |= (a >= 0 && la != least) || (b >= 0 && lb != least);
             if (a >= 0) {
-                label[a] = least;
+                mechanism_label[a] = least;
             }
             if (b >= 0) {
-                label[b] = least;
+                mechanism_label[b] = least;
             }
         }
     }
@@ -55,26 +55,26 @@ static void label_bodies_by_mechanism(const struct tact_world *world, int *label
 static void sort_constraints_by_mechanism(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
-    int listed = 0;
+    int ordered_joint_count = 0;
     for (int body = 0; body < world->body_count; body++) {
         if (m->mechanism_of_body[body] != body) {
             continue;
         }
         struct mechanism *part = &m->list[m->count];
-        part->constraint = listed;
+        part->constraint = ordered_joint_count;
         part->row = m->rows;
         for (int i = 0; i < world->constraint_count; i++) {
             struct world_constraint *w = &world->constraints[i];
             int a = body_of_constraint_side(&w->constraint, 0),
                 b = body_of_constraint_side(&w->constraint, 1);
             if (m->mechanism_of_body[a >= 0 ? a : b] == body) {
-                m->order[listed++] = i;
+                m->order[ordered_joint_count++] = i;
                 w->mechanism = m->count;
                 w->row = m->rows;
                 m->rows += count_constrained_rows(w->constraint.kind);
             }
         }
-        part->constraint_end = listed;
+        part->constraint_end = ordered_joint_count;
         part->row_end = m->rows;
         m->count++;
     }
@@ -102,10 +102,10 @@ static int do_constraints_share_body(const struct world_constraint *p,
 }
 
 /* Sets the first stored column of each row of the joints' matrix; returns the number of entries. */
-static size_t assign_matrix_rows(struct tact_world *world)
+static size_t assign_mechanism_matrix_rows(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
-    size_t entries = 0;
+    size_t matrix_entry_count = 0;
     for (int i = 0; i < world->constraint_count; i++) {
         const struct world_constraint *w = &world->constraints[m->order[i]];
         int from = w->row;
@@ -115,11 +115,11 @@ static size_t assign_matrix_rows(struct tact_world *world)
         }
         for (int row = w->row; row < w->row + count_constrained_rows(w->constraint.kind); row++) {
             m->first[row] = from;
-            m->start[row] = entries;
-            entries += (size_t)(row - from + 1);
+            m->start[row] = matrix_entry_count;
+            matrix_entry_count += (size_t)(row - from + 1);
         }
     }
-    return entries;
+    return matrix_entry_count;
 }
 
 int tact_mechanisms_create(struct tact_world *world)
@@ -135,9 +135,9 @@ int tact_mechanisms_create(struct tact_world *world)
     m->first = calloc(constraints * 6, sizeof *m->first);
     m->start = calloc(constraints * 6, sizeof *m->start);
     m->work = calloc(constraints * 6, sizeof *m->work);
-    m->row_velocities = calloc(constraints * 6, sizeof *m->row_velocities);
-    if (!m->row_velocities || !m->list || !m->order || !m->mechanism_of_body || !m->first ||
-        !m->start || !m->work) {
+    m->constrained_row_velocities = calloc(constraints * 6, sizeof *m->constrained_row_velocities);
+    if (!m->constrained_row_velocities || !m->list || !m->order || !m->mechanism_of_body ||
+        !m->first || !m->start || !m->work) {
         return -ENOMEM;
     }
     label_bodies_by_mechanism(world, m->mechanism_of_body);
@@ -147,14 +147,16 @@ int tact_mechanisms_create(struct tact_world *world)
         longest = rows > longest ? rows : longest;
         most += rows * (size_t)(m->list[i].constraint_end - m->list[i].constraint);
     }
-    m->response_capacity = MAX_RESPONSE_BYTES / sizeof *m->response_storage;
-    if (m->response_capacity > (size_t)world->contact_capacity * 12 * longest) {
-        m->response_capacity = (size_t)world->contact_capacity * 12 * longest;
+    m->mechanism_response_capacity =
+        MAX_MECHANISM_RESPONSE_BYTES / sizeof *m->mechanism_response_storage;
+    if (m->mechanism_response_capacity > (size_t)world->contact_capacity * 12 * longest) {
+        m->mechanism_response_capacity = (size_t)world->contact_capacity * 12 * longest;
     }
-    m->ldl_factors = calloc(assign_matrix_rows(world) + 1, sizeof *m->ldl_factors);
+    m->ldl_factors = calloc(assign_mechanism_matrix_rows(world) + 1, sizeof *m->ldl_factors);
     m->free_responses = calloc(most + 1, sizeof *m->free_responses);
-    m->response_storage = calloc(m->response_capacity + 1, sizeof *m->response_storage);
-    return m->ldl_factors && m->free_responses && m->response_storage ? 0 : -ENOMEM;
+    m->mechanism_response_storage =
+        calloc(m->mechanism_response_capacity + 1, sizeof *m->mechanism_response_storage);
+    return m->ldl_factors && m->free_responses && m->mechanism_response_storage ? 0 : -ENOMEM;
 }
 
 void tact_mechanisms_destroy(struct mechanisms *m)
@@ -165,10 +167,10 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->first);
     free(m->start);
     free(m->work);
-    free(m->row_velocities);
+    free(m->constrained_row_velocities);
     free(m->ldl_factors);
     free(m->free_responses);
-    free(m->response_storage);
+    free(m->mechanism_response_storage);
 }
 
 /* Adds to the matrix the entries J_p Y_q of a body that the joints p and q share; q is not after p.
@@ -230,9 +232,9 @@ static void factor_mechanism_row(struct mechanisms *m, int i)
     }
     for (int j = from; j < i; j++) {
         const double *other = m->ldl_factors + m->start[j];
-        double l_times_pivot = row[j - from], l = l_times_pivot * other[j - m->first[j]];
+        double factor_times_pivot = row[j - from], l = factor_times_pivot * other[j - m->first[j]];
         row[j - from] = l;
-        d -= l * l_times_pivot;
+        d -= l * factor_times_pivot;
     }
     row[i - from] = d > REDUNDANT_PIVOT_RATIO * own ? 1.0 / d : 0.0;
 }

@@ -18,14 +18,15 @@
 
 int tact_world_set_fast(struct tact_world *world, int body)
 {
-    if (world->is_finished || world->prepared.done || body < 0 || body >= world->body_count) {
+    if (world->is_world_finished || world->prepared.is_prepared || body < 0 ||
+        body >= world->body_count) {
         return -EINVAL;
     }
     world->bodies[body].fast = 1;
     return 0;
 }
 
-int tact_world_is_fast(const struct tact_world *world, int shape)
+int tact_world_is_shape_of_fast_body(const struct tact_world *world, int shape)
 {
     const struct tact_owner *owner = &world->shapes[shape].owner;
     return owner->kind == TACT_OWNER_BODY && world->bodies[owner->index].fast;
@@ -36,9 +37,10 @@ const struct tact_contact_model *tact_world_find_gapless(const struct tact_world
 {
     for (*a = 0; *a < world->shape_count; (*a)++) {
         for (*b = *a + 1; *b < world->shape_count; (*b)++) {
-            int fast = tact_world_is_fast(world, *a) || tact_world_is_fast(world, *b);
+            int is_pair_fast = tact_world_is_shape_of_fast_body(world, *a) ||
+                               tact_world_is_shape_of_fast_body(world, *b);
             const struct tact_contact_model *model = tact_world_pair_model(world, *a, *b);
-            if (fast && !model->gaps && tact_world_max_patches(world, *a, *b) > 0) {
+            if (is_pair_fast && !model->gaps && tact_world_max_patches(world, *a, *b) > 0) {
                 return model;
             }
         }
@@ -46,7 +48,7 @@ const struct tact_contact_model *tact_world_find_gapless(const struct tact_world
     return NULL;
 }
 
-void tact_motion_bounds_update(struct tact_world *world)
+void tact_motion_update_search_margins(struct tact_world *world)
 {
     double h = world->options.period, fall = 2.0 * h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->shape_count; i++) {
@@ -58,7 +60,7 @@ void tact_motion_bounds_update(struct tact_world *world)
         tact_world_shape_twist(world, i, twist);
         double speed = tact_v3_norm(twist);
         shape->travel_in_tick = h * speed;
-        shape->search_margin = tact_world_is_fast(world, i)
+        shape->search_margin = tact_world_is_shape_of_fast_body(world, i)
                                    ? FAST_BODY_LOOKAHEAD_TICKS * h * (speed + fall)
                                : shape->travel_in_tick > NEGLIGIBLE_TRAVEL_RATIO * shape->radius
                                    ? shape->travel_in_tick
@@ -71,16 +73,15 @@ double tact_motion_search_margin(const struct world_shape *shape)
     return SEARCH_MARGIN_FACTOR * shape->search_margin;
 }
 
-int tact_motion_passes_through(const struct tact_world *world, const struct tact_contact *c)
+int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
-    double thinner_body_thickness = tact_min(a->thickness, b->thickness), of_a[6], of_b[6],
-           moved[3];
-    if (!(a->travel_in_tick + b->travel_in_tick > thinner_body_thickness)) {
+    double smaller_thickness = tact_min(a->thickness, b->thickness), of_a[6], of_b[6], moved[3];
+    if (!(a->travel_in_tick + b->travel_in_tick > smaller_thickness)) {
         return 0;
     }
     tact_world_shape_twist(world, c->a, of_a);
     tact_world_shape_twist(world, c->b, of_b);
     tact_v3_sub(moved, of_a, of_b);
-    return world->options.period * tact_v3_norm(moved) > thinner_body_thickness;
+    return world->options.period * tact_v3_norm(moved) > smaller_thickness;
 }

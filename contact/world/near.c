@@ -8,7 +8,7 @@
 #include "contact/moments/moments_internal.h"
 #include "contact/world/world_internal.h"
 
-#define SEARCH_TRAVEL_RATIO                                                                        \
+#define MAX_SEARCH_TRAVEL_RATIO                                                                    \
     0.25 /* distance that a moving shape may travel until the next broad-phase search, over its    \
           * radius                                                                                 \
           */
@@ -35,26 +35,27 @@ int tact_broad_phase_create(struct tact_world *world)
     near->slots = calloc(slots, sizeof *near->slots);
     near->pairs = calloc(slots, sizeof *near->pairs);
     near->corners = faceted_shape_count > 1 ? calloc(slots, sizeof *near->corners) : NULL;
-    near->candidates = calloc(slots, sizeof *near->candidates);
+    near->candidate_pairs = calloc(slots, sizeof *near->candidate_pairs);
     near->first = calloc(shapes + 2, sizeof *near->first);
     near->order = calloc(shapes + 1, sizeof *near->order);
-    near->interval_start = calloc(shapes + 1, sizeof *near->interval_start);
+    near->sort_interval_start = calloc(shapes + 1, sizeof *near->sort_interval_start);
     near->position_at_search = calloc(3 * shapes + 1, sizeof *near->position_at_search);
     near->orientation_at_search = calloc(4 * shapes + 1, sizeof *near->orientation_at_search);
-    near->free_slots = calloc(slots, sizeof *near->free_slots);
+    near->free_pair_slots = calloc(slots, sizeof *near->free_pair_slots);
     near->unused_piece_slots =
         calloc((size_t)world->piece_slots + 1, sizeof *near->unused_piece_slots);
     if (tact_keys_create(&near->keys, world->slots) || !near->list || !near->slots ||
-        !near->pairs || !near->candidates || !near->first || !near->order ||
-        !near->interval_start || !near->position_at_search || !near->orientation_at_search ||
-        !near->free_slots || !near->unused_piece_slots ||
+        !near->pairs || !near->candidate_pairs || !near->first || !near->order ||
+        !near->sort_interval_start || !near->position_at_search || !near->orientation_at_search ||
+        !near->free_pair_slots || !near->unused_piece_slots ||
         (faceted_shape_count > 1 && !near->corners)) {
         return -ENOMEM;
     }
-    while (near->free_slot_count < world->slots) {
-        near->pairs[near->free_slot_count].number = -1;
-        near->free_slots[near->free_slot_count] = world->slots - 1 - near->free_slot_count;
-        near->free_slot_count++;
+    while (near->free_pair_slot_count < world->slots) {
+        near->pairs[near->free_pair_slot_count].number = -1;
+        near->free_pair_slots[near->free_pair_slot_count] =
+            world->slots - 1 - near->free_pair_slot_count;
+        near->free_pair_slot_count++;
     }
     while (near->unused_piece_slot_count < world->piece_slots) {
         near->unused_piece_slots[near->unused_piece_slot_count] =
@@ -75,13 +76,13 @@ void tact_broad_phase_destroy(struct near *near)
                       near->slots,
                       near->pairs,
                       near->corners,
-                      near->candidates,
+                      near->candidate_pairs,
                       near->first,
                       near->order,
-                      near->interval_start,
+                      near->sort_interval_start,
                       near->position_at_search,
                       near->orientation_at_search,
-                      near->free_slots,
+                      near->free_pair_slots,
                       near->unused_piece_slots};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
@@ -90,38 +91,38 @@ void tact_broad_phase_destroy(struct near *near)
 }
 
 /* Number of pairs of shapes whose first shape is before a. */
-static int64_t pairs_before_shape(const struct tact_world *world, int a)
+static int64_t number_of_pairs_before_shape(const struct tact_world *world, int a)
 {
     return (int64_t)a * (2 * (int64_t)world->shape_count - a - 1) / 2;
 }
 
 int tact_shape_pair_number(const struct tact_world *world, int a, int b)
 {
-    return (int)(pairs_before_shape(world, a) + b - a - 1);
+    return (int)(number_of_pairs_before_shape(world, a) + b - a - 1);
 }
 
-void tact_shapes_of_pair_number(const struct tact_world *world, int pair, int *a, int *b)
+void tact_pair_number_to_shapes(const struct tact_world *world, int pair, int *a, int *b)
 {
     int low = 0, high = world->shape_count - 1;
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        *(pairs_before_shape(world, middle) <= pair ? &low : &high) = middle;
+        *(number_of_pairs_before_shape(world, middle) <= pair ? &low : &high) = middle;
     }
     *a = low;
-    *b = (int)(pair - pairs_before_shape(world, low)) + low + 1;
+    *b = (int)(pair - number_of_pairs_before_shape(world, low)) + low + 1;
 }
 
 /* Distance that a shape may move until the next broad-phase search. */
 static double travel_until_next_search(const struct world_shape *shape)
 {
-    return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : SEARCH_TRAVEL_RATIO * shape->radius;
+    return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : MAX_SEARCH_TRAVEL_RATIO * shape->radius;
 }
 
 /* Radius about a shape's origin within which a broad-phase search finds other shapes, valid until
  * the next search. */
 static double search_radius_of_shape(const struct world_shape *shape)
 {
-    return shape->radius + travel_until_next_search(shape) + shape->searched_margin;
+    return shape->radius + travel_until_next_search(shape) + shape->margin_at_last_search;
 }
 
 /* 1 where a shape has moved so far that a search would find other pairs; also for a position that
@@ -130,19 +131,19 @@ static int has_shape_left_search_margin(const struct tact_world *world, int i)
 {
     const struct world_shape *shape = &world->shapes[i];
     const struct tact_pose *pose = &world->poses[i];
-    const double *last_position = world->near.position_at_search + 3 * i;
+    const double *position_at_last_search = world->near.position_at_search + 3 * i;
     double moved[3], margin = travel_until_next_search(shape);
-    tact_v3_sub(moved, pose->position, last_position);
+    tact_v3_sub(moved, pose->position, position_at_last_search);
     if (shape->shape.kind == TACT_SHAPE_HALFSPACE) {
         return tact_v3_dot(moved, moved) != 0.0 ||
                memcmp(world->near.orientation_at_search + 4 * i, pose->quat_wxyz,
                       sizeof pose->quat_wxyz) != 0;
     }
     return !(tact_v3_dot(moved, moved) <= SEARCH_ROUNDING_FACTOR * margin * margin) ||
-           shape->search_margin > shape->searched_margin;
+           shape->search_margin > shape->margin_at_last_search;
 }
 
-static int has_any_left_search_margin(const struct tact_world *world)
+static int has_any_shape_left_search_margin(const struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
         if (has_shape_left_search_margin(world, i)) {
@@ -154,12 +155,12 @@ static int has_any_left_search_margin(const struct tact_world *world)
 
 /* 1 where a pair of shapes has contact state that a tick must clear once the shapes are separated.
  */
-static int has_pair_state(const struct tact_world *world, int slot)
+static int does_pair_have_state(const struct tact_world *world, int slot)
 {
     static const struct tact_springs none;
     const struct tact_contact *c = &world->contacts[slot];
     const struct near_pair *pair = &world->near.pairs[slot];
-    return pair->active || tact_v3_dot(pair->direction, pair->direction) > 0.0 ||
+    return pair->needs_moments || tact_v3_dot(pair->direction, pair->direction) > 0.0 ||
            c->limits != TACT_LIMIT_OPEN || c->touching || c->stuck || c->split || c->starting ||
            c->moments.volume != 0.0 || c->preload != 0.0 ||
            memcmp(c->warm, none.impulse, sizeof c->warm) != 0 ||
@@ -168,37 +169,37 @@ static int has_pair_state(const struct tact_world *world, int slot)
 
 /* Visits two shapes of the search: where they are near, marks their pair as listed or adds it to
  * the candidates. */
-static void visit_pair_if_close(struct tact_world *world, int i, int k)
+static void list_pair_if_close(struct tact_world *world, int i, int k)
 {
     struct near *near = &world->near;
     int a = i < k ? i : k, b = i < k ? k : i;
-    int slot = tact_broad_phase_slot(near, tact_shape_pair_number(world, a, b));
+    int slot = tact_broad_phase_slot_of_pair(near, tact_shape_pair_number(world, a, b));
     if (slot >= 0) {
         near->pairs[slot].listed = 1;
         return;
     }
     int most = tact_world_max_patches(world, a, b);
-    if (most > 0 && near->candidate_count < world->slots) {
-        near->candidates[near->candidate_count++] = (struct world_pair){a, b, most};
+    if (most > 0 && near->candidate_pair_count < world->slots) {
+        near->candidate_pairs[near->candidate_pair_count++] = (struct world_pair){a, b, most};
     } else if (most > 0) {
-        near->has_overflowed = 1;
+        near->is_capacity_exceeded = 1;
     }
 }
 
-static void visit_pairs_with_state(struct tact_world *world)
+static void list_pairs_with_state(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int i = 0; i < near->count; i++) {
-        near->pairs[near->slots[i]].listed = (uint8_t)has_pair_state(world, near->slots[i]);
+        near->pairs[near->slots[i]].listed = (uint8_t)does_pair_have_state(world, near->slots[i]);
     }
 }
 
-static void visit_pairs_with_halfspaces(struct tact_world *world)
+static void list_pairs_with_halfspaces(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int p = 0; p < world->shape_count; p++) {
         const double z[3] = {0.0, 0.0, 1.0}, *at = world->poses[p].position;
-        double up[3], apart[3];
+        double up[3], origin_difference[3];
         if (world->shapes[p].shape.kind != TACT_SHAPE_HALFSPACE) {
             continue;
         }
@@ -206,19 +207,19 @@ static void visit_pairs_with_halfspaces(struct tact_world *world)
         for (int k = 0; k < near->sorted_shape_count; k++) {
             int i = near->order[k];
             const struct world_shape *shape = &world->shapes[i];
-            tact_v3_sub(apart, world->poses[i].position, at);
-            if (tact_v3_dot(apart, up) < search_radius_of_shape(shape)) {
-                visit_pair_if_close(world, p, i);
+            tact_v3_sub(origin_difference, world->poses[i].position, at);
+            if (tact_v3_dot(origin_difference, up) < search_radius_of_shape(shape)) {
+                list_pair_if_close(world, p, i);
             }
         }
     }
 }
 
 /* Index of the world axis along which the shapes' positions are spread furthest. */
-static int axis_of_widest_spread(const struct tact_world *world)
+static int axis_of_widest_shape_spread(const struct tact_world *world)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    int best = 0;
+    int widest_axis = 0;
     for (int k = 0; k < world->near.sorted_shape_count; k++) {
         const double *at = world->poses[world->near.order[k]].position;
         for (int i = 0; i < 3; i++) {
@@ -227,9 +228,9 @@ static int axis_of_widest_spread(const struct tact_world *world)
         }
     }
     for (int i = 1; i < 3; i++) {
-        best = high[i] - low[i] > high[best] - low[best] ? i : best;
+        widest_axis = high[i] - low[i] > high[widest_axis] - low[widest_axis] ? i : widest_axis;
     }
-    return best;
+    return widest_axis;
 }
 
 /* Sorts by Shell's method with the gaps of Ciura 2001: in place, and fast where little has changed.
@@ -240,8 +241,8 @@ static void sort_shapes_along_axis(struct near *near)
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
         for (int i = gaps[g]; i < near->sorted_shape_count; i++) {
             int shape = near->order[i], k = i;
-            for (; k >= gaps[g] &&
-                   near->interval_start[near->order[k - gaps[g]]] > near->interval_start[shape];
+            for (; k >= gaps[g] && near->sort_interval_start[near->order[k - gaps[g]]] >
+                                       near->sort_interval_start[shape];
                  k -= gaps[g]) {
                 near->order[k] = near->order[k - gaps[g]];
             }
@@ -255,12 +256,13 @@ static void sort_shapes_along_axis(struct near *near)
 static void sweep_and_prune_along_axis(struct tact_world *world)
 {
     struct near *near = &world->near;
-    int axis = axis_of_widest_spread(world);
+    int axis = axis_of_widest_shape_spread(world);
     for (int k = 0; k < near->sorted_shape_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
         double reach = search_radius_of_shape(&world->shapes[i]);
-        near->interval_start[i] = isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
+        near->sort_interval_start[i] =
+            isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
     }
     sort_shapes_along_axis(near);
     for (int k = 0; k < near->sorted_shape_count; k++) {
@@ -269,13 +271,14 @@ static void sweep_and_prune_along_axis(struct tact_world *world)
         double reach = search_radius_of_shape(&world->shapes[i]);
         double end = at[axis] + reach;
         for (int m = k + 1;
-             m < near->sorted_shape_count && near->interval_start[near->order[m]] < end; m++) {
+             m < near->sorted_shape_count && near->sort_interval_start[near->order[m]] < end; m++) {
             int j = near->order[m];
-            double apart[3];
-            double reach_sum = reach + search_radius_of_shape(&world->shapes[j]);
-            tact_v3_sub(apart, at, world->poses[j].position);
-            if (tact_v3_dot(apart, apart) < reach_sum * reach_sum) {
-                visit_pair_if_close(world, i, j);
+            double origin_difference[3];
+            double search_radius_sum = reach + search_radius_of_shape(&world->shapes[j]);
+            tact_v3_sub(origin_difference, at, world->poses[j].position);
+            if (tact_v3_dot(origin_difference, origin_difference) <
+                search_radius_sum * search_radius_sum) {
+                list_pair_if_close(world, i, j);
             }
         }
     }
@@ -312,11 +315,11 @@ static void sort_slots_by_pair(struct tact_world *world, int count)
 static int acquire_pair_slot(struct tact_world *world, const struct world_pair *p)
 {
     struct near *near = &world->near;
-    if (!near->free_slot_count || (p->max_patches > 1 && !near->unused_piece_slot_count)) {
-        near->has_overflowed = 1;
+    if (!near->free_pair_slot_count || (p->max_patches > 1 && !near->unused_piece_slot_count)) {
+        near->is_capacity_exceeded = 1;
         return -1;
     }
-    int slot = near->free_slots[--near->free_slot_count],
+    int slot = near->free_pair_slots[--near->free_pair_slot_count],
         number = tact_shape_pair_number(world, p->a, p->b);
     struct tact_contact *c = &world->contacts[slot];
     tact_keys_insert(&near->keys, number, slot);
@@ -346,7 +349,7 @@ static void release_pair_slot(struct tact_world *world, int slot)
     }
     tact_keys_remove(&near->keys, near->pairs[slot].number);
     near->pairs[slot].number = -1;
-    near->free_slots[near->free_slot_count++] = slot;
+    near->free_pair_slots[near->free_pair_slot_count++] = slot;
 }
 
 /* Releases the slots of pairs that are no longer near and assigns slots to new ones; returns the
@@ -362,8 +365,8 @@ static int update_pair_slots(struct tact_world *world)
             release_pair_slot(world, near->slots[i]);
         }
     }
-    for (int i = 0; i < near->candidate_count; i++) {
-        int slot = acquire_pair_slot(world, &near->candidates[i]);
+    for (int i = 0; i < near->candidate_pair_count; i++) {
+        int slot = acquire_pair_slot(world, &near->candidate_pairs[i]);
         if (slot >= 0) {
             near->slots[used++] = slot;
         }
@@ -374,12 +377,12 @@ static int update_pair_slots(struct tact_world *world)
 static void run_broad_phase_search(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        world->shapes[i].searched_margin = tact_motion_search_margin(&world->shapes[i]);
+        world->shapes[i].margin_at_last_search = tact_motion_search_margin(&world->shapes[i]);
     }
     struct near *near = &world->near;
-    near->candidate_count = near->has_overflowed = 0;
-    visit_pairs_with_state(world);
-    visit_pairs_with_halfspaces(world);
+    near->candidate_pair_count = near->is_capacity_exceeded = 0;
+    list_pairs_with_state(world);
+    list_pairs_with_halfspaces(world);
     sweep_and_prune_along_axis(world);
     sort_slots_by_pair(world, update_pair_slots(world));
     for (int i = 0; i < world->shape_count; i++) {
@@ -387,12 +390,12 @@ static void run_broad_phase_search(struct tact_world *world)
         memcpy(near->orientation_at_search + 4 * i, world->poses[i].quat_wxyz,
                4 * sizeof *near->orientation_at_search);
     }
-    near->was_searched = 1;
+    near->was_broad_phase_searched = 1;
 }
 
 void tact_broad_phase_update(struct tact_world *world)
 {
-    if (!world->near.was_searched || has_any_left_search_margin(world)) {
+    if (!world->near.was_broad_phase_searched || has_any_shape_left_search_margin(world)) {
         run_broad_phase_search(world);
     }
 }
@@ -401,10 +404,10 @@ void tact_broad_phase_add_pair(struct tact_world *world, int pair)
 {
     struct near *near = &world->near;
     struct world_pair p;
-    if (tact_broad_phase_slot(near, pair) >= 0) {
+    if (tact_broad_phase_slot_of_pair(near, pair) >= 0) {
         return;
     }
-    tact_shapes_of_pair_number(world, pair, &p.a, &p.b);
+    tact_pair_number_to_shapes(world, pair, &p.a, &p.b);
     p.max_patches = tact_world_max_patches(world, p.a, p.b);
     int slot = p.max_patches > 0 ? acquire_pair_slot(world, &p) : -1, k = near->count;
     if (slot < 0) {

@@ -29,9 +29,9 @@ struct near_pair {
     int number;      /* number of the slot's pair among all pairs; -1: the slot is free */
     int max_patches; /* number of patches that the pair's model may produce */
     uint8_t listed;
-    uint8_t active; /* 1: the pair's bounding spheres overlap, and its model uses moments */
-    double planar;  /* planarity of the pair's overlap in this tick, as in struct tact_pair_query */
-    uint8_t has_corners; /* 1: the pair's corners in near.corners are of this tick */
+    uint8_t needs_moments; /* 1: the pair's bounding spheres overlap, and its model uses moments */
+    double planar; /* planarity of the pair's overlap in this tick, as in struct tact_pair_query */
+    uint8_t has_overlap_corners; /* 1: the pair's corners in near.corners are of this tick */
     /* last contact normal of the pair; 0 0 0: none since the pair came close */
     double direction[3];
 };
@@ -44,24 +44,24 @@ struct near {
     struct tact_overlap_corners *corners; /* corners of the overlap found by the last measurement,
                                              by slot; NULL where no two solids have facets */
     struct tact_keys keys;                /* map from the number of a near pair to its slot */
-    struct world_pair *candidates;        /* pairs found by a search that have no slot yet */
-    int candidate_count;
+    struct world_pair *candidate_pairs;   /* pairs found by a search that have no slot yet */
+    int candidate_pair_count;
     int *first; /* scratch of the sort by pair: position in the list of each shape's next pair, the
                    shape being the first of the pair; one more entry */
-    int *order; /* shapes except half-spaces, sorted by interval_start */
+    int *order; /* shapes except half-spaces, sorted by sort_interval_start */
     int sorted_shape_count;
-    double *interval_start; /* lower end of each shape's interval along the axis of the broad-phase
-                               search [m] */
+    double *sort_interval_start;   /* lower end of each shape's interval along the axis of the
+                                 broad-phase   search [m] */
     double *position_at_search;    /* three numbers a shape: its position at the last broad-phase
                                       search [m] */
     double *orientation_at_search; /* four numbers a shape: orientation of a half-space at the last
                                       broad-phase search */
-    int was_searched;              /* 1: at least one broad-phase search was made */
-    int *free_slots;               /* slots without a pair */
-    int free_slot_count;
+    int was_broad_phase_searched;  /* 1: at least one broad-phase search was made */
+    int *free_pair_slots;          /* slots without a pair */
+    int free_pair_slot_count;
     int *unused_piece_slots; /* free list: indices of the first pieces that are not in use */
     int unused_piece_slot_count;
-    int has_overflowed; /* 1: the capacity was exceeded, so that a near pair has no slot */
+    int is_capacity_exceeded; /* 1: the capacity was exceeded, so that a near pair has no slot */
 };
 
 /* Allocates the broad phase for the shapes and pairs of a world. -ENOMEM. */
@@ -74,10 +74,10 @@ void tact_broad_phase_update(struct tact_world *world);
 /* The number of the pair of two shapes a < b, among all pairs sorted by a, then b; and the shapes
  * of a pair. */
 int tact_shape_pair_number(const struct tact_world *world, int a, int b);
-void tact_shapes_of_pair_number(const struct tact_world *world, int pair, int *a, int *b);
+void tact_pair_number_to_shapes(const struct tact_world *world, int pair, int *a, int *b);
 
 /* Slot of a pair in the list of near pairs; -1: the pair is not near. Real-time safe. */
-static inline int tact_broad_phase_slot(const struct near *near, int pair)
+static inline int tact_broad_phase_slot_of_pair(const struct near *near, int pair)
 {
     return tact_keys_find(&near->keys, pair);
 }

@@ -11,12 +11,12 @@
 #include "contact/world/six_internal.h"
 #include "contact/world/sweeps_internal.h"
 
-#define RELATIVE_DIFFERENCE_STEP                                                                   \
+#define VELOCITY_DIFFERENCE_STEP                                                                   \
     1e-7 /* step of numerical derivatives, relative to the velocity                                \
           */
-#define RELATIVE_SPIN_ARM_STEP                                                                     \
+#define NORMAL_FORCE_DIFFERENCE_STEP                                                               \
     1e-6 /* step of the derivative by the spin arm, relative to the normal force */
-#define MAX_DERIVATIVE_PASSES                                                                      \
+#define MAX_DIFFERENTIATED_SEARCH_PASSES                                                           \
     12 /* most passes of the local search whose results are used for numerical derivatives         \
         */
 /* Compliance of the rows of a contact in a step, relative to S: the residual, between these bounds.
@@ -27,15 +27,15 @@
  * eliminable. Where contacts are anchored near their loads, the start is near as well, and a larger
  * compliance, this share of the residual, only damps the step: with it, steps of 100 balls that
  * roll into a heap are undone in 1 of 100 ticks, without it in 24. */
-#define MAX_STEP_COMPLIANCE 1e-3
-#define COMPLIANCE_OF_RESIDUAL 0.3
-#define MIN_STEP_COMPLIANCE 1e-9
+#define MAX_NEWTON_STEP_COMPLIANCE 1e-3
+#define DAMPED_COMPLIANCE_PER_RESIDUAL 0.3
+#define MIN_NEWTON_STEP_COMPLIANCE 1e-9
 /* Largest compliance of a joint bound in a step of Newton's method that is not damped, relative to
  * its mobility: bounds of a hand are independent of each other, and theirs are unique. The impulses
  * of 24 joints with dry friction in a grip take 1.8 steps a tick with it, 2.6 with the compliance
  * of contacts, 1.9 with 1e-7, 2.1 with 1e-5 and 2.2 with 1e-8, where the rounding of the
  * elimination is larger. */
-#define MAX_BOUND_COMPLIANCE 1e-6
+#define MAX_JOINT_BOUND_COMPLIANCE 1e-6
 
 int tact_newton_create(struct newton *newton, int blocks)
 {
@@ -45,8 +45,8 @@ int tact_newton_create(struct newton *newton, int blocks)
         return -ENOMEM;
     }
     newton->impulse_by_b = newton->numbers;
-    newton->impulse_by_force = newton->impulse_by_b + 6 * n;
-    newton->impulse_by_velocity = newton->impulse_by_force + n;
+    newton->impulse_by_normal_force = newton->impulse_by_b + 6 * n;
+    newton->impulse_by_velocity = newton->impulse_by_normal_force + n;
     newton->impulse_offset = newton->impulse_by_velocity + 6 * n;
     return 0;
 }
@@ -59,7 +59,7 @@ void tact_newton_destroy(struct newton *newton)
 
 /* 1 where a contact sticks and so cancels every change of its velocity. One without friction never
  * does. */
-static int does_contact_stick(const struct tact_world *world, const struct block *block)
+static int did_contact_stick_in_sweep(const struct tact_world *world, const struct block *block)
 {
     return world->contacts[block->contact].limits == 0 && block->local.mu > 0.0;
 }
@@ -76,16 +76,16 @@ static int assumes_slip_at_limits(const struct tact_world *world, const struct b
 
 /* Derivative of a block's impulse by its b; by finite differences where it is not available
  * otherwise. limits: as in tact_local_impulse_derivative(). */
-static void differentiate_impulse(const struct block *block, int limits, const double *r,
-                                  const double *scale, double *slope)
+static void differentiate_contact_impulse(const struct block *block, int limits, const double *r,
+                                          const double *scale, double *slope)
 {
     struct tact_local_problem local = block->local;
     double size = 0.0, base[6];
     if (tact_local_impulse_derivative(&local, limits, r, slope)) {
         return;
     }
-    local.passes = MAX_DERIVATIVE_PASSES;
-    const int rows = tact_local_rows(&local);
+    local.passes = MAX_DIFFERENTIATED_SEARCH_PASSES;
+    const int rows = tact_local_impulse_row_count(&local);
     for (int k = 0; k < rows; k++) {
         size = scale[k] > 0.0 ? tact_max(size, fabs(local.b[k]) / scale[k]) : size;
     }
@@ -93,7 +93,7 @@ static void differentiate_impulse(const struct block *block, int limits, const d
     tact_local_cone(&local, base);
     memset(slope, 0, 36 * sizeof *slope);
     for (int k = 0; k < rows; k++) {
-        double step = RELATIVE_DIFFERENCE_STEP * size * scale[k], b = local.b[k], moved[6];
+        double step = VELOCITY_DIFFERENCE_STEP * size * scale[k], b = local.b[k], moved[6];
         memcpy(moved, base, sizeof moved);
         local.b[k] = b + step;
         tact_local_cone(&local, moved);
@@ -106,26 +106,28 @@ static void differentiate_impulse(const struct block *block, int limits, const d
 
 /* Derivative of a block's impulse by the normal force before the sweep, x, on which the spin arm of
  * a soft patch depends. */
-static void differentiate_by_spin_arm(const struct tact_world *world, const struct block *block,
-                                      double x, const double *r, double *impulse_by_force_change)
+static void differentiate_by_normal_force(const struct tact_world *world, const struct block *block,
+                                          double x, const double *r,
+                                          double *impulse_per_normal_force_change)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem local = block->local;
     double base[6], moved[6];
-    memset(impulse_by_force_change, 0, 6 * sizeof *impulse_by_force_change);
+    memset(impulse_per_normal_force_change, 0, 6 * sizeof *impulse_per_normal_force_change);
     if (c->patch.kind != TACT_PATCH_ELASTIC || !(x > 0.0)) {
         return;
     }
-    local.passes = MAX_DERIVATIVE_PASSES;
+    local.passes = MAX_DIFFERENTIATED_SEARCH_PASSES;
     memcpy(base, r, sizeof base);
     tact_local_cone(&local, base);
     memcpy(moved, base, sizeof moved);
-    double force = (1.0 + RELATIVE_SPIN_ARM_STEP) * x / world->options.period;
+    double force = (1.0 + NORMAL_FORCE_DIFFERENCE_STEP) * x / world->options.period;
     local.spin_arm = tact_patch_spin_arm(&c->patch, force);
     tact_patch_rolling_arms(&c->patch, force, local.rolling_arm);
     tact_local_cone(&local, moved);
     for (int i = 0; i < 6; i++) {
-        impulse_by_force_change[i] = (moved[i] - base[i]) / (RELATIVE_SPIN_ARM_STEP * x);
+        impulse_per_normal_force_change[i] =
+            (moved[i] - base[i]) / (NORMAL_FORCE_DIFFERENCE_STEP * x);
     }
 }
 
@@ -139,14 +141,15 @@ static double newton_row_compliance(const struct tact_world *world, const struct
 
 /* Solves left x = right for the response: the six columns of C, and a as the seventh. Returns 0
  * where there is none. */
-static int solve_for_response(double *left, double *right, double *c, double *a)
+static int solve_contact_response_system(double *system_matrix, double *right_side, double *c,
+                                         double *a)
 {
-    if (!tact_6x6_solve_in_place(left, right, 7)) {
+    if (!tact_6x6_solve_in_place(system_matrix, right_side, 7)) {
         return 0;
     }
     for (int k = 0; k < 6; k++) {
-        memcpy(c + 6 * k, right + 7 * k, 6 * sizeof *c);
-        a[k] = right[7 * k + 6];
+        memcpy(c + 6 * k, right_side + 7 * k, 6 * sizeof *c);
+        a[k] = right_side[7 * k + 6];
     }
     return 1;
 }
@@ -155,38 +158,38 @@ static int solve_for_response(double *left, double *right, double *c, double *a)
 static int sticking_contact_response(const struct block *block, const double *soft, const double *e,
                                      double *c, double *a)
 {
-    int rows = tact_local_rows(&block->local);
-    for (int k = 0; k < rows && !block->cross_coupled; k++) {
+    int rows = tact_local_impulse_row_count(&block->local);
+    for (int k = 0; k < rows && !block->has_cross_compliance; k++) {
         if (soft[k] > 0.0) {
             c[7 * k] = -1.0 / soft[k];
             a[k] = -e[k] / soft[k];
         }
     }
-    if (!block->cross_coupled) {
+    if (!block->has_cross_compliance) {
         return 1;
     }
-    double left[36], right[42] = {0.0};
+    double system_matrix[36], right_side[42] = {0.0};
     for (int k = 0; k < 36; k++) {
         int used = k / 6 < rows && k % 6 < rows;
-        left[k] = used ? block->cross_cfm[k] : 0.0;
+        system_matrix[k] = used ? block->cross_compliance[k] : 0.0;
     }
     for (int k = 0; k < 6; k++) {
-        left[7 * k] += k < rows && soft[k] > 0.0 ? soft[k] : 1.0;
-        right[8 * k] = k < rows ? -1.0 : 0.0;
-        right[7 * k + 6] = k < rows ? -e[k] : 0.0;
+        system_matrix[7 * k] += k < rows && soft[k] > 0.0 ? soft[k] : 1.0;
+        right_side[8 * k] = k < rows ? -1.0 : 0.0;
+        right_side[7 * k + 6] = k < rows ? -e[k] : 0.0;
     }
-    return solve_for_response(left, right, c, a);
+    return solve_contact_response_system(system_matrix, right_side, c, a);
 }
 
 /* Change of a contact's b, its velocity without its own impulse, since the sweep that gave r. */
 static void change_of_b_since_sweep(const struct block *block, const double *r, double *e)
 {
     double u[6] = {0.0};
-    tact_impact_subtract_target(block, u);
-    tact_block_velocity(block, u);
+    tact_impact_subtract_target_velocity(block, u);
+    tact_block_add_velocity(block, u);
     tact_block_add_compliance(block, r, u);
     tact_block_subtract_rest_impulse(block, u);
-    tact_rows_subtract_own_impulse(e, u, block->local.s, r);
+    tact_rows_subtract_own_velocity(e, u, block->local.s, r);
     for (int i = 0; i < 6; i++) {
         e[i] -= block->local.b[i];
     }
@@ -200,8 +203,9 @@ static int find_contact_response(const struct tact_world *world, const struct bl
     const struct tact_local_problem *local = &block->local;
     int limits = world->contacts[block->contact].limits;
     const double *slope = world->newton.impulse_by_b + (size_t)36 * (size_t)i;
-    const double *impulse_by_force_change = world->newton.impulse_by_force + (size_t)6 * (size_t)i;
-    double e[6], left[36], right[42], soft[6];
+    const double *impulse_per_normal_force_change =
+        world->newton.impulse_by_normal_force + (size_t)6 * (size_t)i;
+    double e[6], system_matrix[36], right_side[42], soft[6];
     memset(c, 0, 36 * sizeof *c);
     memset(a, 0, 6 * sizeof *a);
     if (limits & TACT_LIMIT_OPEN) {
@@ -211,29 +215,31 @@ static int find_contact_response(const struct tact_world *world, const struct bl
     for (int k = 0; k < 6; k++) {
         soft[k] = newton_row_compliance(world, block, k);
     }
-    if (does_contact_stick(world, block)) {
+    if (did_contact_stick_in_sweep(world, block)) {
         return sticking_contact_response(block, soft, e, c, a);
     }
-    memset(left, 0, sizeof left);
-    tact_6x6_add_product(left, 1.0, slope, local->s);
-    for (int k = 0; k < 6; k++) { /* left: 1 + G (S - E) - p; right: G, and G e + p was */
+    memset(system_matrix, 0, sizeof system_matrix);
+    tact_6x6_add_product(system_matrix, 1.0, slope, local->s);
+    for (int k = 0; k < 6;
+         k++) { /* system_matrix: 1 + G (S - E) - p; right_side: G, and G e + p was */
         const double *row = slope + 6 * k;
-        left[7 * k] += 1.0;
+        system_matrix[7 * k] += 1.0;
         for (int j = 0; j < 6; j++) {
-            left[6 * k + j] -= row[j] * soft[j];
-            left[6 * k + j] -=
-                block->cross_coupled ? tact_dot(row, block->cross_cfm + 6 * j, 6) : 0.0;
+            system_matrix[6 * k + j] -= row[j] * soft[j];
+            system_matrix[6 * k + j] -= block->has_cross_compliance
+                                            ? tact_dot(row, block->cross_compliance + 6 * j, 6)
+                                            : 0.0;
         }
-        left[6 * k] -= impulse_by_force_change[k];
-        memcpy(right + 7 * k, row, 6 * sizeof *right);
-        right[7 * k + 6] = tact_dot(row, e, 6) + impulse_by_force_change[k] * was;
+        system_matrix[6 * k] -= impulse_per_normal_force_change[k];
+        memcpy(right_side + 7 * k, row, 6 * sizeof *right_side);
+        right_side[7 * k + 6] = tact_dot(row, e, 6) + impulse_per_normal_force_change[k] * was;
     }
-    return solve_for_response(left, right, c, a);
+    return solve_contact_response_system(system_matrix, right_side, c, a);
 }
 
 /* Change of a contact's impulse for changes v of the velocities. */
-static void find_impulse_step(const struct tact_world *world, const struct block *block, int i,
-                              const double *v, double *step)
+static void compute_contact_impulse_step(const struct tact_world *world, const struct block *block,
+                                         int i, const double *v, double *step)
 {
     const struct newton *newton = &world->newton;
     double u[6] = {0.0};
@@ -242,15 +248,16 @@ static void find_impulse_step(const struct tact_world *world, const struct block
     tact_6x6_add_matrix_vector(step, 1.0, newton->impulse_by_velocity + (size_t)36 * (size_t)i, u);
 }
 
-static int find_newton_step(struct tact_world *world, const struct island *island, const double *x,
-                            const double *g, double *next)
+static int find_newton_step_of_island(struct tact_world *world, const struct island *island,
+                                      const double *x, const double *g, double *next)
 {
     struct direct *d = &world->direct;
     struct newton *newton = &world->newton;
     int n = island->blocks.count;
-    double most = island->search.are_steps_damped ? COMPLIANCE_OF_RESIDUAL * island->residual
-                                                  : tact_min(MAX_STEP_COMPLIANCE, island->residual);
-    newton->compliance = tact_max(MIN_STEP_COMPLIANCE, most);
+    double most = island->search.are_newton_steps_damped
+                      ? DAMPED_COMPLIANCE_PER_RESIDUAL * island->residual
+                      : tact_min(MAX_NEWTON_STEP_COMPLIANCE, island->residual);
+    newton->compliance = tact_max(MIN_NEWTON_STEP_COMPLIANCE, most);
     if (!tact_direct_order_nodes(world, island)) {
         return 0;
     }
@@ -266,24 +273,24 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
         if (world->contacts[block->contact].limits & TACT_LIMIT_OPEN) {
             continue;
         }
-        tact_direct_add_contact(d, block, c,
-                                does_contact_stick(world, block) && !block->cross_coupled);
+        tact_direct_add_contact(
+            d, block, c, did_contact_stick_in_sweep(world, block) && !block->has_cross_compliance);
         tact_direct_add_contact_impulse(d, block, a);
     }
-    double bound_compliance = island->search.are_steps_damped
-                                  ? newton->compliance
-                                  : tact_min(newton->compliance, MAX_BOUND_COMPLIANCE);
-    tact_joint_bounds_add_response(world, island, bound_compliance, d);
+    double joint_bound_compliance = island->search.are_newton_steps_damped
+                                        ? newton->compliance
+                                        : tact_min(newton->compliance, MAX_JOINT_BOUND_COMPLIANCE);
+    tact_joint_bounds_add_newton_response(world, island, joint_bound_compliance, d);
     if (!tact_direct_factor(d)) {
         return 0;
     }
     tact_direct_back_substitute(d);
     for (int i = 0; i < n; i++) {
         double *r = next + 6 * i;
-        find_impulse_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
+        compute_contact_impulse_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
         tact_axpy(r, 1.0, g + 6 * i, 6);
     }
-    tact_joint_bounds_newton_step(world, island, bound_compliance, d, next + 6 * n);
+    tact_joint_bounds_newton_step(world, island, joint_bound_compliance, d, next + 6 * n);
     return 1;
 }
 
@@ -295,50 +302,53 @@ static void compute_contact_coupling(const struct block *a, const struct block *
     for (int k = 0; k < a->node_count; k++) {
         for (int i = 0; i < b->node_count; i++) {
             if (a->nodes[k].node == b->nodes[i].node) {
-                double transposed[36];
-                tact_6x6_transpose(transposed, a->nodes[k].j);
-                tact_6x6_add_product(w, 1.0, transposed, b->nodes[i].y);
+                double transposed_jacobian[36];
+                tact_6x6_transpose(transposed_jacobian, a->nodes[k].j);
+                tact_6x6_add_product(w, 1.0, transposed_jacobian, b->nodes[i].y);
             }
         }
     }
 }
 
 /* Equation of a contact that sticks, S d + e + W d_other = 0: left d = right (d_other, 1). */
-static void set_stick_equations(const struct tact_local_problem *local, const double *e,
-                                const double *w, double *left, double *right)
+static void set_pair_stick_equations(const struct tact_local_problem *local, const double *e,
+                                     const double *w, double *system_matrix, double *right_side)
 {
-    const int rows = tact_local_rows(local);
+    const int rows = tact_local_impulse_row_count(local);
     for (int i = 0; i < rows; i++) {
-        memcpy(left + 6 * i, local->s + 6 * i, (size_t)rows * sizeof *left);
-        right[7 * i + 6] = -e[i];
+        memcpy(system_matrix + 6 * i, local->s + 6 * i, (size_t)rows * sizeof *system_matrix);
+        right_side[7 * i + 6] = -e[i];
         for (int k = 0; k < 6; k++) {
-            right[7 * i + k] = -w[6 * i + k];
+            right_side[7 * i + k] = -w[6 * i + k];
         }
     }
 }
 
 /* Equation of the impulse change d of a contact at a limit: (1 - p) d = G (e + W d_other) + p was.
  */
-static void set_limit_equations(const double *slope, const double *impulse_by_force_change,
-                                double was, const double *e, const double *w, double *left,
-                                double *right)
+static void set_pair_limit_equations(const double *slope,
+                                     const double *impulse_per_normal_force_change, double was,
+                                     const double *e, const double *w, double *system_matrix,
+                                     double *right_side)
 {
     double product[36] = {0.0};
     tact_6x6_add_product(product, 1.0, slope, w);
     for (int i = 0; i < 6; i++) {
-        left[6 * i] -= impulse_by_force_change[i];
-        right[7 * i + 6] = tact_dot(slope + 6 * i, e, 6) + impulse_by_force_change[i] * was;
-        memcpy(right + 7 * i, product + 6 * i, 6 * sizeof *right);
+        system_matrix[6 * i] -= impulse_per_normal_force_change[i];
+        right_side[7 * i + 6] =
+            tact_dot(slope + 6 * i, e, 6) + impulse_per_normal_force_change[i] * was;
+        memcpy(right_side + 7 * i, product + 6 * i, 6 * sizeof *right_side);
     }
 }
 
 /* Change of a contact's impulse by that of the other contact of its island: d = a + C d_other. w:
  * its velocity by the other's impulse; was: as for find_contact_response(). Returns 0 where it has
  * none. */
-static int find_pair_response(const struct tact_world *world, const struct block *block, int i,
-                              const double *r, double was, const double *w, double *c, double *a)
+static int find_response_in_contact_pair(const struct tact_world *world, const struct block *block,
+                                         int i, const double *r, double was, const double *w,
+                                         double *c, double *a)
 {
-    double e[6], left[36] = {0.0}, right[42] = {0.0};
+    double e[6], system_matrix[36] = {0.0}, right_side[42] = {0.0};
     memset(c, 0, 36 * sizeof *c);
     memset(a, 0, 6 * sizeof *a);
     if (world->contacts[block->contact].limits & TACT_LIMIT_OPEN) {
@@ -346,35 +356,37 @@ static int find_pair_response(const struct tact_world *world, const struct block
     }
     change_of_b_since_sweep(block, r, e);
     for (int k = 0; k < 6; k++) {
-        left[7 * k] = 1.0;
+        system_matrix[7 * k] = 1.0;
     }
-    if (does_contact_stick(world, block)) {
-        set_stick_equations(&block->local, e, w, left, right);
+    if (did_contact_stick_in_sweep(world, block)) {
+        set_pair_stick_equations(&block->local, e, w, system_matrix, right_side);
     } else {
-        set_limit_equations(world->newton.impulse_by_b + 36 * i,
-                            world->newton.impulse_by_force + 6 * i, was, e, w, left, right);
+        set_pair_limit_equations(world->newton.impulse_by_b + 36 * i,
+                                 world->newton.impulse_by_normal_force + 6 * i, was, e, w,
+                                 system_matrix, right_side);
     }
-    return solve_for_response(left, right, c, a);
+    return solve_contact_response_system(system_matrix, right_side, c, a);
 }
 
 /* Newton's step of an island of two contacts, with their impulses as the unknowns. It has no
  * compliance but that of the springs, so that one step is enough where both contacts stick. */
-static int find_pair_step(struct tact_world *world, const struct island *island, const double *x,
-                          const double *g, double *next)
+static int find_newton_step_of_contact_pair(struct tact_world *world, const struct island *island,
+                                            const double *x, const double *g, double *next)
 {
-    double w[36], c[2][36], a[2][6], left[36] = {0.0};
+    double w[36], c[2][36], a[2][6], system_matrix[36] = {0.0};
     for (int i = 0; i < 2; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]],
                            *other = &world->blocks[island->blocks.at[!i]];
         compute_contact_coupling(block, other, w);
-        if (!find_pair_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], w, c[i], a[i])) {
+        if (!find_response_in_contact_pair(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], w, c[i],
+                                           a[i])) {
             return 0;
         }
-        left[7 * i] = left[7 * (2 + i)] = left[7 * (4 + i)] = 1.0;
+        system_matrix[7 * i] = system_matrix[7 * (2 + i)] = system_matrix[7 * (4 + i)] = 1.0;
     }
-    tact_6x6_add_product(left, -1.0, c[0], c[1]);
+    tact_6x6_add_product(system_matrix, -1.0, c[0], c[1]);
     tact_6x6_add_matrix_vector(a[0], 1.0, c[0], a[1]);
-    if (!tact_6x6_solve_in_place(left, a[0], 1)) {
+    if (!tact_6x6_solve_in_place(system_matrix, a[0], 1)) {
         return 0;
     }
     tact_6x6_add_matrix_vector(a[1], 1.0, c[1], a[0]);
@@ -391,15 +403,15 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         int limits = world->contacts[block->contact].limits;
-        if (!does_contact_stick(world, block) && !(limits & TACT_LIMIT_OPEN) &&
-            !block->is_uncoupled) {
-            differentiate_impulse(block, assumes_slip_at_limits(world, block) ? -1 : limits,
-                                  g + 6 * i, scale + 6 * i, newton->impulse_by_b + 36 * i);
-            differentiate_by_spin_arm(world, block, x[6 * i], g + 6 * i,
-                                      newton->impulse_by_force + 6 * i);
+        if (!did_contact_stick_in_sweep(world, block) && !(limits & TACT_LIMIT_OPEN) &&
+            !block->is_only_contact_of_bodies) {
+            differentiate_contact_impulse(block, assumes_slip_at_limits(world, block) ? -1 : limits,
+                                          g + 6 * i, scale + 6 * i, newton->impulse_by_b + 36 * i);
+            differentiate_by_normal_force(world, block, x[6 * i], g + 6 * i,
+                                          newton->impulse_by_normal_force + 6 * i);
         }
     }
     return island->blocks.count == 2 && !island->bounds.count
-               ? find_pair_step(world, island, x, g, next)
-               : find_newton_step(world, island, x, g, next);
+               ? find_newton_step_of_contact_pair(world, island, x, g, next)
+               : find_newton_step_of_island(world, island, x, g, next);
 }

@@ -7,12 +7,12 @@
 #include "contact/world/sweeps_internal.h"
 
 /* Mobility along the normal over that of the joints in their best direction. Below
- * WEAK_MOBILITY_RATIO joints hardly move the contact: the momentum that a normal impulse adds to
- * them grows as the inverse square root, and a compliance of STUCK_MOBILITY_RATIO bounds it to 500
- * times their own. Below STUCK_MOBILITY_RATIO joints cannot open it. */
-#define WEAK_MOBILITY_RATIO 1e-2
-#define STUCK_MOBILITY_RATIO 1e-6
-#define FULL_SPEED_MOBILITY_RATIO                                                                  \
+ * WEAK_NORMAL_MOBILITY_RATIO joints hardly move the contact: the momentum that a normal impulse
+ * adds to them grows as the inverse square root, and a compliance of STUCK_NORMAL_MOBILITY_RATIO
+ * bounds it to 500 times their own. Below STUCK_NORMAL_MOBILITY_RATIO joints cannot open it. */
+#define WEAK_NORMAL_MOBILITY_RATIO 1e-2
+#define STUCK_NORMAL_MOBILITY_RATIO 1e-6
+#define FULL_OPENING_SPEED_MOBILITY_RATIO                                                          \
     0.1 /* mobility ratio above which a contact opens at full speed                                \
          */
 
@@ -40,7 +40,8 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
     for (int m = 0; m < hand->count; m++) {
         const double *j = hand->rows[m];
         const struct link *link = &hand->links[m];
-        double square = j ? tact_v3_dot(j, j) : 0.0, mass = hand->reduced[m * hand->count + m];
+        double square = j ? tact_v3_dot(j, j) : 0.0,
+               mass = hand->coordinate_mass[m * hand->count + m];
         if (!j || (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0)) {
             continue; /* this joint does not move the two links of a self-contact relative to each
                          other */
@@ -48,45 +49,48 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
         if (link->is_rotational) {
             square = tact_max(square, mass / link->subtree_inertia[0]);
         }
-        sum += square / (mass + hand->resistance[m]);
+        sum += square / (mass + hand->drive_gains[m]);
     }
     return sum;
 }
 
 void tact_block_set_relative_mobility(struct block *block)
 {
-    double best = block->mobility;
-    block->relative_mobility = 1.0;
+    double joint_mobility = block->mobility;
+    block->relative_normal_mobility = 1.0;
     block->weak_normal_cfm = 0.0;
     if (block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY) {
         return; /* a contact with a body free of hand joints moves in every direction, except for
                    joints of mechanisms: tact_constraints_reduce_mobility() */
     }
-    block->relative_mobility = best > 0.0 ? tact_min(block->local.s[0] / best, 1.0) : 0.0;
-    block->weak_normal_cfm = STUCK_MOBILITY_RATIO * best *
-                             tact_max(0.0, 1.0 - block->relative_mobility / WEAK_MOBILITY_RATIO);
+    block->relative_normal_mobility =
+        joint_mobility > 0.0 ? tact_min(block->local.s[0] / joint_mobility, 1.0) : 0.0;
+    block->weak_normal_cfm =
+        STUCK_NORMAL_MOBILITY_RATIO * joint_mobility *
+        tact_max(0.0, 1.0 - block->relative_normal_mobility / WEAK_NORMAL_MOBILITY_RATIO);
 }
 
-int tact_block_is_stuck(const struct block *block)
+int tact_block_is_stuck_by_joints(const struct block *block)
 {
-    return block->relative_mobility < STUCK_MOBILITY_RATIO;
+    return block->relative_normal_mobility < STUCK_NORMAL_MOBILITY_RATIO;
 }
 
 void tact_blocks_find_stuck_at_start(struct tact_world *world)
 {
-    static const double none[3] = {0.0, 0.0, 0.0};
+    static const double zero_vector[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < world->hand_count; i++) {
-        if (tact_hand_free_velocity(world->hands[i].hand, world->options.period, none, NULL)) {
+        if (tact_hand_free_velocity(world->hands[i].hand, world->options.period, zero_vector,
+                                    NULL)) {
             return; /* an error here is reported by the solve of the first tick */
         }
     }
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
         struct tact_contact *c = &world->contacts[block->contact];
-        tact_assemble_jacobians(world, block);
-        tact_assemble_mobility(world, block);
+        tact_block_assemble_jacobians(world, block);
+        tact_block_assemble_mobility(world, block);
         tact_block_set_relative_mobility(block);
-        c->stuck = tact_block_is_stuck(block);
+        c->stuck = tact_block_is_stuck_by_joints(block);
     }
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_pair_contact(world, i);
@@ -100,10 +104,11 @@ void tact_blocks_find_stuck_at_start(struct tact_world *world)
 void tact_block_reduce_bias_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    int stuck = tact_block_is_stuck(block);
+    int stuck = tact_block_is_stuck_by_joints(block);
     double share =
-        stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_SPEED_MOBILITY_RATIO);
-    block->is_kept_closed =
+        stuck ? 0.0
+              : tact_min(1.0, block->relative_normal_mobility / FULL_OPENING_SPEED_MOBILITY_RATIO);
+    block->is_held_closed_by_joints =
         c->patch.law != TACT_LAW_WRENCH && (stuck || block->is_normal_immobile) &&
         c->patch.depth - c->preload > (1.0 + PRELOAD_RELEASE_FRACTION) * c->patch.target;
     if (block->bias_velocity > 0.0) {
@@ -133,17 +138,18 @@ void tact_contact_update_preload(const struct tact_world *world, struct tact_con
 
 /* Clears `starting` of contacts of islands that start in motion: their springs bear no load yet, as
  * the impulse of the first tick stops the motion. */
-static void find_resting_islands(struct tact_world *world)
+static void clear_start_of_moving_islands(struct tact_world *world)
 {
-    double resting_speed = world->options.period * tact_v3_norm(world->options.gravity);
+    double max_resting_speed = world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->islands.count; i++) {
         const struct list *blocks = &world->islands.list[i].blocks;
-        int island_at_rest = 1;
+        int is_island_at_rest = 1;
         for (int k = 0; k < blocks->count; k++) {
-            island_at_rest &= fabs(world->blocks[blocks->at[k]].pre_velocity[0]) <= resting_speed;
+            is_island_at_rest &=
+                fabs(world->blocks[blocks->at[k]].pre_force_velocity[0]) <= max_resting_speed;
         }
         for (int k = 0; k < blocks->count; k++) {
-            world->contacts[world->blocks[blocks->at[k]].contact].starting &= island_at_rest;
+            world->contacts[world->blocks[blocks->at[k]].contact].starting &= is_island_at_rest;
         }
     }
 }
@@ -156,13 +162,13 @@ static void reduce_preload_by_compression(const struct tact_world *world, struct
     c->preload = tact_max(0.0, c->preload - law->compliance * load);
 }
 
-void tact_contacts_finish_start(struct tact_world *world)
+void tact_contacts_end_start(struct tact_world *world)
 {
-    find_resting_islands(world);
+    clear_start_of_moving_islands(world);
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_pair_contact(world, i);
-        int island_at_rest = c->split ? world->contacts[c->first_piece].starting : c->starting;
-        if (c->starting && island_at_rest && c->touching) {
+        int is_island_at_rest = c->split ? world->contacts[c->first_piece].starting : c->starting;
+        if (c->starting && is_island_at_rest && c->touching) {
             reduce_preload_by_compression(world, c);
         }
         c->starting = 0;
@@ -179,10 +185,10 @@ static double sum_expected_impulses(const struct tact_world *world, const struct
     double gravity_speed_per_tick = h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        double closing_speed = fabs(block->pre_velocity[0] - block->approach_gain) +
+        double closing_speed = fabs(block->pre_force_velocity[0] - block->added_closing_velocity) +
                                tact_max(block->bias_velocity, 0.0);
         sum += closing_speed / block->local.s[0];
-        sum += block->elastic_rows & 1 ? tact_max(block->rest_impulse[0], 0.0) : 0.0;
+        sum += block->elastic_row_bits & 1 ? tact_max(block->spring_rest_impulse[0], 0.0) : 0.0;
     }
     for (int i = 0; i < island->owners.count; i++) {
         int owner = island->owners.at[i];
@@ -208,10 +214,11 @@ void tact_island_bound_impulses(struct tact_world *world, struct island *island)
 }
 
 /* 1 where joints alone carry the load of some contact of the island; they may permit no motion. */
-static int joints_alone_carry(const struct tact_world *world, const struct island *island)
+static int do_joints_alone_carry_a_contact(const struct tact_world *world,
+                                           const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {
-        if (!world->blocks[island->blocks.at[i]].has_free_body) {
+        if (!world->blocks[island->blocks.at[i]].has_body_free_of_joints) {
             return 1;
         }
     }
@@ -223,38 +230,40 @@ static int joints_alone_carry(const struct tact_world *world, const struct islan
  * to zero. Contacts become more compliant there, and where links that touch what is fixed were not
  * solved; but not those with which hands only press bodies, which would creep. Returns 1 where the
  * island is to be solved again. */
-static int reduce_bias_velocities(struct tact_world *world, struct island *island,
-                                  int is_second_call)
+static int reduce_island_bias_velocities(struct tact_world *world, struct island *island,
+                                         int is_second_reduction)
 {
-    static const double none[6] = {0.0};
+    static const double zero_vector[6] = {0.0};
     double most = 0.0, bound = JAMMED_IMPULSE_RATIO * sum_expected_impulses(world, island);
-    int is_pressing = 0;
+    int has_separation_bias = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         most = tact_max(most, world->contacts[block->contact].impulse[0]);
-        is_pressing |= block->bias_velocity > 0.0;
+        has_separation_bias |= block->bias_velocity > 0.0;
     }
-    int only_joints_carry =
-        joints_alone_carry(world, island) && tact_island_can_accelerate(world, island);
-    int is_jammed = (is_pressing || only_joints_carry) &&
-                    !(most <= (is_second_call ? JAMMED_IMPULSE_RATIO : 1.0) * bound);
-    if (!is_jammed && (!only_joints_carry || tact_island_is_solved(world, island))) {
+    int are_contacts_carried_by_joints_alone =
+        do_joints_alone_carry_a_contact(world, island) && tact_island_can_accelerate(world, island);
+    int is_jammed = (has_separation_bias || are_contacts_carried_by_joints_alone) &&
+                    !(most <= (is_second_reduction ? JAMMED_IMPULSE_RATIO : 1.0) * bound);
+    if (!is_jammed &&
+        (!are_contacts_carried_by_joints_alone || tact_island_is_solved(world, island))) {
         return 0;
     }
-    double share = is_second_call || !isfinite(most) ? 0.0 : bound / most;
+    double share = is_second_reduction || !isfinite(most) ? 0.0 : bound / most;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         if (is_jammed) {
-            block->is_kept_closed |= block->bias_velocity > 0.0;
+            block->is_held_closed_by_joints |= block->bias_velocity > 0.0;
             block->bias_velocity *= block->bias_velocity > 0.0 ? share : 1.0;
         }
         /* An island whose contacts press against each other through bodies that cannot move may
          * have any impulses, and keeps them. */
         if (tact_island_can_accelerate(world, island) &&
-            (only_joints_carry || !tact_island_has_hands(world, island))) {
-            tact_springs_set_cfm(
-                block, is_second_call ? JAMMED_CFM_THIRD_SOLVE : JAMMED_CFM_SECOND_SOLVE, none);
-            island->search.anchor_state = -1;
+            (are_contacts_carried_by_joints_alone || !tact_island_has_hands(world, island))) {
+            tact_springs_set_solver_cfm(
+                block, is_second_reduction ? JAMMED_CFM_THIRD_SOLVE : JAMMED_CFM_SECOND_SOLVE,
+                zero_vector);
+            island->search.spring_anchor_state = -1;
         }
     }
     tact_sweeps_scale_impulses(world, island, 0.0);
@@ -263,19 +272,21 @@ static int reduce_bias_velocities(struct tact_world *world, struct island *islan
 
 void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solve_stats *stats)
 {
-    for (int is_second_call = 0, any = 1; is_second_call < 2 && any; is_second_call++) {
-        int sweeps_done = stats->iterations;
+    for (int is_second_reduction = 0, any = 1; is_second_reduction < 2 && any;
+         is_second_reduction++) {
+        int sweeps_before_reduction = stats->iterations;
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = !island->points && reduce_bias_velocities(world, island, is_second_call);
+            island->open = !island->points &&
+                           reduce_island_bias_velocities(world, island, is_second_reduction);
             world->counts[TACT_COUNT_SLOWED] += island->open;
             any |= island->open;
         }
         if (any) {
             stats->iterations = 0;
             tact_islands_solve_by_sweeps(world, stats);
-            stats->iterations += sweeps_done;
+            stats->iterations += sweeps_before_reduction;
         }
     }
 }

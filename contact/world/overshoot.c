@@ -12,7 +12,7 @@
     5e-13 /* overlap after the drift [m] that is not corrected; larger than the errors of the      \
              features model */
 
-#define SAME_NORMAL_COSINE                                                                         \
+#define MIN_SAME_NORMAL_COSINE                                                                     \
     0.5 /* smallest cosine between the least separating translation and the contact normal of the  \
            tick: below it the translation may lead through to the far side, so that the depth      \
            along the normal is used */
@@ -23,7 +23,7 @@ enum { MOST_PASSES = 4 };
  * not move it. */
 static double movable_inverse_mass(const struct tact_world *world, int shape)
 {
-    if (!tact_world_is_fast(world, shape)) {
+    if (!tact_world_is_shape_of_fast_body(world, shape)) {
         return 0.0;
     }
     double mass = world->bodies[world->shapes[shape].owner.index].body.mass;
@@ -56,18 +56,18 @@ static int separate_overshot_pair(struct tact_world *world, int slot)
     double of_a = movable_inverse_mass(world, c->a), of_b = movable_inverse_mass(world, c->b);
     struct tact_patch patch;
     if (!(of_a + of_b > 0.0) || !tact_world_pair_model(world, c->a, c->b)->gaps ||
-        tact_world_measure_pair_at_end(world, slot, NULL, &patch) < 0 ||
+        tact_world_measure_pair_after_drift(world, slot, NULL, &patch) < 0 ||
         patch.law != TACT_LAW_GAPS) {
         return 0;
     }
-    int known = c->touching && c->patch.law == TACT_LAW_GAPS;
-    if (known && patch.depth > OVERSHOOT_TOLERANCE &&
-        !(tact_v3_dot(patch.frame, c->patch.frame) > SAME_NORMAL_COSINE) &&
-        (tact_world_measure_pair_at_end(world, slot, c->patch.frame, &patch) < 0 ||
-         !(tact_v3_dot(patch.frame, c->patch.frame) > SAME_NORMAL_COSINE))) {
+    int was_gap_known = c->touching && c->patch.law == TACT_LAW_GAPS;
+    if (was_gap_known && patch.depth > OVERSHOOT_TOLERANCE &&
+        !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SAME_NORMAL_COSINE) &&
+        (tact_world_measure_pair_after_drift(world, slot, c->patch.frame, &patch) < 0 ||
+         !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SAME_NORMAL_COSINE))) {
         return 0;
     }
-    double more = patch.depth - (known ? c->patch.depth : 0.0);
+    double more = patch.depth - (was_gap_known ? c->patch.depth : 0.0);
     if (!(patch.depth > OVERSHOOT_TOLERANCE && more > 0.0)) {
         return 0;
     }

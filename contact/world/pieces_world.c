@@ -25,47 +25,47 @@ void tact_pieces_clear_pair(struct tact_world *world, struct tact_contact *c)
 /* Copies warm start and spring state from the piece of the last tick with the same normal. */
 static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *last)
 {
-    int best = -1;
+    int closest_piece = -1;
     double most = SAME_PIECE_MIN_COSINE;
     for (int k = 0; k < TACT_PIECES; k++) {
         double alike = tact_v3_dot(last[k].patch.frame, piece->patch.frame);
         if (alike > most) {
             most = alike;
-            best = k;
+            closest_piece = k;
         }
     }
-    if (best >= 0) {
-        memcpy(piece->warm, last[best].warm, sizeof piece->warm);
-        tact_v3_copy(piece->warm_point, last[best].warm_point);
-        piece->springs = last[best].springs;
-        memset(last[best].patch.frame, 0, sizeof last[best].patch.frame);
+    if (closest_piece >= 0) {
+        memcpy(piece->warm, last[closest_piece].warm, sizeof piece->warm);
+        tact_v3_copy(piece->warm_point, last[closest_piece].warm_point);
+        piece->springs = last[closest_piece].springs;
+        memset(last[closest_piece].patch.frame, 0, sizeof last[closest_piece].patch.frame);
     }
 }
 
 /* Lists the contacts that a pair was solved as in the last tick: its pieces, or the whole pair. */
-static void list_last_tick_pieces(const struct tact_world *world, int slot, int was_split,
+static void copy_last_tick_pieces(const struct tact_world *world, int slot, int was_pair_split,
                                   struct tact_contact last[TACT_PIECES])
 {
     const struct tact_contact *c = &world->contacts[slot];
     memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
-    if (!was_split) {
+    if (!was_pair_split) {
         last[0] = *c;
         tact_v3_copy(last[0].patch.frame, world->near.pairs[slot].direction);
     }
 }
 
-void tact_pieces_make_contacts(struct tact_world *world, int slot,
-                               const struct tact_pair_piece *pieces, int count)
+void tact_pieces_create_contacts(struct tact_world *world, int slot,
+                                 const struct tact_pair_piece *pieces, int count)
 {
     struct tact_contact *c = &world->contacts[slot], last[TACT_PIECES];
     if (!c->first_piece) {
         return;
     }
-    int was_split = tact_pieces_pair_was_split(world, c);
-    if (!count && !was_split) {
+    int was_pair_split = tact_pieces_pair_was_split(world, c);
+    if (!count && !was_pair_split) {
         return;
     }
-    list_last_tick_pieces(world, slot, was_split, last);
+    copy_last_tick_pieces(world, slot, was_pair_split, last);
     tact_pieces_clear_pair(world, c);
     if (!count) {
         inherit_warm_start(c, last);
@@ -81,7 +81,7 @@ void tact_pieces_make_contacts(struct tact_world *world, int slot,
 }
 
 /* Adds the wrench of a piece to the wrench on A about the centre of the whole patch. */
-static void add_piece_wrench(const struct tact_contact *piece, struct tact_contact *c)
+static void add_piece_wrench_to_contact(const struct tact_contact *piece, struct tact_contact *c)
 {
     double arm[3], torque[3];
     tact_v3_sub(arm, piece->patch.center, c->patch.center);
@@ -93,7 +93,7 @@ static void add_piece_wrench(const struct tact_contact *piece, struct tact_conta
     c->limits |= piece->limits & ~TACT_LIMIT_OPEN;
 }
 
-static void min_of_margins(const struct tact_margins *piece, struct tact_margins *all)
+static void take_smaller_margins(const struct tact_margins *piece, struct tact_margins *all)
 {
     all->normal = tact_min(all->normal, piece->normal);
     all->slip = tact_min(all->slip, piece->slip);
@@ -103,7 +103,7 @@ static void min_of_margins(const struct tact_margins *piece, struct tact_margins
     all->joint = tact_min(all->joint, piece->joint);
 }
 
-static void sum_piece_wrenches(struct tact_world *world, struct tact_contact *c)
+static void sum_pieces_into_contact(struct tact_world *world, struct tact_contact *c)
 {
     int open = TACT_LIMIT_OPEN;
     memset(c->wrench, 0, sizeof c->wrench);
@@ -112,11 +112,11 @@ static void sum_piece_wrenches(struct tact_world *world, struct tact_contact *c)
     c->limits = 0;
     for (int k = 0; k < c->split; k++) {
         const struct tact_contact *piece = &world->contacts[c->first_piece + k];
-        add_piece_wrench(piece, c);
+        add_piece_wrench_to_contact(piece, c);
         open &= piece->limits;
         c->stuck |= piece->stuck;
         if (k) {
-            min_of_margins(&piece->margins, &c->margins);
+            take_smaller_margins(&piece->margins, &c->margins);
         } else {
             c->margins = piece->margins;
         }
@@ -135,7 +135,7 @@ void tact_pieces_sum_results(struct tact_world *world)
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_pair_contact(world, i);
         if (c->touching && c->split) {
-            sum_piece_wrenches(world, c);
+            sum_pieces_into_contact(world, c);
         }
     }
 }

@@ -7,7 +7,7 @@
 
 enum { MOST_MATERIALS = 4096 };
 
-static int is_field_material(const struct tact_material *of)
+static int is_valid_field_material(const struct tact_material *of)
 {
     double modulus = of->field.modulus, slope = modulus / of->field.thickness;
     double power = of->field.power;
@@ -18,10 +18,10 @@ static int is_field_material(const struct tact_material *of)
 
 int tact_world_set_material(struct tact_world *world, int material, const struct tact_material *of)
 {
-    static const struct tact_material none;
+    static const struct tact_material empty_material;
     struct prepared *p = &world->prepared;
-    if (p->done || material < 0 || material >= MOST_MATERIALS || !isfinite(of->modulus) ||
-        of->modulus < 0.0 || !is_field_material(of)) {
+    if (p->is_prepared || material < 0 || material >= MOST_MATERIALS || !isfinite(of->modulus) ||
+        of->modulus < 0.0 || !is_valid_field_material(of)) {
         return -EINVAL;
     }
     if (material >= p->material_count) {
@@ -32,7 +32,7 @@ int tact_world_set_material(struct tact_world *world, int material, const struct
         }
         p->materials = more;
         while (p->material_count <= material) {
-            p->materials[p->material_count++] = none;
+            p->materials[p->material_count++] = empty_material;
         }
     }
     p->materials[material] = *of;
@@ -70,7 +70,7 @@ static struct prepared_model *add_prepared_model(struct tact_world *world,
     p->of = more;
     struct prepared_model *of = &more[p->count++];
     of->model = model;
-    of->distinct_count = 0;
+    of->distinct_data_count = 0;
     of->data = calloc(shapes + 1, sizeof *of->data);
     of->made = calloc(shapes + 1, sizeof *of->made);
     of->from = calloc(shapes + 1, sizeof *of->from);
@@ -85,17 +85,17 @@ static struct prepared_model *add_prepared_model(struct tact_world *world,
 static int have_equal_prepared_data(const struct world_shape *a, const struct world_shape *b)
 {
     const struct tact_shape *s = &a->shape, *t = &b->shape;
-    int given = s->kind == TACT_SHAPE_CONVEX || s->kind == TACT_SHAPE_MESH ||
-                s->kind == TACT_SHAPE_REVOLUTION;
+    int is_mesh_or_surface_given = s->kind == TACT_SHAPE_CONVEX || s->kind == TACT_SHAPE_MESH ||
+                                   s->kind == TACT_SHAPE_REVOLUTION;
     return a->material == b->material && s->kind == t->kind && s->size[0] == t->size[0] &&
-           s->size[1] == t->size[1] && s->size[2] == t->size[2] && (!given || s->mesh == t->mesh) &&
-           s->charts == t->charts;
+           s->size[1] == t->size[1] && s->size[2] == t->size[2] &&
+           (!is_mesh_or_surface_given || s->mesh == t->mesh) && s->charts == t->charts;
 }
 
-static int prepare_shape(struct tact_world *world, struct prepared_model *of, int shape,
-                         struct tact_error *err)
+static int prepare_shape_for_model(struct tact_world *world, struct prepared_model *of, int shape,
+                                   struct tact_error *err)
 {
-    static const struct tact_material none;
+    static const struct tact_material empty_material;
     const struct world_shape *s = &world->shapes[shape];
     const struct prepared *p = &world->prepared;
     void *data = NULL;
@@ -110,27 +110,27 @@ static int prepare_shape(struct tact_world *world, struct prepared_model *of, in
         }
     }
     int rc = of->model->prepare(
-        of->model, &s->shape, s->material < p->material_count ? &p->materials[s->material] : &none,
-        &data, err);
+        of->model, &s->shape,
+        s->material < p->material_count ? &p->materials[s->material] : &empty_material, &data, err);
     if (!rc) {
         of->from[shape] = shape;
         of->data[shape] = data;
     }
     if (!rc && data) {
-        of->made[of->distinct_count++] = data;
+        of->made[of->distinct_data_count++] = data;
     }
     return rc;
 }
 
-static int prepare_pair(struct tact_world *world, const struct tact_contact_model *model,
-                        const int pair[2], int *shape, struct tact_error *err)
+static int prepare_shapes_of_pair(struct tact_world *world, const struct tact_contact_model *model,
+                                  const int pair[2], int *shape, struct tact_error *err)
 {
     struct prepared_model *of = find_prepared_model(&world->prepared, model);
     of = of ? of : add_prepared_model(world, model);
     int rc = of ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && !rc; i++) {
         *shape = pair[i]; /* the error of the caller, which a model may fill with a message */
-        rc = prepare_shape(world, of, pair[i], err);
+        rc = prepare_shape_for_model(world, of, pair[i], err);
     }
     return rc;
 }
@@ -140,7 +140,7 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
     int unused, rc = 0;
     shape = shape ? shape : &unused;
     *shape = 0;
-    if (world->prepared.done || world->is_finished) {
+    if (world->prepared.is_prepared || world->is_world_finished) {
         return -EINVAL;
     }
     for (int a = 0; a < world->shape_count && !rc; a++) {
@@ -148,11 +148,11 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
             const struct tact_contact_model *model = tact_world_pair_model(world, a, b);
             const int pair[2] = {a, b};
             if (model->prepare && tact_world_max_patches(world, a, b) > 0) {
-                rc = prepare_pair(world, model, pair, shape, err);
+                rc = prepare_shapes_of_pair(world, model, pair, shape, err);
             }
         }
     }
-    world->prepared.done = !rc;
+    world->prepared.is_prepared = !rc;
     return rc;
 }
 
@@ -160,7 +160,7 @@ void tact_prepared_destroy(struct prepared *prepared)
 {
     for (int i = 0; i < prepared->count; i++) {
         struct prepared_model *of = &prepared->of[i];
-        for (int k = 0; k < of->distinct_count; k++) {
+        for (int k = 0; k < of->distinct_data_count; k++) {
             of->model->release(of->made[k]);
         }
         free(of->data);

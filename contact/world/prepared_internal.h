@@ -11,10 +11,10 @@ struct prepared_model {
     const struct tact_contact_model *model;
     const void **data; /* prepared data of each shape; NULL: none, or no pair of the model contains
                           the shape */
-    void **made;       /* prepared data without duplicates, `distinct_count` of them */
+    void **made;       /* prepared data without duplicates, `distinct_data_count` of them */
     int *from; /* for each shape, the index of the shape whose prepared data it shares; -1: no data
                 */
-    int distinct_count;
+    int distinct_data_count;
 };
 
 struct prepared {
@@ -22,7 +22,7 @@ struct prepared {
     int count;
     struct tact_material *materials; /* by material number */
     int material_count;
-    int done;
+    int is_prepared;
 };
 
 void tact_prepared_destroy(struct prepared *prepared);

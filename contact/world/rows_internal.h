@@ -9,14 +9,15 @@
 /** Two numbers of a matrix row in a vector register, loaded without alignment. */
 typedef double tact_row2 __attribute__((vector_size(16), aligned(8), may_alias));
 
-#define TACT_ROW(pointer) ((const tact_row2 *)(pointer))
+#define TACT_AS_ROW_OF_PAIRS(pointer) ((const tact_row2 *)(pointer))
 
 /* u += J v. */
 static inline void tact_rows_add_velocity(double *u, const double *j, const double *v, int dof)
 {
-    tact_row2 a = TACT_ROW(u)[0], b = TACT_ROW(u)[1], c = TACT_ROW(u)[2];
+    tact_row2 a = TACT_AS_ROW_OF_PAIRS(u)[0], b = TACT_AS_ROW_OF_PAIRS(u)[1],
+              c = TACT_AS_ROW_OF_PAIRS(u)[2];
     for (int m = 0; m < dof; m++) {
-        const tact_row2 *row = TACT_ROW(j + 6 * m);
+        const tact_row2 *row = TACT_AS_ROW_OF_PAIRS(j + 6 * m);
         a += row[0] * v[m];
         b += row[1] * v[m];
         c += row[2] * v[m];
@@ -30,9 +31,10 @@ static inline void tact_rows_add_velocity(double *u, const double *j, const doub
 /* v += Y r. */
 static inline void tact_rows_apply_impulse(double *v, const double *y, const double *r, int dof)
 {
-    tact_row2 a = TACT_ROW(r)[0], b = TACT_ROW(r)[1], c = TACT_ROW(r)[2];
+    tact_row2 a = TACT_AS_ROW_OF_PAIRS(r)[0], b = TACT_AS_ROW_OF_PAIRS(r)[1],
+              c = TACT_AS_ROW_OF_PAIRS(r)[2];
     for (int m = 0; m < dof; m++) {
-        const tact_row2 *row = TACT_ROW(y + 6 * m);
+        const tact_row2 *row = TACT_AS_ROW_OF_PAIRS(y + 6 * m);
         tact_row2 sum = row[0] * a + row[1] * b + row[2] * c;
         v[m] += sum[0] + sum[1];
     }
@@ -47,7 +49,7 @@ static inline void tact_rows_add_schur(double *s, const double *j, const double 
         for (int k = 0; 2 * k <= i; k++) {
             tact_row2 a = upper[k], b = lower[k];
             for (int m = 0; m < dof; m++) {
-                tact_row2 row = TACT_ROW(y + 6 * m)[k];
+                tact_row2 row = TACT_AS_ROW_OF_PAIRS(y + 6 * m)[k];
                 a += row * j[6 * m + i];
                 b += row * j[6 * m + i + 1];
             }
@@ -60,7 +62,8 @@ static inline void tact_rows_add_schur(double *s, const double *j, const double 
 /* Product y = M j of a 3 x 3 matrix with three rows of six numbers each. */
 static inline void tact_rows_multiply_3x3(double *y, const double *m, const double *j)
 {
-    const tact_row2 *a = TACT_ROW(j), *b = TACT_ROW(j + 6), *c = TACT_ROW(j + 12);
+    const tact_row2 *a = TACT_AS_ROW_OF_PAIRS(j), *b = TACT_AS_ROW_OF_PAIRS(j + 6),
+                    *c = TACT_AS_ROW_OF_PAIRS(j + 12);
     for (int k = 0; k < 3; k++, m += 3) {
         tact_row2 *out = (tact_row2 *)(y + 6 * k);
         for (int i = 0; i < 3; i++) {
@@ -70,12 +73,13 @@ static inline void tact_rows_multiply_3x3(double *y, const double *m, const doub
 }
 
 /* b = u - S r, S exactly symmetric. */
-static inline void tact_rows_subtract_own_impulse(double *b, const double *u, const double *s,
-                                                  const double *r)
+static inline void tact_rows_subtract_own_velocity(double *b, const double *u, const double *s,
+                                                   const double *r)
 {
-    tact_row2 x = TACT_ROW(u)[0], y = TACT_ROW(u)[1], z = TACT_ROW(u)[2];
+    tact_row2 x = TACT_AS_ROW_OF_PAIRS(u)[0], y = TACT_AS_ROW_OF_PAIRS(u)[1],
+              z = TACT_AS_ROW_OF_PAIRS(u)[2];
     for (int k = 0; k < 6; k++) {
-        const tact_row2 *column = TACT_ROW(s + 6 * k);
+        const tact_row2 *column = TACT_AS_ROW_OF_PAIRS(s + 6 * k);
         x -= column[0] * r[k];
         y -= column[1] * r[k];
         z -= column[2] * r[k];

@@ -7,35 +7,35 @@
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-#define PROGRESS_RESIDUAL_RATIO                                                                    \
+#define MAX_PROGRESS_RESIDUAL_RATIO                                                                \
     0.9 /* ratio of successive residuals up to which a step counts as progress */
 /* Residual or change with which the first sweep may be the last, relative to the tolerance; and in
  * an island with damped steps, where the rounding of positions alone leaves more in every tick.
  * With it 30 balls at rest take one sweep in place of two and an elimination, and creep by 3e-15 m
  * in 20 s. */
-#define FIRST_SWEEP_RESIDUAL 1e-3
-#define FIRST_SWEEP_RESIDUAL_DAMPED 0.1
+#define FIRST_SWEEP_RESIDUAL_RATIO 1e-3
+#define FIRST_SWEEP_RESIDUAL_RATIO_DAMPED 0.1
 /* Number of Newton's steps without progress after which they are undone: in an island with damped
  * steps, and in others. */
-#define MAX_RESIDUAL_RISES_DAMPED 10
-#define MAX_RESIDUAL_RISES 4
+#define MAX_NEWTON_STEPS_WITHOUT_PROGRESS_DAMPED 10
+#define MAX_NEWTON_STEPS_WITHOUT_PROGRESS 4
 /* Number of contacts from which the springs of an island are anchored from the start: an island of
  * free bodies, and one with hands. With 10 for the latter, 81 ticks of a hand with a rigid skin
  * that closes on a ball are not solved; with 6 all are. */
-#define ANCHORED_BODY_ISLAND_CONTACTS 13
-#define ANCHORED_HAND_ISLAND_CONTACTS 6
+#define MIN_CONTACTS_OF_ANCHORED_BODY_ISLAND 13
+#define MIN_CONTACTS_OF_ANCHORED_HAND_ISLAND 6
 #define FIRST_NEWTON_PAUSE_SWEEPS                                                                  \
     4 /* sweeps without Newton's method after its first failure; doubled at each further failure   \
        */
-#define MAX_PAUSE_DOUBLINGS                                                                        \
+#define MAX_NEWTON_PAUSE_DOUBLINGS                                                                 \
     4 /* largest number of failures of Newton's method that still double its pause */
-#define RESERVED_SWEEPS                                                                            \
+#define SWEEPS_AFTER_INTERIOR_POINT                                                                \
     4 /* number of sweeps reserved for those after the interior-point method                       \
        */
-#define RESTING_SPEED_TICKS                                                                        \
+#define RESTING_SPEED_FREE_FALL_TICKS                                                              \
     2.0 /* ticks of free fall whose speed bounds that of contacts at rest                          \
          */
-#define RESTART_RESIDUAL_GROWTH                                                                    \
+#define ANDERSON_RESTART_RESIDUAL_GROWTH                                                           \
     10.0 /* factor of growth of the residual that restarts Anderson acceleration */
 
 /* Reads the unknowns of the sweeps: six for each contact, then the free row of each joint of a
@@ -55,9 +55,10 @@ static void pack_island_impulses(struct tact_world *world, const struct island *
 static void unpack_island_impulses(struct tact_world *world, const struct island *island,
                                    double *next)
 {
-    double *joint_impulses = next + 6 * island->blocks.count;
-    tact_constraints_copy_impulses(world, island, joint_impulses, 1);
-    tact_joint_bounds_copy_impulses(world, island, joint_impulses + island->constraints.count, 1);
+    double *free_row_impulses = next + 6 * island->blocks.count;
+    tact_constraints_copy_impulses(world, island, free_row_impulses, 1);
+    tact_joint_bounds_copy_impulses(world, island, free_row_impulses + island->constraints.count,
+                                    1);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
@@ -65,7 +66,7 @@ static void unpack_island_impulses(struct tact_world *world, const struct island
             delta[k] = next[6 * i + k] - r[k];
             r[k] = next[6 * i + k];
         }
-        tact_constraints_apply_response(world, block, delta);
+        tact_constraints_apply_response_to_contact(world, block, delta);
     }
     tact_velocities_recompute(world, island);
 }
@@ -77,9 +78,9 @@ void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island,
     for (int i = 0; i < island->blocks.count * 6; i++) {
         next[i] *= share;
     }
-    double *bound_impulses = next + island->search.n - island->bounds.count;
+    double *joint_bound_impulses = next + island->search.n - island->bounds.count;
     for (int i = 0; i < island->bounds.count; i++) {
-        bound_impulses[i] *= share;
+        joint_bound_impulses[i] *= share;
     }
     unpack_island_impulses(world, island, next);
 }
@@ -87,19 +88,19 @@ void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island,
 /* Resets the residuals and steps of a search, which belong to another problem. */
 static void reset_search_residuals(struct search *s)
 {
-    s->best = s->best_since_restart = s->least_absolute_residual = INFINITY;
+    s->best_residual = s->best_residual_since_restart = s->least_absolute_residual = INFINITY;
     s->newton_steps_without_progress = s->newton_pause_sweeps = 0;
     tact_anderson_restart(&s->anderson);
 }
 
 /* 1 where an island has so many contacts that its springs are anchored at the start, and can
  * accelerate. */
-static int is_crowded_island(const struct tact_world *world, const struct island *island)
+static int has_island_many_contacts(const struct tact_world *world, const struct island *island)
 {
-    int crowded_contact_count = tact_island_has_hands(world, island)
-                                    ? ANCHORED_HAND_ISLAND_CONTACTS
-                                    : ANCHORED_BODY_ISLAND_CONTACTS;
-    return island->blocks.count >= crowded_contact_count &&
+    int min_anchored_contacts = tact_island_has_hands(world, island)
+                                    ? MIN_CONTACTS_OF_ANCHORED_HAND_ISLAND
+                                    : MIN_CONTACTS_OF_ANCHORED_BODY_ISLAND;
+    return island->blocks.count >= min_anchored_contacts &&
            tact_island_can_accelerate(world, island);
 }
 
@@ -118,12 +119,12 @@ static int has_island_gaps(const struct tact_world *world, const struct island *
  */
 static int does_island_rest_on_gaps(const struct tact_world *world, const struct island *island)
 {
-    double limit =
-        RESTING_SPEED_TICKS * world->options.period * tact_v3_norm(world->options.gravity);
+    double limit = RESTING_SPEED_FREE_FALL_TICKS * world->options.period *
+                   tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const struct tact_patch *patch = &world->contacts[block->contact].patch;
-        const double *u = block->pre_velocity;
+        const double *u = block->pre_force_velocity;
         double reach = tact_max(patch->semi[0], patch->semi[1]);
         if (fabs(u[0]) + reach * (fabs(u[1]) + fabs(u[2])) > limit) {
             return 0;
@@ -137,10 +138,10 @@ static int does_island_rest_on_gaps(const struct tact_world *world, const struct
  * 16 % of their ticks are not solved, in place of 30 %. */
 static void anchor_island_springs(struct tact_world *world, struct island *island)
 {
-    int anchor_state = tact_springs_anchor(world, island);
-    island->search.are_steps_damped =
-        2 * anchor_state > island->blocks.count && !has_island_gaps(world, island);
-    island->search.anchor_state = -1;
+    int anchored_contact_count = tact_springs_anchor_at_impulses(world, island);
+    island->search.are_newton_steps_damped =
+        2 * anchored_contact_count > island->blocks.count && !has_island_gaps(world, island);
+    island->search.spring_anchor_state = -1;
 }
 
 /* Begins the search of an island. The contacts of a heap can bear its load in many ways, which
@@ -153,14 +154,14 @@ static void anchor_island_springs(struct tact_world *world, struct island *islan
  * damper: motion slower than about 1 / sqrt(h tau), tau the relaxation time, grows. What rests on
  * gaps of 0 would shake: an arch of 15 stones, 2 % thicker than the least thickness, fell. There
  * the springs are anchored only after Newton's method has failed. */
-static void begin_search(struct tact_world *world, struct island *island)
+static void begin_island_search(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
     reset_search_residuals(s);
-    s->failed_newton_series = s->interior_point_steps = s->are_steps_damped = 0;
-    s->newton = island->is_coupled && island->constraints.count == 0;
-    if (s->newton && s->anchor_state == 0 && is_crowded_island(world, island) &&
-        !does_island_rest_on_gaps(world, island)) {
+    s->failed_newton_series = s->interior_point_steps = s->are_newton_steps_damped = 0;
+    s->may_use_newton = island->has_coupled_contacts && island->constraints.count == 0;
+    if (s->may_use_newton && s->spring_anchor_state == 0 &&
+        has_island_many_contacts(world, island) && !does_island_rest_on_gaps(world, island)) {
         anchor_island_springs(world, island);
     }
 }
@@ -170,14 +171,14 @@ static void begin_search(struct tact_world *world, struct island *island)
 static int restart_with_anchored_springs(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
-    if (!s->newton || s->anchor_state != 0 || !is_crowded_island(world, island) ||
-        !does_island_rest_on_gaps(world, island)) {
+    if (!s->may_use_newton || s->spring_anchor_state != 0 ||
+        !has_island_many_contacts(world, island) || !does_island_rest_on_gaps(world, island)) {
         return 0;
     }
     pack_island_impulses(world, island, s->next);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        memcpy(s->next + 6 * i, block->rest_impulse, 6 * sizeof *s->next);
+        memcpy(s->next + 6 * i, block->spring_rest_impulse, 6 * sizeof *s->next);
     }
     unpack_island_impulses(world, island, s->next);
     anchor_island_springs(world, island);
@@ -185,10 +186,10 @@ static int restart_with_anchored_springs(struct tact_world *world, struct island
     return 1;
 }
 
-static void reset_anderson(struct search *s)
+static void restart_search_anderson(struct search *s)
 {
     tact_anderson_restart(&s->anderson);
-    s->best_since_restart = INFINITY;
+    s->best_residual_since_restart = INFINITY;
 }
 
 /* Runs the interior-point method, once, after Newton's steps failed. Returns 1 where it produced
@@ -197,7 +198,7 @@ static int try_interior_point(struct tact_world *world, struct island *island,
                               struct tact_solve_stats *stats)
 {
     struct search *s = &island->search;
-    int left = world->options.iterations - stats->iterations - RESERVED_SWEEPS;
+    int left = world->options.iterations - stats->iterations - SWEEPS_AFTER_INTERIOR_POINT;
     if (s->interior_point_steps || left <= 0) {
         return 0;
     }
@@ -218,12 +219,13 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
     if (!s->newton_steps_without_progress) {
         return 0;
     }
-    if (island->residual <= PROGRESS_RESIDUAL_RATIO * s->newton_start_residual) {
+    if (island->residual <= MAX_PROGRESS_RESIDUAL_RATIO * s->newton_start_residual) {
         s->newton_steps_without_progress = 0;
         return 0;
     }
-    if (s->newton_steps_without_progress++ <=
-        (s->are_steps_damped ? MAX_RESIDUAL_RISES_DAMPED : MAX_RESIDUAL_RISES)) {
+    if (s->newton_steps_without_progress++ <= (s->are_newton_steps_damped
+                                                   ? MAX_NEWTON_STEPS_WITHOUT_PROGRESS_DAMPED
+                                                   : MAX_NEWTON_STEPS_WITHOUT_PROGRESS)) {
         return 0;
     }
     world->counts[TACT_COUNT_TAKEN_BACK]++;
@@ -231,21 +233,22 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
         return 1;
     }
     unpack_island_impulses(world, island, s->best_impulses);
-    reset_anderson(s);
+    restart_search_anderson(s);
     s->newton_steps_without_progress = 0;
-    if (s->anchor_state == 0 && (s->interior_point_steps > 0 || s->failed_newton_series > 0)) {
+    if (s->spring_anchor_state == 0 &&
+        (s->interior_point_steps > 0 || s->failed_newton_series > 0)) {
         /* Impulses that balance each other are bounded, as the solution found is one near them. */
         tact_island_bound_impulses(world, island);
-        tact_springs_anchor(world, island);
+        tact_springs_anchor_at_impulses(world, island);
         world->counts[TACT_COUNT_PROXIMAL]++;
-        s->anchor_state = 1;
+        s->spring_anchor_state = 1;
     }
     if (try_interior_point(world, island, stats)) {
         s->newton_pause_sweeps = 1;
         return 1;
     }
     s->newton_pause_sweeps = FIRST_NEWTON_PAUSE_SWEEPS << s->failed_newton_series;
-    s->failed_newton_series += s->failed_newton_series < MAX_PAUSE_DOUBLINGS;
+    s->failed_newton_series += s->failed_newton_series < MAX_NEWTON_PAUSE_DOUBLINGS;
     return 1;
 }
 
@@ -259,8 +262,8 @@ static void compute_unknown_scales(const struct tact_world *world, const struct 
         }
     }
     scale += 6 * island->blocks.count;
-    tact_constraints_unknown_scales(world, island, scale);
-    tact_joint_bounds_unknown_scales(world, island, scale + island->constraints.count);
+    tact_constraints_set_unknown_scales(world, island, scale);
+    tact_joint_bounds_set_unknown_scales(world, island, scale + island->constraints.count);
 }
 
 /* Extrapolates from the result of the sweep to the expected solution; the next sweep brings it back
@@ -270,34 +273,37 @@ static void accelerate_by_anderson(struct tact_world *world, struct island *isla
 {
     struct search *s = &island->search;
     double residual = island->residual;
-    int newton = s->newton && (s->newton_steps_without_progress || s->newton_pause_sweeps-- <= 0);
+    int takes_newton_step =
+        s->may_use_newton && (s->newton_steps_without_progress || s->newton_pause_sweeps-- <= 0);
     pack_island_impulses(world, island, s->after);
     compute_unknown_scales(world, island, s->scale);
-    if (newton && tact_newton_step(world, island, s->before, s->after, s->scale, s->next)) {
+    if (takes_newton_step &&
+        tact_newton_step(world, island, s->before, s->after, s->scale, s->next)) {
         if (!s->newton_steps_without_progress) {
             s->newton_steps_without_progress = 1;
-            s->newton_start_residual = s->best;
+            s->newton_start_residual = s->best_residual;
         }
         stats->eliminations++;
         world->counts[TACT_COUNT_NEWTON]++;
-        reset_anderson(s);
+        restart_search_anderson(s);
     } else {
-        if (residual > RESTART_RESIDUAL_GROWTH * s->best_since_restart) {
-            reset_anderson(s); /* restart of the acceleration, as the active limits have changed */
+        if (residual > ANDERSON_RESTART_RESIDUAL_GROWTH * s->best_residual_since_restart) {
+            restart_search_anderson(
+                s); /* restart of the acceleration, as the active limits have changed */
         }
-        s->best_since_restart = tact_min(s->best_since_restart, residual);
+        s->best_residual_since_restart = tact_min(s->best_residual_since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
         tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
-        newton = 0;
+        takes_newton_step = 0;
     }
     unpack_island_impulses(world, island, s->next);
-    if (newton) { /* a step of Newton's method leaves the joint bounds an error, which that of the
-                     contacts would follow */
+    if (takes_newton_step) { /* a step of Newton's method leaves the joint bounds an error, which
+                     that of the contacts would follow */
         (void)tact_joint_bounds_solve_once(world, island);
     }
 }
 
-static double newton_step_of_island(const struct island *island)
+static double relative_impulse_change_of_island(const struct island *island)
 {
     return island->size > 0.0 ? sqrt(island->change / island->size) : 0.0;
 }
@@ -306,7 +312,7 @@ int tact_island_is_solved(const struct tact_world *world, const struct island *i
 {
     return island->residual <= world->options.tolerance ||
            (world->options.local == TACT_LOCAL_BOUCHARD && !island->points &&
-            newton_step_of_island(island) <= world->options.tolerance);
+            relative_impulse_change_of_island(island) <= world->options.tolerance);
 }
 
 int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_phase phase,
@@ -319,26 +325,27 @@ int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_p
 static void record_best_impulses(struct tact_world *world, struct island *island, double miss)
 {
     struct search *s = &island->search;
-    if (island->residual < s->best) {
-        s->best = island->residual;
+    if (island->residual < s->best_residual) {
+        s->best_residual = island->residual;
         pack_island_impulses(world, island, s->best_impulses);
     }
     if (miss < s->least_absolute_residual) {
         s->least_absolute_residual = miss;
-        s->residual_at_least_absolute = island->residual;
+        s->relative_residual_at_least_absolute = island->residual;
         pack_island_impulses(world, island, s->least_absolute_impulses);
     }
 }
 
 /* Ends an island without convergence: restores the impulses with the smallest absolute residual and
  * enforces their limits. A residual that is not a number is not smaller. */
-static void restore_and_bound_unsolved(struct tact_world *world, struct island *island, double miss)
+static void restore_and_bound_unsolved_island(struct tact_world *world, struct island *island,
+                                              double miss)
 {
     struct search *s = &island->search;
     if (s->least_absolute_residual < INFINITY && !(miss <= s->least_absolute_residual)) {
         unpack_island_impulses(world, island, s->least_absolute_impulses);
         world->counts[TACT_COUNT_RESTORED]++;
-        island->residual = s->residual_at_least_absolute;
+        island->residual = s->relative_residual_at_least_absolute;
     }
     tact_sweeps_enforce_limits(world, island);
 }
@@ -351,30 +358,32 @@ static void restore_and_bound_unsolved(struct tact_world *world, struct island *
 static int has_island_converged(const struct tact_world *world, const struct island *island,
                                 int iterations)
 {
-    int use_newton = island->search.newton && tact_island_can_accelerate(world, island);
-    double first =
-        island->search.are_steps_damped ? FIRST_SWEEP_RESIDUAL_DAMPED : FIRST_SWEEP_RESIDUAL;
+    int may_use_newton_in_island =
+        island->search.may_use_newton && tact_island_can_accelerate(world, island);
+    double first = island->search.are_newton_steps_damped ? FIRST_SWEEP_RESIDUAL_RATIO_DAMPED
+                                                          : FIRST_SWEEP_RESIDUAL_RATIO;
     return tact_island_is_solved(world, island) &&
-           (iterations > 1 || !use_newton ||
-            tact_min(island->residual, newton_step_of_island(island)) <=
+           (iterations > 1 || !may_use_newton_in_island ||
+            tact_min(island->residual, relative_impulse_change_of_island(island)) <=
                 first * world->options.tolerance);
 }
 
 /* Checks a solution with anchored springs. Where their deflection is too large, anchors them again
  * at the present impulses or, after the last sweep, reports the deflection as the residual. Returns
  * 1 where the island is to be swept again. */
-static int move_spring_anchors(struct tact_world *world, struct island *island, int last)
+static int reanchor_deflected_springs(struct tact_world *world, struct island *island, int last)
 {
-    double deflection =
-        island->search.anchor_state > 0 ? tact_springs_deflection(world, island) : 0.0;
-    if (deflection == 0.0) {
+    double spring_deflection = island->search.spring_anchor_state > 0
+                                   ? tact_springs_anchored_deflection(world, island)
+                                   : 0.0;
+    if (spring_deflection == 0.0) {
         return 0;
     }
     if (last) {
-        island->residual = tact_max(island->residual, deflection);
+        island->residual = tact_max(island->residual, spring_deflection);
         return 0;
     }
-    tact_springs_anchor(world, island);
+    tact_springs_anchor_at_impulses(world, island);
     world->counts[TACT_COUNT_PROXIMAL]++;
     reset_search_residuals(&island->search);
     return 1;
@@ -385,21 +394,21 @@ static int move_spring_anchors(struct tact_world *world, struct island *island, 
 static void advance_island_search(struct tact_world *world, struct island *island, int last,
                                   struct tact_solve_stats *stats)
 {
-    int solved = has_island_converged(world, island, stats->iterations);
+    int is_island_solved = has_island_converged(world, island, stats->iterations);
     double miss = sqrt(island->size) * island->residual;
-    if (solved && move_spring_anchors(world, island, last)) {
+    if (is_island_solved && reanchor_deflected_springs(world, island, last)) {
         return;
     }
-    island->open = !solved && !last;
-    if (solved && stats->iterations > 1) { /* velocities are recomputed, which removes the rounding
-                                              errors of larger impulses */
+    island->open = !is_island_solved && !last;
+    if (is_island_solved && stats->iterations > 1) { /* velocities are recomputed, which removes the
+                                              rounding errors of larger impulses */
         tact_velocities_recompute(world, island);
     }
-    if (solved || !tact_island_can_accelerate(world, island)) {
+    if (is_island_solved || !tact_island_can_accelerate(world, island)) {
         return;
     }
     if (last) {
-        restore_and_bound_unsolved(world, island, miss);
+        restore_and_bound_unsolved_island(world, island, miss);
         return;
     }
     record_best_impulses(world, island, miss);
@@ -442,7 +451,7 @@ static int sweep_unsolved_islands(struct tact_world *world)
 void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int i = 0; i < world->islands.count; i++) {
-        begin_search(world, &world->islands.list[i]);
+        begin_island_search(world, &world->islands.list[i]);
     }
     while (sweep_unsolved_islands(world)) {
         sum_island_statistics(world, stats);

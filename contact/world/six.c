@@ -12,7 +12,7 @@
 /** Four numbers of a matrix row in a vector register, loaded without alignment. */
 typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-#define TACT_ROW4(pointer) ((const tact_row4 *)(pointer))
+#define TACT_AS_ROW_OF_FOURS(pointer) ((const tact_row4 *)(pointer))
 
 TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product,
                      (double *out, double sign, const double *a, const double *b),
@@ -20,22 +20,22 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product,
 {
     double factor[36];
     for (int i = 0; i < 36; i += 4) {
-        *(tact_row4 *)(factor + i) = sign * *TACT_ROW4(a + i);
+        *(tact_row4 *)(factor + i) = sign * *TACT_AS_ROW_OF_FOURS(a + i);
     }
     for (int i = 0; i < 6; i++) {
         tact_row4 *wide = (tact_row4 *)(out + 6 * i), x = *wide;
         tact_row2 *rest = (tact_row2 *)(out + 6 * i + 4), y = *rest;
         for (int k = 0; k < 6; k++) {
             double s = factor[6 * i + k];
-            x += s * *TACT_ROW4(b + 6 * k);
-            y += s * *TACT_ROW(b + 6 * k + 4);
+            x += s * *TACT_AS_ROW_OF_FOURS(b + 6 * k);
+            y += s * *TACT_AS_ROW_OF_PAIRS(b + 6 * k + 4);
         }
         *wide = x;
         *rest = y;
     }
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_6x6_add_part_of_product,
+TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product_of_leading_block,
                      (double *out, double sign, const double *a, const double *b, int rows,
                       int inner),
                      (out, sign, a, b, rows, inner))
@@ -45,8 +45,8 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_add_part_of_product,
         tact_row2 *rest = (tact_row2 *)(out + 6 * i + 4), y = *rest;
         for (int k = 0; k < inner; k++) {
             double s = sign * a[6 * i + k];
-            x += s * *TACT_ROW4(b + 6 * k);
-            y += s * *TACT_ROW(b + 6 * k + 4);
+            x += s * *TACT_AS_ROW_OF_FOURS(b + 6 * k);
+            y += s * *TACT_AS_ROW_OF_PAIRS(b + 6 * k + 4);
         }
         *wide = x;
         *rest = y;
@@ -56,9 +56,10 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_add_part_of_product,
 TACT_DISPATCH_BY_CPU(void, tact_6x6_add_matrix_vector,
                      (double *y, double sign, const double *a, const double *x), (y, sign, a, x))
 {
-    tact_row2 p = TACT_ROW(x)[0], q = TACT_ROW(x)[1], r = TACT_ROW(x)[2];
+    tact_row2 p = TACT_AS_ROW_OF_PAIRS(x)[0], q = TACT_AS_ROW_OF_PAIRS(x)[1],
+              r = TACT_AS_ROW_OF_PAIRS(x)[2];
     for (int i = 0; i < 6; i++) {
-        const tact_row2 *row = TACT_ROW(a + 6 * i);
+        const tact_row2 *row = TACT_AS_ROW_OF_PAIRS(a + 6 * i);
         tact_row2 sum = row[0] * p + row[1] * q + row[2] * r;
         y[i] += sign * (sum[0] + sum[1]);
     }
@@ -94,24 +95,25 @@ TACT_INLINE void swap_matrix_rows(double *a, double *b)
 
 /* Divides row k by its pivot, and subtracts its multiple from all other rows, of so many vectors.
  */
-TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int rows, int vector_count)
+TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int rows,
+                                     int vectors_per_row)
 {
     tact_row4 *pivot = (tact_row4 *)m[k];
     double inverse = 1.0 / m[k][k];
-    for (int j = k / 4; j < vector_count; j++) {
+    for (int j = k / 4; j < vectors_per_row; j++) {
         pivot[j] *= inverse;
     }
     for (int i = 0; i < rows; i++) {
         tact_row4 *row = (tact_row4 *)m[i];
         double s = m[i][k];
-        for (int j = k / 4; j < vector_count && i != k; j++) {
+        for (int j = k / 4; j < vectors_per_row && i != k; j++) {
             row[j] -= s * pivot[j];
         }
     }
 }
 
 /* Gauss-Jordan elimination with row pivots. Returns 0 where all pivots of a column are zero. */
-TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int rows, int vector_count)
+TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int rows, int vectors_per_row)
 {
     for (int k = 0; k < rows; k++) {
         int best = find_pivot_row(m, k, rows);
@@ -121,7 +123,7 @@ TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int rows, in
         if (best != k) {
             swap_matrix_rows(m[k], m[best]);
         }
-        reduce_by_pivot_row(m, k, rows, vector_count);
+        reduce_by_pivot_row(m, k, rows, vectors_per_row);
     }
     return 1;
 }
@@ -134,10 +136,10 @@ TACT_DISPATCH_BY_CPU(int, tact_6x6_solve_in_place, (const double *a, double *b, 
         memcpy(m[i], a + 6 * i, 6 * sizeof *a);
         memcpy(m[i] + 6, b + columns * i, (size_t)columns * sizeof *b);
     }
-    const int solved = columns <= 2   ? eliminate_gauss_jordan(m, 6, 2)
-                       : columns <= 6 ? eliminate_gauss_jordan(m, 6, 3)
-                                      : eliminate_gauss_jordan(m, 6, 4);
-    if (!solved) {
+    const int is_system_solved = columns <= 2   ? eliminate_gauss_jordan(m, 6, 2)
+                                 : columns <= 6 ? eliminate_gauss_jordan(m, 6, 3)
+                                                : eliminate_gauss_jordan(m, 6, 4);
+    if (!is_system_solved) {
         return 0;
     }
     for (int i = 0; i < 6; i++) {
@@ -146,7 +148,8 @@ TACT_DISPATCH_BY_CPU(int, tact_6x6_solve_in_place, (const double *a, double *b, 
     return 1;
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_6x6_invert_part, (const double *a, int n, double *out), (a, n, out))
+TACT_DISPATCH_BY_CPU(int, tact_6x6_invert_leading_block, (const double *a, int n, double *out),
+                     (a, n, out))
 {
     double m[6][MAX_ROW_LENGTH] = {{0.0}};
     for (int i = 0; i < 6; i++) {

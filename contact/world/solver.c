@@ -15,11 +15,11 @@ enum {
     ROLLING_ROWS = 1 << 4 | 1 << 5
 }; /* rows of a contact impulse whose torques, about t1 and t2, move the centre of pressure */
 
-void tact_assemble_schur(struct tact_world *world, struct block *block)
+void tact_block_assemble_schur_complement(struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double *s = block->local.s;
-    tact_assemble_mobility(world, block);
+    tact_block_assemble_mobility(world, block);
     tact_constraints_reduce_mobility(world, block);
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < i; j++) {
@@ -29,7 +29,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     tact_block_set_relative_mobility(block);
     tact_impact_set_target_velocity(world, block);
     tact_block_reduce_bias_velocity(world, block);
-    tact_impact_rebound(world, block);
+    tact_impact_set_restitution_velocity(world, block);
     tact_springs_assemble(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
@@ -45,7 +45,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         block->local.rolling_arm[i] = 0.0;
         block->local.rectangle[i] = c->patch.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
-    block->local.passes = block->is_uncoupled ? 0 : 3;
+    block->local.passes = block->is_only_contact_of_bodies ? 0 : 3;
     block->local.surface = c->patch.surface;
     memcpy(block->local.fit, c->patch.fit, sizeof block->local.fit);
     block->local.points = &c->patch.points;
@@ -61,13 +61,13 @@ static void factor_local_problem(struct tact_world *world, struct block *block)
 }
 
 /* Transforms a contact's impulse of the last tick to the frame and centre of its new patch. */
-static void warm_start(struct tact_world *world, const struct block *block)
+static void apply_warm_start(struct tact_world *world, const struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double arm[3], torque[3];
     if (block->points) {
-        int known = tact_v3_dot(c->warm, c->warm) > 0.0;
-        tact_points_copy_last_impulses(&world->points, block->contact, known, c->impulse);
+        int has_warm_start = tact_v3_dot(c->warm, c->warm) > 0.0;
+        tact_points_copy_last_impulses(&world->points, block->contact, has_warm_start, c->impulse);
         return;
     }
     tact_v3_sub(arm, c->warm_point, c->patch.center);
@@ -75,7 +75,7 @@ static void warm_start(struct tact_world *world, const struct block *block)
     tact_v3_add(torque, torque, c->warm + 3);
     tact_m3_mul_v3(c->impulse, c->patch.frame, c->warm);
     tact_m3_mul_v3(c->impulse + 3, c->patch.frame, torque);
-    c->impulse[3] -= block->pitch * c->impulse[0];
+    c->impulse[3] -= block->wrench_pitch * c->impulse[0];
     if (!(c->impulse[0] > 0.0)) {
         memset(c->impulse, 0, sizeof c->impulse);
     }
@@ -91,7 +91,7 @@ static void predict_joint_impulses(struct tact_world *world)
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
         for (int k = 0; k < 2; k++) {
-            const struct world_hand *hand = tact_block_hand_of_side(world, block, k);
+            const struct world_hand *hand = tact_block_hand_on_side(world, block, k);
             for (int m = 0; hand && m < hand->hand->count; m++) {
                 const double *j = hand->hand->rows[m];
                 hand->impulse[m] +=
@@ -118,7 +118,8 @@ static int compute_free_velocities(struct tact_world *world, int *failed_hand)
             *failed_hand = i;
             return rc;
         }
-        tact_hand_scale_rates(hand->hand, world->pre_velocities + TACT_NODE_UNKNOWNS * hand->node);
+        tact_hand_multiply_rates_by_factor(hand->hand, world->pre_force_velocities +
+                                                           TACT_NODE_UNKNOWNS * hand->node);
     }
     return 0;
 }
@@ -143,10 +144,10 @@ static void compute_limit_margins(const struct tact_world *world, struct block *
 {
     struct tact_contact *c = &world->contacts[block->contact];
     tact_local_margins(&block->local, c->impulse, &c->margins);
-    if (block->elastic_rows & ROLLING_ROWS) {
+    if (block->elastic_row_bits & ROLLING_ROWS) {
         c->margins.edge = elastic_edge_margin(block, c->impulse);
     }
-    c->stuck = block->is_kept_closed;
+    c->stuck = block->is_held_closed_by_joints;
     for (int k = 0; k < 2; k++) {
         struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
         int is_drive_saturated = 0;
@@ -165,7 +166,7 @@ static void store_contact_wrench(struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double inverse_h = 1.0 / world->options.period;
-    c->impulse[3] += block->pitch * c->impulse[0];
+    c->impulse[3] += block->wrench_pitch * c->impulse[0];
     tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
     tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
     tact_v3_copy(c->warm_point, c->patch.center);
@@ -174,7 +175,7 @@ static void store_contact_wrench(struct tact_world *world, struct block *block)
     for (int i = 0; i < 6; i++) {
         c->wrench[i] = c->warm[i] * inverse_h;
     }
-    tact_springs_store(world, block);
+    tact_springs_store_loads(world, block);
 }
 
 /* Iterates from the warm start to impulses that are a solution or at least add no energy. */
@@ -182,7 +183,7 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
 {
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_recompute(world, &world->islands.list[i]);
-        tact_impact_limit_bias(world, &world->islands.list[i]);
+        tact_impact_limit_bias_velocities(world, &world->islands.list[i]);
     }
     tact_islands_solve_by_sweeps(world, stats);
     tact_islands_bound_bias_impulses(world, stats);
@@ -212,17 +213,18 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     stats->left_out = world->points.dropped_point_count;
     tact_world_notify_observer(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->hand_count; i++) {
-        tact_hand_set_factored_rates(world->hands[i].hand);
+        tact_hand_copy_rates_by_slot(world->hands[i].hand);
     }
     for (int i = 0; i < world->block_count; i++) {
-        tact_assemble_jacobians(world, &world->blocks[i]);
-        tact_impact_edge_speed(world, &world->blocks[i]);
-        tact_impact_velocity(&world->blocks[i], world->blocks[i].pre_velocity);
-        warm_start(world, &world->blocks[i]);
+        tact_block_assemble_jacobians(world, &world->blocks[i]);
+        tact_impact_set_edge_speed(world, &world->blocks[i]);
+        tact_impact_normal_and_tipping_velocity(&world->blocks[i],
+                                                world->blocks[i].pre_force_velocity);
+        apply_warm_start(world, &world->blocks[i]);
     }
     predict_joint_impulses(world);
     tact_joint_bounds_warm_start(world);
-    tact_velocities_save(world, world->pre_velocities);
+    tact_velocities_save(world, world->pre_force_velocities);
     rc = rc ? rc : compute_free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
@@ -240,7 +242,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     tact_joint_bounds_assemble(world);
     tact_islands_find(world);
     for (int i = 0; i < world->block_count; i++) {
-        tact_assemble_schur(world, &world->blocks[i]);
+        tact_block_assemble_schur_complement(world, &world->blocks[i]);
     }
     tact_world_notify_observer(world, TACT_SOLVE_ASSEMBLED, stats);
     for (int i = 0; i < world->block_count; i++) {
@@ -257,7 +259,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         store_contact_wrench(world, &world->blocks[i]);
     }
     tact_pieces_sum_results(world);
-    tact_contacts_finish_start(world);
+    tact_contacts_end_start(world);
     tact_constraints_store_wrenches(world);
     tact_joint_bounds_store_torques(world);
     tact_world_notify_observer(world, TACT_SOLVE_STORED, stats);

@@ -12,14 +12,14 @@
 /* Compliance of a rigid contact, over the mobility of its bodies: 1e12 N/m at 1 kg and 1 kHz, under
  * which a gram deflects it by 1e-14 m. A contact without a load before has less, so that it takes
  * its load at once. */
-#define RIGID_CONTACT_CFM 1e-6
-#define NEW_CONTACT_CFM 1e-9
+#define RIGID_CONTACT_CFM_RATIO 1e-6
+#define UNLOADED_CONTACT_CFM_RATIO 1e-9
 /* Compliance of anchored springs, relative to the mobility: 3e7 N/m at 1 kg and 1 kHz. A load that
  * changes by the body's weight deflects it by 3e-2 g h^2, 0.3 um, and a steady one not at all.
  * While 100 balls roll into a heap, 4 of 2000 ticks are not solved; with 1e-2 it is 13, with
- * RIGID_CONTACT_CFM 435. */
-#define ANCHORED_SPRING_CFM 3e-2
-#define POINT_PATCH_MEAN_SQUARE                                                                    \
+ * RIGID_CONTACT_CFM_RATIO 435. */
+#define ANCHORED_SPRING_CFM_RATIO 3e-2
+#define MAX_POINT_PATCH_MEAN_SQUARE                                                                \
     1e-12 /* mean square of a patch's extent [m^2] below which the patch counts as a point */
 
 /* Sets the springs of a rigid contact. Where several contacts constrain a body in more ways than it
@@ -31,16 +31,17 @@ static void set_rigid_contact_springs(const struct tact_world *world, struct blo
 {
     const double *last = world->contacts[block->contact].impulse;
     int rigid = world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
-                (block->is_uncoupled && block->has_free_body && block->response[0].mechanism < 0 &&
-                 block->response[1].mechanism < 0);
+                (block->is_only_contact_of_bodies && block->has_body_free_of_joints &&
+                 block->response[0].mechanism < 0 && block->response[1].mechanism < 0);
     for (int i = 0; i < 6; i++) {
-        double share = i == 0 && last[0] == 0.0 ? NEW_CONTACT_CFM : RIGID_CONTACT_CFM;
+        double share =
+            i == 0 && last[0] == 0.0 ? UNLOADED_CONTACT_CFM_RATIO : RIGID_CONTACT_CFM_RATIO;
         block->row_cfm[i] = rigid ? 0.0 : share * block->local.s[7 * i];
-        block->rest_impulse[i] = last[i];
+        block->spring_rest_impulse[i] = last[i];
     }
     if (block->weak_normal_cfm > 0.0) { /* the spring of a weak normal is not preloaded */
         double all = block->row_cfm[0] + block->weak_normal_cfm;
-        block->rest_impulse[0] *= block->row_cfm[0] / all;
+        block->spring_rest_impulse[0] *= block->row_cfm[0] / all;
         block->row_cfm[0] = all;
     }
 }
@@ -48,7 +49,7 @@ static void set_rigid_contact_springs(const struct tact_world *world, struct blo
 /* Share of the tilting stiffness that the rows carry. An overlap deeper than its target resists
  * tilting by itself, as its centre moves to where it is deeper; both together have the stiffness of
  * the springs. */
-static double spring_share_of_tilting(const struct tact_contact *c)
+static double spring_share_of_tilting_stiffness(const struct tact_contact *c)
 {
     return tact_min(1.0, (c->patch.target + c->preload) / c->patch.depth);
 }
@@ -61,8 +62,8 @@ static void compute_row_compliances(const struct tact_world *world, const struct
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double square[2], t = law->tangential_compliance, h = world->options.period;
     tact_patch_mean_squares(&c->patch, tact_v3_dot(c->patch.frame, c->warm) / h, square);
-    square[0] = tact_max(square[0], POINT_PATCH_MEAN_SQUARE);
-    square[1] = tact_max(square[1], POINT_PATCH_MEAN_SQUARE);
+    square[0] = tact_max(square[0], MAX_POINT_PATCH_MEAN_SQUARE);
+    square[1] = tact_max(square[1], MAX_POINT_PATCH_MEAN_SQUARE);
     const double rows[6] = {0.0,
                             t,
                             t,
@@ -82,7 +83,7 @@ static double clamp_rotational_spring_load(double impulse, double left)
 /* Number of a patch's rows with foundation springs: rotations about the tangents are rigid where
  * the normal is.
  */
-static int foundation_row_count(const struct tact_contact_law *law)
+static int count_foundation_rows(const struct tact_contact_law *law)
 {
     return law->compliance > 0.0 ? 6 : 4;
 }
@@ -95,29 +96,29 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period, time = h + law->dissipation, compliance[6];
     compute_row_compliances(world, c, compliance);
-    for (int i = 1; i < foundation_row_count(law); i++) {
+    for (int i = 1; i < count_foundation_rows(law); i++) {
         const double *axis = c->patch.frame + 3 * (i % 3);
-        double share = i > 3 ? spring_share_of_tilting(c) : 1.0;
+        double share = i > 3 ? spring_share_of_tilting_stiffness(c) : 1.0;
         double spring_load = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
         if (i >= 3) {
             double angle = tact_v3_dot(axis, c->springs.angle);
             spring_load = clamp_rotational_spring_load(spring_load, angle * h / compliance[i]);
         }
-        block->row_cfm[i] =
-            tact_max(compliance[i] / (share * time * h), RIGID_CONTACT_CFM * block->local.s[7 * i]);
-        block->rest_impulse[i] = share * spring_load;
+        block->row_cfm[i] = tact_max(compliance[i] / (share * time * h),
+                                     RIGID_CONTACT_CFM_RATIO * block->local.s[7 * i]);
+        block->spring_rest_impulse[i] = share * spring_load;
     }
-    block->foundation_rows = foundation_row_count(law);
+    block->foundation_spring_rows = count_foundation_rows(law);
 }
 
 void tact_springs_assemble(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double tangential = tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
-    block->foundation_rows = block->elastic_rows = block->cross_coupled = 0;
+    block->foundation_spring_rows = block->elastic_row_bits = block->has_cross_compliance = 0;
     set_rigid_contact_springs(world, block);
     if (c->patch.law == TACT_LAW_WRENCH) {
-        tact_elastic_assemble(world, block);
+        tact_elastic_set_springs(world, block);
     } else if (tangential > 0.0 && !tact_block_has_restitution(block)) {
         set_foundation_spring(world, block);
     }
@@ -129,25 +130,26 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
 /* 1 for rows of a contact whose spring only serves the solver, as the patch has none there. */
 static int is_solver_spring_row(const struct block *block, int row)
 {
-    return !(block->elastic_rows >> row & 1) && (row == 0 || row >= block->foundation_rows);
+    return !(block->elastic_row_bits >> row & 1) &&
+           (row == 0 || row >= block->foundation_spring_rows);
 }
 
-void tact_springs_set_cfm(struct block *block, double share, const double start[6])
+void tact_springs_set_solver_cfm(struct block *block, double share, const double start[6])
 {
     for (int i = 0; i < 6; i++) {
         if (is_solver_spring_row(block, i)) {
             double mobility = block->local.s[7 * i] - block->row_cfm[i];
             block->row_cfm[i] = tact_max(share * mobility, i == 0 ? block->weak_normal_cfm : 0.0);
             block->local.s[7 * i] = mobility + block->row_cfm[i];
-            block->rest_impulse[i] = start[i];
+            block->spring_rest_impulse[i] = start[i];
         }
     }
     tact_local_prepare(&block->local);
 }
 
-int tact_springs_anchor(struct tact_world *world, const struct island *island)
+int tact_springs_anchor_at_impulses(struct tact_world *world, const struct island *island)
 {
-    int anchor_state = 0;
+    int anchored_contact_count = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         double start[6];
@@ -156,14 +158,14 @@ int tact_springs_anchor(struct tact_world *world, const struct island *island)
             continue; /* a contact without load before takes its load at once, with less compliance
                        */
         }
-        start[0] = block->weak_normal_cfm > 0.0 ? block->rest_impulse[0] : start[0];
-        tact_springs_set_cfm(block, ANCHORED_SPRING_CFM, start);
-        anchor_state++;
+        start[0] = block->weak_normal_cfm > 0.0 ? block->spring_rest_impulse[0] : start[0];
+        tact_springs_set_solver_cfm(block, ANCHORED_SPRING_CFM_RATIO, start);
+        anchored_contact_count++;
     }
-    return anchor_state;
+    return anchored_contact_count;
 }
 
-double tact_springs_deflection(const struct tact_world *world, const struct island *island)
+double tact_springs_anchored_deflection(const struct tact_world *world, const struct island *island)
 {
     double sum = 0.0;
     for (int i = 0; i < island->blocks.count; i++) {
@@ -173,13 +175,13 @@ double tact_springs_deflection(const struct tact_world *world, const struct isla
             double share =
                 block->row_cfm[k] > 0.0 ? block->row_cfm[k] / block->local.s[7 * k] : 0.0;
             double unit = k < 3 ? 1.0 : block->torque_scale;
-            double deflection = unit * share * (r[k] - block->rest_impulse[k]);
+            double spring_deflection = unit * share * (r[k] - block->spring_rest_impulse[k]);
             int counts = is_solver_spring_row(block, k) && (k > 0 || block->weak_normal_cfm == 0.0);
-            sum += counts ? deflection * deflection : 0.0;
+            sum += counts ? spring_deflection * spring_deflection : 0.0;
         }
     }
-    double deflection = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
-    return deflection > RIGID_CONTACT_CFM ? deflection : 0.0;
+    double spring_deflection = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
+    return spring_deflection > RIGID_CONTACT_CFM_RATIO ? spring_deflection : 0.0;
 }
 
 double tact_springs_max_energy(const struct block *block)
@@ -187,48 +189,49 @@ double tact_springs_max_energy(const struct block *block)
     double sum = 0.0;
     for (int i = 0; i < 6; i++) {
         if (!is_solver_spring_row(block, i)) {
-            double spring_load = block->row_cfm[i] * block->rest_impulse[i];
-            spring_load += block->cross_coupled
-                               ? tact_dot(block->cross_cfm + 6 * i, block->rest_impulse, 6)
-                               : 0.0;
-            sum += 0.25 * spring_load * block->rest_impulse[i];
+            double spring_load = block->row_cfm[i] * block->spring_rest_impulse[i];
+            spring_load += block->has_cross_compliance ? tact_dot(block->cross_compliance + 6 * i,
+                                                                  block->spring_rest_impulse, 6)
+                                                       : 0.0;
+            sum += 0.25 * spring_load * block->spring_rest_impulse[i];
         }
     }
     return sum;
 }
 
 /* Stores the load of the springs in world axes, and the rotations that it corresponds to. */
-static void store_spring_load(const struct tact_world *world, const struct block *block,
-                              double row[6])
+static void store_foundation_load(const struct tact_world *world, const struct block *block,
+                                  double row[6])
 {
     struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double time = world->options.period + law->dissipation, angle[3];
     for (int i = 0; i < 3; i++) {
         angle[i] = row[3 + i] * time * block->row_cfm[3 + i];
-        row[3 + i] /= i > 0 ? spring_share_of_tilting(c) : 1.0;
+        row[3 + i] /= i > 0 ? spring_share_of_tilting_stiffness(c) : 1.0;
     }
     tact_m3_tmul_v3(c->springs.impulse, c->patch.frame, row);
     tact_m3_tmul_v3(c->springs.impulse + 3, c->patch.frame, row + 3);
     tact_m3_tmul_v3(c->springs.angle, c->patch.frame, angle);
 }
 
-void tact_springs_store(const struct tact_world *world, struct block *block)
+void tact_springs_store_loads(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double h = world->options.period, row[6] = {0.0}, u[6] = {0.0};
     double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation;
     memset(&c->springs, 0, sizeof c->springs);
-    if (!block->foundation_rows || !(c->impulse[0] > 0.0)) {
+    if (!block->foundation_spring_rows || !(c->impulse[0] > 0.0)) {
         return;
     }
-    for (int i = 1; i < block->foundation_rows; i++) {
-        row[i] = block->rest_impulse[i] + h / time * (c->impulse[i] - block->rest_impulse[i]);
+    for (int i = 1; i < block->foundation_spring_rows; i++) {
+        row[i] = block->spring_rest_impulse[i] +
+                 h / time * (c->impulse[i] - block->spring_rest_impulse[i]);
     }
-    store_spring_load(world, block, row);
-    tact_block_velocity(block, u);
+    store_foundation_load(world, block, row);
+    tact_block_add_velocity(block, u);
     for (int i = 0; i < 6; i++) {
-        block->expected_motion[i] = h * u[i];
+        block->expected_spring_motion[i] = h * u[i];
     }
 }
 
@@ -249,35 +252,37 @@ static void rotate_spring_load(struct tact_springs *springs, const double *a, co
 /* Corrects the load of the springs to the actual displacement of the bodies. In a rotation this
  * differs from h times the initial velocities, and the accumulated difference would be a creep of
  * w^2 h / 2 of the lever per second. */
-static void update_foundation(struct tact_world *world, const struct block *block)
+static void update_foundation_load(struct tact_world *world, const struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
-    double time = world->options.period + law->dissipation, row[6], apart[6], a[6], b[6], moved[6];
+    double time = world->options.period + law->dissipation, row[6], contact_displacement[6], a[6],
+           b[6], moved[6];
     tact_world_point_displacement(world, c->a, c->patch.center, a);
     tact_world_point_displacement(world, c->b, c->patch.center, b);
     for (int i = 0; i < 6; i++) {
         moved[i] = a[i] - b[i];
     }
-    tact_m3_mul_v3(apart, c->patch.frame, moved);
-    tact_m3_mul_v3(apart + 3, c->patch.frame, moved + 3);
+    tact_m3_mul_v3(contact_displacement, c->patch.frame, moved);
+    tact_m3_mul_v3(contact_displacement + 3, c->patch.frame, moved + 3);
     tact_m3_mul_v3(row, c->patch.frame, c->springs.impulse);
     tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
     row[0] = 0.0;
-    for (int i = 1; i < block->foundation_rows; i++) {
-        row[i] *= i > 3 ? spring_share_of_tilting(c) : 1.0;
-        row[i] -= (apart[i] - block->expected_motion[i]) / (time * block->row_cfm[i]);
+    for (int i = 1; i < block->foundation_spring_rows; i++) {
+        row[i] *= i > 3 ? spring_share_of_tilting_stiffness(c) : 1.0;
+        row[i] -= (contact_displacement[i] - block->expected_spring_motion[i]) /
+                  (time * block->row_cfm[i]);
     }
-    store_spring_load(world, block, row);
+    store_foundation_load(world, block, row);
     rotate_spring_load(&c->springs, a + 3, b + 3);
 }
 
-void tact_springs_update(struct tact_world *world)
+void tact_springs_update_loads(struct tact_world *world)
 {
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
-        if (block->foundation_rows && world->contacts[block->contact].impulse[0] > 0.0) {
-            update_foundation(world, block);
+        if (block->foundation_spring_rows && world->contacts[block->contact].impulse[0] > 0.0) {
+            update_foundation_load(world, block);
         }
     }
 }

@@ -11,7 +11,7 @@ static void apply_impulse_change(struct tact_world *world, struct block *block,
                                  const double *impulse_change)
 {
     tact_block_apply_impulse(block, impulse_change);
-    tact_constraints_apply_response(world, block, impulse_change);
+    tact_constraints_apply_response_to_contact(world, block, impulse_change);
 }
 
 /* Sets the arms of torsion and rolling and, for Algorithm 1, the patch that belong to the present
@@ -82,12 +82,12 @@ static void sweep_contact(struct tact_world *world, struct island *island, struc
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
     double u[6] = {0.0}, r[6], impulse_change[6];
-    tact_impact_subtract_target(block, u);
-    tact_block_velocity(block, u);
-    tact_constraints_correct_velocity(world, block, c->impulse, u);
+    tact_impact_subtract_target_velocity(block, u);
+    tact_block_add_velocity(block, u);
+    tact_constraints_correct_contact_velocity(world, block, c->impulse, u);
     tact_block_add_compliance(block, c->impulse, u);
     tact_block_subtract_rest_impulse(block, u);
-    tact_rows_subtract_own_impulse(local->b, u, local->s, c->impulse);
+    tact_rows_subtract_own_velocity(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);
     if (block->points) {
         sweep_contact_points(world, island, block, r);
@@ -122,7 +122,7 @@ void tact_sweeps_enforce_limits(struct tact_world *world, const struct island *i
         double *r = world->contacts[block->contact].impulse, impulse_change[6];
         memcpy(impulse_change, r, sizeof impulse_change);
         update_friction_limit_arms(world, block);
-        tact_local_enforce_limits(&block->local, r);
+        tact_local_scale_to_limit_surface(&block->local, r);
         for (int k = 0; k < 6; k++) {
             impulse_change[k] = r[k] - impulse_change[k];
         }

@@ -6,7 +6,7 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Copies the velocities of all bodies and hands into `all`: world->pre_velocities or
+/* Copies the velocities of all bodies and hands into `all`: world->pre_force_velocities or
  * world->free_velocities. */
 void tact_velocities_save(const struct tact_world *world, double *all);
 
@@ -14,7 +14,7 @@ void tact_velocities_save(const struct tact_world *world, double *all);
 void tact_velocities_set_free(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island's bodies and hands to those before gravity and drives. */
-void tact_velocities_set_pre_force(struct tact_world *world, const struct island *island);
+void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island's bodies and hands to zero. */
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island);
@@ -27,7 +27,7 @@ void tact_velocities_recompute(struct tact_world *world, const struct island *is
 static inline void tact_block_apply_impulse(const struct block *block, const double *impulse)
 {
     for (int k = 0; k < block->node_count; k++) {
-        const struct block_node *node = &block->nodes[k];
+        const struct block_jacobian_node *node = &block->nodes[k];
         tact_rows_apply_impulse(node->v, node->y, impulse, node->dof);
     }
 }
@@ -40,8 +40,8 @@ static inline void tact_block_add_compliance(const struct block *block, const do
     for (int i = 0; i < 6; i++) {
         u[i] += block->row_cfm[i] * r[i];
     }
-    for (int i = 0; i < 6 && block->cross_coupled; i++) {
-        u[i] += tact_dot(block->cross_cfm + 6 * i, r, 6);
+    for (int i = 0; i < 6 && block->has_cross_compliance; i++) {
+        u[i] += tact_dot(block->cross_compliance + 6 * i, r, 6);
     }
 }
 
@@ -49,10 +49,10 @@ static inline void tact_block_add_compliance(const struct block *block, const do
 static inline void tact_block_subtract_rest_impulse(const struct block *block, double *u)
 {
     for (int i = 0; i < 6; i++) {
-        u[i] -= block->row_cfm[i] * block->rest_impulse[i];
+        u[i] -= block->row_cfm[i] * block->spring_rest_impulse[i];
     }
-    for (int i = 0; i < 6 && block->cross_coupled; i++) {
-        u[i] -= tact_dot(block->cross_cfm + 6 * i, block->rest_impulse, 6);
+    for (int i = 0; i < 6 && block->has_cross_compliance; i++) {
+        u[i] -= tact_dot(block->cross_compliance + 6 * i, block->spring_rest_impulse, 6);
     }
 }
 

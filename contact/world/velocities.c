@@ -46,9 +46,9 @@ void tact_velocities_set_free(struct tact_world *world, const struct island *isl
     set_island_velocities(world, island, world->free_velocities);
 }
 
-void tact_velocities_set_pre_force(struct tact_world *world, const struct island *island)
+void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island)
 {
-    set_island_velocities(world, island, world->pre_velocities);
+    set_island_velocities(world, island, world->pre_force_velocities);
 }
 
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island)

@@ -8,8 +8,8 @@
 
 #define MIN_CONTACT_CAPACITY                                                                       \
     8192 /* capacity for contacts, and for near pairs, to which that for each shape is added */
-#define CONTACTS_PER_SHAPE 4
-#define NEAR_PAIRS_PER_SHAPE 16
+#define CONTACT_CAPACITY_PER_SHAPE 4
+#define NEAR_PAIR_CAPACITY_PER_SHAPE 16
 #define GAP_BOUNDING_RADIUS_FACTOR                                                                 \
     1.1 /* radius of the bounding sphere of a shape whose gaps are measured before touch, over     \
            that of the shape */
@@ -62,11 +62,20 @@ void tact_world_destroy(struct tact_world *world)
         tact_hand_destroy(world->hands[i].hand);
         free(world->hands[i].impulse);
     }
-    void *blocks[] = {world->bodies,      world->hands,          world->shapes,
-                      world->laws,        world->poses,          world->contacts,
-                      world->blocks,      world->block_nodes,    world->free_velocities,
-                      world->constraints, world->pre_velocities, world->excess_overlap,
-                      world->exclusions,  world->states};
+    void *blocks[] = {world->bodies,
+                      world->hands,
+                      world->shapes,
+                      world->contact_laws,
+                      world->poses,
+                      world->contacts,
+                      world->blocks,
+                      world->block_nodes,
+                      world->free_velocities,
+                      world->constraints,
+                      world->pre_force_velocities,
+                      world->excess_overlap,
+                      world->exclusions,
+                      world->model_states};
     tact_broad_phase_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
@@ -97,7 +106,7 @@ static void *grow_array(void **array, int *count, size_t size)
 
 int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
 {
-    if (world->is_finished) {
+    if (world->is_world_finished) {
         return -EINVAL;
     }
     struct world_body *b = grow_array((void **)&world->bodies, &world->body_count, sizeof *b);
@@ -113,7 +122,7 @@ int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
 
 int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless)
 {
-    if (world->is_finished) {
+    if (world->is_world_finished) {
         return -EINVAL;
     }
     double *impulse = calloc((size_t)tact_hand_count(hand) + 1, sizeof *impulse);
@@ -133,10 +142,11 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
                          const struct tact_shape *shape, const struct tact_pose *local,
                          int material)
 {
-    int has_closed_form = shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
-    if (world->is_finished || world->prepared.done || (!has_closed_form && !shape->mesh) ||
-        material < 0 || owner.index < 0 || owner.link < 0 ||
-        (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
+    int has_closed_form_moments =
+        shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
+    if (world->is_world_finished || world->prepared.is_prepared ||
+        (!has_closed_form_moments && !shape->mesh) || material < 0 || owner.index < 0 ||
+        owner.link < 0 || (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
         (owner.kind == TACT_OWNER_HAND &&
          (owner.index >= world->hand_count ||
           owner.link >= tact_hand_count(world->hands[owner.index].hand)))) {
@@ -159,7 +169,8 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
 
 int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes, uint32_t touched)
 {
-    if (world->is_finished || world->prepared.done || shape < 0 || shape >= world->shape_count) {
+    if (world->is_world_finished || world->prepared.is_prepared || shape < 0 ||
+        shape >= world->shape_count) {
         return -EINVAL;
     }
     world->shapes[shape].classes = classes;
@@ -179,14 +190,14 @@ static int grow_contact_law_table(struct tact_world *world, int materials)
         for (int j = 0; j < materials; j++) {
             int old = i < world->materials && j < world->materials;
             if (old) {
-                grown_laws[i * materials + j] = world->laws[i * world->materials + j];
+                grown_laws[i * materials + j] = world->contact_laws[i * world->materials + j];
             } else {
                 grown_laws[i * materials + j].friction = -1.0;
             }
         }
     }
-    free(world->laws);
-    world->laws = grown_laws;
+    free(world->contact_laws);
+    world->contact_laws = grown_laws;
     world->materials = materials;
     return 0;
 }
@@ -211,8 +222,8 @@ int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact
     if (rc) {
         return rc;
     }
-    world->laws[a * world->materials + b] = *law;
-    world->laws[b * world->materials + a] = *law;
+    world->contact_laws[a * world->materials + b] = *law;
+    world->contact_laws[b * world->materials + a] = *law;
     return 0;
 }
 
@@ -222,7 +233,7 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
     if (ma >= world->materials || mb >= world->materials) {
         return NULL;
     }
-    const struct tact_contact_law *law = &world->laws[ma * world->materials + mb];
+    const struct tact_contact_law *law = &world->contact_laws[ma * world->materials + mb];
     return law->friction < 0.0 ? NULL : law;
 }
 
@@ -248,19 +259,21 @@ static const struct tact_contact_model *model_named_for_pair(const struct tact_w
                                                              int b)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
-    int fast = tact_world_is_fast(world, a) || tact_world_is_fast(world, b);
-    const struct tact_contact_model *other = fast ? &tact_model_features : NULL;
+    int is_pair_fast =
+        tact_world_is_shape_of_fast_body(world, a) || tact_world_is_shape_of_fast_body(world, b);
+    const struct tact_contact_model *other = is_pair_fast ? &tact_model_features : NULL;
     return law && law->model ? law->model : world->options.model ? world->options.model : other;
 }
 
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a, int b)
 {
-    const struct tact_contact_model *named = model_named_for_pair(world, a, b);
-    return named ? named
-                 : tact_contact_model_default(&world->shapes[a].shape, &world->shapes[b].shape);
+    const struct tact_contact_model *named_model = model_named_for_pair(world, a, b);
+    return named_model
+               ? named_model
+               : tact_contact_model_default(&world->shapes[a].shape, &world->shapes[b].shape);
 }
 
-static int is_owner_of_world(const struct tact_world *world, const struct tact_owner *owner)
+static int does_owner_exist(const struct tact_world *world, const struct tact_owner *owner)
 {
     if (owner->kind == TACT_OWNER_HAND) {
         return owner->index >= 0 && owner->index < world->hand_count && owner->link >= 0 &&
@@ -272,16 +285,16 @@ static int is_owner_of_world(const struct tact_world *world, const struct tact_o
 
 int tact_world_exclude(struct tact_world *world, struct tact_owner a, struct tact_owner b)
 {
-    if (world->is_finished || world->prepared.done || !is_owner_of_world(world, &a) ||
-        !is_owner_of_world(world, &b)) {
+    if (world->is_world_finished || world->prepared.is_prepared || !does_owner_exist(world, &a) ||
+        !does_owner_exist(world, &b)) {
         return -EINVAL;
     }
-    struct world_exclusion *pair =
+    struct excluded_owner_pair *pair =
         grow_array((void **)&world->exclusions, &world->exclusion_count, sizeof *pair);
     if (!pair) {
         return -ENOMEM;
     }
-    *pair = (struct world_exclusion){{a, b}};
+    *pair = (struct excluded_owner_pair){{a, b}};
     return 0;
 }
 
@@ -291,8 +304,8 @@ static int are_equal_owners(const struct tact_owner *a, const struct tact_owner 
            (a->kind != TACT_OWNER_HAND || a->link == b->link);
 }
 
-static int are_excluded(const struct tact_world *world, const struct tact_owner *a,
-                        const struct tact_owner *b)
+static int are_owners_excluded(const struct tact_world *world, const struct tact_owner *a,
+                               const struct tact_owner *b)
 {
     for (int i = 0; i < world->exclusion_count; i++) {
         const struct tact_owner *of = world->exclusions[i].of;
@@ -310,8 +323,8 @@ static int may_shapes_touch(const struct tact_world *world, int a, int b)
     const struct tact_owner *of_a = &one->owner, *of_b = &two->owner;
     return ((one->classes & two->touched) || (two->classes & one->touched)) &&
            !are_shapes_of_one_object(world, of_a, of_b) &&
-           !tact_constraint_exists_between(world, of_a, of_b) && !are_excluded(world, of_a, of_b) &&
-           tact_world_pair_law(world, a, b);
+           !tact_constraint_exists_between(world, of_a, of_b) &&
+           !are_owners_excluded(world, of_a, of_b) && tact_world_pair_law(world, a, b);
 }
 
 int tact_world_max_patches(const struct tact_world *world, int a, int b)
@@ -337,12 +350,12 @@ int tact_world_find_unsupported(const struct tact_world *world, int *a, int *b)
     return 0;
 }
 
-static int max_int(int a, int b)
+static int larger_int(int a, int b)
 {
     return a > b ? a : b;
 }
 
-static void count_pair_requirements(struct tact_world *world, int a, int b, int most)
+static void add_pair_to_extent(struct tact_world *world, int a, int b, int most)
 {
     struct tact_world_extent *e = &world->extent;
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
@@ -350,17 +363,17 @@ static void count_pair_requirements(struct tact_world *world, int a, int b, int 
     int split = most > 1;
     e->pairs++;
     e->split += split;
-    e->state = max_int(e->state, model->state);
+    e->state = larger_int(e->state, model->state);
     e->points |= model->points;
-    world->shapes[a].measures_gaps |= !model->moments;
-    world->shapes[b].measures_gaps |= !model->moments;
+    world->shapes[a].has_gap_measuring_model |= !model->moments;
+    world->shapes[b].has_gap_measuring_model |= !model->moments;
     if (law->tangential_compliance > 0.0) {
-        e->springs = max_int(e->springs, split ? 1 + TACT_PIECES : 1);
+        e->springs = larger_int(e->springs, split ? 1 + TACT_PIECES : 1);
     }
 }
 
 /* Finds the requirements of all pairs that may touch, in one pass, as there may be millions. */
-static int count_world_requirements(struct tact_world *world)
+static int compute_world_extent(struct tact_world *world)
 {
     if (world->shape_count > TACT_WORLD_MAX_SHAPES) {
         return -E2BIG;
@@ -369,7 +382,7 @@ static int count_world_requirements(struct tact_world *world)
         for (int b = a + 1; b < world->shape_count; b++) {
             int most = tact_world_max_patches(world, a, b);
             if (most > 0) {
-                count_pair_requirements(world, a, b, most);
+                add_pair_to_extent(world, a, b, most);
             } else if (model_named_for_pair(world, a, b) && may_shapes_touch(world, a, b)) {
                 return -ENOTSUP;
             }
@@ -384,7 +397,7 @@ static void widen_gap_shape_radii(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
         world->shapes[i].radius *=
-            world->shapes[i].measures_gaps ? GAP_BOUNDING_RADIUS_FACTOR : 1.0;
+            world->shapes[i].has_gap_measuring_model ? GAP_BOUNDING_RADIUS_FACTOR : 1.0;
     }
 }
 
@@ -394,18 +407,20 @@ static int allocate_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
     const struct tact_world_extent *e = &world->extent;
-    int most = o->near ? o->near : MIN_CONTACT_CAPACITY + NEAR_PAIRS_PER_SHAPE * world->shape_count;
-    int contacts =
-        o->contacts ? o->contacts : MIN_CONTACT_CAPACITY + CONTACTS_PER_SHAPE * world->shape_count;
+    int most = o->near ? o->near
+                       : MIN_CONTACT_CAPACITY + NEAR_PAIR_CAPACITY_PER_SHAPE * world->shape_count;
+    int contacts = o->contacts
+                       ? o->contacts
+                       : MIN_CONTACT_CAPACITY + CONTACT_CAPACITY_PER_SHAPE * world->shape_count;
     world->slots = most < e->pairs ? most : e->pairs;
     world->piece_slots = world->slots < e->split ? world->slots : e->split;
     int all = world->slots + world->piece_slots * TACT_PIECES;
     world->state = e->state;
     world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
-    world->states =
-        calloc(((size_t)world->slots + 1) * (size_t)world->state + 1, sizeof *world->states);
+    world->model_states =
+        calloc(((size_t)world->slots + 1) * (size_t)world->state + 1, sizeof *world->model_states);
     world->contact_capacity = contacts < all ? contacts : all;
-    return world->contacts && world->states ? 0 : -ENOMEM;
+    return world->contacts && world->model_states ? 0 : -ENOMEM;
 }
 
 static int allocate_contact_points(struct tact_world *world)
@@ -425,9 +440,10 @@ int tact_world_allocate(struct tact_world *world)
 {
     int rc;
     tact_assign_node_numbers(world);
-    size_t velocity_value_count = (size_t)world->node_count * 6 + 1;
-    world->free_velocities = calloc(velocity_value_count, sizeof *world->free_velocities);
-    world->pre_velocities = calloc(velocity_value_count, sizeof *world->pre_velocities);
+    size_t velocity_number_count = (size_t)world->node_count * 6 + 1;
+    world->free_velocities = calloc(velocity_number_count, sizeof *world->free_velocities);
+    world->pre_force_velocities =
+        calloc(velocity_number_count, sizeof *world->pre_force_velocities);
     world->excess_overlap =
         calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->excess_overlap);
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
@@ -443,20 +459,20 @@ int tact_world_allocate(struct tact_world *world)
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : allocate_contact_points(world);
     if (rc || !world->poses || !world->blocks || !world->block_nodes || !world->free_velocities ||
-        !world->pre_velocities || !world->excess_overlap) {
+        !world->pre_force_velocities || !world->excess_overlap) {
         return -ENOMEM;
     }
-    world->is_finished = 1;
+    world->is_world_finished = 1;
     return 0;
 }
 
 int tact_world_finish(struct tact_world *world)
 {
-    if (world->is_finished) {
+    if (world->is_world_finished) {
         return -EINVAL;
     }
-    int rc = count_world_requirements(world);
-    rc = rc || world->prepared.done ? rc : tact_world_prepare(world, NULL, NULL);
+    int rc = compute_world_extent(world);
+    rc = rc || world->prepared.is_prepared ? rc : tact_world_prepare(world, NULL, NULL);
     rc = rc ? rc : allocate_contacts(world);
     rc = rc ? rc : tact_world_allocate(world);
     if (!rc) {

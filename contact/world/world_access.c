@@ -28,7 +28,7 @@ int tact_world_next_pair(const struct tact_world *world, int pair)
 {
     int a = 0, b = 0;
     if (pair >= 0) {
-        tact_shapes_of_pair_number(world, pair, &a, &b);
+        tact_pair_number_to_shapes(world, pair, &a, &b);
     }
     for (; a < world->shape_count; b = ++a) {
         for (b++; b < world->shape_count; b++) {
@@ -42,7 +42,7 @@ int tact_world_next_pair(const struct tact_world *world, int pair)
 
 double *tact_world_state(struct tact_world *world, int pair, int *count)
 {
-    int slot = tact_broad_phase_slot(&world->near, pair);
+    int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     *count = tact_world_model(world, pair)->state;
     return slot < 0 ? NULL : tact_slot_model_state(world, slot);
 }
@@ -54,7 +54,7 @@ int tact_world_near_capacity(const struct tact_world *world)
 
 int tact_world_slot(const struct tact_world *world, int pair)
 {
-    return tact_broad_phase_slot(&world->near, pair);
+    return tact_broad_phase_slot_of_pair(&world->near, pair);
 }
 
 int tact_world_contact_capacity(const struct tact_world *world)
@@ -64,9 +64,9 @@ int tact_world_contact_capacity(const struct tact_world *world)
 
 void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
 {
-    int slot = tact_broad_phase_slot(&world->near, pair);
+    int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot < 0) {
-        tact_shapes_of_pair_number(world, pair, a, b);
+        tact_pair_number_to_shapes(world, pair, a, b);
         return;
     }
     *a = world->contacts[slot].a;
@@ -102,30 +102,30 @@ struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
 
 struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
 {
-    int slot = tact_broad_phase_slot(&world->near, pair);
+    int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot >= 0) {
         return &world->contacts[slot];
     }
-    memset(&world->contact_of_pair_not_near, 0, sizeof world->contact_of_pair_not_near);
-    tact_shapes_of_pair_number(world, pair, &world->contact_of_pair_not_near.a,
-                               &world->contact_of_pair_not_near.b);
-    world->contact_of_pair_not_near.limits = TACT_LIMIT_OPEN;
-    return &world->contact_of_pair_not_near;
+    memset(&world->placeholder_contact, 0, sizeof world->placeholder_contact);
+    tact_pair_number_to_shapes(world, pair, &world->placeholder_contact.a,
+                               &world->placeholder_contact.b);
+    world->placeholder_contact.limits = TACT_LIMIT_OPEN;
+    return &world->placeholder_contact;
 }
 
 struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
 {
-    int a, b, slot = tact_broad_phase_slot(&world->near, pair);
+    int a, b, slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot >= 0) {
         int first = world->contacts[slot].first_piece;
         return first ? &world->contacts[first + k] : NULL;
     }
-    tact_shapes_of_pair_number(world, pair, &a, &b);
+    tact_pair_number_to_shapes(world, pair, &a, &b);
     if (tact_world_max_patches(world, a, b) <= 1) {
         return NULL;
     }
-    memset(&world->piece_of_pair_not_near, 0, sizeof world->piece_of_pair_not_near);
-    return &world->piece_of_pair_not_near;
+    memset(&world->placeholder_piece, 0, sizeof world->placeholder_piece);
+    return &world->placeholder_piece;
 }
 
 const struct tact_contact_model *tact_world_model_between(const struct tact_world *world, int a,
@@ -181,8 +181,8 @@ const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
 
 int tact_world_is_close(const struct tact_world *world, int pair)
 {
-    int slot = tact_broad_phase_slot(&world->near, pair);
-    return slot >= 0 && world->near.pairs[slot].active;
+    int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
+    return slot >= 0 && world->near.pairs[slot].needs_moments;
 }
 
 void tact_world_add_near(struct tact_world *world, int pair)
@@ -199,13 +199,13 @@ const int *tact_world_near(const struct tact_world *world, int *count)
 const double *tact_world_direction(const struct tact_world *world, int pair)
 {
     static const double none[3];
-    int slot = tact_broad_phase_slot(&world->near, pair);
+    int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     return slot < 0 ? none : world->near.pairs[slot].direction;
 }
 
 void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3])
 {
-    int slot = tact_broad_phase_slot(&world->near, pair);
+    int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot >= 0) {
         tact_v3_copy(world->near.pairs[slot].direction, normal);
     }

@@ -34,16 +34,16 @@ static int set_world_fault(struct tact_world_fault *fault, enum tact_world_part 
     return -EDOM;
 }
 
-#define MOMENT_NUMBER_COUNT ((int)(sizeof(struct tact_moments) / sizeof(double)))
+#define DOUBLES_IN_MOMENTS ((int)(sizeof(struct tact_moments) / sizeof(double)))
 
 /* Checks the pairs of shapes; of those that do not touch only the moments, as a volume that is NaN
  * is no overlap. */
-static int check_pairs(const struct tact_world *world, struct tact_world_fault *fault)
+static int check_near_pairs(const struct tact_world *world, struct tact_world_fault *fault)
 {
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
         const struct tact_contact *c = tact_near_pair_contact(world, n);
-        if (!are_all_finite((const double *)&c->moments, MOMENT_NUMBER_COUNT)) {
+        if (!are_all_finite((const double *)&c->moments, DOUBLES_IN_MOMENTS)) {
             return set_world_fault(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
         }
         if (c->touching && !are_all_finite(c->wrench, 6)) {
@@ -53,8 +53,8 @@ static int check_pairs(const struct tact_world *world, struct tact_world_fault *
     return 0;
 }
 
-static int check_bodies(const struct tact_world *world, double speed, double rate,
-                        struct tact_world_fault *fault)
+static int check_body_states(const struct tact_world *world, double speed, double rate,
+                             struct tact_world_fault *fault)
 {
     for (int i = 0; i < world->body_count; i++) {
         const struct tact_body *body = &world->bodies[i].body;
@@ -75,8 +75,8 @@ static int check_bodies(const struct tact_world *world, double speed, double rat
     return 0;
 }
 
-static int check_hands(const struct tact_world *world, double speed, double rate,
-                       struct tact_world_fault *fault)
+static int check_hand_states(const struct tact_world *world, double speed, double rate,
+                             struct tact_world_fault *fault)
 {
     for (int i = 0; i < world->hand_count; i++) {
         const struct tact_hand *hand = world->hands[i].hand;
@@ -103,7 +103,7 @@ static int check_hands(const struct tact_world *world, double speed, double rate
     return 0;
 }
 
-static int check_constraints(const struct tact_world *world, struct tact_world_fault *fault)
+static int check_constraint_wrenches(const struct tact_world *world, struct tact_world_fault *fault)
 {
     for (int i = 0; i < world->constraint_count; i++) {
         const struct tact_constraint *constraint = &world->constraints[i].constraint;
@@ -117,12 +117,12 @@ static int check_constraints(const struct tact_world *world, struct tact_world_f
 /* 1 where the state of the world may be faulty: a test that is cheap enough for every tick. */
 static int may_state_be_faulty(const struct tact_world *world, double speed)
 {
-    double lowest_speed_limit = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
-    int fast = 0;
+    double smaller_speed_limit = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
+    int is_too_fast = 0;
     for (int i = 0; i < world->near.count; i++) {
         const struct tact_contact *c = tact_near_pair_contact(world, i);
         if (c->moments.volume != 0.0) {
-            sum += sum_that_is_nan_if_nonfinite((const double *)&c->moments, MOMENT_NUMBER_COUNT) +
+            sum += sum_that_is_nan_if_nonfinite((const double *)&c->moments, DOUBLES_IN_MOMENTS) +
                    sum_that_is_nan_if_nonfinite(c->wrench, 6);
         }
     }
@@ -134,17 +134,17 @@ static int may_state_be_faulty(const struct tact_world *world, double speed)
         const struct tact_body *body = &world->bodies[i].body;
         const double *v = body->twist;
         sum += sum_that_is_nan_if_nonfinite((const double *)&body->pose, 7);
-        fast |= !(norm_squared(v) <= speed * speed);
-        fast |= !(norm_squared(v + 3) <= TACT_WORLD_MAX_RATE * TACT_WORLD_MAX_RATE);
+        is_too_fast |= !(norm_squared(v) <= speed * speed);
+        is_too_fast |= !(norm_squared(v + 3) <= TACT_WORLD_MAX_RATE * TACT_WORLD_MAX_RATE);
     }
     for (int i = 0; i < world->hand_count; i++) {
         const struct tact_hand_state *s = &world->hands[i].hand->state;
         for (int k = 0; k < world->hands[i].hand->count; k++) {
             sum += 0.0 * s->q[k] + 0.0 * s->torque[k];
-            fast |= !(fabs(s->v[k]) <= lowest_speed_limit);
+            is_too_fast |= !(fabs(s->v[k]) <= smaller_speed_limit);
         }
     }
-    return fast || !(sum == 0.0);
+    return is_too_fast || !(sum == 0.0);
 }
 
 int tact_world_check(const struct tact_world *world, double max_speed,
@@ -155,8 +155,8 @@ int tact_world_check(const struct tact_world *world, double max_speed,
     }
     /* The cause of a fault is reported first: an overlap affects a wrench, which affects velocity
      * and pose. */
-    int rc = check_pairs(world, fault);
-    rc = rc ? rc : check_constraints(world, fault);
-    rc = rc ? rc : check_bodies(world, max_speed, TACT_WORLD_MAX_RATE, fault);
-    return rc ? rc : check_hands(world, max_speed, TACT_WORLD_MAX_RATE, fault);
+    int rc = check_near_pairs(world, fault);
+    rc = rc ? rc : check_constraint_wrenches(world, fault);
+    rc = rc ? rc : check_body_states(world, max_speed, TACT_WORLD_MAX_RATE, fault);
+    return rc ? rc : check_hand_states(world, max_speed, TACT_WORLD_MAX_RATE, fault);
 }

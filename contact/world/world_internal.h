@@ -33,11 +33,11 @@ struct world_hand {
 };
 
 /* Velocity and acceleration of a shape's frame, world axes. */
-struct shape_motion {
-    uint64_t
-        measurement_number; /* value of the world's `measurements` for which the motion is valid */
-    double twist[6];        /* twist of the shape's frame at its origin [m/s, rad/s] */
-    double rate[6];         /* rate of change of the shape's twist in the drift [m/s^2, rad/s^2] */
+struct shape_twist_and_rate {
+    uint64_t valid_for_measurement; /* value of the world's `measurement_count` for which the motion
+                                       is valid */
+    double twist[6];                /* twist of the shape's frame at its origin [m/s, rad/s] */
+    double rate[6]; /* rate of change of the shape's twist in the drift [m/s^2, rad/s^2] */
 };
 
 struct world_shape {
@@ -47,16 +47,17 @@ struct world_shape {
     int material;
     uint32_t classes, touched; /* collision classes, one bit each, and those that the shape touches:
                                   tact_world_set_classes() */
-    double radius;     /* radius of the bounding sphere about the shape's origin [m]; a tenth larger
-                          with measures_gaps */
-    int measures_gaps; /* 1: the model of one of the shape's pairs measures gaps before touch */
-    double thickness;  /* smallest extent of the shape along an axis of its frame [m] */
-    double travel_in_tick;  /* distance that the shape's origin moves in this tick [m] */
-    double search_margin;   /* distance beyond the shape's bounding sphere that is searched for
-                               contacts [m] */
-    double searched_margin; /* value of search_margin at the last search of the broad phase */
+    double radius; /* radius of the bounding sphere about the shape's origin [m]; a tenth larger
+                      with has_gap_measuring_model */
+    int has_gap_measuring_model; /* 1: the model of one of the shape's pairs measures gaps before
+                                    touch */
+    double thickness;            /* smallest extent of the shape along an axis of its frame [m] */
+    double travel_in_tick;       /* distance that the shape's origin moves in this tick [m] */
+    double search_margin;        /* distance beyond the shape's bounding sphere that is searched for
+                                    contacts [m] */
+    double margin_at_last_search; /* value of search_margin at the last search of the broad phase */
     /* motion of the shape, once a model has measured one of its pairs */
-    struct shape_motion motion;
+    struct shape_twist_and_rate motion;
 };
 
 /*
@@ -65,7 +66,7 @@ struct world_shape {
  * chain are its joint rates until the hand is factored, and then w = L v (hand_factor.c), for which
  * Y = J.
  */
-struct block_node {
+struct block_jacobian_node {
     int node;
     int dof;
     double *v;
@@ -76,15 +77,16 @@ struct block_node {
 struct block {
     int contact; /* index of the contact of a pair, or of one of its pieces */
     struct tact_owner owner[2];
-    struct block_node *nodes; /* nodes whose velocities the contact's impulse changes */
+    struct block_jacobian_node *nodes; /* nodes whose velocities the contact's impulse changes */
     int node_count;
     struct tact_local_problem local;
-    int points;           /* 1: the contact is solved as contact points */
-    int is_uncoupled;     /* 1: no other contact acts on the bodies of this one */
+    int points;                    /* 1: the contact is solved as contact points */
+    int is_only_contact_of_bodies; /* 1: no other contact acts on the bodies of this one */
     double bias_velocity; /* normal velocity that the stabilisation of the overlap demands [m/s] */
-    double pre_velocity[3]; /* normal velocity and angular velocity about t1, t2 before gravity and
-                               drives of this tick [m/s, rad/s] */
-    double approach_gain;   /* closing velocity that gravity and drives add in this tick [m/s] */
+    double pre_force_velocity[3];   /* normal velocity and angular velocity about t1, t2 before
+                                 gravity and   drives of this tick [m/s, rad/s] */
+    double added_closing_velocity;  /* closing velocity that gravity and drives add in this tick
+                                       [m/s] */
     double restitution_velocity[3]; /* target of the normal velocity and of the two tipping rates
                                        after an impact with restitution; 0 0 0: none */
     double edge_speed; /* closing speed of the edge of a curved patch that rolls [m/s] */
@@ -95,38 +97,39 @@ struct block {
     double row_cfm[6]; /* compliance of each row of the contact, velocity per impulse [1/kg, 1/(kg
                           m^2)] */
     /* contact impulse at which the springs of the rows have no deflection */
-    double rest_impulse[6];
-    int foundation_rows; /* number of rows, from the first on, with springs of an elastic
-                          * foundation; 0: none
-                          */
-    int elastic_rows;    /* bits of the rows in which the patch has an elastic wrench */
-    double pitch; /* pitch of an elastic wrench: its torque about the normal over its normal force
-                     [m] */
-    int cross_coupled;    /* 1: cross_cfm is not zero */
-    double cross_cfm[36]; /* off-diagonal compliance of the contact's rows; its diagonal is zero */
+    double spring_rest_impulse[6];
+    int foundation_spring_rows; /* number of rows, from the first on, with springs of an elastic
+                                 * foundation; 0: none
+                                 */
+    int elastic_row_bits;       /* bits of the rows in which the patch has an elastic wrench */
+    double wrench_pitch; /* pitch of an elastic wrench: its torque about the normal over its normal
+                     force [m] */
+    int has_cross_compliance;    /* 1: cross_compliance is not zero */
+    double cross_compliance[36]; /* off-diagonal compliance of the contact's rows; its diagonal is
+                                    zero */
     double target_velocity[6]; /* contact velocity that the patch prescribes due to its gaps and its
                                   motion, without the bias */
-    double expected_motion[6]; /* period times the velocity after the solve, for a patch with
+    double expected_spring_motion[6]; /* period times the velocity after the solve, for a patch with
                                   springs */
     double residual;
-    double torque_scale; /* scale factor that makes torques comparable with forces [1/m] */
-    int has_free_body; /* 1: one of the contact's bodies is free of joints, so that every direction
-                          can move */
-    int is_normal_immobile; /* 1: joints leave the contact no motion along its normal */
+    double torque_scale;         /* scale factor that makes torques comparable with forces [1/m] */
+    int has_body_free_of_joints; /* 1: one of the contact's bodies is free of joints, so that every
+                          direction can move */
+    int is_normal_immobile;      /* 1: joints leave the contact no motion along its normal */
     double mobility; /* mobility along the contact normal, summed over the joints in their best
                         directions [1/kg] */
-    double relative_mobility; /* mobility along the contact normal over that in the joints' best
-                                 direction, 0 to 1 (opening.c) */
-    double weak_normal_cfm;   /* compliance added to a contact along whose normal joints hardly move
-                                 [1/kg] */
-    int is_kept_closed; /* 1: the contact is deeper than its target but not pushed open, because no
-                           joint allows it */
+    double relative_normal_mobility; /* mobility along the contact normal over that in the joints'
+                                 best direction, 0 to 1 (opening.c) */
+    double weak_normal_cfm; /* compliance added to a contact along whose normal joints hardly move
+                               [1/kg] */
+    int is_held_closed_by_joints; /* 1: the contact is deeper than its target but not pushed open,
+                           because no joint allows it */
     /* responses of the mechanisms that the contact's bodies belong to */
     struct mechanism_response response[2];
 };
 
 /* Two owners whose shapes do not touch each other. */
-struct world_exclusion {
+struct excluded_owner_pair {
     struct tact_owner of[2];
 };
 
@@ -138,38 +141,39 @@ struct tact_world {
     int hand_count;
     struct world_shape *shapes;
     int shape_count;
-    struct world_exclusion *exclusions;
+    struct excluded_owner_pair *exclusions;
     int exclusion_count;
     /* table of contact laws, materials x materials; friction < 0: no law */
-    struct tact_contact_law *laws;
+    struct tact_contact_law *contact_laws;
     int materials;
     struct world_constraint *constraints;
     int constraint_count;
     struct mechanisms mechanisms;
     struct joint_bounds bounds;
     struct prepared prepared;
-    int is_finished;
+    int is_world_finished;
 
     struct tact_world_extent extent;
     struct near near;
     struct tact_contact *contacts; /* contacts of near pairs (`slots`), then pieces of split ones */
     int slots, piece_slots;
-    double *states; /* state variables of the models: `state` numbers for each slot, then as many of
-                       the pair that is measured after the drift */
+    double *model_states; /* state variables of the models: `state` numbers for each slot, then as
+                       many of the pair that is measured after the drift */
     int state;
     /* returned as the contact of a pair that is not near */
-    struct tact_contact contact_of_pair_not_near;
-    struct tact_contact piece_of_pair_not_near;
+    struct tact_contact placeholder_contact;
+    struct tact_contact placeholder_piece;
     int contact_capacity; /* largest number of contacts in a tick */
     struct tact_pose *poses;
     struct block *blocks; /* the solver's blocks, one for each contact of the tick; contact_capacity
                              entries, as all arrays by block */
     int block_count;
-    int has_overflowed;             /* 1: a contact of this tick has no block */
-    struct block_node *block_nodes; /* storage of the nodes of all blocks: max_nodes for each */
+    int is_contact_capacity_exceeded; /* 1: a contact of this tick has no block */
+    struct block_jacobian_node
+        *block_nodes;        /* storage of the nodes of all blocks: max_nodes for each */
     double *free_velocities; /* free velocities, those without contacts: six numbers a node */
     /* pre-velocities, those before gravity and drives: six numbers a node */
-    double *pre_velocities;
+    double *pre_force_velocities;
     double *excess_overlap; /* largest excess overlap of the contacts of each body, then of each
                                hand [m] */
     struct islands islands;
@@ -178,8 +182,8 @@ struct tact_world {
     struct barrier barrier;
     struct point_store points; /* contact points; allocated only where a pair is solved as points */
     struct tact_pair_piece piece[TACT_PIECES]; /* pieces of the pair that is being measured */
-    uint64_t measurements; /* counter of the measurements of pairs, each at other velocities of the
-                              bodies */
+    uint64_t measurement_count; /* counter of the measurements of pairs, each at other velocities of
+                              the bodies */
     int counts[TACT_SOLVE_COUNTS];  /* event counts of the present solve */
     struct tact_pressure *pressure; /* receives the pressure of each solve; NULL: none */
     tact_solve_observer_fn observer;
@@ -203,28 +207,29 @@ static inline struct tact_contact *tact_near_pair_contact(const struct tact_worl
 }
 
 /* 1 where a shape belongs to a fast body. */
-int tact_world_is_fast(const struct tact_world *world, int shape);
+int tact_world_is_shape_of_fast_body(const struct tact_world *world, int shape);
 
 /* Velocity of the frame of a shape at its origin, world. */
 void tact_world_shape_twist(const struct tact_world *world, int shape, double twist[6]);
 
 /* The motion of a shape at the present velocities, computed once for all pairs that are measured at
  * them. */
-const struct shape_motion *tact_world_shape_motion(struct tact_world *world, int shape);
+const struct shape_twist_and_rate *tact_world_shape_twist_and_rate(struct tact_world *world,
+                                                                   int shape);
 
 /* Computes travel and search_margin of all shapes in this tick. tact_motion_search_margin() is the
  * search margin with a reserve, which the broad phase uses. */
-void tact_motion_bounds_update(struct tact_world *world);
+void tact_motion_update_search_margins(struct tact_world *world);
 double tact_motion_search_margin(const struct world_shape *shape);
 
 /* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick. */
-int tact_motion_passes_through(const struct tact_world *world, const struct tact_contact *c);
+int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact_contact *c);
 
 /* Measures a near pair at the present poses, for models that use no moments; the state of the model
  * is unchanged. along: NULL, or the normal along which it is measured. Returns as measure() of
  * struct tact_contact_model does. */
-int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const double *along,
-                                   struct tact_patch *patch);
+int tact_world_measure_pair_after_drift(struct tact_world *world, int slot, const double *along,
+                                        struct tact_patch *patch);
 
 /* Separates fast bodies from what they overlap after the drift. Returns the number of corrections;
  * a pair may be corrected in several passes. */
@@ -237,11 +242,11 @@ const struct tact_contact_model *tact_world_pair_model(const struct tact_world *
 /* State variables that the contact model of a near pair keeps, by the pair's slot. */
 static inline double *tact_slot_model_state(const struct tact_world *world, int slot)
 {
-    return world->states + (size_t)slot * (size_t)world->state;
+    return world->model_states + (size_t)slot * (size_t)world->state;
 }
 
 /* Index of a body or hand in the common order, bodies first; -1: it does not move. */
-static inline int tact_owner_index(const struct tact_world *world, struct tact_owner owner)
+static inline int tact_world_index_of_owner(const struct tact_world *world, struct tact_owner owner)
 {
     return owner.kind == TACT_OWNER_BODY   ? owner.index
            : owner.kind == TACT_OWNER_HAND ? world->body_count + owner.index
@@ -249,10 +254,10 @@ static inline int tact_owner_index(const struct tact_world *world, struct tact_o
 }
 
 /* Adds to a contact velocity u those of its nodes, u += J v. */
-static inline void tact_block_velocity(const struct block *block, double u[6])
+static inline void tact_block_add_velocity(const struct block *block, double u[6])
 {
     for (int k = 0; k < block->node_count; k++) {
-        const struct block_node *node = &block->nodes[k];
+        const struct block_jacobian_node *node = &block->nodes[k];
         tact_rows_add_velocity(u, node->j, node->v, node->dof);
     }
 }
@@ -284,12 +289,12 @@ void tact_assign_node_numbers(struct tact_world *world);
 
 /* Assembly of a contact's block in three steps: its owners and nodes; J, for joint rates; and, once
  * the hands are factored, Y and S, with J for the factored rates w. */
-void tact_assemble_nodes(struct tact_world *world, struct block *block);
-void tact_assemble_jacobians(struct tact_world *world, struct block *block);
-void tact_assemble_mobility(struct tact_world *world, struct block *block);
+void tact_block_assemble_nodes(struct tact_world *world, struct block *block);
+void tact_block_assemble_jacobians(struct tact_world *world, struct block *block);
+void tact_block_assemble_mobility(struct tact_world *world, struct block *block);
 
 /* Y, S and the constants of the local problem, once the hands are factored. */
-void tact_assemble_schur(struct tact_world *world, struct block *block);
+void tact_block_assemble_schur_complement(struct tact_world *world, struct block *block);
 
 /* Sets the compliances of a block and adds them to S. An impact with restitution ends within a
  * tick: it has only the compliance that the solver needs, and the springs of the patch restart
@@ -298,66 +303,67 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block);
 
 /* Sets the compliance of the solver's own springs to `share` of the mobility, and the impulses at
  * which their deflection is zero. */
-void tact_springs_set_cfm(struct block *block, double share, const double start[6]);
+void tact_springs_set_solver_cfm(struct block *block, double share, const double start[6]);
 
 /* One step of the proximal point method (Rockafellar 1976): where many impulses solve a tick,
  * springs without deflection at the present impulses select the nearest. Contacts without load keep
  * their springs. Returns the number of contacts with anchored springs. */
-int tact_springs_anchor(struct tact_world *world, const struct island *island);
+int tact_springs_anchor_at_impulses(struct tact_world *world, const struct island *island);
 
 /* Deflection of the anchored springs: the impulse that would cause the same motion of the bodies,
  * over all impulses; 0 where it is no larger than that of the solver's springs in an ordinary tick.
  */
-double tact_springs_deflection(const struct tact_world *world, const struct island *island);
+double tact_springs_anchored_deflection(const struct tact_world *world,
+                                        const struct island *island);
 
 /* Largest energy that the springs can return in a tick: r v at half their load [J]. */
 double tact_springs_max_energy(const struct block *block);
 
 /* Sets the springs of a contact whose patch has an elastic wrench as its law (elastic.c). */
-void tact_elastic_assemble(const struct tact_world *world, struct block *block);
+void tact_elastic_set_springs(const struct tact_world *world, struct block *block);
 
 /* Stores the load of the springs after the solve; and updates it once the bodies have moved. */
-void tact_springs_store(const struct tact_world *world, struct block *block);
-void tact_springs_update(struct tact_world *world);
+void tact_springs_store_loads(const struct tact_world *world, struct block *block);
+void tact_springs_update_loads(struct tact_world *world);
 
 /* Displacement and rotation [m, rad] of a point of a shape since the start of the tick. */
 void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
                                    double *moved);
 
 /* Normal velocity of a block and its angular velocity about t1, t2, at the present velocities. */
-void tact_impact_velocity(const struct block *block, double u[3]);
+void tact_impact_normal_and_tipping_velocity(const struct block *block, double u[3]);
 
 /* Sets the closing speed of the edge of a contact's patch that is curved and rolls. */
-void tact_impact_edge_speed(const struct tact_world *world, struct block *block);
+void tact_impact_set_edge_speed(const struct tact_world *world, struct block *block);
 
 /* Sets the restitution velocity of a block from its pre-velocity, once the free velocities are
  * known (Newton's restitution). A closing velocity that acceleration adds within two ticks is no
  * impact: a body at rest stays at rest. */
-void tact_impact_rebound(const struct tact_world *world, struct block *block);
+void tact_impact_set_restitution_velocity(const struct tact_world *world, struct block *block);
 
 /* Sets bias velocity and normal compliance of a block; adds the compliance to S. */
 void tact_impact_set_target_velocity(const struct tact_world *world, struct block *block);
 
 /* Bounds the bias velocities of an island, once its velocities include the warm start. */
-void tact_impact_limit_bias(const struct tact_world *world, const struct island *island);
+void tact_impact_limit_bias_velocities(const struct tact_world *world, const struct island *island);
 
 /* The hand that owns a side of a block, with the block's J by joint in its `rows`. NULL where the
  * side is no hand, or is the same hand as side 0. */
-struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
+struct world_hand *tact_block_hand_on_side(const struct tact_world *world,
                                            const struct block *block, int side);
 
 /* Sum of the mobilities of a hand's joints along a contact's normal, each in its best direction
  * [1/kg]; its `rows` are J for joint rates. */
 double tact_joint_mobility_along_normal(const struct tact_hand *hand);
 
-/* Sets relative_mobility and weak_normal_cfm of a block, once S is known. */
+/* Sets relative_normal_mobility and weak_normal_cfm of a block, once S is known. */
 void tact_block_set_relative_mobility(struct block *block);
 
 /* Finds the contacts at the start that no joint can open. */
 void tact_blocks_find_stuck_at_start(struct tact_world *world);
 
 /* 1 where joints cannot open a contact along its normal. */
-int tact_block_is_stuck(const struct block *block);
+int tact_block_is_stuck_by_joints(const struct block *block);
 
 /* Reduces the bias velocity of a contact that joints can hardly open. */
 void tact_block_reduce_bias_velocity(const struct tact_world *world, struct block *block);
@@ -367,15 +373,15 @@ void tact_block_reduce_bias_velocity(const struct tact_world *world, struct bloc
 void tact_contact_update_preload(const struct tact_world *world, struct tact_contact *c);
 
 /* Ends the start after the first solve: springs are compressed by their load. */
-void tact_contacts_finish_start(struct tact_world *world);
+void tact_contacts_end_start(struct tact_world *world);
 
 /* Subtracts the bias, restitution and target velocities of a contact from its velocity u. */
-void tact_impact_subtract_target(const struct block *block, double u[6]);
+void tact_impact_subtract_target_velocity(const struct block *block, double u[6]);
 
 /* Creates the contacts of the pieces of a pair, given its slot, with their warm starts; count 0:
  * the pair is one contact. */
-void tact_pieces_make_contacts(struct tact_world *world, int slot,
-                               const struct tact_pair_piece *pieces, int count);
+void tact_pieces_create_contacts(struct tact_world *world, int slot,
+                                 const struct tact_pair_piece *pieces, int count);
 
 /* Sums the solved pieces of each split pair into the contact of the pair. */
 void tact_pieces_sum_results(struct tact_world *world);

@@ -33,22 +33,22 @@ void tact_world_shape_twist(const struct tact_world *world, int shape, double tw
 
 /* 1 where two bounding spheres, or a sphere and a half-space, are nearer to each other than
  * `ahead`. */
-static int are_bounding_spheres_within(const struct tact_world *world, const struct tact_contact *c,
-                                       double ahead)
+static int are_bounding_spheres_within_margin(const struct tact_world *world,
+                                              const struct tact_contact *c, double ahead)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
-    double apart[3];
-    int is_a_plane = a->shape.kind == TACT_SHAPE_HALFSPACE;
-    if (is_a_plane || b->shape.kind == TACT_SHAPE_HALFSPACE) {
-        const struct tact_pose *plane = is_a_plane ? pa : pb, *solid = is_a_plane ? pb : pa;
+    double centre_difference[3];
+    int is_a_halfspace = a->shape.kind == TACT_SHAPE_HALFSPACE;
+    if (is_a_halfspace || b->shape.kind == TACT_SHAPE_HALFSPACE) {
+        const struct tact_pose *plane = is_a_halfspace ? pa : pb, *solid = is_a_halfspace ? pb : pa;
         double z[3] = {0.0, 0.0, 1.0}, up[3];
         tact_quat_rotate(up, plane->quat_wxyz, z);
-        tact_v3_sub(apart, solid->position, plane->position);
-        return tact_v3_dot(apart, up) < (is_a_plane ? b : a)->radius + ahead;
+        tact_v3_sub(centre_difference, solid->position, plane->position);
+        return tact_v3_dot(centre_difference, up) < (is_a_halfspace ? b : a)->radius + ahead;
     }
-    tact_v3_sub(apart, pa->position, pb->position);
-    return tact_v3_norm(apart) < a->radius + b->radius + ahead;
+    tact_v3_sub(centre_difference, pa->position, pb->position);
+    return tact_v3_norm(centre_difference) < a->radius + b->radius + ahead;
 }
 
 /* Distance beyond their bounding spheres within which two shapes are searched. */
@@ -61,8 +61,10 @@ static double pair_search_margin(const struct tact_world *world, const struct ta
  * and a model that knows their gap, are within the search margin. */
 static int must_measure_pair(const struct tact_world *world, const struct tact_contact *c)
 {
-    int fast = tact_world_is_fast(world, c->a) || tact_world_is_fast(world, c->b);
-    return are_bounding_spheres_within(world, c, fast ? pair_search_margin(world, c) : 0.0);
+    int is_pair_fast = tact_world_is_shape_of_fast_body(world, c->a) ||
+                       tact_world_is_shape_of_fast_body(world, c->b);
+    return are_bounding_spheres_within_margin(world, c,
+                                              is_pair_fast ? pair_search_margin(world, c) : 0.0);
 }
 
 static void compute_shape_pose(const struct tact_world *world, int shape, struct tact_pose *pose)
@@ -80,19 +82,19 @@ void tact_world_begin(struct tact_world *world)
     for (int i = 0; i < world->shape_count; i++) {
         compute_shape_pose(world, i, &world->poses[i]);
     }
-    tact_motion_bounds_update(world);
+    tact_motion_update_search_margins(world);
     tact_broad_phase_update(world);
     for (int k = 0; k < world->near.count; k++) {
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
         struct tact_contact *c = tact_near_pair_contact(world, k);
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
-        int must_measure = must_measure_pair(world, c);
+        int must_measure_model = must_measure_pair(world, c);
         pair->planar = NAN;
-        pair->has_corners = 0;
-        pair->active = must_measure && model->moments;
-        c->outrun = !(must_measure && model->gaps) && tact_motion_passes_through(world, c) &&
-                    are_bounding_spheres_within(world, c, pair_search_margin(world, c));
-        if (!must_measure) {
+        pair->has_overlap_corners = 0;
+        pair->needs_moments = must_measure_model && model->moments;
+        c->outrun = !(must_measure_model && model->gaps) && tact_motion_do_shapes_pass(world, c) &&
+                    are_bounding_spheres_within_margin(world, c, pair_search_margin(world, c));
+        if (!must_measure_model) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
             tact_v3_copy(pair->direction, c->patch.frame);
@@ -103,20 +105,20 @@ void tact_world_begin(struct tact_world *world)
 int tact_world_measure(const struct tact_world *world, int pair,
                        struct tact_moments_scratch *scratch, struct tact_moments *out)
 {
-    int a, b, slot = tact_broad_phase_slot(&world->near, pair);
+    int a, b, slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     struct near_pair *near = slot < 0 ? NULL : &world->near.pairs[slot];
     if (near) {
         a = world->contacts[slot].a;
         b = world->contacts[slot].b;
     } else {
-        tact_shapes_of_pair_number(world, pair, &a, &b);
+        tact_pair_number_to_shapes(world, pair, &a, &b);
     }
     const double *d = near ? near->direction : NULL;
     int known = d && (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0);
     struct tact_overlap_corners *corners =
         near && world->near.corners ? &world->near.corners[slot] : NULL;
     if (corners) {
-        near->has_corners = 1;
+        near->has_overlap_corners = 1;
     }
     return tact_moments_measure(&world->shapes[a].shape, &world->poses[a], &world->shapes[b].shape,
                                 &world->poses[b], known ? d : NULL, scratch, out,
@@ -136,9 +138,9 @@ static void rotation_vector_between(const struct tact_pose *from, const struct t
 }
 
 /* Displacement of a point fixed to a shape that also rotates by `turn`. */
-static void displacement_of_fixed_point(const struct tact_pose *from, const struct tact_pose *to,
-                                        const double turn[3], const double point[3],
-                                        double shift[3])
+static void displacement_of_point_on_shape(const struct tact_pose *from, const struct tact_pose *to,
+                                           const double turn[3], const double point[3],
+                                           double shift[3])
 {
     double arm[3], q[4], after[3];
     tact_quat_from_rotvec(q, turn);
@@ -152,11 +154,11 @@ static void displacement_of_fixed_point(const struct tact_pose *from, const stru
 void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
                                    double *moved)
 {
-    const struct tact_pose *start_pose = &world->poses[shape];
+    const struct tact_pose *pose_at_tick_start = &world->poses[shape];
     struct tact_pose now;
     compute_shape_pose(world, shape, &now);
-    rotation_vector_between(start_pose, &now, moved + 3);
-    displacement_of_fixed_point(start_pose, &now, moved + 3, point, moved);
+    rotation_vector_between(pose_at_tick_start, &now, moved + 3);
+    displacement_of_point_on_shape(pose_at_tick_start, &now, moved + 3, point, moved);
 }
 
 /* Radius of a ball, or of the bounding box of a mesh; 1e9 m for a half-space. */
@@ -174,7 +176,7 @@ static double shape_radius(const struct tact_shape *shape)
     return 0.5 * tact_v3_norm(d);
 }
 
-static int is_surface_entirely_curved(const struct tact_world *world, int a, int b)
+static int are_surfaces_entirely_curved(const struct tact_world *world, int a, int b)
 {
     return tact_shape_faces(&world->shapes[a].shape) == TACT_FACES_CURVED ||
            tact_shape_faces(&world->shapes[b].shape) == TACT_FACES_CURVED;
@@ -198,8 +200,8 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     if (is_ball_a != is_ball_b) {
         tact_v3_copy(is_ball_a ? a + 3 : b + 3, is_ball_a ? b + 3 : a + 3);
     }
-    displacement_of_fixed_point(a_then, pose_a_now, a + 3, in->centroid, a);
-    displacement_of_fixed_point(b_then, pose_b_now, b + 3, in->centroid, b);
+    displacement_of_point_on_shape(a_then, pose_a_now, a + 3, in->centroid, a);
+    displacement_of_point_on_shape(b_then, pose_b_now, b + 3, in->centroid, b);
     /* Along its tangent plane a patch between curved bodies moves with the more curved one, here
      * the smaller one. */
     double area = tact_v3_norm(in->gradient);
@@ -215,7 +217,7 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     }
     tact_moments_advance(
         in, a, b, 1.0,
-        is_surface_entirely_curved(world, of_a, of_b) ? 2.0 : tact_moments_exponent(in), out);
+        are_surfaces_entirely_curved(world, of_a, of_b) ? 2.0 : tact_moments_exponent(in), out);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
@@ -223,7 +225,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     if (moments) {
         tact_broad_phase_add_pair(world, pair);
     }
-    int slot = tact_broad_phase_slot(&world->near, pair);
+    int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot < 0) {
         return; /* the pair is not near, or the capacity is exceeded, which the solve reports */
     }
@@ -237,14 +239,15 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
 
 /* Velocity of the frame of a shape at its origin, and the rate of change of that twist during the
  * drift. */
-static void compute_shape_motion(const struct tact_world *world, int shape,
-                                 struct shape_motion *motion)
+static void compute_shape_twist_and_rate(const struct tact_world *world, int shape,
+                                         struct shape_twist_and_rate *motion)
 {
     const struct tact_owner *owner = &world->shapes[shape].owner;
     const double *at = world->poses[shape].position;
     double *twist = motion->twist, *rate = motion->rate;
     if (owner->kind == TACT_OWNER_HAND) {
-        tact_hand_link_motion(world->hands[owner->index].hand, owner->link, at, twist, rate);
+        tact_hand_link_twist_and_rate(world->hands[owner->index].hand, owner->link, at, twist,
+                                      rate);
     } else if (owner->kind == TACT_OWNER_BODY) {
         const struct tact_body *body = &world->bodies[owner->index].body;
         const double *w = body->twist + 3;
@@ -265,18 +268,20 @@ static void compute_shape_motion(const struct tact_world *world, int shape,
     }
 }
 
-const struct shape_motion *tact_world_shape_motion(struct tact_world *world, int shape)
+const struct shape_twist_and_rate *tact_world_shape_twist_and_rate(struct tact_world *world,
+                                                                   int shape)
 {
-    struct shape_motion *motion = &world->shapes[shape].motion;
-    if (motion->measurement_number != world->measurements) {
-        compute_shape_motion(world, shape, motion);
-        motion->measurement_number = world->measurements;
+    struct shape_twist_and_rate *motion = &world->shapes[shape].motion;
+    if (motion->valid_for_measurement != world->measurement_count) {
+        compute_shape_twist_and_rate(world, shape, motion);
+        motion->valid_for_measurement = world->measurement_count;
     }
     return motion;
 }
 
 /* Magnitude of the impulse of a pair's force in the last tick. */
-static double last_tick_impulse(const struct tact_world *world, const struct tact_contact *c)
+static double last_normal_impulse_of_pair(const struct tact_world *world,
+                                          const struct tact_contact *c)
 {
     double sum = tact_v3_norm(c->warm);
     for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
@@ -303,16 +308,17 @@ static void make_pair_query(struct tact_world *world, int slot,
         .options = &world->options,
         .moments = model->moments ? &c->moments : NULL,
         .planar = pair->planar,
-        .corners = pair->has_corners ? &world->near.corners[slot] : NULL,
+        .corners = pair->has_overlap_corners ? &world->near.corners[slot] : NULL,
         .most = pair->max_patches,
         .state = tact_slot_model_state(world, slot),
         .counts = world->counts,
         .pressure = world->pressure,
     };
     if (!model->moments) {
-        query->pressed = last_tick_impulse(world, c);
+        query->pressed = last_normal_impulse_of_pair(world, c);
         for (int k = 0; k < 2; k++) {
-            const struct shape_motion *motion = tact_world_shape_motion(world, k ? c->b : c->a);
+            const struct shape_twist_and_rate *motion =
+                tact_world_shape_twist_and_rate(world, k ? c->b : c->a);
             memcpy(query->twist[k], motion->twist, sizeof motion->twist);
             memcpy(query->rate[k], motion->rate, sizeof motion->rate);
         }
@@ -336,15 +342,15 @@ static int measure_pair(struct tact_world *world, int slot, const struct tact_co
     return model->measure(&query, &c->patch, world->piece);
 }
 
-int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const double *along,
-                                   struct tact_patch *patch)
+int tact_world_measure_pair_after_drift(struct tact_world *world, int slot, const double *along,
+                                        struct tact_patch *patch)
 {
     const struct tact_contact *c = &world->contacts[slot];
     double *state = tact_slot_model_state(world, world->slots);
     int counts[TACT_SOLVE_COUNTS] = {0};
     struct tact_pose pose[2];
     struct tact_pair_query query;
-    world->measurements++;
+    world->measurement_count++;
     make_pair_query(world, slot, tact_world_pair_model(world, c->a, c->b), &query);
     compute_shape_pose(world, c->a, &pose[0]);
     compute_shape_pose(world, c->b, &pose[1]);
@@ -364,16 +370,16 @@ int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const dou
 static int add_contact_block(struct tact_world *world, int contact, int points)
 {
     if (world->block_count == world->contact_capacity) {
-        world->has_overflowed = 1;
+        world->is_contact_capacity_exceeded = 1;
         return 0;
     }
     struct block *block = &world->blocks[world->block_count];
     block->contact = contact;
     block->points = points;
-    tact_assemble_nodes(world, block);
-    int moves = block->node_count > 0;
-    world->block_count += moves;
-    return moves;
+    tact_block_assemble_nodes(world, block);
+    int has_movable_body = block->node_count > 0;
+    world->block_count += has_movable_body;
+    return has_movable_body;
 }
 
 /* Clears a pair without a patch: separated, or one shape wholly inside the other, which nothing can
@@ -390,8 +396,8 @@ static void clear_pair_without_patch(struct tact_world *world, struct tact_conta
 }
 
 /* Sets the pair of the patches that its model has added to the pressure map. */
-static void set_pressure_pair(struct tact_world *world, int pair, const struct tact_contact *c,
-                              uint32_t before)
+static void set_pair_of_pressure_patches(struct tact_world *world, int pair,
+                                         const struct tact_contact *c, uint32_t before)
 {
     struct tact_pressure *map = world->pressure;
     for (uint32_t i = before; map && i < map->patches; i++) {
@@ -409,14 +415,14 @@ static void assemble_near_pair(struct tact_world *world, int n)
     uint32_t before = world->pressure ? world->pressure->patches : 0;
     const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
     int pieces = measure_pair(world, slot, model);
-    set_pressure_pair(world, world->near.list[n], c, before);
+    set_pair_of_pressure_patches(world, world->near.list[n], c, before);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
         clear_pair_without_patch(world, c, pieces == -ERANGE);
         return;
     }
     int points = model->points;
-    tact_pieces_make_contacts(world, slot, world->piece, pieces);
+    tact_pieces_create_contacts(world, slot, world->piece, pieces);
     tact_contact_update_preload(world, c);
     for (int k = 0; k < pieces; k++) {
         c->touching |= add_contact_block(world, c->first_piece + k, points);
@@ -433,8 +439,8 @@ static void assemble_near_pair(struct tact_world *world, int n)
 
 int tact_assemble_blocks(struct tact_world *world)
 {
-    world->block_count = world->has_overflowed = 0;
-    world->measurements++;
+    world->block_count = world->is_contact_capacity_exceeded = 0;
+    world->measurement_count++;
     if (world->pressure) {
         tact_pressure_clear(world->pressure);
     }
@@ -444,7 +450,7 @@ int tact_assemble_blocks(struct tact_world *world)
     for (int n = 0; n < world->near.count; n++) {
         assemble_near_pair(world, n);
     }
-    return world->has_overflowed || world->near.has_overflowed ? -ENOSPC : 0;
+    return world->is_contact_capacity_exceeded || world->near.is_capacity_exceeded ? -ENOSPC : 0;
 }
 
 /* Depth that counts as a gap of zero: rounding of the poses [m]. */
@@ -471,28 +477,28 @@ static double initial_overlap_excess(struct tact_world *world, int slot)
  */
 static int measure_start_overlaps(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
-    int deep_count = 0;
-    world->measurements++;
+    int too_deep_overlap_count = 0;
+    world->measurement_count++;
     for (int n = 0; n < world->near.count; n++) {
         int slot = world->near.slots[n];
         struct tact_contact *c = &world->contacts[slot];
         c->preload = 0.0;
-        if (!world->near.pairs[slot].active ||
+        if (!world->near.pairs[slot].needs_moments ||
             tact_world_measure(world, world->near.list[n], scratch, &c->moments) <= 0) {
             memset(&c->moments, 0, sizeof c->moments);
         }
         c->preload = tact_max(0.0, initial_overlap_excess(world, slot));
         c->starting = c->preload > 0.0;
-        deep_count += c->starting;
+        too_deep_overlap_count += c->starting;
     }
-    return deep_count;
+    return too_deep_overlap_count;
 }
 
 int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
     tact_world_begin(world);
-    int deep_count = measure_start_overlaps(world, scratch);
-    if (deep_count) {
+    int too_deep_overlap_count = measure_start_overlaps(world, scratch);
+    if (too_deep_overlap_count) {
         tact_assemble_blocks(world);
         tact_blocks_find_stuck_at_start(world);
         for (int n = 0; n < world->near.count; n++) {
@@ -500,7 +506,7 @@ int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scra
             tact_pieces_clear_pair(world, tact_near_pair_contact(world, n));
         }
     }
-    return deep_count;
+    return too_deep_overlap_count;
 }
 
 int tact_world_integrate(struct tact_world *world)
@@ -513,6 +519,6 @@ int tact_world_integrate(struct tact_world *world)
         tact_hand_integrate(world->hands[i].hand, h);
     }
     int moved = tact_overshoot_correct(world);
-    tact_springs_update(world);
+    tact_springs_update_loads(world);
     return moved;
 }

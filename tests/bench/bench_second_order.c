@@ -53,13 +53,13 @@ void features_term_if_used(const struct tact_pair_query *q, const struct tact_co
                            struct tact_patch *patch)
     REPLACEMENT_FUNCTION(tact_features_second_order);
 void hand_bias(struct tact_hand *hand, const double *rates, const double gravity[3], double *bias)
-    REPLACED_FUNCTION(tact_hand_bias_torque_at);
+    REPLACED_FUNCTION(tact_hand_compute_bias_torques_at_rates);
 void hand_bias_if_used(struct tact_hand *hand, const double *rates, const double gravity[3],
-                       double *bias) REPLACEMENT_FUNCTION(tact_hand_bias_torque_at);
+                       double *bias) REPLACEMENT_FUNCTION(tact_hand_compute_bias_torques_at_rates);
 void edge_speed(const struct tact_world *world, struct block *block)
-    REPLACED_FUNCTION(tact_impact_edge_speed);
+    REPLACED_FUNCTION(tact_impact_set_edge_speed);
 void edge_speed_after_trial_term(const struct tact_world *world, struct block *block)
-    REPLACEMENT_FUNCTION(tact_impact_edge_speed);
+    REPLACEMENT_FUNCTION(tact_impact_set_edge_speed);
 
 void smooth_term_if_used(const struct smooth_contact *c, const double twist[2][6],
                          const double rate[2][6], const struct smooth_contact_motion *motion,
@@ -105,11 +105,11 @@ static void add_trial_term(const struct tact_world *world, struct tact_contact *
     if (tact_v3_norm(turn) * h > MAX_TURN_PER_TICK) {
         return;
     }
-    const struct shape_motion *m[2];
+    const struct shape_twist_and_rate *m[2];
     for (int k = 0; k < 2; k++) {
         const int shape = k ? c->b : c->a;
         double arm[3];
-        m[k] = tact_world_shape_motion((struct tact_world *)(uintptr_t)world, shape);
+        m[k] = tact_world_shape_twist_and_rate((struct tact_world *)(uintptr_t)world, shape);
         tact_v3_sub(arm, c->patch.center, world->poses[shape].position);
         tact_pair_velocity(m[k]->twist, arm, v[k]);
         tact_pair_velocity_rate(m[k]->twist, m[k]->rate, arm, place, rate[k]);

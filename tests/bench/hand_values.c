@@ -100,7 +100,7 @@ static void print_pose(struct tact_hand *hand, int count, const double gravity[3
     }
     tact_hand_mass_matrix(hand, matrix);
     print_numbers(matrix, count * count);
-    tact_hand_bias_torque(hand, gravity, matrix);
+    tact_hand_compute_bias_torques(hand, gravity, matrix);
     print_numbers(matrix, count);
 }
 

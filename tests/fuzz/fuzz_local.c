@@ -171,7 +171,7 @@ static void check_limits(const struct tact_local_problem *p, const double *r, do
         }
         return;
     }
-    if (tact_local_transmits_rolling(p)) {
+    if (tact_local_transmits_rolling_torque(p)) {
         d[0] = -r[5] / r[0];
         d[1] = r[4] / r[0];
         double edge = tact_local_edge_distance_ratio(p, d);
@@ -267,7 +267,7 @@ static void check_cone(const struct tact_local_problem *p)
     /* Where the centre of pressure moves with friction, or the limit surface is no ellipsoid (2 of
      * 280,000 problems of fourteen seeds), there may be several solutions, and the solver may
      * leave some of them. */
-    const int one = !tact_local_transmits_rolling(p) && p->surface == TACT_SURFACE_ELLIPSOID;
+    const int one = !tact_local_transmits_rolling_torque(p) && p->surface == TACT_SURFACE_ELLIPSOID;
     if (residual < 1e-11 && (one || !(p->mu > 0.0))) {
         double again = INFINITY;
         for (int pass = 0; pass < 40 && !(again < 1e-7); pass++) {

@@ -74,7 +74,7 @@ static void surface_is_the_sum_of_its_parts(void **state)
         for (int i = 0; i < 3; i++) {
             z[i] = scale * uniform(-1, 1) * (n % 4 == 3 && i < 2 ? 1e-6 : 1.0);
         }
-        double gauge = sqrt(tact_friction_points_hessian(&p, z, normal, bend));
+        double gauge = sqrt(tact_friction_points_gauge_hessian(&p, z, normal, bend));
         friction_of_parts(&parts, normal, normal[2] / p.spin_arm, friction);
         friction[2] /= p.spin_arm;
         for (int i = 0; i < 3; i++) {
@@ -85,7 +85,7 @@ static void surface_is_the_sum_of_its_parts(void **state)
             for (int side = 0; side < 2; side++) {
                 tact_v3_copy(moved, z);
                 moved[k] += (side ? step : -step) * gauge;
-                tact_friction_points_hessian(&p, moved, beside[side], any);
+                tact_friction_points_gauge_hessian(&p, moved, beside[side], any);
             }
             for (int i = 0; i < 3; i++) {
                 double slope = (beside[1][i] - beside[0][i]) / (2.0 * step * gauge);
@@ -204,7 +204,8 @@ static void derivative_is_that_of_solutions(void **state)
             p.b[k] *= uniform(0.99, 1.01);
         }
         memcpy(next, r, sizeof next);
-        found += tact_local_active_set(&p, next) >= 0 && tact_local_residual(&p, next) <= 1e-10;
+        found +=
+            tact_local_solve_by_active_set(&p, next) >= 0 && tact_local_residual(&p, next) <= 1e-10;
         memcpy(next, r, sizeof next);
         const int active = tact_local_cone(&p, next);
         if (tact_local_residual(&p, next) > 1e-12 ||

@@ -50,7 +50,7 @@ static struct tact_hand *random_branching_hand(int n)
     for (int i = 0; i < n; i++) {
         matrix[i * n + i] += diagonal[i];
     }
-    assert_int_equal(tact_hand_factor(hand, diagonal), 0);
+    assert_int_equal(tact_hand_factor_mass_matrix(hand, diagonal), 0);
     return hand;
 }
 
@@ -112,7 +112,7 @@ static void factor_reduces_contact_jacobians(void **state)
         }
         memcpy(z, j, sizeof z);
         memcpy(y, j, sizeof y);
-        tact_hand_reduce_rows(hand, hand->rows);
+        tact_hand_apply_inverse_transpose_to_rows(hand, hand->rows);
         solve_by_dense_elimination(n, y, 6);
         for (int i = 0; i < 36 * n; i++) {
             int row = 6 * (i / 36), a = i % 36 / 6, b = i % 6;
@@ -141,8 +141,8 @@ static void rates_convert_to_scaled_and_back(void **state)
         for (int i = 0; i < n * n; i++) {
             exact += v[i / n] * matrix[i] * v[i % n];
         }
-        tact_hand_set_factored_rates(hand);
-        tact_hand_scale_rates(hand, hand->w);
+        tact_hand_copy_rates_by_slot(hand);
+        tact_hand_multiply_rates_by_factor(hand, hand->w);
         for (int i = 0; i < TACT_NODE_UNKNOWNS * hand->chain_count; i++) {
             square += hand->w[i] * hand->w[i];
         }
@@ -161,7 +161,7 @@ static void indefinite_matrices_are_refused(void **state)
     for (int k = 0; k < 3; k++) {
         double diagonal[JOINTS] = {0};
         diagonal[JOINTS / 2] = bad[k];
-        assert_int_equal(tact_hand_factor(hand, diagonal), -EDOM);
+        assert_int_equal(tact_hand_factor_mass_matrix(hand, diagonal), -EDOM);
     }
     tact_hand_destroy(hand);
 }

@@ -86,7 +86,7 @@ static double potential_energy(const struct tact_hand *hand)
         const struct link *link = &hand->links[i];
         const double k = link->def.stiffness, limit = link->def.limit;
         const double bend =
-            fabs(hand->state.target[i] - tact_hand_drive_length(hand, i, hand->state.q));
+            fabs(hand->state.target[i] - tact_hand_drive_length_or_rate(hand, i, hand->state.q));
         const double most = limit > 0.0 && k > 0.0 ? limit / k : DBL_MAX;
         sum += bend > most ? limit * (bend - 0.5 * most) : 0.5 * k * bend * bend;
         sum += 9.81 * link->def.mass * link->center[2];

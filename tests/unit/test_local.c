@@ -368,7 +368,7 @@ static void active_set_solves_a_nearby_problem(void **state)
             p.b[k] *= uniform(0.99, 1.01);
         }
         memcpy(next, r, sizeof next);
-        int limits = tact_local_active_set(&p, next);
+        int limits = tact_local_solve_by_active_set(&p, next);
         tried++;
         if (limits < 0) {
             assert_memory_equal(next, r, sizeof r);

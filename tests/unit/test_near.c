@@ -156,10 +156,10 @@ static void searching_again_changes_no_bit(void **state)
         }
     }
     for (int tick = 0; tick < 150; tick++) {
-        s[0].world->near.was_searched = 0;
+        s[0].world->near.was_broad_phase_searched = 0;
         for (int k = 0; k < 2; k++) {
             step_scene(&s[k]);
-            s[k].world->near.was_searched &= k;
+            s[k].world->near.was_broad_phase_searched &= k;
             /* begins the tick early, as a session does before it records */
             tact_world_begin(s[k].world);
         }

@@ -84,7 +84,7 @@ static void sliding_is_slowed_until_it_rolls(void **state)
     r = open_reduced(&s, &o);
     r->options.friction_dynamic = -0.3;
     /* disables the check that would stop the motion for the energy it gains */
-    r->state.kinetic = INFINITY;
+    r->state.max_kinetic_energy = INFINITY;
     assert_int_equal(tact_reduced_advance(r, 0.06), 0);
     tact_reduced_get(r, &pose, printed);
     tact_reduced_destroy(r);
@@ -428,14 +428,14 @@ static void edges_are_reported_and_keep_the_direction_of_slip(void **state)
         r->incipient_slip[0] = 0.6;
         r->incipient_slip[1] = 0.8;
         tact_reduced_kinematics(r->surface, &r->state, &k);
-        tact_reduced_world_axes(&k, axes);
+        tact_reduced_contact_axes_in_world(&k, axes);
         tact_m3_mul_v3(before, axes, (double[3]){r->incipient_slip[0], r->incipient_slip[1], 0.0});
         assert_int_equal(tact_reduced_step_contact(r, 0.2), REDUCED_NO_FAILURE);
         if (r->state.chart[0] == chart) {
             continue;
         }
         tact_reduced_kinematics(r->surface, &r->state, &k);
-        tact_reduced_world_axes(&k, axes);
+        tact_reduced_contact_axes_in_world(&k, axes);
         tact_m3_mul_v3(after, axes, (double[3]){r->incipient_slip[0], r->incipient_slip[1], 0.0});
         tact_v3_sub(d, after, before);
         turned = fmax(turned, tact_v3_norm(d));
@@ -513,7 +513,7 @@ static void rings_touch_in_a_point_up_to_an_angle(void **state)
         struct tact_reduced *r = open_reduced(&s, &o);
         struct reduced_state at = r->state;
         at.q[4] += (i < 2 ? 1.0 : -1.0) * (angle + (i % 2 ? 1e-9 : -1e-9));
-        at.kinetic = INFINITY;
+        at.max_kinetic_energy = INFINITY;
         assert_int_equal(tact_reduced_check_state(r, &at),
                          i % 2 ? REDUCED_SECOND_CONTACT : REDUCED_NO_FAILURE);
         tact_reduced_destroy(r);
@@ -530,7 +530,7 @@ static void rings_pushed_hard_stop_where_they_merge(void **state)
         struct tact_reduced_options o = options_with_friction(0.8);
         o.max_step = i ? 1e-3 : 4e-3;
         struct tact_reduced *r = open_reduced(&s, &o);
-        const double start = tact_reduced_energy(r), kinetic = r->state.kinetic;
+        const double start = tact_reduced_energy(r), kinetic = r->state.max_kinetic_energy;
         const int rc = tact_reduced_advance(r, 2.0);
         const double change = (tact_reduced_energy(r) - start) / kinetic;
         printf("by %g ms: %.4f s, energy %+.1e of the kinetic one; %s\n", 1e3 * o.max_step,

@@ -36,8 +36,8 @@ static struct tact_pose random_place(void)
 static void random_contact(struct reduced_surface surface[2], struct reduced_state *s)
 {
     const struct tact_pose place[2] = {random_place(), random_place()};
-    tact_reduced_surface_place(&surface[0], &ellipsoid, &place[0]);
-    tact_reduced_surface_place(&surface[1], &torus, &place[1]);
+    tact_reduced_surface_set_pose(&surface[0], &ellipsoid, &place[0]);
+    tact_reduced_surface_set_pose(&surface[1], &torus, &place[1]);
     s->chart[0] = (int)uniform(0.0, 5.999);
     s->chart[1] = 0;
     for (int i = 0; i < COORDINATES; i++) {
@@ -85,7 +85,7 @@ static void coordinates_give_the_velocity(void **state)
         double turn[3][9], at[3][3], moved[9], off = 0.0, other = 0.0;
         for (int i = 0; i < 3; i++) {
             const struct reduced_kinematics side = kinematics_after(surface, &s, h * (i - 1));
-            tact_reduced_pose(&side, turn[i], at[i]);
+            tact_reduced_moving_body_pose(&side, turn[i], at[i]);
         }
         for (int i = 0; i < 9; i++) {
             moved[i] = 0.0; /* E^T dE/dt */
@@ -102,7 +102,7 @@ static void coordinates_give_the_velocity(void **state)
         for (int i = 0; i < SPATIAL; i++) {
             double sum = 0.0;
             for (int j = 0; j < COORDINATES; j++) {
-                sum += k.h_in_body[i][j] * s.rate[j];
+                sum += k.jacobian_in_body[i][j] * s.rate[j];
             }
             off = fmax(off, fabs(sum - is[i]) * (i < 3 ? 1.0 : 50.0));
             other = fmax(other, fabs(-sum - is[i]) * (i < 3 ? 1.0 : 50.0));
@@ -127,10 +127,10 @@ static void the_alignment_is_an_involution(void **state)
     random_contact(surface, &s);
     const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
     double square[9], off = 0.0, idempotent = 0.0;
-    tact_m3_mul(square, k.psi_rotation, k.psi_rotation);
+    tact_m3_mul(square, k.contact_angle_rotation, k.contact_angle_rotation);
     for (int i = 0; i < 9; i++) {
         off = fmax(off, fabs(square[i] - (i % 4 ? 0.0 : 1.0)));
-        idempotent = fmax(idempotent, fabs(square[i] - k.psi_rotation[i]));
+        idempotent = fmax(idempotent, fabs(square[i] - k.contact_angle_rotation[i]));
     }
     assert_true(off < 1e-15 && idempotent > 1.0);
 }
@@ -173,20 +173,20 @@ static void rates_of_the_relation(void **state)
         for (int i = 0; i < SPATIAL * COORDINATES; i++) {
             const int r = i / COORDINATES, c = i % COORDINATES;
             by[0][r][c] = (high.h[r][c] - low.h[r][c]) / (2.0 * h);
-            by[1][r][c] = (high.h_in_body[r][c] - low.h_in_body[r][c]) / (2.0 * h);
+            by[1][r][c] = (high.jacobian_in_body[r][c] - low.jacobian_in_body[r][c]) / (2.0 * h);
         }
-        worst = fmax(worst, largest_difference(k.h_rate, by[0], 1.0));
-        worst = fmax(worst, largest_difference(k.h_rate_in_body, by[1], 1.0));
-        columns_to_body(&k.frame[0], k.h_rate, other);
+        worst = fmax(worst, largest_difference(k.jacobian_rate, by[0], 1.0));
+        worst = fmax(worst, largest_difference(k.jacobian_rate_in_body, by[1], 1.0));
+        columns_to_body(&k.frame[0], k.jacobian_rate, other);
         simple = fmin(simple, largest_difference(other, by[1], 1.0));
-        memcpy(other, k.h_rate, sizeof other);
+        memcpy(other, k.jacobian_rate, sizeof other);
         for (int i = 0; i < SPATIAL * 2; i++) { /* second term of the paper's (57), as printed */
             double own[2] = {0.0, 0.0};
             const int half = i / 2 / 3 * 3, c = i % 2;
             for (int m = 0; m < 3; m++) {
                 const double rate = k.frame[1].rate[0][half + m][c] * s.rate[2] +
                                     k.frame[1].rate[1][half + m][c] * s.rate[3];
-                own[0] += k.psi_rotation[3 * (i / 2 % 3) + m] * rate;
+                own[0] += k.contact_angle_rotation[3 * (i / 2 % 3) + m] * rate;
                 own[1] += k.frame[0].axes[3 * (i / 2 % 3) + m] * rate;
             }
             other[i / 2][2 + c] += own[1] - own[0];
@@ -236,13 +236,14 @@ static void the_first_row_of_19_gives_the_wrench(void **state)
         double wrench[SPATIAL], momentum[3], change[3], turn[9], at[3], weight[3];
         random_contact(r.surface, &s);
         const struct reduced_kinematics k = kinematics_after(r.surface, &s, 0.0);
-        assert_int_equal(tact_reduced_solve_motion(&r, &s, &k, TACT_REDUCED_SLIDING, &forces), 0);
+        assert_int_equal(
+            tact_reduced_solve_motion_equations(&r, &s, &k, TACT_REDUCED_SLIDING, &forces), 0);
         wrench_to_body(&k.frame[0], forces.wrench, wrench);
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
-                phi[i] += k.h_in_body[i][j] * s.rate[j];
-                rate[i] += k.h_in_body[i][j] * forces.accelerations[j] +
-                           k.h_rate_in_body[i][j] * s.rate[j];
+                phi[i] += k.jacobian_in_body[i][j] * s.rate[j];
+                rate[i] += k.jacobian_in_body[i][j] * forces.accelerations[j] +
+                           k.jacobian_rate_in_body[i][j] * s.rate[j];
             }
         }
         tact_m3_mul_v3(mass_times, r.body.inertia, rate);
@@ -250,7 +251,7 @@ static void the_first_row_of_19_gives_the_wrench(void **state)
         tact_m3_mul_v3(momentum, r.body.inertia, phi);
         tact_v3_cross(change, phi, momentum);
         tact_v3_add(first, mass_times, change);
-        tact_reduced_pose(&k, turn, at);
+        tact_reduced_moving_body_pose(&k, turn, at);
         tact_m3_tmul_v3(weight, turn, r.options.gravity);
         tact_v3_cross(change, phi, phi + 3);
         tact_v3_sub(change, change, weight);
@@ -279,7 +280,7 @@ static void a_singular_chart_gives_no_rates(void **state)
     struct reduced_surface surface[2];
     struct reduced_state s;
     random_contact(surface, &s);
-    tact_reduced_surface_place(&surface[0], &point, &here);
+    tact_reduced_surface_set_pose(&surface[0], &point, &here);
     const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
     for (int i = 0; i < 4; i++) {
         assert_true(isnan(k.d[i / 2][i % 2]) && isnan(k.d_rate[i / 2][i % 2]));
@@ -307,7 +308,7 @@ static void the_turn_of_charts_keeps_its_digits(void **state)
         dot += k.frame[0].axes[3 * i] * turned.axes[3 * i];
     }
     const double angle_by_acos = -acos(fmin(dot, 1.0)),
-                 is = tact_reduced_frame_angle(&k.frame[0], &turned);
+                 is = tact_reduced_chart_frame_angle(&k.frame[0], &turned);
     printf("a turn of %g: %.12g, by acos %.3g\n", angle, is, angle_by_acos);
     assert_true(fabs(is - angle) < 1e-15 && fabs(angle_by_acos - angle) > 1e-9);
 }
@@ -386,10 +387,10 @@ static void third_derivatives_of_charts(void **state)
         const int k = i % 5;
         struct reduced_surface surface;
         struct chart_point p = {.st = {uniform(0.2, 0.45), uniform(0.2, 0.45)}};
-        tact_reduced_surface_place(&surface, &shape[k], &here);
+        tact_reduced_surface_set_pose(&surface, &shape[k], &here);
         if (k == 2) { /* place by arc parameter and azimuth, or by a point near the axis */
             const double s = uniform(0.004, 0.08);
-            p = tact_reduced_surface_locate(&surface, (double[3]){s, 0.6, 0.8});
+            p = tact_reduced_surface_find_chart_point(&surface, (double[3]){s, 0.6, 0.8});
             int edge;
             if (fabs(tact_reduced_surface_edge_distance(&surface, &p, &edge)) < 1e-3) {
                 continue;

@@ -80,7 +80,7 @@ static void set_contact_rows(const struct tact_world *world, const struct coulom
     block->owner[0] = (struct tact_owner){TACT_OWNER_HAND, 0, 0};
     block->node_count = hand->chain_count;
     for (int k = 0; k < hand->chain_count; k++) {
-        struct block_node *node = &block->nodes[k];
+        struct block_jacobian_node *node = &block->nodes[k];
         node->node = world->hands[0].node + k;
         node->v = hand->w + TACT_NODE_UNKNOWNS * k;
         node->dof = n - TACT_NODE_UNKNOWNS * k < TACT_NODE_UNKNOWNS ? n - TACT_NODE_UNKNOWNS * k
@@ -140,7 +140,7 @@ static void place_masonry_contact(struct tact_world *world, const struct masonry
         if (index < 0) {
             continue;
         }
-        struct block_node *node = &block->nodes[block->node_count++];
+        struct block_jacobian_node *node = &block->nodes[block->node_count++];
         struct tact_body *body = &world->bodies[index].body;
         double arm[3], torque[3], sign = k ? -1 : 1;
         block->owner[k] = (struct tact_owner){TACT_OWNER_BODY, index, 0};
@@ -194,7 +194,7 @@ static void multiply_by_delassus(struct tact_world *world, const double *r, doub
         tact_block_apply_impulse(&world->blocks[i], r + 6 * i);
     }
     for (int i = 0; i < world->block_count; i++) {
-        tact_block_velocity(&world->blocks[i], u + 6 * i);
+        tact_block_add_velocity(&world->blocks[i], u + 6 * i);
     }
 }
 
@@ -244,7 +244,7 @@ static double coulomb_residual_of_world(struct tact_world *world, double norm)
     }
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
-        tact_block_velocity(block, u + 6 * i);
+        tact_block_add_velocity(block, u + 6 * i);
         for (int k = 0; k < 6; k++) {
             u[6 * i + k] -= block->target_velocity[k];
         }
