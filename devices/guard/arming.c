@@ -17,6 +17,8 @@ void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int
 {
     arming->guard = guard;
     arming->timeout_ns = timeout_ns;
+    atomic_store_explicit(&guard->head->period_ns, (int64_t)(fmin(period, 3600.0) * 1e9),
+                          memory_order_relaxed);
     arming->rearm_tick_count = (uint32_t)ceil(fmin(zero_time_before_rearming / period, 1e9));
     arming->armed = tact_guard_trips(guard);
     arming->reported_trip_count = arming->armed;

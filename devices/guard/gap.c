@@ -1,4 +1,5 @@
-/* Limits how fast the forces of a device rise after a gap in the stream of commands to it. */
+/* Limits how fast the forces of a device rise after a gap in the stream of commands to it, or where
+ * the controller makes up for late ticks in a burst. */
 #include <math.h>
 #include <string.h>
 #include "devices/guard/serve_internal.h"
@@ -57,11 +58,10 @@ static bool raise_toward_wanted(struct tact_guard_gap *gap, int part, const doub
     return true;
 }
 
-/* Starts to limit rates after a gap, for as long as the gap lasted, or as an earlier limited rise
- * that it interrupts would still have lasted. */
-static void start_limited_rise(struct tact_guard_gap *gap, int64_t now_ns)
+/* Starts to limit rates after a gap, for as long as it lasted, or as an earlier limited rise that
+ * it interrupts would still have lasted. */
+static void start_limited_rise(struct tact_guard_gap *gap, int64_t length_ns)
 {
-    const int64_t length_ns = now_ns - gap->chosen_ns;
     memcpy(gap->before, gap->sent, sizeof gap->before);
     for (int part = 0; part < gap->parts; part++) {
         const double remaining_ns = gap->length_ns[part] > 0 && gap->rate[part] > 0.0
@@ -78,11 +78,12 @@ bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int
                            int64_t shortest_ns)
 {
     const int64_t since_ns = now_ns - gap->chosen_ns, longest_ns = shortest_ns / 2;
-    const bool gap_has_ended = gap->chosen_ns != 0 && since_ns > shortest_ns;
+    const int64_t length_ns = gap->is_burst && gap->ahead_ns > since_ns ? gap->ahead_ns : since_ns;
+    const bool gap_has_ended = gap->chosen_ns != 0 && length_ns > shortest_ns;
     const int64_t step_ns = since_ns < longest_ns ? since_ns : longest_ns;
     bool is_reduced = false;
     if (gap_has_ended) {
-        start_limited_rise(gap, now_ns);
+        start_limited_rise(gap, length_ns);
     }
     for (int part = 0; part < gap->parts; part++) {
         if (gap->length_ns[part] > 0 &&
@@ -98,22 +99,28 @@ bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int
     return gap_has_ended && is_reduced;
 }
 
-void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
-                                   int64_t shortest_ns, struct tact_guard_page_header *head)
+void tact_guard_count_beats(struct tact_guard_gap *gap, uint32_t beat, int64_t period_ns,
+                            int64_t now_ns)
 {
+    const int64_t since_ns = now_ns - gap->chosen_ns;
+    const int64_t ticks_ns = (int64_t)(uint32_t)(beat - gap->beat) * period_ns;
+    const int64_t ahead_ns = gap->ahead_ns + ticks_ns - 2 * since_ns;
+    gap->is_burst = ticks_ns > 2 * since_ns;
+    gap->ahead_ns = ahead_ns > 0 ? ahead_ns : 0;
+    gap->beat = beat;
+}
+
+void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, uint32_t beat,
+                                   int64_t now_ns, int64_t shortest_ns,
+                                   struct tact_guard_page_header *head)
+{
+    tact_guard_count_beats(gap, beat, atomic_load_explicit(&head->period_ns, memory_order_relaxed),
+                           now_ns);
     if (tact_guard_bridge_gap(gap, wanted, now_ns, shortest_ns)) {
         atomic_fetch_add_explicit(&head->gaps, 1, memory_order_relaxed);
         if (gap->last_ns > atomic_load_explicit(&head->longest_gap_ns, memory_order_relaxed)) {
             atomic_store_explicit(&head->longest_gap_ns, gap->last_ns, memory_order_relaxed);
         }
-    }
-}
-
-void tact_guard_extend_gap(struct tact_guard_gap *gap, const struct tact_guard_heartbeat *heart)
-{
-    if (heart->state != TACT_GUARD_PASSING && heart->heartbeat_ns > 0 &&
-        heart->heartbeat_ns < gap->chosen_ns) {
-        gap->chosen_ns = heart->heartbeat_ns;
     }
 }
 

@@ -28,6 +28,7 @@ struct tact_guard_page_header {
     _Atomic uint32_t beat;
     _Atomic uint32_t armed; /* number of the trip after which outputs may pass again */
     _Atomic uint32_t must_guard_quit;
+    _Atomic int64_t period_ns; /* period of the heartbeats; 0: not known */
     /* written by the guard */
     _Atomic uint32_t ready; /* 1 once the guard has claimed the outputs, or failed to */
     _Atomic int32_t error;  /* negative errno if the guard failed to start, else 0 */

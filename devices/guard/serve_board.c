@@ -105,8 +105,9 @@ static void bridge_gap_in_words(struct guard *g, int64_t now)
         wanted[TACT_GUARD_GAP_COMPONENTS * i] =
             is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
     }
-    tact_guard_bridge_counted_gap(
-        &g->gap, wanted, now, tact_guard_shortest_gap(&g->writes, g->timeout_ns), &g->page->head);
+    tact_guard_bridge_counted_gap(&g->gap, wanted, g->beat, now,
+                                  tact_guard_shortest_gap(&g->writes, g->timeout_ns),
+                                  &g->page->head);
     for (int i = 0; i < g->count; i++) {
         if (is_analog_output(g, i)) {
             g->list.data[i][0] = (lsampl_t)lrint((double)g->op[i].safe[0] +
@@ -146,7 +147,8 @@ static void handle_heartbeat(struct guard *g)
     if (g->state == TACT_GUARD_PASSING) {
         write_newest_words(g);
     } else {
-        tact_guard_bridge_gap(&g->gap, rest, tact_guard_clock_ns(), g->timeout_ns);
+        tact_guard_bridge_counted_gap(&g->gap, rest, g->beat, tact_guard_clock_ns(), g->timeout_ns,
+                                      &g->page->head);
     }
     atomic_store_explicit(&g->page->head.handled_heartbeat, g->beat, memory_order_release);
 }

@@ -71,10 +71,9 @@ static void choose_levels(struct server *s)
     if (s->heart.state == TACT_GUARD_PASSING && s->force.fd >= 0) {
         pack_levels(s->level, wanted);
     }
-    tact_guard_bridge_counted_gap(&s->gap, wanted, tact_guard_clock_ns(),
+    tact_guard_bridge_counted_gap(&s->gap, wanted, s->heart.beat, tact_guard_clock_ns(),
                                   tact_guard_shortest_gap(&s->uploads, s->timeout_ns),
                                   &s->page->head);
-    tact_guard_extend_gap(&s->gap, &s->heart);
     unpack_levels(s->gap.sent, s->played);
 }
 

@@ -104,8 +104,8 @@ static const double *choose_wrench(struct haptic_server *s)
      * lag */
     const int64_t timeout = s->page->head.timeout_ns, cycles = s->page->opening_delay_ns;
     tact_guard_bridge_counted_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none,
-                                  now, timeout > cycles ? timeout : cycles, &s->page->head);
-    tact_guard_extend_gap(&s->gap, &s->heart);
+                                  s->heart.beat, now, timeout > cycles ? timeout : cycles,
+                                  &s->page->head);
     return s->gap.sent;
 }
 

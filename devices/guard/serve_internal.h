@@ -92,6 +92,9 @@ struct tact_guard_gap {
                   TACT_GUARD_GAP_COMPONENTS]; /* the last before a gap, or what decreases since have
                                                  left of it */
     int64_t chosen_ns; /* time at which the last values were chosen; 0: none yet */
+    uint32_t beat;     /* number of the heartbeat of which they were chosen */
+    bool is_burst;     /* the last heartbeats came at over twice their usual rate */
+    int64_t ahead_ns;  /* by how much the ticks of heartbeats so far exceed twice the time passed */
     int64_t last_ns;   /* duration of the last gap */
     /* duration of the limited rise after it, of each part; 0: no limit */
     int64_t length_ns[TACT_GUARD_GAP_PARTS];
@@ -105,14 +108,23 @@ struct tact_guard_gap {
  * have risen meanwhile by more than a person should feel in one step: each part then rises to it
  * over as long as the gap lasted, in steps of at most half of shortest_ns. A smaller force is sent
  * at once; one in the opposite direction, or across, rises from 0. wanted:
- * [parts][TACT_GUARD_GAP_COMPONENTS]. shortest_ns: > 0. Real-time safe.
+ * [parts][TACT_GUARD_GAP_COMPONENTS]. shortest_ns: > 0. A burst of heartbeats with which the
+ * controller makes up for late ticks ends a gap too, of the duration of these ticks. Real-time
+ * safe.
  * @retval true if a gap ended now and a part is reduced after it */
 bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
                            int64_t shortest_ns);
 
-/** The same, and counts the gap in the page. Real-time safe. */
-void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
-                                   int64_t shortest_ns, struct tact_guard_page_header *head);
+/** Detects bursts by the heartbeats since the last values were chosen. beat: number of the newest
+ * heartbeat. period_ns: of the heartbeats, 0: not known, and no burst is detected. Called before
+ * tact_guard_bridge_gap(). Real-time safe. */
+void tact_guard_count_beats(struct tact_guard_gap *gap, uint32_t beat, int64_t period_ns,
+                            int64_t now_ns);
+
+/** Both, with the period of the page, where the gap is counted too. Real-time safe. */
+void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, uint32_t beat,
+                                   int64_t now_ns, int64_t shortest_ns,
+                                   struct tact_guard_page_header *head);
 
 /** Duration of calls of a device's driver. All zero before the first. */
 struct tact_guard_calls {
@@ -128,11 +140,6 @@ void tact_guard_add_call(struct tact_guard_calls *calls, int64_t duration_ns);
  * long would lag. The first calls, any of which may have been delayed, do not count. Real-time
  * safe. */
 int64_t tact_guard_shortest_gap(const struct tact_guard_calls *calls, int64_t timeout_ns);
-
-/** While outputs are inhibited, lets a gap begin at the last heartbeat and not when values were
- * last chosen: a controller that was stopped may arm the guard in a burst of ticks, after which the
- * wanted force has risen already. Real-time safe. */
-void tact_guard_extend_gap(struct tact_guard_gap *gap, const struct tact_guard_heartbeat *heart);
 
 /** Claims the outputs of a board and writes the values that the controller sends. @retval 0, or a
  * negative errno if the board could not be claimed, also in the page */

@@ -31,6 +31,7 @@ static void start_controller_loop(struct tact_guard *guard, void (*send)(double)
     loop.send = send;
     loop.full = full;
     guard->head->timeout_ns = TIMEOUT_NS;
+    atomic_store(&guard->head->period_ns, CONTROLLER_PERIOD_NS);
 }
 
 /* A pad in place of the kernel's. */

@@ -81,6 +81,7 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
     /* [N] of a coupling of 400 N/m, 12 mm into a wall: a twelfth is that of 1 mm */
     loop.full = 4.8;
     page.head.timeout_ns = page.choice.timeout_ns = TIMEOUT_NS;
+    atomic_store(&page.head.period_ns, CONTROLLER_PERIOD_NS);
     tact_guard_serve_haptic(&page, &requests);
     check_forces_of_device();
     /* the guard survives a library call of 2 s */
@@ -158,21 +159,40 @@ static void force_reversed_late_in_ramp(void **state)
     }
 }
 
-/* A controller that was stopped for 20 timeouts while the guard inhibited its outputs, and arms it
- * in a burst of ticks: the force has risen already, and is limited. */
-static void burst_that_arms_ends_a_gap(void **state)
+/* A controller that was stopped makes up for 50 ticks in a burst, which arms the guard: the force
+ * has risen already, and is limited as after a gap of these ticks. So it is where the guard handles
+ * several heartbeats of the burst, and where no outputs were inhibited before it. */
+static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 {
-    const double none[6] = {0.0}, pressed[6] = {2.0};
-    struct tact_guard_heartbeat heart = {.state = TACT_GUARD_INHIBITED, .heartbeat_ns = 1000};
-    struct tact_guard_gap gap = {.parts = 2};
-    int64_t now = 1000;
+    enum { TICK_NS = TIMEOUT_NS / 4, CYCLE_NS = TICK_NS / 10 };
     (void)state;
-    for (; now < 1000 + 20 * TIMEOUT_NS; now += TIMEOUT_NS / 4) {
-        tact_guard_bridge_gap(&gap, none, now, TIMEOUT_NS);
-        tact_guard_extend_gap(&gap, &heart);
+    for (int parts = 1; parts <= 25; parts += 6) { /* of the burst */
+        for (int pressed_before = 0; pressed_before < 2; pressed_before++) {
+            struct tact_guard_gap gap = {.parts = 2};
+            double force[6] = {pressed_before ? 0.2 : 0.0}, last, step = 0.0;
+            uint32_t beat = 0;
+            int64_t now = 1000;
+            for (int i = 0; i < 300; i++) { /* on time: the force, and a little more, is sent */
+                force[0] += pressed_before ? 1e-3 : 0.0;
+                tact_guard_count_beats(&gap, beat += i % 10 == 0, TICK_NS, now += CYCLE_NS);
+                assert_false(tact_guard_bridge_gap(&gap, force, now, TIMEOUT_NS));
+                assert_true(gap.sent[0] == force[0]);
+            }
+            last = gap.sent[0];
+            for (int i = 0; i < 1200; i++) {
+                const int rising = i < parts;
+                force[0] += rising ? 2.0 / parts : 0.0;
+                beat += rising ? 50U / (uint32_t)parts : i % 10 == 0;
+                tact_guard_count_beats(&gap, beat, TICK_NS, now += CYCLE_NS);
+                tact_guard_bridge_gap(&gap, force, now, TIMEOUT_NS);
+                step = fmax(step, gap.sent[0] - last);
+                last = gap.sent[0];
+            }
+            print_message("burst in %d parts: largest step %.4f N of 2 N\n", parts, step);
+            assert_true(step < 2.0 * 5.0 / 50.0); /* what five ticks add of the fifty */
+            assert_true(gap.sent[0] == force[0]);
+        }
     }
-    assert_true(tact_guard_bridge_gap(&gap, pressed, now, TIMEOUT_NS));
-    assert_true(gap.sent[0] > 0.0 && gap.sent[0] < 2.0 / 40 + 1e-6);
 }
 
 int main(void)
@@ -180,6 +200,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_starved_guard_raises_no_force_at_once),
                                        cmocka_unit_test(force_ramp_after_a_gap),
                                        cmocka_unit_test(force_reversed_late_in_ramp),
-                                       cmocka_unit_test(burst_that_arms_ends_a_gap)};
+                                       cmocka_unit_test(burst_that_makes_up_for_ticks_ends_a_gap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
