@@ -11,7 +11,7 @@
 /* Methods by which the same tick is solved. */
 enum bench_method {
     BENCH_PATCH_METHOD,         /* one 6D contact a pair, as tact does by default */
-    BENCH_PAPER_METHOD,         /* one 6D contact a pair, by Algorithm 1 as published: plain sweeps,
+    BENCH_METHOD_OF_PAPER,      /* one 6D contact a pair, by Algorithm 1 as published: plain sweeps,
                                  * ellipses,         gradient normals
                                  */
     BENCH_POINT_CONTACT_METHOD, /* contact points, plain projected Gauss-Seidel */
@@ -20,11 +20,11 @@ enum bench_method {
 extern const char *const bench_method_names[BENCH_METHOD_COUNT];
 
 /* Time of the parts of a tick; medians over the ticks [us]. */
-enum bench_part {
-    BENCH_PART_DETECTION,
-    BENCH_PART_ASSEMBLY,
-    BENCH_PART_FACTORIZATION,
-    BENCH_PART_SOLVE,
+enum bench_tick_phase {
+    BENCH_TIME_DETECTION,
+    BENCH_TIME_ASSEMBLY,
+    BENCH_TIME_FACTORIZATION,
+    BENCH_TIME_SOLVE,
     BENCH_PART_COUNT
 };
 extern const char *const bench_part_names[BENCH_PART_COUNT];
@@ -39,22 +39,23 @@ struct bench_result {
     int left_out; /* maximum number of points beyond the capacity */
     double time[BENCH_PART_COUNT];
     /* sweeps until the criterion is met, started from zero impulses */
-    struct bench_statistics cold;
-    struct bench_statistics cold_elimination_steps,
+    struct bench_statistics cold_start_sweeps;
+    struct bench_statistics cold_start_elimination_steps,
         warm_elimination_steps; /* factorisations between those sweeps and the warm-started ones */
     /* natural-map residual at the end of the warm-started sweeps */
     struct bench_statistics residual;
     /* sweeps with a warm start from the tick before, under a load that differs by 1 % */
     struct bench_statistics warm;
-    int unsolved, warm_unsolved; /* ticks that ended at the limit of sweeps */
+    int unconverged_cold_ticks,
+        unconverged_warm_ticks; /* ticks that ended at the limit of sweeps */
     int curve_sweep_count;
     double update[BENCH_MAX_CURVE_SWEEPS]; /* 2-norm of each sweep's update over that of the
                                               impulses */
-    double curve_residual[BENCH_MAX_CURVE_SWEEPS];
+    double residual_after_sweep[BENCH_MAX_CURVE_SWEEPS];
 };
 
 /* Published values of a scene; 0: not given. */
-struct bench_published {
+struct bench_published_values {
     const char *scene;                /* name of the scene in the paper, or NULL */
     double time[2][BENCH_PART_COUNT]; /* Table 1, 6D and points [ms] */
     double sweeps[2], sweeps_dev[2];  /* Table 2; the octagon's from figure 16 */
@@ -65,21 +66,21 @@ struct bench_scene {
     char name[64];
     int bodies, ticks;
     unsigned long triangles;
-    struct bench_published published;
+    struct bench_published_values published;
     struct bench_result result[BENCH_METHOD_COUNT];
 };
 
 struct bench_options {
-    int ticks;            /* number of measured ticks per scene; 0: as the scene sets */
-    int sweeps;           /* maximum per solve */
-    double settling_time; /* simulated time before them [s]; negative: as the scene sets */
-    double update;        /* criterion: 2-norm of a sweep's update over that of the impulses */
+    int ticks;                /* number of measured ticks per scene; 0: as the scene sets */
+    int sweeps;               /* maximum per solve */
+    double settling_duration; /* simulated time before them [s]; negative: as the scene sets */
+    double update;            /* criterion: 2-norm of a sweep's update over that of the impulses */
 };
 
-/* bench_published.c: the paper's values for the scene of this name, the time at which to measure
- * it [s] (negative: not given) and the number of ticks. */
-void bench_published(const char *name, struct bench_published *out, double *settling_time,
-                     int *ticks);
+/* bench_published_values.c: the paper's values for the scene of this name, the time at which to
+ * measure it [s] (negative: not given) and the number of ticks. */
+void bench_published_values(const char *name, struct bench_published_values *out,
+                            double *settling_duration, int *ticks);
 
 /* bench_contact.c: runs one scene by every method. 0, or a negative errno with *err filled. */
 int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,
@@ -92,7 +93,8 @@ int bench_print_json(const struct bench_scene *scenes, int count,
 
 /* bench_figure.c: figures 15 and 16 as a script for gnuplot (terminal "pngcairo", "svg" or NULL) or
  * as CSV. */
-void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const char *terminal);
+void bench_figure(FILE *to, const struct bench_scene *scenes, int count,
+                  const char *gnuplot_terminal);
 void write_bench_csv(FILE *to, const struct bench_scene *scenes, int count);
 
 #endif

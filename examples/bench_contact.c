@@ -17,11 +17,11 @@ struct watch {
     double update; /* criterion */
     int64_t at[TACT_SOLVE_STORED + 1];
     /* receives the residual of every sweep, also after the criterion is met; or NULL */
-    struct bench_result *curve;
+    struct bench_result *convergence_curve;
 };
 
 /* A world of the scene, solved by one method. */
-struct player {
+struct bench_simulation {
     struct tact_session *session;
     struct tact_world *world;
     struct tact_solve_stats stats;
@@ -32,9 +32,9 @@ struct bench {
     const struct bench_options *options;
     struct tact_scene *scene;
     struct tact_moments_scratch *scratch;
-    struct player reference_simulation; /* solved with the scene's own options; its poses are used
-                                        by all methods */
-    struct player player[BENCH_METHOD_COUNT];
+    struct bench_simulation reference_simulation; /* solved with the scene's own options; its poses
+                                        are used by all methods */
+    struct bench_simulation bench_simulation[BENCH_METHOD_COUNT];
     double *samples; /* per tick: times of parts, cold sweeps, eliminations, residual, and the same
                         for warm starts */
 };
@@ -49,66 +49,69 @@ static int record_phase_time(void *user, enum tact_solve_phase phase,
     if (phase != TACT_SOLVE_SWEPT) {
         return 0;
     }
-    if (watch->curve) {
-        int n = watch->curve->curve_sweep_count;
-        watch->curve->update[n] = stats->update;
-        watch->curve->curve_residual[n] = stats->residual;
-        watch->curve->curve_sweep_count = ++n;
+    if (watch->convergence_curve) {
+        int n = watch->convergence_curve->curve_sweep_count;
+        watch->convergence_curve->update[n] = stats->update;
+        watch->convergence_curve->residual_after_sweep[n] = stats->residual;
+        watch->convergence_curve->curve_sweep_count = ++n;
         return n == BENCH_MAX_CURVE_SWEEPS || stats->update <= 1e-16;
     }
     return stats->update <= watch->update;
 }
 
-static int store_key_word(char **key, const char *word)
+static int replace_scene_key_word(char **key, const char *word)
 {
-    char *copy = strdup(word);
-    if (!copy) {
+    char *word_copy = strdup(word);
+    if (!word_copy) {
         return -ENOMEM;
     }
     free(*key);
-    *key = copy;
+    *key = word_copy;
     return 0;
 }
 
 /* Opens a session of the scene, of which only the world is used. */
-static int open_bench_simulation(struct bench *bench, struct player *player, struct tact_error *err)
+static int open_bench_simulation(struct bench *bench, struct bench_simulation *bench_simulation,
+                                 struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     options.types = tact_devices_builtin(&options.type_count);
-    int rc = tact_session_create(bench->scene, &options, &player->session, err);
-    player->world = rc ? NULL : tact_session_world(player->session);
+    int rc = tact_session_create(bench->scene, &options, &bench_simulation->session, err);
+    bench_simulation->world = rc ? NULL : tact_session_world(bench_simulation->session);
     return rc;
 }
 
 static int open_bench_simulation_of_method(struct bench *bench, int method, struct tact_error *err)
 {
     struct tact_scene_contact *c = &bench->scene->contact;
-    struct player *player = &bench->player[method];
+    struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
     c->iterations = (uint32_t)bench->options->sweeps;
     c->tolerance = 0.0; /* the observer has stopped the solver */
     c->points = BENCH_MAX_CONTACT_POINTS;
-    if (store_key_word(&c->model, method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
-        store_key_word(&c->local, method == BENCH_PAPER_METHOD ? "bouchard" : "cone")) {
+    if (replace_scene_key_word(&c->model,
+                               method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
+        replace_scene_key_word(&c->local, method == BENCH_METHOD_OF_PAPER ? "bouchard" : "cone")) {
         return -ENOMEM;
     }
-    int rc = open_bench_simulation(bench, player, err);
+    int rc = open_bench_simulation(bench, bench_simulation, err);
     if (!rc) {
-        player->watch.update = bench->options->update;
-        tact_world_set_observer(player->world, record_phase_time, &player->watch);
+        bench_simulation->watch.update = bench->options->update;
+        tact_world_set_observer(bench_simulation->world, record_phase_time,
+                                &bench_simulation->watch);
     }
     return rc;
 }
 
 /* Computes one tick of a simulation up to its velocities, without moving bodies. */
-static int solve_bench_tick(struct bench *bench, struct player *player)
+static int solve_bench_tick(struct bench *bench, struct bench_simulation *bench_simulation)
 {
-    int rc = tact_world_measure_near(player->world, bench->scratch);
-    return rc ? rc : tact_world_solve(player->world, &player->stats);
+    int rc = tact_world_measure_near(bench_simulation->world, bench->scratch);
+    return rc ? rc : tact_world_solve(bench_simulation->world, &bench_simulation->stats);
 }
 
-static int step_bench_simulation(struct bench *bench, struct player *player)
+static int step_bench_simulation(struct bench *bench, struct bench_simulation *bench_simulation)
 {
-    return tact_world_step(player->world, bench->scratch, &player->stats);
+    return tact_world_step(bench_simulation->world, bench->scratch, &bench_simulation->stats);
 }
 
 /* Initial state of a contact in a tick: the springs of the leading world, and no impulse. */
@@ -121,9 +124,10 @@ static void copy_spring_state_of_contact(const struct tact_contact *reference_co
 
 /* Sets the initial poses of the lead, with zero impulses; the springs of patches depend on the
  * poses. */
-static void copy_poses_with_zero_impulses(const struct bench *bench, struct player *player)
+static void copy_state_with_zero_impulses(const struct bench *bench,
+                                          struct bench_simulation *bench_simulation)
 {
-    struct tact_world *from = bench->reference_simulation.world, *to = player->world;
+    struct tact_world *from = bench->reference_simulation.world, *to = bench_simulation->world;
     for (int i = 0; i < tact_world_body_count(from); i++) {
         *tact_world_body(to, i) = *tact_world_body(from, i);
     }
@@ -154,18 +158,18 @@ static void copy_poses_with_zero_impulses(const struct bench *bench, struct play
 static int measure_cold_sweeps(struct bench *bench, int method, double *sample,
                                struct bench_result *r)
 {
-    struct player *player = &bench->player[method];
-    const int64_t *at = player->watch.at;
-    copy_poses_with_zero_impulses(bench, player);
+    struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
+    const int64_t *at = bench_simulation->watch.at;
+    copy_state_with_zero_impulses(bench, bench_simulation);
     int64_t start_time_ns_of_detection = tact_clock_now();
-    int rc = solve_bench_tick(bench, player);
-    int64_t end = player->stats.contacts ? at[TACT_SOLVE_SWEPT] : at[TACT_SOLVE_FACTORED];
-    const int64_t marks[] = {start_time_ns_of_detection, at[TACT_SOLVE_PATCHES],
-                             at[TACT_SOLVE_ASSEMBLED], at[TACT_SOLVE_FACTORED], end};
+    int rc = solve_bench_tick(bench, bench_simulation);
+    int64_t end = bench_simulation->stats.contacts ? at[TACT_SOLVE_SWEPT] : at[TACT_SOLVE_FACTORED];
+    const int64_t phase_times_ns[] = {start_time_ns_of_detection, at[TACT_SOLVE_PATCHES],
+                                      at[TACT_SOLVE_ASSEMBLED], at[TACT_SOLVE_FACTORED], end};
     for (int i = 0; i < BENCH_PART_COUNT; i++) {
-        sample[i] = (double)(marks[i + 1] - marks[i]) * 1e-3;
+        sample[i] = (double)(phase_times_ns[i + 1] - phase_times_ns[i]) * 1e-3;
     }
-    const struct tact_solve_stats *stats = &player->stats;
+    const struct tact_solve_stats *stats = &bench_simulation->stats;
     int unknowns = method == BENCH_POINT_CONTACT_METHOD ? 3 * stats->points : 6 * stats->contacts;
     sample[SWEEPS_COLD] = stats->iterations;
     sample[STEPS_COLD] = stats->eliminations;
@@ -173,17 +177,17 @@ static int measure_cold_sweeps(struct bench *bench, int method, double *sample,
     r->contacts = stats->contacts > r->contacts ? stats->contacts : r->contacts;
     r->unknowns = unknowns > r->unknowns ? unknowns : r->unknowns;
     r->left_out = stats->left_out > r->left_out ? stats->left_out : r->left_out;
-    r->unsolved += stats->contacts && !(stats->update <= bench->options->update);
+    r->unconverged_cold_ticks += stats->contacts && !(stats->update <= bench->options->update);
     return rc;
 }
 
 static int measure_convergence_curve(struct bench *bench, int method, struct bench_result *r)
 {
-    struct player *player = &bench->player[method];
-    copy_poses_with_zero_impulses(bench, player);
-    player->watch.curve = r;
-    int rc = solve_bench_tick(bench, player);
-    player->watch.curve = NULL;
+    struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
+    copy_state_with_zero_impulses(bench, bench_simulation);
+    bench_simulation->watch.convergence_curve = r;
+    int rc = solve_bench_tick(bench, bench_simulation);
+    bench_simulation->watch.convergence_curve = NULL;
     return rc;
 }
 
@@ -200,18 +204,18 @@ static void apply_alternating_gravity(struct bench *bench, struct tact_world *wo
 
 static int measure_warm_sweeps(struct bench *bench, int method, int ticks, struct bench_result *r)
 {
-    struct player *player = &bench->player[method];
-    copy_poses_with_zero_impulses(bench, player);
-    int rc = step_bench_simulation(bench, player);
+    struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
+    copy_state_with_zero_impulses(bench, bench_simulation);
+    int rc = step_bench_simulation(bench, bench_simulation);
     for (int i = 0; !rc && i < ticks; i++) {
         if (i % 2 == 0) {
-            apply_alternating_gravity(bench, player->world);
+            apply_alternating_gravity(bench, bench_simulation->world);
         }
-        rc = step_bench_simulation(bench, player);
-        bench->samples[i * SAMPLES + SWEEPS_WARM] = player->stats.iterations;
-        bench->samples[i * SAMPLES + STEPS_WARM] = player->stats.eliminations;
-        r->warm_unsolved +=
-            player->stats.contacts && !(player->stats.update <= bench->options->update);
+        rc = step_bench_simulation(bench, bench_simulation);
+        bench->samples[i * SAMPLES + SWEEPS_WARM] = bench_simulation->stats.iterations;
+        bench->samples[i * SAMPLES + STEPS_WARM] = bench_simulation->stats.eliminations;
+        r->unconverged_warm_ticks += bench_simulation->stats.contacts &&
+                                     !(bench_simulation->stats.update <= bench->options->update);
     }
     return rc;
 }
@@ -245,25 +249,26 @@ static int measure_bench_scene(struct bench *bench, struct bench_scene *out)
 {
     int ticks = out->ticks, rc = 0;
     size_t size = (size_t)ticks * SAMPLES;
-    double *cold = calloc(size * BENCH_METHOD_COUNT, sizeof *cold),
+    double *cold_start_sweeps = calloc(size * BENCH_METHOD_COUNT, sizeof *cold_start_sweeps),
            *work = calloc(size, sizeof *work);
     bench->samples = calloc(size, sizeof *bench->samples);
-    rc = cold && work && bench->samples ? 0 : -ENOMEM;
+    rc = cold_start_sweeps && work && bench->samples ? 0 : -ENOMEM;
     for (int i = 0; !rc && i < ticks; i++) {
         for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
-            double *sample = cold + (size_t)m * size + (size_t)i * SAMPLES;
+            double *sample = cold_start_sweeps + (size_t)m * size + (size_t)i * SAMPLES;
             rc = measure_cold_sweeps(bench, m, sample, &out->result[m]);
         }
         rc = rc ? rc : step_bench_simulation(bench, &bench->reference_simulation);
     }
     for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
         struct bench_result *r = &out->result[m];
-        const double *samples = cold + (size_t)m * size;
+        const double *samples = cold_start_sweeps + (size_t)m * size;
         for (int part = 0; part < BENCH_PART_COUNT; part++) {
             r->time[part] = compute_sample_statistics(samples, part, ticks, work).median;
         }
-        r->cold = compute_sample_statistics(samples, SWEEPS_COLD, ticks, work);
-        r->cold_elimination_steps = compute_sample_statistics(samples, STEPS_COLD, ticks, work);
+        r->cold_start_sweeps = compute_sample_statistics(samples, SWEEPS_COLD, ticks, work);
+        r->cold_start_elimination_steps =
+            compute_sample_statistics(samples, STEPS_COLD, ticks, work);
         r->residual = compute_sample_statistics(samples, RESIDUAL, ticks, work);
         rc = measure_convergence_curve(bench, m, r);
         rc = rc ? rc : measure_warm_sweeps(bench, m, ticks, r);
@@ -271,7 +276,7 @@ static int measure_bench_scene(struct bench *bench, struct bench_scene *out)
         r->warm_elimination_steps =
             compute_sample_statistics(bench->samples, STEPS_WARM, ticks, work);
     }
-    free(cold);
+    free(cold_start_sweeps);
     free(work);
     free(bench->samples);
     return rc;
@@ -292,7 +297,7 @@ static void describe_bench_scene(const struct bench *bench, struct bench_scene *
 static int measure_scene_along_trajectory(struct bench *bench, struct bench_scene *out,
                                           struct tact_error *err)
 {
-    double settling_time;
+    double settling_duration;
     bench->scratch = tact_moments_scratch_create((size_t)1 << 20);
     int rc =
         bench->scratch ? open_bench_simulation(bench, &bench->reference_simulation, err) : -ENOMEM;
@@ -300,15 +305,15 @@ static int measure_scene_along_trajectory(struct bench *bench, struct bench_scen
         return rc;
     }
     describe_bench_scene(bench, out);
-    bench_published(out->name, &out->published, &settling_time, &out->ticks);
+    bench_published_values(out->name, &out->published, &settling_duration, &out->ticks);
     out->ticks = bench->options->ticks > 0 ? bench->options->ticks : out->ticks;
-    settling_time =
-        bench->options->settling_time >= 0.0 ? bench->options->settling_time : settling_time;
-    settling_time = settling_time >= 0.0 ? settling_time : 0.5 * bench->scene->duration;
+    settling_duration = bench->options->settling_duration >= 0.0 ? bench->options->settling_duration
+                                                                 : settling_duration;
+    settling_duration = settling_duration >= 0.0 ? settling_duration : 0.5 * bench->scene->duration;
     for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
         rc = open_bench_simulation_of_method(bench, m, err);
     }
-    for (long n = lround(settling_time / bench->scene->period); !rc && n > 0; n--) {
+    for (long n = lround(settling_duration / bench->scene->period); !rc && n > 0; n--) {
         rc = step_bench_simulation(bench, &bench->reference_simulation);
     }
     return rc ? rc : measure_bench_scene(bench, out);
@@ -324,14 +329,14 @@ int bench_contact(const char *path, const struct bench_options *options, struct 
         return rc;
     }
     err->text[0] = 0;
-    rc = store_key_word(&bench.scene->moments.source, "host");
+    rc = replace_scene_key_word(&bench.scene->moments.source, "host");
     rc = rc ? rc : measure_scene_along_trajectory(&bench, out, err);
     if (rc && !err->text[0]) {
         tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));
     }
     tact_session_destroy(bench.reference_simulation.session);
     for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
-        tact_session_destroy(bench.player[m].session);
+        tact_session_destroy(bench.bench_simulation[m].session);
     }
     tact_moments_scratch_destroy(bench.scratch);
     tact_scene_free(bench.scene);

@@ -5,14 +5,14 @@
 #include <stdio.h>
 
 /* Figure 3: a box, embedded in a half-space at rest, is pushed out of it. */
-enum convex_push {
+enum push_out_method {
     CONVEX_PUSH_BY_EXACT_PRESSURE, /* pressure over the surface, by an independent integrator in
                                     * fine steps
                                     */
     CONVEX_PUSH_AT_DEEPEST_POINT,  /* a spring at the deepest point, in steps of h */
-    CONVEX_PUSH_AT_DEEPEST_FINE,   /* a spring at the deepest point, in fine steps */
-    CONVEX_PUSH_BY_PRESSURE_FIELD, /* the contact model `field`, in ticks of h */
-    CONVEX_PUSH_BY_FIELD_1_MS,     /* the contact model `field`, in ticks of 1 ms */
+    CONVEX_PUSH_AT_DEEPEST_POINT_FINE_STEPS, /* a spring at the deepest point, in fine steps */
+    CONVEX_PUSH_BY_PRESSURE_FIELD,           /* the contact model `field`, in ticks of h */
+    CONVEX_PUSH_BY_FIELD_1_MS,               /* the contact model `field`, in ticks of 1 ms */
     CONVEX_PUSHES
 };
 extern const char *const convex_push_names[CONVEX_PUSHES];
@@ -21,8 +21,8 @@ extern const char *const convex_push_names[CONVEX_PUSHES];
 enum { CONVEX_SAMPLES = 151, CONVEX_OFFSETS = 5, CONVEX_WAYS = 4 };
 
 struct convex_curve {
-    double period;                                      /* [s] */
-    double roll[CONVEX_SAMPLES], pitch[CONVEX_SAMPLES]; /* [rad] */
+    double period;                                            /* [s] */
+    double roll_angle[CONVEX_SAMPLES], pitch[CONVEX_SAMPLES]; /* [rad] */
     double max_angle_deviation; /* largest deviation of roll or pitch from the exact one [rad] */
 };
 
@@ -49,20 +49,20 @@ struct measure_ball_in_corner {
 struct convex_bench_results {
     int wanted; /* bits 3, 4, 5 */
     struct convex_curve curve[CONVEX_PUSHES];
-    struct measure_plate_in_hole hole[CONVEX_WAYS];
+    struct measure_plate_in_hole plate_in_hole_results[CONVEX_WAYS];
     struct measure_ball_in_corner ball[CONVEX_OFFSETS];
 };
 
 /* bench_convex_box.c, bench_convex_normals.c: 0 or a negative errno. */
 int measure_falling_box(struct convex_curve curve[CONVEX_PUSHES]);
-int measure_plate_in_hole(struct measure_plate_in_hole hole[CONVEX_WAYS]);
+int measure_plate_in_hole(struct measure_plate_in_hole plate_in_hole_results[CONVEX_WAYS]);
 int measure_ball_in_corner(struct measure_ball_in_corner ball[CONVEX_OFFSETS]);
 
 /* bench_convex_print.c: tables, JSON, curves of figure 3 as a script for gnuplot or as CSV. */
 void print_convex_results(const struct convex_bench_results *results);
 int convex_print_json(const struct convex_bench_results *results);
 void write_convex_figure(FILE *to, const struct convex_bench_results *results,
-                         const char *terminal);
+                         const char *gnuplot_terminal);
 void write_convex_csv(FILE *to, const struct convex_bench_results *results);
 
 #endif

@@ -21,8 +21,8 @@ static const double start_attitude[4] = {0.9, 0.2, 0.3, 0.1};
 const char *const convex_push_names[CONVEX_PUSHES] = {
     "exact", "deepest point", "deepest point, fine", "field", "field, 1 ms"};
 
-static const double time_steps[CONVEX_PUSHES] = {REFERENCE_TIME_STEP, PAPER_TIME_STEP,
-                                                 REFERENCE_TIME_STEP, PAPER_TIME_STEP, 1e-3};
+static const double time_step_of_push[CONVEX_PUSHES] = {REFERENCE_TIME_STEP, PAPER_TIME_STEP,
+                                                        REFERENCE_TIME_STEP, PAPER_TIME_STEP, 1e-3};
 
 /* Position of the lowest corner from the centre, in the world. */
 static void find_lowest_corner(const struct tact_pose *pose, double arm[3])
@@ -55,7 +55,7 @@ static void sample_curve_point(const struct tact_body *body, struct convex_curve
 {
     double turn[9];
     tact_quat_to_m3(turn, body->pose.quat_wxyz);
-    curve->roll[i] = atan2(turn[7], turn[8]);
+    curve->roll_angle[i] = atan2(turn[7], turn[8]);
     curve->pitch[i] = asin(-turn[6]);
 }
 
@@ -63,10 +63,10 @@ static void sample_curve_point(const struct tact_body *body, struct convex_curve
 static int integrate_surface_pressure(const struct tact_shape *box, const struct tact_pose *pose,
                                       double *force, double arm[3])
 {
-    const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+    const struct tact_shape ground_halfspace = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_pose here = tact_pose_identity();
     struct tact_moments overlap;
-    int rc = tact_moments_pair(box, pose, &ground, &here, NULL, NULL, &overlap);
+    int rc = tact_moments_pair(box, pose, &ground_halfspace, &here, NULL, NULL, &overlap);
     *force = rc > 0 ? PRESSURE_GRADIENT * overlap.volume : 0.0;
     tact_v3_sub(arm, overlap.centroid, pose->position);
     return rc < 0 ? rc : 0;
@@ -81,7 +81,7 @@ static void press_at_deepest_corner(const struct tact_pose *pose, double stiffne
 }
 
 /* Integrates the free body under such a force, which is constant within a step. */
-static int integrate_free_body(enum convex_push how, struct convex_curve *curve)
+static int integrate_free_body(enum push_out_method how, struct convex_curve *curve)
 {
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}};
     struct tact_body body;
@@ -117,11 +117,12 @@ static int add_box_and_ground(struct tact_world *world, struct tact_shape shape[
     const struct tact_pose here = tact_pose_identity();
     const struct tact_material soft = {.field = {.modulus = PRESSURE_GRADIENT, .thickness = 1.0}};
     const struct tact_contact_law law = {.overlap = 1e-5};
-    const struct tact_owner ground = {.kind = TACT_OWNER_FIXED}, owner = {.kind = TACT_OWNER_BODY};
+    const struct tact_owner ground_halfspace = {.kind = TACT_OWNER_FIXED},
+                            owner = {.kind = TACT_OWNER_BODY};
     struct tact_body body;
     int rc = make_box_body(&body);
     rc = rc ? rc : tact_world_add_body(world, &body);
-    rc = rc < 0 ? rc : tact_world_add_shape(world, ground, &shape[0], &here, 0);
+    rc = rc < 0 ? rc : tact_world_add_shape(world, ground_halfspace, &shape[0], &here, 0);
     rc = rc < 0 ? rc : tact_world_add_shape(world, owner, &shape[1], &here, 1);
     rc = rc < 0 ? rc : tact_world_set_law(world, 0, 1, &law);
     rc = rc < 0 ? rc : tact_world_set_material(world, 0, &soft);
@@ -165,15 +166,16 @@ int measure_falling_box(struct convex_curve curve[CONVEX_PUSHES])
     int rc = 0;
     for (int i = 0; !rc && i < CONVEX_PUSHES; i++) {
         struct convex_curve *c = &curve[i];
-        c->period = time_steps[i];
+        c->period = time_step_of_push[i];
         c->max_angle_deviation = 0.0;
         rc = i == CONVEX_PUSH_BY_PRESSURE_FIELD || i == CONVEX_PUSH_BY_FIELD_1_MS
                  ? simulate_field_model(c)
-                 : integrate_free_body((enum convex_push)i, c);
+                 : integrate_free_body((enum push_out_method)i, c);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
-            double roll = fabs(remainder(c->roll[k] - curve->roll[k], 2.0 * M_PI));
+            double roll_angle =
+                fabs(remainder(c->roll_angle[k] - curve->roll_angle[k], 2.0 * M_PI));
             double pitch = fabs(c->pitch[k] - curve->pitch[k]);
-            c->max_angle_deviation = fmax(c->max_angle_deviation, fmax(roll, pitch));
+            c->max_angle_deviation = fmax(c->max_angle_deviation, fmax(roll_angle, pitch));
         }
     }
     return rc;

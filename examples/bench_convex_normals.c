@@ -65,8 +65,8 @@ static int make_shapes(struct tact_shape shape[SHAPES])
     return rc ? rc : make_prism(inner, &shape[SIDES]);
 }
 
-static int make_frame_world(const struct tact_shape shape[SHAPES], const double velocity[2],
-                            struct tact_world *world)
+static int make_world_of_hole_sides(const struct tact_shape shape[SHAPES], const double velocity[2],
+                                    struct tact_world *world)
 {
     const struct tact_pose here = tact_pose_identity();
     const struct tact_contact_law law = {.overlap = 1e-5};
@@ -93,7 +93,7 @@ static int distance_until_rest(const struct tact_shape shape[SHAPES], const doub
     options.gravity[2] = 0.0;
     options.model = tact_contact_model_find("features");
     int rc = scratch ? tact_world_create(&options, &world) : -ENOMEM;
-    rc = rc ? rc : make_frame_world(shape, velocity, world);
+    rc = rc ? rc : make_world_of_hole_sides(shape, velocity, world);
     if (!rc) {
         tact_world_start(world, scratch);
     }
@@ -108,7 +108,7 @@ static int distance_until_rest(const struct tact_shape shape[SHAPES], const doub
     return rc;
 }
 
-int measure_plate_in_hole(struct measure_plate_in_hole hole[CONVEX_WAYS])
+int measure_plate_in_hole(struct measure_plate_in_hole plate_in_hole_results[CONVEX_WAYS])
 {
     const struct tact_pose here = tact_pose_identity();
     struct tact_shape shape[SHAPES];
@@ -120,7 +120,7 @@ int measure_plate_in_hole(struct measure_plate_in_hole hole[CONVEX_WAYS])
     for (int i = 0; !rc && i < CONVEX_WAYS; i++) {
         const double *n = side[i].normal,
                      velocity[2] = {-INNER_PLATE_SPEED * n[0], -INNER_PLATE_SPEED * n[1]};
-        struct measure_plate_in_hole *h = &hole[i];
+        struct measure_plate_in_hole *h = &plate_in_hole_results[i];
         h->angle = atan2(-n[1], -n[0]);
         h->gap = side[i].distance;
         h->least = INFINITY;

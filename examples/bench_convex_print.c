@@ -25,22 +25,23 @@ static void print_box_result(const struct convex_curve *curve)
     for (int i = 0; i < CONVEX_PUSHES; i++) {
         printf("%-20s %6.3f ms", convex_push_names[i], 1e3 * curve[i].period);
         for (int k = 0; k < CONVEX_SAMPLES; k += EACH) {
-            printf("  %6.2f %6.2f", DEGREES_PER_RADIAN * curve[i].roll[k],
+            printf("  %6.2f %6.2f", DEGREES_PER_RADIAN * curve[i].roll_angle[k],
                    DEGREES_PER_RADIAN * curve[i].pitch[k]);
         }
         printf(" %8.3f\n", DEGREES_PER_RADIAN * curve[i].max_angle_deviation);
     }
 }
 
-static void print_hole_result(const struct measure_plate_in_hole *hole)
+static void print_hole_result(const struct measure_plate_in_hole *plate_in_hole_results)
 {
     puts("Figure 4: a parallelogram in a hole, moved toward each side. Where each side within a "
          "margin is a\ncontact, as drawn, every motion is cancelled; features know the gap\n"
          "   direction      gap [mm]   moves, features   as drawn");
     for (int i = 0; i < CONVEX_WAYS; i++) {
-        printf("%8.1f degrees %10.6f %14.6f      %s\n", DEGREES_PER_RADIAN * hole[i].angle,
-               1e3 * hole[i].gap, 1e3 * hole[i].moved,
-               hole[i].least < 0.0 ? "not at all" : "freely");
+        printf("%8.1f degrees %10.6f %14.6f      %s\n",
+               DEGREES_PER_RADIAN * plate_in_hole_results[i].angle,
+               1e3 * plate_in_hole_results[i].gap, 1e3 * plate_in_hole_results[i].moved,
+               plate_in_hole_results[i].least < 0.0 ? "not at all" : "freely");
     }
 }
 
@@ -61,7 +62,7 @@ void print_convex_results(const struct convex_bench_results *results)
         print_box_result(results->curve);
     }
     if (is_figure_requested(results, 4)) {
-        print_hole_result(results->hole);
+        print_hole_result(results->plate_in_hole_results);
     }
     if (is_figure_requested(results, 5)) {
         print_ball_result(results->ball);
@@ -75,19 +76,22 @@ static json_t *box_json(const struct convex_curve *curve)
         json_object_set_new(all, convex_push_names[i],
                             json_pack("{s:f, s:f, s:o, s:o}", "period", curve[i].period,
                                       "deviation_rad", curve[i].max_angle_deviation, "roll_rad",
-                                      text_json_numbers(curve[i].roll, CONVEX_SAMPLES), "pitch_rad",
+                                      text_json_numbers(curve[i].roll_angle, CONVEX_SAMPLES),
+                                      "pitch_rad",
                                       text_json_numbers(curve[i].pitch, CONVEX_SAMPLES)));
     }
     return json_pack("{s:f, s:o}", "sample", CONVEX_SAMPLE_INTERVAL, "forces", all);
 }
 
-static json_t *hole_json(const struct measure_plate_in_hole *hole)
+static json_t *hole_json(const struct measure_plate_in_hole *plate_in_hole_results)
 {
     json_t *all = json_array();
     for (int i = 0; i < CONVEX_WAYS; i++) {
-        json_array_append_new(all, json_pack("{s:f, s:f, s:f, s:b}", "direction_rad", hole[i].angle,
-                                             "gap", hole[i].gap, "moved", hole[i].moved,
-                                             "moves_as_drawn", !(hole[i].least < 0.0)));
+        json_array_append_new(all, json_pack("{s:f, s:f, s:f, s:b}", "direction_rad",
+                                             plate_in_hole_results[i].angle, "gap",
+                                             plate_in_hole_results[i].gap, "moved",
+                                             plate_in_hole_results[i].moved, "moves_as_drawn",
+                                             !(plate_in_hole_results[i].least < 0.0)));
     }
     return all;
 }
@@ -111,7 +115,7 @@ int convex_print_json(const struct convex_bench_results *results)
         json_object_set_new(all, "3", box_json(results->curve));
     }
     if (is_figure_requested(results, 4)) {
-        json_object_set_new(all, "4", hole_json(results->hole));
+        json_object_set_new(all, "4", hole_json(results->plate_in_hole_results));
     }
     if (is_figure_requested(results, 5)) {
         json_object_set_new(all, "5", ball_json(results->ball));
@@ -126,26 +130,27 @@ void write_convex_csv(FILE *to, const struct convex_bench_results *results)
         const struct convex_curve *c = &results->curve[i];
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "\"%s\",%.9g,%.9g,%.9g,%.9g\n", convex_push_names[i], c->period,
-                    k * CONVEX_SAMPLE_INTERVAL, c->roll[k], c->pitch[k]);
+                    k * CONVEX_SAMPLE_INTERVAL, c->roll_angle[k], c->pitch[k]);
         }
     }
 }
 
-void write_convex_figure(FILE *to, const struct convex_bench_results *results, const char *terminal)
+void write_convex_figure(FILE *to, const struct convex_bench_results *results,
+                         const char *gnuplot_terminal)
 {
     static const char *const styles[CONVEX_PUSHES] = {
         "lines lw 4 lc rgb '#BBBBBB'", "lines lw 1.6 lc rgb '#D55E00'",
         "lines lw 1.6 dt 2 lc rgb '#D55E00'", "lines lw 1.6 lc rgb '#0072B2'",
         "lines lw 1.6 dt 2 lc rgb '#0072B2'"};
-    if (terminal) {
-        fprintf(to, "set terminal %s size 1040,400 font 'DejaVu Sans,12'\n", terminal);
+    if (gnuplot_terminal) {
+        fprintf(to, "set terminal %s size 1040,400 font 'DejaVu Sans,12'\n", gnuplot_terminal);
     }
     for (int i = 0; i < CONVEX_PUSHES; i++) {
         const struct convex_curve *c = &results->curve[i];
         fprintf(to, "$D%d << EOD\n", i);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE_INTERVAL,
-                    DEGREES_PER_RADIAN * c->roll[k], DEGREES_PER_RADIAN * c->pitch[k]);
+                    DEGREES_PER_RADIAN * c->roll_angle[k], DEGREES_PER_RADIAN * c->pitch[k]);
         }
         fputs("EOD\n", to);
     }

@@ -14,7 +14,7 @@ void write_bench_csv(FILE *to, const struct bench_scene *scenes, int count)
             const struct bench_result *r = &scenes[i].result[m];
             for (int k = 0; k < r->curve_sweep_count; k++) {
                 fprintf(to, "%s,\"%s\",%d,%.9g,%.9g\n", scenes[i].name, bench_method_names[m],
-                        k + 1, r->update[k], r->curve_residual[k]);
+                        k + 1, r->update[k], r->residual_after_sweep[k]);
             }
         }
     }
@@ -34,12 +34,13 @@ static void write_plot_data(FILE *to, const struct bench_scene *scenes, int coun
     }
 }
 
-void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const char *terminal)
+void bench_figure(FILE *to, const struct bench_scene *scenes, int count,
+                  const char *gnuplot_terminal)
 {
     int columns = count < 3 ? count : 3, rows = (count + columns - 1) / columns;
-    if (terminal) {
-        fprintf(to, "set terminal %s size %d,%d font 'DejaVu Sans,12'\n", terminal, 520 * columns,
-                400 * rows);
+    if (gnuplot_terminal) {
+        fprintf(to, "set terminal %s size %d,%d font 'DejaVu Sans,12'\n", gnuplot_terminal,
+                520 * columns, 400 * rows);
     }
     write_plot_data(to, scenes, count);
     fprintf(to,

@@ -68,20 +68,23 @@ static void print_sweep_counts(const struct bench_scene *scenes, int count,
         for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             const struct bench_result *r = &s->result[m];
             int column = paper_column_of_method(m);
-            double base = s->result[BENCH_PATCH_METHOD].cold.mean;
+            double base = s->result[BENCH_PATCH_METHOD].cold_start_sweeps.mean;
             printf("%-16s %-16s %8.1f +- %5.1f %7.1f", m ? "" : s->name, bench_method_names[m],
-                   r->cold.mean, r->cold.deviation, r->cold_elimination_steps.mean);
-            print_aligned_number(m == BENCH_POINT_CONTACT_METHOD && base > 0.0 ? r->cold.mean / base
-                                                                               : 0.0);
+                   r->cold_start_sweeps.mean, r->cold_start_sweeps.deviation,
+                   r->cold_start_elimination_steps.mean);
+            print_aligned_number(m == BENCH_POINT_CONTACT_METHOD && base > 0.0
+                                     ? r->cold_start_sweeps.mean / base
+                                     : 0.0);
             printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most,
                    r->warm_elimination_steps.mean, r->residual.median);
             if (column >= 0 && s->published.sweeps[column] > 0.0) {
                 printf("   %7.0f +- %-5.0f %.1e", s->published.sweeps[column],
                        s->published.sweeps_dev[column], s->published.residual[column]);
             }
-            if (r->unsolved || r->warm_unsolved) {
-                printf("  (%d cold and %d warm ticks of %d stopped at %d sweeps)", r->unsolved,
-                       r->warm_unsolved, s->ticks, options->sweeps);
+            if (r->unconverged_cold_ticks || r->unconverged_warm_ticks) {
+                printf("  (%d cold and %d warm ticks of %d stopped at %d sweeps)",
+                       r->unconverged_cold_ticks, r->unconverged_warm_ticks, s->ticks,
+                       options->sweeps);
             }
             if (r->left_out) {
                 printf("  (%d points left out)", r->left_out);
@@ -112,15 +115,16 @@ static json_t *result_json(const struct bench_result *r)
     return json_pack(
         "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts",
         r->contacts, "unknowns", r->unknowns, "points_left_out", r->left_out, "time_us", time,
-        "sweeps_cold", spread_json(&r->cold), "steps_cold", spread_json(&r->cold_elimination_steps),
-        "residual", spread_json(&r->residual), "sweeps_warm", spread_json(&r->warm), "steps_warm",
-        spread_json(&r->warm_elimination_steps), "unsolved", r->unsolved, "warm_unsolved",
-        r->warm_unsolved, "curve", "update", text_json_numbers(r->update, r->curve_sweep_count),
-        "residual", text_json_numbers(r->curve_residual, r->curve_sweep_count));
+        "sweeps_cold", spread_json(&r->cold_start_sweeps), "steps_cold",
+        spread_json(&r->cold_start_elimination_steps), "residual", spread_json(&r->residual),
+        "sweeps_warm", spread_json(&r->warm), "steps_warm", spread_json(&r->warm_elimination_steps),
+        "unsolved", r->unconverged_cold_ticks, "warm_unsolved", r->unconverged_warm_ticks, "curve",
+        "update", text_json_numbers(r->update, r->curve_sweep_count), "residual",
+        text_json_numbers(r->residual_after_sweep, r->curve_sweep_count));
 }
 
 /* The paper's column of a scene, times in us as ours. */
-static json_t *paper_column_json(const struct bench_published *p, int column)
+static json_t *paper_column_json(const struct bench_published_values *p, int column)
 {
     json_t *all = json_object(), *time = json_object();
     for (int i = 0; i < BENCH_PART_COUNT && p->time[column][0] > 0.0; i++) {

@@ -4,9 +4,9 @@
 
 static const struct {
     const char *name;
-    double settling_time;
+    double settling_duration;
     int ticks;
-    struct bench_published published;
+    struct bench_published_values published;
 } scenes[] = {
     {"bumpy_cube",
      -1.0,
@@ -40,16 +40,16 @@ static const struct {
      {.scene = "Octagon (fig. 16)", .sweeps = {3.0, 118.0}, .residual = {1e-15, 1e-15}}},
 };
 
-void bench_published(const char *name, struct bench_published *out, double *settling_time,
-                     int *ticks)
+void bench_published_values(const char *name, struct bench_published_values *out,
+                            double *settling_duration, int *ticks)
 {
     memset(out, 0, sizeof *out);
-    *settling_time = -1.0;
+    *settling_duration = -1.0;
     *ticks = 100;
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         if (!strcmp(name, scenes[i].name)) {
             *out = scenes[i].published;
-            *settling_time = scenes[i].settling_time;
+            *settling_duration = scenes[i].settling_duration;
             *ticks = scenes[i].ticks;
         }
     }

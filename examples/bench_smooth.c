@@ -26,7 +26,7 @@ static double processor_time(void)
 }
 
 /* Two pyramids over a regular polygon: their tips have `degree` edges, 50 mm above and below. */
-static void write_pyramids(FILE *to, int degree)
+static void write_double_pyramid_obj(FILE *to, int degree)
 {
     fputs("v 0 0 50000\nv 0 0 -50000\n", to);
     for (int i = 0; i < degree; i++) {
@@ -40,14 +40,14 @@ static void write_pyramids(FILE *to, int degree)
 }
 
 /* A torus of squares, each vertex with four edges, or of triangles, each with six. */
-static void write_ring(FILE *to, int are_triangles)
+static void write_torus_obj(FILE *to, int are_triangles)
 {
     for (int i = 0; i < RING * RING; i++) {
         const int a = i / RING, b = i % RING;
-        const double vertices_around = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
+        const double ring_vertex_count = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
         const double r = 5e4 + 2e4 * cos(tube);
-        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(vertices_around)),
-                lround(r * sin(vertices_around)), lround(2e4 * sin(tube)));
+        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(ring_vertex_count)),
+                lround(r * sin(ring_vertex_count)), lround(2e4 * sin(tube)));
     }
     for (int i = 0; i < RING * RING; i++) {
         const int a = i / RING, b = i % RING, c = (a + 1) % RING, d = (b + 1) % RING;
@@ -68,9 +68,9 @@ static int make_surface(int degree, int are_triangles, struct tact_charts **out,
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     if (degree) {
-        write_pyramids(to, degree);
+        write_double_pyramid_obj(to, degree);
     } else {
-        write_ring(to, are_triangles);
+        write_torus_obj(to, are_triangles);
     }
     int rc = fclose(to) ? tact_error_set(err, -ENOMEM, "out of memory")
                         : tact_charts_subdivision(text, size, "a control mesh", CONTROL_MESH_UNIT,
@@ -79,13 +79,13 @@ static int make_surface(int degree, int are_triangles, struct tact_charts **out,
     return rc;
 }
 
-static double random_fraction(uint64_t *state)
+static double draw_random_fraction(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-static double count_charts(const struct tact_charts *charts)
+static double mean_patch_count_of_charts(const struct tact_charts *charts)
 {
     struct tact_surface_point p;
     double place[3] = {0.0, 0.25, 0.25};
@@ -97,14 +97,14 @@ static double count_charts(const struct tact_charts *charts)
 
 /* Finds a random place on the surface; on pyramids, one near a tip. Returns -EDOM where none is
  * found. */
-static int find_place(const struct tact_charts *charts, double count, int degree, uint64_t *random,
-                      double place[3])
+static int find_random_surface_point(const struct tact_charts *charts, double count, int degree,
+                                     uint64_t *random, double place[3])
 {
     for (int i = 0; i < MOST_TRIES; i++) {
         struct tact_surface_point p;
-        place[0] = floor(count * random_fraction(random));
-        place[1] = random_fraction(random);
-        place[2] = (1.0 - place[1]) * random_fraction(random);
+        place[0] = floor(count * draw_random_fraction(random));
+        place[1] = draw_random_fraction(random);
+        place[2] = (1.0 - place[1]) * draw_random_fraction(random);
         if (!tact_charts_point(charts, place, &p) &&
             (!degree || tact_hypot(p.at[0], p.at[1]) < 8e-3)) {
             return 0;
@@ -122,19 +122,19 @@ static int measure_surface(int degree, int are_triangles, double *time, struct t
     struct tact_surface_point p;
     uint64_t random = 1;
     int rc = make_surface(degree, are_triangles, &charts, err);
-    const double count = rc ? 0.0 : count_charts(charts);
+    const double count = rc ? 0.0 : mean_patch_count_of_charts(charts);
     for (int i = 0; !rc && i < PLACES; i++) {
-        rc = find_place(charts, count, degree, &random, places[i]);
+        rc = find_random_surface_point(charts, count, degree, &random, places[i]);
         rc =
             rc ? tact_error_set(err, rc, "no random place on the surface lies near the vertex") : 0;
     }
     *time = INFINITY;
     for (int round = 0; !rc && round < ROUNDS; round++) {
-        const double start_time = processor_time();
+        const double processor_start_time = processor_time();
         for (int i = 0; !rc && i < PLACES; i++) {
             rc = tact_charts_point(charts, places[i], &p);
         }
-        *time = fmin(*time, (processor_time() - start_time) / PLACES);
+        *time = fmin(*time, (processor_time() - processor_start_time) / PLACES);
         rc = rc ? tact_error_set(err, rc, "the surface has no point at one of the random places")
                 : 0;
     }
@@ -176,13 +176,13 @@ static int run_bowl(const char *folder, struct smooth_bowl_row *row, struct tact
         options.ticks = (uint64_t)llround(scene->duration / row->period);
         rc = tact_session_create(scene, &options, &session, err);
     }
-    const double start_time = processor_time();
+    const double processor_start_time = processor_time();
     if (!rc) {
         rc = tact_session_run(session, &report);
         rc = rc ? tact_error_set(err, rc, "the bowl cannot be run") : 0;
     }
     if (!rc) {
-        row->time = processor_time() - start_time;
+        row->time = processor_time() - processor_start_time;
         tact_session_body_pose(session, 0, &pose);
         tact_v3_copy(row->position, pose.position);
         row->unconverged = (double)report.unconverged / (double)report.loop.ticks;
@@ -205,7 +205,8 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
         {"Loop, degree 5", 0.1933e-3, 5, 1},   {"Loop, degree 7", 0.2223e-3, 7, 1},
         {"Loop, degree 10", 0.2654e-3, 10, 1}, {"bicubic", 0.0801e-3, 0, 0},
     };
-    static const double bowl[SMOOTH_STEPS] = {6.542, 3.328, 1.766, 0.974, 0.521, 0.370, 0.286};
+    static const double published_bowl_speeds[SMOOTH_STEPS] = {6.542, 3.328, 1.766, 0.974,
+                                                               0.521, 0.370, 0.286};
     int rc = 0;
     for (int i = 0; !rc && out->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
         struct smooth_surface_row *row = &out->surface[i];
@@ -216,7 +217,7 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
     for (int i = 0; !rc && out->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
         struct smooth_bowl_row *row = &out->bowl[i];
         row->period = ldexp(1e-3, i);
-        row->published = bowl[i];
+        row->published = published_bowl_speeds[i];
         rc = run_bowl(folder, row, err);
     }
     return rc;
@@ -250,7 +251,7 @@ void print_smooth_tables(const struct smooth_bench_results *t)
 
 int smooth_tables_print_json(const struct smooth_bench_results *t)
 {
-    json_t *all = json_object(), *surfaces = json_array(), *bowl = json_array();
+    json_t *all = json_object(), *surfaces = json_array(), *published_bowl_speeds = json_array();
     for (int i = 0; t->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
         const struct smooth_surface_row *r = &t->surface[i];
         json_array_append_new(surfaces, json_pack("{s:s, s:f, s:f}", "surface", r->name,
@@ -258,14 +259,15 @@ int smooth_tables_print_json(const struct smooth_bench_results *t)
     }
     for (int i = 0; t->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
         const struct smooth_bowl_row *r = &t->bowl[i];
-        json_array_append_new(bowl, json_pack("{s:f, s:f, s:f, s:f, s:I, s:[f, f, f]}", "step_s",
-                                              r->period, "published_s", r->published, "time_s",
-                                              r->time, "unconverged", r->unconverged, "edges",
-                                              (json_int_t)r->edges, "position_m", r->position[0],
-                                              r->position[1], r->position[2]));
+        json_array_append_new(published_bowl_speeds,
+                              json_pack("{s:f, s:f, s:f, s:f, s:I, s:[f, f, f]}", "step_s",
+                                        r->period, "published_s", r->published, "time_s", r->time,
+                                        "unconverged", r->unconverged, "edges",
+                                        (json_int_t)r->edges, "position_m", r->position[0],
+                                        r->position[1], r->position[2]));
     }
     json_object_set_new(all, "1", surfaces);
-    json_object_set_new(all, "2", bowl);
+    json_object_set_new(all, "2", published_bowl_speeds);
     json_t *tables = json_pack("{s:o}", "tables", all);
     int rc = json_dumpf(tables, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) ? -ENOMEM : 0;
     json_decref(tables);

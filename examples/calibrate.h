@@ -9,7 +9,7 @@
 enum { CALIBRATE_MOST = 128, CALIBRATE_NUMBERS = 8 };
 
 /* One key of a calibration file: "axis.abs_x" and its numbers, or a text. */
-struct calibrate_entry {
+struct calibration_entry {
     char key[96];
     char text[256]; /* value of a key without numbers */
     int count;
@@ -18,7 +18,7 @@ struct calibrate_entry {
 
 struct calibrate_file {
     int count;
-    struct calibrate_entry entry[CALIBRATE_MOST];
+    struct calibration_entry entry[CALIBRATE_MOST];
 };
 
 /* The options of the command. */
@@ -30,11 +30,11 @@ struct calibrate_options {
     const char *channel;        /* input of a measurement card that is calibrated */
     const char *points;         /* its true values; */
     int degree;                 /* degree of the polynomial */
-    const char *zero;           /* or the force-torque sensor whose zero is measured */
+    const char *zeroed_sensor;  /* or the force-torque sensor whose zero is measured */
     const char *axis;           /* or the input of the haptic axis that is driven, */
     const char *drive;          /* the output that drives the haptic axis, */
     double limit;               /* the most force [N, N m], */
-    double travel;              /* how far the driven axis may move from where it is [m, rad]; */
+    double max_travel;          /* how far the driven axis may move from where it is [m, rad]; */
     const char *plugins;        /* folder of further device types, or NULL */
     const char *plot_path;      /* path of the plot of stable walls, or NULL */
     double seconds;             /* duration of a measurement [s] */
@@ -46,7 +46,7 @@ struct calibrate_options {
 };
 
 /* The values of a channel while it was observed. */
-struct calibrate_extremes {
+struct calibrate_channel_extremes {
     double low, high, mean, deviation;
 };
 
@@ -65,7 +65,7 @@ int calibrate_copy_settings(struct calibrate_file *file, const struct tact_scene
 void calibrate_choose_path(const struct calibrate_options *o, const struct tact_scene_device *def,
                            const char *directory, char *path, size_t size);
 /* Whether the text can be a value of YAML as it is: the name of an input device need not be. */
-int calibrate_is_plain(const char *text);
+int calibrate_is_plain_yaml_text(const char *text);
 /* Writes the file at once; an existing one only with force. Returns the exit code. */
 int calibrate_write(const struct calibrate_file *file, const char *path, int force);
 
@@ -74,14 +74,14 @@ int ask_user_and_wait_for_enter(const struct calibrate_options *o, const char *f
     __attribute__((format(printf, 2, 3)));
 /* Observes all channels for some seconds. EXIT_BAD where the device is lost. */
 int observe_channel_extremes(const struct tact_device *device, double seconds,
-                             struct calibrate_extremes *seen, int *faults);
+                             struct calibrate_channel_extremes *seen, int *faults);
 /* The three measurements; each adds entries to the calibration file and returns the exit code. */
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file);
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
                       struct calibrate_file *file);
-int calibrate_zero(const struct calibrate_options *o, const struct tact_device *device,
-                   const char *gauges, struct calibrate_file *file);
+int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_device *device,
+                          const char *gauges, struct calibrate_file *file);
 
 /* calibrate_drive.c: finds the numbers of a haptic axis, and the walls that it renders. */
 int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene *scene,

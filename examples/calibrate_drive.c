@@ -29,7 +29,7 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
                             const struct tact_scene_device *def, struct tact_plugins *plugins,
                             struct tact_device *device, struct haptic_axis *axis)
 {
-    static int quiet = 1;
+    static int are_messages_quiet = 1;
     struct tact_error err = {.line = 0};
     size_t count;
     const struct tact_device_type *const *known = tact_plugins_types(plugins, &count);
@@ -41,7 +41,7 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
                                               .setting_count = (int)def->settings_count,
                                               .period = scene->period,
                                               .user = type ? type->user : NULL,
-                                              .messages = {command_message, &quiet}};
+                                              .messages = {command_message, &are_messages_quiet}};
     if (!type) {
         fprintf(stderr, "tact: no device type %s\n", text_shown(def->type));
         return EXIT_USAGE;
@@ -62,7 +62,7 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
         .input = find_axis_channel(device->info.input, device->info.input_count, o->axis),
         .output = find_axis_channel(device->info.output, device->info.output_count, o->drive),
         .limit = o->limit,
-        .travel = o->travel,
+        .max_travel = o->max_travel,
         .period = scene->period,
         .timed = strcmp(def->type, "twin") != 0};
     if (axis->input < 0 || axis->output < 0 || !device->ops->write) {
@@ -73,7 +73,7 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
 }
 
 static void print_identified_axis(const struct identified_haptic_axis *found,
-                                  const struct stable_wall_stiffness *width)
+                                  const struct stable_wall_stiffness *wall_stiffness)
 {
     char text[512];
     tact_number_print(text, sizeof text,
@@ -83,20 +83,21 @@ static void print_identified_axis(const struct identified_haptic_axis *found,
                       found->resolution);
     fputs(text, stdout);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        const double stable = width->stiffness[i], unstable = width->unstable[i];
-        const char *limit = !isnan(stable) && !isnan(unstable) ? "stable to"
-                            : !isnan(stable)                   ? "stable to at least"
-                                                               : "stable below";
-        if (isnan(stable) && isnan(unstable)) {
+        const double stable = wall_stiffness->stiffness[i],
+                     unstable_stiffness = wall_stiffness->unstable_stiffness[i];
+        const char *limit = !isnan(stable) && !isnan(unstable_stiffness) ? "stable to"
+                            : !isnan(stable)                             ? "stable to at least"
+                                                                         : "stable below";
+        if (isnan(stable) && isnan(unstable_stiffness)) {
             tact_number_print(text, sizeof text,
                               "# wall with damping %.4g: not tested, the axis has no damping\n",
-                              width->damping[i]);
+                              wall_stiffness->damping[i]);
         } else {
             tact_number_print(text, sizeof text,
                               "# wall with damping %.4g: %s %.6g, (b + B) / (T/2 + delay) is "
                               "%.6g\n",
-                              width->damping[i], limit, isnan(stable) ? unstable : stable,
-                              width->line[i]);
+                              wall_stiffness->damping[i], limit,
+                              isnan(stable) ? unstable_stiffness : stable, wall_stiffness->line[i]);
         }
         fputs(text, stdout);
     }
@@ -108,14 +109,15 @@ static json_t *real_or_null(double number)
 }
 
 static int report_identified_axis(json_t *report, const struct identified_haptic_axis *found,
-                                  const struct stable_wall_stiffness *width)
+                                  const struct stable_wall_stiffness *wall_stiffness)
 {
     json_t *walls = json_array();
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        json_array_append_new(walls,
-                              json_pack("{s:f, s:o, s:o, s:f}", "damping", width->damping[i],
-                                        "stiffness", real_or_null(width->stiffness[i]), "unstable",
-                                        real_or_null(width->unstable[i]), "line", width->line[i]));
+        json_array_append_new(
+            walls, json_pack("{s:f, s:o, s:o, s:f}", "damping", wall_stiffness->damping[i],
+                             "stiffness", real_or_null(wall_stiffness->stiffness[i]), "unstable",
+                             real_or_null(wall_stiffness->unstable_stiffness[i]), "line",
+                             wall_stiffness->line[i]));
     }
     json_object_update_new(report,
                            json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "mass", found->mass,
@@ -129,20 +131,20 @@ static int report_identified_axis(json_t *report, const struct identified_haptic
 static int write_calibrated_axis(const struct calibrate_options *o,
                                  const struct tact_scene_device *def, const char *model,
                                  const char *path, const struct identified_haptic_axis *found,
-                                 const struct stable_wall_stiffness *width)
+                                 const struct stable_wall_stiffness *wall_stiffness)
 {
     static struct calibrate_file file;
     struct tact_scene_haptic_axis axis = {
         .port = {found->mass, found->damping, found->delay, found->friction, found->resolution},
-        .stiffest = isnan(width->stiffness[0]) ? 0.0 : width->stiffness[0]};
-    if (isnan(width->stiffness[0]) && !isnan(width->unstable[0])) {
+        .stiffest = isnan(wall_stiffness->stiffness[0]) ? 0.0 : wall_stiffness->stiffness[0]};
+    if (isnan(wall_stiffness->stiffness[0]) && !isnan(wall_stiffness->unstable_stiffness[0])) {
         fprintf(stderr, "tact: no virtual wall was stable, not even at a quarter of the computed "
                         "stiffness: nothing is written\n");
         return EXIT_BAD;
     }
     snprintf(axis.channel, sizeof axis.channel, "%s", o->axis);
     int code = o->output ? EXIT_GOOD : calibrate_copy_settings(&file, def);
-    if (!code && calibrate_is_plain(model)) {
+    if (!code && calibrate_is_plain_yaml_text(model)) {
         code = calibrate_set_text(&file, "haptic_model", model);
     }
     code = code ? code : calibrate_set_haptic(&file, &axis);
@@ -158,7 +160,7 @@ static int write_calibrated_axis(const struct calibrate_options *o,
 /* Drives the axis of an open device. Returns the exit code; the device is closed. */
 static int measure_open_axis(const struct calibrate_options *o, struct haptic_axis *axis,
                              struct identified_haptic_axis *found,
-                             struct stable_wall_stiffness *width)
+                             struct stable_wall_stiffness *wall_stiffness)
 {
     int code = EXIT_GOOD;
     if (axis->timed) {
@@ -170,7 +172,7 @@ static int measure_open_axis(const struct calibrate_options *o, struct haptic_ax
     }
     command_install_stop_signals();
     code = code ? code : identify_haptic_axis(axis, found);
-    code = code ? code : haptic_measure_width(axis, found, width);
+    code = code ? code : measure_stable_wall_stiffness(axis, found, wall_stiffness);
     set_haptic_force(axis, 0.0);
     axis->device->ops->close(axis->device->self);
     if (!code && axis->late) {
@@ -208,7 +210,7 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
     struct tact_error err = {.line = 0};
     struct haptic_axis axis;
     struct identified_haptic_axis found;
-    struct stable_wall_stiffness width;
+    struct stable_wall_stiffness wall_stiffness;
     char path[4096] = "";
     if (o->output || def->calibration) {
         calibrate_choose_path(o, def, scene->directory, path, sizeof path);
@@ -218,20 +220,22 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
         code = command_error(&err);
     }
     code = code ? code : open_haptic_axis(o, scene, def, plugins, &device, &axis);
-    code = code ? code : measure_open_axis(o, &axis, &found, &width);
-    int written = EXIT_GOOD; /* nothing is asked of the person if the file will not be written */
+    code = code ? code : measure_open_axis(o, &axis, &found, &wall_stiffness);
+    int can_write_file =
+        EXIT_GOOD; /* nothing is asked of the person if the file will not be written */
     if (!code && !o->report) {
-        print_identified_axis(&found, &width);
+        print_identified_axis(&found, &wall_stiffness);
     }
     if (!code && path[0]) {
-        written = write_calibrated_axis(o, def, device.info.model, path, &found, &width);
+        can_write_file =
+            write_calibrated_axis(o, def, device.info.model, path, &found, &wall_stiffness);
     }
     if (!code && o->report) {
-        code = report_identified_axis(o->report, &found, &width);
+        code = report_identified_axis(o->report, &found, &wall_stiffness);
     }
-    code = code ? code : written;
+    code = code ? code : can_write_file;
     tact_plugins_close(plugins);
     return code || !o->plot_path
                ? code
-               : draw_stable_wall_stiffness(&width, &found, o->plot_path, o->force);
+               : draw_stable_wall_stiffness(&wall_stiffness, &found, o->plot_path, o->force);
 }

@@ -8,7 +8,7 @@
 #include "text.h"
 
 /* The entry of that key, created if absent. */
-static struct calibrate_entry *find_entry(struct calibrate_file *file, const char *key)
+static struct calibration_entry *find_or_add_entry(struct calibrate_file *file, const char *key)
 {
     for (int i = 0; i < file->count; i++) {
         if (!strcmp(file->entry[i].key, key)) {
@@ -20,8 +20,8 @@ static struct calibrate_entry *find_entry(struct calibrate_file *file, const cha
                 CALIBRATE_MOST);
         return NULL;
     }
-    struct calibrate_entry *entry = &file->entry[file->count++];
-    *entry = (struct calibrate_entry){.count = 0};
+    struct calibration_entry *entry = &file->entry[file->count++];
+    *entry = (struct calibration_entry){.count = 0};
     snprintf(entry->key, sizeof entry->key, "%s", key);
     return entry;
 }
@@ -29,7 +29,7 @@ static struct calibrate_entry *find_entry(struct calibrate_file *file, const cha
 int calibrate_set_numbers(struct calibrate_file *file, const char *key, const double *numbers,
                           int count)
 {
-    struct calibrate_entry *entry = find_entry(file, key);
+    struct calibration_entry *entry = find_or_add_entry(file, key);
     if (!entry) {
         return EXIT_BAD;
     }
@@ -41,7 +41,7 @@ int calibrate_set_numbers(struct calibrate_file *file, const char *key, const do
 
 int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text)
 {
-    struct calibrate_entry *entry = find_entry(file, key);
+    struct calibration_entry *entry = find_or_add_entry(file, key);
     if (!entry) {
         return EXIT_BAD;
     }
@@ -72,7 +72,7 @@ void calibrate_choose_path(const struct calibrate_options *o, const struct tact_
     }
 }
 
-int calibrate_is_plain(const char *text)
+int calibrate_is_plain_yaml_text(const char *text)
 {
     const char *c = text;
     while ((unsigned char)*c >= ' ' && (unsigned char)*c < 127) {
@@ -137,7 +137,7 @@ static void write_quoted_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
-static void print_calibration_value(FILE *to, const struct calibrate_entry *entry)
+static void print_calibration_value(FILE *to, const struct calibration_entry *entry)
 {
     if (!entry->count) {
         write_quoted_text(to, entry->text);

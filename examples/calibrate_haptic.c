@@ -39,7 +39,7 @@ static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *
     axis->device->ops->read(axis->device->self, axis->tick, (double)axis->tick * axis->period,
                             axis->timed ? tact_clock_now() : due, in);
     axis->tick++;
-    const int is_stop_requested = tact_stop_requested(command_stop());
+    const int is_stop_requested = tact_stop_requested(command_stop_flag());
     if (!is_stop_requested && (in->state == TACT_DEVICE_OK || in->state == TACT_DEVICE_STALE)) {
         return EXIT_GOOD;
     }
@@ -62,7 +62,7 @@ int step_haptic_axis(struct haptic_axis *axis, double *position)
                         "zero; nothing is found\n");
         return EXIT_BAD;
     }
-    axis->outside = fabs(*position - axis->start_position) > axis->travel;
+    axis->outside = fabs(*position - axis->start_position) > axis->max_travel;
     return EXIT_GOOD;
 }
 
@@ -108,11 +108,11 @@ static int apply_random_force_to_axis(struct haptic_axis *axis, double level, in
         if (left <= 0) {
             random = random * 1664525u + 1013904223u;
             left = 5 + (int)((random >> 16) % 40);
-            push = fabs(off) > 0.25 * axis->travel ? -copysign(level, off)
-                   : push > 0.0                    ? -level
-                                                   : level;
+            push = fabs(off) > 0.25 * axis->max_travel ? -copysign(level, off)
+                   : push > 0.0                        ? -level
+                                                       : level;
         }
-        if (fabs(off) > 0.5 * axis->travel) {
+        if (fabs(off) > 0.5 * axis->max_travel) {
             push = -copysign(level, off);
         }
         set_haptic_force(axis, push);
@@ -128,7 +128,7 @@ static int apply_random_force_to_axis(struct haptic_axis *axis, double level, in
 
 int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping)
 {
-    const int is_held_by_force = stiffness > 0.0 || damping > 0.0;
+    const int has_restoring_force = stiffness > 0.0 || damping > 0.0;
     double position, last = 0.0, bound = 0.0;
     for (int k = 0; k < SETTLING_TICK_COUNT; k++) {
         int code = step_haptic_axis(axis, &position);
@@ -137,8 +137,8 @@ int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double dampin
         }
         const double off = position - axis->start_position;
         last = k ? last : off;
-        bound = k ? bound : MAX_EXCURSION_RATIO * fmax(axis->travel, fabs(off));
-        if (is_held_by_force && fabs(off) > bound) {
+        bound = k ? bound : MAX_EXCURSION_RATIO * fmax(axis->max_travel, fabs(off));
+        if (has_restoring_force && fabs(off) > bound) {
             set_haptic_force(axis, 0.0);
             fprintf(stderr,
                     "tact: the force that is to bring the axis back leads it away, now %.3g from "
@@ -274,7 +274,7 @@ static int find_force_level_that_moves(struct haptic_axis *axis, double *level)
     *level = 0.02 * axis->limit;
     while (!code && *level < 0.5 * axis->limit) {
         code = apply_random_force_to_axis(axis, *level, EXCITATION_TRIAL_TICKS, NULL, NULL, &reach);
-        if (code || reach > 0.1 * axis->travel) {
+        if (code || reach > 0.1 * axis->max_travel) {
             break;
         }
         *level *= 1.5;
@@ -329,7 +329,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
     code = code ? code : step_haptic_axis(axis, &axis->start_position);
     axis->outside = 0;
     code = code ? code : find_force_level_that_moves(axis, &level);
-    const double stiffness = 0.2 * axis->limit / axis->travel;
+    const double stiffness = 0.2 * axis->limit / axis->max_travel;
     code = code ? code : settle_haptic_axis(axis, stiffness, 0.0);
     code = code ? code : settle_haptic_axis(axis, 0.0, 0.0);
     code = code ? code
@@ -342,7 +342,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
         fprintf(stderr, "tact: the axis does not move by the force; nothing is found\n");
         return EXIT_BAD;
     }
-    if (reach > MAX_EXCURSION_RATIO * axis->travel) {
+    if (reach > MAX_EXCURSION_RATIO * axis->max_travel) {
         fprintf(stderr,
                 "tact: the axis came %.3g from its start, further than --travel, when it was "
                 "pushed to and fro: it has too little damping, or the sign of the force or of the "

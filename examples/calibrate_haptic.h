@@ -11,7 +11,7 @@ struct haptic_axis {
     const struct tact_device *device;
     int input, output; /* its channels */
     double limit;      /* of the force [N] */
-    double travel;     /* distance from the start position beyond which no force is applied [m] */
+    double max_travel; /* distance from the start position beyond which no force is applied [m] */
     double period;     /* [s] */
     /* 1: a real device, ticks wait for their time; 0: a simulated twin, without waiting */
     int timed;
@@ -36,9 +36,9 @@ struct stable_wall_stiffness {
     double damping[HAPTIC_DAMPINGS]; /* of the wall [N s/m] */
     /* largest tested stiffness without a growing oscillation [N/m] */
     double stiffness[HAPTIC_DAMPINGS];
-    double unstable[HAPTIC_DAMPINGS]; /* smallest stiffness with a growing oscillation, the next
-                                         tried [N/m] */
-    double line[HAPTIC_DAMPINGS];     /* (b + B) / (T/2 + delay) [N/m] */
+    double unstable_stiffness[HAPTIC_DAMPINGS]; /* smallest stiffness with a growing oscillation,
+                                         the next tried [N/m] */
+    double line[HAPTIC_DAMPINGS];               /* (b + B) / (T/2 + delay) [N/m] */
 };
 
 /* Reads the axis in the next tick; then its force is to be set. EXIT_BAD, with force 0, where it is
@@ -52,10 +52,11 @@ int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double dampin
  */
 int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis *found);
 /* Raises the stiffness of a virtual wall at several dampings. Returns the exit code. */
-int haptic_measure_width(struct haptic_axis *axis, const struct identified_haptic_axis *found,
-                         struct stable_wall_stiffness *width);
+int measure_stable_wall_stiffness(struct haptic_axis *axis,
+                                  const struct identified_haptic_axis *found,
+                                  struct stable_wall_stiffness *wall_stiffness);
 /* Plots measured and computed wall stiffness over damping. Returns the exit code. */
-int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
+int draw_stable_wall_stiffness(const struct stable_wall_stiffness *wall_stiffness,
                                const struct identified_haptic_axis *found, const char *path,
                                int force);
 

@@ -36,7 +36,7 @@ int ask_user_and_wait_for_enter(const struct calibrate_options *o, const char *f
 }
 
 int observe_channel_extremes(const struct tact_device *device, double seconds,
-                             struct calibrate_extremes *seen, int *faults)
+                             struct calibrate_channel_extremes *seen, int *faults)
 {
     const int64_t start = tact_clock_now();
     const uint64_t ticks = (uint64_t)(seconds * 1e9 / PERIOD_NS) + 1;
@@ -58,7 +58,7 @@ int observe_channel_extremes(const struct tact_device *device, double seconds,
             double x = in.channel[i];
             if (tick == 1) {
                 first[i] = x;
-                seen[i] = (struct calibrate_extremes){.low = x, .high = x};
+                seen[i] = (struct calibrate_channel_extremes){.low = x, .high = x};
             }
             seen[i].low = fmin(seen[i].low, x);
             seen[i].high = fmax(seen[i].high, x);
@@ -92,10 +92,10 @@ static int is_axis_channel(const struct tact_device_channel *channel)
 /* The rest position is where an axis was released, before and after it was moved; its width is one
  * count more than was measured. */
 static int measure_axis_range(const struct calibrate_options *o, const char *name,
-                              const struct calibrate_extremes *before,
-                              const struct calibrate_extremes *moved,
-                              const struct calibrate_extremes *after, struct calibrate_file *file,
-                              int *count)
+                              const struct calibrate_channel_extremes *before,
+                              const struct calibrate_channel_extremes *moved,
+                              const struct calibrate_channel_extremes *after,
+                              struct calibrate_file *file, int *count)
 {
     const double low = fmin(before->low, after->low);
     const double high = fmax(before->high, after->high);
@@ -125,7 +125,7 @@ static int measure_axis_range(const struct calibrate_options *o, const char *nam
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file)
 {
-    static struct calibrate_extremes seen[3][TACT_DEVICE_CHANNELS];
+    static struct calibrate_channel_extremes seen[3][TACT_DEVICE_CHANNELS];
     const char *const steps[] = {"release every stick, lever and pedal",
                                  "now move every axis slowly to both of its ends, several times",
                                  "release everything again"};
@@ -237,7 +237,7 @@ static int fit_calibration_map(const struct calibrate_options *o, const double *
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
                       struct calibrate_file *file)
 {
-    static struct calibrate_extremes seen[TACT_DEVICE_CHANNELS];
+    static struct calibrate_channel_extremes seen[TACT_DEVICE_CHANNELS];
     double x[MOST_POINTS];
     double y[MOST_POINTS];
     double c[TERMS] = {0.0};
@@ -286,20 +286,20 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
     return fit_calibration_map(o, x, y, points, c, o->degree + 1, file);
 }
 
-int calibrate_zero(const struct calibrate_options *o, const struct tact_device *device,
-                   const char *gauges, struct calibrate_file *file)
+int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_device *device,
+                          const char *gauges, struct calibrate_file *file)
 {
-    static struct calibrate_extremes seen[TACT_DEVICE_CHANNELS];
+    static struct calibrate_channel_extremes seen[TACT_DEVICE_CHANNELS];
     double bias[CALIBRATE_NUMBERS];
     char key[96];
     int faults;
     int count = 0;
-    if (ask_user_and_wait_for_enter(o, "take all load off %s", o->zero) ||
+    if (ask_user_and_wait_for_enter(o, "take all load off %s", o->zeroed_sensor) ||
         observe_channel_extremes(device, o->seconds, seen, &faults)) {
         return EXIT_BAD;
     }
     if (faults) {
-        fprintf(stderr, "tact: a gauge of %s is saturated; nothing is written\n", o->zero);
+        fprintf(stderr, "tact: a gauge of %s is saturated; nothing is written\n", o->zeroed_sensor);
         return EXIT_BAD;
     }
     while (*gauges && count < CALIBRATE_NUMBERS) {
@@ -323,6 +323,6 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
         }
         gauges += length + (int)strspn(gauges + length, " \t\n");
     }
-    snprintf(key, sizeof key, "bias.%s", o->zero);
+    snprintf(key, sizeof key, "bias.%s", o->zeroed_sensor);
     return calibrate_set_numbers(file, key, bias, count);
 }

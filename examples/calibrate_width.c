@@ -19,16 +19,16 @@ enum { MAX_PRESSES = 90 };
 static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double damping,
                               double resolution, int *is_oscillation_growing)
 {
-    const double push = fmin(0.4 * axis->limit, 0.5 * axis->travel * stiffness);
+    const double push = fmin(0.4 * axis->limit, 0.5 * axis->max_travel * stiffness);
     const double depth = push / stiffness;
     double position, last, early = 0.0, late = 0.0;
     int code = step_haptic_axis(axis, &position);
-    const double wall = position - 0.5 * depth, rest = wall + depth;
+    const double wall_position = position - 0.5 * depth, rest = wall_position + depth;
     last = position;
     for (int k = 0; !code && k < PRESS; k++) {
-        const double in = fmax(0.0, position - wall);
-        const double slow = in > 0.0 ? damping * (position - last) / axis->period : 0.0;
-        set_haptic_force(axis, push - stiffness * in - slow);
+        const double in = fmax(0.0, position - wall_position);
+        const double damping_force = in > 0.0 ? damping * (position - last) / axis->period : 0.0;
+        set_haptic_force(axis, push - stiffness * in - damping_force);
         const double off = fabs(position - rest);
         early = k >= EARLY && k < LATE - EARLY ? fmax(early, off) : early;
         late = k >= LATE ? fmax(late, off) : late;
@@ -46,81 +46,85 @@ static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double
 
 /* Presses walls of rising stiffness at one damping until an oscillation grows. */
 static int find_stable_stiffness(struct haptic_axis *axis,
-                                 const struct identified_haptic_axis *found, int wall,
-                                 struct stable_wall_stiffness *width)
+                                 const struct identified_haptic_axis *found, int wall_position,
+                                 struct stable_wall_stiffness *wall_stiffness)
 {
-    const double soft = 0.2 * axis->limit / axis->travel;
-    double stiffness = MIN_STIFFNESS_FACTOR * width->line[wall];
-    width->stiffness[wall] = width->unstable[wall] = NAN;
-    for (int last_press = 0; last_press < MAX_PRESSES && stiffness > 0.0; last_press++) {
+    const double soft = 0.2 * axis->limit / axis->max_travel;
+    double stiffness = MIN_STIFFNESS_FACTOR * wall_stiffness->line[wall_position];
+    wall_stiffness->stiffness[wall_position] = wall_stiffness->unstable_stiffness[wall_position] =
+        NAN;
+    for (int press_count = 0; press_count < MAX_PRESSES && stiffness > 0.0; press_count++) {
         int is_oscillation_growing = 0;
         int code = settle_haptic_axis(axis, soft, found->damping);
         code = code ? code : settle_haptic_axis(axis, 0.0, found->damping);
         code = code ? code
-                    : press_virtual_wall(axis, stiffness, width->damping[wall], found->resolution,
-                                         &is_oscillation_growing);
+                    : press_virtual_wall(axis, stiffness, wall_stiffness->damping[wall_position],
+                                         found->resolution, &is_oscillation_growing);
         if (code) {
             return code;
         }
         if (is_oscillation_growing) {
-            width->unstable[wall] = stiffness;
+            wall_stiffness->unstable_stiffness[wall_position] = stiffness;
             break;
         }
-        width->stiffness[wall] = stiffness;
+        wall_stiffness->stiffness[wall_position] = stiffness;
         stiffness *= STIFFNESS_STEP_FACTOR;
     }
     return EXIT_GOOD;
 }
 
-int haptic_measure_width(struct haptic_axis *axis, const struct identified_haptic_axis *found,
-                         struct stable_wall_stiffness *width)
+int measure_stable_wall_stiffness(struct haptic_axis *axis,
+                                  const struct identified_haptic_axis *found,
+                                  struct stable_wall_stiffness *wall_stiffness)
 {
     static const double share[HAPTIC_DAMPINGS] = {0.0, 0.5, 1.0, 2.0};
     const double max_wall_damping = 0.1 * found->mass / (axis->period + found->delay);
     const double duration = MAX_PRESSES * (2 * SETTLING_TICK_COUNT + PRESS + 1) * axis->period;
     int code = EXIT_GOOD;
     for (int i = 0; !code && i < HAPTIC_DAMPINGS; i++) {
-        width->damping[i] = fmin(share[i] * found->damping, max_wall_damping);
-        width->line[i] = (found->damping + width->damping[i]) / (0.5 * axis->period + found->delay);
-        if (axis->timed && width->line[i] > 0.0) {
+        wall_stiffness->damping[i] = fmin(share[i] * found->damping, max_wall_damping);
+        wall_stiffness->line[i] =
+            (found->damping + wall_stiffness->damping[i]) / (0.5 * axis->period + found->delay);
+        if (axis->timed && wall_stiffness->line[i] > 0.0) {
             fprintf(stderr,
                     "wall %d of %d, damping %.3g: pressed at most %d times, stiffer each time, "
                     "in %.0f s\n",
-                    i + 1, HAPTIC_DAMPINGS, width->damping[i], MAX_PRESSES, duration);
+                    i + 1, HAPTIC_DAMPINGS, wall_stiffness->damping[i], MAX_PRESSES, duration);
         }
-        code = find_stable_stiffness(axis, found, i, width);
+        code = find_stable_stiffness(axis, found, i, wall_stiffness);
     }
     return code;
 }
 
 /* Draws the walls of which both sides of the limit were found, and marks the others. */
-static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness *width)
+static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness *wall_stiffness)
 {
-    int has_below_only = 0, bounded_above = 0, untested = 0;
+    int bounded_below = 0, bounded_above = 0, untested = 0;
     fputs("$width << EOD\n", to);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        const double stable = width->stiffness[i], unstable = width->unstable[i];
-        const int below = isnan(stable) && !isnan(unstable);
-        const int above = !isnan(stable) && isnan(unstable);
-        const int is_untested = isnan(stable) && isnan(unstable);
-        fprintf(to, "%.9g %.9g %.9g %.9g %.9g %.9g\n", width->damping[i], above ? NAN : stable,
-                width->line[i], above ? stable : NAN, below ? unstable : NAN,
-                is_untested ? 0.0 : NAN);
-        has_below_only += above;
+        const double stable = wall_stiffness->stiffness[i],
+                     unstable_stiffness = wall_stiffness->unstable_stiffness[i];
+        const int below = isnan(stable) && !isnan(unstable_stiffness);
+        const int above = !isnan(stable) && isnan(unstable_stiffness);
+        const int is_untested = isnan(stable) && isnan(unstable_stiffness);
+        fprintf(to, "%.9g %.9g %.9g %.9g %.9g %.9g\n", wall_stiffness->damping[i],
+                above ? NAN : stable, wall_stiffness->line[i], above ? stable : NAN,
+                below ? unstable_stiffness : NAN, is_untested ? 0.0 : NAN);
+        bounded_below += above;
         bounded_above += below;
         untested += is_untested;
     }
     fputs("EOD\nplot ", to);
-    if (has_below_only + bounded_above + untested < HAPTIC_DAMPINGS) {
+    if (bounded_below + bounded_above + untested < HAPTIC_DAMPINGS) {
         fputs("$width using 1:2 with linespoints pt 7 title 'measured', ", to);
     }
     fputs("$width using 1:3 with lines dt 2 title '(b + B) / (T/2 + delay)'", to);
-    fputs(has_below_only ? ", $width using 1:4 with points pt 8 title 'at least'" : "", to);
+    fputs(bounded_below ? ", $width using 1:4 with points pt 8 title 'at least'" : "", to);
     fputs(bounded_above ? ", $width using 1:5 with points pt 10 title 'below'" : "", to);
     fputs(untested ? ", $width using 1:6 with points pt 2 title 'not tested'\n" : "\n", to);
 }
 
-int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
+int draw_stable_wall_stiffness(const struct stable_wall_stiffness *wall_stiffness,
                                const struct identified_haptic_axis *found, const char *path,
                                int force)
 {
@@ -137,6 +141,6 @@ int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
           d.to);
     fprintf(d.to, "set title 'mass %.3g kg, damping %.3g N s/m, delay %.3g ms'\n", found->mass,
             found->damping, found->delay * 1e3);
-    write_gnuplot_of_walls(d.to, width);
+    write_gnuplot_of_walls(d.to, wall_stiffness);
     return drawing_close(&d);
 }

@@ -73,8 +73,8 @@ struct query {
     const char *name, *folder, *out;
     const char *scene[MOST_SCENES]; /* names, or paths where there is a dot */
     int count, json, force;
-    int figures; /* bits 3, 4, 5: of Yi and Drumwright */
-    int tables;  /* bits 1, 2: of Kry and Pai */
+    int requested_figures; /* bits 3, 4, 5: of Yi and Drumwright */
+    int tables;            /* bits 1, 2: of Kry and Pai */
     struct bench_options options;
 };
 
@@ -101,7 +101,7 @@ static int add_requested_figure(struct query *q, const char *text)
     if (text[0] < '3' || text[0] > '5' || text[1]) {
         return command_usage(q->name, "--figure %s: 3, 4 or 5 is expected", text);
     }
-    q->figures |= 1 << (text[0] - '0');
+    q->requested_figures |= 1 << (text[0] - '0');
     return 0;
 }
 
@@ -142,7 +142,7 @@ static int set_bench_option(struct query *q, int option, const char *text)
         q->options.sweeps = value < 1e4 ? (int)value : 10000;
         return code;
     case 'b':
-        return parse_option_number(q, "--settle", text, 0.0, &q->options.settling_time);
+        return parse_option_number(q, "--settle", text, 0.0, &q->options.settling_duration);
     case 'u':
         return parse_option_number(q, "--update", text, 0.0, &q->options.update);
     case 'o':
@@ -198,10 +198,13 @@ static int measure_convex_figures(const struct query *q)
     struct convex_bench_results *convex_results = calloc(1, sizeof *convex_results);
     int rc = convex_results ? 0 : -ENOMEM;
     if (!rc) {
-        convex_results->wanted = q->figures;
-        rc = q->figures & 1 << 3 ? measure_falling_box(convex_results->curve) : 0;
-        rc = !rc && q->figures & 1 << 4 ? measure_plate_in_hole(convex_results->hole) : rc;
-        rc = !rc && q->figures & 1 << 5 ? measure_ball_in_corner(convex_results->ball) : rc;
+        convex_results->wanted = q->requested_figures;
+        rc = q->requested_figures & 1 << 3 ? measure_falling_box(convex_results->curve) : 0;
+        rc = !rc && q->requested_figures & 1 << 4
+                 ? measure_plate_in_hole(convex_results->plate_in_hole_results)
+                 : rc;
+        rc = !rc && q->requested_figures & 1 << 5 ? measure_ball_in_corner(convex_results->ball)
+                                                  : rc;
     }
     if (rc) {
         fprintf(stderr, "tact %s: a figure cannot be measured: %s\n", q->name, strerror(-rc));
@@ -255,23 +258,23 @@ static int measure_bench_scenes(const struct query *q)
 
 int cmd_bench(int argc, char **argv)
 {
-    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
-                                          {"scenes", required_argument, NULL, 'f'},
-                                          {"table", required_argument, NULL, 'T'},
-                                          {"figure", required_argument, NULL, 'g'},
-                                          {"ticks", required_argument, NULL, 't'},
-                                          {"settle", required_argument, NULL, 'b'},
-                                          {"update", required_argument, NULL, 'u'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"sweeps", required_argument, NULL, 'n'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"force", no_argument, NULL, 'F'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"scene", required_argument, NULL, 's'},
+                                                 {"scenes", required_argument, NULL, 'f'},
+                                                 {"table", required_argument, NULL, 'T'},
+                                                 {"figure", required_argument, NULL, 'g'},
+                                                 {"ticks", required_argument, NULL, 't'},
+                                                 {"settle", required_argument, NULL, 'b'},
+                                                 {"update", required_argument, NULL, 'u'},
+                                                 {"output", required_argument, NULL, 'o'},
+                                                 {"sweeps", required_argument, NULL, 'n'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"force", no_argument, NULL, 'F'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0], .folder = BENCH_SCENE_FOLDER};
-    q.options = (struct bench_options){.sweeps = 2000, .settling_time = -1.0, .update = 1e-10};
+    q.options = (struct bench_options){.sweeps = 2000, .settling_duration = -1.0, .update = 1e-10};
     int c, code = 0;
-    while (!code && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+    while (!code && (c = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
@@ -286,14 +289,14 @@ int cmd_bench(int argc, char **argv)
                    ? add_bench_scene(&q, argv[i])
                    : command_usage(q.name, "%s: the path of a scene is expected", argv[i]);
     }
-    if (!code && q.figures && (q.count || (q.out && !(q.figures & 1 << 3)))) {
+    if (!code && q.requested_figures && (q.count || (q.out && !(q.requested_figures & 1 << 3)))) {
         code = command_usage(q.name, q.count ? "--figure: it cannot be combined with scenes"
                                              : "-o: only figure 3 can be drawn");
     }
-    if (!code && q.tables && (q.count || q.figures || q.out)) {
+    if (!code && q.tables && (q.count || q.requested_figures || q.out)) {
         code = command_usage(q.name, "--table: it cannot be combined with scenes, --figure or -o");
     }
-    for (size_t i = 0; !code && !q.figures && !q.tables && !q.count && i < NAMES; i++) {
+    for (size_t i = 0; !code && !q.requested_figures && !q.tables && !q.count && i < NAMES; i++) {
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
@@ -306,5 +309,5 @@ int cmd_bench(int argc, char **argv)
     if (q.tables) {
         return measure_tables(&q);
     }
-    return q.figures ? measure_convex_figures(&q) : measure_bench_scenes(&q);
+    return q.requested_figures ? measure_convex_figures(&q) : measure_bench_scenes(&q);
 }

@@ -130,19 +130,19 @@ static const struct tact_scene_device *find_device(const struct tact_scene *scen
 
 /* Whether a setting of the scene is used while its device is measured: its selection, and how it is
  * read. The zero of gauges is in their inputs' units. */
-static int count_setting_numbers(const char *key, const char *type, int zero)
+static int count_setting_numbers(const char *key, const char *type, int zeroed_sensor)
 {
     static const char *const input[] = {"path", "match", "serial", "phys", "relative", NULL};
     static const char *const board[] = {"board",       "inputs",      "reference",
                                         "input_range", "calibration", "stream",
                                         "input_map",   "input_units", NULL};
     const int is_measurement_card = !strcmp(type, "comedi");
-    if (is_measurement_card && zero && !strncmp(key, "maps.", 5)) {
+    if (is_measurement_card && zeroed_sensor && !strncmp(key, "maps.", 5)) {
         return 1;
     }
     for (const char *const *k = is_measurement_card ? board : input; *k; k++) {
         if (!strcmp(key, *k)) {
-            return zero || (strcmp(key, "input_map") && strcmp(key, "input_units"));
+            return zeroed_sensor || (strcmp(key, "input_map") && strcmp(key, "input_units"));
         }
     }
     return 0;
@@ -161,7 +161,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
     const struct tact_device_type *const *known = tact_devices_builtin(&types);
     const struct tact_device_type *type = tact_device_type_find(known, types, def->type);
     for (uint32_t i = 0; i < def->settings_count && count < 60; i++) {
-        if (count_setting_numbers(def->settings[i].key, def->type, o->zero != NULL)) {
+        if (count_setting_numbers(def->settings[i].key, def->type, o->zeroed_sensor != NULL)) {
             settings[count++] = def->settings[i];
         }
     }
@@ -216,15 +216,15 @@ static int measure_scene_device(const struct calibrate_options *o,
     static struct calibrate_file file;
     char path[4096];
     const int is_measurement_card = !strcmp(def->type, "comedi");
-    const char *gauges = o->zero ? get_gauges_of_sensor(def, o->zero) : NULL;
+    const char *gauges = o->zeroed_sensor ? get_gauges_of_sensor(def, o->zeroed_sensor) : NULL;
     struct calibrate_options own = *o;
     own.seconds = o->seconds > 0.0 ? o->seconds : is_measurement_card ? 0.5 : 2.0;
-    if (o->zero && !gauges) {
+    if (o->zeroed_sensor && !gauges) {
         fprintf(stderr, "tact: %s has no force-torque sensor %s in the scene\n", o->device,
-                o->zero);
+                o->zeroed_sensor);
         return EXIT_USAGE;
     }
-    if (is_measurement_card != (o->channel || o->zero)) {
+    if (is_measurement_card != (o->channel || o->zeroed_sensor)) {
         fprintf(stderr,
                 is_measurement_card ? "tact: %s: give --channel and --points, or --zero\n"
                                     : "tact: %s: --channel and --zero are for measurement cards\n",
@@ -238,13 +238,13 @@ static int measure_scene_device(const struct calibrate_options *o,
         return code;
     }
     code = o->output ? EXIT_GOOD : calibrate_copy_settings(&file, def);
-    if (!code && calibrate_is_plain(device.info.model)) {
+    if (!code && calibrate_is_plain_yaml_text(device.info.model)) {
         code = calibrate_set_text(&file, "calibrated_for", device.info.model);
     }
     if (!code) {
-        code = o->zero      ? calibrate_zero(&own, &device, gauges, &file)
-               : o->channel ? calibrate_channel(&own, &device, &file)
-                            : calibrate_axes(&own, &device, &file);
+        code = o->zeroed_sensor ? calibrate_sensor_zero(&own, &device, gauges, &file)
+               : o->channel     ? calibrate_channel(&own, &device, &file)
+                                : calibrate_axes(&own, &device, &file);
     }
     device.ops->close(device.self);
     code = code ? code : calibrate_write(&file, path, o->force);
@@ -351,10 +351,10 @@ static int parse_calibrate_option(char *name, int c, struct calibrate_options *o
         bad = parse_number_within(optarg, 1e-6, 1e4, &o->limit);
         break;
     case 'T':
-        bad = parse_number_within(optarg, 1e-6, 100.0, &o->travel);
+        bad = parse_number_within(optarg, 1e-6, 100.0, &o->max_travel);
         break;
     case 'z':
-        o->zero = optarg;
+        o->zeroed_sensor = optarg;
         break;
     case 'd':
         bad = parse_number_within(optarg, 1.0, 3.0, &value) || value != floor(value);
@@ -409,16 +409,16 @@ int cmd_calibrate(int argc, char **argv)
         return command_usage(argv[0], "expected one device");
     }
     o.device = argv[optind];
-    if (!!o.channel != !!o.points || (o.channel && o.zero)) {
+    if (!!o.channel != !!o.points || (o.channel && o.zeroed_sensor)) {
         return command_usage(argv[0], "expected --channel with --points, or --zero");
     }
-    const int is_haptic_calibration = o.axis && o.drive && o.limit > 0.0 && o.travel > 0.0;
-    if ((o.axis || o.drive || o.plot_path || o.plugins || o.limit > 0.0 || o.travel > 0.0) &&
-        (!is_haptic_calibration || o.channel || o.zero || !o.scene)) {
+    const int is_haptic_calibration = o.axis && o.drive && o.limit > 0.0 && o.max_travel > 0.0;
+    if ((o.axis || o.drive || o.plot_path || o.plugins || o.limit > 0.0 || o.max_travel > 0.0) &&
+        (!is_haptic_calibration || o.channel || o.zeroed_sensor || !o.scene)) {
         return command_usage(argv[0],
                              "a haptic axis needs --scene, --axis, --drive, --limit and --travel");
     }
-    if ((o.channel || o.zero) && !o.scene) {
+    if ((o.channel || o.zeroed_sensor) && !o.scene) {
         return command_usage(argv[0], "a measurement card needs --scene, which has its inputs");
     }
     o.report = o.json ? json_object() : NULL;

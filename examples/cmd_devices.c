@@ -225,7 +225,7 @@ static void print_attached_devices(const struct tact_attached *attached)
 struct test {
     const char *name; /* name of the device, or NULL */
     double seconds;
-    enum devices_force force;
+    enum devices_force_output force;
     const char *output;
 };
 
@@ -249,7 +249,7 @@ static int parse_test_option(struct test *test, int option, const char *command)
     default:
         for (int i = 0; i < 3; i++) {
             if (!strcmp(optarg, words[i])) {
-                test->force = (enum devices_force)i;
+                test->force = (enum devices_force_output)i;
                 return 0;
             }
         }
@@ -262,8 +262,8 @@ static int run_device_test(const struct tact_attached *attached, const struct te
     struct devices_target target;
     int code = devices_find_by_name(attached, test->name, &target);
     json_t *report = json && !code ? json_pack("{s:n}", "force") : NULL;
-    code = code ? code : devices_test(&target, test->seconds, report);
-    code = code ? code : devices_force(&target, test->force, test->output, report);
+    code = code ? code : devices_show_live_values(&target, test->seconds, report);
+    code = code ? code : devices_force_output(&target, test->force, test->output, report);
     return report && devices_print_json(report) && !code ? EXIT_USAGE : code;
 }
 

@@ -39,25 +39,25 @@ static int step_to_next_common_tick(struct sides *s, struct difference *d)
 {
     int rc[2] = {tact_log_next(s->log[0], s->record[0]), tact_log_next(s->log[1], s->record[1])};
     while (rc[0] > 0 && rc[1] > 0 && s->record[0]->tick != s->record[1]->tick) {
-        int index_of_earlier_log = s->record[1]->tick < s->record[0]->tick;
-        d->unmatched_ticks[index_of_earlier_log]++;
-        rc[index_of_earlier_log] =
-            tact_log_next(s->log[index_of_earlier_log], s->record[index_of_earlier_log]);
+        int earlier_log_index = s->record[1]->tick < s->record[0]->tick;
+        d->unmatched_tick_counts[earlier_log_index]++;
+        rc[earlier_log_index] =
+            tact_log_next(s->log[earlier_log_index], s->record[earlier_log_index]);
     }
     for (int i = 0; i < 2 && rc[0] >= 0 && rc[1] >= 0; i++) {
         while (rc[i] > 0 && rc[!i] == 0) {
-            d->unmatched_ticks[i]++;
+            d->unmatched_tick_counts[i]++;
             rc[i] = tact_log_next(s->log[i], s->record[i]);
         }
     }
     return rc[0] < 0 ? rc[0] : (rc[1] < 0 ? rc[1] : rc[0] && rc[1]);
 }
 
-static int compare_two_logs(char **paths, struct sides *s, struct difference *d,
+static int compare_two_logs(char **log_paths, struct sides *s, struct difference *d,
                             struct tact_error *err)
 {
     for (int i = 0; i < 2; i++) {
-        int rc = tact_log_open(paths[i], &s->log[i], err);
+        int rc = tact_log_open(log_paths[i], &s->log[i], err);
         if (rc) {
             return rc;
         }
@@ -75,7 +75,7 @@ static int compare_two_logs(char **paths, struct sides *s, struct difference *d,
 
 int cmd_diff(int argc, char **argv)
 {
-    int json = 0, end = command_takes_json(argc, argv, help, &json);
+    int json = 0, end = command_parse_only_json(argc, argv, help, &json);
     if (end >= 0) {
         return end;
     }
@@ -90,8 +90,8 @@ int cmd_diff(int argc, char **argv)
         code = command_error(&err);
     } else {
         int whole = tact_log_state(s.log[0])->complete && tact_log_state(s.log[1])->complete;
-        int same = !d.differing && !d.unmatched_field_count && !d.unmatched_ticks[0] &&
-                   !d.unmatched_ticks[1];
+        int same = !d.differing && !d.unmatched_field_count && !d.unmatched_tick_counts[0] &&
+                   !d.unmatched_tick_counts[1];
         int differ_only_by_truncation = !whole && !d.differing && !d.unmatched_field_count;
         code =
             same && whole ? EXIT_GOOD : (differ_only_by_truncation ? EXIT_DAMAGED_LOG : EXIT_BAD);

@@ -81,7 +81,7 @@ static void print_doctor_table(const struct tact_doctor_report *report)
 
 int cmd_doctor(int argc, char **argv)
 {
-    int json = 0, end = command_takes_json(argc, argv, help, &json);
+    int json = 0, end = command_parse_only_json(argc, argv, help, &json);
     if (end >= 0) {
         return end;
     }

@@ -88,8 +88,9 @@ static int measure_query_time(struct answer *a)
         struct tact_field_contact contact;
         int axis = side / 2;
         double sign = side % 2 ? -1.0 : 1.0;
-        const double flip[4] = {0.0, axis == 0 ? 0.0 : 1.0, axis == 0 ? 1.0 : 0.0, 0.0};
-        tact_quat_mul(at.quat_wxyz, turn[axis], side % 2 ? flip : own.quat_wxyz);
+        const double section_view_rotation[4] = {0.0, axis == 0 ? 0.0 : 1.0, axis == 0 ? 1.0 : 0.0,
+                                                 0.0};
+        tact_quat_mul(at.quat_wxyz, turn[axis], side % 2 ? section_view_rotation : own.quat_wxyz);
         at.position[axis] = (side % 2 ? bounds->upper[axis] : bounds->lower[axis]) +
                             sign * 0.2 * a->quality.deepest;
         double before = get_processor_time();
@@ -178,7 +179,7 @@ static int compute_and_print_field(const struct request *q, const char *name, co
                                         q->axis,
                                         isnan(q->at) ? a.mesh->centroid[q->axis] : q->at,
                                         a.quality.deepest};
-        code = !code && q->out ? section_draw(&section, name, q->out, q->force) : code;
+        code = !code && q->out ? field_section_draw(&section, name, q->out, q->force) : code;
         code = !code && a.quality.worst > 0.5 * q->material.thickness ? EXIT_FIELD_REFUSED : code;
     }
     tact_field_free(a.field);

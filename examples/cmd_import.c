@@ -119,7 +119,7 @@ static int load_template_scene(const struct import *i, struct tact_scene **out,
         int size = snprintf(text, sizeof text,
                             "name: %s\nperiod: %.17g\nduration: %.17g\nmoments: {source: host}\n"
                             "devices:\n  - {name: recording, type: import}\n",
-                            import_name(i), i->period, (double)i->ticks * i->period);
+                            import_session_name(i), i->period, (double)i->ticks * i->period);
         return tact_scene_parse(text, (uint64_t)size, i->map_path, NULL, out, err);
     }
     snprintf(folder, sizeof folder, "%s", i->map_path);
@@ -145,7 +145,7 @@ static void format_import_facts(const struct import *i, char text[IMPORT_FACT_CO
     size_t used = 0;
     snprintf(text[0], sizeof text[0], "%s", i->csv_path);
     snprintf(text[1], sizeof text[1], "%zu rows, %.6g Hz, %llu dropped as their time repeats",
-             i->rows, 1.0 / i->usual, (ull)i->dropped);
+             i->rows, 1.0 / i->median_row_interval, (ull)i->dropped);
     snprintf(text[2], sizeof text[2], "%llu gaps, the longest %.6g s", (ull)i->gaps,
              i->longest_time_gap);
     text[3][0] = 0;
@@ -154,7 +154,7 @@ static void format_import_facts(const struct import *i, char text[IMPORT_FACT_CO
                                  i->group[k].name, (ull)i->group[k].repeated);
     }
     snprintf(text[4], sizeof text[4], "linear, repeated rows %s",
-             import_interpolates_repeats(i) ? "filled" : "kept");
+             import_must_interpolate_repeats(i) ? "filled" : "kept");
     for (int k = 0; k < IMPORT_FACT_COUNT; k++) {
         facts[k] = (struct tact_log_fact){keys[k], text[k]};
     }
@@ -172,8 +172,8 @@ static int record_imported_session(const struct import *i, const char *out, int 
     char text[IMPORT_FACT_COUNT][512];
     size_t count;
     const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
-    const struct tact_log_attachment map = {"import.yaml", "application/yaml", i->map_text,
-                                            i->map_size};
+    const struct tact_log_attachment map = {"import.yaml", "application/yaml", i->import_map_text,
+                                            i->import_map_bytes};
     const struct tact_recorder_content imported_content = {
         .attachments = &map,
         .attachment_count = 1,
@@ -213,8 +213,8 @@ static int record_imported_session(const struct import *i, const char *out, int 
 static void print_import_table(const struct import *i, const char *out)
 {
     printf("%s: %zu rows in %.3f s, %.6g Hz; %llu ticks of %g ms in %s\n", text_shown(i->csv_path),
-           i->rows, i->time[i->rows - 1], 1.0 / i->usual, (ull)i->ticks, i->period * 1e3,
-           text_shown(out));
+           i->rows, i->time[i->rows - 1], 1.0 / i->median_row_interval, (ull)i->ticks,
+           i->period * 1e3, text_shown(out));
     printf("  %llu gaps, the longest %.6g s; %llu rows dropped that had the time of another\n",
            (ull)i->gaps, i->longest_time_gap, (ull)i->dropped);
     printf("  %-24s %8s %10s %9s %8s\n", "measured together", "channels", "repeated", "of rows",
@@ -236,11 +236,12 @@ static int print_import_json(const struct import *i, const char *out)
                                       (json_int_t)g->repeated, "longest_run",
                                       (json_int_t)g->longest));
     }
-    json_t *all = json_pack(
-        "{s:o, s:o, s:I, s:f, s:f, s:I, s:I, s:f, s:I, s:o}", "source", text_json(i->csv_path),
-        "log", text_json(out), "rows", (json_int_t)i->rows, "rate_Hz", 1.0 / i->usual, "duration_s",
-        i->time[i->rows - 1], "ticks", (json_int_t)i->ticks, "gaps", (json_int_t)i->gaps,
-        "longest_gap_s", i->longest_time_gap, "dropped", (json_int_t)i->dropped, "groups", groups);
+    json_t *all =
+        json_pack("{s:o, s:o, s:I, s:f, s:f, s:I, s:I, s:f, s:I, s:o}", "source",
+                  text_json(i->csv_path), "log", text_json(out), "rows", (json_int_t)i->rows,
+                  "rate_Hz", 1.0 / i->median_row_interval, "duration_s", i->time[i->rows - 1],
+                  "ticks", (json_int_t)i->ticks, "gaps", (json_int_t)i->gaps, "longest_gap_s",
+                  i->longest_time_gap, "dropped", (json_int_t)i->dropped, "groups", groups);
     return text_print_json(all);
 }
 
@@ -313,22 +314,22 @@ int cmd_import(int argc, char **argv)
         hand.quiet |= c == 'q';
     }
     const char *const inputs[] = {argv[optind], argc - optind > 1 ? argv[optind + 1] : NULL};
-    const bool is_hand = argc - optind == 1 && is_hand_file(inputs[0]);
-    if ((json && argc - optind == 1) || (of_hand && !is_hand)) {
+    const bool is_hand_import = argc - optind == 1 && is_hand_file(inputs[0]);
+    if ((json && argc - optind == 1) || (of_hand && !is_hand_import)) {
         return command_usage(argv[0], json && argc - optind == 1
                                           ? "--json is for DATA.csv"
                                           : "--material and --collision are for a hand");
     }
-    if (is_hand) {
+    if (is_hand_import) {
         c = hand.out ? is_output_allowed(argv[0], hand.out, hand.force, inputs, 1) : EXIT_GOOD;
         hand.path = inputs[0];
         return c ? c : import_hand(argv[0], &hand);
     }
-    const bool is_step = argc - optind == 1 && is_step_file(inputs[0]);
-    if (argc - optind == 1 && (is_step || is_mesh_file(inputs[0])) && hand.out) {
+    const bool is_step_import = argc - optind == 1 && is_step_file(inputs[0]);
+    if (argc - optind == 1 && (is_step_import || is_mesh_file(inputs[0])) && hand.out) {
         c = is_output_allowed(argv[0], hand.out, hand.force, inputs, 1);
         hand.path = inputs[0];
-        return c ? c : (is_step ? import_step : import_mesh)(argv[0], &hand);
+        return c ? c : (is_step_import ? import_step : import_mesh)(argv[0], &hand);
     }
     if (argc - optind != 2 || !hand.out) {
         return command_usage(argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected, or a hand "

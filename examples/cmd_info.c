@@ -91,14 +91,14 @@ static void print_links(const struct info *i)
         const double *values = i->survey.last + i->view.device_inputs[k] + 2;
         int printed_input_count = 0;
         for (int m = 0; m < device->input_count; m++) {
-            if (survey_is_of_link(device, m)) {
-                const int is_plain = !strcmp(device->input[m].unit, "1");
+            if (survey_is_link_quality_input(device, m)) {
+                const int is_unit_one = !strcmp(device->input[m].unit, "1");
                 if (!printed_input_count++) {
                     printf("  link       %s:", text_shown(device->name));
                 }
                 printf("%s %s %.6g%s%s", printed_input_count > 1 ? "," : "",
-                       text_shown(device->input[m].name), values[m], is_plain ? "" : " ",
-                       is_plain ? "" : text_shown(device->input[m].unit));
+                       text_shown(device->input[m].name), values[m], is_unit_one ? "" : " ",
+                       is_unit_one ? "" : text_shown(device->input[m].unit));
             }
         }
         printf("%s", printed_input_count ? "\n" : "");

@@ -123,7 +123,7 @@ int cmd_link(int argc, char **argv)
     code = code ? code : link_measure(argv[0], &o, &measurement);
     code = code ? code : link_print(&o, &scene, &measurement);
     tact_scene_free(scene.scene);
-    free(measurement.arrivals);
+    free(measurement.packet_arrivals);
     if (measurement.endpoint.socket >= 0) {
         tact_network_endpoint_close(&measurement.endpoint);
     }

@@ -265,8 +265,9 @@ int cmd_picture(int argc, char **argv)
     if (!code) {
         s.path = argv[optind];
         const char *dot = strrchr(s.path, '.');
-        int stem = dot && !strchr(dot, '/') ? (int)(dot - s.path) : (int)strlen(s.path);
-        snprintf(beside, sizeof beside, "%.*s.png", stem, s.path);
+        int file_name_length_without_suffix =
+            dot && !strchr(dot, '/') ? (int)(dot - s.path) : (int)strlen(s.path);
+        snprintf(beside, sizeof beside, "%.*s.png", file_name_length_without_suffix, s.path);
         s.out = s.out ? s.out : beside;
         if (!text_ends_with(s.out, ".png") && !text_ends_with(s.out, ".svg") &&
             !text_ends_with(s.out, ".pdf")) {

@@ -67,7 +67,7 @@ static int make_plot(const char *command, char **paths, int count, const struct 
         whole = whole && !code && tact_log_state(sessions[i].log)->complete;
     }
     if (!code && count == 2) {
-        plot_join_clocks(sessions);
+        plot_align_session_clocks(sessions);
     }
     code = code ? code : draw_plot(command, sessions, count, out, force);
     for (int i = 0; i < 2; i++) {

@@ -179,7 +179,7 @@ static int recover_session_parts(const char *path, int json)
 
 int cmd_recover(int argc, char **argv)
 {
-    int json = 0, end = command_takes_json(argc, argv, help, &json);
+    int json = 0, end = command_parse_only_json(argc, argv, help, &json);
     if (end >= 0) {
         return end;
     }

@@ -129,7 +129,7 @@ struct replay {
     struct difference difference; /* difference of the recomputed part */
     char *slips;                  /* why the pairs slipped, JSON */
     int view;
-    struct replayed pages;
+    struct replayed replay_view;
 };
 
 static void store_slip_statistics(void *user, struct tact_session *session)
@@ -141,11 +141,11 @@ static void store_slip_statistics(void *user, struct tact_session *session)
 static int choose_next_replay_tick(void *user, struct tact_scene_log *view,
                                    const struct tact_log *log, uint64_t *next)
 {
-    return replay_view_choose_tick(&((struct replay *)user)->pages, view, log, next);
+    return replay_view_choose_tick(&((struct replay *)user)->replay_view, view, log, next);
 }
 
-static void on_tick(void *user, const struct tact_layout *layout, const struct tact_record *logged,
-                    const struct tact_record *replayed)
+static void add_replayed_tick(void *user, const struct tact_layout *layout,
+                              const struct tact_record *logged, const struct tact_record *replayed)
 {
     struct replay *r = user;
     struct difference *d = &r->difference;
@@ -153,7 +153,7 @@ static void on_tick(void *user, const struct tact_layout *layout, const struct t
         difference_compare_records(d, logged, replayed);
     }
     if (r->view) {
-        replay_view_add_tick(&r->pages, logged, replayed);
+        replay_view_add_tick(&r->replay_view, logged, replayed);
     }
 }
 
@@ -177,7 +177,7 @@ static int set_recompute_option(struct replay *r, const char *how)
 static int set_view_port(struct replay *r, const char *port)
 {
     r->view = 1;
-    return port && parse_port_number(port, &r->pages.port)
+    return port && parse_port_number(port, &r->replay_view.port)
                ? command_usage(r->name, "--view=%s: a port from 1 to 65535 is expected", port)
                : 0;
 }
@@ -195,11 +195,11 @@ static int replay_log(struct replay *r, const char *path)
     int rc = r->scene ? tact_scene_load(r->scene, &scene, &err) : 0;
     r->options.scene = scene;
     rc = rc ? rc : tact_replay_run_with(path, &r->options, report, &err);
-    if (r->pages.err.text[0]) {
+    if (r->replay_view.err.text[0]) {
         rc = -EIO;
-        err = r->pages.err;
+        err = r->replay_view.err;
     }
-    replay_view_close(&r->pages);
+    replay_view_close(&r->replay_view);
     tact_scene_free(scene);
     r->options.scene = NULL;
     if (rc) {
@@ -242,7 +242,7 @@ int cmd_replay(int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     struct replay r = {.name = argv[0],
                        .options = tact_replay_options_default(),
-                       .pages = {.browser = 1, .stop = command_stop()}};
+                       .replay_view = {.opens_browser = 1, .stop = command_stop_flag()}};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
         if (c == 'h') {
@@ -255,8 +255,9 @@ int cmd_replay(int argc, char **argv)
         r.options.playback_device = c == 'o' ? optarg : r.options.playback_device;
         r.scene = c == 's' ? optarg : r.scene;
         code = c == 'V' ? set_view_port(&r, optarg) : code;
-        code = c == 'O' ? parse_allowed_origin(r.name, optarg, &r.pages.allowed_origin) : code;
-        r.pages.browser &= c != 'B';
+        code =
+            c == 'O' ? parse_allowed_origin(r.name, optarg, &r.replay_view.allowed_origin) : code;
+        r.replay_view.opens_browser &= c != 'B';
         r.options.each |= c == 'e';
         r.options.realtime |= c == 'R';
         r.json |= c == 'j';
@@ -282,10 +283,10 @@ int cmd_replay(int argc, char **argv)
     r.options.ended = store_slip_statistics;
     r.options.user = &r;
     r.options.types = tact_devices_builtin(&r.options.type_count);
-    r.options.compared = r.view || r.recompute ? on_tick : NULL;
+    r.options.compared = r.view || r.recompute ? add_replayed_tick : NULL;
     r.options.turn = r.view ? choose_next_replay_tick : NULL;
     if (r.options.playback_device || r.options.realtime || r.view) {
-        r.options.stop = command_stop();
+        r.options.stop = command_stop_flag();
         command_install_stop_signals();
     }
     r.options.messages = (struct tact_messages){command_message, &r.quiet};

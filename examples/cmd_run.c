@@ -119,7 +119,7 @@ static int run_session_in_viewer(const struct run *run, const struct tact_scene 
 static int report_scene_error(const struct run *run, struct tact_error *err)
 {
     if (run->place) {
-        run->place(run->place_user, err);
+        run->place(run->place_error_user, err);
     }
     return command_error(err);
 }
@@ -173,7 +173,8 @@ static int open_moment_source(void *user, const struct tact_source_scene *scene,
 
 int run_loaded_scene(struct run *run, struct tact_scene *scene)
 {
-    struct live live = {.real = run->options.clock == TACT_LOOP_REAL, .period = scene->period};
+    struct live live_status = {.real = run->options.clock == TACT_LOOP_REAL,
+                               .period = scene->period};
     struct tact_plugins *plugins = NULL;
     struct tact_error err = {.line = 0};
     int code = EXIT_BAD;
@@ -183,11 +184,11 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
     }
     run->options.types = tact_plugins_types(plugins, &run->options.type_count);
     run->options.source = open_moment_source;
-    run->options.stop = command_stop();
+    run->options.stop = command_stop_flag();
     run->options.messages = (struct tact_messages){command_message, &run->quiet};
     run->options.watch = !run->quiet && isatty(STDERR_FILENO) ? live_print_status_line : NULL;
-    run->options.watch_user = &live;
-    run->pages.browser = !run->no_browser;
+    run->options.watch_user = &live_status;
+    run->pages.opens_browser = !run->must_not_open_browser;
     run->pages.address_stream = stderr;
     command_install_stop_signals();
     if (!override_scene_values(run, scene)) {

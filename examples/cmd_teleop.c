@@ -105,7 +105,7 @@ static int check_link(const char *command, const struct link_options *options,
     measurement.endpoint.socket = -1;
     int code = link_measure(command, options, &measurement);
     code = code ? code : link_print(options, link, &measurement);
-    free(measurement.arrivals);
+    free(measurement.packet_arrivals);
     if (measurement.endpoint.socket >= 0) {
         tact_network_endpoint_close(&measurement.endpoint);
     }
@@ -127,35 +127,36 @@ static int check_record(const struct run *run, const struct teleop *teleop)
 }
 
 /* Callback that moves an error in the generated scene to the line where the user wrote it. */
-struct placing {
+struct scene_placing {
     const struct teleop *teleop;
     struct teleop_places places;
 };
 
 static void locate_error_in_teleop_file(void *user, struct tact_error *err)
 {
-    const struct placing *p = user;
+    const struct scene_placing *p = user;
     teleop_place(p->teleop, &p->places, err);
 }
 
 /* Prints the scene, or measures the link. */
 static int print_scene_or_measure_link(const struct run *run, const struct options *o,
-                                       const struct placing *placing, struct link_scene *link)
+                                       const struct scene_placing *scene_placing,
+                                       struct link_scene *link)
 {
     struct link_options options = {
         .scene = run->scene, .seconds = o->seconds, .wait = o->wait, .json = run->json};
     struct tact_error err = {.line = 0}, unused;
     struct teleop_places other_scene_path;
     if (link_scene_read(&options, link, &err)) {
-        teleop_place(placing->teleop, &placing->places, &err);
+        teleop_place(scene_placing->teleop, &scene_placing->places, &err);
         return command_error(&err);
     }
     if (o->print) {
         fputs(link->scene->text, stdout);
         return EXIT_GOOD;
     }
-    teleop_scene(placing->teleop, strcmp(o->site, "local") != 0, &link->other, &other_scene_path,
-                 &unused); /* the other end's scene may not be on this machine */
+    teleop_scene(scene_placing->teleop, strcmp(o->site, "local") != 0, &link->other,
+                 &other_scene_path, &unused); /* the other end's scene may not be on this machine */
     teleop_places_free(&other_scene_path);
     return check_link(run->name, &options, link);
 }
@@ -163,23 +164,23 @@ static int print_scene_or_measure_link(const struct run *run, const struct optio
 static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
 {
     static struct link_scene link;
-    struct placing placing = {.teleop = teleop};
+    struct scene_placing scene_placing = {.teleop = teleop};
     struct tact_error err = {.line = 0};
     int code;
-    if (teleop_scene(teleop, !strcmp(o->site, "local"), &link.scene, &placing.places, &err)) {
+    if (teleop_scene(teleop, !strcmp(o->site, "local"), &link.scene, &scene_placing.places, &err)) {
         code = command_error(&err);
     } else if (o->check || o->print) {
-        code = print_scene_or_measure_link(run, o, &placing, &link);
+        code = print_scene_or_measure_link(run, o, &scene_placing, &link);
         tact_scene_free(link.other);
         tact_scene_free(link.scene);
     } else if ((code = check_record(run, teleop)) != EXIT_GOOD) {
         tact_scene_free(link.scene);
     } else {
         run->place = locate_error_in_teleop_file;
-        run->place_user = &placing;
+        run->place_error_user = &scene_placing;
         code = run_loaded_scene(run, link.scene);
     }
-    teleop_places_free(&placing.places);
+    teleop_places_free(&scene_placing.places);
     return code;
 }
 

@@ -52,7 +52,7 @@ static int view_scene(const char *command, const struct player_options *o)
     }
     char *argv[8] = {(char *)command, (char *)o->path, page};
     int argc = 3;
-    if (!o->browser) {
+    if (!o->opens_browser) {
         argv[argc++] = "--no-browser";
     }
     if (o->allowed_origin) {
@@ -75,7 +75,7 @@ int cmd_view(int argc, char **argv)
                                           {"allow-origin", required_argument, NULL, 'O'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    struct player_options o = {.browser = 1, .stop = command_stop()};
+    struct player_options o = {.opens_browser = 1, .stop = command_stop_flag()};
     struct tact_error err = {.line = 0};
     int c;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -93,7 +93,7 @@ int cmd_view(int argc, char **argv)
             good = server_is_valid_origin(optarg);
             o.allowed_origin = optarg;
         } else if (c == 'b') {
-            o.browser = 0;
+            o.opens_browser = 0;
         } else {
             return EXIT_USAGE;
         }

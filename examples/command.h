@@ -40,12 +40,12 @@ int command_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Parses the options of a subcommand that has only --json and --help. Returns the exit code if the
  * command ends here, or -1. */
-int command_takes_json(int argc, char **argv, const char *help, int *json);
+int command_parse_only_json(int argc, char **argv, const char *help, int *json);
 /* Messages of the library to stderr, without those of level INFO where *(int *)user is not 0. */
 void command_message(void *user, enum tact_message_level level, const char *text);
 
 /* signals.c: the stop flag that a session reads before every tick. */
-struct tact_stop *command_stop(void);
+struct tact_stop *command_stop_flag(void);
 /* The first SIGINT, SIGTERM or SIGHUP requests a clean end, which zeroes the forces; a second one
  * of its kind kills the process. A closed output pipe does not. */
 void command_install_stop_signals(void);

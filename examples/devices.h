@@ -17,10 +17,10 @@ struct devices_target {
     const struct tact_attached_board *board;
 };
 
-enum devices_force { DEVICES_FORCE_ASK, DEVICES_FORCE_YES, DEVICES_FORCE_NO };
+enum devices_force_output { DEVICES_FORCE_ASK, DEVICES_FORCE_YES, DEVICES_FORCE_NO };
 
-/* devices_test.c: the input device of that path or name, or the only one of which the name has this
- * part, else NULL; *match_count: how many there are. */
+/* devices_show_live_values.c: the input device of that path or name, or the only one of which the
+ * name has this part, else NULL; *match_count: how many there are. */
 const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
                                                      const char *name, int *match_count);
 /* Finds the device by its name, a substring of it, or its path, and reports if there is none.
@@ -29,15 +29,15 @@ int devices_find_by_name(const struct tact_attached *attached, const char *name,
                          struct devices_target *target);
 /* Prints the device's values for some seconds on stdout, or adds them to `report` if that is not
  * NULL. Returns the exit code. */
-int devices_test(const struct devices_target *target, double seconds, json_t *report);
+int devices_show_live_values(const struct devices_target *target, double seconds, json_t *report);
 
 /* Prints on stderr why a device cannot be opened and how to get access. Returns nonzero if it
  * cannot be opened. */
 int devices_report_no_access(const struct tact_attached_access *access);
 
-/* devices_force.c: plays a gentle force on the output of that name (NULL: the strongest kind; none
- * for a board), after a question. Returns the exit code. */
-int devices_force(const struct devices_target *target, enum devices_force force, const char *output,
-                  json_t *report);
+/* devices_force_output.c: plays a gentle force on the output of that name (NULL: the strongest
+ * kind; none for a board), after a question. Returns the exit code. */
+int devices_force_output(const struct devices_target *target, enum devices_force_output force,
+                         const char *output, json_t *report);
 
 #endif

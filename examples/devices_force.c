@@ -54,7 +54,7 @@ static int choose_force_output(struct push *push, const char *output)
 }
 
 /* Asks the user. Without a terminal no force is played. */
-static int has_user_agreed(const struct push *push, enum devices_force force)
+static int has_user_agreed(const struct push *push, enum devices_force_output force)
 {
     char line[16] = "";
     if (force == DEVICES_FORCE_YES) {
@@ -127,7 +127,7 @@ static const char *get_stop_reason(struct push *push, uint64_t tick,
 {
     const struct tact_device_info *info = &push->device.info;
     struct pollfd key = {.fd = STDIN_FILENO, .events = POLLIN};
-    if (tact_stop_requested(command_stop())) {
+    if (tact_stop_requested(command_stop_flag())) {
         return "a signal";
     }
     if (in->state != TACT_DEVICE_OK) {
@@ -189,8 +189,8 @@ static void print_force_test(const struct push *push, double seconds, const char
     }
 }
 
-int devices_force(const struct devices_target *target, enum devices_force force, const char *output,
-                  json_t *report)
+int devices_force_output(const struct devices_target *target, enum devices_force_output force,
+                         const char *output, json_t *report)
 {
     struct push push = {.target = target};
     double seconds = 0.0;

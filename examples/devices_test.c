@@ -173,7 +173,7 @@ int devices_report_no_access(const struct tact_attached_access *access)
     return access->error;
 }
 
-int devices_test(const struct devices_target *target, double seconds, json_t *report)
+int devices_show_live_values(const struct devices_target *target, double seconds, json_t *report)
 {
     int code = EXIT_GOOD;
     struct tact_device device = {.ops = NULL};

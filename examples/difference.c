@@ -85,8 +85,8 @@ static void count_value_difference(struct difference *d, uint32_t field, uint32_
     }
     if (size > f->most) {
         f->most = size;
-        f->tick_of_max_difference = tick;
-        f->element_of_max_difference = element;
+        f->max_difference_tick = tick;
+        f->max_difference_element = element;
         f->a = a;
         f->b = b;
     }

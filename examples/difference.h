@@ -17,8 +17,8 @@ struct difference_field {
     uint64_t differing; /* number of values that are not equal bit for bit */
     uint64_t first;     /* tick */
     double most;        /*  |a - b|; infinity if one is not a number */
-    uint64_t tick_of_max_difference;
-    uint32_t element_of_max_difference;
+    uint64_t max_difference_tick;
+    uint32_t max_difference_element;
     double a, b;       /* there */
     double squares[2]; /* sums of squares over all ticks and elements: of a - b, and of b */
 };
@@ -27,9 +27,9 @@ struct difference {
     /* compared fields: those that both logs have, and of pairs that one has */
     struct difference_field *fields;
     uint32_t field_count;
-    uint32_t unmatched_field_count; /* fields that only one has, or of another length */
-    uint64_t ticks;                 /* compared */
-    uint64_t unmatched_ticks[2];    /* ticks that only A or only B has */
+    uint32_t unmatched_field_count;    /* fields that only one has, or of another length */
+    uint64_t ticks;                    /* compared */
+    uint64_t unmatched_tick_counts[2]; /* ticks that only A or only B has */
     uint64_t values, differing;
     uint64_t first_tick; /* position of the first difference: */
     uint32_t first_field, first_element;

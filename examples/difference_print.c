@@ -18,9 +18,9 @@ void difference_print_table(const struct difference *d, const char *a, const cha
 {
     printf("%llu ticks, %llu values compared: %llu differ\n", (ull)d->ticks, (ull)d->values,
            (ull)d->differing);
-    if (d->unmatched_ticks[0] || d->unmatched_ticks[1]) {
-        printf("  ticks only in %s: %llu, only in %s: %llu\n", a, (ull)d->unmatched_ticks[0], b,
-               (ull)d->unmatched_ticks[1]);
+    if (d->unmatched_tick_counts[0] || d->unmatched_tick_counts[1]) {
+        printf("  ticks only in %s: %llu, only in %s: %llu\n", a, (ull)d->unmatched_tick_counts[0],
+               b, (ull)d->unmatched_tick_counts[1]);
     }
     if (d->unmatched_field_count) {
         printf("  %u fields are absent from the other log or have another length there\n",
@@ -39,8 +39,8 @@ void difference_print_table(const struct difference *d, const char *a, const cha
         if (f->differing) {
             printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n",
                    text_shown(f->name), (ull)f->differing, (ull)f->first, f->most,
-                   root_mean_square(d, f, 0), (ull)f->tick_of_max_difference,
-                   f->element_of_max_difference, f->a, f->b);
+                   root_mean_square(d, f, 0), (ull)f->max_difference_tick,
+                   f->max_difference_element, f->a, f->b);
         }
     }
 }
@@ -57,15 +57,14 @@ int difference_print_json(const struct difference *d)
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
-            json_object_set_new(fields, f->name,
-                                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}",
-                                          "differing", (json_int_t)f->differing, "first_tick",
-                                          (json_int_t)f->first, "largest", json_number(f->most),
-                                          "tick", (json_int_t)f->tick_of_max_difference, "element",
-                                          (json_int_t)f->element_of_max_difference, "a",
-                                          json_number(f->a), "b", json_number(f->b), "rms",
-                                          json_number(root_mean_square(d, f, 0)), "rms_b",
-                                          json_number(root_mean_square(d, f, 1))));
+            json_object_set_new(
+                fields, f->name,
+                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "differing",
+                          (json_int_t)f->differing, "first_tick", (json_int_t)f->first, "largest",
+                          json_number(f->most), "tick", (json_int_t)f->max_difference_tick,
+                          "element", (json_int_t)f->max_difference_element, "a", json_number(f->a),
+                          "b", json_number(f->b), "rms", json_number(root_mean_square(d, f, 0)),
+                          "rms_b", json_number(root_mean_square(d, f, 1))));
         }
     }
     if (d->differing) {
@@ -73,10 +72,10 @@ int difference_print_json(const struct difference *d)
                           d->fields[d->first_field].name, "element", (json_int_t)d->first_element,
                           "a", json_number(d->first_value_a), "b", json_number(d->first_b));
     }
-    json_t *all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks",
-                            (json_int_t)d->ticks, "values", (json_int_t)d->values, "differing",
-                            (json_int_t)d->differing, "only_a", (json_int_t)d->unmatched_ticks[0],
-                            "only_b", (json_int_t)d->unmatched_ticks[1], "fields_unmatched",
-                            (json_int_t)d->unmatched_field_count, "first", first, "fields", fields);
+    json_t *all = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks", (json_int_t)d->ticks, "values",
+        (json_int_t)d->values, "differing", (json_int_t)d->differing, "only_a",
+        (json_int_t)d->unmatched_tick_counts[0], "only_b", (json_int_t)d->unmatched_tick_counts[1],
+        "fields_unmatched", (json_int_t)d->unmatched_field_count, "first", first, "fields", fields);
     return text_print_json(all);
 }

@@ -53,9 +53,9 @@ static hid_t create_dataset(hid_t file, const char *name, hid_t type, hsize_t ro
 {
     hsize_t size[2] = {rows, columns},
             chunk[2] = {rows < ROWS_PER_WRITE ? rows : ROWS_PER_WRITE, columns};
-    int rank = columns > 1 ? 2 : 1;
-    hid_t space = H5Screate_simple(rank, size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(how, rank, chunk);
+    int data_set_rank = columns > 1 ? 2 : 1;
+    hid_t space = H5Screate_simple(data_set_rank, size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(how, data_set_rank, chunk);
     H5Pset_shuffle(how);
     H5Pset_deflate(how, 1);
     hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, how, H5P_DEFAULT);

@@ -18,7 +18,7 @@
 #define MAX_NAMED_FIELDS 16 /* most fields that are named where the page does not have them */
 
 /* The page loads no other file, whatever the session contains. */
-static const char policy[] =
+static const char content_security_policy[] =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
 
@@ -56,13 +56,13 @@ static void write_base64(struct base64 *b, const void *data, size_t size)
 
 static void write_message_base64(struct base64 *b, int text, const void *data, size_t size)
 {
-    static const unsigned char zeros[8];
+    static const unsigned char zero_padding[8];
     const uint32_t fields[2] = {text ? 1 : 2, (uint32_t)size};
     unsigned char head[sizeof fields];
     memcpy(head, fields, sizeof head);
     write_base64(b, head, sizeof head);
     write_base64(b, data, size);
-    write_base64(b, zeros, (8 - size % 8) % 8);
+    write_base64(b, zero_padding, (8 - size % 8) % 8);
 }
 
 /* Ticks from one exported frame to the next. */
@@ -189,7 +189,7 @@ static int write_page_inline(struct playback *p, char *page, FILE *to)
         const struct page_file *style_file = page_file_referenced_in_line(line, "href=\""),
                                *code = page_file_referenced_in_line(line, "src=\"");
         if (style_file) {
-            fputs(policy, to);
+            fputs(content_security_policy, to);
             write_file_inline(style_file, "style", to);
         } else if (code && script_count < 8) {
             script[script_count++] = code;

@@ -54,7 +54,7 @@ static void write_surface_outline(const struct section *s, FILE *to)
     fputs("EOD\n", to);
 }
 
-static void write_section_extent(const struct section *s, FILE *to)
+static void write_section_axes_extent(const struct section *s, FILE *to)
 {
     int u = first_plane_axis(s), v = second_plane_axis(s);
     const struct tact_mesh_node *bounds = &s->mesh->nodes[0];
@@ -89,7 +89,7 @@ static void write_section_heading(const struct drawing *d)
     }
 }
 
-int section_draw(const struct section *s, const char *command, const char *out, int force)
+int field_section_draw(const struct section *s, const char *command, const char *out, int force)
 {
     struct drawing d;
     int code = drawing_open(&d, command, out, force);
@@ -98,7 +98,7 @@ int section_draw(const struct section *s, const char *command, const char *out, 
     }
     write_section_heading(&d);
     write_surface_outline(s, d.to);
-    write_section_extent(s, d.to);
+    write_section_axes_extent(s, d.to);
     fprintf(d.to,
             "set title 'extent [m] at %c = %.6g m'\nset size ratio -1\nset key outside bottom\n"
             "set xlabel '%c [m]'\nset ylabel '%c [m]'\nset cblabel 'extent [m]'\n"

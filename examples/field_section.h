@@ -16,6 +16,6 @@ struct section {
 
 /* Draws it into a file as drawing.h does: lines of equal extent, and the surface of the mesh.
  * EXIT_GOOD, or another code after a message. */
-int section_draw(const struct section *s, const char *command, const char *out, int force);
+int field_section_draw(const struct section *s, const char *command, const char *out, int force);
 
 #endif

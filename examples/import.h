@@ -26,10 +26,10 @@ struct import_channel {
 struct import_group {
     char name[TACT_DEVICE_NAME];
     int first, count;
-    int quaternion_channel; /* channel where a unit quaternion starts, w first; -1: none */
-    int is_scalar_last;     /* 1: the file has w last */
-    uint64_t repeated;      /* rows that equal the row before */
-    uint64_t longest;       /* longest run of rows that equal the row before */
+    int quaternion_channel;        /* channel where a unit quaternion starts, w first; -1: none */
+    int is_quaternion_scalar_last; /* 1: the file has w last */
+    uint64_t repeated;             /* rows that equal the row before */
+    uint64_t longest;              /* longest run of rows that equal the row before */
 };
 
 struct import_map; /* the mapping as it was written */
@@ -37,8 +37,8 @@ struct import_map; /* the mapping as it was written */
 struct import {
     const char *csv_path, *map_path;
     struct import_map *map;
-    char *map_text;
-    size_t map_size;
+    char *import_map_text;
+    size_t import_map_bytes;
     double period; /* period of the ticks [s] */
 
     struct import_channel channel[TACT_DEVICE_CHANNELS];
@@ -51,10 +51,10 @@ struct import {
     size_t joint_count, body_count, sensor_count;
 
     size_t rows, room;
-    double *time;   /* rows: from 0 [s] */
-    double *values; /* rows x channel_count, SI */
-    uint8_t *gap;   /* for each row: 1 where a gap in time follows it */
-    double usual;   /* median time between rows [s] */
+    double *time;               /* rows: from 0 [s] */
+    double *values;             /* rows x channel_count, SI */
+    uint8_t *gap;               /* for each row: 1 where a gap in time follows it */
+    double median_row_interval; /* median time between rows [s] */
     uint64_t gaps, dropped;
     double longest_time_gap; /* [s] */
     uint64_t ticks;
@@ -65,11 +65,11 @@ struct import {
 int import_read_map(struct import *i, struct tact_error *err);
 void import_free(struct import *i);
 /* Get values of the mapping; NULL or 0 where absent. */
-const char *import_name(const struct import *i);
+const char *import_session_name(const struct import *i);
 const char *import_scene(const struct import *i);
 const char *get_import_time_unit(const struct import *i, double *factor);
 double get_import_rate(const struct import *i);
-bool import_interpolates_repeats(const struct import *i);
+bool import_must_interpolate_repeats(const struct import *i);
 
 /* import_rows.c: reads the file and sets the other members. */
 int import_read_rows(struct import *i, struct tact_error *err);

@@ -30,11 +30,11 @@ static int find_folder(const char *file, char out[PATH_MAX])
 {
     char name[PATH_MAX];
     snprintf(name, sizeof name, "%s", file ? file : "");
-    char *slash = strrchr(name, '/');
-    if (slash) {
-        slash[slash == name] = '\0';
+    char *last_slash = strrchr(name, '/');
+    if (last_slash) {
+        last_slash[last_slash == name] = '\0';
     }
-    if (!realpath(slash ? name : ".", out)) {
+    if (!realpath(last_slash ? name : ".", out)) {
         return -errno;
     }
     const size_t length = strlen(out);
@@ -94,8 +94,8 @@ static int write_hand(const struct tact_hand_file *hand, const char *command, co
 
 /* Reads the YAML as a scene: what it refuses is an error of the hand's file, at the line that it is
  * from. */
-static int check_written(const struct tact_hand_file *hand, const struct hand_import *h,
-                         struct tact_error *err)
+static int check_written_hand(const struct tact_hand_file *hand, const struct hand_import *h,
+                              struct tact_error *err)
 {
     struct tact_scene *scene = NULL;
     int rc =
@@ -134,7 +134,7 @@ int import_hand(const char *command, const struct hand_import *h)
     }
     rc = tact_hand_file_load(text, size, h->path, &files, &options, &hand, &err);
     free(text);
-    rc = rc ? rc : check_written(&hand, h, &err);
+    rc = rc ? rc : check_written_hand(&hand, h, &err);
     if (rc) {
         tact_hand_file_free(&hand);
         return command_error(&err);

@@ -338,10 +338,10 @@ static int read_text(struct import *i, struct tact_error *err)
         int rc = -errno;
         return tact_error_set(err, rc, "cannot open: %s", strerror(-rc));
     }
-    i->map_text = malloc(room);
-    i->map_size = i->map_text ? fread(i->map_text, 1, room, file) : 0;
-    int rc = ferror(file) ? -EIO : (!i->map_text ? -ENOMEM : 0);
-    rc = rc ? rc : (i->map_size == room ? -EFBIG : 0);
+    i->import_map_text = malloc(room);
+    i->import_map_bytes = i->import_map_text ? fread(i->import_map_text, 1, room, file) : 0;
+    int rc = ferror(file) ? -EIO : (!i->import_map_text ? -ENOMEM : 0);
+    rc = rc ? rc : (i->import_map_bytes == room ? -EFBIG : 0);
     fclose(file);
     return rc ? tact_error_set(err, rc, "cannot read: %s", strerror(-rc)) : 0;
 }
@@ -350,7 +350,9 @@ int import_read_map(struct import *i, struct tact_error *err)
 {
     void *map = NULL;
     int rc = read_text(i, err);
-    rc = rc ? rc : tact_yaml_load(i->map_path, i->map_text, i->map_size, &map_schema, &map, err);
+    rc = rc ? rc
+            : tact_yaml_load(i->map_path, i->import_map_text, i->import_map_bytes, &map_schema,
+                             &map, err);
     if (rc) {
         return rc;
     }
@@ -362,13 +364,13 @@ int import_read_map(struct import *i, struct tact_error *err)
 void import_free(struct import *i)
 {
     tact_yaml_free(&map_schema, i->map);
-    free(i->map_text);
+    free(i->import_map_text);
     free(i->time);
     free(i->values);
     free(i->gap);
 }
 
-const char *import_name(const struct import *i)
+const char *import_session_name(const struct import *i)
 {
     return i->map->name;
 }
@@ -392,7 +394,7 @@ double get_import_rate(const struct import *i)
     return i->map->rate;
 }
 
-bool import_interpolates_repeats(const struct import *i)
+bool import_must_interpolate_repeats(const struct import *i)
 {
     return i->map->repeats && !strcmp(i->map->repeats, "fill");
 }

@@ -87,8 +87,8 @@ int import_mesh(const char *command, const struct hand_import *h)
     struct tact_soup soup = {0};
     char *text = NULL;
     size_t size = 0;
-    int rc =
-        import_read_elsewhere(h->path, "tact-mesh", strrchr(h->path, '.') + 1, &text, &size, &err);
+    int rc = import_read_in_other_process(h->path, "tact-mesh", strrchr(h->path, '.') + 1, &text,
+                                          &size, &err);
     rc = rc ? rc : tact_soup_read(text ? text : "", size, h->path, 1.0, &soup, &err);
     free(text);
     if (rc) {
@@ -128,7 +128,7 @@ int import_step(const char *command, const struct hand_import *h)
     struct output output;
     char *text = NULL;
     size_t size = 0;
-    int rc = import_read_elsewhere(h->path, "tact-step", "step", &text, &size, &err);
+    int rc = import_read_in_other_process(h->path, "tact-step", "step", &text, &size, &err);
     if (!rc) {
         rc = tact_charts_patches(text ? text : "", size, NULL, 1.0, &charts, &err);
         err.line = 0; /* a line of `text`, which the user does not have */

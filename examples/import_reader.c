@@ -23,7 +23,7 @@ enum {
 };
 
 /* Data sent to the reader process and received from it. */
-struct exchange {
+struct reader_exchange {
     const char *data;
     size_t size, sent;
     char *out; /* OBJ text */
@@ -47,56 +47,57 @@ static void find_reader(const char *program, char path[PATH_MAX])
     }
 }
 
-static void close_pipes(int (*pipes)[2], int count)
+static void close_pipes(int (*reader_pipes)[2], int count)
 {
     for (int i = 0; i < count; i++) {
-        close(pipes[i][0]);
-        close(pipes[i][1]);
+        close(reader_pipes[i][0]);
+        close(reader_pipes[i][1]);
     }
 }
 
 /* Starts the reader with three pipes, of which x->ends are this side's. Returns 0 or -errno. */
-static int start_reader(struct exchange *x, const char *program, const char *type, pid_t *pid)
+static int start_reader(struct reader_exchange *x, const char *program, const char *type,
+                        pid_t *pid)
 {
     char path[PATH_MAX], size[24];
     char *const arguments[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)type, size, NULL};
     char *const environment[] = {NULL};
     posix_spawn_file_actions_t files;
-    int pipes[3][2], rc = 0;
+    int reader_pipes[3][2], rc = 0;
     find_reader(program, path);
     snprintf(size, sizeof size, "%zu", x->size);
     for (int i = 0; i < 3; i++) {
-        if (pipe2(pipes[i], O_CLOEXEC)) {
+        if (pipe2(reader_pipes[i], O_CLOEXEC)) {
             rc = -errno;
-            close_pipes(pipes, i);
+            close_pipes(reader_pipes, i);
             return rc;
         }
     }
     posix_spawn_file_actions_init(&files);
     for (int i = 0; i < 3; i++) {
-        posix_spawn_file_actions_adddup2(&files, pipes[i][i > 0], i);
+        posix_spawn_file_actions_adddup2(&files, reader_pipes[i][i > 0], i);
     }
     posix_spawn_file_actions_addclosefrom_np(&files, 3);
     rc = posix_spawn(pid, path, &files, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&files);
     if (rc) {
-        close_pipes(pipes, 3);
+        close_pipes(reader_pipes, 3);
         return -rc;
     }
     for (int i = 0; i < 3; i++) {
-        close(pipes[i][i > 0]);
-        x->ends[i] = pipes[i][i == 0];
+        close(reader_pipes[i][i > 0]);
+        x->ends[i] = reader_pipes[i][i == 0];
     }
     return 0;
 }
 
-static void close_pipe_end(struct exchange *x, int i)
+static void close_pipe_end(struct reader_exchange *x, int i)
 {
     close(x->ends[i]);
     x->ends[i] = -1;
 }
 
-static void send_pending_input(struct exchange *x)
+static void send_pending_input(struct reader_exchange *x)
 {
     const ssize_t n = write(x->ends[0], x->data + x->sent, x->size - x->sent);
     x->sent += n > 0 ? (size_t)n : 0;
@@ -107,17 +108,17 @@ static void send_pending_input(struct exchange *x)
 
 /* Receives the available output of the reader. Returns 0, or a negative errno if it is too large.
  */
-static int receive_available_output(struct exchange *x)
+static int receive_available_output(struct reader_exchange *x)
 {
     if (x->out_size == x->out_room) {
-        const size_t grown_text = x->out_room ? 2 * x->out_room : 1 << 16;
-        char *grown =
-            grown_text <= MAX_READER_OUTPUT_BYTES ? realloc(x->out, grown_text + 1) : NULL;
-        if (!grown) {
-            return grown_text <= MAX_READER_OUTPUT_BYTES ? -ENOMEM : -EFBIG;
+        const size_t grown_size = x->out_room ? 2 * x->out_room : 1 << 16;
+        char *grown_buffer =
+            grown_size <= MAX_READER_OUTPUT_BYTES ? realloc(x->out, grown_size + 1) : NULL;
+        if (!grown_buffer) {
+            return grown_size <= MAX_READER_OUTPUT_BYTES ? -ENOMEM : -EFBIG;
         }
-        x->out = grown;
-        x->out_room = grown_text;
+        x->out = grown_buffer;
+        x->out_room = grown_size;
     }
     const ssize_t n = read(x->ends[1], x->out + x->out_size, x->out_room - x->out_size);
     x->out_size += n > 0 ? (size_t)n : 0;
@@ -127,7 +128,7 @@ static int receive_available_output(struct exchange *x)
     return 0;
 }
 
-static void receive_message(struct exchange *x)
+static void receive_message(struct reader_exchange *x)
 {
     char beyond[MAX_READER_MESSAGE_BYTES];
     const size_t room = MAX_READER_MESSAGE_BYTES - 1 - x->message_size;
@@ -141,7 +142,7 @@ static void receive_message(struct exchange *x)
 
 /* Exchanges data until the reader has closed its output, or its time is over. Returns 0 or a
  * negative errno. */
-static int exchange_until_closed(struct exchange *x, time_t end)
+static int exchange_until_closed(struct reader_exchange *x, time_t end)
 {
     int rc = 0;
     fcntl(x->ends[0], F_SETFL, O_NONBLOCK);
@@ -171,26 +172,26 @@ static int exchange_until_closed(struct exchange *x, time_t end)
  * negative errno. */
 static int wait_for_reader(pid_t pid, time_t end, int *status)
 {
-    const struct timespec pause = {.tv_nsec = 2000000};
-    bool is_killed = false;
+    const struct timespec poll_pause = {.tv_nsec = 2000000};
+    bool is_reader_killed = false;
     for (;;) {
         const pid_t ended = waitpid(pid, status, WNOHANG);
         if (ended == pid) {
-            return is_killed ? -ETIMEDOUT : 0;
+            return is_reader_killed ? -ETIMEDOUT : 0;
         }
         if (ended < 0 && errno != EINTR) {
             return -errno;
         }
-        if (!is_killed && time(NULL) >= end) {
+        if (!is_reader_killed && time(NULL) >= end) {
             kill(pid, SIGKILL);
-            is_killed = true;
+            is_reader_killed = true;
         }
-        nanosleep(&pause, NULL);
+        nanosleep(&poll_pause, NULL);
     }
 }
 
 /* Runs the reader process on the file's text. Returns 0 or a negative errno with the message. */
-static int exchange_with_reader(struct exchange *x, const char *program, const char *type,
+static int exchange_with_reader(struct reader_exchange *x, const char *program, const char *type,
                                 struct tact_error *err)
 {
     const time_t end = time(NULL) + MAX_READER_SECONDS;
@@ -230,10 +231,10 @@ static int exchange_with_reader(struct exchange *x, const char *program, const c
                                : 0;
 }
 
-int import_read_elsewhere(const char *path, const char *program, const char *type, char **text,
-                          size_t *text_size, struct tact_error *err)
+int import_read_in_other_process(const char *path, const char *program, const char *type,
+                                 char **text, size_t *text_size, struct tact_error *err)
 {
-    struct exchange x = {.ends = {-1, -1, -1}};
+    struct reader_exchange x = {.ends = {-1, -1, -1}};
     char *data = NULL;
     uint64_t size = 0;
     *text = NULL;

@@ -8,7 +8,7 @@
 /* Has the file read by a program of that name, beside this one or installed, with the file's type
  * as its argument, and returns what it writes, to be freed: OBJ text, NULL where it is empty.
  * Returns 0 or a negative errno with the message. */
-int import_read_elsewhere(const char *path, const char *program, const char *type, char **text,
-                          size_t *text_size, struct tact_error *err);
+int import_read_in_other_process(const char *path, const char *program, const char *type,
+                                 char **text, size_t *text_size, struct tact_error *err);
 
 #endif

@@ -150,7 +150,7 @@ static void interpolate_repeated_rows(struct import *i, const struct import_grou
 static void count_repeated_rows(struct import *i, struct import_group *g)
 {
     size_t width = (size_t)i->channel_count, start = 0;
-    bool are_repeats_interpolated = import_interpolates_repeats(i);
+    bool are_repeats_interpolated = import_must_interpolate_repeats(i);
     for (size_t k = 1; k < i->rows; k++) {
         const double *first = i->values + start * width + g->first;
         const double *now = i->values + k * width + g->first;
@@ -184,11 +184,11 @@ static int find_time_gaps(struct import *i)
         step[k] = i->time[k + 1] - i->time[k];
     }
     qsort(step, i->rows - 1, sizeof *step, compare_intervals);
-    i->usual = step[(i->rows - 1) / 2];
+    i->median_row_interval = step[(i->rows - 1) / 2];
     free(step);
     for (size_t k = 0; k + 1 < i->rows; k++) {
         double wide = i->time[k + 1] - i->time[k];
-        i->gap[k] = wide > GAP * i->usual;
+        i->gap[k] = wide > GAP * i->median_row_interval;
         i->gaps += i->gap[k];
         i->longest_time_gap = i->gap[k] ? fmax(i->longest_time_gap, wide) : i->longest_time_gap;
     }
@@ -221,7 +221,7 @@ int interpolate_imported_rows(const struct import *i, double t, size_t *row, dou
 {
     size_t width = (size_t)i->channel_count;
     /* Times are rounded: a row at this tick counts as reached. */
-    while (*row + 2 < i->rows && i->time[*row + 1] <= t + 1e-6 * i->usual) {
+    while (*row + 2 < i->rows && i->time[*row + 1] <= t + 1e-6 * i->median_row_interval) {
         ++*row;
     }
     const double *a = i->values + *row * width, *b = a + width;

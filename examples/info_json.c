@@ -130,7 +130,7 @@ static json_t *link_json(const struct info *i, int k)
     json_t *all = NULL;
     for (int m = 0; m < device->input_count; m++) {
         const double value = i->survey.last[i->view.device_inputs[k] + 2 + (uint32_t)m];
-        if (survey_is_of_link(device, m)) {
+        if (survey_is_link_quality_input(device, m)) {
             all = all ? all : json_object();
             json_object_set_new(all, device->input[m].name, number_json(value));
         }

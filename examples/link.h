@@ -37,12 +37,13 @@ enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODEL, LINK
 /* Properties of the modes at a constant delay, for the ties that slide or for those that turn,
  * which have numbers of their own. */
 struct link_modes {
-    int turning;   /* 1: of hinges and attitudes, in N m/rad and N m s/rad */
-    int ties;      /* of this kind, in both scenes */
-    double wanted; /* largest stiffness of a robot's tie [N/m, N m/rad] */
+    int is_rotational; /* 1: of hinges and attitudes, in N m/rad and N m s/rad */
+    int tie_count;     /* of this kind, in both scenes */
+    double wanted;     /* largest stiffness of a robot's tie [N/m, N m/rad] */
     /* smallest damping of a joint that a person holds, with that of the grip */
-    double damping; /* [N s/m, N m s/rad] */
-    int is_assumed; /* 1: one of these is not known: 1000 N/m, 1 N s/m; 3 N m/rad, 0.01 N m s/rad */
+    double damping;               /* [N s/m, N m s/rad] */
+    int are_usual_values_assumed; /* 1: one of these is not known: 1000 N/m, 1 N s/m; 3 N m/rad,
+                                     0.01 N m s/rad */
     double impedance; /* smallest wave impedance of the ties [N s/m, N m s/rad]; if no tie has waves
                          10, 0.03 */
     struct link_mode {
@@ -59,14 +60,15 @@ struct link_modes {
 struct link_measurement {
     struct tact_network_endpoint endpoint;
     struct tact_network_clock clock;
-    struct link_arrival *arrivals; /* [capacity] */
+    struct link_arrival *packet_arrivals; /* [capacity] */
     size_t count, capacity;
     uint64_t session; /* number of the session to which the arrivals belong */
     /* packets that are no probe of tact link, or whose stamps have no order in time */
     uint64_t refused;
-    uint64_t dropped;                                   /* number of probes beyond the capacity */
-    struct tact_histogram round_trip;                   /* [ns] */
-    struct tact_histogram sending_time, receiving_time; /* time of the calls in each tick [ns] */
+    uint64_t dropped;                 /* number of probes beyond the capacity */
+    struct tact_histogram round_trip; /* [ns] */
+    struct tact_histogram send_call_time,
+        receive_call_time;                /* time of the calls in each tick [ns] */
     struct tact_realtime_report realtime; /* real-time settings that the thread was granted */
     uint64_t late;                        /* ticks that began more than a period late */
 };
@@ -90,12 +92,13 @@ int link_mode_of(const char *name);
 /* 1 where a tie is of a hinge, or of the attitude of a base: its numbers are of angles. */
 int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remote *tie);
 
-/* link_modes.c: of the ties that slide, or with `turning` of those that turn; delay: one way, with
- * all waits [s]. Waves add b / d in series, and are stable at
- * any delay. Forces and positions that are sent as they are keep a wall passive only as stiff as b
- * / (T / 2 + 2 d + T): the condition of Colgate and Schenkel for a wall whose force is late by what
- * the link takes there and back. */
-void link_modes(const struct link_scene *scene, double delay, int turning, struct link_modes *out);
+/* link_modes.c: of the ties that slide, or with `is_rotational` of those that turn; delay: one way,
+ * with all waits [s]. Waves add b / d in series, and are stable at any delay. Forces and positions
+ * that are sent as they are keep a wall passive only as stiff as b / (T / 2 + 2 d + T): the
+ * condition of Colgate and Schenkel for a wall whose force is late by what the link takes there and
+ * back. */
+void link_modes(const struct link_scene *scene, double delay, int is_rotational,
+                struct link_modes *out);
 void link_modes_print(const struct link_modes *modes, double delay);
 json_t *link_modes_json(const struct link_modes *modes);
 

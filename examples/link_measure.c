@@ -40,14 +40,14 @@ static void send_probe_packet(struct link_measurement *m, uint64_t tick,
     tact_network_write_u64(probe + 16, (uint64_t)last_received_times->sent_ns);
     tact_network_write_u64(probe + 24, (uint64_t)last_received_times->received_ns);
     tact_network_send(&m->endpoint, probe, sizeof probe);
-    tact_histogram_add(&m->sending_time, tact_clock_now() - start_ns);
+    tact_histogram_add(&m->send_call_time, tact_clock_now() - start_ns);
 }
 
 static void record_probe_arrival(struct link_measurement *m, const unsigned char *probe,
                                  struct last_received_times *last_received_times)
 {
     const int64_t now_ns = tact_clock_now();
-    const struct tact_network_stamps stamps = {
+    const struct tact_network_round_trip_stamps stamps = {
         .sent_ns = (int64_t)tact_network_read_u64(probe + 16),
         .other_received_ns = (int64_t)tact_network_read_u64(probe + 24),
         .other_sent_ns = (int64_t)tact_network_read_u64(probe + 8),
@@ -62,7 +62,7 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
         m->dropped++;
         return;
     }
-    m->arrivals[m->count++] =
+    m->packet_arrivals[m->count++] =
         (struct link_arrival){.tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
     if (!last_received_times->received_ns || tick > last_received_times->tick) {
         *last_received_times = (struct last_received_times){
@@ -103,7 +103,7 @@ static void receive_probe_packets(struct link_measurement *m,
             m->refused++;
         }
     }
-    tact_histogram_add(&m->receiving_time, tact_clock_now() - start_ns);
+    tact_histogram_add(&m->receive_call_time, tact_clock_now() - start_ns);
 }
 
 /* Prints at once what is awaited, and for how long. */
@@ -127,12 +127,13 @@ static void report_absence(const char *command, const struct link_options *optio
             "%s: no session with the other end within %g s: %llu datagrams arrived, %llu of them "
             "with a wrong key, %llu of another version of the format\n",
             command, options->wait, (unsigned long long)c->received,
-            (unsigned long long)c->forged_packet_count, (unsigned long long)c->other_version);
-    if (c->other_version) {
+            (unsigned long long)c->forged_packet_count,
+            (unsigned long long)c->other_version_packet_count);
+    if (c->other_version_packet_count) {
         fprintf(stderr,
                 "%s: packets of version %d of the format arrive, and this end has version "
                 "%d: both ends need the same version of tact\n",
-                command, m->endpoint.other_version, TACT_NETWORK_VERSION);
+                command, m->endpoint.other_version_packet_count, TACT_NETWORK_VERSION);
     }
 }
 
@@ -144,7 +145,7 @@ static int wait_for_peer(const char *command, const struct link_options *options
     struct last_received_times last_received_times = {.tick = 0};
     int64_t next_ns = tact_clock_now();
     while (!m->endpoint.has_session) {
-        if (tact_stop_requested(command_stop()) || next_ns > waiting_end_ns) {
+        if (tact_stop_requested(command_stop_flag()) || next_ns > waiting_end_ns) {
             report_absence(command, options, m);
             return -1;
         }
@@ -163,12 +164,12 @@ static void exchange_probes(const struct link_options *options, struct link_meas
     const uint64_t ticks = (uint64_t)llround(options->seconds * options->rate);
     const double period_ns = 1e9 / options->rate;
     struct last_received_times last_received_times = {.tick = 0};
-    tact_histogram_reset(&m->sending_time);
-    tact_histogram_reset(&m->receiving_time);
+    tact_histogram_reset(&m->send_call_time);
+    tact_histogram_reset(&m->receive_call_time);
     tact_histogram_reset(&m->round_trip);
     tact_realtime_enter(&realtime, &m->realtime);
     const int64_t start_ns = tact_clock_now();
-    for (uint64_t tick = 0; tick < ticks && !tact_stop_requested(command_stop()); tick++) {
+    for (uint64_t tick = 0; tick < ticks && !tact_stop_requested(command_stop_flag()); tick++) {
         const int64_t probe_send_time_ns = start_ns + (int64_t)((double)tick * period_ns);
         tact_clock_sleep_until(probe_send_time_ns);
         const int64_t now_ns = tact_clock_now();
@@ -189,7 +190,7 @@ int link_measure(const char *command, const struct link_options *options,
     struct tact_network_identity identity;
     const struct tact_network_endpoint_options endpoint = {
         .address = options->connect ? options->connect : options->listen,
-        .initiator = !!options->connect,
+        .is_initiator = !!options->connect,
         .identity = options->key ? &identity : NULL,
     };
     int rc =
@@ -201,8 +202,8 @@ int link_measure(const char *command, const struct link_options *options,
     }
     /* Reserves for twice this end's duration, as that of the other end is not known. */
     m->capacity = (size_t)(2.0 * options->seconds * options->rate) + 1000;
-    m->arrivals = calloc(m->capacity, sizeof *m->arrivals);
-    if (!m->arrivals) {
+    m->packet_arrivals = calloc(m->capacity, sizeof *m->packet_arrivals);
+    if (!m->packet_arrivals) {
         fprintf(stderr, "%s: out of memory\n", command);
         return EXIT_BAD;
     }

@@ -40,17 +40,17 @@ int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remot
     return joint && !strcmp(joint->type, "hinge");
 }
 
-static void add_ties_of_device(const struct tact_scene *scene, const char *device, int turning,
-                               struct link_modes *modes)
+static void add_ties_of_device(const struct tact_scene *scene, const char *device,
+                               int is_rotational, struct link_modes *modes)
 {
     for (uint32_t i = 0; scene && i < scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &scene->remotes[i];
         const struct tact_scene_joint *joint = find_tied_joint(scene, tie);
-        if (!joint || link_tie_turns(scene, tie) != turning ||
+        if (!joint || link_tie_turns(scene, tie) != is_rotational ||
             (device && strcmp(tie->device, device) != 0)) {
             continue;
         }
-        modes->ties++;
+        modes->tie_count++;
         if (joint->coupling || tie->stiffness <= 0.0) { /* held by a person */
             const double grip = joint->coupling ? joint->coupling->damping : 0.0;
             modes->damping = fmin(modes->damping, joint->viscous + grip);
@@ -72,42 +72,48 @@ int link_mode_of(const char *name)
     return i;
 }
 
-void link_modes(const struct link_scene *s, double delay, int turning, struct link_modes *out)
+void link_modes(const struct link_scene *s, double delay, int is_rotational, struct link_modes *out)
 {
-    const struct usual_values *usual = &usual_values[turning];
+    const struct usual_values *usual = &usual_values[is_rotational];
     const double period = s->scene->period;
-    *out = (struct link_modes){.turning = turning, .damping = INFINITY, .impedance = INFINITY};
-    add_ties_of_device(s->scene, s->device, turning, out);
-    add_ties_of_device(s->other, NULL, turning, out);
-    out->is_assumed = out->wanted == 0.0 || isinf(out->damping);
+    *out = (struct link_modes){
+        .is_rotational = is_rotational, .damping = INFINITY, .impedance = INFINITY};
+    add_ties_of_device(s->scene, s->device, is_rotational, out);
+    add_ties_of_device(s->other, NULL, is_rotational, out);
+    out->are_usual_values_assumed = out->wanted == 0.0 || isinf(out->damping);
     out->wanted = out->wanted > 0.0 ? out->wanted : usual->stiffness;
     out->damping = isinf(out->damping) ? usual->damping : out->damping;
     out->impedance = isinf(out->impedance) ? usual->impedance : out->impedance;
-    const double immediate_stiffness = 1.0 / (1.0 / out->wanted + delay / out->impedance);
-    const double passive = out->damping / (1.5 * period + 2.0 * delay);
-    const double stiffness[LINK_MODES] = {immediate_stiffness, passive, passive, out->wanted};
+    const double stiffness_felt_at_once = 1.0 / (1.0 / out->wanted + delay / out->impedance);
+    const double passive_stiffness = out->damping / (1.5 * period + 2.0 * delay);
+    const double stiffness[LINK_MODES] = {stiffness_felt_at_once, passive_stiffness,
+                                          passive_stiffness, out->wanted};
     for (int i = 0; i < LINK_MODES; i++) {
         const int is_stable = i == LINK_WAVES || i == LINK_MODEL; /* at any constant delay */
-        out->mode[i] = (struct link_mode){.name = mode_names[i],
-                                          .stiffness = stiffness[i],
-                                          .is_supported = is_stable || passive >= out->wanted};
+        out->mode[i] =
+            (struct link_mode){.name = mode_names[i],
+                               .stiffness = stiffness[i],
+                               .is_supported = is_stable || passive_stiffness >= out->wanted};
     }
-    out->best = passive >= out->wanted ? LINK_POSITION_POSITION : LINK_WAVES;
+    out->best = passive_stiffness >= out->wanted ? LINK_POSITION_POSITION : LINK_WAVES;
 }
 
 void link_modes_print(const struct link_modes *modes, double delay)
 {
     const double gain = fmin(2.0, 0.25 / delay);
-    const char *stiffness = modes->turning ? "N m/rad" : "N/m";
-    const int digits = modes->turning ? 3 : 0;
+    const char *stiffness = modes->is_rotational ? "N m/rad" : "N/m";
+    const int decimal_count = modes->is_rotational ? 3 : 0;
     printf("\n  %s, by a robot's tie of %g %s and a person's joint of %g %s%s:\n",
-           modes->turning ? "a stiff stop that resists turning" : "a stiff wall", modes->wanted,
-           stiffness, modes->damping, modes->turning ? "N m s/rad" : "N s/m",
-           modes->is_assumed ? " (one of them assumed, as the other scene is not here)" : "");
+           modes->is_rotational ? "a stiff stop that resists turning" : "a stiff wall",
+           modes->wanted, stiffness, modes->damping, modes->is_rotational ? "N m s/rad" : "N s/m",
+           modes->are_usual_values_assumed
+               ? " (one of them assumed, as the other scene is not here)"
+               : "");
     printf("  waves              %.*f %s at once; %g %s as the position is followed, by %.2f /s\n",
-           digits, modes->mode[LINK_WAVES].stiffness, stiffness, modes->wanted, stiffness, gain);
+           decimal_count, modes->mode[LINK_WAVES].stiffness, stiffness, modes->wanted, stiffness,
+           gain);
     for (int i = LINK_POSITION_FORCE; i <= LINK_POSITION_POSITION; i++) {
-        printf("  %-18s stable to %.*f %s: %s\n", modes->mode[i].name, digits,
+        printf("  %-18s stable to %.*f %s: %s\n", modes->mode[i].name, decimal_count,
                modes->mode[i].stiffness, stiffness,
                modes->mode[i].is_supported ? "supported" : "not supported");
     }
@@ -126,6 +132,6 @@ json_t *link_modes_json(const struct link_modes *modes)
                                               modes->mode[i].is_supported));
     }
     return json_pack("{s:f, s:f, s:b, s:f, s:s, s:o}", "stiffness", modes->wanted, "damping",
-                     modes->damping, "assumed", modes->is_assumed, "impedance", modes->impedance,
-                     "best", modes->mode[modes->best].name, "list", list);
+                     modes->damping, "assumed", modes->are_usual_values_assumed, "impedance",
+                     modes->impedance, "best", modes->mode[modes->best].name, "list", list);
 }

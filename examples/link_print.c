@@ -36,13 +36,13 @@ static void print_suggested_channel(const struct link_channel *channel, double r
 {
     printf("\n  at %g Hz, for this direction, and the other alike:\n", rate);
     printf("  waves        each packet repeats %d%s\n", channel->repeated,
-           channel->gap_is_covered ? "" : "; longer gaps have zero waves");
+           channel->is_longest_gap_covered ? "" : "; longer gaps have zero waves");
     printf("  playout      %d ticks, %.1f ms one way\n", channel->playout_delay_ticks,
            1e3 * channel->delay);
     printf("  correction   of drift: %.2f /s\n", channel->drift_correction_gain);
     printf("  impedance    adds in series    a wall of 1000 N/m is felt, without correction, as\n");
     for (int i = 0; i < IMPEDANCES; i++) {
-        const double line = link_wave_stiffness(operator_impedances[i], channel->delay);
+        const double line = link_stiffness_felt_by_waves(operator_impedances[i], channel->delay);
         printf("  %3.0f N s/m    %8.0f N/m    %8.0f N/m\n", operator_impedances[i], line,
                1.0 / (1.0 / line + 1e-3));
     }
@@ -53,7 +53,8 @@ static void print_refused_packets(const struct link_measurement *m)
     const struct tact_network_counts *c = &m->endpoint.counts;
     printf("  refused      %llu malformed, %llu of another version, %llu forged, %llu repeated, "
            "%llu foreign, %llu hellos postponed, %llu other payloads\n",
-           (unsigned long long)c->malformed_packet_count, (unsigned long long)c->other_version,
+           (unsigned long long)c->malformed_packet_count,
+           (unsigned long long)c->other_version_packet_count,
            (unsigned long long)c->forged_packet_count, (unsigned long long)c->repeated,
            (unsigned long long)c->foreign_packet_count,
            (unsigned long long)c->postponed_hello_count, (unsigned long long)m->refused);
@@ -70,23 +71,23 @@ static void print_link_table(const struct link_options *options, const struct li
     const struct tact_histogram_summary round_trip_summary =
         tact_histogram_summarise(&m->round_trip);
     char peer[96];
-    tact_network_address_text(&m->endpoint.peer, peer, sizeof peer);
+    tact_network_address_text(&m->endpoint.peer_address, peer, sizeof peer);
     printf("link with %s, %s\n\n", peer,
            options->key ? "the other end has proven its key" : "within this machine, without keys");
     printf("  arrived      %llu of %llu: %.3f %% lost, at most %llu in a row, %llu overtaken\n",
            (unsigned long long)(q->expected - q->lost), (unsigned long long)q->expected,
-           100.0 * (double)q->lost / (double)q->expected, (unsigned long long)q->longest_gap,
+           100.0 * (double)q->lost / (double)q->expected, (unsigned long long)q->longest_loss_gap,
            (unsigned long long)q->overtaken_packet_count);
     printf("  round trip   least %.3f, p50 %.3f, p99 %.3f, at most %.3f ms\n",
            convert_ns_to_ms(round_trip_summary.min), convert_ns_to_ms(round_trip_summary.p50),
            convert_ns_to_ms(round_trip_summary.p99), convert_ns_to_ms(round_trip_summary.max));
     printf("  one way      least %.3f, p50 %.3f, p99 %.3f, p99.9 %.3f, at most %.3f ms\n",
-           convert_ns_to_ms(q->delay_min), convert_ns_to_ms(q->delay_p50),
+           convert_ns_to_ms(q->min_delay), convert_ns_to_ms(q->delay_p50),
            convert_ns_to_ms(q->delay_p99), convert_ns_to_ms(q->delay_p999),
            convert_ns_to_ms(q->delay_max));
     printf("               (both directions are taken as equal where they are fastest)\n");
-    print_call_time("sending", &m->sending_time);
-    print_call_time("receiving", &m->receiving_time);
+    print_call_time("sending", &m->send_call_time);
+    print_call_time("receiving", &m->receive_call_time);
     print_realtime(&m->realtime);
     printf("  here         %llu of the ticks began a period late, %llu packets were not sent\n",
            (unsigned long long)m->late, (unsigned long long)m->endpoint.counts.unsent_packet_count);
@@ -107,9 +108,9 @@ static json_t *json_refused(const struct link_measurement *m)
     const struct tact_network_counts *c = &m->endpoint.counts;
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "malformed",
                      (json_int_t)c->malformed_packet_count, "other_version",
-                     (json_int_t)c->other_version, "forged", (json_int_t)c->forged_packet_count,
-                     "repeated", (json_int_t)c->repeated, "foreign",
-                     (json_int_t)c->foreign_packet_count, "postponed",
+                     (json_int_t)c->other_version_packet_count, "forged",
+                     (json_int_t)c->forged_packet_count, "repeated", (json_int_t)c->repeated,
+                     "foreign", (json_int_t)c->foreign_packet_count, "postponed",
                      (json_int_t)c->postponed_hello_count, "payloads", (json_int_t)m->refused,
                      "dropped", (json_int_t)m->dropped);
 }
@@ -121,10 +122,10 @@ static json_t *json_channel(const struct link_options *options, const struct lin
     for (int i = 0; i < IMPEDANCES; i++) {
         json_array_append_new(
             lines, json_pack("{s:f, s:f}", "impedance", operator_impedances[i], "stiffness",
-                             link_wave_stiffness(operator_impedances[i], channel.delay)));
+                             link_stiffness_felt_by_waves(operator_impedances[i], channel.delay)));
     }
     return json_pack("{s:i, s:b, s:i, s:f, s:f, s:o}", "repeated", channel.repeated,
-                     "gap_is_covered", channel.gap_is_covered, "playout",
+                     "gap_is_covered", channel.is_longest_gap_covered, "playout",
                      channel.playout_delay_ticks, "delay", channel.delay, "correction",
                      channel.drift_correction_gain, "lines", lines);
 }
@@ -136,7 +137,7 @@ static int print_link_json(const struct link_options *options, struct link_scene
     const struct tact_histogram_summary round_trip_summary =
         tact_histogram_summarise(&m->round_trip);
     json_t *delay =
-        json_pack("{s:f, s:f, s:f, s:f, s:f}", "min", (double)q->delay_min * 1e-9, "p50",
+        json_pack("{s:f, s:f, s:f, s:f, s:f}", "min", (double)q->min_delay * 1e-9, "p50",
                   (double)q->delay_p50 * 1e-9, "p99", (double)q->delay_p99 * 1e-9, "p999",
                   (double)q->delay_p999 * 1e-9, "max", (double)q->delay_max * 1e-9);
     json_t *round_trip = json_pack(
@@ -146,9 +147,9 @@ static int print_link_json(const struct link_options *options, struct link_scene
     json_t *all = json_pack(
         "{s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:b, s:I, s:I, s:o, s:o}",
         "authenticated", options->key != NULL, "expected", (json_int_t)q->expected, "lost",
-        (json_int_t)q->lost, "longest_gap", (json_int_t)q->longest_gap, "overtaken",
+        (json_int_t)q->lost, "longest_gap", (json_int_t)q->longest_loss_gap, "overtaken",
         (json_int_t)q->overtaken_packet_count, "round_trip", round_trip, "delay", delay, "sending",
-        json_cost(&m->sending_time), "receiving", json_cost(&m->receiving_time), "late",
+        json_cost(&m->send_call_time), "receiving", json_cost(&m->receive_call_time), "late",
         (json_int_t)m->late, "realtime", m->realtime.refused == 0, "unsent",
         (json_int_t)c->unsent_packet_count, "sessions", (json_int_t)c->completed_handshake_count,
         "refused", json_refused(m), "channel", json_channel(options, q));
@@ -163,11 +164,11 @@ int link_print(const struct link_options *options, struct link_scene *scene,
 {
     const struct tact_network_clock_sample clock = tact_network_clock_best(&m->clock);
     struct link_quality quality;
-    if (!m->count || !clock.valid) {
+    if (!m->count || !clock.is_valid) {
         fprintf(stderr, "tact link: the other end stopped before anything was measured\n");
         return EXIT_BAD;
     }
-    link_quality(m->arrivals, m->count, clock.offset_ns, &quality);
+    link_quality(m->packet_arrivals, m->count, clock.offset_ns, &quality);
     if (options->json) {
         return print_link_json(options, scene, m, &quality);
     }

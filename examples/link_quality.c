@@ -43,39 +43,41 @@ static int64_t add_clock_offset(int64_t delay, int64_t offset_ns)
     return (int64_t)((uint64_t)delay + (uint64_t)offset_ns);
 }
 
-void link_quality(struct link_arrival *arrivals, size_t count, int64_t offset_ns,
+void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t offset_ns,
                   struct link_quality *out)
 {
     *out = (struct link_quality){.expected = 0};
-    uint64_t latest_tick = arrivals[0].tick;
+    uint64_t latest_tick = packet_arrivals[0].tick;
     for (size_t i = 1; i < count; i++) {
-        out->overtaken_packet_count += arrivals[i].tick < latest_tick;
-        latest_tick = arrivals[i].tick > latest_tick ? arrivals[i].tick : latest_tick;
+        out->overtaken_packet_count += packet_arrivals[i].tick < latest_tick;
+        latest_tick = packet_arrivals[i].tick > latest_tick ? packet_arrivals[i].tick : latest_tick;
     }
-    qsort(arrivals, count, sizeof *arrivals, compare_arrival_ticks);
-    out->expected = arrivals[count - 1].tick - arrivals[0].tick + 1;
+    qsort(packet_arrivals, count, sizeof *packet_arrivals, compare_arrival_ticks);
+    out->expected = packet_arrivals[count - 1].tick - packet_arrivals[0].tick + 1;
     out->lost = out->expected - 1;
     for (size_t i = 1; i < count; i++) {
-        const uint64_t step = arrivals[i].tick - arrivals[i - 1].tick;
+        const uint64_t step = packet_arrivals[i].tick - packet_arrivals[i - 1].tick;
         out->lost -= step > 0;
-        out->longest_gap = step > out->longest_gap + 1 ? step - 1 : out->longest_gap;
+        out->longest_loss_gap = step > out->longest_loss_gap + 1 ? step - 1 : out->longest_loss_gap;
     }
-    qsort(arrivals, count, sizeof *arrivals, compare_delays);
-    out->delay_min = add_clock_offset(get_measured_delay(&arrivals[0]), offset_ns);
-    out->delay_p50 = add_clock_offset(find_delay_quantile(arrivals, count, 0.5), offset_ns);
-    out->delay_p99 = add_clock_offset(find_delay_quantile(arrivals, count, 0.99), offset_ns);
-    out->delay_p999 = add_clock_offset(find_delay_quantile(arrivals, count, 0.999), offset_ns);
-    out->delay_max = add_clock_offset(get_measured_delay(&arrivals[count - 1]), offset_ns);
+    qsort(packet_arrivals, count, sizeof *packet_arrivals, compare_delays);
+    out->min_delay = add_clock_offset(get_measured_delay(&packet_arrivals[0]), offset_ns);
+    out->delay_p50 = add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.5), offset_ns);
+    out->delay_p99 = add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.99), offset_ns);
+    out->delay_p999 =
+        add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.999), offset_ns);
+    out->delay_max = add_clock_offset(get_measured_delay(&packet_arrivals[count - 1]), offset_ns);
 }
 
 struct link_channel link_channel(const struct link_quality *quality, double period)
 {
     struct link_channel channel = {.repeated = MIN_REPEATED_WAVES};
-    if (quality->longest_gap > MIN_REPEATED_WAVES) {
-        channel.repeated =
-            quality->longest_gap > REPEATED_MOST ? REPEATED_MOST : (int)quality->longest_gap;
+    if (quality->longest_loss_gap > MIN_REPEATED_WAVES) {
+        channel.repeated = quality->longest_loss_gap > REPEATED_MOST
+                               ? REPEATED_MOST
+                               : (int)quality->longest_loss_gap;
     }
-    channel.gap_is_covered = quality->longest_gap <= (uint64_t)channel.repeated;
+    channel.is_longest_gap_covered = quality->longest_loss_gap <= (uint64_t)channel.repeated;
     /* The stamps of the other end are any numbers. */
     const double late = fmin(fmax((double)quality->delay_p999 * 1e-9, 0.0), MAX_PLAUSIBLE_DELAY);
     channel.playout_delay_ticks = (int)ceil(late / period) + channel.repeated;
@@ -84,7 +86,7 @@ struct link_channel link_channel(const struct link_quality *quality, double peri
     return channel;
 }
 
-double link_wave_stiffness(double b, double delay)
+double link_stiffness_felt_by_waves(double b, double delay)
 {
     return b / delay;
 }

@@ -17,24 +17,25 @@ struct link_arrival {
 struct link_quality {
     uint64_t expected;               /* number of ticks from the first to the last that arrived */
     uint64_t lost;                   /* of these */
-    uint64_t longest_gap;            /* consecutive ticks that were lost, at most */
+    uint64_t longest_loss_gap;       /* consecutive ticks that were lost, at most */
     uint64_t overtaken_packet_count; /* arrived after a later one */
     /* Delays of one direction [ns], nearest rank: by the clock offset, which is wrong by half of
      * what the two directions differ by. */
-    int64_t delay_min, delay_p50, delay_p99, delay_p999, delay_max;
+    int64_t min_delay, delay_p50, delay_p99, delay_p999, delay_max;
 };
 
 /* Sorts the arrivals by delay. offset_ns: clock of the sender less that of this end. count > 0. */
-void link_quality(struct link_arrival *arrivals, size_t count, int64_t offset_ns,
+void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t offset_ns,
                   struct link_quality *out);
 
 /* A channel of wave variables over such a link. */
 struct link_channel {
     int repeated; /* waves that each packet repeats, so that a gap of this length loses none */
-    int gap_is_covered; /* 0: gaps are longer than the repeated waves; those ticks have zero waves
-                         */
-    int playout_delay_ticks; /* constant delay after which a wave is used [ticks] */
-    double delay;            /* the same [s] */
+    int is_longest_gap_covered; /* 0: gaps are longer than the repeated waves; those ticks have zero
+                                 * waves
+                                 */
+    int playout_delay_ticks;    /* constant delay after which a wave is used [ticks] */
+    double delay;               /* the same [s] */
     /* gain of the drift correction, min(2/s, 0.5 / round trip) [1/s] */
     double drift_correction_gain;
 };
@@ -45,6 +46,6 @@ struct link_channel link_channel(const struct link_quality *quality, double peri
 /* Stiffness that a line of wave impedance b and one-way delay d adds in series with the wall and
  * the couplings: blocked at its end it is b coth(s d), which is b / (s d) at low frequencies.
  * [N/m]; infinite without delay. */
-double link_wave_stiffness(double b, double delay);
+double link_stiffness_felt_by_waves(double b, double delay);
 
 #endif

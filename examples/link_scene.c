@@ -66,35 +66,36 @@ int link_scene_read(struct link_options *options, struct link_scene *out, struct
 }
 
 /* Modes of ties that slide, and of those that turn. */
-struct modes_by_kind {
+struct modes_by_joint_kind {
     struct link_modes of[2];
 };
 
-static struct modes_by_kind find_modes(const struct link_scene *s, double delay)
+static struct modes_by_joint_kind find_modes_by_joint_kind(const struct link_scene *s, double delay)
 {
-    struct modes_by_kind modes;
-    for (int turning = 0; turning < 2; turning++) {
-        link_modes(s, delay, turning, &modes.of[turning]);
+    struct modes_by_joint_kind modes;
+    for (int is_rotational = 0; is_rotational < 2; is_rotational++) {
+        link_modes(s, delay, is_rotational, &modes.of[is_rotational]);
     }
     return modes;
 }
 
 /* Whether modes of a kind are shown: those of ties that turn where there are such ties, and the
  * others but where there are only ties that turn. */
-static int is_kind_shown(const struct modes_by_kind *modes, int turning)
+static int are_modes_of_kind_shown(const struct modes_by_joint_kind *modes, int is_rotational)
 {
-    return modes->of[turning].ties > 0 || (!turning && modes->of[1].ties == 0);
+    return modes->of[is_rotational].tie_count > 0 ||
+           (!is_rotational && modes->of[1].tie_count == 0);
 }
 
 /* Whether the link supports a tie's mode, with the numbers of the ties of its kind. */
 static int is_tie_supported(const struct tact_scene *scene, const struct tact_scene_remote *tie,
-                            const struct modes_by_kind *modes)
+                            const struct modes_by_joint_kind *modes)
 {
     return modes->of[link_tie_turns(scene, tie)].mode[link_mode_of(tie->mode)].is_supported;
 }
 
 static void print_tie(const struct tact_scene *scene, const struct tact_scene_remote *tie,
-                      const struct modes_by_kind *modes, double delay)
+                      const struct modes_by_joint_kind *modes, double delay)
 {
     const int mode = link_mode_of(tie->mode);
     const int turns = link_tie_turns(scene, tie);
@@ -103,7 +104,7 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
         printf("waves, %g %s: adds %.*f %s in series at once, nothing once the other position is "
                "followed\n",
                tie->impedance, turns ? "N m s/rad" : "N s/m", turns ? 3 : 0,
-               link_wave_stiffness(tie->impedance, delay), turns ? "N m/rad" : "N/m");
+               link_stiffness_felt_by_waves(tie->impedance, delay), turns ? "N m/rad" : "N/m");
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
@@ -113,7 +114,7 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
 }
 
 /* Whether a tie belongs to the measured device; also records whether the link supports its mode. */
-static int belongs_tie_to_link(struct link_scene *s, const struct modes_by_kind *modes,
+static int belongs_tie_to_link(struct link_scene *s, const struct modes_by_joint_kind *modes,
                                const struct tact_scene_remote *tie)
 {
     if (strcmp(tie->device, s->device) != 0) {
@@ -126,60 +127,61 @@ static int belongs_tie_to_link(struct link_scene *s, const struct modes_by_kind 
 /* Time by which 99.9 % of the packets arrive at most later than the fastest one [s]. */
 static double find_jitter(const struct link_quality *quality)
 {
-    return 1e-9 * (double)(quality->delay_p999 - quality->delay_min);
+    return 1e-9 * (double)(quality->delay_p999 - quality->min_delay);
 }
 
 /* One-way delay with jitter and repeats as the scene sets them [s]. */
 static double find_delay(const struct link_scene *s, const struct link_quality *quality)
 {
-    return 1e-9 * fmax((double)quality->delay_min, 0.0) + s->jitter + s->repeats * s->scene->period;
+    return 1e-9 * fmax((double)quality->min_delay, 0.0) + s->jitter + s->repeats * s->scene->period;
 }
 
 json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality)
 {
     const double delay = find_delay(s, quality);
-    const struct modes_by_kind modes = find_modes(s, delay);
-    json_t *ties = json_array();
+    const struct modes_by_joint_kind modes = find_modes_by_joint_kind(s, delay);
+    json_t *tie_count = json_array();
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &s->scene->remotes[i];
         if (belongs_tie_to_link(s, &modes, tie)) {
             const int mode = link_mode_of(tie->mode);
             json_array_append_new(
-                ties,
+                tie_count,
                 json_pack("{s:s, s:s, s:b, s:o*}", "joint", tie->joint, "mode", tie->mode, "stable",
                           is_tie_supported(s->scene, tie, &modes), "stiffness",
-                          mode == LINK_WAVES ? json_real(link_wave_stiffness(tie->impedance, delay))
-                                             : NULL));
+                          mode == LINK_WAVES
+                              ? json_real(link_stiffness_felt_by_waves(tie->impedance, delay))
+                              : NULL));
         }
     }
-    return json_pack("{s:s, s:f, s:f, s:i, s:I, s:f, s:o, s:o*, s:o*}", "device", s->device,
-                     "jitter", s->jitter, "jitter_measured", find_jitter(quality), "repeats",
-                     s->repeats, "longest_gap", (json_int_t)quality->longest_gap, "delay", delay,
-                     "ties", ties, "modes",
-                     is_kind_shown(&modes, 0) ? link_modes_json(&modes.of[0]) : NULL, "turn_modes",
-                     is_kind_shown(&modes, 1) ? link_modes_json(&modes.of[1]) : NULL);
+    return json_pack(
+        "{s:s, s:f, s:f, s:i, s:I, s:f, s:o, s:o*, s:o*}", "device", s->device, "jitter", s->jitter,
+        "jitter_measured", find_jitter(quality), "repeats", s->repeats, "longest_gap",
+        (json_int_t)quality->longest_loss_gap, "delay", delay, "ties", tie_count, "modes",
+        are_modes_of_kind_shown(&modes, 0) ? link_modes_json(&modes.of[0]) : NULL, "turn_modes",
+        are_modes_of_kind_shown(&modes, 1) ? link_modes_json(&modes.of[1]) : NULL);
 }
 
 void link_scene_print(const struct link_options *options, struct link_scene *s,
                       const struct link_quality *quality)
 {
     const double jitter = find_jitter(quality), delay = find_delay(s, quality);
-    const struct modes_by_kind modes = find_modes(s, delay);
+    const struct modes_by_joint_kind modes = find_modes_by_joint_kind(s, delay);
     printf("\n  %s, device %s:\n", text_shown(options->scene), text_shown(s->device));
     printf("  jitter       %g s: %s", s->jitter, jitter <= s->jitter ? "enough" : "too little");
     printf("; 99.9 %% come within %.4f s of the fastest\n", jitter);
     printf("  repeats      %d: %s the longest gap of %llu\n", s->repeats,
-           quality->longest_gap <= (uint64_t)s->repeats ? "cover" : "do not cover",
-           (unsigned long long)quality->longest_gap);
+           quality->longest_loss_gap <= (uint64_t)s->repeats ? "cover" : "do not cover",
+           (unsigned long long)quality->longest_loss_gap);
     printf("  delay        %.1f ms one way, with these\n", 1e3 * delay);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         if (belongs_tie_to_link(s, &modes, &s->scene->remotes[i])) {
             print_tie(s->scene, &s->scene->remotes[i], &modes, delay);
         }
     }
-    for (int turning = 0; turning < 2; turning++) {
-        if (is_kind_shown(&modes, turning)) {
-            link_modes_print(&modes.of[turning], delay);
+    for (int is_rotational = 0; is_rotational < 2; is_rotational++) {
+        if (are_modes_of_kind_shown(&modes, is_rotational)) {
+            link_modes_print(&modes.of[is_rotational], delay);
         }
     }
 }

@@ -53,10 +53,10 @@ int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[
             return tact_error_set(err, -ENOMEM, "out of memory");
         }
         for (int warm = 0; warm < 2; warm++) {
-            int64_t began = tact_clock_now();
+            int64_t start_ns = tact_clock_now();
             rc = tact_moments_pair(&shape[0], &pose[0], &shape[1], &pose[1], NULL, scratch,
                                    &out->moments);
-            out->time_us = (double)(tact_clock_now() - began) * 1e-3;
+            out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
         }
         out->pairs = rc == -ENOSPC ? 0 : count_pairs(shape, pose, scratch);
         tact_moments_scratch_destroy(scratch);
@@ -85,9 +85,9 @@ int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose
                                   i ? "B" : "A", ratio);
         }
     }
-    int64_t began = tact_clock_now();
+    int64_t start_ns = tact_clock_now();
     int rc = tact_moments_dual(&shape[0], &pose[0], &shape[1], &pose[1], &out->moments);
-    out->time_us = (double)(tact_clock_now() - began) * 1e-3;
+    out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
     out->status = rc > 0;
     return rc < 0 ? set_unmeasured_error(rc, err) : 0;
 }
@@ -106,9 +106,9 @@ int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const
             body[i].triangle_count = soup[i]->triangle_count;
         }
     }
-    int64_t began = tact_clock_now();
+    int64_t start_ns = tact_clock_now();
     int rc = tact_moments_rays(&body[0], &body[1], resolution, &out->moments, &out->rays);
-    out->time_us = (double)(tact_clock_now() - began) * 1e-3;
+    out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
     out->status = rc > 0;
     return rc < 0 ? set_unmeasured_error(rc, err) : 0;
 }
@@ -120,10 +120,10 @@ static int measure_frame_by_source(struct tact_source *source, uint64_t tick,
     const uint8_t active = 1;
     const double direction[3] = {0.0, 0.0, 0.0};
     struct tact_source_result result;
-    int64_t began = tact_clock_now();
+    int64_t start_ns = tact_clock_now();
     source->ops->submit(source->self, tick, pose, &active, direction);
     int rc = source->ops->wait(source->self, tick, FRAME_TIMEOUT_NS);
-    out->time_us = (double)(tact_clock_now() - began) * 1e-3;
+    out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
     rc = rc ? rc : source->ops->latest(source->self, &result);
     if (rc) {
         return rc;

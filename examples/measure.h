@@ -9,7 +9,7 @@
 struct measured {
     int status; /* 1 overlap, 0 none */
     struct tact_moments moments;
-    double time_us; /* time of one measurement, after a first one [us] */
+    double measuring_time_us; /* time of one measurement, after a first one [us] */
     char device[64];
     long pairs; /* number of triangle pairs near the overlap of two meshes, otherwise 0 */
     struct tact_rays_report rays; /* by measure_rays() */

@@ -13,11 +13,11 @@
 
 #define MIN_CPU_SECONDS 2             /* processor time that any file may take [s] */
 #define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
-#define ALLOW_SYSTEM_CALL(call) READER_ON_CALL(call, SECCOMP_RET_ALLOW)
+#define ALLOW_SYSTEM_CALL(call) READER_ACTION_ON_CALL(call, SECCOMP_RET_ALLOW)
 
 /* From here on only memory, the open files and the end are left: no file, socket, process or
  * program can be opened or started. Returns 0 or -1. */
-static int close_process(void)
+static int sandbox_process(void)
 {
     static struct sock_filter filter[] = {
         READER_FILTER_BEGIN,
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     if (argc == 3) {
         reader_limit_time(strtoul(argv[2], NULL, 10), MIN_CPU_SECONDS);
     }
-    if (argc != 3 || close_process()) {
+    if (argc != 3 || sandbox_process()) {
         fputs("tact-mesh reads mesh files for tact import, which starts it\n", stderr);
         return 2;
     }

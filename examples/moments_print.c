@@ -9,14 +9,14 @@ int moments_print_json(const struct measured *r, const struct tact_patch *patch,
                        int resolution)
 {
     const struct tact_moments *m = &r->moments;
-    json_t *all =
-        json_pack("{s:b, s:f, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:o}, s:s, s:s, s:f, s:I}",
-                  "overlap", r->status, "volume", m->volume, "centroid",
-                  text_json_numbers(m->centroid, 3), "second_moment",
-                  text_json_numbers(m->second, 6), "gradient", text_json_numbers(m->gradient, 6),
-                  "normal", text_json_numbers(patch->frame, 3), "patch", "depth", patch->depth,
-                  "area", patch->area, "semi", text_json_numbers(patch->semi, 2), "method", method,
-                  "device", r->device, "time_us", r->time_us, "pairs", (json_int_t)r->pairs);
+    json_t *all = json_pack(
+        "{s:b, s:f, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:o}, s:s, s:s, s:f, s:I}", "overlap",
+        r->status, "volume", m->volume, "centroid", text_json_numbers(m->centroid, 3),
+        "second_moment", text_json_numbers(m->second, 6), "gradient",
+        text_json_numbers(m->gradient, 6), "normal", text_json_numbers(patch->frame, 3), "patch",
+        "depth", patch->depth, "area", patch->area, "semi", text_json_numbers(patch->semi, 2),
+        "method", method, "device", r->device, "time_us", r->measuring_time_us, "pairs",
+        (json_int_t)r->pairs);
     if (all && resolution) {
         json_object_set_new(
             all, "rays",
@@ -40,10 +40,10 @@ void moments_print_table(const struct measured *r, const struct tact_patch *patc
 {
     const struct tact_moments *m = &r->moments;
     if (!r->status) {
-        printf("no overlap (%s, %.1f us)\n", r->device, r->time_us);
+        printf("no overlap (%s, %.1f us)\n", r->device, r->measuring_time_us);
         return;
     }
-    printf("overlap (%s, %.1f us)\n", r->device, r->time_us);
+    printf("overlap (%s, %.1f us)\n", r->device, r->measuring_time_us);
     print_moments_row("volume", "m^3", &m->volume, 1);
     print_moments_row("centroid", "m", m->centroid, 3);
     print_moments_row("second moment", "m^5", m->second, 3);

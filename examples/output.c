@@ -109,7 +109,7 @@ static int rename_to_path(const struct output *o)
     return link(o->beside, o->target_path) || unlink(o->beside) ? -1 : 0;
 }
 
-int output_close(struct output *o, int code, int should_keep)
+int output_close(struct output *o, int code, int keep_on_failure)
 {
     int error = 0;
     errno = 0; /* data that could not be written are still in the stream, and fail again */
@@ -122,13 +122,13 @@ int output_close(struct output *o, int code, int should_keep)
     if (fclose(o->to) && !error) {
         error = errno;
     }
-    if (o->beside && should_keep && !error && rename_to_path(o)) {
+    if (o->beside && keep_on_failure && !error && rename_to_path(o)) {
         error = errno;
     }
-    if (o->beside && (!should_keep || error)) {
+    if (o->beside && (!keep_on_failure || error)) {
         unlink(o->beside);
     }
     free(o->beside);
     free(o->target_path);
-    return error && should_keep ? report_output_error(o, error) : code;
+    return error && keep_on_failure ? report_output_error(o, error) : code;
 }

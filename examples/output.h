@@ -29,6 +29,6 @@ int output_open(struct output *o, const char *command, const char *path, int for
 
 /* Closes it; with code EXIT_GOOD, or another one and keep, it is renamed to path, else removed.
  * Returns code, or EXIT_BAD after a message. */
-int output_close(struct output *o, int code, int should_keep);
+int output_close(struct output *o, int code, int keep_on_failure);
 
 #endif

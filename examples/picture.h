@@ -106,16 +106,18 @@ int picture_draw_frame(const struct picture_scene *scene, const struct picture_c
 /* Spacing of the grid of planes in a view of that width: 1, 2 or 5 times a power of ten. */
 double picture_choose_grid_spacing(double width);
 
-/* picture_marks.c: the contacts as triangles drawn over the solids. */
+/* picture_make_contact_marks.c: the contacts as triangles drawn over the solids. */
 struct picture_overlay_mark {
     double corner[3][2]; /* [pixels] of the frame */
     uint8_t colour[3];
     double opacity; /* 0 to 1 */
 };
 /* Returns the number of marks, of which the first `room` are written. */
-size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
-                     const struct picture_options *options, const struct picture_scale *scale,
-                     struct picture_overlay_mark *out, size_t room);
+size_t picture_make_contact_marks(const struct picture_scene *scene,
+                                  const struct picture_camera *camera,
+                                  const struct picture_options *options,
+                                  const struct picture_scale *scale,
+                                  struct picture_overlay_mark *out, size_t room);
 /* Colour of a share of the largest pressure, 0 dark to 1 light. */
 void picture_pressure_colour(double share, uint8_t out[3]);
 

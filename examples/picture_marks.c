@@ -5,7 +5,7 @@
 #include "picture.h"
 
 static const uint8_t patch_colour[3] = {255, 122, 0};
-static const uint8_t rim_colour[3] = {120, 40, 0};
+static const uint8_t patch_rim_colour[3] = {120, 40, 0};
 static const uint8_t force_colour[3] = {200, 16, 32};
 static const uint8_t torsion_colour[3] = {112, 32, 176};
 
@@ -71,9 +71,9 @@ static void add_arrow_marks(struct marks *m, const double a[3], const double b[3
     }
     x /= length;
     y /= length;
-    const double arrow_head_base[2] = {q[0] - arrow_head_count * size * x,
-                                       q[1] - arrow_head_count * size * y};
-    add_line_mark(m, p, arrow_head_base, 0.008 * w, colour);
+    const double arrow_head_base_point[2] = {q[0] - arrow_head_count * size * x,
+                                             q[1] - arrow_head_count * size * y};
+    add_line_mark(m, p, arrow_head_base_point, 0.008 * w, colour);
     for (int i = 0; i < arrow_head_count; i++) {
         double back = length - (i + 1) * size, tip = back + size;
         const double t[3][2] = {
@@ -86,12 +86,14 @@ static void add_arrow_marks(struct marks *m, const double a[3], const double b[3
 
 void picture_pressure_colour(double share, uint8_t out[3])
 {
-    static const double stops[4][3] = {
+    static const double colour_scale_stops[4][3] = {
         {51, 13, 89}, {179, 38, 89}, {242, 128, 38}, {255, 242, 115}};
     double at = 3.0 * fmin(fmax(share, 0.0), 1.0);
     int i = at < 2.0 ? (int)at : 2;
     for (int k = 0; k < 3; k++) {
-        out[k] = (uint8_t)lround(stops[i][k] + (at - i) * (stops[i + 1][k] - stops[i][k]));
+        out[k] =
+            (uint8_t)lround(colour_scale_stops[i][k] +
+                            (at - i) * (colour_scale_stops[i + 1][k] - colour_scale_stops[i][k]));
     }
 }
 
@@ -143,7 +145,7 @@ static void draw_contact_patch(struct marks *m, const struct picture_contact *c)
         add_triangle_mark(m, p[0], p[i], p[i + 1], patch_colour, 0.55);
     }
     for (int i = 0; i < c->corners; i++) {
-        add_line_mark(m, p[i], p[(i + 1) % c->corners], 1.2, rim_colour);
+        add_line_mark(m, p[i], p[(i + 1) % c->corners], 1.2, patch_rim_colour);
     }
 }
 
@@ -175,9 +177,11 @@ static void draw_vector_arrow(struct marks *m, const double from[3], const doubl
     }
 }
 
-size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
-                     const struct picture_options *options, const struct picture_scale *scale,
-                     struct picture_overlay_mark *out, size_t room)
+size_t picture_make_contact_marks(const struct picture_scene *scene,
+                                  const struct picture_camera *camera,
+                                  const struct picture_options *options,
+                                  const struct picture_scale *scale,
+                                  struct picture_overlay_mark *out, size_t room)
 {
     struct marks m = {.camera = camera, .options = options, .out = out, .room = room};
     for (int i = 0; i < scene->contact_count; i++) {

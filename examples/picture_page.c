@@ -26,12 +26,13 @@ struct entry {
     int x, y; /* position of its left end and vertical middle [pixels] */
 };
 
-struct legend {
+struct picture_legend {
     struct entry entry[SYMBOLS];
     int count, rows;
 };
 
-static void add_legend_symbol(struct legend *l, enum symbol symbol, double width, const char *text)
+static void add_legend_symbol(struct picture_legend *l, enum symbol symbol, double width,
+                              const char *text)
 {
     struct entry *e = &l->entry[l->count++];
     e->symbol = symbol;
@@ -59,7 +60,7 @@ static int is_grid_drawn(const struct picture_page *p)
 }
 
 /* Adds a scale bar to the legend: one spacing of the planes' grid. */
-static void add_scale_bar(struct legend *l, const struct picture_page *p)
+static void add_scale_bar(struct picture_legend *l, const struct picture_page *p)
 {
     double length = picture_choose_grid_spacing(p->camera->width);
     double scale = length < 1e-3 ? 1e6 : length < 1.0 ? 1e3 : 1.0;
@@ -72,10 +73,10 @@ static void add_scale_bar(struct legend *l, const struct picture_page *p)
     add_legend_symbol(l, BAR, length / p->camera->width * p->options->width, text);
 }
 
-static void make_picture_legend(const struct picture_page *p, struct legend *l)
+static void make_picture_legend(const struct picture_page *p, struct picture_legend *l)
 {
     char text[48], most[24];
-    *l = (struct legend){.count = 0};
+    *l = (struct picture_legend){.count = 0};
     add_legend_symbol(l, PATCH, 16.0, "contact patch");
     if (p->scale.pressure > 0.0) {
         format_pressure(p->scale.pressure, most, sizeof most);
@@ -102,7 +103,7 @@ static int count_letters_of_text(const char *text)
 }
 
 /* Places the legend's entries side by side, and in another row where there is no room. */
-static void lay_out_entries(struct legend *l, int width)
+static void place_legend_entries(struct picture_legend *l, int width)
 {
     int x = 4;
     l->rows = 1;
@@ -131,11 +132,11 @@ static int find_legend_top(const struct picture_page *p)
 
 void picture_set_page_size(struct picture_page *p)
 {
-    struct legend l;
+    struct picture_legend l;
     int width = p->options->columns * (p->options->width + GAP) - GAP;
     p->image.width = width > MIN_PAGE_WIDTH_PIXELS ? width : MIN_PAGE_WIDTH_PIXELS;
     make_picture_legend(p, &l);
-    lay_out_entries(&l, p->image.width);
+    place_legend_entries(&l, p->image.width);
     p->image.height = find_legend_top(p) + l.rows * ROW + 4;
 }
 
@@ -178,19 +179,19 @@ static void format_frame_caption(const struct picture_page *p, int frame, char *
 }
 
 /* Converts positions in pixels from the upper left corner to gnuplot's coordinates. */
-struct writer {
+struct page_writer {
     FILE *to;
     const struct picture_page *page;
     int gnuplot_object_count;
 };
 
-static void write_page_position(const struct writer *w, double x, double y)
+static void write_page_position(const struct page_writer *w, double x, double y)
 {
     fprintf(w->to, "screen %.6f, screen %.6f", x / w->page->image.width,
             1.0 - y / w->page->image.height);
 }
 
-static void write_page_text(struct writer *w, const char *words, double x, double y,
+static void write_page_text(struct page_writer *w, const char *words, double x, double y,
                             const char *how)
 {
     fputs("set label ", w->to);
@@ -200,8 +201,8 @@ static void write_page_text(struct writer *w, const char *words, double x, doubl
     fprintf(w->to, " %s front\n", how);
 }
 
-static void write_page_rectangle(struct writer *w, double x, double y, double width, double height,
-                                 const uint8_t *c, const char *border_colour)
+static void write_page_rectangle(struct page_writer *w, double x, double y, double width,
+                                 double height, const uint8_t *c, const char *border_colour)
 {
     fprintf(w->to, "set object %d rectangle from ", ++w->gnuplot_object_count);
     write_page_position(w, x, y + 0.5 * height);
@@ -210,17 +211,17 @@ static void write_page_rectangle(struct writer *w, double x, double y, double wi
     fprintf(w->to, " front fs solid %s fc rgb '#%02x%02x%02x'\n", border_colour, c[0], c[1], c[2]);
 }
 
-static void write_page_line(struct writer *w, double x, double y, double to_x, double to_y,
+static void write_page_line(struct page_writer *w, double x, double y, double end_x, double end_y,
                             const char *how)
 {
     fputs("set arrow from ", w->to);
     write_page_position(w, x, y);
     fputs(" to ", w->to);
-    write_page_position(w, to_x, to_y);
+    write_page_position(w, end_x, end_y);
     fprintf(w->to, " %s front\n", how);
 }
 
-static void write_legend_symbol(struct writer *w, const struct entry *e, double x, double y)
+static void write_legend_symbol(struct page_writer *w, const struct entry *e, double x, double y)
 {
     static const uint8_t patch[3] = {255, 184, 122}, black[3] = {16, 16, 16};
     static const char *const head = "size screen %.6f,25,25 filled lw 2 lc rgb '%s'";
@@ -279,18 +280,19 @@ static void write_gnuplot_terminal(FILE *to, const struct picture_page *p, const
 }
 
 /* Writes the title: name of the scene, and a note if bodies leave the view. */
-static void write_page_title(struct writer *w, const char *terminal)
+static void write_page_title(struct page_writer *w, const char *terminal)
 {
     const struct picture_page *p = w->page;
-    const char *outside_note = p->image.width > 600
-                                   ? " (some bodies are outside the picture, see --look)"
-                                   : " (bodies leave)";
+    const char *force_beyond_picture_note =
+        p->image.width > 600 ? " (some bodies are outside the picture, see --look)"
+                             : " (bodies leave)";
     char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
-    outside_note = p->camera->leaves ? outside_note : "";
-    text_shorten_with_ellipsis(
-        p->name, (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) - (int)strlen(outside_note), name,
-        sizeof name);
-    snprintf(words, sizeof words, "%s%s", name, outside_note);
+    force_beyond_picture_note = p->camera->leaves ? force_beyond_picture_note : "";
+    text_shorten_with_ellipsis(p->name,
+                               (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) -
+                                   (int)strlen(force_beyond_picture_note),
+                               name, sizeof name);
+    snprintf(words, sizeof words, "%s%s", name, force_beyond_picture_note);
     write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT_PIXELS,
                     !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"
                     : !strcmp(terminal, "svg")    ? "left font 'DejaVu Sans Bold,15'"
@@ -299,8 +301,8 @@ static void write_page_title(struct writer *w, const char *terminal)
 
 void picture_write_gnuplot_script(FILE *to, const struct picture_page *p, const char *terminal)
 {
-    struct writer w = {to, p, 0};
-    struct legend l;
+    struct page_writer w = {to, p, 0};
+    struct picture_legend l;
     int png = !strcmp(terminal, "pngcairo"), width = p->image.width, height = p->image.height;
     char words[MAX_SHOWN_TEXT_BYTES];
     write_gnuplot_terminal(to, p, terminal);
@@ -313,7 +315,7 @@ void picture_write_gnuplot_script(FILE *to, const struct picture_page *p, const 
                         y + p->options->height + 0.5 * CAPTION_HEIGHT_PIXELS, "center");
     }
     make_picture_legend(p, &l);
-    lay_out_entries(&l, width);
+    place_legend_entries(&l, width);
     for (int i = 0; i < l.count; i++) {
         const struct entry *e = &l.entry[i];
         write_legend_symbol(&w, e, e->x, find_legend_top(p) + e->y);

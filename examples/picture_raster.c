@@ -24,8 +24,8 @@ struct frame_painter {
     const struct picture_camera *camera;
     struct buffer seen, shadow;
     /* axes across the light's direction, scaled to samples of the shadow map [1/m] */
-    double shadow_plane_axes[2][3];
-    double grid; /* spacing of a plane's lines [m] */
+    double shadow_map_axes[2][3];
+    double plane_grid_spacing; /* spacing of a plane's lines [m] */
 };
 
 /* Range of pixels between two coordinates, clamped to the frame: from *first, up to but without
@@ -107,8 +107,8 @@ static void point_to_shadow_map(const struct frame_painter *q, const double p[3]
 {
     double d[3];
     tact_v3_sub(d, p, q->camera->middle);
-    out[0] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_plane_axes[0]);
-    out[1] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_plane_axes[1]);
+    out[0] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_map_axes[0]);
+    out[1] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_map_axes[1]);
     out[2] = tact_v3_dot(d, light_direction);
 }
 
@@ -139,11 +139,11 @@ static double lit_fraction(const struct frame_painter *q, const double p[3])
  * world axes that are most parallel to the plane. */
 static double plane_grid_weight(const struct frame_painter *q, const double p[3], const double n[3])
 {
-    int projected_out_axis = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
+    int axis_dropped_by_projection = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
     double nearest = 1.0;
     for (int k = 0; k < 3; k++) {
-        double x = p[k] / q->grid;
-        nearest = k == projected_out_axis ? nearest : fmin(nearest, fabs(x - round(x)));
+        double x = p[k] / q->plane_grid_spacing;
+        nearest = k == axis_dropped_by_projection ? nearest : fmin(nearest, fabs(x - round(x)));
     }
     return nearest < 0.012 ? 0.0 : 1.0;
 }
@@ -187,11 +187,11 @@ static void shade_picture_sample(const struct frame_painter *q, int x, int y, do
     tact_v3_normalize(n, n);
     double cosine_to_light = tact_v3_dot(n, light_direction);
     double sun = cosine_to_light > 0.0 ? cosine_to_light * lit_fraction(q, p) : 0.0;
-    double brightness = 0.52 + 0.08 * n[2] + 0.45 * sun;
+    double surface_brightness = 0.52 + 0.08 * n[2] + 0.45 * sun;
     double line =
         t->surface_pattern == PATTERN_GRID ? 0.88 + 0.12 * plane_grid_weight(q, p, n) : 1.0;
     for (int k = 0; k < 3; k++) {
-        out[k] = fmin(255.0, t->colour[k] * brightness * line);
+        out[k] = fmin(255.0, t->colour[k] * surface_brightness * line);
     }
 }
 
@@ -322,10 +322,10 @@ static void paint_frame_pixels(struct frame_painter *q, const struct picture_opt
                                struct picture_image *image, int x0, int y0)
 {
     double across = 0.45 * SHADOW_MAP_SAMPLES / q->camera->width;
-    tact_v3_tangents(light_direction, q->shadow_plane_axes[0], q->shadow_plane_axes[1]);
-    tact_v3_scale(q->shadow_plane_axes[0], q->shadow_plane_axes[0], across);
-    tact_v3_scale(q->shadow_plane_axes[1], q->shadow_plane_axes[1], across);
-    q->grid = picture_choose_grid_spacing(q->camera->width);
+    tact_v3_tangents(light_direction, q->shadow_map_axes[0], q->shadow_map_axes[1]);
+    tact_v3_scale(q->shadow_map_axes[0], q->shadow_map_axes[0], across);
+    tact_v3_scale(q->shadow_map_axes[1], q->shadow_map_axes[1], across);
+    q->plane_grid_spacing = picture_choose_grid_spacing(q->camera->width);
     for (size_t i = 0; i < q->scene->triangle_count; i++) {
         const struct picture_triangle *t = &q->scene->triangles[i];
         fill_visible_triangle(q, t, (int)i);
@@ -350,11 +350,11 @@ static int paint_picture_marks(const struct frame_painter *q, const struct pictu
 {
     struct supersampled_frame fine = {.width = MARK_SAMPLES_PER_PIXEL_AXIS * options->width,
                                       .height = MARK_SAMPLES_PER_PIXEL_AXIS * options->height};
-    size_t count = picture_marks(q->scene, q->camera, options, scale, NULL, 0);
+    size_t count = picture_make_contact_marks(q->scene, q->camera, options, scale, NULL, 0);
     struct picture_overlay_mark *marks = malloc((count + 1) * sizeof *marks);
     fine.rgb = malloc(3 * (size_t)fine.width * (size_t)fine.height);
     if (marks && fine.rgb) {
-        picture_marks(q->scene, q->camera, options, scale, marks, count);
+        picture_make_contact_marks(q->scene, q->camera, options, scale, marks, count);
         copy_frame_samples(&fine, image, x, y, 0);
         for (size_t i = 0; i < count; i++) {
             rasterise_mark(&marks[i], &fine);

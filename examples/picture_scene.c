@@ -91,14 +91,15 @@ static void set_sphere_corner(struct picture_triangle *t, int k, const struct ta
 /* Adds the triangles of a ball in eight octants, alternately light and dark to show its rotation.
  */
 static void add_sphere_triangles(struct picture_scene *scene, const struct tact_pose *pose,
-                                 double radius, const struct picture_triangle *style, int parts)
+                                 double radius, const struct picture_triangle *triangle_template,
+                                 int parts)
 {
     for (int i = 0; i < 48; i++) {
         for (int j = 0; j < 24; j++) {
-            struct picture_triangle t = *style;
-            int is_dark_octant = parts && (i / 12 + j / 12) % 2;
+            struct picture_triangle t = *triangle_template;
+            int is_darker_octant = parts && (i / 12 + j / 12) % 2;
             for (int k = 0; k < 3; k++) {
-                t.colour[k] = (uint8_t)(is_dark_octant ? 0.62 * t.colour[k] : t.colour[k]);
+                t.colour[k] = (uint8_t)(is_darker_octant ? 0.62 * t.colour[k] : t.colour[k]);
             }
             set_sphere_corner(&t, 0, pose, radius, i, j);
             set_sphere_corner(&t, 1, pose, radius, i, j + 1);
@@ -144,20 +145,21 @@ static void add_rod_triangles(struct picture_scene *scene, const double a[3], co
 }
 
 /* Radius of a bone drawn from a joint to a shape, so that it stays within the shape. */
-static double bone_radius_within(const struct tact_shape *shape)
+static double bone_radius_for_shape(const struct tact_shape *shape)
 {
     return fmin(0.6 * tact_shape_radius(shape), 0.5 * tact_shape_thickness(shape));
 }
 
 /* A bone between two joints, whose links may have no shapes: never thicker than a quarter of its
  * length. thin: radius of the thinnest bone to a shape, or 0. */
-static void add_bone(struct picture_scene *out, const double a[3], const double b[3], double thin,
-                     struct picture_triangle *t)
+static void add_bone(struct picture_scene *out, const double a[3], const double b[3],
+                     double thinnest_bone_radius, struct picture_triangle *t)
 {
     double along[3];
     tact_v3_sub(along, b, a);
     const double length = tact_v3_norm(along);
-    const double radius = thin > 0.0 ? fmin(thin, 0.25 * length) : 0.1 * length;
+    const double radius =
+        thinnest_bone_radius > 0.0 ? fmin(thinnest_bone_radius, 0.25 * length) : 0.1 * length;
     if (radius > 0.0) {
         add_rod_triangles(out, a, b, radius, t);
     }
@@ -172,13 +174,14 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
     const int first_finger_link = tact_hand_base_count(hand);
     struct picture_triangle t = {.id = id,
                                  .colour = {hand_colour[0], hand_colour[1], hand_colour[2]}};
-    double thin = 0.0;
+    double thinnest_bone_radius = 0.0;
     for (int s = 0; s < tact_world_shape_count(world); s++) {
         struct tact_owner owner = tact_world_owner(world, s);
         if (owner.kind == TACT_OWNER_HAND && owner.index == index &&
             owner.link >= first_finger_link) {
-            const double radius = bone_radius_within(tact_world_shape(world, s));
-            thin = thin > 0.0 ? fmin(thin, radius) : radius;
+            const double radius = bone_radius_for_shape(tact_world_shape(world, s));
+            thinnest_bone_radius =
+                thinnest_bone_radius > 0.0 ? fmin(thinnest_bone_radius, radius) : radius;
             add_rod_triangles(out, tact_hand_link_pose(hand, owner.link)->position,
                               shapes[s].position, radius, &t);
         }
@@ -186,9 +189,10 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
     for (int i = first_finger_link; i < tact_hand_count(hand); i++) {
         int parent = tact_hand_parent(hand, i);
         const double *at = tact_hand_link_pose(hand, i)->position;
-        add_bounding_ball(out, at, thin);
+        add_bounding_ball(out, at, thinnest_bone_radius);
         if (parent >= 0) {
-            add_bone(out, tact_hand_link_pose(hand, parent)->position, at, thin, &t);
+            add_bone(out, tact_hand_link_pose(hand, parent)->position, at, thinnest_bone_radius,
+                     &t);
         }
     }
 }

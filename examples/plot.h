@@ -26,7 +26,7 @@
 
 /* Columns of a pair, one after the other. */
 enum {
-    PAIR_NORMAL,
+    PAIR_NORMAL_FORCE,
     PAIR_FRICTION,
     PAIR_FRICTION_LIMIT,
     PAIR_TORSION,
@@ -38,20 +38,21 @@ enum {
 
 /* Columns of a body in a hand. */
 enum {
-    HOLD_GRIP,  /* [N] */
-    HOLD_LOAD,  /* [N] */
-    HOLD_RATIO, /* ratio of grip to load force; NaN: not loaded */
-    HOLD_SLIP,  /* so far [mm] */
-    HOLD_TURN,  /* so far [deg] */
+    HOLD_GRIP_FORCE,         /* [N] */
+    HOLD_LOAD_FORCE,         /* [N] */
+    HOLD_GRIP_TO_LOAD_RATIO, /* ratio of grip to load force; NaN: not loaded */
+    HOLD_SLIP_DISTANCE,      /* so far [mm] */
+    HOLD_SLIP_ANGLE,         /* so far [deg] */
     HOLD_COLUMNS
 };
 
 /* Columns of a port at which a person holds a device. */
 enum {
-    PORT_ENERGY,  /* energy that the port has absorbed so far [mJ] */
-    PORT_LEAST,   /* smallest absorbed energy so far [mJ] */
-    PORT_FORCE,   /* magnitude of the force or torque at the port [N], [N m] */
-    PORT_LIMITED, /* the energy in ticks in which the force was limited for passivity, else NaN */
+    PORT_ABSORBED_ENERGY, /* energy that the port has absorbed so far [mJ] */
+    PORT_LEAST_ENERGY,    /* smallest absorbed energy so far [mJ] */
+    PORT_FORCE,           /* magnitude of the force or torque at the port [N], [N m] */
+    PORT_LIMITED_ENERGY,  /* the energy in ticks in which the force was limited for passivity, else
+                             NaN */
     PORT_COLUMNS
 };
 
@@ -64,7 +65,7 @@ struct plot_time_interval {
 
 struct plot_pair {
     int pair; /* index of the pair in the scene log */
-    int centre_count, corner_count;
+    int pressure_centre_count, corner_count;
     /* centres of pressure, along the patch's axes from its centre, as far out in the last patch as
      * in that of its tick [m] */
     double centre[PLOT_MAX_CENTRE_TICKS][2];
@@ -77,12 +78,12 @@ struct plot_pair {
 };
 
 /* Rotation of a body since the start, over any number of turns. */
-struct plot_hinge_turns {
+struct plot_body_rotation {
     double axis[3]; /* axis of the rotation from the start, as last determined */
     double angle;   /* angle of the rotation about that axis [rad] */
 };
 
-struct plot_mark {
+struct plot_time_mark {
     double time; /* [s] */
     int bad;     /* 1: a fault or a loss */
     char text[64];
@@ -104,17 +105,17 @@ struct plot_session {
     int body[PLOT_MAX_BODIES];  /* index of the body in the scene log */
     int hold[PLOT_MAX_HOLDS];   /* index of the hold in the scene log */
     struct {
-        int port;             /* index of the port in the scene log */
-        double limited_ticks; /* number of limited ticks up to the tick before */
+        int port;                  /* index of the port in the scene log */
+        double limited_tick_count; /* number of limited ticks up to the tick before */
     } port[PLOT_MAX_PORTS];
     int pair_count, joint_count, body_count, hold_count, port_count;
     int left_out[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies in hands and
                         of ports that are not drawn */
-    struct plot_hinge_turns turn[PLOT_MAX_BODIES];
+    struct plot_body_rotation turn[PLOT_MAX_BODIES];
     double last_hinge_angle[PLOT_MAX_JOINTS]; /* last angle of a mechanism's hinge, over all turns
                                                  [rad] */
     struct tact_pressure *pressure;           /* pressure of the tick that was run last */
-    struct tact_histogram wake, compute;      /* latencies of the ticks that are drawn [ns] */
+    struct tact_histogram wake_latency, compute; /* latencies of the ticks that are drawn [ns] */
     struct {
         int device, channel; /* indices of device and channel in the scene log */
         uint32_t offset;
@@ -122,10 +123,10 @@ struct plot_session {
                                      bodies */
     int channel_count;
     int real; /* 1: real time, so that there is a wake latency */
-    struct plot_time_interval time_interval_extremes[PLOT_MAX_TIME_INTERVALS];
+    struct plot_time_interval values_by_time_interval[PLOT_MAX_TIME_INTERVALS];
     uint64_t wake_latency_bins[PLOT_HISTOGRAM_BINS], compute_time_bins[PLOT_HISTOGRAM_BINS];
-    struct plot_mark mark[PLOT_MAX_TIME_MARKS];
-    int mark_count;
+    struct plot_time_mark mark[PLOT_MAX_TIME_MARKS];
+    int time_mark_count;
 };
 
 /* Column numbers in the buckets. */
@@ -146,7 +147,7 @@ int plot_find_in_first_session(const struct plot_session *s, int count, int sess
 
 /* Name of a joint that is drawn, and whether it slides [mm] or turns [deg]. */
 const char *plot_joint_name(const struct plot_session *s, int joint);
-int plot_joint_slides(const struct plot_session *s, int joint);
+int plot_is_joint_prismatic(const struct plot_session *s, int joint);
 int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
 
 /* plot_data.c: opens the log and fills everything. 0 or a negative errno with *err filled; to be
@@ -156,7 +157,7 @@ void plot_session_close(struct plot_session *s);
 
 /* plot_clock.c: where two sessions are the ends of one link, moves the second to the clock of the
  * first. */
-void plot_join_clocks(struct plot_session *sessions);
+void plot_align_session_clocks(struct plot_session *sessions);
 
 /* plot_marks.c: first touches, releases, events, faults, gaps. */
 void plot_collect_marks(struct plot_session *s, const double *first_touch);

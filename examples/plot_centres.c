@@ -4,7 +4,7 @@
 
 /* Ratio of a point's distance from the centre of an outline to that of the outline in the same
  * direction. */
-static double ratio_to_outline_distance(const struct plot_pair *p, const double at[2])
+static double distance_ratio_to_outline(const struct plot_pair *p, const double at[2])
 {
     double share = 0.0;
     for (int i = 0; i < p->corner_count; i++) {
@@ -22,17 +22,17 @@ static double ratio_to_outline_distance(const struct plot_pair *p, const double 
 void plot_centre_add_ratio(struct plot_pair *p, const struct tact_contact *c)
 {
     const double *r = c->impulse, at[2] = {-r[5] / r[0], r[4] / r[0]};
-    double length = hypot(at[0], at[1]), share = ratio_to_outline_distance(p, at);
-    double *out = p->centre[p->centre_count++];
+    double length = hypot(at[0], at[1]), share = distance_ratio_to_outline(p, at);
+    double *out = p->centre[p->pressure_centre_count++];
     out[0] = length > 0.0 ? share * at[0] / length : 0.0;
     out[1] = length > 0.0 ? share * at[1] / length : 0.0;
 }
 
 void plot_centres_scale_to_outline(struct plot_pair *p)
 {
-    for (int i = 0; i < p->centre_count; i++) {
+    for (int i = 0; i < p->pressure_centre_count; i++) {
         double *at = p->centre[i], length = hypot(at[0], at[1]),
-               share = ratio_to_outline_distance(p, at);
+               share = distance_ratio_to_outline(p, at);
         double scale = share > 0.0 ? length / share : 0.0;
         at[0] *= scale;
         at[1] *= scale;

@@ -16,7 +16,7 @@ static double find_clock_offset(const struct plot_session *s)
         const struct tact_device_info *device = &s->view.devices[d];
         for (int i = 0; i < device->input_count; i++) {
             const double value = s->survey.last[s->view.device_inputs[d] + 2 + (uint32_t)i];
-            if (!survey_is_of_link(device, i)) {
+            if (!survey_is_link_quality_input(device, i)) {
                 continue;
             }
             offset = strcmp(device->input[i].name, "clock_offset") ? offset : value;
@@ -34,7 +34,7 @@ static double find_start_time_ns(const struct plot_session *s)
            1e9 * s->view.scene->period * (double)tact_log_state(s->log)->first_tick;
 }
 
-void plot_join_clocks(struct plot_session *s)
+void plot_align_session_clocks(struct plot_session *s)
 {
     const double offset[2] = {find_clock_offset(&s[0]), find_clock_offset(&s[1])};
     const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset[0];
@@ -46,9 +46,9 @@ void plot_join_clocks(struct plot_session *s)
     s[1].from += shift;
     s[1].to += shift;
     for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
-        s[1].time_interval_extremes[i].time += shift;
+        s[1].values_by_time_interval[i].time += shift;
     }
-    for (int i = 0; i < s[1].mark_count; i++) {
+    for (int i = 0; i < s[1].time_mark_count; i++) {
         s[1].mark[i].time += shift;
     }
 }

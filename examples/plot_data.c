@@ -80,7 +80,7 @@ static void fill_pair_columns(const struct tact_scene_log_pair *pair, const doub
 {
     struct survey_wrench w = survey_wrench_of_pair(pair, v);
     int limits = w.normal > 0.0 ? (int)v[pair->limits] : 0;
-    out[PAIR_NORMAL] = w.normal;
+    out[PAIR_NORMAL_FORCE] = w.normal;
     out[PAIR_FRICTION] = w.friction;
     out[PAIR_FRICTION_LIMIT] = pair->friction * w.normal;
     out[PAIR_TORSION] = w.torsion;
@@ -92,7 +92,7 @@ static void fill_pair_columns(const struct tact_scene_log_pair *pair, const doub
 /* Tracks the rotation from the initial orientation: its angle about the axis of the last one,
  * continuous over whole turns. NaN, which changes nothing, for an orientation that is not finite.
  */
-static double track_hinge_angle(struct plot_hinge_turns *turn, const double start[4],
+static double track_hinge_angle(struct plot_body_rotation *turn, const double start[4],
                                 const double now[4])
 {
     const double back[4] = {start[0], -start[1], -start[2], -start[3]};
@@ -120,7 +120,7 @@ const char *plot_joint_name(const struct plot_session *s, int joint)
     return survey_joint_name(&s->view, s->joint[joint]);
 }
 
-int plot_joint_slides(const struct plot_session *s, int joint)
+int plot_is_joint_prismatic(const struct plot_session *s, int joint)
 {
     int of = s->joint[joint], hands = s->view.joint_count;
     return of < hands ? s->view.joints[of].slides
@@ -132,7 +132,7 @@ int plot_joint_slides(const struct plot_session *s, int joint)
 static double get_constraint_coordinate(struct plot_session *s, int joint, const double *v)
 {
     double value = v[s->view.constraints[s->joint[joint] - s->view.joint_count].joint];
-    if (!plot_joint_slides(s, joint)) {
+    if (!plot_is_joint_prismatic(s, joint)) {
         const double period = 2.0 * acos(-1.0);
         value += period * round((s->last_hinge_angle[joint] - value) / period);
         s->last_hinge_angle[joint] = isfinite(value) ? value : s->last_hinge_angle[joint];
@@ -142,7 +142,7 @@ static double get_constraint_coordinate(struct plot_session *s, int joint, const
 
 static void fill_joint_columns(struct plot_session *s, int joint, const double *v, double *out)
 {
-    double scale = plot_joint_slides(s, joint) ? 1e3 : 180.0 / acos(-1.0);
+    double scale = plot_is_joint_prismatic(s, joint) ? 1e3 : 180.0 / acos(-1.0);
     if (is_plotted_joint_a_constraint(s, joint)) {
         out[0] = scale * get_constraint_coordinate(s, joint, v);
         out[1] = NAN; /* nothing drives it */
@@ -154,11 +154,11 @@ static void fill_joint_columns(struct plot_session *s, int joint, const double *
 
 static void fill_hold_columns(const double *hold, double *out)
 {
-    out[HOLD_GRIP] = hold[0];
-    out[HOLD_LOAD] = hold[1];
-    out[HOLD_RATIO] = hold[1] > 0.0 ? hold[0] / hold[1] : NAN;
-    out[HOLD_SLIP] = 1e3 * hold[2];
-    out[HOLD_TURN] = 180.0 / acos(-1.0) * hold[3];
+    out[HOLD_GRIP_FORCE] = hold[0];
+    out[HOLD_LOAD_FORCE] = hold[1];
+    out[HOLD_GRIP_TO_LOAD_RATIO] = hold[1] > 0.0 ? hold[0] / hold[1] : NAN;
+    out[HOLD_SLIP_DISTANCE] = 1e3 * hold[2];
+    out[HOLD_SLIP_ANGLE] = 180.0 / acos(-1.0) * hold[3];
 }
 
 static void fill_plot_values_of_tick(struct plot_session *s, const double *start, const double *v,
@@ -202,8 +202,8 @@ static void add_sample_to_time_interval(struct plot_session *s, double time, int
     int count = plot_time_column(s) + 2;
     int index = (int)floor(PLOT_MAX_TIME_INTERVALS * (time - s->from) / (s->to - s->from));
     struct plot_time_interval *b =
-        &s->time_interval_extremes[index < PLOT_MAX_TIME_INTERVALS ? index
-                                                                   : PLOT_MAX_TIME_INTERVALS - 1];
+        &s->values_by_time_interval[index < PLOT_MAX_TIME_INTERVALS ? index
+                                                                    : PLOT_MAX_TIME_INTERVALS - 1];
     for (int i = 0; i < count; i++) {
         b->low[i] = b->used ? fmin(b->low[i], value[i]) : value[i];
         b->high[i] = b->used ? fmax(b->high[i], value[i]) : value[i];
@@ -229,7 +229,8 @@ static int add_pressure_centres(struct plot_session *s, const struct tact_record
     for (int i = 0; !rc && i < s->pair_count; i++) {
         struct plot_pair *p = &s->pair[i];
         const struct tact_contact *c = tact_world_contact(world, s->view.pairs[p->pair].pair);
-        if (!c->touching || c->impulse[0] <= 0.0 || p->centre_count == PLOT_MAX_CENTRE_TICKS) {
+        if (!c->touching || c->impulse[0] <= 0.0 ||
+            p->pressure_centre_count == PLOT_MAX_CENTRE_TICKS) {
             continue;
         }
         p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->view.scene->period,
@@ -258,7 +259,7 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
         return 0;
     }
     count_time_in_bin(s->wake_latency_bins, value[compute - 1]);
-    tact_histogram_add(&s->wake, (int64_t)now->values[s->view.timing]);
+    tact_histogram_add(&s->wake_latency, (int64_t)now->values[s->view.timing]);
     if (before) {
         count_time_in_bin(s->compute_time_bins, value[compute]);
         tact_histogram_add(&s->compute, (int64_t)now->values[s->view.timing + 1]);
@@ -462,7 +463,7 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
 }
 
 /* Determines the requested range of ticks, of which the log must contain some. */
-static int choose_range(struct plot_session *s, struct tact_error *err)
+static int choose_tick_range(struct plot_session *s, struct tact_error *err)
 {
     const struct tact_log_state *state = tact_log_state(s->log);
     const double period = s->view.scene->period;
@@ -493,12 +494,12 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     }
     const char *clock = tact_log_fact(s->log, "realtime");
     s->duration = (double)(tact_log_state(s->log)->last_tick + 1) * s->view.scene->period;
-    rc = choose_range(s, err);
+    rc = choose_tick_range(s, err);
     if (rc) {
         return rc;
     }
     s->real = clock && !strcmp(clock, "real");
-    tact_histogram_reset(&s->wake);
+    tact_histogram_reset(&s->wake_latency);
     tact_histogram_reset(&s->compute);
     rc = survey_log_records(s->log, &s->view, &s->survey);
     rc = rc ? rc : choose_plotted_pairs(s);

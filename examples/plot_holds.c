@@ -22,14 +22,14 @@ static int get_hold_colour(const struct plot_session *s, int session, int hold)
 static void draw_curves(FILE *to, const struct plot_session *s, int count,
                         const char *const colours[6], const int which[2], const char *axes)
 {
-    const char *begin = "plot ";
+    const char *plot_separator = "plot ";
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].hold_count; i++) {
             for (int k = 0; k < 2; k++) {
-                fprintf(to, "%s$%c u 1:%d %s w l dt %s lw %g lc rgb '%s' notitle", begin, 'A' + a,
-                        plot_hold_column(&s[a], i, which[k]) + 2, k ? axes : "", k ? "(6,4)" : "1",
-                        a ? 1.0 : 2.0, colours[get_hold_colour(s, a, i)]);
-                begin = ", \\\n  ";
+                fprintf(to, "%s$%c u 1:%d %s w l dt %s lw %g lc rgb '%s' notitle", plot_separator,
+                        'A' + a, plot_hold_column(&s[a], i, which[k]) + 2, k ? axes : "",
+                        k ? "(6,4)" : "1", a ? 1.0 : 2.0, colours[get_hold_colour(s, a, i)]);
+                plot_separator = ", \\\n  ";
             }
         }
     }
@@ -41,15 +41,17 @@ void plot_holds(FILE *to, const struct plot_session *s, int count, int row,
 {
     frame(to, 0, row, "Grip force, dashed: load force [N]; dotted: ratio");
     fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:20]\n", to);
-    draw_curves(to, s, count, colours, (const int[2]){HOLD_GRIP, HOLD_LOAD}, "");
+    draw_curves(to, s, count, colours, (const int[2]){HOLD_GRIP_FORCE, HOLD_LOAD_FORCE}, "");
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].hold_count; i++) {
             fprintf(to, ", \\\n  $%c u 1:%d axes x1y2 w l dt 3 lw 1.5 lc rgb '%s' notitle", 'A' + a,
-                    plot_hold_column(&s[a], i, HOLD_RATIO) + 2, colours[get_hold_colour(s, a, i)]);
+                    plot_hold_column(&s[a], i, HOLD_GRIP_TO_LOAD_RATIO) + 2,
+                    colours[get_hold_colour(s, a, i)]);
         }
     }
     frame(to, 1, row, "Slip so far [mm], dashed: turn so far [deg]");
     fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n", to);
-    draw_curves(to, s, count, colours, (const int[2]){HOLD_SLIP, HOLD_TURN}, "axes x1y2");
+    draw_curves(to, s, count, colours, (const int[2]){HOLD_SLIP_DISTANCE, HOLD_SLIP_ANGLE},
+                "axes x1y2");
     fputs("\n", to);
 }

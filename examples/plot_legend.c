@@ -38,8 +38,8 @@ static void write_legend_name(struct legend *l, const char *prefix, const char *
 static void write_legend_entry(struct legend *l, double left, int row, int i, const char *style,
                                const char *prefix, const char *name, const char *colour)
 {
-    int down = row + i / 2;
-    double x = left + LEGEND_COLUMN_WIDTH * (i % 2), y = TOP - ROW * down;
+    int reversed_row = row + i / 2;
+    double x = left + LEGEND_COLUMN_WIDTH * (i % 2), y = TOP - ROW * reversed_row;
     fprintf(
         l->to,
         "set arrow %d from screen %g, screen down(%g) to screen %g, screen down(%g) nohead %s lc "
@@ -69,13 +69,13 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
     }
     write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION, (s->pair_count + 1) / 2, 0,
                       "contacts with less force");
-    int left_row = (s->pair_count + 1) / 2 + (s->left_out[0] > 0);
+    int next_free_row_on_left = (s->pair_count + 1) / 2 + (s->left_out[0] > 0);
     for (int i = 0; i < s->hold_count; i++) {
-        write_legend_entry(&l, FIRST_PANEL_LEFT_FRACTION, left_row, i, "lw 2", "",
+        write_legend_entry(&l, FIRST_PANEL_LEFT_FRACTION, next_free_row_on_left, i, "lw 2", "",
                            plot_hold_name(s, i), colours[i]);
     }
-    write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION, left_row + (s->hold_count + 1) / 2, 3,
-                      "bodies in hands");
+    write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION,
+                      next_free_row_on_left + (s->hold_count + 1) / 2, 3, "bodies in hands");
     for (int i = 0; i < s->joint_count; i++) {
         write_legend_entry(&l, SECOND_PANEL_LEFT_FRACTION, 0, i, "lw 2", "", plot_joint_name(s, i),
                            colours[i]);

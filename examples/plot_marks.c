@@ -7,10 +7,10 @@
 static void add_time_mark(struct plot_session *s, double time, int bad, const char *what,
                           const char *name)
 {
-    if (s->mark_count == PLOT_MAX_TIME_MARKS || time < 0.0) {
+    if (s->time_mark_count == PLOT_MAX_TIME_MARKS || time < 0.0) {
         return;
     }
-    struct plot_mark *m = &s->mark[s->mark_count++];
+    struct plot_time_mark *m = &s->mark[s->time_mark_count++];
     m->time = time;
     m->bad = bad;
     snprintf(m->text, sizeof m->text, "%s%s%.40s", what, *name ? " " : "", name);
@@ -28,9 +28,9 @@ static void add_first_touch_marks(struct plot_session *s, const double *first_to
     }
 }
 
-static int is_marked_near(const struct plot_session *s, double time)
+static int is_time_already_marked(const struct plot_session *s, double time)
 {
-    for (int i = 0; i < s->mark_count; i++) {
+    for (int i = 0; i < s->time_mark_count; i++) {
         if (fabs(s->mark[i].time - time) <= 0.02 * s->duration) {
             return 1;
         }
@@ -46,7 +46,7 @@ static void add_hold_marks(struct plot_session *s)
     for (size_t i = 0; (e = tact_log_event(s->log, i)); i++) {
         const double time = (double)e->tick * s->view.scene->period;
         const int slips = !strcmp(e->name, "slip");
-        if ((slips || !strcmp(e->name, "release")) && !is_marked_near(s, time)) {
+        if ((slips || !strcmp(e->name, "release")) && !is_time_already_marked(s, time)) {
             add_time_mark(s, time, slips, slips ? "slip:" : "release:", e->text);
         }
     }

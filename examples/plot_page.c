@@ -30,12 +30,13 @@ static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73",
                                       "#CC79A7", "#56B4E9", "#7F7F7F"};
 
 /* A plot command of several curves, separated by commas. */
-struct curves {
+struct curve_list {
     FILE *to;
     int count;
 };
 
-__attribute__((format(printf, 2, 3))) static void curve(struct curves *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void curve(struct curve_list *c, const char *format,
+                                                        ...)
 {
     va_list args;
     va_start(args, format);
@@ -46,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static void curve(struct curves *c, const 
 
 /* Ends the plot command of a panel. A panel without curves is drawn too, with a text that says why
  * it is empty. */
-static void end_panel_curves(struct curves *c, const char *why)
+static void end_panel_curves(struct curve_list *c, const char *why)
 {
     if (!c->count) {
         fprintf(c->to,
@@ -77,7 +78,7 @@ struct mark_rows {
     double end[MAX_MARK_LABEL_ROWS];
 };
 
-static int choose_row_of_mark(struct mark_rows *rows, const struct plot_mark *m, double at)
+static int choose_row_of_mark(struct mark_rows *rows, const struct plot_time_mark *m, double at)
 {
     double width = LETTER_WIDTH_FRACTION * (double)strlen(m->text) + 0.02;
     for (int i = 0; i < MAX_MARK_LABEL_ROWS && at + width < 1.0; i++) {
@@ -92,8 +93,8 @@ static int choose_row_of_mark(struct mark_rows *rows, const struct plot_mark *m,
 static void write_time_marks(FILE *to, const struct plot_session *s, int has_mark_labels)
 {
     struct mark_rows rows = {{0.0}};
-    for (int i = 0; i < s->mark_count; i++) {
-        const struct plot_mark *m = &s->mark[i];
+    for (int i = 0; i < s->time_mark_count; i++) {
+        const struct plot_time_mark *m = &s->mark[i];
         const char *colour = m->bad ? "#B00020" : "#707070";
         double at = (m->time - s->from) / (s->to - s->from);
         int row = has_mark_labels && at >= 0.0 ? choose_row_of_mark(&rows, m, at) : -1;
@@ -160,8 +161,8 @@ static double largest_value_of_pairs(const struct plot_session *s, int count, in
         for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
             for (int k = 0; k < s[a].pair_count; k++) {
                 int column = plot_pair_column(k, what);
-                most = fmax(most, fabs(s[a].time_interval_extremes[i].low[column]));
-                most = fmax(most, fabs(s[a].time_interval_extremes[i].high[column]));
+                most = fmax(most, fabs(s[a].values_by_time_interval[i].low[column]));
+                most = fmax(most, fabs(s[a].values_by_time_interval[i].high[column]));
             }
         }
     }
@@ -178,7 +179,7 @@ static void write_axis_range(FILE *to, const struct plot_session *s, int count, 
     size_t used = 0;
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
-            const struct plot_time_interval *b = &s[a].time_interval_extremes[i];
+            const struct plot_time_interval *b = &s[a].values_by_time_interval[i];
             double most = 0.0;
             for (int k = 0; k < s[a].pair_count * (last - first + 1); k++) {
                 int column = plot_pair_column(k % s[a].pair_count, first + k / s[a].pair_count);
@@ -205,14 +206,14 @@ static void write_axis_range(FILE *to, const struct plot_session *s, int count, 
 
 static void plot_normal_forces(FILE *to, const struct plot_session *s, int count)
 {
-    struct curves c = {to, 0};
+    struct curve_list c = {to, 0};
     write_panel_frame(to, 0, 0, "Normal force [N]");
-    write_axis_range(to, s, count, PAIR_NORMAL, PAIR_NORMAL, 1.2, 0);
+    write_axis_range(to, s, count, PAIR_NORMAL_FORCE, PAIR_NORMAL_FORCE, 1.2, 0);
     write_time_marks(to, s, 1);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a,
-                  plot_pair_column(i, PAIR_NORMAL) + 2, curve_line_style(a, i),
+                  plot_pair_column(i, PAIR_NORMAL_FORCE) + 2, curve_line_style(a, i),
                   get_pair_colour(s, a, i));
         }
     }
@@ -222,8 +223,8 @@ static void plot_normal_forces(FILE *to, const struct plot_session *s, int count
 
 /* The limit of each contact as a thin line in its colour, dashed of a second session; of a single
  * contact what is inside is shaded. */
-static void plot_limit_curves(struct curves *c, const struct plot_session *s, int count, int limit,
-                              double scale, int lower_limit_sign)
+static void plot_limit_curves(struct curve_list *c, const struct plot_session *s, int count,
+                              int limit, double scale, int lower_limit_sign)
 {
     if (count == 1 && s->pair_count == 1) {
         int column = plot_pair_column(0, limit) + 2;
@@ -248,16 +249,16 @@ static void plot_limit_curves(struct curves *c, const struct plot_session *s, in
 static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int count, int row,
                                      int lower_limit_sign)
 {
-    struct curves c = {to, 0};
+    struct curve_list c = {to, 0};
     int what = row == 1 ? PAIR_FRICTION : PAIR_TORSION;
     int limit_reached_column = row == 1 ? PAIR_SLIDING_FRICTION : PAIR_SPINNING_TORSION;
     double most = row == 1 ? 0.0 : largest_value_of_pairs(s, count, what + 1);
-    int small = most > 0.0 && most < 1e-4; /* [N m] */
-    double scale = row == 1 ? 1.0 : small ? 1e6 : 1e3;
+    int is_torsion_small = most > 0.0 && most < 1e-4; /* [N m] */
+    double scale = row == 1 ? 1.0 : is_torsion_small ? 1e6 : 1e3;
     write_panel_frame(to, 0, row,
-                      row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
-                      : small  ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
-                               : "Torsion [mN m]; thin: limit ±μNk; red: spins");
+                      row == 1           ? "Friction force [N]; thin: limit μN; red: slides"
+                      : is_torsion_small ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
+                                         : "Torsion [mN m]; thin: limit ±μNk; red: spins");
     write_axis_range(to, s, count, what, what + 1, scale, lower_limit_sign);
     plot_limit_curves(&c, s, count, what + 1, scale, lower_limit_sign);
     for (int a = 0; a < count; a++) {
@@ -282,7 +283,8 @@ static double patch_radius_mm(const struct plot_pair *p)
 }
 
 /* The size of a patch [mm], and its pressure. */
-static void describe_patch(const struct plot_pair *p, const double size[2], char *out, size_t room)
+static void describe_patch_size_and_pressure(const struct plot_pair *p, const double size[2],
+                                             char *out, size_t room)
 {
     double most = fmax(size[0], size[1]), unit = most < 0.1 ? 1e3 : 1.0;
     int used = most > 1e-6 ? snprintf(out, room, "%.3g×%.3g %s", unit * size[0], unit * size[1],
@@ -307,7 +309,7 @@ static void label_patches(FILE *to, const struct plot_session *s, int rows)
         }
         char text[96] = "no patch";
         if (p->corner_count) {
-            describe_patch(p, size, text, sizeof text);
+            describe_patch_size_and_pressure(p, size, text, sizeof text);
         }
         fprintf(to, "set label %d '%s' at first %g, graph %g center tc rgb '%s' font ',11'\n",
                 40 + i, text, x, -0.08 * (1 + i % rows), colours[i]);
@@ -317,7 +319,7 @@ static void label_patches(FILE *to, const struct plot_session *s, int rows)
 /* Patches side by side, each about its centre and scaled to the available space. */
 static void plot_pressure_centres(FILE *to, const struct plot_session *s, int count)
 {
-    struct curves c = {to, 0};
+    struct curve_list c = {to, 0};
     double half = fmax(1.15, 1.15 * s->pair_count / CELL_ASPECT_RATIO);
     clear_mark_labels(to);
     int pressed = 0, objects = 0;
@@ -368,10 +370,10 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
 
 static void plot_joint_positions(FILE *to, const struct plot_session *s, int count)
 {
-    struct curves c = {to, 0};
+    struct curve_list c = {to, 0};
     int slides = 0, hinges = 0;
     for (int i = 0; i < s->joint_count; i++) {
-        *(plot_joint_slides(s, i) ? &slides : &hinges) += 1;
+        *(plot_is_joint_prismatic(s, i) ? &slides : &hinges) += 1;
     }
     write_time_marks(to, s, 0);
     write_panel_frame(to, 1, 0,
@@ -395,7 +397,7 @@ static void plot_joint_positions(FILE *to, const struct plot_session *s, int cou
 
 static void plot_body_positions(FILE *to, const struct plot_session *s, int count)
 {
-    struct curves c = {to, 0};
+    struct curve_list c = {to, 0};
     write_panel_frame(to, 1, 1, "Bodies: turned [deg], moved [mm, dashed]");
     if (s->body_count) {
         fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n", to);
@@ -417,12 +419,13 @@ static const char *const time_colours[2][2] = {{"#56B4E9", "#9F7FC0"}, {"#404040
 
 static void plot_latency_histograms(FILE *to, const struct plot_session *s, int count)
 {
-    struct curves line = {to, 0}, bars = {to, 0};
+    struct curve_list line = {to, 0}, bars = {to, 0};
     double period = s->view.scene->period * 1e6, most = 5.0 * period;
     for (int a = 0; a < count; a++) {
         most = fmax(most, 1.5e-3 * (double)tact_histogram_summarise(&s[a].compute).max);
         most =
-            fmax(most, s[a].real ? 1.5e-3 * (double)tact_histogram_summarise(&s[a].wake).max : 0.0);
+            fmax(most, s[a].real ? 1.5e-3 * (double)tact_histogram_summarise(&s[a].wake_latency).max
+                                 : 0.0);
     }
     write_panel_frame(to, 1, 2, "Time of each tick [µs]; red: the period");
     fprintf(to, "set logscale y; set yrange [0.5:%g]; " KEY "\n", most);
@@ -464,11 +467,11 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
         struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);
-        char text[MAX_SHOWN_TEXT_BYTES + 256], wake[128] = "";
+        char text[MAX_SHOWN_TEXT_BYTES + 256], wake_latency[128] = "";
         if (s[a].real) {
-            struct tact_histogram_summary w = tact_histogram_summarise(&s[a].wake);
-            snprintf(wake, sizeof wake, "wake-up %.0f / %.0f / %.0f,  ", (double)w.p50 * 1e-3,
-                     (double)w.p99 * 1e-3, (double)w.max * 1e-3);
+            struct tact_histogram_summary w = tact_histogram_summarise(&s[a].wake_latency);
+            snprintf(wake_latency, sizeof wake_latency, "wake-up %.0f / %.0f / %.0f,  ",
+                     (double)w.p50 * 1e-3, (double)w.p99 * 1e-3, (double)w.max * 1e-3);
         }
         snprintf(
             text, sizeof text,
@@ -476,7 +479,7 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
             "(p50 / p99 / most)",
             text_shown(s[a].path), s[a].duration, s[a].real ? "in real time" : "free-wheeling",
             st->complete ? "whole" : "NOT WHOLE", (unsigned long long)st->missing,
-            s[a].survey.faults, wake, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
+            s[a].survey.faults, wake_latency, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
         char letter_prefix[64] = "";
         if (s[a].shift != 0.0) {

@@ -23,11 +23,12 @@ void plot_fill_port_columns(struct plot_session *s, int index, const double *v, 
         force = hypot(force, v[port->force + (uint32_t)i * port->stride]);
     }
     const double limited = port->is_admittance ? 0.0 : v[port->limited];
-    out[PORT_ENERGY] = 1e3 * v[port->energy];
-    out[PORT_LEAST] = 1e3 * v[port->least_energy];
+    out[PORT_ABSORBED_ENERGY] = 1e3 * v[port->energy];
+    out[PORT_LEAST_ENERGY] = 1e3 * v[port->least_energy];
     out[PORT_FORCE] = force;
-    out[PORT_LIMITED] = limited > s->port[index].limited_ticks ? out[PORT_ENERGY] : NAN;
-    s->port[index].limited_ticks = limited;
+    out[PORT_LIMITED_ENERGY] =
+        limited > s->port[index].limited_tick_count ? out[PORT_ABSORBED_ENERGY] : NAN;
+    s->port[index].limited_tick_count = limited;
 }
 
 /* A port has the colour of that of the same name in the first session; -1: it is not drawn there.
@@ -69,15 +70,16 @@ static int draw_port_curves(FILE *to, const struct plot_session *s, int count,
 
 /* Draws the smallest energy so far of each port as a thin line, and points in ticks in which its
  * force was limited. */
-static void draw_least_and_limited(FILE *to, const struct plot_session *s, int count,
-                                   const char *const colours[6])
+static void draw_least_energy_and_limited_ticks(FILE *to, const struct plot_session *s, int count,
+                                                const char *const colours[6])
 {
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].port_count; i++) {
             fprintf(to, ", \\\n  $%c u 1:%d w l dt 3 lw 1.2 lc rgb '%s' notitle", 'A' + a,
-                    plot_port_column(&s[a], i, PORT_LEAST) + 2, get_port_colour(s, a, i, colours));
+                    plot_port_column(&s[a], i, PORT_LEAST_ENERGY) + 2,
+                    get_port_colour(s, a, i, colours));
             fprintf(to, ", \\\n  $%c u 1:%d w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a,
-                    plot_port_column(&s[a], i, PORT_LIMITED) + 2);
+                    plot_port_column(&s[a], i, PORT_LIMITED_ENERGY) + 2);
         }
     }
 }
@@ -96,8 +98,8 @@ void plot_ports(FILE *to, const struct plot_session *s, int count, int row,
           "set object 1 rectangle from graph 0, graph 0 to graph 1, first 0 fc rgb '#D00000' "
           "fs transparent solid 0.1 noborder behind\n",
           to);
-    draw_port_curves(to, s, count, colours, PORT_ENERGY, 1);
-    draw_least_and_limited(to, s, count, colours);
+    draw_port_curves(to, s, count, colours, PORT_ABSORBED_ENERGY, 1);
+    draw_least_energy_and_limited_ticks(to, s, count, colours);
     fputs("\nunset object 1\n", to);
     frame(to, 1, row, "Force [N], torque [N m]");
     fputs("set ytics nomirror; set yrange [0:0.001<*]\n", to);

@@ -19,7 +19,7 @@ static void write_time_interval_series(FILE *to, const struct plot_session *s, c
     double quarter = (s->to - s->from) / PLOT_MAX_TIME_INTERVALS / 4.0;
     fprintf(to, "$%c << EOD\n", session_letter);
     for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
-        const struct plot_time_interval *b = &s->time_interval_extremes[i];
+        const struct plot_time_interval *b = &s->values_by_time_interval[i];
         if (b->used && b->gap) {
             fputs("\n", to);
         }
@@ -61,7 +61,7 @@ void plot_write_data_blocks(FILE *to, const struct plot_session *s, char session
     write_latency_histogram(to, s, session_letter);
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
-        write_plot_points(to, session_letter, "C", i, p->centre, p->centre_count, 0);
+        write_plot_points(to, session_letter, "C", i, p->centre, p->pressure_centre_count, 0);
         write_plot_points(to, session_letter, "O", i, p->corner, p->corner_count, 1);
     }
 }

@@ -31,14 +31,14 @@ enum { READER_MOST_BYTES = 1 << 28 /* of a file */ };
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 
 /* What the filter does at a given system call. */
-#define READER_ON_CALL(call, action)                                                               \
+#define READER_ACTION_ON_CALL(call, action)                                                        \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), BPF_STMT(BPF_RET | BPF_K, (action))
 
 void reader_limit_resource(int what, rlim_t most);
 
 /* Processor time for a file of that size: some make the importers loop for ever. SIGXCPU ends the
  * process. */
-void reader_limit_time(size_t size, unsigned least_seconds);
+void reader_limit_time(size_t size, unsigned min_cpu_seconds);
 
 /* Filters all further system calls. Returns 0 or -1. */
 int reader_filter_calls(const struct sock_fprog *program);

@@ -9,12 +9,12 @@
 #include "info.h"
 
 #define MAX_RUNS_PER_ITEM 6
-#define PATCH_RUN_OF_CONTACT 1 /* run of a contact */
+#define CONTACT_PATCH_RUN_INDEX 1 /* run of a contact */
 
 /* A body, joint or contact of a session, and the offset of its values in a record. */
 struct item {
     char name[192]; /* "contact ruler/pinch.left_distal" */
-    int is_contact;
+    int is_contact_item;
     struct run {
         uint32_t at, count;
     } run[MAX_RUNS_PER_ITEM];
@@ -30,7 +30,7 @@ static void add_hashed_item(struct items *items, const char *kind, const char *n
 {
     struct item *item = &items->item[items->count++];
     snprintf(item->name, sizeof item->name, "%s %s", kind, name);
-    item->is_contact = !strcmp(kind, "contact");
+    item->is_contact_item = !strcmp(kind, "contact");
     memcpy(item->run, run, sizeof item->run);
 }
 
@@ -75,7 +75,7 @@ static void add_hashed_items(struct items *items, const struct tact_scene_log *v
         add_hashed_item(
             items, "contact", p->name,
             (struct run[MAX_RUNS_PER_ITEM]){
-                {p->wrench, 6}, [PATCH_RUN_OF_CONTACT] = {p->patch, 8}, {p->impulse, 6}});
+                {p->wrench, 6}, [CONTACT_PATCH_RUN_INDEX] = {p->patch, 8}, {p->impulse, 6}});
     }
     for (int i = 0; i < v->device_count; i++) {
         add_device_items(items, &v->devices[i], v->device_inputs[i]);
@@ -111,12 +111,12 @@ static int list_hashed_items(struct items *out, const struct tact_scene_log *v)
  * omitted. */
 static int is_item_present(const struct item *item, const double *values)
 {
-    const struct run *patch = &item->run[PATCH_RUN_OF_CONTACT];
-    int there = !item->is_contact;
-    for (uint32_t k = 0; k < patch->count && !there; k++) {
-        there = values[patch->at + k] != 0.0;
+    const struct run *patch = &item->run[CONTACT_PATCH_RUN_INDEX];
+    int has_nonzero_patch = !item->is_contact_item;
+    for (uint32_t k = 0; k < patch->count && !has_nonzero_patch; k++) {
+        has_nonzero_patch = values[patch->at + k] != 0.0;
     }
-    return there;
+    return has_nonzero_patch;
 }
 
 static void hash_u32(XXH3_state_t *hash, uint32_t value)

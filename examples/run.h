@@ -13,16 +13,17 @@ struct run {
     const char *plugins; /* folder of device types, or NULL */
     double duration;     /* 0: the scene's */
     int json, quiet;
-    int view;       /* 1: pages show it */
-    int no_browser; /* 1: no browser is opened */
+    int view;                  /* 1: pages show it */
+    int must_not_open_browser; /* 1: no browser is opened */
     struct stream_options pages;
-    char source[64];    /* name of the moment source; "": none was opened */
-    int reduced;        /* 1: simulates in reduced coordinates (contact/compare/reduced.h) */
-    int reduced_newton; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's */
-    int help;           /* 1: the help was printed, so that nothing is run */
+    char source[64];           /* name of the moment source; "": none was opened */
+    int reduced;               /* 1: simulates in reduced coordinates (contact/compare/reduced.h) */
+    int use_newton_impact_law; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's
+                                */
+    int help;                  /* 1: the help was printed, so that nothing is run */
     /* function that corrects file and line of a scene error; or NULL */
     void (*place)(void *user, struct tact_error *err);
-    void *place_user;
+    void *place_error_user;
     struct tact_session_options options;
 };
 

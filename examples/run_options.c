@@ -94,14 +94,14 @@ static int set_split_limit(struct run *run, int seconds, const char *text)
     return 0;
 }
 
-static int set_reduced(struct run *run, const char *law)
+static int set_reduced_impact_law(struct run *run, const char *law)
 {
     run->reduced = 1;
-    run->reduced_newton = law && !strcmp(law, "newton");
+    run->use_newton_impact_law = law && !strcmp(law, "newton");
     if (run->options.clock == TACT_LOOP_REAL) {
         return command_usage(run->name, "--reduced: only tact sim has this option");
     }
-    return law && !run->reduced_newton && strcmp(law, "chatterjee-ruina")
+    return law && !run->use_newton_impact_law && strcmp(law, "chatterjee-ruina")
                ? command_usage(run->name, "--reduced=%s: newton or chatterjee-ruina is expected",
                                law)
                : 0;
@@ -116,7 +116,7 @@ static int set_log_folder(struct run *run, const char *path)
     return 0;
 }
 
-static int set_moments(struct run *run, const char *text)
+static int set_moments_options(struct run *run, const char *text)
 {
     run->moments = text;
     if (strcmp(text, "auto") && strcmp(text, "opencl") && strcmp(text, "host")) {
@@ -160,7 +160,7 @@ int run_parse(struct run *run, int argc, char **argv)
             rc = set_duration(run, text);
             break;
         case 'm':
-            rc = set_moments(run, text);
+            rc = set_moments_options(run, text);
             break;
         case 's':
         case 'b':
@@ -186,13 +186,13 @@ int run_parse(struct run *run, int argc, char **argv)
             rc = optarg ? set_view_port_option(run, optarg) : 0;
             break;
         case 'n':
-            run->no_browser = 1;
+            run->must_not_open_browser = 1;
             break;
         case 'O':
             rc = parse_allowed_origin(run->name, optarg, &run->pages.allowed_origin);
             break;
         case 'R':
-            rc = set_reduced(run, optarg);
+            rc = set_reduced_impact_law(run, optarg);
             break;
         case 'j':
             run->json = 1;

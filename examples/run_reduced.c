@@ -10,8 +10,10 @@
 #include "contact/compare/reduced.h"
 #include "run.h"
 
-#define START_GAP 1e-6  /* largest gap or overlap at the start that counts as contact [m] */
-#define SLIP_SPEED 1e-4 /* slip speed below which the contact may change to rolling [m/s] */
+#define MAX_CONTACT_GAP_AT_START                                                                   \
+    1e-6 /* largest gap or overlap at the start that counts as contact [m] */
+#define MAX_SLIP_SPEED_BEFORE_ROLLING                                                              \
+    1e-4 /* slip speed below which the contact may change to rolling [m/s] */
 
 static int refuse_reduced_run(const struct run *run, const char *why)
 {
@@ -32,7 +34,7 @@ static int has_carried_weight(const struct tact_scene *scene)
 }
 
 /* Reason for which the scene cannot be run in reduced coordinates; NULL if it can. */
-static const char *reason_against_scene(const struct tact_scene *scene)
+static const char *reason_not_reducible(const struct tact_scene *scene)
 {
     const char *const none = NULL;
     return scene->hands_count          ? "the scene has a hand"
@@ -45,7 +47,7 @@ static const char *reason_against_scene(const struct tact_scene *scene)
 }
 
 /* The only pair of a world; -1 with a reason. */
-static int only_pair(const struct tact_world *world, const char **why)
+static int find_only_pair(const struct tact_world *world, const char **why)
 {
     const int pair = tact_world_next_pair(world, -1);
     *why = tact_world_body_count(world) != 1        ? "there is not one moving body"
@@ -87,8 +89,8 @@ static struct tact_reduced_options options_of_scene(const struct run *run,
     o.restitution = law->restitution;
     o.max_step = scene->period;
     o.min_step = fmin(o.min_step, 1e-3 * scene->period);
-    o.slip_speed = SLIP_SPEED;
-    o.impact = run->reduced_newton ? TACT_REDUCED_NEWTON : TACT_REDUCED_CHATTERJEE_RUINA;
+    o.slip_speed = MAX_SLIP_SPEED_BEFORE_ROLLING;
+    o.impact = run->use_newton_impact_law ? TACT_REDUCED_NEWTON : TACT_REDUCED_CHATTERJEE_RUINA;
     return o;
 }
 
@@ -97,7 +99,7 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
                         struct tact_world *world, struct tact_reduced **out)
 {
     const char *why;
-    const int pair = only_pair(world, &why);
+    const int pair = find_only_pair(world, &why);
     struct tact_error err = {.line = 0};
     int a, b;
     if (pair < 0) {
@@ -115,10 +117,10 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
                             tact_world_shape(world, fixed), &poses[fixed], &o, out, &err)) {
         return refuse_reduced_run(run, err.text);
     }
-    if (tact_reduced_start(*out, &body->pose, body->twist, START_GAP)) {
+    if (tact_reduced_start(*out, &body->pose, body->twist, MAX_CONTACT_GAP_AT_START)) {
         char reason[160];
         snprintf(reason, sizeof reason, "at the start %s (a gap or overlap up to %g um is contact)",
-                 tact_reduced_failure(*out), 1e6 * START_GAP);
+                 tact_reduced_failure(*out), 1e6 * MAX_CONTACT_GAP_AT_START);
         return refuse_reduced_run(run, reason);
     }
     return 0;
@@ -197,8 +199,8 @@ static int print_reduced_json(const struct tact_reduced *r, double energy)
 
 /* Runs the simulation to its end, or until a signal, tick by tick, so that the steps do not depend
  * on the duration. */
-static int advance_reduced(const struct run *run, const struct tact_scene *scene,
-                           struct tact_reduced *r)
+static int step_reduced_simulation(const struct run *run, const struct tact_scene *scene,
+                                   struct tact_reduced *r)
 {
     const double start = tact_reduced_energy(r);
     int rc = 0;
@@ -228,7 +230,7 @@ int run_reduced(const struct run *run, const struct tact_scene *scene)
         return command_usage(run->name, "--reduced: it cannot be combined with --record, "
                                         "--record-devices, --view, --moments or --require-rt");
     }
-    const char *why = reason_against_scene(scene);
+    const char *why = reason_not_reducible(scene);
     if (why) {
         return refuse_reduced_run(run, why);
     }
@@ -239,7 +241,7 @@ int run_reduced(const struct run *run, const struct tact_scene *scene)
     }
     tact_world_begin(tact_session_world(session));
     int code = make_reduced(run, scene, tact_session_world(session), &r);
-    code = code ? code : advance_reduced(run, scene, r);
+    code = code ? code : step_reduced_simulation(run, scene, r);
     tact_reduced_destroy(r);
     tact_session_destroy(session);
     return code;

@@ -11,7 +11,7 @@ static void handle_stop_signal(int number)
     tact_stop_request(&stop);
 }
 
-struct tact_stop *command_stop(void)
+struct tact_stop *command_stop_flag(void)
 {
     return &stop;
 }

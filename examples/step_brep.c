@@ -35,23 +35,23 @@ enum {
 };
 
 /* Position in a BRep text, and whether the text was invalid so far. */
-struct brep {
+struct brep_reader {
     const char *at;
-    bool is_bad;
+    bool is_invalid;
 };
 
-static double read_number(struct brep *b)
+static double read_number(struct brep_reader *b)
 {
     char *end;
     const double x = tact_number_read(b->at, &end);
-    b->is_bad |= end == b->at || !isfinite(x) || fabs(x) > 1e100;
+    b->is_invalid |= end == b->at || !isfinite(x) || fabs(x) > 1e100;
     b->at = end;
-    return b->is_bad ? 0.0 : x;
+    return b->is_invalid ? 0.0 : x;
 }
 
-static void read_numbers(struct brep *b, int count, double *out)
+static void read_numbers(struct brep_reader *b, int count, double *out)
 {
-    for (int i = 0; i < count && !b->is_bad; i++) {
+    for (int i = 0; i < count && !b->is_invalid; i++) {
         const double x = read_number(b);
         if (out) {
             out[i] = x;
@@ -59,20 +59,20 @@ static void read_numbers(struct brep *b, int count, double *out)
     }
 }
 
-static int read_count(struct brep *b, int least, int most)
+static int read_count(struct brep_reader *b, int least, int most)
 {
     const double x = read_number(b);
-    b->is_bad |= !(x >= least && x <= most) || x != floor(x);
-    return b->is_bad ? least : (int)x;
+    b->is_invalid |= !(x >= least && x <= most) || x != floor(x);
+    return b->is_invalid ? least : (int)x;
 }
 
-static void skip_curve(struct brep *b, int depth)
+static void skip_curve(struct brep_reader *b, int depth)
 {
     static const int numbers[] = {
         [LINE] = 6, [CIRCLE] = 13, [ELLIPSE] = 14, [PARABOLA] = 13, [HYPERBOLA] = 14};
     const int kind = read_count(b, LINE, CURVE_OFFSET);
-    b->is_bad |= depth > MOST_NESTED;
-    if (b->is_bad) {
+    b->is_invalid |= depth > MOST_NESTED;
+    if (b->is_invalid) {
         return;
     }
     if (kind <= HYPERBOLA) {
@@ -92,19 +92,19 @@ static void skip_curve(struct brep *b, int depth)
 }
 
 /* Reads the poles (control points) of a Bezier or B-spline surface, row by row along u. */
-static void read_poles(struct brep *b, struct step_surface *s)
+static void read_poles(struct brep_reader *b, struct step_surface *s)
 {
-    for (int i = 0; i < s->count[0] && !b->is_bad; i++) {
+    for (int i = 0; i < s->count[0] && !b->is_invalid; i++) {
         for (int j = 0; j < s->count[1]; j++) {
             double *p = s->point[j * s->count[0] + i];
             read_numbers(b, 3 + s->is_rational, p);
             p[3] = s->is_rational ? p[3] : 1.0;
-            b->is_bad |= !(p[3] > 0.0);
+            b->is_invalid |= !(p[3] > 0.0);
         }
     }
 }
 
-static void read_bezier(struct brep *b, struct step_surface *s)
+static void read_bezier(struct brep_reader *b, struct step_surface *s)
 {
     int degree[2], count[2];
     s->is_rational = read_count(b, 0, 1);
@@ -113,8 +113,8 @@ static void read_bezier(struct brep *b, struct step_surface *s)
         degree[k] = read_count(b, 1, STEP_MAX_DEGREE);
         count[k] = degree[k] + 1;
     }
-    b->is_bad = b->is_bad || !step_spline_make(s, degree, count);
-    if (b->is_bad) {
+    b->is_invalid = b->is_invalid || !step_spline_make(s, degree, count);
+    if (b->is_invalid) {
         return;
     }
     read_poles(b, s);
@@ -126,22 +126,23 @@ static void read_bezier(struct brep *b, struct step_surface *s)
 }
 
 /* Reads the knots of one direction, each with its multiplicity. */
-static void read_knots(struct brep *b, struct step_surface *s, int k, int distinct_knot_count)
+static void read_knots(struct brep_reader *b, struct step_surface *s, int k,
+                       int distinct_knot_count)
 {
     int count = 0;
-    for (int i = 0; i < distinct_knot_count && !b->is_bad; i++) {
+    for (int i = 0; i < distinct_knot_count && !b->is_invalid; i++) {
         const double knot = read_number(b);
         const int multiplicity = read_count(b, 1, STEP_MAX_DEGREE + 1);
-        b->is_bad |=
+        b->is_invalid |=
             count + multiplicity > s->knot_count[k] || (count && !(knot > s->knots[k][count - 1]));
-        for (int m = 0; m < multiplicity && !b->is_bad; m++) {
+        for (int m = 0; m < multiplicity && !b->is_invalid; m++) {
             s->knots[k][count++] = knot;
         }
     }
-    b->is_bad |= count != s->knot_count[k];
+    b->is_invalid |= count != s->knot_count[k];
 }
 
-static void read_bspline(struct brep *b, struct step_surface *s)
+static void read_bspline(struct brep_reader *b, struct step_surface *s)
 {
     int degree[2], count[2], distinct_knot_count[2];
     s->is_rational = read_count(b, 0, 1);
@@ -157,8 +158,8 @@ static void read_bspline(struct brep *b, struct step_surface *s)
     for (int k = 0; k < 2; k++) {
         distinct_knot_count[k] = read_count(b, 2, MOST_KNOTS);
     }
-    b->is_bad |= (double)count[0] * count[1] > MOST_POLES;
-    if (b->is_bad) {
+    b->is_invalid |= (double)count[0] * count[1] > MOST_POLES;
+    if (b->is_invalid) {
         return;
     }
     if (s->is_periodic || !step_spline_make(s, degree, count)) {
@@ -174,7 +175,7 @@ static void read_bspline(struct brep *b, struct step_surface *s)
     read_knots(b, s, 1, distinct_knot_count[1]);
 }
 
-static void read_surface(struct brep *b, struct step_surface *s, int depth)
+static void read_surface(struct brep_reader *b, struct step_surface *s, int depth)
 {
     static const struct {
         char name[24];
@@ -192,8 +193,8 @@ static void read_surface(struct brep *b, struct step_surface *s, int depth)
                  [OFFSET] = {"an offset surface", 1}};
     double number[14] = {0.0};
     const int kind = read_count(b, PLANE, OFFSET);
-    b->is_bad |= depth > MOST_NESTED;
-    if (b->is_bad) {
+    b->is_invalid |= depth > MOST_NESTED;
+    if (b->is_invalid) {
         return;
     }
     strcpy(s->name, kinds[kind].name);
@@ -212,13 +213,13 @@ static void read_surface(struct brep *b, struct step_surface *s, int depth)
     } else if (kind == BSPLINE) {
         read_bspline(b, s);
     } else if (kind == TORUS) {
-        b->is_bad = b->is_bad || !step_spline_torus(s, number, number + 12);
+        b->is_invalid = b->is_invalid || !step_spline_torus(s, number, number + 12);
     }
 }
 
 struct step_surface *step_surfaces_read(const char *text, int *count, const char **what)
 {
-    struct brep b = {.at = strstr(text, "\nSurfaces ")};
+    struct brep_reader b = {.at = strstr(text, "\nSurfaces ")};
     *count = 0;
     *what = "gmsh's text of the solid has no surfaces";
     if (!b.at) {
@@ -226,11 +227,11 @@ struct step_surface *step_surfaces_read(const char *text, int *count, const char
     }
     b.at += strlen("\nSurfaces ");
     const int most = read_count(&b, 1, MOST_SURFACES);
-    struct step_surface *surfaces = b.is_bad ? NULL : calloc((size_t)most, sizeof *surfaces);
-    while (surfaces && *count < most && !b.is_bad) {
+    struct step_surface *surfaces = b.is_invalid ? NULL : calloc((size_t)most, sizeof *surfaces);
+    while (surfaces && *count < most && !b.is_invalid) {
         read_surface(&b, &surfaces[(*count)++], 0);
     }
-    if (surfaces && b.is_bad) {
+    if (surfaces && b.is_invalid) {
         *what = "gmsh's text of the solid is not understood";
         step_surfaces_free(surfaces, *count);
         *count = 0;

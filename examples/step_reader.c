@@ -56,12 +56,13 @@ static int report_refused_face(int face, const char *name, const char *why)
 static int restrict_to_folder(const char *path)
 {
     const __u64 all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
-    const struct landlock_ruleset_attr attr = {.handled_access_fs = all};
+    const struct landlock_ruleset_attr ruleset_attributes = {.handled_access_fs = all};
     struct landlock_path_beneath_attr folder_rule = {
         .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                           LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
                           LANDLOCK_ACCESS_FS_REMOVE_FILE};
-    const int ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    const int ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset_attributes,
+                                        sizeof ruleset_attributes, 0);
     folder_rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
     int rc =
         ruleset_fd < 0 || folder_rule.parent_fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
@@ -72,7 +73,7 @@ static int restrict_to_folder(const char *path)
     return rc ? -1 : 0;
 }
 
-#define REFUSE_SYSTEM_CALL(call) READER_ON_CALL(call, SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE_SYSTEM_CALL(call) READER_ACTION_ON_CALL(call, SECCOMP_RET_ERRNO | EPERM)
 
 /* From here on the process has the files of its folder, threads, and memory: calls by which it
  * could change other files or processes are refused. Returns 0 or -1. */
@@ -143,8 +144,8 @@ static int confine_process(const char *path)
 static bool write_file(const char *path, const char *data, size_t size)
 {
     FILE *to = fopen(path, "w");
-    const bool is_good = to && fwrite(data, 1, size, to) == size;
-    return to && !fclose(to) && is_good;
+    const bool is_completely_written = to && fwrite(data, 1, size, to) == size;
+    return to && !fclose(to) && is_completely_written;
 }
 
 /* Text of a file, to be freed; NULL where there is none. */
@@ -179,7 +180,7 @@ static int redirect_library_output(const char *path)
 }
 
 /* Whether OpenCASCADE has found errors in the text of the solid, of which it leaves a part out. */
-static bool has_noted_errors(const char *path)
+static bool has_step_import_errors(const char *path)
 {
     fflush(NULL);
     char *notes = read_file(path);
@@ -216,7 +217,7 @@ static size_t read_solid(const struct folder *folder, int **faces)
     if (!rc) {
         gmshModelOccSynchronize(&rc);
     }
-    if (rc || has_noted_errors(folder->notes)) {
+    if (rc || has_step_import_errors(folder->notes)) {
         report_refused_solid(rc ? "OpenCASCADE cannot read the file as STEP"
                                 : "OpenCASCADE finds errors in the STEP file");
         return 0;
@@ -342,7 +343,7 @@ static bool has_range_of_face(const struct step_surface *s, const struct face *f
 }
 
 /* Sets is_reversed: gmsh's normals of a solid point outward. */
-static int find_side(const struct step_surface *s, struct face *face)
+static int find_side_of_normal(const struct step_surface *s, struct face *face)
 {
     double at[3][3], *normal = NULL, uv[2], side[2][3];
     size_t n = 0;
@@ -397,7 +398,7 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
     if (found->degree[0] > MOST_OBJ_DEGREE || found->degree[1] > MOST_OBJ_DEGREE) {
         return report_refused_face(face->tag, found->name, "expected degrees of at most 3");
     }
-    if (find_side(found, face)) {
+    if (find_side_of_normal(found, face)) {
         return report_refused_face(face->tag, found->name,
                                    "the outward side of a face cannot be determined");
     }

@@ -39,7 +39,7 @@ bool step_spline_make(struct step_surface *s, const int degree[2], const int cou
 }
 
 /* Index i of the knots with knots[i] <= x < knots[i + 1], within the range of the surface. */
-static int find_span(const struct step_surface *s, int k, double x)
+static int find_knot_span(const struct step_surface *s, int k, double x)
 {
     int i = s->degree[k];
     while (i + 1 < s->count[k] && !(x < s->knots[k][i + 1])) {
@@ -65,7 +65,7 @@ static void reduce_by_de_boor(const double *knots, int span, int degree, double 
 
 void step_spline_range(const struct step_surface *s, int k, double range[2])
 {
-    const double scale = s->is_by_angle ? acos(0.0) : 1.0;
+    const double scale = s->is_parameter_angle ? acos(0.0) : 1.0;
     range[0] = scale * s->knots[k][s->degree[k]];
     range[1] = scale * s->knots[k][s->count[k]];
 }
@@ -74,7 +74,7 @@ void step_spline_range(const struct step_surface *s, int k, double range[2])
  * the middle of which tan(angle / 2) is proportional to its parameter. */
 static double spline_parameter_of(const struct step_surface *s, double x)
 {
-    if (!s->is_by_angle) {
+    if (!s->is_parameter_angle) {
         return x;
     }
     const double quarter = acos(0.0), whole = fmax(0.0, fmin(floor(x / quarter), 3.0));
@@ -85,7 +85,7 @@ void step_spline_point(const struct step_surface *s, const double uv[2], double 
 {
     const int du = s->degree[0], dv = s->degree[1];
     const double x = spline_parameter_of(s, uv[0]), y = spline_parameter_of(s, uv[1]);
-    const int u = find_span(s, 0, x), v = find_span(s, 1, y);
+    const int u = find_knot_span(s, 0, x), v = find_knot_span(s, 1, y);
     double column[STEP_MAX_DEGREE + 1][4], row[STEP_MAX_DEGREE + 1][4];
     for (int j = 0; j <= dv; j++) {
         for (int i = 0; i <= du; i++) {
@@ -111,7 +111,7 @@ bool step_spline_torus(struct step_surface *s, const double frame[12], const dou
     if (!step_spline_make(s, degree, count)) {
         return false;
     }
-    s->is_rational = s->is_by_angle = true;
+    s->is_rational = s->is_parameter_angle = true;
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < s->knot_count[k]; i++) {
             /* both ends three times, the others twice */

@@ -18,9 +18,10 @@ struct step_surface {
     bool is_rational, is_periodic;
     int degree[2], count[2]; /* number of control points along u and v */
     int knot_count[2];
-    double *knots[2];   /* knot values, in non-decreasing order */
-    double (*point)[4]; /* x, y, z [m] and weight, u fastest */
-    bool is_by_angle;   /* the file's parameters are angles, a quarter of a turn a change of 1 */
+    double *knots[2];        /* knot values, in non-decreasing order */
+    double (*point)[4];      /* x, y, z [m] and weight, u fastest */
+    bool is_parameter_angle; /* the file's parameters are angles, a quarter of a turn a change of 1
+                              */
 };
 
 /* step_brep.c: reads the surfaces of a text in OpenCASCADE's BRep format. Returns their array, of

@@ -174,7 +174,7 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, 
     return rc;
 }
 
-int survey_is_of_link(const struct tact_device_info *device, int input)
+int survey_is_link_quality_input(const struct tact_device_info *device, int input)
 {
     const char *name = device->input[input].name, *axis = strrchr(name, '_');
     return !strcmp(device->type, "network") && strcmp(name, "held") != 0 &&

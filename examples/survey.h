@@ -66,7 +66,7 @@ double survey_stop_of_joint(const struct tact_scene_log *view, int joint, const 
 const char *survey_joint_name(const struct tact_scene_log *view, int joint);
 
 /* 1 for an input of a device of type network that is about the link, and not of a joint. */
-int survey_is_of_link(const struct tact_device_info *device, int input);
+int survey_is_link_quality_input(const struct tact_device_info *device, int input);
 
 /* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */
 int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns);

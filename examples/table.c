@@ -101,8 +101,8 @@ static const char *get_motion_of_smooth_pair(struct tact_world *world, int pair)
 {
     const struct tact_contact *c = tact_world_contact(world, pair);
     const int mode = tact_friction_mode_from_limits(c->limits, c->spin_arm);
-    const int is_smooth = !strcmp(tact_world_model(world, pair)->name, "smooth");
-    return is_smooth && mode >= 0 ? tact_friction_mode_name(mode) : "";
+    const int uses_smooth_model = !strcmp(tact_world_model(world, pair)->name, "smooth");
+    return uses_smooth_model && mode >= 0 ? tact_friction_mode_name(mode) : "";
 }
 
 static void print_pair_table(struct tact_session *session, double period)
@@ -154,15 +154,15 @@ static void print_hold_table(const struct tact_session *session)
 
 static void print_realtime_refusals(const struct tact_realtime_report *r)
 {
-    const char *item_separator = "";
+    const char *json_item_separator = "";
     printf("\n  real time  granted: ");
     for (int i = 0; i < r->count; i++) {
         if (r->item[i].granted) {
-            printf("%s%s", item_separator, r->item[i].name);
-            item_separator = ", ";
+            printf("%s%s", json_item_separator, r->item[i].name);
+            json_item_separator = ", ";
         }
     }
-    printf("%s\n", *item_separator ? "" : "nothing");
+    printf("%s\n", *json_item_separator ? "" : "nothing");
     for (int i = 0; i < r->count; i++) {
         const struct tact_realtime_item *item = &r->item[i];
         if (item->why[0]) {

@@ -79,7 +79,7 @@ int command_usage(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-int command_takes_json(int argc, char **argv, const char *print_command_list, int *json)
+int command_parse_only_json(int argc, char **argv, const char *print_command_list, int *json)
 {
     static const struct option longs[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};

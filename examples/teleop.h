@@ -19,7 +19,7 @@ struct teleop_site {
 
 /* A simulated link, as of the device type network; 0: as that has it. */
 struct teleop_simulated_link {
-    double delay, jitter, loss, burst, duplicate, reorder, seed;
+    double delay, jitter, loss, mean_burst_duration, duplicate, reordered_fraction, seed;
 };
 
 struct teleop {

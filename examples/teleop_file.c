@@ -29,8 +29,8 @@ static const cyaml_schema_field_t site_fields[] = {
 
 static const cyaml_schema_field_t link_fields[] = {
     NUMBER_FIELD("delay", delay),         NUMBER_FIELD("jitter", jitter),
-    NUMBER_FIELD("loss", loss),           NUMBER_FIELD("burst", burst),
-    NUMBER_FIELD("duplicate", duplicate), NUMBER_FIELD("reorder", reorder),
+    NUMBER_FIELD("loss", loss),           NUMBER_FIELD("burst", mean_burst_duration),
+    NUMBER_FIELD("duplicate", duplicate), NUMBER_FIELD("reorder", reordered_fraction),
     NUMBER_FIELD("seed", seed),           CYAML_FIELD_END,
 };
 

@@ -10,11 +10,11 @@
 struct teleop_place {
     int line, column;
     int source_line, source_column; /* line and column where the user wrote the node */
-    int is_node_of_file;            /* 1: in the file; 0: in the scene as it was */
+    int is_node_in_teleop_file;     /* 1: in the file; 0: in the scene as it was */
 };
 
 /* A walk over the nodes of a YAML document, parents before children. */
-struct places_walk {
+struct node_places_walk {
     yaml_document_t *document;
     struct teleop_places *out;
     size_t capacity;        /* while places are added; 0 while those of the text are set */
@@ -22,7 +22,7 @@ struct places_walk {
     int first_node_of_file; /* number of the first node of the file */
 };
 
-static int record_source_place(struct places_walk *w, int node, const yaml_mark_t *mark)
+static int record_source_place(struct node_places_walk *w, int node, const yaml_mark_t *mark)
 {
     if (w->out->count == w->capacity) {
         struct teleop_place *grown =
@@ -36,11 +36,11 @@ static int record_source_place(struct places_walk *w, int node, const yaml_mark_
     w->out->place[w->out->count++] =
         (struct teleop_place){.source_line = (int)mark->line + 1,
                               .source_column = (int)mark->column + 1,
-                              .is_node_of_file = node >= w->first_node_of_file};
+                              .is_node_in_teleop_file = node >= w->first_node_of_file};
     return 0;
 }
 
-static void record_written_place(struct places_walk *w, const yaml_mark_t *mark)
+static void record_written_place(struct node_places_walk *w, const yaml_mark_t *mark)
 {
     if (w->next < w->out->count) {
         w->out->place[w->next].line = (int)mark->line + 1;
@@ -49,7 +49,7 @@ static void record_written_place(struct places_walk *w, const yaml_mark_t *mark)
 }
 
 /* Recursion is bounded: both texts were read as scenes, which have at most 16 levels. */
-static int record_node_places(struct places_walk *w, int node)
+static int record_node_places(struct node_places_walk *w, int node)
 {
     const yaml_node_t *n = yaml_document_get_node(w->document, node);
     int rc = 0;
@@ -76,10 +76,10 @@ static int record_node_places(struct places_walk *w, int node)
 int teleop_places_begin(struct teleop_places *out, yaml_document_t *document,
                         int first_node_of_file)
 {
-    struct places_walk w = {.document = document,
-                            .out = out,
-                            .capacity = 256,
-                            .first_node_of_file = first_node_of_file};
+    struct node_places_walk w = {.document = document,
+                                 .out = out,
+                                 .capacity = 256,
+                                 .first_node_of_file = first_node_of_file};
     out->count = 0;
     out->place = calloc(w.capacity, sizeof *out->place);
     return out->place ? record_node_places(&w, 1) : -ENOMEM;
@@ -88,7 +88,7 @@ int teleop_places_begin(struct teleop_places *out, yaml_document_t *document,
 int teleop_places_end(struct teleop_places *out, const char *text, size_t size)
 {
     yaml_document_t shown;
-    struct places_walk w = {.document = &shown, .out = out};
+    struct node_places_walk w = {.document = &shown, .out = out};
     if (teleop_yaml_load(text, size, &shown)) {
         return -ENOMEM;
     }
@@ -158,7 +158,7 @@ void teleop_place(const struct teleop *t, const struct teleop_places *places,
     const struct teleop_place *place =
         err->line > 0 ? find_node_place(places, err->line, err->column) : NULL;
     err->line = err->column = 0;
-    if (place && place->is_node_of_file) {
+    if (place && place->is_node_in_teleop_file) {
         find_key(t, place, key);
         tact_error_at(err, t->file, place->source_line, place->source_column, key[0] ? key : NULL);
         return;

@@ -10,7 +10,7 @@
 #include "teleop_yaml.h"
 
 /* A YAML document that is edited. Nodes are by number, as they move when one is added; 0: none. */
-struct edit {
+struct scene_edit {
     yaml_document_t document, file;
     const struct teleop *t;
     const struct teleop_site *site;
@@ -18,17 +18,17 @@ struct edit {
     int failed;            /* 1: out of memory */
 };
 
-static int find_child(struct edit *e, int map, const char *key)
+static int find_child(struct scene_edit *e, int map, const char *key)
 {
     return teleop_yaml_child(&e->document, map, key);
 }
 
-static const char *get_node_text(struct edit *e, int node)
+static const char *get_node_text(struct scene_edit *e, int node)
 {
     return teleop_yaml_text(&e->document, node);
 }
 
-static void remove_key(struct edit *e, int map, const char *key)
+static void remove_key(struct scene_edit *e, int map, const char *key)
 {
     yaml_node_pair_t *pair = teleop_yaml_pair(&e->document, map, key);
     if (pair) {
@@ -39,7 +39,7 @@ static void remove_key(struct edit *e, int map, const char *key)
 }
 
 /* A node that was added begins where the file has its key. */
-static int replace_node(struct edit *e, int node, const char *place)
+static int replace_node(struct scene_edit *e, int node, const char *place)
 {
     yaml_node_t *n = yaml_document_get_node(&e->document, node);
     if (n) {
@@ -50,7 +50,7 @@ static int replace_node(struct edit *e, int node, const char *place)
     return node;
 }
 
-static int add_scalar(struct edit *e, const char *text, yaml_scalar_style_t style,
+static int add_scalar(struct scene_edit *e, const char *text, yaml_scalar_style_t style,
                       const char *place)
 {
     return replace_node(
@@ -58,7 +58,8 @@ static int add_scalar(struct edit *e, const char *text, yaml_scalar_style_t styl
         place);
 }
 
-static void set_node(struct edit *e, int map, const char *key, int node, const char *place)
+static void set_map_node(struct scene_edit *e, int map, const char *key, int node,
+                         const char *place)
 {
     remove_key(e, map, key);
     const int name = add_scalar(e, key, YAML_PLAIN_SCALAR_STYLE, place);
@@ -68,22 +69,22 @@ static void set_node(struct edit *e, int map, const char *key, int node, const c
 }
 
 /* text: NULL leaves the key as it is; place: key of the file that has it. */
-static void set_text(struct edit *e, int map, const char *key, const char *text, const char *place,
-                     yaml_scalar_style_t style)
+static void set_text(struct scene_edit *e, int map, const char *key, const char *text,
+                     const char *place, yaml_scalar_style_t style)
 {
     if (text) {
-        set_node(e, map, key, add_scalar(e, text, style, place), place);
+        set_map_node(e, map, key, add_scalar(e, text, style, place), place);
     }
 }
 
 /* Sets a number or word that is the same for both ends. */
-static void set_key_if_given(struct edit *e, int map, const char *key, const char *text)
+static void set_key_if_given(struct scene_edit *e, int map, const char *key, const char *text)
 {
     set_text(e, map, key, text, key, YAML_PLAIN_SCALAR_STYLE);
 }
 
 /* Sets a text that belongs to this end. */
-static void set_new_key(struct edit *e, int map, const char *key, const char *text,
+static void set_new_key(struct scene_edit *e, int map, const char *key, const char *text,
                         yaml_scalar_style_t style)
 {
     char place[32];
@@ -91,16 +92,16 @@ static void set_new_key(struct edit *e, int map, const char *key, const char *te
     set_text(e, map, key, text, place, style);
 }
 
-static int add_mapping(struct edit *e, int map, const char *key, const char *place)
+static int add_mapping(struct scene_edit *e, int map, const char *key, const char *place)
 {
     const int node = replace_node(
         e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE), place);
-    set_node(e, map, key, node, place);
+    set_map_node(e, map, key, node, place);
     return node;
 }
 
 /* Node of entry k of a list; 0 if there is none. */
-static int get_list_entry(struct edit *e, int list, int k)
+static int get_list_entry(struct scene_edit *e, int list, int k)
 {
     const yaml_node_t *n = yaml_document_get_node(&e->document, list);
     if (!n || n->type != YAML_SEQUENCE_NODE) {
@@ -110,15 +111,18 @@ static int get_list_entry(struct edit *e, int list, int k)
     return k < count ? n->data.sequence.items.start[k] : 0;
 }
 
-static void set_simulated_link(struct edit *e, int settings,
+static void set_simulated_link(struct scene_edit *e, int settings,
                                const struct teleop_simulated_link *link)
 {
     const struct {
         const char *key;
         double value;
-    } values[] = {{"delay", link->delay},     {"jitter", link->jitter},
-                  {"loss", link->loss},       {"burst", link->burst},
-                  {"reorder", link->reorder}, {"duplicate", link->duplicate},
+    } values[] = {{"delay", link->delay},
+                  {"jitter", link->jitter},
+                  {"loss", link->loss},
+                  {"burst", link->mean_burst_duration},
+                  {"reorder", link->reordered_fraction},
+                  {"duplicate", link->duplicate},
                   {"seed", link->seed}};
     const int map = add_mapping(e, settings, "link", "link");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -131,7 +135,7 @@ static void set_simulated_link(struct edit *e, int settings,
     }
 }
 
-static int refuse_value(const struct edit *e, const char *key, struct tact_error *err,
+static int refuse_value(const struct scene_edit *e, const char *key, struct tact_error *err,
                         const char *text)
 {
     char place[32];
@@ -149,7 +153,7 @@ static int is_utf8(const char *text)
     return is_valid;
 }
 
-static int set_file_name(struct edit *e, int settings, const char *key, const char *name,
+static int set_file_name(struct scene_edit *e, int settings, const char *key, const char *name,
                          struct tact_error *err)
 {
     char *path = name ? teleop_path(e->t->file, name, 1) : NULL;
@@ -167,7 +171,7 @@ static int set_file_name(struct edit *e, int settings, const char *key, const ch
     return rc;
 }
 
-static int set_device(struct edit *e, int device, struct tact_error *err)
+static int set_device(struct scene_edit *e, int device, struct tact_error *err)
 {
     int settings = find_child(e, device, "settings");
     static const char *const replaced[] = {"listen", "connect", "key", "peer", "link"};
@@ -191,33 +195,33 @@ static int set_device(struct edit *e, int device, struct tact_error *err)
 
 /* Sets mode and parameters of a tie, and removes keys of other modes, which a scene would refuse.
  * Returns 1 for waves. */
-static int set_tie(struct edit *e, int tie)
+static int set_tie(struct scene_edit *e, int tie)
 {
     const struct teleop *t = e->t;
-    const int has_stiffness = e->site->stiffness || find_child(e, tie, "stiffness");
+    const int is_stiffness_given = e->site->stiffness || find_child(e, tie, "stiffness");
     set_key_if_given(e, tie, "mode", t->mode);
     const char *mode = get_node_text(e, find_child(e, tie, "mode"));
-    const int is_wave = !*mode || !strcmp(mode, "waves");
-    if (t->mode && !is_wave) {
+    const int uses_waves = !*mode || !strcmp(mode, "waves");
+    if (t->mode && !uses_waves) {
         remove_key(e, tie, "impedance");
     }
-    if (t->mode && (!is_wave || !has_stiffness)) {
+    if (t->mode && (!uses_waves || !is_stiffness_given)) {
         remove_key(e, tie, "tank");
     }
-    if (t->mode && is_wave && !has_stiffness) {
+    if (t->mode && uses_waves && !is_stiffness_given) {
         remove_key(e, tie, "damping");
     }
-    set_key_if_given(e, tie, "impedance", is_wave ? t->impedance : NULL);
-    set_key_if_given(e, tie, "tank", is_wave && has_stiffness ? t->tank : NULL);
+    set_key_if_given(e, tie, "impedance", uses_waves ? t->impedance : NULL);
+    set_key_if_given(e, tie, "tank", uses_waves && is_stiffness_given ? t->tank : NULL);
     set_new_key(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
     set_new_key(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
-    return is_wave;
+    return uses_waves;
 }
 
 /* What is set for ties is of one of them: tie_count: those of this end, wave_tie_count: of these,
  * waves. */
-static int check_ties(const struct edit *e, int tie_count, int wave_tie_count, const char *device,
-                      struct tact_error *err)
+static int check_ties(const struct scene_edit *e, int tie_count, int wave_tie_count,
+                      const char *device, struct tact_error *err)
 {
     if (!tie_count) {
         return tact_error_set(err, -EINVAL, "no joint is tied to the other end by %s", device);
@@ -232,7 +236,7 @@ static int check_ties(const struct edit *e, int tie_count, int wave_tie_count, c
     return 0;
 }
 
-static int apply_teleop_settings(struct edit *e, const struct tact_scene *scene,
+static int apply_teleop_settings(struct scene_edit *e, const struct tact_scene *scene,
                                  struct tact_error *err)
 {
     const int devices = find_child(e, 1, "devices"), remotes = find_child(e, 1, "remotes");
@@ -288,10 +292,10 @@ static char *write_document(yaml_document_t *document, size_t *size)
 }
 
 /* Writes the document, which it frees, and notes where its nodes are in the text. */
-static char *write_with_places(struct edit *e, int first_of_file, struct teleop_places *places,
-                               size_t *size)
+static char *write_with_places(struct scene_edit *e, int first_node_of_file,
+                               struct teleop_places *places, size_t *size)
 {
-    if (teleop_places_begin(places, &e->document, first_of_file)) {
+    if (teleop_places_begin(places, &e->document, first_node_of_file)) {
         yaml_document_delete(&e->document);
         return NULL;
     }
@@ -303,7 +307,7 @@ static char *write_with_places(struct edit *e, int first_of_file, struct teleop_
     return text;
 }
 
-static int apply_site_settings(struct edit *e, const struct tact_scene *scene,
+static int apply_site_settings(struct scene_edit *e, const struct tact_scene *scene,
                                struct teleop_places *places, char **text, size_t *size,
                                struct tact_error *err)
 {
@@ -328,7 +332,7 @@ static int apply_site_settings(struct edit *e, const struct tact_scene *scene,
 int teleop_scene(const struct teleop *t, int local, struct tact_scene **out,
                  struct teleop_places *places, struct tact_error *err)
 {
-    struct edit e = {
+    struct scene_edit e = {
         .t = t, .site = local ? t->local : t->remote, .site_name = local ? "local" : "remote"};
     struct tact_scene *scene = NULL;
     char *text = NULL;

@@ -30,7 +30,7 @@ static int create_private_folder(const char *base, const char *name, char *path,
     return is_private_folder(path);
 }
 
-static int choose_cache_in_home(char *path, size_t size)
+static int choose_cache_folder_in_home(char *path, size_t size)
 {
     char cache_folder_path[PATH_MAX];
     const char *home_folder = secure_getenv("HOME");
@@ -41,7 +41,7 @@ static int choose_cache_in_home(char *path, size_t size)
 }
 
 /* The first folder of systemd's list. */
-static int choose_cache_of_service(char *path, size_t size)
+static int choose_systemd_cache_folder(char *path, size_t size)
 {
     const char *list = secure_getenv("CACHE_DIRECTORY");
     char first[PATH_MAX];
@@ -57,7 +57,8 @@ int tact_cache_folder(char *path, size_t size)
     const char *cache_folder_path = secure_getenv("XDG_CACHE_HOME");
     return (cache_folder_path && cache_folder_path[0] &&
             create_private_folder(cache_folder_path, "tact", path, size)) ||
-                   choose_cache_of_service(path, size) || choose_cache_in_home(path, size)
+                   choose_systemd_cache_folder(path, size) ||
+                   choose_cache_folder_in_home(path, size)
                ? 0
                : -ENOENT;
 }
@@ -140,7 +141,7 @@ static int compare_file_ages(const void *pa, const void *pb)
 }
 
 /* Appends the file to *list where it is a regular file of this user. */
-static int add_regular_file_entry(int folder, const char *name, struct entry **list, size_t *count)
+static int append_own_cache_file(int folder, const char *name, struct entry **list, size_t *count)
 {
     struct stat st;
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
@@ -188,7 +189,7 @@ int tact_cache_trim(int (*is_own)(const char *name), uint64_t most)
     const struct dirent *item;
     while (!rc && (item = readdir(folder))) {
         rc = is_own(item->d_name)
-                 ? add_regular_file_entry(dirfd(folder), item->d_name, &list, &count)
+                 ? append_own_cache_file(dirfd(folder), item->d_name, &list, &count)
                  : 0;
     }
     rc = rc ? rc : remove_oldest_entries(dirfd(folder), list, count, most);

@@ -19,24 +19,24 @@
 /* Data shared with a thread that a faulty disk may block forever; freed by whichever of the two
  * ends last. */
 struct trial {
-    _Atomic int users;
+    _Atomic int trial_reference_count;
     _Atomic int done;
     char path[512];
     int error;
     int blocks;
     int64_t elapsed_ns;
-    struct tact_histogram latency; /* latency of one write and fdatasync */
+    struct tact_histogram write_latency_histogram; /* latency of one write and fdatasync */
     unsigned char block[TRIAL_BLOCK_BYTES];
 };
 
 static void free_disk_trial(struct trial *t)
 {
-    if (atomic_fetch_sub(&t->users, 1) == 1) {
+    if (atomic_fetch_sub(&t->trial_reference_count, 1) == 1) {
         free(t);
     }
 }
 
-static int write_block(int fd, const unsigned char *data, size_t size)
+static int write_trial_block(int fd, const unsigned char *data, size_t size)
 {
     while (size > 0) {
         const ssize_t n = write(fd, data, size);
@@ -61,9 +61,9 @@ static void *run_disk_trial(void *arg)
         int64_t before = start;
         while (t->blocks < TRIAL_BLOCK_COUNT && before - start < DISK_TRIAL_TIMEOUT_NS &&
                !t->error) {
-            t->error = write_block(fd, t->block, sizeof t->block);
+            t->error = write_trial_block(fd, t->block, sizeof t->block);
             const int64_t after = tact_clock_now();
-            tact_histogram_add(&t->latency, after - before);
+            tact_histogram_add(&t->write_latency_histogram, after - before);
             before = after;
             t->blocks++;
         }
@@ -75,7 +75,7 @@ static void *run_disk_trial(void *arg)
     return NULL;
 }
 
-static int finished_in_time(struct trial *t)
+static int did_disk_trial_finish_in_time(struct trial *t)
 {
     const int64_t end = tact_clock_now() + 2 * DISK_TRIAL_TIMEOUT_NS;
     while (!atomic_load(&t->done) && tact_clock_now() < end) {
@@ -90,7 +90,7 @@ static void report_disk_trial(struct tact_doctor_report *report, struct trial *t
     static const char advice_to_use_other_disk[] =
         "record to another disk (tact run --record /other/disk/FILE), "
         "and export TMPDIR=/other/disk before tact doctor";
-    if (!finished_in_time(t)) {
+    if (!did_disk_trial_finish_in_time(t)) {
         tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, advice_to_use_other_disk,
                         "%.128s: a write did not finish within 2 s", directory);
         return;
@@ -101,12 +101,13 @@ static void report_disk_trial(struct tact_doctor_report *report, struct trial *t
         return;
     }
     const double rate = (double)t->blocks * TRIAL_BLOCK_BYTES * 1e3 / (double)t->elapsed_ns;
-    const int slow = rate < 20.0 || t->latency.max > 250000000;
+    const int slow = rate < 20.0 || t->write_latency_histogram.max > 250000000;
     tact_doctor_add(report, "disk", slow ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
                     slow ? advice_to_use_other_disk : "",
                     "%.128s: write and fdatasync of 256 KiB p50 %.2f, max %.2f ms; %.0f MB/s",
-                    directory, (double)tact_histogram_quantile(&t->latency, 0.5) / 1e6,
-                    (double)t->latency.max / 1e6, rate);
+                    directory,
+                    (double)tact_histogram_quantile(&t->write_latency_histogram, 0.5) / 1e6,
+                    (double)t->write_latency_histogram.max / 1e6, rate);
 }
 
 void tact_doctor_disk(struct tact_doctor_report *report)
@@ -119,8 +120,8 @@ void tact_doctor_disk(struct tact_doctor_report *report)
         return;
     }
     const int n = snprintf(t->path, sizeof t->path, "%s/tact-doctor-XXXXXX", directory);
-    atomic_init(&t->users, 2);
-    tact_histogram_reset(&t->latency);
+    atomic_init(&t->trial_reference_count, 2);
+    tact_histogram_reset(&t->write_latency_histogram);
     const struct tact_thread_options options = {.name = "tact-doctor"};
     const int rc = n < (int)sizeof t->path ? tact_thread_start(&thread, &options, run_disk_trial, t)
                                            : -ENAMETOOLONG;

@@ -81,9 +81,9 @@ static void check_processor_sleep_states(struct tact_doctor_report *report)
         globfree(&found);
     }
     const int held = access("/dev/cpu_dma_latency", W_OK) == 0;
-    const int deep = deepest > 20 && !held;
-    tact_doctor_add(report, "cstates", deep ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-                    deep ? "see dma_latency, or sudo cpupower idle-set -D 20" : "",
+    const int has_deep_sleep_state = deepest > 20 && !held;
+    tact_doctor_add(report, "cstates", has_deep_sleep_state ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
+                    has_deep_sleep_state ? "see dma_latency, or sudo cpupower idle-set -D 20" : "",
                     "deepest sleep state wakes up in %ld us; the loop %s prevent it", deepest,
                     held ? "can" : "cannot");
 }

@@ -112,8 +112,8 @@ void tact_doctor_timing(struct tact_doctor_report *report)
     const int is_fifo_granted = add_realtime_setting_checks(report, &stats->realtime, "scheduler");
     check_resource_limit(report, "rtprio_limit", priority, (rlim_t)options.realtime.priority,
                          is_fifo_granted, TACT_FIX_RTPRIO);
-    const int locked = add_realtime_setting_checks(report, &stats->realtime, "memory");
-    check_resource_limit(report, "memlock_limit", memory, (rlim_t)1 << 30, locked,
+    const int is_memory_locked = add_realtime_setting_checks(report, &stats->realtime, "memory");
+    check_resource_limit(report, "memlock_limit", memory, (rlim_t)1 << 30, is_memory_locked,
                          TACT_FIX_MEMLOCK);
     add_realtime_setting_checks(report, &stats->realtime, "affinity");
     add_realtime_setting_checks(report, &stats->realtime, "dma_latency");

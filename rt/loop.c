@@ -141,9 +141,9 @@ static void *run_free_loop_thread(void *arg)
     const struct tact_loop_options *o = l->options;
     l->stats->start_ns = o->start_ns ? o->start_ns : tact_clock_now();
     for (uint64_t k = 0; !must_loop_end_before_tick(l, k); k++) {
-        const int between_result = o->between ? o->between(o->user, k) : 0;
-        if (between_result) {
-            l->result = between_result < 0 ? between_result : 0;
+        const int between_callback_result = o->between ? o->between(o->user, k) : 0;
+        if (between_callback_result) {
+            l->result = between_callback_result < 0 ? between_callback_result : 0;
             break;
         }
         const int64_t t_k = planned_tick_time(l, k);

@@ -23,7 +23,7 @@
 struct entry {
     int has_entered_real_time;
     int is_scheduler_changed, policy;
-    struct sched_param param;
+    struct sched_param saved_sched_param;
     int cpu; /* processor that the thread is pinned to, or -1 */
     cpu_set_t affinity;
     int slack; /* timer slack of the thread before it entered real time, or -1 */
@@ -41,7 +41,7 @@ static _Thread_local int has_fuse_of_thread_blown; /* 1: the CPU-time fuse of th
  * the signal handler reads. */
 static struct {
     pthread_mutex_t lock;
-    int memory_locking_threads; /* number of threads that requested locked memory */
+    int memory_locking_thread_count; /* number of threads that requested locked memory */
     struct tact_realtime_item memory;
     int has_cpu_time_fuse;
     int64_t fuse_us;
@@ -66,8 +66,8 @@ struct tact_realtime_options tact_realtime_default(void)
     };
 }
 
-static struct tact_realtime_item *add_item(struct tact_realtime_report *report,
-                                           const struct tact_realtime_item *item)
+static struct tact_realtime_item *add_report_item(struct tact_realtime_report *report,
+                                                  const struct tact_realtime_item *item)
 {
     report->refused += !item->granted;
     report->item[report->count] = *item;
@@ -150,11 +150,11 @@ static void lock_memory_once(struct tact_realtime_report *report)
 /* Memory is locked once per process: later threads report the result of the first. */
 static void lock_memory(struct tact_realtime_report *report)
 {
-    if (process.memory_locking_threads++ == 0) {
+    if (process.memory_locking_thread_count++ == 0) {
         lock_memory_once(report);
         process.memory = report->item[report->count - 1];
     } else {
-        add_item(report, &process.memory);
+        add_report_item(report, &process.memory);
     }
     self.locked = 1;
 }
@@ -344,8 +344,8 @@ static void set_cpu_time_fuse(const struct tact_realtime_options *options,
 
 static int set_fifo_scheduling(int priority)
 {
-    const struct sched_param param = {.sched_priority = priority};
-    return sched_setscheduler(0, SCHED_FIFO, &param) ? errno : 0;
+    const struct sched_param saved_sched_param = {.sched_priority = priority};
+    return sched_setscheduler(0, SCHED_FIFO, &saved_sched_param) ? errno : 0;
 }
 
 static void set_scheduler(const struct tact_realtime_options *options,
@@ -354,7 +354,7 @@ static void set_scheduler(const struct tact_realtime_options *options,
     struct rlimit limit = {0, 0};
     getrlimit(RLIMIT_RTPRIO, &limit);
     self.policy = sched_getscheduler(0);
-    sched_getparam(0, &self.param);
+    sched_getparam(0, &self.saved_sched_param);
     int error = set_fifo_scheduling(options->priority);
     if (!error) {
         self.is_scheduler_changed = 1;
@@ -496,7 +496,7 @@ static void release_process_settings(void)
         setrlimit(RLIMIT_RTTIME, &process.saved_rttime_limit);
         sigaction(SIGXCPU, &process.action, NULL);
     }
-    if (self.locked && --process.memory_locking_threads == 0) {
+    if (self.locked && --process.memory_locking_thread_count == 0) {
         munlockall();
     }
     if (self.slot >= 0) {
@@ -511,7 +511,7 @@ void tact_realtime_leave(void)
         return;
     }
     if (self.is_scheduler_changed) {
-        sched_setscheduler(0, self.policy, &self.param);
+        sched_setscheduler(0, self.policy, &self.saved_sched_param);
     }
     if (self.slack >= 0) {
         prctl(PR_SET_TIMERSLACK, (unsigned long)self.slack, 0, 0, 0);

@@ -6,8 +6,9 @@
 
 enum { AXES = 6, MODES = 4, JOINTS = 8, AXIS_VALUES = 1 + MODES * JOINTS };
 
-static const uint64_t impedance_unit = UINT64_C(1291467969); /* AXIS_VALUES to the power of AXES */
-static const uint32_t impedance_mask = 0x3fffff;             /* 22 bits */
+static const uint64_t impedance_hash_place_value =
+    UINT64_C(1291467969);                             /* AXIS_VALUES to the power of AXES */
+static const uint32_t impedance_hash_mask = 0x3fffff; /* 22 bits */
 
 static const char *const mode_names[MODES] = {"waves", "position_force", "position_position",
                                               "model"};
@@ -16,7 +17,7 @@ static const char *const mode_names[MODES] = {"waves", "position_force", "positi
 static const char *const joint_names[JOINTS] = {"slide",  "hinge",   "base_x",  "base_y",
                                                 "base_z", "base_rx", "base_ry", "base_rz"};
 
-static uint32_t find_name(const char *const *names, uint32_t count, const char *name)
+static uint32_t find_name_index(const char *const *names, uint32_t count, const char *name)
 {
     uint32_t i = 0;
     while (i < count - 1 && strcmp(names[i], name) != 0) {
@@ -27,21 +28,22 @@ static uint32_t find_name(const char *const *names, uint32_t count, const char *
 
 uint64_t tact_remote_terms_of_axis(uint64_t axis, const char *mode, const char *joint)
 {
-    uint64_t value =
-        1 + JOINTS * find_name(mode_names, MODES, mode) + find_name(joint_names, JOINTS, joint);
+    uint64_t value = 1 + JOINTS * find_name_index(mode_names, MODES, mode) +
+                     find_name_index(joint_names, JOINTS, joint);
     for (uint64_t i = 0; i < axis; i++) {
         value *= AXIS_VALUES;
     }
     return value;
 }
 
-uint64_t tact_remote_terms_of_impedances(const double *impedances, size_t count)
+uint64_t tact_remote_terms_of_impedances(const double *wave_impedances, size_t count)
 {
-    uint32_t digest = 2166136261u;
-    for (size_t i = 0; i < count * sizeof *impedances; i++) { /* FNV-1a */
-        digest = (digest ^ ((const unsigned char *)impedances)[i]) * 16777619u;
+    uint32_t impedance_hash = 2166136261u;
+    for (size_t i = 0; i < count * sizeof *wave_impedances; i++) { /* FNV-1a */
+        impedance_hash = (impedance_hash ^ ((const unsigned char *)wave_impedances)[i]) * 16777619u;
     }
-    return impedance_unit * ((digest ^ digest >> 22) & impedance_mask);
+    return impedance_hash_place_value *
+           ((impedance_hash ^ impedance_hash >> 22) & impedance_hash_mask);
 }
 
 /* Appends to text, of which `used` bytes are used; returns how many are then. */

@@ -17,7 +17,7 @@
  * moves its coordinate, base_x and the like. The terms are the sum of those of all tied axes and of
  * the impedances in their order. */
 uint64_t tact_remote_terms_of_axis(uint64_t axis, const char *mode, const char *joint);
-uint64_t tact_remote_terms_of_impedances(const double *impedances, size_t count);
+uint64_t tact_remote_terms_of_impedances(const double *wave_impedances, size_t count);
 
 /* Writes in which terms two sites differ, as "axis 0: joint hinge here, slide at the other end",
  * with at most one difference for each axis; "" if they agree. */

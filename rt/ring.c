@@ -26,7 +26,7 @@ struct tact_ring {
     uint32_t mask;
     size_t stride;
     unsigned char *elements;
-    void *allocation; /* memory that is freed with the ring, or NULL if it is the caller's */
+    void *ring_allocation; /* memory that is freed with the ring, or NULL if it is the caller's */
 };
 
 static uint32_t power_of_two(uint32_t n)
@@ -110,14 +110,14 @@ int tact_ring_create(struct tact_ring **out, uint32_t capacity, size_t element_s
         free(memory);
         return rc;
     }
-    (*out)->allocation = memory;
+    (*out)->ring_allocation = memory;
     return 0;
 }
 
 void tact_ring_free(struct tact_ring *ring)
 {
     if (ring) {
-        free(ring->allocation);
+        free(ring->ring_allocation);
         free(ring);
     }
 }
@@ -128,14 +128,15 @@ void *tact_ring_reserve(struct tact_ring *ring)
 {
     const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_relaxed);
     const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
-    const uint32_t stored_count = head - tail;
-    if (stored_count > ring->mask) {
+    const uint32_t stored_element_count = head - tail;
+    if (stored_element_count > ring->mask) {
         const uint64_t n = atomic_load_explicit(&ring->shared->overruns, memory_order_relaxed);
         atomic_store_explicit(&ring->shared->overruns, n + 1, memory_order_relaxed);
         return NULL;
     }
-    if (stored_count >= atomic_load_explicit(&ring->shared->max_fill_count, memory_order_relaxed)) {
-        atomic_store_explicit(&ring->shared->max_fill_count, stored_count + 1,
+    if (stored_element_count >=
+        atomic_load_explicit(&ring->shared->max_fill_count, memory_order_relaxed)) {
+        atomic_store_explicit(&ring->shared->max_fill_count, stored_element_count + 1,
                               memory_order_relaxed);
     }
     return tact_ring_slot(ring, head);
@@ -196,8 +197,8 @@ uint32_t tact_ring_occupancy(const struct tact_ring *ring)
      * between the two loads can make the difference exceed the capacity. */
     const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
     const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
-    const uint32_t stored_count = head - tail;
-    return stored_count > ring->mask ? ring->mask + 1 : stored_count;
+    const uint32_t stored_element_count = head - tail;
+    return stored_element_count > ring->mask ? ring->mask + 1 : stored_element_count;
 }
 
 uint64_t tact_ring_overruns(const struct tact_ring *ring)

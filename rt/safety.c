@@ -5,7 +5,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 
-#define STATE_HEAD_DOUBLES (3 + 2 * TACT_TRIP_CAUSES)
+#define SAVED_STATE_HEADER_DOUBLES (3 + 2 * TACT_TRIP_CAUSES)
 #define STATE_CHANNEL_DOUBLES 4
 
 struct tact_safety_options tact_safety_default(void)
@@ -101,14 +101,14 @@ static void zero_outputs(struct tact_safety *s, double *sent)
 
 void tact_safety_release(struct tact_safety *s, int channel)
 {
-    int is_member = 0;
-    for (int first = 0; !is_member && first < s->count && first <= channel; first++) {
+    int is_group_member = 0;
+    for (int first = 0; !is_group_member && first < s->count && first <= channel; first++) {
         const int count = s->setting[first].count;
         const int32_t *member = s->setting[first].member;
         for (int k = 0; k < count; k++) {
-            is_member |= member[k] == channel;
+            is_group_member |= member[k] == channel;
         }
-        for (int k = 0; is_member && k < count; k++) {
+        for (int k = 0; is_group_member && k < count; k++) {
             memset(&s->channel[member[k]], 0, sizeof s->channel[member[k]]);
         }
     }
@@ -164,7 +164,7 @@ static int clamp_vector_length(double *v, int n, double length, double most)
 }
 
 /* Limits the channels of one vector group; `first` is the group's first channel. */
-static void limit_output_group(struct tact_safety *s, int first, const double *requested,
+static void limit_vector_group(struct tact_safety *s, int first, const double *requested,
                                uint64_t tick, double *sent)
 {
     const int n = s->setting[first].count;
@@ -220,7 +220,7 @@ int tact_safety_step(struct tact_safety *s, const double *requested, int deadman
     s->ramp = fmin(1.0, s->ramp + s->ramp_step);
     for (int i = 0; i < s->count; i++) {
         if (s->setting[i].count > 0) {
-            limit_output_group(s, i, requested, tick, sent);
+            limit_vector_group(s, i, requested, tick, sent);
         }
     }
     return s->state;
@@ -265,7 +265,7 @@ const char *tact_trip_name(int cause)
 
 int tact_safety_state_size(int n)
 {
-    return STATE_HEAD_DOUBLES + STATE_CHANNEL_DOUBLES * n;
+    return SAVED_STATE_HEADER_DOUBLES + STATE_CHANNEL_DOUBLES * n;
 }
 
 void tact_safety_save(const struct tact_safety *s, double *v)
@@ -299,11 +299,11 @@ static int is_saved_state_valid(const struct tact_safety *s, const double *v)
 {
     int ok = is_integer_from_zero_to(v[0], TACT_SAFETY_FAULT) && is_integer_from_zero_to(v[1], 1) &&
              v[2] >= 0.0 && v[2] <= 1.0;
-    for (int i = 3; i < STATE_HEAD_DOUBLES; i++) {
+    for (int i = 3; i < SAVED_STATE_HEADER_DOUBLES; i++) {
         ok = ok && v[i] >= 0.0 && v[i] <= 0x1p53;
     }
     for (int i = 0; i < s->count; i++) {
-        const double *c = v + STATE_HEAD_DOUBLES + STATE_CHANNEL_DOUBLES * i;
+        const double *c = v + SAVED_STATE_HEADER_DOUBLES + STATE_CHANNEL_DOUBLES * i;
         ok = ok && isfinite(c[0]) && fabs(c[1]) <= s->setting[i].limit &&
              is_integer_from_zero_to(c[2], 1) && is_integer_from_zero_to(c[3], 1);
     }

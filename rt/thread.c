@@ -21,7 +21,7 @@ static int set_thread_policy(pthread_attr_t *attributes, int priority)
 static int set_thread_attributes(pthread_attr_t *attributes,
                                  const struct tact_thread_options *options)
 {
-    size_t stack = options->stack_size ? options->stack_size : TACT_THREAD_STACK;
+    size_t stack = options->stack_size ? options->stack_size : TACT_THREAD_STACK_BYTES;
     int rc = pthread_attr_setstacksize(attributes, stack);
     rc = rc ? rc : set_thread_policy(attributes, options->priority);
     if (rc == 0 && options->is_pinned_to_cpu) {

@@ -5,28 +5,28 @@
 
 /* smallest stretch of the tie whose force counts as contact with a wall [m, rad] */
 static const double min_contact_stretch = 2e-4;
-static const double contact_end_ratio = 0.5;  /* a contact ends when its force falls below this
-                                                 fraction of the smallest contact force [1] */
+static const double contact_end_force_ratio = 0.5; /* a contact ends when its force falls below this
+                                                fraction of the smallest contact force [1] */
 static const double min_sample_motion = 2e-4; /* motion, or change of force in stretch of the tie,
                                                  after which a new sample is taken [m, rad] */
-static const double forgetting_factor = 0.8;  /* weight of all earlier samples when a new one is
-                                                 added (least squares with forgetting) [1] */
+static const double sample_forgetting_factor = 0.8; /* weight of all earlier samples when a new one
+                                                is added (least squares with forgetting) [1] */
 /* stiffness assumed for an unknown wall, relative to the stiffness of the tie [1] */
-static const double prior_stiffness_ratio = 10.0;
+static const double assumed_wall_stiffness_ratio = 10.0;
 /* weight of the assumed stiffness of a new wall, as a motion [m, rad] */
-static const double initial_prior_motion = 5e-4;
+static const double initial_prior_weight_motion = 5e-4;
 /* weight of the assumed stiffness after further samples, as a motion [m, rad] */
-static const double final_prior_motion = 1e-5;
+static const double final_prior_weight_motion = 1e-5;
 /* time constant of the low-pass of position and force [s] */
-static const double low_pass_time = 0.01;
-static const double forget_distance = 1e-3; /* a wall is forgotten when the joint passes it by this
-                                               distance without a contact force [m, rad] */
+static const double sample_low_pass_time = 0.01;
+static const double wall_forget_distance = 1e-3; /* a wall is forgotten when the joint passes it by
+                                               this distance without a contact force [m, rad] */
 /* largest compliance of a wall, relative to that of the tie [1] */
-static const double max_compliance_ratio = 99;
+static const double max_wall_compliance_ratio = 99;
 /* speed at which a touched wall that changes is moved, at most [m/s, rad/s] */
-static const double max_wall_speed = 0.05;
+static const double max_wall_shift_speed = 0.05;
 /* time constant with which the delayed part of the force decays [s] */
-static const double delayed_force_time = 0.3;
+static const double delayed_force_decay_time = 0.3;
 
 static double sign_of(double value)
 {
@@ -45,8 +45,8 @@ static void begin_wall_contact(struct tact_wall_estimate *e, double q, double fo
     e->position = e->last_position = q;
     e->force = e->last_force = force;
     if (e->wall.stiffness * e->touching <= 0.0) {
-        e->square = initial_prior_motion * initial_prior_motion;
-        e->product = prior_stiffness_ratio * tie * e->square;
+        e->square = initial_prior_weight_motion * initial_prior_weight_motion;
+        e->product = assumed_wall_stiffness_ratio * tie * e->square;
     }
 }
 
@@ -57,19 +57,19 @@ static void update_wall_stiffness(struct tact_wall_estimate *e, double q, double
                                   double period)
 {
     const double change = force - e->last_force, motion = q - e->last_position;
-    const double share = period / (low_pass_time + period),
-                 min_square = final_prior_motion * final_prior_motion;
+    const double share = period / (sample_low_pass_time + period),
+                 min_square = final_prior_weight_motion * final_prior_weight_motion;
     if (fabs(change) > min_contact_stretch * tie || fabs(motion) > min_sample_motion) {
-        e->square = forgetting_factor * e->square + motion * motion;
-        e->product = forgetting_factor * e->product + motion * change;
+        e->square = sample_forgetting_factor * e->square + motion * motion;
+        e->product = sample_forgetting_factor * e->product + motion * change;
         e->last_position = q;
         e->last_force = force;
     }
     e->position += share * (q - e->position);
     e->force += share * (force - e->force);
     const double square = e->square + min_square,
-                 product = e->product + prior_stiffness_ratio * tie * min_square;
-    const double most = max_compliance_ratio / tie;
+                 product = e->product + assumed_wall_stiffness_ratio * tie * min_square;
+    const double most = max_wall_compliance_ratio / tie;
     const double compliance = square < most * product ? square / product : most;
     e->wall.stiffness = e->touching / (compliance + 1.0 / tie);
     e->wall.position = e->position - compliance * e->force;
@@ -78,15 +78,15 @@ static void update_wall_stiffness(struct tact_wall_estimate *e, double q, double
 void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie,
                         double period)
 {
-    const double min_force = min_contact_stretch * tie;
-    if (e->touching == 0.0 && fabs(force) > min_force) {
+    const double min_contact_force = min_contact_stretch * tie;
+    if (e->touching == 0.0 && fabs(force) > min_contact_force) {
         begin_wall_contact(e, q, force, tie);
-    } else if (e->touching * force < contact_end_ratio * min_force) {
+    } else if (e->touching * force < contact_end_force_ratio * min_contact_force) {
         e->touching = 0.0;
     }
     if (e->touching != 0.0) {
         update_wall_stiffness(e, q, force, tie, period);
-    } else if (sign_of(e->wall.stiffness) * (q - e->wall.position) > forget_distance) {
+    } else if (sign_of(e->wall.stiffness) * (q - e->wall.position) > wall_forget_distance) {
         e->wall.stiffness = 0.0;
     }
 }
@@ -102,8 +102,9 @@ double tact_wall_force(const struct tact_wall *wall, double q)
 static double decay_delayed_force(const struct tact_wall_rendering *felt, double delayed_force,
                                   double push, double motion, double most, double period)
 {
-    const double rate = fmax(max_wall_speed * felt->stiffness,
-                             fmin(fabs(delayed_force) / delayed_force_time, max_wall_speed * most));
+    const double rate =
+        fmax(max_wall_shift_speed * felt->stiffness,
+             fmin(fabs(delayed_force) / delayed_force_decay_time, max_wall_shift_speed * most));
     const double along = delayed_force * push >= 0.0
                              ? felt->stiffness * fmax(0.0, motion * sign_of(delayed_force))
                              : 0.0;

@@ -3,15 +3,15 @@
 
 #include <math.h>
 
-static const double max_correction_rate = 0.05;  /* [m/s, rad/s] */
-static const double max_correction_gain = 2.0;   /* gain, at most [1/s], */
-static const double gain_times_round_trip = 0.5; /* and times the round trip [1] */
+static const double max_correction_rate = 0.05;      /* [m/s, rad/s] */
+static const double max_correction_gain = 2.0;       /* gain, at most [1/s], */
+static const double max_gain_times_round_trip = 0.5; /* and times the round trip [1] */
 /* lowest stiffness of a person's press, relative to the wave impedance [1/s] */
-static const double min_press_stiffness_ratio = 8.0;
+static const double min_hand_stiffness_to_impedance = 8.0;
 /* largest gain that the stretch of the line adds to the correction [1] */
 static const double max_stretch_gain = 2.0;
 /* fraction of the energy tank's capacity below which the correction is reduced [1] */
-static const double low_tank_fraction = 0.02;
+static const double low_energy_tank_fraction = 0.02;
 /* largest fraction that is taken off an incoming wave to end reflections [1] */
 static const double max_wave_attenuation = 0.5;
 /* one-way delay of the line from which reflections are attenuated [s], */
@@ -20,14 +20,14 @@ static const double min_reflection_delay = 0.08;
 static const double reflection_delay_ramp = 0.03;
 /* lead over the other site, divided by the delay, at which the whole wave would be taken off, but
  * for max_wave_attenuation [m/s, rad/s] */
-static const double lead_speed_scale = 0.1;
+static const double full_attenuation_lead_speed = 0.1;
 
-double tact_wave_drive_scale(const struct tact_wave_tie *tie)
+double tact_wave_drive_gain_fraction(const struct tact_wave_tie *tie)
 {
     return tie->impedance / (tie->impedance + tie->period * tie->stiffness + tie->damping);
 }
 
-double tact_wave_end_rate(double impedance, double wave, double force)
+double tact_wave_line_end_rate(double impedance, double wave, double force)
 {
     return (sqrt(2.0 * impedance) * wave - force) / impedance;
 }
@@ -37,7 +37,7 @@ int tact_wave_has_energy(double wave)
     return fabs(wave) > 2.0 * TACT_WAVE_STOPPED;
 }
 
-int tact_wave_is_of_stopped_end(double wave)
+int tact_wave_is_from_stopped_end(double wave)
 {
     return fabs(wave) > 0.5 * TACT_WAVE_STOPPED && fabs(wave) < 2.0 * TACT_WAVE_STOPPED;
 }
@@ -47,18 +47,18 @@ double tact_wave_outgoing(double impedance, double rate, double force)
     return (impedance * rate - force) / sqrt(2.0 * impedance);
 }
 
-static double clamp_between(double value, double least, double most)
+static double clamp_to_range(double value, double least, double most)
 {
     return fmax(least, fmin(most, value));
 }
 
 /* Part of the position error that the line's force explains as its own stretch, force times delay
  * over impedance. */
-static double clamp_error_to_stretch(const struct tact_wave_tie *tie, double round_trip,
-                                     double error, double force)
+static double position_error_due_to_line_stretch(const struct tact_wave_tie *tie, double round_trip,
+                                                 double error, double force)
 {
-    const double full_stretch = 0.5 * round_trip * force / tie->impedance;
-    return clamp_between(error, fmin(0.0, full_stretch), fmax(0.0, full_stretch));
+    const double line_stretch = 0.5 * round_trip * force / tie->impedance;
+    return clamp_to_range(error, fmin(0.0, line_stretch), fmax(0.0, line_stretch));
 }
 
 double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double round_trip,
@@ -67,45 +67,50 @@ double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double roun
     if (!(round_trip > 0.0) || !isfinite(error)) {
         return wave;
     }
-    const double delay = 0.5 * round_trip, rate = tact_wave_end_rate(tie->impedance, wave, force);
-    const double lead_beyond_stretch =
+    const double delay = 0.5 * round_trip,
+                 rate = tact_wave_line_end_rate(tie->impedance, wave, force);
+    const double line_end_lead_beyond_stretch =
         (rate > 0.0 ? -error : error) - fabs(force) * delay / tie->impedance;
     const double most =
         max_wave_attenuation *
-        clamp_between((delay - min_reflection_delay) / reflection_delay_ramp, 0.0, 1.0);
-    return wave *
-           (1.0 - clamp_between(lead_beyond_stretch / (lead_speed_scale * delay), 0.0, most));
+        clamp_to_range((delay - min_reflection_delay) / reflection_delay_ramp, 0.0, 1.0);
+    return wave * (1.0 - clamp_to_range(line_end_lead_beyond_stretch /
+                                            (full_attenuation_lead_speed * delay),
+                                        0.0, most));
 }
 
-double tact_wave_return_rate(const struct tact_wave_tie *tie, double round_trip, double error,
-                             double force)
+double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double round_trip,
+                                      double error, double force)
 {
     if (!(round_trip > 0.0) || !isfinite(error)) {
         return 0.0;
     }
-    const double gain = fmin(max_correction_gain, gain_times_round_trip / round_trip);
-    const double share = fmin(max_stretch_gain, min_press_stiffness_ratio * 0.5 * round_trip);
-    const double stretch = clamp_error_to_stretch(tie, round_trip, error, force);
+    const double gain = fmin(max_correction_gain, max_gain_times_round_trip / round_trip);
+    const double share = fmin(max_stretch_gain, min_hand_stiffness_to_impedance * 0.5 * round_trip);
+    const double stretch = position_error_due_to_line_stretch(tie, round_trip, error, force);
     return gain * (error + share * stretch);
 }
 
 double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
-                                     double return_rate, double length, double force)
+                                     double line_end_return_rate, double length, double force)
 {
-    const double rate =
-        length > max_correction_rate ? return_rate / length * max_correction_rate : return_rate;
+    const double rate = length > max_correction_rate
+                            ? line_end_return_rate / length * max_correction_rate
+                            : line_end_return_rate;
     const double correction_energy = force * rate * tie->period;
     if (correction_energy <= 0.0) {
         return rate;
     }
-    return tank > correction_energy ? rate * fmin(1.0, tank / (low_tank_fraction * tie->tank))
-                                    : 0.0;
+    return tank > correction_energy
+               ? rate * fmin(1.0, tank / (low_energy_tank_fraction * tie->tank))
+               : 0.0;
 }
 
-void tact_wave_move_end(const struct tact_wave_tie *tie, double rate, double correction,
-                        double force, double machine_rate, double *position, double *tank)
+void tact_wave_advance_line_end(const struct tact_wave_tie *tie, double rate, double correction,
+                                double force, double machine_joint_rate, double *position,
+                                double *tank)
 {
-    const double slip = rate + correction - machine_rate;
+    const double slip = rate + correction - machine_joint_rate;
     *position += tie->period * (rate + correction);
     *tank += tie->period * (tie->damping * slip * slip - force * correction);
     *tank = fmin(*tank, tie->tank);

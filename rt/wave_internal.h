@@ -44,10 +44,10 @@ struct tact_wave_tie {
 
 /* b / (b + h K + D): the share of K and D that acts on the machine, as the end of the line yields
  * within the tick. */
-double tact_wave_drive_scale(const struct tact_wave_tie *tie);
+double tact_wave_drive_gain_fraction(const struct tact_wave_tie *tie);
 
 /* Rate of the line's end, from the incoming wave and the force F that the line exerts. */
-double tact_wave_end_rate(double impedance, double wave, double force);
+double tact_wave_line_end_rate(double impedance, double wave, double force);
 
 /* 1: the wave carries energy; 0: it is one of the three reserved values above, which leave an end
  * at rest exactly where it is. */
@@ -55,29 +55,30 @@ int tact_wave_has_energy(double wave);
 
 /* 1: the other site sent this wave because its machine's end stands still, as no wave arrived
  * there. */
-int tact_wave_is_of_stopped_end(double wave);
+int tact_wave_is_from_stopped_end(double wave);
 
 /* Outgoing wave of an end that moves at `rate` while the line exerts `force` [sqrt(W)]. */
 double tact_wave_outgoing(double impedance, double rate, double force);
 
 /* L (e + min(2, 8 d) e_F), of which c is made [m/s, rad/s]. round_trip: with both playouts [s], 0:
  * not known, and this is 0; error: x_other - x_d; force: F of the tick before. */
-double tact_wave_return_rate(const struct tact_wave_tie *tie, double round_trip, double error,
-                             double force);
+double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double round_trip,
+                                      double error, double force);
 
 /* c [m/s, rad/s], from that rate and its length, which of a single coordinate is its magnitude.
  * What the tank does not cover is left out. */
 double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
-                                     double return_rate, double length, double force);
+                                     double line_end_return_rate, double length, double force);
 
 /* Incoming wave at a machine's end after the attenuation that ends reflections [sqrt(W)];
- * parameters as in tact_wave_return_rate(). */
+ * parameters as in tact_wave_line_end_return_rate(). */
 double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double round_trip,
                                     double error, double wave, double force);
 
 /* Moves the end of a machine's line, x_d, and its tank [J] by one period, with rate and force of
- * this tick; machine_rate: v_x. */
-void tact_wave_move_end(const struct tact_wave_tie *tie, double rate, double correction,
-                        double force, double machine_rate, double *position, double *tank);
+ * this tick; machine_joint_rate: v_x. */
+void tact_wave_advance_line_end(const struct tact_wave_tie *tie, double rate, double correction,
+                                double force, double machine_joint_rate, double *position,
+                                double *tank);
 
 #endif

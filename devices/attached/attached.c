@@ -58,7 +58,7 @@ static bool do_other_devices_share_name(const struct tact_attached_input *all, i
 static void append_device_selector(const struct tact_attached_input *all, int count,
                                    struct tact_attached_input *one)
 {
-    const size_t longest = sizeof((struct tact_evdev_selector *)NULL)->match - 1;
+    const size_t longest = sizeof((struct tact_evdev_selector *)NULL)->name_to_match - 1;
     const size_t size = sizeof one->scene;
     bool named = one->name[0] && strlen(one->name) <= longest;
     bool is_name_unique = !do_other_devices_share_name(all, count, one, false, false);
@@ -83,8 +83,8 @@ static void append_device_selector(const struct tact_attached_input *all, int co
 static const char *list_example_forces(const struct tact_attached_input *one)
 {
     const char *effect = one->force_count ? one->force[0].effect : "";
-    bool pushes_in_direction = strcmp(effect, "constant") == 0 || strcmp(effect, "spring") == 0;
-    for (int i = 0; i < one->force_count && !pushes_in_direction; i++) {
+    bool is_effect_directional = strcmp(effect, "constant") == 0 || strcmp(effect, "spring") == 0;
+    for (int i = 0; i < one->force_count && !is_effect_directional; i++) {
         if (strcmp(one->force[i].name, "strong") == 0) {
             return "strong weak";
         }

@@ -85,7 +85,7 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
     struct tact_attached_subdevice s = {.number = number};
     unsigned int n = (unsigned int)number;
     int type = comedi_get_subdevice_type(dev, n);
-    int flags = comedi_get_subdevice_flags(dev, n);
+    int subdevice_flags = comedi_get_subdevice_flags(dev, n);
     const struct word *word = find_subdevice_type_word(type);
     if (type == COMEDI_SUBD_UNUSED) {
         return;
@@ -97,9 +97,9 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
         describe_channel_range(board, word->input, number, channels, s.input, sizeof s.input);
         describe_channel_range(board, word->output, number, channels, s.output, sizeof s.output);
     }
-    s.busy = flags >= 0 && (flags & (SDF_BUSY | SDF_LOCKED));
-    s.calibrates = flags >= 0 && (flags & SDF_SOFT_CALIBRATED);
-    s.streams = flags >= 0 && (flags & SDF_CMD_READ) && type == COMEDI_SUBD_AI;
+    s.busy = subdevice_flags >= 0 && (subdevice_flags & (SDF_BUSY | SDF_LOCKED));
+    s.calibrates = subdevice_flags >= 0 && (subdevice_flags & SDF_SOFT_CALIBRATED);
+    s.streams = subdevice_flags >= 0 && (subdevice_flags & SDF_CMD_READ) && type == COMEDI_SUBD_AI;
     if (channels > 0) {
         s.maxdata = comedi_get_maxdata(dev, n, 0);
     }

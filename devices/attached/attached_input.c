@@ -9,7 +9,7 @@
 #include "devices/attached/attached_internal.h"
 #include "devices/evdev/evdev_internal.h"
 
-static bool has_code(const struct libevdev *dev, unsigned int type, unsigned int code)
+static bool has_event_code(const struct libevdev *dev, unsigned int type, unsigned int code)
 {
     return libevdev_has_event_code(dev, type, code) == 1;
 }
@@ -88,7 +88,7 @@ static bool has_keyboard_keys(const struct libevdev *dev)
                                         KEY_PLAYPAUSE, KEY_BRIGHTNESSDOWN};
     int found = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        found += has_code(dev, EV_KEY, keys[i]);
+        found += has_event_code(dev, EV_KEY, keys[i]);
     }
     return found >= 4;
 }
@@ -97,46 +97,50 @@ static bool has_keyboard_keys(const struct libevdev *dev)
 static const char *guess_device_kind(const struct libevdev *dev)
 {
     const char *name = libevdev_get_name(dev);
-    bool six = (has_code(dev, EV_REL, REL_RX) && has_code(dev, EV_REL, REL_RZ)) ||
-               (has_code(dev, EV_ABS, ABS_RX) && has_code(dev, EV_ABS, ABS_RZ) &&
-                has_code(dev, EV_ABS, ABS_Z) && !has_code(dev, EV_KEY, BTN_GAMEPAD) &&
-                !has_code(dev, EV_KEY, BTN_JOYSTICK));
-    bool has_steering_axis = has_code(dev, EV_ABS, ABS_X) || has_code(dev, EV_ABS, ABS_WHEEL);
+    bool six = (has_event_code(dev, EV_REL, REL_RX) && has_event_code(dev, EV_REL, REL_RZ)) ||
+               (has_event_code(dev, EV_ABS, ABS_RX) && has_event_code(dev, EV_ABS, ABS_RZ) &&
+                has_event_code(dev, EV_ABS, ABS_Z) && !has_event_code(dev, EV_KEY, BTN_GAMEPAD) &&
+                !has_event_code(dev, EV_KEY, BTN_JOYSTICK));
+    bool has_steering_axis =
+        has_event_code(dev, EV_ABS, ABS_X) || has_event_code(dev, EV_ABS, ABS_WHEEL);
     bool is_keyboard = has_keyboard_keys(dev);
     /* A headset has buttons like a pad's, and nothing to point with. */
     bool points =
-        !is_keyboard && (has_code(dev, EV_ABS, ABS_X) || has_code(dev, EV_ABS, ABS_RX) ||
-                         has_code(dev, EV_ABS, ABS_HAT0X) || has_code(dev, EV_KEY, BTN_DPAD_UP));
+        !is_keyboard &&
+        (has_event_code(dev, EV_ABS, ABS_X) || has_event_code(dev, EV_ABS, ABS_RX) ||
+         has_event_code(dev, EV_ABS, ABS_HAT0X) || has_event_code(dev, EV_KEY, BTN_DPAD_UP));
     if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) ||
         does_name_contain_word(name, "motion sensor") ||
         does_name_contain_word(name, "accelerometer")) {
         return "motion";
     }
     if (has_steering_axis && !is_keyboard &&
-        (has_code(dev, EV_ABS, ABS_WHEEL) || has_code(dev, EV_KEY, BTN_GEAR_DOWN) ||
+        (has_event_code(dev, EV_ABS, ABS_WHEEL) || has_event_code(dev, EV_KEY, BTN_GEAR_DOWN) ||
          does_name_contain_word(name, "wheel") || does_name_contain_word(name, "racing")) &&
-        !has_code(dev, EV_KEY, BTN_STYLUS) && !has_code(dev, EV_KEY, BTN_TOOL_PEN)) {
+        !has_event_code(dev, EV_KEY, BTN_STYLUS) && !has_event_code(dev, EV_KEY, BTN_TOOL_PEN)) {
         return "wheel";
     }
-    if (has_code(dev, EV_KEY, BTN_TOOL_PEN) || has_code(dev, EV_KEY, BTN_STYLUS)) {
+    if (has_event_code(dev, EV_KEY, BTN_TOOL_PEN) || has_event_code(dev, EV_KEY, BTN_STYLUS)) {
         return "tablet";
     }
-    if (has_code(dev, EV_ABS, ABS_X) && has_code(dev, EV_KEY, BTN_TOUCH)) {
+    if (has_event_code(dev, EV_ABS, ABS_X) && has_event_code(dev, EV_KEY, BTN_TOUCH)) {
         return "touch";
     }
-    if (points && has_code(dev, EV_KEY, BTN_GAMEPAD)) {
+    if (points && has_event_code(dev, EV_KEY, BTN_GAMEPAD)) {
         return "pad";
     }
-    if (points && (has_code(dev, EV_KEY, BTN_JOYSTICK) || has_code(dev, EV_KEY, BTN_THUMB))) {
+    if (points &&
+        (has_event_code(dev, EV_KEY, BTN_JOYSTICK) || has_event_code(dev, EV_KEY, BTN_THUMB))) {
         return "stick";
     }
     if (six && !is_keyboard) {
         return "puck";
     }
-    if (has_code(dev, EV_REL, REL_X) && has_code(dev, EV_KEY, BTN_LEFT)) {
+    if (has_event_code(dev, EV_REL, REL_X) && has_event_code(dev, EV_KEY, BTN_LEFT)) {
         return "mouse";
     }
-    return has_code(dev, EV_KEY, KEY_A) && has_code(dev, EV_KEY, KEY_ENTER) ? "keyboard" : "other";
+    return has_event_code(dev, EV_KEY, KEY_A) && has_event_code(dev, EV_KEY, KEY_ENTER) ? "keyboard"
+                                                                                        : "other";
 }
 
 /* Stores the warning of omitted channels. */
@@ -152,15 +156,15 @@ static void append_omission_to_note(void *user, enum tact_message_level level, c
 static void format_example_key_name(const struct libevdev *dev, struct tact_attached_input *input)
 {
     unsigned int code = KEY_SPACE;
-    for (unsigned int i = 1; i < KEY_CNT && !has_code(dev, EV_KEY, code); i++) {
-        code = has_code(dev, EV_KEY, i) ? i : code;
+    for (unsigned int i = 1; i < KEY_CNT && !has_event_code(dev, EV_KEY, code); i++) {
+        code = has_event_code(dev, EV_KEY, i) ? i : code;
     }
-    if (has_code(dev, EV_KEY, code)) {
+    if (has_event_code(dev, EV_KEY, code)) {
         tact_evdev_code_name(EV_KEY, code, input->named, sizeof input->named);
     }
 }
 
-static void describe_input_channels(const struct libevdev *dev, bool ranges,
+static void describe_input_channels(const struct libevdev *dev, bool are_axis_ranges_known,
                                     struct tact_attached_input *input)
 {
     static const char *const spans[] = {"-1..1", "0..1", "-1..1 displacement", "counts", "0 or 1"};
@@ -182,12 +186,13 @@ static void describe_input_channels(const struct libevdev *dev, bool ranges,
     for (int i = 0; i < layout.count; i++) {
         const struct tact_evdev_channel *from = &layout.channel[i];
         struct tact_attached_channel *to = &input->channel[i];
-        bool absolute = from->type == EV_ABS;
+        bool is_absolute_axis = from->type == EV_ABS;
         snprintf(to->name, sizeof to->name, "%s", from->name);
-        snprintf(to->span, sizeof to->span, "%s%s", absolute && !ranges ? "?" : spans[from->kind],
-                 from->inverted ? " inverted" : "");
+        snprintf(to->span, sizeof to->span, "%s%s",
+                 is_absolute_axis && !are_axis_ranges_known ? "?" : spans[from->kind],
+                 from->is_inverted ? " inverted" : "");
         to->axis = from->type != EV_KEY;
-        if (absolute && ranges) {
+        if (is_absolute_axis && are_axis_ranges_known) {
             const struct input_absinfo *info = libevdev_get_abs_info(dev, from->code);
             to->low = info->minimum;
             to->high = info->maximum;
@@ -200,10 +205,10 @@ static void describe_force_effects(const struct libevdev *dev, struct tact_attac
 {
     unsigned char bits[FF_CNT / 8] = {0};
     for (unsigned int code = 0; code < FF_CNT; code++) {
-        bits[code / 8] |= (unsigned char)(has_code(dev, EV_FF, code) << (code % 8));
+        bits[code / 8] |= (unsigned char)(has_event_code(dev, EV_FF, code) << (code % 8));
     }
     for (unsigned int type = FF_RUMBLE; type <= FF_RAMP; type++) {
-        if (has_code(dev, EV_FF, type)) {
+        if (has_event_code(dev, EV_FF, type)) {
             tact_attached_append_text(input->effects, sizeof input->effects, "%s%s",
                                       input->effects[0] ? ", " : "",
                                       tact_force_type_name((int)type));
@@ -211,12 +216,12 @@ static void describe_force_effects(const struct libevdev *dev, struct tact_attac
     }
     for (int i = 0; i < TACT_FORCE_CHANNELS && input->effects[0]; i++) {
         /* spring_center alone is refused; together with spring it needs no further effect. */
-        struct tact_force_plan plan = {.gain = 0xffff, .wave_period_ms = 17};
-        if (tact_force_choose_effects(bits, 1U << i, &plan) < 0) {
+        struct tact_force_rendering_plan force_plan = {.gain = 0xffff, .wave_period_ms = 17};
+        if (tact_force_choose_effects(bits, 1U << i, &force_plan) < 0) {
             struct tact_attached_force *force = &input->force[input->force_count++];
             snprintf(force->name, sizeof force->name, "%s", tact_force_name(i));
             snprintf(force->effect, sizeof force->effect, "%s",
-                     tact_force_type_name(plan.type[plan.slot[i]]));
+                     tact_force_type_name(force_plan.type[force_plan.slot[i]]));
         }
     }
 }

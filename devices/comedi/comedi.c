@@ -35,27 +35,27 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         "stuck",        "recover",     "wrenches[",      "stream",      "stream_timeout",
         "maps.",        "bias.",       "calibrated_for", "recording"};
     const char *path = "/dev/comedi0";
-    double recovery_time = 0.1;
-    double timeout = tact_arming_default_timeout(config->period);
+    double fault_recovery_time = 0.1;
+    double guard_timeout = tact_arming_default_timeout(config->period);
     self->saturated = 3;
     self->has_output_guard = true;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_text(config, "board", &path, err);
     rc = rc ? rc : read_tick_count_setting(config, "saturated", 1, &self->saturated, err);
     rc = rc ? rc : read_tick_count_setting(config, "stuck", 0, &self->stuck, err);
-    rc = rc ? rc : tact_settings_positive(config, "recover", &recovery_time, err);
+    rc = rc ? rc : tact_settings_positive(config, "recover", &fault_recovery_time, err);
     rc = rc ? rc : tact_settings_flag(config, "guard", &self->has_output_guard, err);
-    rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
+    rc = rc ? rc : tact_settings_positive(config, "timeout", &guard_timeout, err);
     if (!rc && strlen(path) >= sizeof self->layout.path) {
         rc = tact_settings_fault(config, tact_settings_find(config, "board"), err,
                                  "longer than %zu characters", sizeof self->layout.path - 1);
     }
     if (!rc) {
         snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
-        double n = ceil(recovery_time / config->period);
-        self->recover = n < 1e9 ? (uint32_t)n : 1000000000U;
+        double n = ceil(fault_recovery_time / config->period);
+        self->recovery_tick_count = n < 1e9 ? (uint32_t)n : 1000000000U;
         self->output_gate_step = config->period / ramp;
-        self->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+        self->timeout_ns = (int64_t)(fmin(guard_timeout, 3600.0) * 1e9);
     }
     return rc;
 }
@@ -76,7 +76,8 @@ static int report_missing_board(const struct tact_device_config *config, const c
 
 /* Chooses the board's channels by the settings. */
 static int choose_board_channels(struct tact_comedi *self, const struct tact_device_config *config,
-                                 const struct tact_comedi_source *known, struct tact_error *err)
+                                 const struct tact_comedi_channel_source *known,
+                                 struct tact_error *err)
 {
     int rc = tact_comedi_choose_channels(config, known, &self->layout, err);
     rc = rc ? rc : tact_comedi_stream_settings(config, known->dev, &self->layout, err);
@@ -92,13 +93,14 @@ static int choose_board_channels(struct tact_comedi *self, const struct tact_dev
 static int find_board_recording(struct tact_comedi *self, const struct tact_device_config *config,
                                 const char *path, struct tact_error *err)
 {
-    self->play = calloc(1, sizeof *self->play);
-    if (!self->play) {
+    self->playback = calloc(1, sizeof *self->playback);
+    if (!self->playback) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    const struct tact_comedi_source known = {
-        .play = self->play, .driver = self->play->driver, .board = self->play->board};
-    int rc = tact_comedi_play_open(path, self->play, err);
+    const struct tact_comedi_channel_source known = {.playback = self->playback,
+                                                     .driver = self->playback->driver,
+                                                     .board = self->playback->board};
+    int rc = tact_comedi_playback_open(path, self->playback, err);
     self->has_output_guard = false;
     snprintf(self->layout.path, sizeof self->layout.path, "%.255s", path);
     return rc ? rc : choose_board_channels(self, config, &known, err);
@@ -119,7 +121,7 @@ static int open_board_or_recording(struct tact_comedi *self,
     if (!dev) {
         return report_missing_board(config, self->layout.path, errno, err);
     }
-    const struct tact_comedi_source known = {
+    const struct tact_comedi_channel_source known = {
         .dev = dev, .driver = comedi_get_driver_name(dev), .board = comedi_get_board_name(dev)};
     rc = choose_board_channels(self, config, &known, err);
     rc = rc ? rc : tact_comedi_capture_open(&self->capture, config, dev, &self->layout, err);
@@ -164,7 +166,7 @@ static int start_output_guard(struct tact_comedi *self, const struct tact_device
         tact_settings_fault(config, tact_settings_find(config, "outputs"), err, "%s", why.text);
         return rc;
     }
-    tact_arming_start(&self->arming, guard, self->timeout_ns, config->period);
+    tact_arming_start(&self->guard_arming, guard, self->timeout_ns, config->period);
     return 0;
 }
 
@@ -173,7 +175,7 @@ static int start_input_stream(struct tact_comedi *self, const struct tact_device
 {
     struct tact_error why = {.line = 0};
     double rate = 0.0;
-    if (!(self->layout.stream > 0.0) || self->play) {
+    if (!(self->layout.stream_rate > 0.0) || self->playback) {
         return 0;
     }
     int rc = tact_comedi_stream_start(&self->layout, &self->stream, &rate, &why);
@@ -196,13 +198,13 @@ static void describe_comedi(struct tact_comedi *self, const struct tact_device_c
     for (int i = 0; i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
         tact_settings_channel(&info->input[i], channel->name, channel->unit, self->value[i]);
-        info->input[i].raw = channel->kind == TACT_COMEDI_ANALOG && !channel->mapped;
+        info->input[i].raw = channel->kind == TACT_COMEDI_ANALOG && !channel->has_scaling_map;
     }
     for (int i = 0; i < self->layout.wrench_count; i++) {
         tact_wrench_describe(&self->layout.wrench[i],
                              self->layout.input_count + i * TACT_WRENCH_CHANNELS, info);
     }
-    if (self->layout.stream > 0.0) {
+    if (self->layout.stream_rate > 0.0) {
         tact_settings_channel(&info->input[info->input_count - 2], "stream_age", "s", 0.0);
         tact_settings_channel(&info->input[info->input_count - 1], "stream_lost", "1", 0.0);
     }
@@ -235,19 +237,19 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
         }
     }
     if (rc) {
-        tact_guard_stop(self->arming.guard);
+        tact_guard_stop(self->guard_arming.guard);
         tact_comedi_board_free(self->active);
         tact_comedi_stream_stop(self->stream);
         tact_comedi_capture_close(&self->capture, self->name, self->messages);
-        tact_comedi_play_close(self->play);
+        tact_comedi_playback_close(self->playback);
         free(self);
         return rc;
     }
-    self->good = self->recover;
-    self->gate = 1.0;
+    self->ticks_without_fault = self->recovery_tick_count;
+    self->output_gate = 1.0;
     tact_comedi_init_inputs(self);
     describe_comedi(self, config, &out->info);
-    out->ops = self->play ? &tact_comedi_play_ops : &tact_comedi_ops;
+    out->ops = self->playback ? &tact_comedi_playback_ops : &tact_comedi_ops;
     out->self = self;
     return 0;
 }

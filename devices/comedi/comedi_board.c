@@ -58,7 +58,7 @@ static int assemble_instruction_list(struct tact_comedi_instruction *ops,
     return count;
 }
 
-int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout)
+int tact_comedi_assemble_instructions(struct tact_comedi_channel_layout *layout)
 {
     layout->input_instruction_count =
         assemble_instruction_list(layout->in, layout->input, layout->input_count, false);
@@ -71,7 +71,7 @@ int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout)
 }
 
 /* Configures bidirectional digital channels as inputs. */
-static int configure_digital_inputs(comedi_t *dev, const struct tact_comedi_layout *layout)
+static int configure_digital_inputs(comedi_t *dev, const struct tact_comedi_channel_layout *layout)
 {
     for (int i = 0; i < layout->input_count; i++) {
         const struct tact_comedi_channel *c = &layout->input[i];
@@ -84,8 +84,8 @@ static int configure_digital_inputs(comedi_t *dev, const struct tact_comedi_layo
     return 0;
 }
 
-static int set_up_board(struct tact_comedi_board *board, const struct tact_comedi_layout *layout,
-                        bool outputs)
+static int set_up_board(struct tact_comedi_board *board,
+                        const struct tact_comedi_channel_layout *layout, bool outputs)
 {
     errno = 0;
     board->dev = comedi_open(layout->path);
@@ -105,7 +105,7 @@ static int set_up_board(struct tact_comedi_board *board, const struct tact_comed
     return rc;
 }
 
-struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout *layout,
+struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_channel_layout *layout,
                                                  bool outputs, int *error)
 {
     struct tact_comedi_board *board = calloc(1, sizeof *board);

@@ -29,8 +29,8 @@ static void write_channel_description(FILE *file, comedi_t *dev,
     fputc('\n', file);
 }
 
-static void write_capture_head(FILE *file, const struct tact_device_config *config, comedi_t *dev,
-                               const struct tact_comedi_layout *layout)
+static void write_capture_header(FILE *file, const struct tact_device_config *config, comedi_t *dev,
+                                 const struct tact_comedi_channel_layout *layout)
 {
     char period[32];
     tact_number_print(period, sizeof period, "%.17g", config->period);
@@ -57,18 +57,19 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
 
 int tact_comedi_capture_open(struct tact_comedi_capture *capture,
                              const struct tact_device_config *config, comedi_t *dev,
-                             const struct tact_comedi_layout *layout, struct tact_error *err)
+                             const struct tact_comedi_channel_layout *layout,
+                             struct tact_error *err)
 {
     if (!config->record) {
         return 0;
     }
     int rc = tact_capture_open(&capture->capture, config, "csv", "ticks", QUEUE_ROWS,
-                               sizeof(struct tact_comedi_row), err);
+                               sizeof(struct tact_comedi_recorded_tick), err);
     if (rc) {
         return rc;
     }
     capture->inputs = layout->input_count;
-    write_capture_head(capture->capture.file, config, dev, layout);
+    write_capture_header(capture->capture.file, config, dev, layout);
     return 0;
 }
 
@@ -76,7 +77,7 @@ void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t
                                     const struct tact_comedi_inhibit_reasons *held,
                                     const struct tact_comedi_raw_values *words)
 {
-    struct tact_comedi_row *row = tact_capture_reserve_entry(&capture->capture);
+    struct tact_comedi_recorded_tick *row = tact_capture_reserve_entry(&capture->capture);
     if (row) {
         row->tick = tick;
         row->error = -error;
@@ -86,13 +87,13 @@ void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t
     }
 }
 
-static void write_scan_row(FILE *file, const void *kept, void *inputs)
+static void write_capture_row(FILE *file, const void *kept, void *inputs)
 {
-    const struct tact_comedi_row *row = kept;
+    const struct tact_comedi_recorded_tick *row = kept;
     const struct tact_comedi_raw_values *words = &row->words;
     fprintf(file, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%u,%d", row->tick, row->error,
             row->held.guard + 4 * row->held.was_rearmed + 8 * row->held.has_output_write_failed,
-            words->scan_age_before_tick_ns, words->age_ns, words->lost, words->is_new_scan);
+            words->scan_age_before_tick_ns, words->scan_age_ns, words->lost, words->is_new_scan);
     for (int i = 0; i < *(const int *)inputs; i++) {
         fprintf(file, ",%u", words->raw[i]);
     }
@@ -102,7 +103,7 @@ static void write_scan_row(FILE *file, const void *kept, void *inputs)
 void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
                                struct tact_messages messages)
 {
-    tact_capture_drain(&capture->capture, write_scan_row, &capture->inputs, name, messages);
+    tact_capture_drain(&capture->capture, write_capture_row, &capture->inputs, name, messages);
 }
 
 void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *name,

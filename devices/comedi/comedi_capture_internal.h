@@ -23,7 +23,7 @@ struct tact_comedi_raw_values {
     /* age of a stream's scan at the start of the tick; without a stream 0 */
     int64_t scan_age_before_tick_ns;
     /* age of a stream's scan when the tick read it; without a stream 0 */
-    int64_t age_ns;
+    int64_t scan_age_ns;
     uint32_t lost;                      /* number of restarts of the stream so far */
     bool is_new_scan;                   /* the scan is new in this tick */
     lsampl_t raw[TACT_DEVICE_CHANNELS]; /* raw value of each input; 0 or 1 for a digital one */
@@ -37,7 +37,7 @@ struct tact_comedi_inhibit_reasons {
 };
 
 /** What a recording has of one tick. */
-struct tact_comedi_row {
+struct tact_comedi_recorded_tick {
     int64_t tick;
     /* positive errno if the board could not be read, and there are no raw values; else 0 */
     int error;
@@ -55,7 +55,8 @@ struct tact_comedi_capture {
  * is NULL. @retval 0, or a negative errno with *err set */
 int tact_comedi_capture_open(struct tact_comedi_capture *capture,
                              const struct tact_device_config *config, comedi_t *dev,
-                             const struct tact_comedi_layout *layout, struct tact_error *err);
+                             const struct tact_comedi_channel_layout *layout,
+                             struct tact_error *err);
 
 /** Queues the raw values of a tick for the file; error: 0 or a negative errno of reading. Real-time
  * safe. */
@@ -72,7 +73,7 @@ void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *
                                struct tact_messages messages);
 
 /** A channel as it was recorded. */
-struct tact_comedi_captured {
+struct tact_comedi_recorded_channel {
     enum tact_comedi_kind kind;
     unsigned int subdevice;
     unsigned int channel;
@@ -84,34 +85,35 @@ struct tact_comedi_captured {
 };
 
 /** A recording of raw values that is played back. */
-struct tact_comedi_play {
+struct tact_comedi_playback {
     char driver[COMEDI_NAMELEN];
     char board[COMEDI_NAMELEN];
     double period; /* period of the recorded session [s] */
     int channels;
-    struct tact_comedi_captured channel[TACT_DEVICE_CHANNELS];
+    struct tact_comedi_recorded_channel channel[TACT_DEVICE_CHANNELS];
     size_t rows;
     size_t next; /* index of the next row */
-    struct tact_comedi_captured_row *row;
+    struct tact_comedi_playback_row *row;
     lsampl_t *raw; /* raw values [rows][channels] */
 };
 
 /** Reads a recording from a file. *play must be closed in any case.
  * @retval 0, or a negative errno with *err set: file and line */
-int tact_comedi_play_open(const char *path, struct tact_comedi_play *play, struct tact_error *err);
-void tact_comedi_play_close(struct tact_comedi_play *play);
+int tact_comedi_playback_open(const char *path, struct tact_comedi_playback *playback,
+                              struct tact_error *err);
+void tact_comedi_playback_close(struct tact_comedi_playback *playback);
 
 /** Gets the next row of a recording if it was read before the first tick (tick TACT_COMEDI_TARE or
- * TACT_COMEDI_OPENED); inputs select their columns by layout->input[].captured_column.
+ * TACT_COMEDI_OPENED); inputs select their columns by layout->input[].recording_column.
  * @retval 0, the negative errno of the row, or -ENODATA: the next row has another tick number */
-int tact_comedi_play_row_before_ticks(struct tact_comedi_play *play,
-                                      const struct tact_comedi_layout *layout, int64_t tick,
-                                      struct tact_comedi_raw_values *words);
+int tact_comedi_playback_read_before_ticks(struct tact_comedi_playback *playback,
+                                           const struct tact_comedi_channel_layout *layout,
+                                           int64_t tick, struct tact_comedi_raw_values *words);
 
 /** Gets the row of a recording for a time [s]; if an earlier row is used again, its age grows.
  * Real-time safe. Returns whether the recording has ended. */
-bool tact_comedi_play_row_at_time(struct tact_comedi_play *play,
-                                  const struct tact_comedi_layout *layout, double t,
-                                  struct tact_comedi_row *row);
+bool tact_comedi_playback_tick_at_time(struct tact_comedi_playback *playback,
+                                       const struct tact_comedi_channel_layout *layout, double t,
+                                       struct tact_comedi_recorded_tick *row);
 
 #endif

@@ -21,8 +21,8 @@ double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value)
 {
     /* clamped here, as comedi_from_physical() does not clamp */
-    double volts = evaluate_polynomial(channel->map, isfinite(value) ? value : 0.0);
-    double x = volts - channel->volts.expansion_origin;
+    double output_voltage = evaluate_polynomial(channel->map, isfinite(value) ? value : 0.0);
+    double x = output_voltage - channel->volts.expansion_origin;
     double raw = 0.0;
     for (int i = (int)channel->volts.order; i >= 0; i--) {
         raw = raw * x + channel->volts.coefficients[i];
@@ -43,21 +43,22 @@ int64_t tact_comedi_extend_counter(int64_t count, lsampl_t before, lsampl_t now,
     return count + step;
 }
 
-int tact_comedi_check_reading(struct tact_comedi_health *health,
+int tact_comedi_check_reading(struct tact_comedi_health *input_health,
                               const struct tact_comedi_channel *channel, lsampl_t raw, double value,
-                              uint32_t most, uint32_t still, bool *usable)
+                              uint32_t most, uint32_t stuck_tick_limit, bool *is_usable)
 {
     bool end = raw == 0 || raw >= channel->maxdata;
-    bool outside = !(value >= channel->low && value <= channel->high);
-    health->saturated = end ? health->saturated + 1 : 0;
-    health->implausible_tick_count = outside ? health->implausible_tick_count + 1 : 0;
-    health->same = raw == health->raw ? health->same + 1 : 0;
-    health->raw = raw;
-    int fault = health->saturated >= most                ? TACT_COMEDI_SATURATED
-                : health->implausible_tick_count >= most ? TACT_COMEDI_IMPLAUSIBLE
-                : still && health->same >= still         ? TACT_COMEDI_STUCK
-                                                         : TACT_COMEDI_GOOD;
-    *usable = !outside && fault == TACT_COMEDI_GOOD;
+    bool is_out_of_limits = !(value >= channel->low && value <= channel->high);
+    input_health->saturated = end ? input_health->saturated + 1 : 0;
+    input_health->implausible_tick_count =
+        is_out_of_limits ? input_health->implausible_tick_count + 1 : 0;
+    input_health->same = raw == input_health->raw ? input_health->same + 1 : 0;
+    input_health->raw = raw;
+    int fault = input_health->saturated >= most                ? TACT_COMEDI_SATURATED
+                : input_health->implausible_tick_count >= most ? TACT_COMEDI_IMPLAUSIBLE
+                : stuck_tick_limit && input_health->same >= stuck_tick_limit ? TACT_COMEDI_STUCK
+                                                                             : TACT_COMEDI_GOOD;
+    *is_usable = !is_out_of_limits && fault == TACT_COMEDI_GOOD;
     return fault;
 }
 

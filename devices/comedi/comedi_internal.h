@@ -28,21 +28,21 @@ struct tact_comedi_channel {
     double map[TACT_COMEDI_MAX_COEFFICIENTS];
     double low; /* lower limit of an input [unit] */
     double high;
-    bool mapped;            /* the scene or calibration sets a map for this channel */
+    bool has_scaling_map;   /* the scene or calibration sets a map for this channel */
     bool is_active_low;     /* digital channel that is active low */
     bool is_read_by_stream; /* the input is read by the stream, not by an instruction in the tick */
     int scan;               /* index of this input in a scan of the stream */
     /* index of the channel's instruction in the list */
     int op;
-    int bit;             /* digital channel: its bit in the second data word */
-    int captured_column; /* column of this channel in the recording that is played */
+    int bit;              /* digital channel: its bit in the second data word */
+    int recording_column; /* column of this channel in the recording that is played */
 };
 
 /* Number of input channels that a stream adds, last of the device: age of the scan [s], number of
  * restarts. */
 enum { TACT_COMEDI_STREAM_CHANNELS = 2 };
 
-struct tact_comedi_layout {
+struct tact_comedi_channel_layout {
     char path[256];
     /* kernel driver of the board that was found; a board with another one is refused later */
     char driver[COMEDI_NAMELEN];
@@ -55,7 +55,7 @@ struct tact_comedi_layout {
     int wrench_count;
     struct tact_wrench wrench[TACT_DEVICE_WRENCHES];
     /* scans of the analog inputs per second [Hz]; 0: they are read in the tick */
-    double stream;
+    double stream_rate;
     int64_t stream_timeout_ns;   /* age from which a scan is a fault */
     int streamed_input_count;    /* number of inputs in a scan */
     size_t stream_sample_bytes;  /* size of a value in the driver's buffer [B] */
@@ -65,12 +65,12 @@ struct tact_comedi_layout {
     struct tact_comedi_instruction out[TACT_COMEDI_MAX_INSTRUCTIONS];
 };
 
-struct tact_comedi_play;
+struct tact_comedi_playback;
 
 /** Source with which the settings are matched: a board, or a recording of one. */
-struct tact_comedi_source {
-    comedi_t *dev;                       /* NULL: a recording */
-    const struct tact_comedi_play *play; /* NULL: a board */
+struct tact_comedi_channel_source {
+    comedi_t *dev;                               /* NULL: a recording */
+    const struct tact_comedi_playback *playback; /* NULL: a board */
     const char *driver;
     const char *board;
 };
@@ -78,12 +78,12 @@ struct tact_comedi_source {
 /** Reads the settings and matches them with the board. With a recording, outputs have only names.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_choose_channels(const struct tact_device_config *config,
-                                const struct tact_comedi_source *known,
-                                struct tact_comedi_layout *layout, struct tact_error *err);
+                                const struct tact_comedi_channel_source *known,
+                                struct tact_comedi_channel_layout *layout, struct tact_error *err);
 
 /** Location of a channel on a board. The next three functions search in a board or in a recording.
  */
-struct tact_comedi_channel_place {
+struct tact_comedi_channel_address {
     const char *word; /* the channel as the settings name it: "ai4@0" */
     unsigned int number;
     int subdevice; /* index of the subdevice; negative: the first one of its type */
@@ -94,32 +94,33 @@ struct tact_comedi_channel_place {
 /** Finds subdevice, number and largest raw value of a channel, whose kind is set.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_locate_channel(const struct tact_device_config *config,
-                               const struct tact_comedi_source *known,
-                               const struct tact_comedi_channel_place *where,
+                               const struct tact_comedi_channel_source *known,
+                               const struct tact_comedi_channel_address *where,
                                struct tact_comedi_channel *channel, struct tact_error *err);
 
 /** Finds the voltage range [row[0], row[1]] that `setting` asks for; if row is NULL, the first
  * range of a board, or the recorded one. @retval as above */
 int tact_comedi_find_range(const struct tact_device_config *config,
-                           const struct tact_comedi_source *known, const char *setting,
+                           const struct tact_comedi_channel_source *known, const char *setting,
                            const double *row, struct tact_comedi_channel *channel,
                            struct tact_error *err);
 
 /** Computes the polynomial between raw values and volts of the range, without soft calibration.
  * @retval 0, or negative if there is none */
-int tact_comedi_volt_polynomial(const struct tact_comedi_source *known, bool output,
+int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *known, bool output,
                                 struct tact_comedi_channel *channel);
 
 /** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as above */
 int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
-                                     struct tact_comedi_layout *layout, struct tact_error *err);
+                                     struct tact_comedi_channel_layout *layout,
+                                     struct tact_error *err);
 
 /** Number of input channels of the device: inputs of the board, of its sensors and of the stream.
  */
-int tact_comedi_input_count(const struct tact_comedi_layout *layout);
+int tact_comedi_input_count(const struct tact_comedi_channel_layout *layout);
 
 /** Builds the two lists of comedi instructions, of inputs and of outputs. @retval 0, or -E2BIG */
-int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout);
+int tact_comedi_assemble_instructions(struct tact_comedi_channel_layout *layout);
 
 /** An open board, with the instruction lists of its inputs and outputs. */
 struct tact_comedi_board {
@@ -130,7 +131,7 @@ struct tact_comedi_board {
 
 /** Opens the layout's board again and sets up its inputs; claims the outputs if `outputs`. Not
  * real-time safe. @retval NULL, *error a negative errno: -ENXIO if it is another board */
-struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout *layout,
+struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_channel_layout *layout,
                                                  bool outputs, int *error);
 
 /** Writes safe values unless another process has the outputs, closes and frees; NULL is allowed. */
@@ -168,9 +169,9 @@ struct tact_comedi_health {
  * of saturated ticks in a row that is a fault; still: number of ticks without change that is a
  * fault, 0: never. Real-time safe. @return enum tact_comedi_fault; *usable: false if the value
  * should not be used, fault or not */
-int tact_comedi_check_reading(struct tact_comedi_health *health,
+int tact_comedi_check_reading(struct tact_comedi_health *input_health,
                               const struct tact_comedi_channel *channel, lsampl_t raw, double value,
-                              uint32_t most, uint32_t still, bool *usable);
+                              uint32_t most, uint32_t stuck_tick_limit, bool *is_usable);
 
 /** Name of an input's fault: "saturated", "outside its limits", "stuck". */
 const char *tact_comedi_fault_name(int fault);

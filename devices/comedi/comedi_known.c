@@ -7,29 +7,30 @@
 #include "devices/comedi/comedi_capture_internal.h"
 #include "devices/common/settings.h"
 
-static const char *get_channel_list_setting(const struct tact_comedi_channel_place *where)
+static const char *get_channel_list_setting(const struct tact_comedi_channel_address *where)
 {
     return where->output ? "outputs" : "inputs";
 }
 
 /* Finds the recorded channel of that kind and number; if several subdevices have it, the first. */
 static int locate_channel_of_recording(const struct tact_device_config *config,
-                                       const struct tact_comedi_play *play,
-                                       const struct tact_comedi_channel_place *where,
+                                       const struct tact_comedi_playback *playback,
+                                       const struct tact_comedi_channel_address *where,
                                        struct tact_comedi_channel *channel, struct tact_error *err)
 {
     static const char *const words[] = {"ai", "di", "counter"};
     char has[160] = "";
-    const struct tact_comedi_captured *found = NULL;
-    for (int i = 0; i < play->channels; i++) {
-        const struct tact_comedi_captured *captured_column = &play->channel[i];
+    const struct tact_comedi_recorded_channel *found = NULL;
+    for (int i = 0; i < playback->channels; i++) {
+        const struct tact_comedi_recorded_channel *recorded_channel = &playback->channel[i];
         size_t used = strlen(has);
         tact_number_print(has + used, sizeof has - used, "%s%s%u", i ? ", " : "",
-                          words[captured_column->kind], captured_column->channel);
-        if (captured_column->kind == channel->kind && captured_column->channel == where->number &&
-            (where->subdevice < 0 ? !found || captured_column->subdevice < found->subdevice
-                                  : captured_column->subdevice == (unsigned int)where->subdevice)) {
-            found = captured_column;
+                          words[recorded_channel->kind], recorded_channel->channel);
+        if (recorded_channel->kind == channel->kind && recorded_channel->channel == where->number &&
+            (where->subdevice < 0
+                 ? !found || recorded_channel->subdevice < found->subdevice
+                 : recorded_channel->subdevice == (unsigned int)where->subdevice)) {
+            found = recorded_channel;
         }
     }
     if (!found) {
@@ -41,31 +42,31 @@ static int locate_channel_of_recording(const struct tact_device_config *config,
     channel->channel = found->channel;
     channel->maxdata = found->maxdata;
     channel->range = found->range;
-    channel->captured_column = (int)(found - play->channel);
+    channel->recording_column = (int)(found - playback->channel);
     return 0;
 }
 
 static bool is_subdevice_of_kind(comedi_t *dev, int subdevice,
-                                 const struct tact_comedi_channel_place *where)
+                                 const struct tact_comedi_channel_address *where)
 {
     int type = comedi_get_subdevice_type(dev, (unsigned int)subdevice);
     return type == where->type[0] || type == where->type[1];
 }
 
 int tact_comedi_locate_channel(const struct tact_device_config *config,
-                               const struct tact_comedi_source *known,
-                               const struct tact_comedi_channel_place *where,
+                               const struct tact_comedi_channel_source *known,
+                               const struct tact_comedi_channel_address *where,
                                struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct tact_device_setting *setting =
         tact_settings_find(config, get_channel_list_setting(where));
-    if (known->play && where->output) { /* not written anywhere */
+    if (known->playback && where->output) { /* not written anywhere */
         channel->subdevice = where->subdevice < 0 ? 0 : (unsigned int)where->subdevice;
         channel->channel = where->number;
         return 0;
     }
-    if (known->play) {
-        return locate_channel_of_recording(config, known->play, where, channel, err);
+    if (known->playback) {
+        return locate_channel_of_recording(config, known->playback, where, channel, err);
     }
     const int count = comedi_get_n_subdevices(known->dev);
     int subdevice = where->subdevice;
@@ -99,20 +100,21 @@ static bool is_known_range(double low, double high, const double *row)
 }
 
 int tact_comedi_find_range(const struct tact_device_config *config,
-                           const struct tact_comedi_source *known, const char *setting,
+                           const struct tact_comedi_channel_source *known, const char *setting,
                            const double *row, struct tact_comedi_channel *channel,
                            struct tact_error *err)
 {
     char has[160] = "";
     const bool output = strcmp(setting, "output_range") == 0;
-    if (!row || (known->play && output)) {
+    if (!row || (known->playback && output)) {
         return 0;
     }
-    if (known->play) {
-        const struct tact_comedi_captured *captured_column =
-            &known->play->channel[channel->captured_column];
-        tact_number_print(has, sizeof has, "[%g, %g]", captured_column->low, captured_column->high);
-        return is_known_range(captured_column->low, captured_column->high, row)
+    if (known->playback) {
+        const struct tact_comedi_recorded_channel *recorded_channel =
+            &known->playback->channel[channel->recording_column];
+        tact_number_print(has, sizeof has, "[%g, %g]", recorded_channel->low,
+                          recorded_channel->high);
+        return is_known_range(recorded_channel->low, recorded_channel->high, row)
                    ? 0
                    : tact_settings_fault(config, tact_settings_find(config, setting), err,
                                          "%s was recorded in %s", channel->name, has);
@@ -134,7 +136,7 @@ int tact_comedi_find_range(const struct tact_device_config *config,
                                row[1], has);
 }
 
-int tact_comedi_volt_polynomial(const struct tact_comedi_source *known, bool output,
+int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *known, bool output,
                                 struct tact_comedi_channel *channel)
 {
     if (known->dev) {
@@ -143,7 +145,7 @@ int tact_comedi_volt_polynomial(const struct tact_comedi_source *known, bool out
             output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL, &channel->volts);
     }
     if (!output) {
-        channel->volts = known->play->channel[channel->captured_column].volts;
+        channel->volts = known->playback->channel[channel->recording_column].volts;
     }
     return 0;
 }

@@ -41,15 +41,15 @@ static bool check_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     bool usable;
     double value = tact_comedi_value(channel, raw, 0);
-    int fault = tact_comedi_check_reading(&self->health[i], channel, raw, value, self->saturated,
-                                          self->stuck, &usable);
+    int fault = tact_comedi_check_reading(&self->input_health[i], channel, raw, value,
+                                          self->saturated, self->stuck, &usable);
     if (fault != TACT_COMEDI_GOOD && fault != self->current_input_fault[i]) {
         unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
         atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
                               memory_order_relaxed);
     }
     self->current_input_fault[i] = fault;
-    self->is_unreliable_input[i] = !usable || self->health[i].saturated > 0;
+    self->is_unreliable_input[i] = !usable || self->input_health[i].saturated > 0;
     if (usable) {
         self->value[i] = value;
     }
@@ -75,7 +75,7 @@ int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns)
         scan = tact_comedi_stream_latest_scan(self->stream, &fresh);
         const int64_t age = tact_clock_now() - scan->stamp_ns;
         words->scan_age_before_tick_ns = now_ns - scan->stamp_ns;
-        words->age_ns = age > 0 ? age : 0;
+        words->scan_age_ns = age > 0 ? age : 0;
         words->lost = scan->lost;
     }
     words->is_new_scan = fresh != 0;
@@ -93,8 +93,9 @@ int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns)
 int tact_comedi_read_first_inputs(struct tact_comedi *self, int64_t tick)
 {
     static const struct tact_comedi_inhibit_reasons none;
-    if (self->play) {
-        return tact_comedi_play_row_before_ticks(self->play, &self->layout, tick, &self->words);
+    if (self->playback) {
+        return tact_comedi_playback_read_before_ticks(self->playback, &self->layout, tick,
+                                                      &self->words);
     }
     int rc = tact_comedi_read_live_inputs(self, tact_clock_now());
     tact_comedi_capture_record_row(&self->capture, tick, rc, &none, &self->words);
@@ -102,16 +103,16 @@ int tact_comedi_read_first_inputs(struct tact_comedi *self, int64_t tick)
 }
 
 /* Sets the inputs stream_age and stream_lost. Returns whether the scan is too old. */
-static bool update_stream_values(struct tact_comedi *self)
+static bool update_stream_inputs(struct tact_comedi *self)
 {
     double *reported =
         self->value + tact_comedi_input_count(&self->layout) - TACT_COMEDI_STREAM_CHANNELS;
-    if (!(self->layout.stream > 0.0)) {
+    if (!(self->layout.stream_rate > 0.0)) {
         return false;
     }
-    reported[0] = 1e-9 * (double)self->words.age_ns;
+    reported[0] = 1e-9 * (double)self->words.scan_age_ns;
     reported[1] = self->words.lost;
-    return self->words.age_ns > self->layout.stream_timeout_ns;
+    return self->words.scan_age_ns > self->layout.stream_timeout_ns;
 }
 
 /* Updates the values of all inputs. Returns whether one has a fault. */
@@ -161,7 +162,7 @@ static bool examine_board_inputs(struct tact_comedi *self, int rc, int64_t now_n
 {
     if (rc == 0) {
         self->stamp_ns = now_ns - self->words.scan_age_before_tick_ns;
-        bool old = update_stream_values(self);
+        bool old = update_stream_inputs(self);
         return !update_input_values(self) && !old;
     }
     zero_unreadable_digital_inputs(self);
@@ -181,17 +182,19 @@ static void set_device_state(struct tact_comedi *self, int rc,
     const bool all_inputs_usable =
         examine_board_inputs(self, rc, now_ns) && !held->has_output_write_failed;
     if (held->was_rearmed) {
-        self->gate = 0.0;
-        self->good = self->recover;
+        self->output_gate = 0.0;
+        self->ticks_without_fault = self->recovery_tick_count;
     }
-    self->good = all_inputs_usable ? self->good + (self->good < UINT32_MAX) : 0;
-    if (self->good < self->recover) {
-        self->gate = 0.0;
-    } else if (self->gate < 1.0) {
-        self->gate = fmin(self->gate + self->output_gate_step, 1.0);
+    self->ticks_without_fault =
+        all_inputs_usable ? self->ticks_without_fault + (self->ticks_without_fault < UINT32_MAX)
+                          : 0;
+    if (self->ticks_without_fault < self->recovery_tick_count) {
+        self->output_gate = 0.0;
+    } else if (self->output_gate < 1.0) {
+        self->output_gate = fmin(self->output_gate + self->output_gate_step, 1.0);
     }
     in->state = rc == -ENODEV || held->guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
-                : self->gate > 0.0                               ? held->guard
+                : self->output_gate > 0.0                        ? held->guard
                                                                  : TACT_DEVICE_STALE;
     in->stamp_ns = self->stamp_ns;
     memcpy(in->channel, self->value,
@@ -206,7 +209,7 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
     (void)t;
     const int rc = read_board_inputs(self, now_ns);
     held.has_output_write_failed = self->last_write_error != 0;
-    held.guard = tact_arming_state(&self->arming, &held.was_rearmed);
+    held.guard = tact_arming_state(&self->guard_arming, &held.was_rearmed);
     tact_comedi_capture_record_row(&self->capture, (int64_t)tick, rc, &held, &self->words);
     set_device_state(self, rc, &held, now_ns, in);
 }
@@ -215,9 +218,9 @@ static void read_recorded_tick(void *data, uint64_t tick, double t, int64_t now_
                                struct tact_device_input *in)
 {
     struct tact_comedi *self = data;
-    struct tact_comedi_row row;
+    struct tact_comedi_recorded_tick row;
     (void)tick;
-    const bool over = tact_comedi_play_row_at_time(self->play, &self->layout, t, &row);
+    const bool over = tact_comedi_playback_tick_at_time(self->playback, &self->layout, t, &row);
     self->words = row.words;
     set_device_state(self, -row.error, &row.held, now_ns, in);
     in->state = over ? TACT_DEVICE_ENDED : in->state;
@@ -231,16 +234,17 @@ static void fill_output_words(const struct tact_comedi *self, const double *out,
         const struct tact_comedi_channel *channel = &self->layout.output[i];
         lsampl_t *words = data[channel->op];
         if (channel->kind == TACT_COMEDI_ANALOG) {
-            words[0] = tact_comedi_raw(channel, self->gate * out[i]);
+            words[0] = tact_comedi_raw(channel, self->output_gate * out[i]);
         } else {
-            bool on = (self->gate > 0.0 && out[i] > 0.5) != channel->is_active_low;
+            bool on = (self->output_gate > 0.0 && out[i] > 0.5) != channel->is_active_low;
             words[1] = (words[1] & ~(1U << channel->bit)) | (lsampl_t)on << channel->bit;
         }
     }
 }
 
 /* Writes the list of outputs directly, without a guard. */
-static void write_output_list(struct tact_comedi *self, struct tact_comedi_instruction_list *list)
+static void write_outputs_without_guard(struct tact_comedi *self,
+                                        struct tact_comedi_instruction_list *list)
 {
     int rc = tact_comedi_list_run(self->active->dev, list);
     self->last_write_error = rc;
@@ -256,13 +260,13 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_comedi *self = data;
     (void)now_ns;
-    tact_arming_update(&self->arming, out, self->layout.output_count);
-    if (self->arming.has_guard_ended) {
-        if (self->active && !self->zero_outputs) {
-            self->zero_outputs =
+    tact_arming_update(&self->guard_arming, out, self->layout.output_count);
+    if (self->guard_arming.has_guard_ended) {
+        if (self->active && !self->are_outputs_zeroed_by_device) {
+            self->are_outputs_zeroed_by_device =
                 tact_comedi_list_write_zeros(self->active->dev, &self->active->out) == 0;
         }
-    } else if (self->arming.guard) {
+    } else if (self->guard_arming.guard) {
         /* the heartbeat continues while the board is gone, as the guard searches for it too */
         lsampl_t words[TACT_COMEDI_MAX_INSTRUCTIONS][2];
         for (int i = 0; i < self->layout.output_instruction_count; i++) {
@@ -271,33 +275,33 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
         if (self->active) {
             fill_output_words(self, out, words);
         }
-        tact_guard_send(self->arming.guard, (const uint32_t(*)[2])words, tact_clock_now());
+        tact_guard_send(self->guard_arming.guard, (const uint32_t(*)[2])words, tact_clock_now());
     } else if (self->active) {
         struct tact_comedi_instruction_list *list = &self->active->out;
         memcpy(list->data, list->safe, sizeof list->data);
         fill_output_words(self, out, list->data);
-        write_output_list(self, list);
+        write_outputs_without_guard(self, list);
     }
 }
 
 static void close_comedi_device(void *data)
 {
     struct tact_comedi *self = data;
-    tact_monitor_stop(&self->monitor);
-    tact_arming_report_gaps(&self->arming, self->name, self->messages);
+    tact_monitor_stop(&self->board_monitor);
+    tact_arming_report_gaps(&self->guard_arming, self->name, self->messages);
     /* the guard is stopped before the board is freed, which zeroes outputs that no process has
      * locked */
-    tact_guard_stop(self->arming.guard);
+    tact_guard_stop(self->guard_arming.guard);
     tact_comedi_board_free(self->active);
     tact_comedi_board_free(atomic_load(&self->fresh));
     tact_comedi_board_free(atomic_load(&self->retired));
     tact_comedi_stream_stop(self->stream);
     tact_comedi_capture_close(&self->capture, self->name, self->messages);
-    tact_comedi_play_close(self->play);
+    tact_comedi_playback_close(self->playback);
     free(self);
 }
 
 const struct tact_device_ops tact_comedi_ops = {TACT_ABI(struct tact_device_ops), comedi_read,
                                                 comedi_write, close_comedi_device};
-const struct tact_device_ops tact_comedi_play_ops = {TACT_ABI(struct tact_device_ops),
-                                                     read_recorded_tick, NULL, close_comedi_device};
+const struct tact_device_ops tact_comedi_playback_ops = {
+    TACT_ABI(struct tact_device_ops), read_recorded_tick, NULL, close_comedi_device};

@@ -5,7 +5,7 @@
 
 enum { POLL_NS = 50000000 }; /* [ns] how often */
 
-static void free_board_given_back(struct tact_comedi *self)
+static void free_lost_board(struct tact_comedi *self)
 {
     struct tact_comedi_board *board =
         atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
@@ -22,7 +22,7 @@ static void search_for_board(struct tact_comedi *self)
 {
     int error = 0;
     struct tact_comedi_board *board =
-        tact_comedi_board_open(&self->layout, !self->arming.guard, &error);
+        tact_comedi_board_open(&self->layout, !self->guard_arming.guard, &error);
     if (board) {
         tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the board %s (%s) is back", self->name,
                      self->layout.path, self->layout.board);
@@ -54,12 +54,12 @@ static void report_input_faults(struct tact_comedi *self)
     for (int i = 0; i < self->layout.input_count; i++) {
         unsigned int faults = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
         if (faults != self->reported_faults[i]) {
-            char gauge[80];
-            tact_comedi_describe_gauge(self, i, gauge, sizeof gauge);
+            char gauge_text[80];
+            tact_comedi_describe_gauge(self, i, gauge_text, sizeof gauge_text);
             tact_message(self->messages, TACT_MESSAGE_WARNING,
                          "%s: input %s is %s%s; the outputs are zero", self->name,
                          self->layout.input[i].name, tact_comedi_fault_name((int)(faults & 3U)),
-                         gauge);
+                         gauge_text);
             self->reported_faults[i] = faults;
         }
     }
@@ -83,9 +83,9 @@ static void monitor_board_once(void *data)
 {
     struct tact_comedi *self = data;
     report_input_faults(self);
-    tact_arming_report(&self->arming, self->name, self->messages);
+    tact_arming_report(&self->guard_arming, self->name, self->messages);
     tact_comedi_capture_drain(&self->capture, self->name, self->messages);
-    free_board_given_back(self);
+    free_lost_board(self);
     if (self->lost) {
         search_for_board(self);
     }
@@ -93,5 +93,6 @@ static void monitor_board_once(void *data)
 
 int tact_comedi_monitor(struct tact_comedi *self)
 {
-    return tact_monitor_start(&self->monitor, "tact-comedi", POLL_NS, monitor_board_once, self);
+    return tact_monitor_start(&self->board_monitor, "tact-comedi", POLL_NS, monitor_board_once,
+                              self);
 }

@@ -27,7 +27,7 @@ static const struct source {
 /* Names of the settings that describe the inputs, or the outputs. */
 struct direction {
     bool output;
-    const char *names;
+    const char *channel_names_key;
     const char *range;
     const char *map;
     const char *units;
@@ -37,7 +37,7 @@ struct direction {
 
 /* Finds subdevice and channel of a word such as "ai3" or "di0@2". */
 static int locate_channel(const struct tact_device_config *config,
-                          const struct tact_comedi_source *known, const struct direction *d,
+                          const struct tact_comedi_channel_source *known, const struct direction *d,
                           const char *word, struct tact_comedi_channel *channel,
                           struct tact_error *err)
 {
@@ -58,28 +58,28 @@ static int locate_channel(const struct tact_device_config *config,
     }
     if (!source || *end || number > INT_MAX || wanted > INT_MAX) {
         return tact_settings_fault(
-            config, tact_settings_find(config, d->names), err,
+            config, tact_settings_find(config, d->channel_names_key), err,
             "'%s' is not a channel such as %s, with or without @SUBDEVICE after it", word,
             d->output ? "ao0, do0 ..." : "ai0, di0, counter0 ...");
     }
-    const struct tact_comedi_channel_place where = {.word = word,
-                                                    .number = (unsigned int)number,
-                                                    .subdevice = named ? (int)wanted : -1,
-                                                    .type = {source->type[0], source->type[1]},
-                                                    .output = d->output};
+    const struct tact_comedi_channel_address where = {.word = word,
+                                                      .number = (unsigned int)number,
+                                                      .subdevice = named ? (int)wanted : -1,
+                                                      .type = {source->type[0], source->type[1]},
+                                                      .output = d->output};
     channel->kind = source->kind;
     return tact_comedi_locate_channel(config, known, &where, channel, err);
 }
 
 /* Reads names and channels from a text such as "angle=ai0 enable=!do1". */
 static int read_channel_names(const struct tact_device_config *config,
-                              const struct tact_comedi_source *known, struct direction *d,
+                              const struct tact_comedi_channel_source *known, struct direction *d,
                               struct tact_error *err)
 {
-    const struct tact_device_setting *setting = tact_settings_find(config, d->names);
+    const struct tact_device_setting *setting = tact_settings_find(config, d->channel_names_key);
     const char *text = NULL;
     char word[2 * TACT_DEVICE_NAME];
-    int rc = tact_settings_text(config, d->names, &text, err);
+    int rc = tact_settings_text(config, d->channel_names_key, &text, err);
     while (!rc && text && tact_settings_word(&text, word, sizeof word)) {
         struct tact_comedi_channel *channel = &d->channel[d->count];
         char *is = strchr(word, '=');
@@ -136,7 +136,7 @@ static int table_row_of_channel(const struct tact_device_config *config, const s
         return tact_settings_fault(config, setting, err,
                                    "expected one row of %d to %d numbers for all of %s, or one row "
                                    "for each of the %d channels that are not digital",
-                                   least, most, d->names, rows);
+                                   least, most, d->channel_names_key, rows);
     }
     *row = setting->numbers + (ptrdiff_t)(setting->rows == 1 ? 0 : at) * setting->columns;
     *columns = setting->columns;
@@ -149,8 +149,8 @@ static int table_row_of_channel(const struct tact_device_config *config, const s
 }
 
 static int choose_voltage_range(const struct tact_device_config *config,
-                                const struct tact_comedi_source *known, const struct direction *d,
-                                int i, struct tact_error *err)
+                                const struct tact_comedi_channel_source *known,
+                                const struct direction *d, int i, struct tact_error *err)
 {
     const double *row;
     int columns;
@@ -161,12 +161,12 @@ static int choose_voltage_range(const struct tact_device_config *config,
 /* Chooses the polynomial between raw values and volts: from the calibration file, or from the
  * range. */
 static int choose_volt_polynomial(const struct tact_device_config *config,
-                                  const struct tact_comedi_source *known,
+                                  const struct tact_comedi_channel_source *known,
                                   const comedi_calibration_t *calibration, bool output,
                                   struct tact_comedi_channel *channel, struct tact_error *err)
 {
     enum comedi_conversion_direction direction = output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL;
-    if (known->play && output) {
+    if (known->playback && output) {
         return 0;
     }
     int rc = calibration ? comedi_get_softcal_converter(channel->subdevice, channel->channel,
@@ -186,7 +186,7 @@ static int choose_volt_polynomial(const struct tact_device_config *config,
 /* Checks that the calibration file can be opened before comedilib's parser reads it, which would
  * print messages of its own. */
 static int read_calibration(const struct tact_device_config *config,
-                            const struct tact_comedi_source *known,
+                            const struct tact_comedi_channel_source *known,
                             comedi_calibration_t **calibration, struct tact_error *err)
 {
     char full[1024] = "";
@@ -235,7 +235,7 @@ static int read_named_map(const struct tact_device_config *config, const struct 
                                    "expected 2 to %d coefficients, and not the key %s as well",
                                    TACT_COMEDI_MAX_COEFFICIENTS, d->map);
     }
-    channel->mapped = true;
+    channel->has_scaling_map = true;
     for (int k = 0; k < TACT_COMEDI_MAX_COEFFICIENTS; k++) {
         channel->map[k] = k < count ? polynomial_coefficients[k] : 0.0;
     }
@@ -244,7 +244,7 @@ static int read_named_map(const struct tact_device_config *config, const struct 
 
 /* A map of an unknown input is an error in the scene; a calibration file may have more inputs. */
 static int check_calibration_setting(const struct tact_device_config *config,
-                                     const struct tact_comedi_source *known,
+                                     const struct tact_comedi_channel_source *known,
                                      const struct direction *in, struct tact_error *err)
 {
     const char *name = NULL;
@@ -273,7 +273,7 @@ static int check_calibration_setting(const struct tact_device_config *config,
 }
 
 static int read_calibration_tables(const struct tact_device_config *config,
-                                   const struct tact_comedi_source *known,
+                                   const struct tact_comedi_channel_source *known,
                                    const comedi_calibration_t *calibration, int voltage_reference,
                                    const struct direction *d, struct tact_error *err)
 {
@@ -283,12 +283,12 @@ static int read_calibration_tables(const struct tact_device_config *config,
         struct tact_comedi_channel *channel = &d->channel[i];
         const double *row = NULL;
         int columns = 0;
-        bool is_analog = channel->kind == TACT_COMEDI_ANALOG;
+        bool is_analog_channel = channel->kind == TACT_COMEDI_ANALOG;
         channel->map[1] = 1.0;
         channel->low = -INFINITY;
         channel->high = INFINITY;
         snprintf(channel->unit, sizeof channel->unit, "%s",
-                 is_analog                              ? "V"
+                 is_analog_channel                      ? "V"
                  : channel->kind == TACT_COMEDI_DIGITAL ? "1"
                                                         : "count");
         if (channel->kind == TACT_COMEDI_DIGITAL) {
@@ -303,7 +303,7 @@ static int read_calibration_tables(const struct tact_device_config *config,
         for (int k = 0; !rc && row && k < TACT_COMEDI_MAX_COEFFICIENTS; k++) {
             channel->map[k] = k < columns ? row[k] : 0.0;
         }
-        channel->mapped = row != NULL;
+        channel->has_scaling_map = row != NULL;
         rc = rc ? rc : read_named_map(config, d, channel, err);
         if (!rc && !d->output) {
             rc = table_row_of_channel(config, d, "limits", 2, 2, i, &row, &columns, err);
@@ -316,7 +316,7 @@ static int read_calibration_tables(const struct tact_device_config *config,
                                          "%s: %g is not below %g", channel->name, row[0], row[1]);
             }
         }
-        if (!rc && is_analog) {
+        if (!rc && is_analog_channel) {
             channel->voltage_reference = (unsigned int)voltage_reference;
             rc = choose_voltage_range(config, known, d, i, err);
             rc = rc ? rc
@@ -327,8 +327,8 @@ static int read_calibration_tables(const struct tact_device_config *config,
 }
 
 int tact_comedi_choose_channels(const struct tact_device_config *config,
-                                const struct tact_comedi_source *known,
-                                struct tact_comedi_layout *layout, struct tact_error *err)
+                                const struct tact_comedi_channel_source *known,
+                                struct tact_comedi_channel_layout *layout, struct tact_error *err)
 {
     static const char *const references[] = {"ground", "common", "differential", "other"};
     struct direction in = {false,         "inputs", "input_range", "input_map", "input_units",

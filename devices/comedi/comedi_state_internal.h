@@ -12,19 +12,20 @@
 /* The loop owns the board `active`, the monitor thread any other. A board moves in one direction:
  * `fresh` (monitor to loop), `active`, `retired` (loop to monitor). */
 struct tact_comedi {
-    struct tact_comedi_layout layout;
-    uint32_t saturated;      /* ticks */
-    uint32_t stuck;          /* ticks */
-    uint32_t recover;        /* ticks */
-    double output_gate_step; /* increase of `gate` per tick, when outputs return after a fault */
-    int64_t timeout_ns;      /* timeout of the guard */
+    struct tact_comedi_channel_layout layout;
+    uint32_t saturated;           /* ticks */
+    uint32_t stuck;               /* ticks */
+    uint32_t recovery_tick_count; /* ticks */
+    double output_gate_step;      /* increase of `output_gate` per tick, when outputs return after a
+                                     fault */
+    int64_t timeout_ns;           /* timeout of the guard */
     bool has_output_guard;
     /* state of the guard of the outputs; without a guard the loop writes them */
-    struct tact_arming arming;
+    struct tact_arming guard_arming;
     /* members used by the loop: */
     struct tact_comedi_board *active; /* board that the loop uses; NULL while it is lost */
     int current_input_fault[TACT_DEVICE_CHANNELS];
-    struct tact_comedi_health health[TACT_DEVICE_CHANNELS];
+    struct tact_comedi_health input_health[TACT_DEVICE_CHANNELS];
     lsampl_t counter[TACT_DEVICE_CHANNELS]; /* last raw value */
     int64_t count[TACT_DEVICE_CHANNELS];
     double value[TACT_DEVICE_CHANNELS];
@@ -34,18 +35,18 @@ struct tact_comedi {
     uint32_t beyond[TACT_DEVICE_WRENCHES][6];
     /* bit mask of axes over their limits */
     unsigned int overloaded_wrench_axes[TACT_DEVICE_WRENCHES];
-    bool has_counter_reference; /* counter[] has values of the present board */
-    int last_write_error;       /* write error of the last tick, negative errno or 0 */
-    uint32_t good;              /* ticks without fault */
-    double gate;                /* factor by which outputs are multiplied, 0 to 1 */
+    bool has_counter_reference;   /* counter[] has values of the present board */
+    int last_write_error;         /* write error of the last tick, negative errno or 0 */
+    uint32_t ticks_without_fault; /* ticks without fault */
+    double output_gate;           /* factor by which outputs are multiplied, 0 to 1 */
     int64_t stamp_ns;
     /* stream of scans; NULL: analog inputs are read by instructions */
     struct tact_comedi_stream *stream;
     struct tact_comedi_raw_values words; /* raw values of this tick */
     struct tact_comedi_capture capture;
-    struct tact_comedi_play *play; /* a recording instead of a board, or NULL */
+    struct tact_comedi_playback *playback; /* a recording instead of a board, or NULL */
     /* the guard has ended; the device itself has zeroed the outputs */
-    bool zero_outputs;
+    bool are_outputs_zeroed_by_device;
     /* exchanged between the loop and the monitor */
     _Atomic(struct tact_comedi_board *) fresh;
     _Atomic(struct tact_comedi_board *) retired;
@@ -62,11 +63,11 @@ struct tact_comedi {
     int reported_open_error; /* error of opening the board that was reported last */
     unsigned int reported_faults[TACT_DEVICE_CHANNELS];
     uint32_t reported_loss_count; /* number of the stream's restarts that were reported */
-    struct tact_monitor monitor;
+    struct tact_monitor board_monitor;
 };
 
 /** Device operations of a board, and of a recording that is played. */
-extern const struct tact_device_ops tact_comedi_ops, tact_comedi_play_ops;
+extern const struct tact_device_ops tact_comedi_ops, tact_comedi_playback_ops;
 
 /** Sets all inputs to their initial values, before the loop runs. Not real-time safe. */
 void tact_comedi_init_inputs(struct tact_comedi *self);

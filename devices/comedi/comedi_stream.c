@@ -26,7 +26,7 @@ enum {
 };
 
 struct tact_comedi_stream {
-    const struct tact_comedi_layout *layout;
+    const struct tact_comedi_channel_layout *layout;
     unsigned int subdevice;
     unsigned int list[TACT_DEVICE_CHANNELS];
     unsigned int channels;
@@ -50,7 +50,7 @@ struct tact_comedi_stream {
 static int build_scan_command(const struct tact_comedi_stream *s, comedi_t *dev,
                               comedi_cmd *command, double *rate)
 {
-    const unsigned int period = (unsigned int)lrint(1e9 / s->layout->stream);
+    const unsigned int period = (unsigned int)lrint(1e9 / s->layout->stream_rate);
     int rc = comedi_get_cmd_generic_timed(dev, s->subdevice, command, s->channels, period);
     if (rc < 0) {
         return -ENOTSUP;
@@ -183,9 +183,9 @@ static void *run_stream_thread(void *data)
 
 static int wait_for_first_scan(struct tact_comedi_stream *s)
 {
-    const int64_t until = tact_clock_now() + FIRST_SCAN_TIMEOUT_NS;
+    const int64_t first_scan_deadline_ns = tact_clock_now() + FIRST_SCAN_TIMEOUT_NS;
     while (tact_triple_published(s->scan_buffer) == 0) {
-        if (tact_clock_now() > until) {
+        if (tact_clock_now() > first_scan_deadline_ns) {
             return -ETIMEDOUT;
         }
         tact_clock_sleep_until(tact_clock_now() + 1000000);
@@ -193,7 +193,7 @@ static int wait_for_first_scan(struct tact_comedi_stream *s)
     return 0;
 }
 
-int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
+int tact_comedi_stream_start(const struct tact_comedi_channel_layout *layout,
                              struct tact_comedi_stream **out, double *rate, struct tact_error *err)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
@@ -222,7 +222,7 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
     }
     if (rc) {
         tact_error_set(err, rc, "%s cannot stream its analog inputs at %g Hz: %s", layout->path,
-                       layout->stream,
+                       layout->stream_rate,
                        rc == -ETIMEDOUT ? "no scan of the analog inputs arrived within 1 s"
                        : rc == -ENOTSUP ? "the board's driver does not support such scans"
                                         : strerror(-rc));
@@ -268,7 +268,8 @@ void tact_comedi_stream_stop(struct tact_comedi_stream *stream)
 /* Chooses the subdevice to be streamed: all analog inputs must be on it, and it must support
  * commands. */
 static int choose_stream_subdevice(const struct tact_device_config *config, comedi_t *dev,
-                                   struct tact_comedi_layout *layout, struct tact_error *err)
+                                   struct tact_comedi_channel_layout *layout,
+                                   struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "stream");
     int found = -1;
@@ -302,15 +303,15 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
 }
 
 int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_t *dev,
-                                struct tact_comedi_layout *layout, struct tact_error *err)
+                                struct tact_comedi_channel_layout *layout, struct tact_error *err)
 {
     double timeout = 0.05;
-    int rc = tact_settings_positive(config, "stream", &layout->stream, err);
+    int rc = tact_settings_positive(config, "stream", &layout->stream_rate, err);
     rc = rc ? rc : tact_settings_positive(config, "stream_timeout", &timeout, err);
-    if (rc || !(layout->stream > 0.0)) {
+    if (rc || !(layout->stream_rate > 0.0)) {
         return rc;
     }
-    if (layout->stream < 1.0 || layout->stream > 1e8) {
+    if (layout->stream_rate < 1.0 || layout->stream_rate > 1e8) {
         return tact_settings_fault(config, tact_settings_find(config, "stream"), err,
                                    "expected 1 to 1e8 Hz");
     }

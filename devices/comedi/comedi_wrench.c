@@ -9,7 +9,8 @@
 #include "rt/clock.h"
 
 int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
-                                     struct tact_comedi_layout *layout, struct tact_error *err)
+                                     struct tact_comedi_channel_layout *layout,
+                                     struct tact_error *err)
 {
     static const struct tact_device_channel none;
     struct tact_device_channel inputs[TACT_DEVICE_CHANNELS];
@@ -32,10 +33,10 @@ int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
     return count < 0 ? count : 0;
 }
 
-int tact_comedi_input_count(const struct tact_comedi_layout *layout)
+int tact_comedi_input_count(const struct tact_comedi_channel_layout *layout)
 {
     return layout->input_count + layout->wrench_count * TACT_WRENCH_CHANNELS +
-           (layout->stream > 0.0 ? TACT_COMEDI_STREAM_CHANNELS : 0);
+           (layout->stream_rate > 0.0 ? TACT_COMEDI_STREAM_CHANNELS : 0);
 }
 
 int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tact_error *err)
@@ -48,7 +49,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
     }
     int64_t start = tact_clock_now();
     for (int n = 0; n * period < longest; n++) {
-        if (!self->play) {
+        if (!self->playback) {
             tact_clock_sleep_until(start + (int64_t)(n * period * 1e9));
         }
         int rc = tact_comedi_read_first_inputs(self, TACT_COMEDI_TARE);

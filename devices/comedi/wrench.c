@@ -8,13 +8,13 @@
 
 const char *const tact_wrench_axes[6] = {"fx", "fy", "fz", "tx", "ty", "tz"};
 
-void tact_wrench_from_gauges(const struct tact_wrench_map *map, const double *gauges,
+void tact_wrench_from_gauges(const struct tact_wrench_map *map, const double *gauge_voltages,
                              double wrench[6])
 {
     for (int k = 0; k < 6; k++) {
         double sum = 0.0;
         for (int i = 0; i < map->gauges; i++) {
-            sum += map->matrix[k][i] * (gauges[i] - map->bias[i]);
+            sum += map->matrix[k][i] * (gauge_voltages[i] - map->bias[i]);
         }
         wrench[k] = sum;
     }
@@ -26,16 +26,16 @@ void tact_wrench_transform_map(struct tact_wrench_map *map, const struct tact_po
         double column[6];
         double force[3];
         double torque[3];
-        double lever[3];
+        double lever_arm[3];
         for (int k = 0; k < 6; k++) {
             column[k] = map->matrix[k][i];
         }
         tact_quat_rotate(force, pose->quat_wxyz, column);
         tact_quat_rotate(torque, pose->quat_wxyz, column + 3);
-        tact_v3_cross(lever, pose->position, force);
+        tact_v3_cross(lever_arm, pose->position, force);
         for (int k = 0; k < 3; k++) {
             map->matrix[k][i] = force[k];
-            map->matrix[3 + k][i] = torque[k] + lever[k];
+            map->matrix[3 + k][i] = torque[k] + lever_arm[k];
         }
     }
 }
@@ -54,17 +54,18 @@ static const double newtons_per_kilogram_force = 9.80665;      /* [N] of a kilog
 static int find_si_factor_of_unit(const char *word, const struct unit *units, size_t count,
                                   double *si)
 {
-    char plain[24] = "";
+    char normalized_unit_name[24] = "";
     size_t n = 0;
-    for (; *word && n + 1 < sizeof plain; word++) {
+    for (; *word && n + 1 < sizeof normalized_unit_name; word++) {
         if (!strchr(" -.*", *word)) {
             /* a leading M is not made lower case, as it may mean mega */
-            plain[n] = n || *word != 'M' ? (char)tolower((unsigned char)*word) : *word;
+            normalized_unit_name[n] =
+                n || *word != 'M' ? (char)tolower((unsigned char)*word) : *word;
             n++;
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(plain, units[i].word) == 0) {
+        if (strcmp(normalized_unit_name, units[i].word) == 0) {
             *si = units[i].si;
             return 0;
         }
@@ -75,7 +76,7 @@ static int find_si_factor_of_unit(const char *word, const struct unit *units, si
 #define FIND_SI_FACTOR(word, units, si)                                                            \
     find_si_factor_of_unit(word, units, sizeof(units) / sizeof *(units), si)
 
-int tact_wrench_force_unit(const char *word, double *newtons)
+int tact_wrench_force_unit(const char *word, double *unit_in_newtons)
 {
     const struct unit units[] = {{"n", 1.0},
                                  {"kn", 1e3},
@@ -89,10 +90,10 @@ int tact_wrench_force_unit(const char *word, double *newtons)
                                  {"kg", newtons_per_kilogram_force},
                                  {"gf", 1e-3 * newtons_per_kilogram_force},
                                  {"g", 1e-3 * newtons_per_kilogram_force}};
-    return FIND_SI_FACTOR(word, units, newtons);
+    return FIND_SI_FACTOR(word, units, unit_in_newtons);
 }
 
-int tact_wrench_torque_unit(const char *word, double *newton_metres)
+int tact_wrench_torque_unit(const char *word, double *unit_in_newton_metres)
 {
     const struct unit units[] = {{"nm", 1.0},
                                  {"nmm", 1e-3},
@@ -112,14 +113,14 @@ int tact_wrench_torque_unit(const char *word, double *newton_metres)
                                  {"kgm", newtons_per_kilogram_force},
                                  {"kgfcm", 1e-2 * newtons_per_kilogram_force},
                                  {"kgcm", 1e-2 * newtons_per_kilogram_force}};
-    return FIND_SI_FACTOR(word, units, newton_metres);
+    return FIND_SI_FACTOR(word, units, unit_in_newton_metres);
 }
 
-int tact_wrench_length_unit(const char *word, double *metres)
+int tact_wrench_length_unit(const char *word, double *unit_in_metres)
 {
     const struct unit units[] = {
         {"m", 1.0}, {"cm", 1e-2}, {"mm", 1e-3}, {"in", metres_per_inch}, {"ft", metres_per_foot}};
-    return FIND_SI_FACTOR(word, units, metres);
+    return FIND_SI_FACTOR(word, units, unit_in_metres);
 }
 
 void tact_wrench_describe(const struct tact_wrench *wrench, int first,
@@ -129,7 +130,7 @@ void tact_wrench_describe(const struct tact_wrench *wrench, int first,
     snprintf(reported->name, sizeof reported->name, "%s", wrench->name);
     snprintf(reported->frame, sizeof reported->frame, "%s", wrench->frame);
     reported->channel = first;
-    reported->no_zero = !wrench->has_bias;
+    reported->no_zero = !wrench->has_gauge_bias;
     for (int k = 0; k < TACT_WRENCH_CHANNELS; k++) {
         char name[TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s_%s", wrench->name,

@@ -20,11 +20,11 @@ struct tag {
     bool is_empty_tag;   /* <name/> */
 };
 
-struct reading {
+struct ati_file_reader {
     const char *path;
     const char *text;
     /* number of the calibration to be read, from 1; 0: the file has only one */
-    int required_calibration;
+    int required_calibration_number;
     struct tact_wrench_map *map;
     struct tact_error *err;
     /* found */
@@ -33,7 +33,7 @@ struct reading {
 };
 
 /* Sets the error with the line of the text at `at`; NULL: without a line. */
-static int set_ati_file_error(const struct reading *r, const char *at, const char *what,
+static int set_ati_file_error(const struct ati_file_reader *r, const char *at, const char *what,
                               const char *word)
 {
     int line = at ? 1 : 0;
@@ -53,7 +53,7 @@ static const char *find_text_after(const char *from, const char *end)
 }
 
 /* Parses the next XML tag at or after *at, and advances. Returns 0 at the end of the text. */
-static int find_next_tag(const struct reading *r, const char **at, struct tag *tag)
+static int find_next_tag(const struct ati_file_reader *r, const char **at, struct tag *tag)
 {
     const char *from;
     while ((from = strchr(*at, '<')) && (from[1] == '!' || from[1] == '?')) {
@@ -81,14 +81,14 @@ static int find_next_tag(const struct reading *r, const char **at, struct tag *t
     return 1;
 }
 
-static bool is_element(const struct tag *tag, const char *name)
+static bool is_tag_named(const struct tag *tag, const char *name)
 {
     return strlen(name) == tag->length && !strncmp(tag->name, name, tag->length);
 }
 
 /* Reads the value of an attribute of a tag. Returns 1, or 0 if it is absent. */
-static int read_tag_attribute(const struct reading *r, const struct tag *tag, const char *name,
-                              char value[LONGEST])
+static int read_tag_attribute(const struct ati_file_reader *r, const struct tag *tag,
+                              const char *name, char value[LONGEST])
 {
     int found = 0;
     const char *at = tag->name + tag->length;
@@ -123,8 +123,8 @@ static int parse_decimal_number(const char *text, double *value)
                : 0;
 }
 
-static int parse_number_attribute(const struct reading *r, const struct tag *tag, const char *name,
-                                  double *value)
+static int parse_number_attribute(const struct ati_file_reader *r, const struct tag *tag,
+                                  const char *name, double *value)
 {
     char text[LONGEST];
     int rc = read_tag_attribute(r, tag, name, text);
@@ -138,7 +138,8 @@ static int parse_number_attribute(const struct reading *r, const struct tag *tag
 }
 
 /* Parses the values of a matrix row; all rows must have equally many. */
-static int parse_axis_values(const struct reading *r, const struct tag *tag, int axis, double scale)
+static int parse_axis_values(const struct ati_file_reader *r, const struct tag *tag, int axis,
+                             double scale)
 {
     char text[LONGEST];
     int count = 0, rc = read_tag_attribute(r, tag, "values", text);
@@ -162,8 +163,8 @@ static int parse_axis_values(const struct reading *r, const struct tag *tag, int
 }
 
 /* Stores an XML element of the selected calibration; each may occur once. */
-static int store_matrix_element(const struct reading *r, const struct tag *tag, struct tag *known,
-                                const char *what)
+static int store_matrix_element(const struct ati_file_reader *r, const struct tag *tag,
+                                struct tag *known, const char *what)
 {
     if (known->name) {
         return set_ati_file_error(r, tag->name, "given twice: ", what);
@@ -172,14 +173,14 @@ static int store_matrix_element(const struct reading *r, const struct tag *tag, 
     return 0;
 }
 
-static int store_axis_element(struct reading *r, const struct tag *tag)
+static int store_axis_element(struct ati_file_reader *r, const struct tag *tag)
 {
     char text[LONGEST];
     int rc = read_tag_attribute(r, tag, "Name", text);
     for (int k = 0; rc > 0 && k < AXES; k++) {
         if (!strcasecmp(text, tact_wrench_axes[k])) {
-            return store_matrix_element(r, tag, is_element(tag, "Axis") ? &r->axis[k] : &r->user[k],
-                                        text);
+            return store_matrix_element(
+                r, tag, is_tag_named(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
         }
     }
     return rc < 0
@@ -188,18 +189,19 @@ static int store_axis_element(struct reading *r, const struct tag *tag)
 }
 
 /* Finds the XML elements of the selected calibration. */
-static int find_calibration_elements(struct reading *r)
+static int find_calibration_elements(struct ati_file_reader *r)
 {
     struct tag tag;
     const char *at = r->text;
     bool inside = false;
     int rc;
     while ((rc = find_next_tag(r, &at, &tag)) > 0) {
-        bool here = inside && (!r->required_calibration || r->count == r->required_calibration);
+        bool here = inside &&
+                    (!r->required_calibration_number || r->count == r->required_calibration_number);
         rc = 0;
-        if (is_element(&tag, "FTSensor") && !tag.is_closing_tag) {
+        if (is_tag_named(&tag, "FTSensor") && !tag.is_closing_tag) {
             rc = store_matrix_element(r, &tag, &r->sensor, "FTSensor");
-        } else if (is_element(&tag, "Calibration")) {
+        } else if (is_tag_named(&tag, "Calibration")) {
             if (inside != tag.is_closing_tag) {
                 return set_ati_file_error(
                     r, tag.name,
@@ -210,8 +212,8 @@ static int find_calibration_elements(struct reading *r)
             inside = !tag.is_closing_tag && !tag.is_empty_tag;
             r->count += !tag.is_closing_tag;
             if (!tag.is_closing_tag &&
-                (!r->required_calibration || r->count == r->required_calibration)) {
-                rc = r->count > 1 && !r->required_calibration
+                (!r->required_calibration_number || r->count == r->required_calibration_number)) {
+                rc = r->count > 1 && !r->required_calibration_number
                          ? set_ati_file_error(r, tag.name,
                                               "several Calibration elements: set file_calibration "
                                               "to the number of one",
@@ -219,11 +221,11 @@ static int find_calibration_elements(struct reading *r)
                          : store_matrix_element(r, &tag, &r->calibration, "Calibration");
             }
         } else if (!tag.is_closing_tag &&
-                   (is_element(&tag, "Axis") || is_element(&tag, "UserAxis"))) {
+                   (is_tag_named(&tag, "Axis") || is_tag_named(&tag, "UserAxis"))) {
             rc = !inside ? set_ati_file_error(r, tag.name, "an axis outside of a Calibration", "")
                  : here  ? store_axis_element(r, &tag)
                          : 0;
-        } else if (here && !tag.is_closing_tag && is_element(&tag, "BasicTransform")) {
+        } else if (here && !tag.is_closing_tag && is_tag_named(&tag, "BasicTransform")) {
             rc = store_matrix_element(r, &tag, &r->transform, "BasicTransform");
         }
         if (rc) {
@@ -235,19 +237,19 @@ static int find_calibration_elements(struct reading *r)
 
 /* Moves the reference point of the matrix: rows named Axis are about the transducer's origin, the
  * result about that of BasicTransform. */
-static int shift_matrix_reference_point(const struct reading *r)
+static int shift_matrix_reference_point(const struct ati_file_reader *r)
 {
     static const char *const names[] = {"Dx", "Dy", "Dz", "Rx", "Ry", "Rz"};
     const struct tag *tag = &r->transform;
     struct tact_pose pose = tact_pose_identity();
     char text[LONGEST] = "";
     double value[6];
-    double metres;
+    double unit_in_metres;
     if (!tag->name) {
         return 0;
     }
     int rc = read_tag_attribute(r, &r->calibration, "DistUnits", text);
-    if (rc < 1 || tact_wrench_length_unit(text, &metres)) {
+    if (rc < 1 || tact_wrench_length_unit(text, &unit_in_metres)) {
         return rc < 0 ? rc : set_ati_file_error(r, r->calibration.name, "unknown DistUnits ", text);
     }
     for (int i = 0; i < 6; i++) {
@@ -260,14 +262,14 @@ static int shift_matrix_reference_point(const struct reading *r)
             r, tag->name, "BasicTransform has a rotation, but there are no UserAxis rows", "");
     }
     for (int i = 0; i < 3; i++) {
-        pose.position[i] = -value[i] * metres;
+        pose.position[i] = -value[i] * unit_in_metres;
     }
     tact_wrench_transform_map(r->map, &pose);
     return 0;
 }
 
 /* Reads the calibration's units of force [N] and torque [N m]. */
-static int parse_force_and_torque_units(const struct reading *r, double unit[2])
+static int parse_force_and_torque_units(const struct ati_file_reader *r, double unit[2])
 {
     const struct tag *tag = &r->calibration;
     char text[LONGEST] = "";
@@ -289,7 +291,7 @@ static int parse_force_and_torque_units(const struct reading *r, double unit[2])
 }
 
 /* Checks that the matrix has a column for each gauge. */
-static int check_gauge_count(const struct reading *r)
+static int check_gauge_count(const struct ati_file_reader *r)
 {
     char text[LONGEST];
     double gauges;
@@ -301,7 +303,7 @@ static int check_gauge_count(const struct reading *r)
     return rc < 0 ? rc : 0;
 }
 
-static int parse_calibration_matrix(struct reading *r)
+static int parse_calibration_matrix(struct ati_file_reader *r)
 {
     double unit[2];
     bool reported = false;
@@ -366,8 +368,11 @@ int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *ma
     int rc;
     char *text = read_text(path, &rc, err);
     if (text) {
-        struct reading r = {
-            .path = path, .text = text, .required_calibration = which, .map = map, .err = err};
+        struct ati_file_reader r = {.path = path,
+                                    .text = text,
+                                    .required_calibration_number = which,
+                                    .map = map,
+                                    .err = err};
         memset(map, 0, sizeof *map);
         rc = parse_calibration_matrix(&r);
     }

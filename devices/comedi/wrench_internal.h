@@ -29,9 +29,9 @@ void tact_wrench_transform_map(struct tact_wrench_map *map, const struct tact_po
  * first letter of mN and MN.
  * @retval 0, or -EINVAL for an unknown unit
  */
-int tact_wrench_force_unit(const char *word, double *newtons);
-int tact_wrench_torque_unit(const char *word, double *newton_metres);
-int tact_wrench_length_unit(const char *word, double *metres);
+int tact_wrench_force_unit(const char *word, double *unit_in_newtons);
+int tact_wrench_torque_unit(const char *word, double *unit_in_newton_metres);
+int tact_wrench_length_unit(const char *word, double *unit_in_metres);
 
 /** Reads the matrix of a calibration file of ATI (DAQ transducers, *.cal), converted to SI units:
  * its rows UserAxis or, where there are none, its rows Axis, scaled and about the origin of
@@ -50,7 +50,7 @@ struct tact_wrench {
     double limit[6];               /* maximum magnitude of each axis [N, N m] */
     /* [s] time for which the bias is measured when the device is opened; 0: it is not measured */
     double bias_measuring_duration;
-    bool has_bias; /* a bias is set or was measured */
+    bool has_gauge_bias; /* a bias is set or was measured */
 };
 
 /** Number of channels that a sensor adds to its device: fx fy fz tx ty tz and the overload bits: 1

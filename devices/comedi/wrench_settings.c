@@ -211,18 +211,18 @@ static int read_gauge_bias(const struct reading *r)
                                     r->input_count,   r->wrench,        r->err};
     struct tact_wrench_map *map = &r->wrench->map;
     const double *own;
-    const double *measured;
+    const double *measured_bias;
     char key[40];
     snprintf(key, sizeof key, "bias.%s", r->wrench->name);
     int rc = read_number_list(r, "bias", map->gauges, &own);
-    rc = rc ? rc : read_number_list(&outside, key, map->gauges, &measured);
-    if (!rc && own && measured) {
+    rc = rc ? rc : read_number_list(&outside, key, map->gauges, &measured_bias);
+    if (!rc && own && measured_bias) {
         rc = set_wrench_setting_error(
             &outside, key, "given twice: the sensor's own settings also have a bias", "");
     }
-    if (!rc && (own || measured)) {
-        memcpy(map->bias, own ? own : measured, sizeof *own * (size_t)map->gauges);
-        r->wrench->has_bias = true;
+    if (!rc && (own || measured_bias)) {
+        memcpy(map->bias, own ? own : measured_bias, sizeof *own * (size_t)map->gauges);
+        r->wrench->has_gauge_bias = true;
     }
     return rc;
 }
@@ -261,7 +261,7 @@ static int read_other_settings(const struct reading *r)
         !(wrench->bias_measuring_duration >= 0.0 && wrench->bias_measuring_duration <= 10.0)) {
         rc = set_wrench_setting_error(r, "tare", "expected 0 to 10 s", "");
     }
-    wrench->has_bias = wrench->has_bias || wrench->bias_measuring_duration > 0.0;
+    wrench->has_gauge_bias = wrench->has_gauge_bias || wrench->bias_measuring_duration > 0.0;
     rc = rc ? rc : tact_settings_text(r->config, "frame", &frame, r->err);
     if (!rc && strlen(frame) >= sizeof wrench->frame) {
         rc = set_wrench_setting_error(r, "frame", "expected a frame name of at most 47 bytes, not ",

@@ -24,11 +24,11 @@ static int remove_capture_file(const char *path)
 }
 
 static int create_capture_file(struct tact_capture *capture,
-                               const struct tact_device_config *config, const char *file_suffix,
-                               struct tact_error *err)
+                               const struct tact_device_config *config,
+                               const char *file_name_suffix, struct tact_error *err)
 {
     int n = snprintf(capture->path, sizeof capture->path, "%s/%s.%s", config->record, config->name,
-                     file_suffix);
+                     file_name_suffix);
     if (n < 0 || (size_t)n >= sizeof capture->path) {
         return tact_error_set(err, -ENAMETOOLONG, "%s: too long a path", config->record);
     }
@@ -52,7 +52,7 @@ static int create_capture_file(struct tact_capture *capture,
 }
 
 int tact_capture_open(struct tact_capture *capture, const struct tact_device_config *config,
-                      const char *file_suffix, const char *what, uint32_t kept, size_t size,
+                      const char *file_name_suffix, const char *what, uint32_t kept, size_t size,
                       struct tact_error *err)
 {
     int rc = tact_ring_create(&capture->ring, kept, size, 0);
@@ -60,7 +60,7 @@ int tact_capture_open(struct tact_capture *capture, const struct tact_device_con
         return tact_error_set(err, rc, "out of memory");
     }
     capture->what = what;
-    rc = create_capture_file(capture, config, file_suffix, err);
+    rc = create_capture_file(capture, config, file_name_suffix, err);
     if (rc) {
         tact_ring_free(capture->ring);
         capture->ring = NULL;

@@ -26,7 +26,7 @@ struct tact_capture {
  * the disk.
  * @retval 0, -EEXIST, or another negative errno with *err set */
 int tact_capture_open(struct tact_capture *capture, const struct tact_device_config *config,
-                      const char *ending, const char *what, uint32_t kept, size_t size,
+                      const char *file_name_suffix, const char *what, uint32_t kept, size_t size,
                       struct tact_error *err);
 
 /** Gets a free slot of the queue, to be filled and passed on by tact_ring_commit(capture->ring);

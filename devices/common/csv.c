@@ -45,7 +45,7 @@ static int open_regular_file(struct tact_csv *csv, struct tact_error *err)
 
 /* Reads the next line that is neither empty nor a comment. Returns 1, 0 at the end of the file, or
  * a negative errno. */
-static int next_line(struct tact_csv *csv, struct tact_error *err)
+static int read_next_csv_line(struct tact_csv *csv, struct tact_error *err)
 {
     for (;;) {
         errno = 0;
@@ -112,15 +112,15 @@ static void trim_column_name(char **name)
     }
 }
 
-static int set_column_names(struct tact_csv *csv, bool header, struct tact_error *err)
+static int set_column_names(struct tact_csv *csv, bool has_header_line, struct tact_error *err)
 {
     for (int i = 0; i < csv->columns; i++) {
         char number[32];
         char *name = csv->fields[i];
-        if (header) {
+        if (has_header_line) {
             trim_column_name(&name);
         }
-        if (!header || name[0] == '\0') {
+        if (!has_header_line || name[0] == '\0') {
             snprintf(number, sizeof number, "column_%d", i + 1);
             name = number;
         }
@@ -129,7 +129,7 @@ static int set_column_names(struct tact_csv *csv, bool header, struct tact_error
             return tact_error_set(err, -ENOMEM, "out of memory");
         }
     }
-    csv->pending = !header;
+    csv->pending = !has_header_line;
     return 0;
 }
 
@@ -173,7 +173,7 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
     if (rc) {
         return rc;
     }
-    rc = next_line(csv, err);
+    rc = read_next_csv_line(csv, err);
     if (rc == 0) {
         tact_error_at(err, csv->path, 0, 0, NULL);
         return tact_error_set(err, -EINVAL, "the file is empty");
@@ -204,7 +204,7 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
     if (csv->pending) {
         csv->pending = false;
     } else {
-        int rc = next_line(csv, err);
+        int rc = read_next_csv_line(csv, err);
         if (rc <= 0) {
             return rc;
         }

@@ -12,7 +12,7 @@ static void *run_monitor_thread(void *data)
     bool reported = false;
     clock_gettime(CLOCK_MONOTONIC, &until);
     while (!reported) {
-        int64_t next = until.tv_nsec + monitor->every_ns;
+        int64_t next = until.tv_nsec + monitor->check_interval_ns;
         until.tv_sec += next / 1000000000;
         until.tv_nsec = next % 1000000000;
         int rc;
@@ -25,12 +25,12 @@ static void *run_monitor_thread(void *data)
     return NULL;
 }
 
-int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t every_ns,
+int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t check_interval_ns,
                        void (*poll)(void *data), void *data)
 {
     monitor->poll = poll;
     monitor->data = data;
-    monitor->every_ns = every_ns;
+    monitor->check_interval_ns = check_interval_ns;
     sem_init(&monitor->stop, 0, 0);
     const struct tact_thread_options options = {.name = name};
     int rc = tact_thread_start(&monitor->thread, &options, run_monitor_thread, monitor);

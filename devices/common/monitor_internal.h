@@ -10,7 +10,7 @@ struct tact_monitor {
     /* function that is called periodically, and a last time when the thread is stopped */
     void (*poll)(void *data);
     void *data;
-    int64_t every_ns;
+    int64_t check_interval_ns;
     pthread_t thread;
     sem_t stop;
 };
@@ -18,7 +18,7 @@ struct tact_monitor {
 /** Starts a monitor thread of that name without real-time priority and with signals blocked. The
  * struct must not be moved meanwhile. Not real-time safe.
  * @retval 0, or a negative errno: no thread was started */
-int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t every_ns,
+int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t check_interval_ns,
                        void (*poll)(void *data), void *data);
 
 /** Stops a monitor thread and waits for its end. */

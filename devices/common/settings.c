@@ -52,8 +52,8 @@ static void join_allowed_words(const char *const *words, size_t count, char *buf
 static bool is_key_of_pattern(const char *key, const char *known)
 {
     size_t n = strlen(known);
-    bool is_list_prefix = n > 0 && (known[n - 1] == '[' || known[n - 1] == '.');
-    return is_list_prefix ? strncmp(key, known, n) == 0 : strcmp(key, known) == 0;
+    bool is_key_prefix = n > 0 && (known[n - 1] == '[' || known[n - 1] == '.');
+    return is_key_prefix ? strncmp(key, known, n) == 0 : strcmp(key, known) == 0;
 }
 
 int tact_settings_check(const struct tact_device_config *config, const char *const *keys,
@@ -184,9 +184,9 @@ int tact_settings_path(const struct tact_device_config *config, const char *key,
     if (rc || !name) {
         return rc;
     }
-    const bool relative = name[0] != '/' && config->directory && config->directory[0];
-    const int n = snprintf(path, size, "%s%s%s", relative ? config->directory : "",
-                           relative ? "/" : "", name);
+    const bool is_relative_path = name[0] != '/' && config->directory && config->directory[0];
+    const int n = snprintf(path, size, "%s%s%s", is_relative_path ? config->directory : "",
+                           is_relative_path ? "/" : "", name);
     return n >= 0 && (size_t)n < size ? 0
                                       : tact_settings_fault(config, tact_settings_find(config, key),
                                                             err, "file name too long");

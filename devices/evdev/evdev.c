@@ -14,8 +14,8 @@ static int read_device_selector(const struct tact_device_config *config,
                                 struct tact_evdev_selector *wanted, struct tact_error *err)
 {
     static const char *const keys[] = {"path", "match", "serial", "phys"};
-    char *const to[] = {wanted->path, wanted->match, wanted->serial, wanted->phys};
-    const size_t size[] = {sizeof wanted->path, sizeof wanted->match, sizeof wanted->serial,
+    char *const to[] = {wanted->path, wanted->name_to_match, wanted->serial, wanted->phys};
+    const size_t size[] = {sizeof wanted->path, sizeof wanted->name_to_match, sizeof wanted->serial,
                            sizeof wanted->phys};
     int given = 0;
     for (int i = 0; i < 4; i++) {
@@ -41,13 +41,13 @@ static int report_device_not_found(const struct tact_device_config *config,
                                    const struct tact_evdev_selector *wanted,
                                    const struct tact_evdev_search *search, struct tact_error *err)
 {
-    const char *key = wanted->path[0]     ? "path"
-                      : wanted->match[0]  ? "match"
-                      : wanted->serial[0] ? "serial"
-                                          : "phys";
+    const char *key = wanted->path[0]            ? "path"
+                      : wanted->name_to_match[0] ? "match"
+                      : wanted->serial[0]        ? "serial"
+                                                 : "phys";
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     bool refused = search->refused > 0;
-    if (wanted->path[0] && search->readable_count == 0) {
+    if (wanted->path[0] && search->readable_device_count == 0) {
         tact_settings_fault(config, setting, err, "cannot open %s as an input device: %s%s",
                             wanted->path, strerror(-search->error),
                             refused ? " (tact devices shows how to get access)" : "");
@@ -57,14 +57,14 @@ static int report_device_not_found(const struct tact_device_config *config,
         tact_settings_fault(config, setting, err,
                             "no such input device among %d that can be read; %d are closed (tact "
                             "devices lists what opens them)",
-                            search->readable_count, search->refused);
+                            search->readable_device_count, search->refused);
     } else {
         tact_settings_fault(config, setting, err,
                             "no such input device among %d that can be read (tact devices lists "
                             "them)",
-                            search->readable_count);
+                            search->readable_device_count);
     }
-    return refused && search->readable_count == 0 ? -EACCES : -ENODEV;
+    return refused && search->readable_device_count == 0 ? -EACCES : -ENODEV;
 }
 
 static void map_codes_to_channels(struct tact_evdev *self)
@@ -74,10 +74,10 @@ static void map_codes_to_channels(struct tact_evdev *self)
     memset(self->channel_of_key, TACT_EVDEV_NONE, sizeof self->channel_of_key);
     for (int i = 0; i < self->layout.count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
-        uint8_t *table = channel->type == EV_ABS   ? self->channel_of_abs
-                         : channel->type == EV_REL ? self->channel_of_rel
-                                                   : self->channel_of_key;
-        table[channel->code] = (uint8_t)i;
+        uint8_t *channel_of_code = channel->type == EV_ABS   ? self->channel_of_abs
+                                   : channel->type == EV_REL ? self->channel_of_rel
+                                                             : self->channel_of_key;
+        channel_of_code[channel->code] = (uint8_t)i;
     }
 }
 
@@ -93,23 +93,24 @@ static void report_found_device(const struct tact_evdev *self,
         if (channel->kind == TACT_EVDEV_BUTTON) {
             button_count++;
         } else if (used < sizeof axes) {
-            int n =
-                snprintf(axes + used, sizeof axes - used, "%s%s %s%s", used ? ", " : "",
-                         channel->name, spans[channel->kind], channel->inverted ? " inverted" : "");
+            int n = snprintf(axes + used, sizeof axes - used, "%s%s %s%s", used ? ", " : "",
+                             channel->name, spans[channel->kind],
+                             channel->is_inverted ? " inverted" : "");
             used += n > 0 ? (size_t)n : 0;
         }
     }
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' at %s: %s%s%d buttons", self->name,
                  self->wanted.name, self->active->path, axes, used ? "; " : "", button_count);
-    if (search->matching > 1) {
+    if (search->matching_device_count > 1) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: %d input devices match; this one is used", self->name, search->matching);
+                     "%s: %d input devices match; this one is used", self->name,
+                     search->matching_device_count);
     }
-    if (self->play && self->play->axes_without_start_position[0]) {
+    if (self->playback && self->playback->axes_without_start_position[0]) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: %s does not state the initial position of these axes, which are taken as "
                      "centred until they move: %s",
-                     self->name, self->active->path, self->play->axes_without_start_position);
+                     self->name, self->active->path, self->playback->axes_without_start_position);
     }
     if (!self->active->monotonic) {
         tact_message(
@@ -143,17 +144,17 @@ static void describe_evdev(const struct tact_evdev *self, const struct tact_devi
 static int open_event_recording(struct tact_evdev *self, const struct tact_device_config *config,
                                 struct tact_error *err)
 {
-    self->play = calloc(1, sizeof *self->play);
+    self->playback = calloc(1, sizeof *self->playback);
     self->active = calloc(1, sizeof *self->active);
-    if (!self->play || !self->active) {
+    if (!self->playback || !self->active) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     self->active->fd = -1;
     int rc =
         tact_settings_path(config, "recording", self->active->path, sizeof self->active->path, err);
-    rc = rc ? rc : tact_evdev_play_open(self->active->path, self->play, err);
-    self->active->dev = self->play->dev;
-    self->active->monotonic = self->play->monotonic;
+    rc = rc ? rc : tact_evdev_playback_open(self->active->path, self->playback, err);
+    self->active->dev = self->playback->dev;
+    self->active->monotonic = self->playback->is_clock_monotonic;
     return rc;
 }
 
@@ -205,7 +206,7 @@ static int read_layout_settings(struct tact_evdev *self, const struct tact_devic
 static int start_evdev_threads(struct tact_evdev *self, const struct tact_device_config *config,
                                struct tact_error *err)
 {
-    if (self->play) {
+    if (self->playback) {
         return tact_evdev_force_names(config, &self->force, err);
     }
     int rc = tact_evdev_capture_open(&self->capture, config, self->active->dev,
@@ -227,15 +228,15 @@ static int start_evdev_threads(struct tact_evdev *self, const struct tact_device
 static int evdev_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    struct tact_evdev_search search = {.matching = 0};
+    struct tact_evdev_search search = {.matching_device_count = 0};
     struct tact_evdev *self = calloc(1, sizeof *self);
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     int rc = read_layout_settings(self, config, &search, err);
     rc = rc ? rc : start_evdev_threads(self, config, err);
-    if (rc && self->play) {
-        tact_evdev_play_ops.close(self);
+    if (rc && self->playback) {
+        tact_evdev_playback_ops.close(self);
     } else if (rc) {
         tact_evdev_source_free(self->active);
         free(self);
@@ -244,7 +245,7 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
         return rc;
     }
     describe_evdev(self, config, &out->info);
-    out->ops = self->play ? &tact_evdev_play_ops : &tact_evdev_ops;
+    out->ops = self->playback ? &tact_evdev_playback_ops : &tact_evdev_ops;
     out->self = self;
     return 0;
 }

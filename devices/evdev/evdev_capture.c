@@ -63,21 +63,22 @@ static void for_each_initial_value(const struct libevdev *dev,
 
 struct first {
     FILE *file;
-    struct timespec opened; /* time at which the device was opened, on the clock of the events */
+    /* time at which the device was opened, on the clock of the events */
+    struct timespec device_open_time;
 };
 
 static void write_initial_event(void *user, const struct input_event *event)
 {
     const struct first *first = user;
     struct input_event stamped_event = *event;
-    stamped_event.input_event_sec = first->opened.tv_sec;
-    stamped_event.input_event_usec = first->opened.tv_nsec / 1000;
+    stamped_event.input_event_sec = first->device_open_time.tv_sec;
+    stamped_event.input_event_usec = first->device_open_time.tv_nsec / 1000;
     write_event_line(first->file, &stamped_event);
     fputs("\t# start\n", first->file);
 }
 
 static void write_capture_head(FILE *file, const struct tact_device_config *config,
-                               const struct libevdev *dev, bool monotonic)
+                               const struct libevdev *dev, bool is_clock_monotonic)
 {
     char period[32];
     tact_number_print(period, sizeof period, "%.17g", config->period);
@@ -85,7 +86,7 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
             "# EVEMU 1.3\n# tact device %s, period %s, clock %s\n"
             "# Events as the loop read them. After each stands the tick that it was read in; the\n"
             "# first state of the device comes first.\n",
-            config->name, period, monotonic ? "monotonic" : "real");
+            config->name, period, is_clock_monotonic ? "monotonic" : "real");
     fprintf(file, "N: %s\nI: %04x %04x %04x %04x\nP: 00 00 00 00 00 00 00 00\n",
             libevdev_get_name(dev), (unsigned int)libevdev_get_id_bustype(dev),
             (unsigned int)libevdev_get_id_vendor(dev), (unsigned int)libevdev_get_id_product(dev),
@@ -103,14 +104,14 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
         }
     }
     struct first first = {.file = file};
-    clock_gettime(monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.opened);
+    clock_gettime(is_clock_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.device_open_time);
     for_each_initial_value(dev, write_initial_event, &first);
     write_initial_event(&first, &(struct input_event){.type = EV_SYN});
 }
 
 int tact_evdev_capture_open(struct tact_evdev_capture *capture,
                             const struct tact_device_config *config, const struct libevdev *dev,
-                            bool monotonic, struct tact_error *err)
+                            bool is_clock_monotonic, struct tact_error *err)
 {
     if (!config->record) {
         return 0;
@@ -120,7 +121,7 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
     if (rc) {
         return rc;
     }
-    write_capture_head(capture->capture.file, config, dev, monotonic);
+    write_capture_head(capture->capture.file, config, dev, is_clock_monotonic);
     return 0;
 }
 
@@ -134,11 +135,11 @@ void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
     }
 }
 
-void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
-                                 int64_t now_ns)
+void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick,
+                                 int connection_mark, int64_t now_ns)
 {
     /* Event times have microseconds: the value of the entry has the remaining nanoseconds. */
-    const struct input_event event = {.type = (uint16_t)mark,
+    const struct input_event event = {.type = (uint16_t)connection_mark,
                                       .value = (int32_t)(now_ns % 1000),
                                       .input_event_sec = now_ns / 1000000000,
                                       .input_event_usec = now_ns % 1000000000 / 1000};

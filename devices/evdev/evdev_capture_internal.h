@@ -21,20 +21,20 @@ enum { TACT_CAPTURE_LOST = 0xfff0, TACT_CAPTURE_BACK, TACT_CAPTURE_START };
 /** A capture that is being written; all zero: none. */
 struct tact_evdev_capture {
     struct tact_capture capture;
-    bool started;
+    bool is_capture_started;
 };
 
 /** Creates config->record/NAME.evemu with the description and state of the device; does nothing if
  * config->record is NULL. @retval 0, or a negative errno with *err set */
 int tact_evdev_capture_open(struct tact_evdev_capture *capture,
                             const struct tact_device_config *config, const struct libevdev *dev,
-                            bool monotonic, struct tact_error *err);
+                            bool is_clock_monotonic, struct tact_error *err);
 
 /** Queue an event, or a mark, that the loop read in a tick. Real-time safe. */
 void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct input_event *event);
-void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
-                                 int64_t now_ns);
+void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick,
+                                 int connection_mark, int64_t now_ns);
 
 /** Queues the return of a lost device, and its whole state. Real-time safe. */
 void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
@@ -49,7 +49,7 @@ void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick,
                               struct tact_messages messages);
 
 /** An event or mark of a recording. */
-struct tact_evdev_captured {
+struct tact_evdev_recorded_event {
     double time;           /* time of the recorded session at which the event is due [s] */
     int64_t event_time_ns; /* time of the event on the recording's clock; 0: current time */
     uint16_t type;
@@ -58,10 +58,10 @@ struct tact_evdev_captured {
 };
 
 /** A capture that is played back. */
-struct tact_evdev_play {
+struct tact_evdev_playback {
     struct libevdev *dev; /* the recorded device with its initial state; without a node */
-    bool monotonic;
-    struct tact_evdev_captured *event;
+    bool is_clock_monotonic;
+    struct tact_evdev_recorded_event *event;
     size_t count;
     size_t next;
     double end;       /* end of the recording [s] */
@@ -75,7 +75,8 @@ struct tact_evdev_play {
 
 /** Reads a capture. *play must be closed in any case.
  * @retval 0, or a negative errno with *err set: file and line */
-int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct tact_error *err);
-void tact_evdev_play_close(struct tact_evdev_play *play);
+int tact_evdev_playback_open(const char *path, struct tact_evdev_playback *playback,
+                             struct tact_error *err);
+void tact_evdev_playback_close(struct tact_evdev_playback *playback);
 
 #endif

@@ -76,7 +76,8 @@ static bool matches_selector(const struct tact_evdev_selector *wanted, const str
                           libevdev_get_id_product(dev) != wanted->product)) {
         return false;
     }
-    return (wanted->match[0] == '\0' || strstr(libevdev_get_name(dev), wanted->match)) &&
+    return (wanted->name_to_match[0] == '\0' ||
+            strstr(libevdev_get_name(dev), wanted->name_to_match)) &&
            is_empty_or_equal(wanted->serial, unique_identifier) &&
            is_empty_or_equal(wanted->phys, libevdev_get_phys(dev));
 }
@@ -109,10 +110,11 @@ int tact_evdev_list_nodes(int *numbers)
     DIR *folder = opendir(INPUT_DEVICE_FOLDER);
     struct dirent *entry;
     while (folder && count < TACT_EVDEV_NODES && (entry = readdir(folder))) {
-        const char *number_text = entry->d_name + 5;
-        if (strncmp(entry->d_name, "event", 5) == 0 && number_text[0] &&
-            number_text[strspn(number_text, "0123456789")] == '\0' && strlen(number_text) < 6) {
-            numbers[count++] = atoi(number_text);
+        const char *node_number_text = entry->d_name + 5;
+        if (strncmp(entry->d_name, "event", 5) == 0 && node_number_text[0] &&
+            node_number_text[strspn(node_number_text, "0123456789")] == '\0' &&
+            strlen(node_number_text) < 6) {
+            numbers[count++] = atoi(node_number_text);
         }
     }
     if (folder) {
@@ -134,11 +136,11 @@ static void open_node_if_it_matches(const struct tact_evdev_selector *wanted, co
         search->refused += error == -EACCES || error == -EPERM;
         return;
     }
-    search->readable_count++;
+    search->readable_device_count++;
     if (matches_selector(wanted, source->dev)) {
-        search->matching++;
-        if (!*best || (strcmp(libevdev_get_name(source->dev), wanted->match) == 0 &&
-                       strcmp(libevdev_get_name((*best)->dev), wanted->match) != 0)) {
+        search->matching_device_count++;
+        if (!*best || (strcmp(libevdev_get_name(source->dev), wanted->name_to_match) == 0 &&
+                       strcmp(libevdev_get_name((*best)->dev), wanted->name_to_match) != 0)) {
             tact_evdev_source_free(*best);
             *best = source;
             return;

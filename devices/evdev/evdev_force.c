@@ -46,7 +46,7 @@ static int read_output_names(const struct tact_device_config *config,
         *wanted |= 1U << i;
         force->channel[force->count++] = i;
     }
-    if (!rc && (*wanted >> TACT_FORCE_CENTER & 1U) && !(*wanted >> TACT_FORCE_SPRING & 1U)) {
+    if (!rc && (*wanted >> TACT_FORCE_SPRING_CENTER & 1U) && !(*wanted >> TACT_FORCE_SPRING & 1U)) {
         rc = tact_settings_fault(config, setting, err, "'spring_center' without 'spring'");
     }
     return rc;
@@ -57,13 +57,13 @@ static int read_force_numbers(const struct tact_device_config *config,
 {
     double gain = 1.0;
     double rate = 250.0;
-    double frequency = 60.0;
+    double vibration_frequency = 60.0;
     double timeout = tact_arming_default_timeout(config->period);
-    force->is_guarded = true;
+    force->is_guard_a_process = true;
     int rc = tact_settings_positive(config, "gain", &gain, err);
     rc = rc ? rc : tact_settings_positive(config, "rate", &rate, err);
-    rc = rc ? rc : tact_settings_positive(config, "frequency", &frequency, err);
-    rc = rc ? rc : tact_settings_flag(config, "guard", &force->is_guarded, err);
+    rc = rc ? rc : tact_settings_positive(config, "frequency", &vibration_frequency, err);
+    rc = rc ? rc : tact_settings_flag(config, "guard", &force->is_guard_a_process, err);
     rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &timeout, err);
     if (!rc && gain > 1.0) {
         rc = tact_settings_fault(config, tact_settings_find(config, "gain"), err,
@@ -73,12 +73,12 @@ static int read_force_numbers(const struct tact_device_config *config,
         rc = tact_settings_fault(config, tact_settings_find(config, "rate"), err,
                                  "expected 1 .. 1000 Hz, not %g", rate);
     }
-    if (!rc && !(frequency >= 1.0 && frequency <= 1000.0)) {
+    if (!rc && !(vibration_frequency >= 1.0 && vibration_frequency <= 1000.0)) {
         rc = tact_settings_fault(config, tact_settings_find(config, "frequency"), err,
-                                 "expected 1 .. 1000 Hz, not %g", frequency);
+                                 "expected 1 .. 1000 Hz, not %g", vibration_frequency);
     }
     force->plan.gain = (uint16_t)lrint(fmin(gain, 1.0) * 0xffff);
-    force->plan.wave_period_ms = (uint16_t)lrint(fmax(1000.0 / frequency, 1.0));
+    force->plan.wave_period_ms = (uint16_t)lrint(fmax(1000.0 / vibration_frequency, 1.0));
     force->period_ns = (int64_t)(1e9 / rate);
     force->arming.timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
     return rc;
@@ -137,7 +137,7 @@ int tact_evdev_force_open(const struct tact_device_config *config,
                                                      .plan = &force->plan,
                                                      .timeout_ns = force->arming.timeout_ns,
                                                      .period_ns = force->period_ns,
-                                                     .thread = !force->is_guarded};
+                                                     .thread = !force->is_guard_a_process};
     struct tact_error why = {0};
     struct tact_guard *guard = NULL;
     rc = tact_guard_start_force(&options, &guard, &why);
@@ -174,12 +174,12 @@ void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, i
 void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
                              struct tact_messages messages)
 {
-    int64_t slowest;
+    int64_t slowest_upload_ns;
     int failed;
     if (!force->count) {
         return;
     }
-    tact_guard_upload_count(force->arming.guard, &slowest, &failed);
+    tact_guard_upload_count(force->arming.guard, &slowest_upload_ns, &failed);
     if (failed) {
         tact_message(messages, TACT_MESSAGE_WARNING, "%s: the device refuses a force effect: %s",
                      name, strerror(-failed));
@@ -190,15 +190,16 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
 void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
                             struct tact_messages messages)
 {
-    int64_t slowest;
+    int64_t slowest_upload_ns;
     int failed;
     if (!force->count) {
         return;
     }
-    uint64_t uploads = tact_guard_upload_count(force->arming.guard, &slowest, &failed);
+    uint64_t upload_count =
+        tact_guard_upload_count(force->arming.guard, &slowest_upload_ns, &failed);
     tact_message(messages, TACT_MESSAGE_INFO,
                  "%s: %llu forces sent to the device, the slowest in %.1f ms", name,
-                 (unsigned long long)uploads, (double)slowest / 1e6);
+                 (unsigned long long)upload_count, (double)slowest_upload_ns / 1e6);
     tact_arming_report_gaps(&force->arming, name, messages);
     if (tact_guard_stop(force->arming.guard)) {
         tact_message(messages, TACT_MESSAGE_WARNING,

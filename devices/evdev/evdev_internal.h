@@ -16,7 +16,7 @@ enum { TACT_EVDEV_NODES = 256 }; /* maximum number of nodes that are examined */
 /* Criteria that select a device; empty texts match any. */
 struct tact_evdev_selector {
     char path[256];
-    char match[128];
+    char name_to_match[128];
     char serial[128];
     char phys[256];
     /* identity of a device that was found, to find the same one again */
@@ -40,7 +40,7 @@ struct tact_evdev_channel {
     unsigned int type;
     unsigned int code;
     enum tact_evdev_kind kind;
-    bool inverted;
+    bool is_inverted;
     bool measured;  /* from a calibration: */
     double span[4]; /* lowest, at rest, highest, half the width of rest [counts] */
 };
@@ -59,7 +59,7 @@ struct tact_evdev_layout {
     struct tact_evdev_channel channel[TACT_DEVICE_CHANNELS];
     /* dead zone as a fraction of the range; negative: the device's own */
     double dead_zone_fraction;
-    double relative_range;
+    double relative_axis_range;
     bool raw; /* channels have counts */
 };
 
@@ -76,8 +76,8 @@ struct tact_evdev_source {
 
 /* Result of a search. */
 struct tact_evdev_search {
-    int matching;
-    int readable_count;
+    int matching_device_count;
+    int readable_device_count;
     int refused; /* nodes without permission */
     int error;   /* the last negative errno of a node that did not open, or 0 */
 };
@@ -118,9 +118,9 @@ struct tact_evdev_force {
     /* number of force outputs; 0: none, and no other member is set */
     int count;
     int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each force output */
-    struct tact_force_plan plan;
+    struct tact_force_rendering_plan plan;
     int64_t period_ns;
-    bool is_guarded;
+    bool is_guard_a_process;
     struct tact_arming arming;
 };
 

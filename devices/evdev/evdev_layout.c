@@ -148,7 +148,8 @@ static void choose_default_channels(const struct tact_device_config *config,
 }
 
 /* Whether an axis is one-sided by default; *inverted: it rests at its maximum. */
-static bool is_one_sided_by_default(const struct libevdev *dev, unsigned int code, bool *inverted)
+static bool is_one_sided_by_default(const struct libevdev *dev, unsigned int code,
+                                    bool *is_inverted)
 {
     static const unsigned int one_sided_axis_codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
                                                         ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
@@ -161,7 +162,7 @@ static bool is_one_sided_by_default(const struct libevdev *dev, unsigned int cod
         return false;
     }
     double share = ((double)info->value - info->minimum) / ((double)info->maximum - info->minimum);
-    *inverted = share >= 0.9;
+    *is_inverted = share >= 0.9;
     return share <= 0.1 || share >= 0.9;
 }
 
@@ -170,7 +171,7 @@ static bool is_one_sided_by_calibration(struct tact_evdev_channel *channel)
 {
     const double *span = channel->span;
     double share = (span[1] - span[0]) / (span[2] - span[0]);
-    channel->inverted = share >= 0.9;
+    channel->is_inverted = share >= 0.9;
     return share <= 0.1 || share >= 0.9;
 }
 
@@ -179,7 +180,7 @@ static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kind
 {
     for (int i = 0; i < layout->count; i++) {
         struct tact_evdev_channel *channel = &layout->channel[i];
-        bool inverted = false;
+        bool is_inverted = false;
         if (channel->type == EV_KEY) {
             channel->kind = TACT_EVDEV_BUTTON;
         } else if (channel->type == EV_REL) {
@@ -187,9 +188,10 @@ static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kind
         } else if (should_guess_kinds && channel->measured) {
             channel->kind =
                 is_one_sided_by_calibration(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
-        } else if (should_guess_kinds && is_one_sided_by_default(dev, channel->code, &inverted)) {
+        } else if (should_guess_kinds &&
+                   is_one_sided_by_default(dev, channel->code, &is_inverted)) {
             channel->kind = TACT_EVDEV_ONE_SIDED;
-            channel->inverted = inverted;
+            channel->is_inverted = is_inverted;
         } else {
             channel->kind = TACT_EVDEV_CENTRED;
         }
@@ -197,9 +199,10 @@ static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kind
 }
 
 /* Marks the axes in the list `key` as one-sided, or as inverted. */
-static int set_side_of_listed_channels(const struct tact_device_config *config, const char *key,
-                                       bool is_one_sided, struct tact_evdev_layout *layout,
-                                       struct tact_error *err)
+static int mark_listed_axes_one_sided_or_inverted(const struct tact_device_config *config,
+                                                  const char *key, bool is_one_sided,
+                                                  struct tact_evdev_layout *layout,
+                                                  struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     const char *text = NULL;
@@ -209,7 +212,7 @@ static int set_side_of_listed_channels(const struct tact_device_config *config, 
         return rc;
     }
     for (int i = 0; i < layout->count && !is_one_sided; i++) {
-        layout->channel[i].inverted = false;
+        layout->channel[i].is_inverted = false;
     }
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
@@ -225,7 +228,7 @@ static int set_side_of_listed_channels(const struct tact_device_config *config, 
         if (is_one_sided) {
             layout->channel[i].kind = TACT_EVDEV_ONE_SIDED;
         } else {
-            layout->channel[i].inverted = true;
+            layout->channel[i].is_inverted = true;
         }
     }
     return 0;
@@ -292,8 +295,8 @@ static int read_axis_numbers(const struct tact_device_config *config,
                              struct tact_evdev_layout *layout, struct tact_error *err)
 {
     layout->dead_zone_fraction = -1.0;
-    layout->relative_range = 350.0;
-    int rc = tact_settings_positive(config, "relative_range", &layout->relative_range, err);
+    layout->relative_axis_range = 350.0;
+    int rc = tact_settings_positive(config, "relative_range", &layout->relative_axis_range, err);
     rc = rc ? rc : tact_settings_number(config, "deadzone", &layout->dead_zone_fraction, err);
     const struct tact_device_setting *dead_zone_fraction = tact_settings_find(config, "deadzone");
     if (rc == 0 && dead_zone_fraction &&
@@ -328,8 +331,8 @@ int tact_evdev_choose_channels(const struct tact_device_config *config, const st
     rc = rc ? rc : read_axis_settings(config, dev, layout, err);
     rc = rc ? rc : tact_settings_flag(config, "raw", &layout->raw, err);
     set_channel_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
-    rc = rc ? rc : set_side_of_listed_channels(config, "unsigned", true, layout, err);
-    rc = rc ? rc : set_side_of_listed_channels(config, "inverted", false, layout, err);
+    rc = rc ? rc : mark_listed_axes_one_sided_or_inverted(config, "unsigned", true, layout, err);
+    rc = rc ? rc : mark_listed_axes_one_sided_or_inverted(config, "inverted", false, layout, err);
     if (rc == 0 && layout->count == 0) {
         rc = tact_settings_fault(config, NULL, err, "'%s' has neither axes nor buttons",
                                  libevdev_get_name(dev));
@@ -351,8 +354,8 @@ static void set_measured_range(const struct tact_evdev_channel *channel,
 {
     bool is_one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
     range->rest = channel->span[1];
-    range->low = is_one_sided && !channel->inverted ? range->rest : channel->span[0];
-    range->high = is_one_sided && channel->inverted ? range->rest : channel->span[2];
+    range->low = is_one_sided && !channel->is_inverted ? range->rest : channel->span[0];
+    range->high = is_one_sided && channel->is_inverted ? range->rest : channel->span[2];
 }
 
 bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
@@ -365,8 +368,8 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
             return false;
         }
         double flat = 0.0;
-        range->low = -layout->relative_range;
-        range->high = layout->relative_range;
+        range->low = -layout->relative_axis_range;
+        range->high = layout->relative_axis_range;
         if (channel->type == EV_ABS) {
             const struct input_absinfo *info = libevdev_get_abs_info(source->dev, channel->code);
             range->low = info->minimum;
@@ -399,7 +402,7 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
     if (channel->kind == TACT_EVDEV_BUTTON) {
         return raw != 0 ? 1.0 : 0.0;
     }
-    double sign = channel->inverted ? -1.0 : 1.0;
+    double sign = channel->is_inverted ? -1.0 : 1.0;
     if (range->raw) {
         return raw;
     }
@@ -409,7 +412,7 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
     double off; /* from rest */
     double way; /* distance from rest to the end of the range in the direction of the value */
     if (channel->kind == TACT_EVDEV_ONE_SIDED) {
-        off = channel->inverted ? range->high - raw : raw - range->low;
+        off = channel->is_inverted ? range->high - raw : raw - range->low;
         way = range->high - range->low;
         sign = 1.0;
     } else {

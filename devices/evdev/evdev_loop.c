@@ -62,9 +62,9 @@ static bool read_pending_events(struct tact_evdev *self, int64_t now_ns)
 {
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct input_event event;
-        unsigned int read_mode_flag =
+        unsigned int libevdev_read_flag =
             self->is_resyncing ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL;
-        int rc = libevdev_next_event(self->active->dev, read_mode_flag, &event);
+        int rc = libevdev_next_event(self->active->dev, libevdev_read_flag, &event);
         if (rc == -EAGAIN && self->is_resyncing) {
             self->is_resyncing = false;
         } else if (rc == -EAGAIN) {
@@ -121,8 +121,8 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
     struct tact_evdev *self = data;
     (void)t;
     self->tick = tick;
-    if (!self->capture.started) {
-        self->capture.started = true;
+    if (!self->capture.is_capture_started) {
+        self->capture.is_capture_started = true;
         tact_evdev_capture_add_mark(&self->capture, tick, TACT_CAPTURE_START, now_ns);
     }
     if (!self->active) {
@@ -161,7 +161,7 @@ static void set_node_path(struct tact_evdev *self, const char *path)
 }
 
 /* Frees a source that the loop has handed back. */
-static void free_source_given_back(struct tact_evdev *self)
+static void free_lost_source(struct tact_evdev *self)
 {
     struct tact_evdev_source *source =
         atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
@@ -194,7 +194,7 @@ static void search_for_device(struct tact_evdev *self)
 void tact_evdev_monitor_device(void *data)
 {
     struct tact_evdev *self = data;
-    free_source_given_back(self);
+    free_lost_source(self);
     if (!self->monitored_source) {
         search_for_device(self);
     } else if (!tact_evdev_device_is_present(self->monitored_source)) {

@@ -25,24 +25,25 @@ struct reading {
         bool known;
         int32_t value; /* initial value, as the header describes it */
     } start[ABS_CNT];
-    struct tact_evdev_play *play;
+    struct tact_evdev_playback *playback;
 };
 
 /* Appends an event. NULL if out of memory, or if the file is too long. */
-static struct tact_evdev_captured *add_captured_event(struct reading *r)
+static struct tact_evdev_recorded_event *add_captured_event(struct reading *r)
 {
-    struct tact_evdev_play *play = r->play;
-    if (play->count == r->capacity) {
+    struct tact_evdev_playback *playback = r->playback;
+    if (playback->count == r->capacity) {
         size_t capacity = r->capacity ? 2 * r->capacity : 1024;
-        struct tact_evdev_captured *more =
-            capacity > MAX_CAPTURE_EVENTS ? NULL : realloc(play->event, capacity * sizeof *more);
+        struct tact_evdev_recorded_event *more =
+            capacity > MAX_CAPTURE_EVENTS ? NULL
+                                          : realloc(playback->event, capacity * sizeof *more);
         if (!more) {
             return NULL;
         }
-        play->event = more;
+        playback->event = more;
         r->capacity = capacity;
     }
-    struct tact_evdev_captured *event = &play->event[play->count++];
+    struct tact_evdev_recorded_event *event = &playback->event[playback->count++];
     memset(event, 0, sizeof *event);
     return event;
 }
@@ -91,7 +92,7 @@ static int parse_comment(struct reading *r, const char *line)
     const char *head = strstr(line, ", period ");
     if (!strncmp(line, "# tact device", 13) && head &&
         tact_number_scan(head, ", period %lf, clock %15s", &r->period, clock) == 2) {
-        r->play->monotonic = !strcmp(clock, "monotonic");
+        r->playback->is_clock_monotonic = !strcmp(clock, "monotonic");
         return r->period > 0.0 && r->period < 1e3 ? 0 : -EINVAL;
     }
     if (sscanf(line, "# tick %llu at %lld.%9lld", &tick, &seconds, &nanoseconds) == 3) {
@@ -99,12 +100,12 @@ static int parse_comment(struct reading *r, const char *line)
         if (seconds < 0 || seconds > UINT32_MAX || nanoseconds < 0 || !(since < 1e9)) {
             return -EINVAL;
         }
-        r->play->start_ns = seconds * 1000000000 + nanoseconds - llround(since * 1e9);
+        r->playback->start_ns = seconds * 1000000000 + nanoseconds - llround(since * 1e9);
     } else if (sscanf(line, "# end tick %llu", &tick) == 1) {
-        r->play->end = (double)tick * r->period;
+        r->playback->end = (double)tick * r->period;
     } else if (sscanf(line, "# lost tick %llu", &tick) == 1 ||
                sscanf(line, "# back tick %llu", &tick) == 1) {
-        struct tact_evdev_captured *mark = add_captured_event(r);
+        struct tact_evdev_recorded_event *mark = add_captured_event(r);
         if (!mark) {
             return -ENOMEM;
         }
@@ -135,20 +136,21 @@ static int parse_event(struct reading *r, const char *line)
     }
     const char *line_comment = strchr(line, '#');
     if (line_comment && !strncmp(line_comment, "# start", 7)) {
-        libevdev_set_event_value(r->play->dev, type, code, value);
+        libevdev_set_event_value(r->playback->dev, type, code, value);
         if (type == EV_ABS && code < ABS_CNT) {
-            r->play->reported[code] = true;
+            r->playback->reported[code] = true;
         }
         return 0;
     }
-    struct tact_evdev_captured *event = add_captured_event(r);
+    struct tact_evdev_recorded_event *event = add_captured_event(r);
     if (!event) {
         return -ENOMEM;
     }
-    *event = (struct tact_evdev_captured){.event_time_ns = seconds * 1000000000 + fraction * 1000,
-                                          .type = (uint16_t)type,
-                                          .code = (uint16_t)code,
-                                          .value = value};
+    *event =
+        (struct tact_evdev_recorded_event){.event_time_ns = seconds * 1000000000 + fraction * 1000,
+                                           .type = (uint16_t)type,
+                                           .code = (uint16_t)code,
+                                           .value = value};
     if (line_comment && sscanf(line_comment, "# tick %llu", &tick) == 1) {
         event->time = (double)tick * r->period;
         event->event_time_ns = strstr(line_comment, "state") ? 0 : event->event_time_ns;
@@ -174,7 +176,8 @@ static int parse_code_bits(struct reading *r, const char *line, int first[EV_CNT
             const unsigned int code = (unsigned int)(first[type] + bit);
             const struct input_absinfo none = {.maximum = 1};
             if ((bits >> bit & 1U) && (int)code <= most && type != EV_REP && type != EV_FF) {
-                libevdev_enable_event_code(r->play->dev, type, code, type == EV_ABS ? &none : NULL);
+                libevdev_enable_event_code(r->playback->dev, type, code,
+                                           type == EV_ABS ? &none : NULL);
             }
         }
         first[type] += 8;
@@ -200,25 +203,25 @@ static int parse_axis_description(struct reading *r, const char *line)
         }
     }
     info.value = (int)(((long long)info.minimum + info.maximum) / 2);
-    return libevdev_enable_event_code(r->play->dev, EV_ABS, code, &info) ? -EINVAL : 0;
+    return libevdev_enable_event_code(r->playback->dev, EV_ABS, code, &info) ? -EINVAL : 0;
 }
 
 /* Sets the initial position of axes. If the file does not state it, it is that of the first event,
  * and until then the middle of the range, which a message reports. */
 static void set_initial_axis_values(struct reading *r)
 {
-    struct libevdev *dev = r->play->dev;
+    struct libevdev *dev = r->playback->dev;
     size_t used = 0;
     for (unsigned int code = 0; code < ABS_MT_SLOT; code++) {
-        if (!libevdev_has_event_code(dev, EV_ABS, code) || r->play->reported[code]) {
+        if (!libevdev_has_event_code(dev, EV_ABS, code) || r->playback->reported[code]) {
             continue;
         }
         if (r->start[code].known) {
             libevdev_set_event_value(dev, EV_ABS, code, r->start[code].value);
-        } else if (used < sizeof r->play->axes_without_start_position) {
+        } else if (used < sizeof r->playback->axes_without_start_position) {
             const char *name = libevdev_event_code_get_name(EV_ABS, code);
-            int n = snprintf(r->play->axes_without_start_position + used,
-                             sizeof r->play->axes_without_start_position - used, "%s%s",
+            int n = snprintf(r->playback->axes_without_start_position + used,
+                             sizeof r->playback->axes_without_start_position - used, "%s%s",
                              used ? " " : "", name ? name : "?");
             used += n > 0 ? (size_t)n : 0;
         }
@@ -228,7 +231,7 @@ static void set_initial_axis_values(struct reading *r)
 static int parse_capture_line(struct reading *r, const char *line, int first[EV_CNT])
 {
     unsigned int id[4];
-    struct libevdev *dev = r->play->dev;
+    struct libevdev *dev = r->playback->dev;
     switch (line[0]) {
     case '#':
         return parse_comment(r, line);
@@ -285,18 +288,19 @@ static int read_recording_lines(struct reading *r)
     return !rc && ferror(r->file) ? -EIO : rc;
 }
 
-int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct tact_error *err)
+int tact_evdev_playback_open(const char *path, struct tact_evdev_playback *playback,
+                             struct tact_error *err)
 {
-    struct reading r = {.play = play, .file = fopen(path, "re"), .type = -1, .code = -1};
+    struct reading r = {.playback = playback, .file = fopen(path, "re"), .type = -1, .code = -1};
     tact_error_at(err, path, 0, 0, NULL);
     if (!r.file) {
         int rc = -errno;
         return tact_error_set(err, rc, "%s", strerror(-rc));
     }
-    play->dev = libevdev_new();
-    int rc = play->dev ? read_recording_lines(&r) : -ENOMEM;
+    playback->dev = libevdev_new();
+    int rc = playback->dev ? read_recording_lines(&r) : -ENOMEM;
     fclose(r.file);
-    if (!rc && !play->count && play->end == 0.0) {
+    if (!rc && !playback->count && playback->end == 0.0) {
         rc = tact_error_set(err, -EINVAL, "not a recording by evemu-record: it has no event");
     } else if (rc) {
         tact_error_at(err, NULL, r.line, 0, NULL);
@@ -307,30 +311,30 @@ int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct 
     if (!rc) {
         set_initial_axis_values(&r);
     }
-    if (play->end == 0.0 && play->count) {
-        play->end = play->event[play->count - 1].time;
+    if (playback->end == 0.0 && playback->count) {
+        playback->end = playback->event[playback->count - 1].time;
     }
     return rc;
 }
 
-void tact_evdev_play_close(struct tact_evdev_play *play)
+void tact_evdev_playback_close(struct tact_evdev_playback *playback)
 {
-    if (play) {
-        libevdev_free(play->dev);
-        free(play->event);
-        play->dev = NULL;
-        play->event = NULL;
+    if (playback) {
+        libevdev_free(playback->dev);
+        free(playback->event);
+        playback->dev = NULL;
+        playback->event = NULL;
     }
 }
 
 /* Offset from the recording's clock to the clock of this session [ns]. */
-static int64_t offset_to_recording_clock(const struct tact_evdev_play *play, double t,
+static int64_t offset_to_recording_clock(const struct tact_evdev_playback *playback, double t,
                                          int64_t now_ns)
 {
-    int64_t start = play->start_ns;
+    int64_t start = playback->start_ns;
     if (!start) {
-        for (size_t i = 0; i < play->count && !start; i++) {
-            start = play->event[i].event_time_ns;
+        for (size_t i = 0; i < playback->count && !start; i++) {
+            start = playback->event[i].event_time_ns;
         }
     }
     return now_ns - llround(t * 1e9) - start;
@@ -340,31 +344,32 @@ static void read_played_events(void *data, uint64_t tick, double t, int64_t now_
                                struct tact_device_input *in)
 {
     struct tact_evdev *self = data;
-    struct tact_evdev_play *play = self->play;
-    const int64_t shift = offset_to_recording_clock(play, t, now_ns);
+    struct tact_evdev_playback *playback = self->playback;
+    const int64_t shift = offset_to_recording_clock(playback, t, now_ns);
     (void)tick;
-    for (; play->next < play->count && play->event[play->next].time <= t + slack; play->next++) {
-        const struct tact_evdev_captured *captured_event = &play->event[play->next];
+    for (; playback->next < playback->count && playback->event[playback->next].time <= t + slack;
+         playback->next++) {
+        const struct tact_evdev_recorded_event *captured_event = &playback->event[playback->next];
         const struct input_event event = {.type = captured_event->type,
                                           .code = captured_event->code,
                                           .value = captured_event->value};
         if (captured_event->type == TACT_CAPTURE_LOST) {
             tact_evdev_release_buttons(self);
-            play->is_device_gone = true;
+            playback->is_device_gone = true;
         } else if (captured_event->type == TACT_CAPTURE_BACK) {
-            play->is_device_gone = false;
+            playback->is_device_gone = false;
             /* as after opening a device, whose initial state may come without an event */
             self->stamp_ns = now_ns;
         } else {
-            bool known = play->monotonic && captured_event->event_time_ns;
+            bool known = playback->is_clock_monotonic && captured_event->event_time_ns;
             tact_evdev_handle_event(self, &event,
                                     known ? captured_event->event_time_ns + shift : now_ns);
         }
     }
     tact_evdev_get_inputs(self, now_ns, in);
-    in->state = play->is_device_gone    ? TACT_DEVICE_LOST
-                : t > play->end + slack ? TACT_DEVICE_ENDED
-                                        : TACT_DEVICE_OK;
+    in->state = playback->is_device_gone    ? TACT_DEVICE_LOST
+                : t > playback->end + slack ? TACT_DEVICE_ENDED
+                                            : TACT_DEVICE_OK;
     if (self->force.count) {
         in->channel[self->layout.count] = 0.0; /* force_age */
     }
@@ -373,11 +378,11 @@ static void read_played_events(void *data, uint64_t tick, double t, int64_t now_
 static void close_event_playback(void *data)
 {
     struct tact_evdev *self = data;
-    tact_evdev_play_close(self->play);
-    free(self->play);
+    tact_evdev_playback_close(self->playback);
+    free(self->playback);
     free(self->active); /* the libevdev of the device belongs to the recording, which frees it */
     free(self);
 }
 
-const struct tact_device_ops tact_evdev_play_ops = {TACT_ABI(struct tact_device_ops),
-                                                    read_played_events, NULL, close_event_playback};
+const struct tact_device_ops tact_evdev_playback_ops = {
+    TACT_ABI(struct tact_device_ops), read_played_events, NULL, close_event_playback};

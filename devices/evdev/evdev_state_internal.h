@@ -18,7 +18,7 @@ struct tact_evdev {
     uint8_t channel_of_rel[REL_CNT];
     uint8_t channel_of_key[KEY_CNT];
     int64_t timeout_ns;
-    struct tact_evdev_play *play; /* a recording instead of a device, or NULL */
+    struct tact_evdev_playback *playback; /* a recording instead of a device, or NULL */
     /* of the loop */
     struct tact_evdev_source *active; /* NULL while lost */
     uint64_t tick;
@@ -48,7 +48,7 @@ extern const struct tact_device_ops tact_evdev_ops;
 void tact_evdev_monitor_device(void *data);
 
 /** Device operations of recordings. */
-extern const struct tact_device_ops tact_evdev_play_ops;
+extern const struct tact_device_ops tact_evdev_playback_ops;
 
 /** Copies the state of a device that was just opened. Real-time safe. */
 void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns);

@@ -41,13 +41,14 @@ static int play_effect_slot(struct tact_force *force, int slot, bool on, int64_t
     struct input_event event = make_playback_event(force->slot[slot].sent.id, on);
     int rc = write_force_events(force, &event, 1);
     if (rc == 0) {
-        force->slot[slot].playing = on;
+        force->slot[slot].is_playing = on;
         force->slot[slot].played_ns = now_ns;
     }
     return rc;
 }
 
-int tact_force_open(struct tact_force *force, const char *path, const struct tact_force_plan *plan)
+int tact_force_open(struct tact_force *force, const char *path,
+                    const struct tact_force_rendering_plan *plan)
 {
     unsigned char bits[FF_CNT / 8] = {0};
     memset(force, 0, sizeof *force);
@@ -101,7 +102,7 @@ int tact_force_mute(struct tact_force *force)
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
         if (force->slot[i].is_uploaded) {
             events[count++] = make_playback_event(force->slot[i].sent.id, 0);
-            force->slot[i].playing = false;
+            force->slot[i].is_playing = false;
         }
     }
     force->is_muted = true;
@@ -142,11 +143,12 @@ static bool is_same_effect(const struct tact_force *force, int slot, const struc
 /* Updates the effect of one slot. Returns 1 if it was uploaded, 0 if nothing was to be uploaded, or
  * a negative errno. */
 static int update_slot_effect(struct tact_force *force, int i, const struct ff_effect *effect,
-                              bool silent, int64_t stamp_ns, int64_t now_ns, int64_t period_ns)
+                              bool is_effect_silent, int64_t stamp_ns, int64_t now_ns,
+                              int64_t period_ns)
 {
     int rc = 0;
-    if (silent) {
-        rc = force->slot[i].playing ? play_effect_slot(force, i, false, now_ns) : 0;
+    if (is_effect_silent) {
+        rc = force->slot[i].is_playing ? play_effect_slot(force, i, false, now_ns) : 0;
         force->slot[i].stamp_ns = stamp_ns;
         return rc;
     }
@@ -158,7 +160,7 @@ static int update_slot_effect(struct tact_force *force, int i, const struct ff_e
         force->slot[i].next_upload_time_ns = now_ns + period_ns;
         rc = upload_effect(force, i, effect);
     }
-    if (!rc && (!force->slot[i].playing || now_ns - force->slot[i].played_ns >= REFRESH_NS)) {
+    if (!rc && (!force->slot[i].is_playing || now_ns - force->slot[i].played_ns >= REFRESH_NS)) {
         rc = play_effect_slot(force, i, true, now_ns);
     }
     force->slot[i].stamp_ns = rc ? force->slot[i].stamp_ns : stamp_ns;
@@ -169,12 +171,12 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
                     int64_t period_ns)
 {
     struct ff_effect effect[TACT_FORCE_SLOTS];
-    bool silent[TACT_FORCE_SLOTS];
-    tact_force_render_effects(&force->plan, level, effect, silent);
+    bool is_effect_silent[TACT_FORCE_SLOTS];
+    tact_force_render_effects(&force->plan, level, effect, is_effect_silent);
     for (int k = 0; k < TACT_FORCE_SLOTS; k++) {
         int i = (force->turn + k) % TACT_FORCE_SLOTS;
-        int rc = force->plan.type[i] ? update_slot_effect(force, i, &effect[i], silent[i], stamp_ns,
-                                                          now_ns, period_ns)
+        int rc = force->plan.type[i] ? update_slot_effect(force, i, &effect[i], is_effect_silent[i],
+                                                          stamp_ns, now_ns, period_ns)
                                      : 0;
         if (rc) {
             /* starts with another slot each time, so that with a slow driver every effect is
@@ -188,12 +190,13 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
 
 int64_t tact_force_oldest_unplayed_stamp(const struct tact_force *force)
 {
-    int64_t oldest = 0;
+    int64_t oldest_unplayed_stamp_ns = 0;
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
         int64_t stamp = force->slot[i].stamp_ns;
-        if (force->plan.type[i] && (oldest == 0 || stamp < oldest)) {
-            oldest = stamp;
+        if (force->plan.type[i] &&
+            (oldest_unplayed_stamp_ns == 0 || stamp < oldest_unplayed_stamp_ns)) {
+            oldest_unplayed_stamp_ns = stamp;
         }
     }
-    return oldest;
+    return oldest_unplayed_stamp_ns;
 }

@@ -11,21 +11,21 @@
 
 /** Force outputs of an input device. Its axes: x to the right, y towards the person. */
 enum tact_force_channel {
-    TACT_FORCE_X, /* force along x (and along y), -1 .. 1 of the maximum */
-    TACT_FORCE_Y,
-    TACT_FORCE_SPRING, /* spring that pulls to the centre, 0 .. 1 of the strongest */
-    TACT_FORCE_CENTER, /* position of that centre along x, -1 .. 1 */
-    TACT_FORCE_DAMPER, /* 0 .. 1: against speed */
+    TACT_FORCE_ALONG_X, /* force along x (and along y), -1 .. 1 of the maximum */
+    TACT_FORCE_ALONG_Y,
+    TACT_FORCE_SPRING,        /* spring that pulls to the centre, 0 .. 1 of the strongest */
+    TACT_FORCE_SPRING_CENTER, /* position of that centre along x, -1 .. 1 */
+    TACT_FORCE_DAMPER,        /* 0 .. 1: against speed */
     TACT_FORCE_FRICTION,
     TACT_FORCE_INERTIA,
-    TACT_FORCE_VIBRATION, /* level of a sine; the sign of this and the next does not matter */
-    TACT_FORCE_STRONG,    /* level of the heavy motor of a rumble pad, 0 .. 1 */
-    TACT_FORCE_WEAK,      /* level of the light motor of a rumble pad, 0 .. 1 */
+    TACT_FORCE_VIBRATION,    /* level of a sine; the sign of this and the next does not matter */
+    TACT_FORCE_STRONG_MOTOR, /* level of the heavy motor of a rumble pad, 0 .. 1 */
+    TACT_FORCE_WEAK_MOTOR,   /* level of the light motor of a rumble pad, 0 .. 1 */
     TACT_FORCE_CHANNELS
 };
 
 /** Slots for the different effects that are uploaded to the device. */
-enum tact_force_slot {
+enum tact_force_effect_slot {
     TACT_FORCE_CONSTANT_SLOT,
     TACT_FORCE_SPRING_SLOT,
     TACT_FORCE_DAMPER_SLOT,
@@ -37,7 +37,7 @@ enum tact_force_slot {
 };
 
 /** Plan of how a device renders the force outputs. */
-struct tact_force_plan {
+struct tact_force_rendering_plan {
     uint32_t wanted;                   /* bit mask of the requested force outputs */
     int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders each force output, or -1 */
     uint16_t type[TACT_FORCE_SLOTS];   /* type of the kernel's effect in each slot; 0: not used */
@@ -64,22 +64,22 @@ const char *tact_force_type_name(int type);
  * wave_period_ms: as in the plan. @return -1, or the first channel that cannot be rendered
  */
 int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
-                              struct tact_force_plan *plan);
+                              struct tact_force_rendering_plan *plan);
 
 /** Computes the effects for these levels, without ids; silent[i]: effect i need not be played. A
  * level that is not finite counts as 0; levels are clamped. Real-time safe. */
-void tact_force_render_effects(const struct tact_force_plan *plan, const double *level,
-                               struct ff_effect *effect, bool *silent);
+void tact_force_render_effects(const struct tact_force_rendering_plan *plan, const double *level,
+                               struct ff_effect *effect, bool *is_effect_silent);
 
 /** Force-feedback effects on an open device. */
 struct tact_force {
     int fd; /* -1: closed */
-    struct tact_force_plan plan;
+    struct tact_force_rendering_plan plan;
     bool is_muted; /* silenced: gain is 0 until the next tact_force_unmute() */
     struct {
         struct ff_effect sent;
         bool is_uploaded;
-        bool playing;
+        bool is_playing;
         int64_t played_ns;
         int64_t next_upload_time_ns; /* earliest time of the next upload */
         int64_t stamp_ns;            /* stamp of the levels on the device */
@@ -90,7 +90,8 @@ struct tact_force {
 
 /** Opens a device's node to play effects; muted at first. @retval 0, or a negative errno: -ENXIO
  * the device lacks the effects of the plan */
-int tact_force_open(struct tact_force *force, const char *path, const struct tact_force_plan *plan);
+int tact_force_open(struct tact_force *force, const char *path,
+                    const struct tact_force_rendering_plan *plan);
 
 /** Frees the effects and closes the node, if open. May block as long as the driver does. */
 void tact_force_close(struct tact_force *force);

@@ -35,12 +35,12 @@ struct effect_rendering {
 
 /* Effects that can render each force output, in order of preference; ended by type 0. */
 static const struct effect_rendering effect_renderings[TACT_FORCE_CHANNELS][7] = {
-    [TACT_FORCE_X] = {{TACT_FORCE_CONSTANT_SLOT, FF_CONSTANT},
-                      {TACT_FORCE_CONSTANT_SLOT, FF_SPRING},
-                      {TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC},
-                      {TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE},
-                      {TACT_FORCE_FRICTION_SLOT, FF_FRICTION},
-                      {TACT_FORCE_DAMPER_SLOT, FF_DAMPER}},
+    [TACT_FORCE_ALONG_X] = {{TACT_FORCE_CONSTANT_SLOT, FF_CONSTANT},
+                            {TACT_FORCE_CONSTANT_SLOT, FF_SPRING},
+                            {TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC},
+                            {TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE},
+                            {TACT_FORCE_FRICTION_SLOT, FF_FRICTION},
+                            {TACT_FORCE_DAMPER_SLOT, FF_DAMPER}},
     [TACT_FORCE_SPRING] = {{TACT_FORCE_SPRING_SLOT, FF_SPRING}},
     [TACT_FORCE_DAMPER] = {{TACT_FORCE_DAMPER_SLOT, FF_DAMPER},
                            {TACT_FORCE_FRICTION_SLOT, FF_FRICTION}},
@@ -50,17 +50,17 @@ static const struct effect_rendering effect_renderings[TACT_FORCE_CHANNELS][7] =
                             {TACT_FORCE_DAMPER_SLOT, FF_DAMPER}},
     [TACT_FORCE_VIBRATION] = {{TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC},
                               {TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE}},
-    [TACT_FORCE_STRONG] = {{TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE},
-                           {TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC}},
+    [TACT_FORCE_STRONG_MOTOR] = {{TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE},
+                                 {TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC}},
 };
 
 /* Index of the force output whose renderings a force output shares. */
 static int index_of_shared_renderings(int channel)
 {
-    return channel == TACT_FORCE_Y        ? TACT_FORCE_X
-           : channel == TACT_FORCE_CENTER ? TACT_FORCE_SPRING
-           : channel == TACT_FORCE_WEAK   ? TACT_FORCE_STRONG
-                                          : channel;
+    return channel == TACT_FORCE_ALONG_Y         ? TACT_FORCE_ALONG_X
+           : channel == TACT_FORCE_SPRING_CENTER ? TACT_FORCE_SPRING
+           : channel == TACT_FORCE_WEAK_MOTOR    ? TACT_FORCE_STRONG_MOTOR
+                                                 : channel;
 }
 
 static uint16_t waveform_of_effect_bits(const unsigned char *bits)
@@ -76,7 +76,7 @@ static uint16_t waveform_of_effect_bits(const unsigned char *bits)
 }
 
 int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
-                              struct tact_force_plan *plan)
+                              struct tact_force_rendering_plan *plan)
 {
     memset(plan->slot, 0xff, sizeof plan->slot);
     memset(plan->type, 0, sizeof plan->type);
@@ -120,8 +120,8 @@ static uint16_t unsigned_16_bit_level(double x)
 }
 
 /* Renders force_x and force_y as a constant force, or as a spring to a far centre. */
-static void render_constant_force_effect(const struct tact_force_plan *plan, double x, double y,
-                                         struct ff_effect *effect)
+static void render_constant_force_effect(const struct tact_force_rendering_plan *plan, double x,
+                                         double y, struct ff_effect *effect)
 {
     const double pi = 3.14159265358979323846;
     if (effect->type == FF_SPRING) {
@@ -132,7 +132,7 @@ static void render_constant_force_effect(const struct tact_force_plan *plan, dou
             c->right_coeff = c->left_coeff = axis[i] != 0.0 ? 0x7fff : 0;
             c->center = axis[i] < 0.0 ? -0x7fff : 0x7fff;
         }
-    } else if (plan->wanted >> TACT_FORCE_Y & 1U) {
+    } else if (plan->wanted >> TACT_FORCE_ALONG_Y & 1U) {
         /* the kernel's direction: 0x10000 is a full turn, from down (towards the person) via left
          */
         double turn = tact_atan2(-x, y) / (2.0 * pi);
@@ -154,8 +154,8 @@ static void render_condition_effect(double level, double center, struct ff_effec
 }
 
 /* Largest level of the force outputs in `mask` that the slot renders. */
-static double find_max_level(const struct tact_force_plan *plan, int slot, const double *level,
-                             uint32_t mask)
+static double find_max_level(const struct tact_force_rendering_plan *plan, int slot,
+                             const double *level, uint32_t mask)
 {
     double most = 0.0;
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
@@ -166,16 +166,18 @@ static double find_max_level(const struct tact_force_plan *plan, int slot, const
     return most;
 }
 
-static void render_effect_of_slot(const struct tact_force_plan *plan, int slot, const double *level,
-                                  struct ff_effect *effect, bool *silent)
+static void render_effect_of_slot(const struct tact_force_rendering_plan *plan, int slot,
+                                  const double *level, struct ff_effect *effect,
+                                  bool *is_effect_silent)
 {
-    const uint32_t centering_channels = 1U << TACT_FORCE_CENTER;
-    const uint32_t weak_channels = 1U << TACT_FORCE_WEAK | 1U << TACT_FORCE_VIBRATION;
+    const uint32_t centering_channels = 1U << TACT_FORCE_SPRING_CENTER;
+    const uint32_t weak_motor_channels = 1U << TACT_FORCE_WEAK_MOTOR | 1U << TACT_FORCE_VIBRATION;
     double most = find_max_level(plan, slot, level, ~centering_channels);
-    *silent = most == 0.0;
+    *is_effect_silent = most == 0.0;
     switch (slot) {
     case TACT_FORCE_CONSTANT_SLOT:
-        render_constant_force_effect(plan, level[TACT_FORCE_X], level[TACT_FORCE_Y], effect);
+        render_constant_force_effect(plan, level[TACT_FORCE_ALONG_X], level[TACT_FORCE_ALONG_Y],
+                                     effect);
         break;
     case TACT_FORCE_PERIODIC_SLOT:
         effect->u.periodic.waveform = plan->waveform;
@@ -184,22 +186,22 @@ static void render_effect_of_slot(const struct tact_force_plan *plan, int slot, 
         break;
     case TACT_FORCE_RUMBLE_SLOT:
         effect->u.rumble.strong_magnitude =
-            unsigned_16_bit_level(find_max_level(plan, slot, level, ~weak_channels));
+            unsigned_16_bit_level(find_max_level(plan, slot, level, ~weak_motor_channels));
         effect->u.rumble.weak_magnitude =
-            unsigned_16_bit_level(find_max_level(plan, slot, level, weak_channels));
+            unsigned_16_bit_level(find_max_level(plan, slot, level, weak_motor_channels));
         break;
     default:
         render_condition_effect(
-            most, slot == TACT_FORCE_SPRING_SLOT ? level[TACT_FORCE_CENTER] : 0.0, effect);
+            most, slot == TACT_FORCE_SPRING_SLOT ? level[TACT_FORCE_SPRING_CENTER] : 0.0, effect);
     }
 }
 
-void tact_force_render_effects(const struct tact_force_plan *plan, const double *level,
-                               struct ff_effect *effect, bool *silent)
+void tact_force_render_effects(const struct tact_force_rendering_plan *plan, const double *level,
+                               struct ff_effect *effect, bool *is_effect_silent)
 {
     double clamped_level[TACT_FORCE_CHANNELS];
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-        bool is_condition_coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_CENTER;
+        bool is_condition_coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_SPRING_CENTER;
         double value = i >= TACT_FORCE_VIBRATION ? fabs(level[i]) : level[i];
         clamped_level[i] = plan->wanted >> i & 1U
                                ? clamp_force_level(value, is_condition_coefficient ? 0.0 : -1.0)
@@ -207,12 +209,12 @@ void tact_force_render_effects(const struct tact_force_plan *plan, const double 
     }
     memset(effect, 0, TACT_FORCE_SLOTS * sizeof *effect);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
-        silent[i] = true;
+        is_effect_silent[i] = true;
         if (plan->type[i]) {
             effect[i].type = plan->type[i];
             effect[i].direction = 0x4000; /* left */
             effect[i].replay.length = LENGTH_MS;
-            render_effect_of_slot(plan, i, clamped_level, &effect[i], &silent[i]);
+            render_effect_of_slot(plan, i, clamped_level, &effect[i], &is_effect_silent[i]);
         }
     }
 }

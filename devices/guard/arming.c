@@ -20,21 +20,22 @@ void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int
     atomic_store_explicit(&guard->head->period_ns, (int64_t)(fmin(period, 3600.0) * 1e9),
                           memory_order_relaxed);
     arming->rearm_tick_count = (uint32_t)ceil(fmin(zero_time_before_rearming / period, 1e9));
-    arming->armed = tact_guard_trips(guard);
-    arming->reported_trip_count = arming->armed;
+    arming->armed_for_trip = tact_guard_trips(guard);
+    arming->reported_trip_count = arming->armed_for_trip;
     tact_guard_arm(guard);
 }
 
 void tact_arming_update(struct tact_arming *arming, const double *out, int count)
 {
-    bool all_zero = true;
+    bool are_outputs_zero = true;
     for (int i = 0; i < count; i++) {
-        all_zero = all_zero && out[i] == 0.0;
+        are_outputs_zero = are_outputs_zero && out[i] == 0.0;
     }
     arming->zero_tick_count =
-        all_zero ? arming->zero_tick_count + (arming->zero_tick_count < UINT32_MAX) : 0;
+        are_outputs_zero ? arming->zero_tick_count + (arming->zero_tick_count < UINT32_MAX) : 0;
     unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
-    atomic_store_explicit(&arming->sent, ((sent | 1U) + 1U) | all_zero, memory_order_relaxed);
+    atomic_store_explicit(&arming->sent, ((sent | 1U) + 1U) | are_outputs_zero,
+                          memory_order_relaxed);
 }
 
 int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
@@ -50,11 +51,12 @@ int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
         tact_guard_kill(arming->guard);
         atomic_store_explicit(&arming->alone, true, memory_order_relaxed);
     }
-    if (state == TACT_GUARD_INHIBITED && tact_guard_trips(arming->guard) != arming->armed) {
+    if (state == TACT_GUARD_INHIBITED &&
+        tact_guard_trips(arming->guard) != arming->armed_for_trip) {
         if (arming->zero_tick_count < arming->rearm_tick_count) {
             return TACT_DEVICE_STALE;
         }
-        arming->armed = tact_guard_trips(arming->guard);
+        arming->armed_for_trip = tact_guard_trips(arming->guard);
         *was_rearmed = true;
         tact_guard_arm(arming->guard);
     }
@@ -92,11 +94,12 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
                      name, (double)arming->timeout_ns / 1e6);
     }
     arming->reported_trip_count = wait ? arming->reported_trip_count : trips;
-    if (!arming->is_loss_reported && atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
+    if (!arming->is_guard_loss_reported &&
+        atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
         tact_message(
             messages, TACT_MESSAGE_ERROR,
             "%s: the guard has ended: the outputs are zero until the device is opened again", name);
-        arming->is_loss_reported = true;
+        arming->is_guard_loss_reported = true;
     }
 }
 

@@ -20,13 +20,13 @@ struct tact_arming {
     uint32_t rearm_tick_count; /* ticks of zeros after which it is armed again */
     /* of the loop */
     uint32_t zero_tick_count; /* consecutive ticks in which only zeros were sent */
-    uint32_t armed;           /* number of the trip for which the guard was armed last */
+    uint32_t armed_for_trip;  /* number of the trip for which the guard was armed last */
     /* the guard process has ended: outputs stay zero until the device is opened again */
     bool has_guard_ended;
     atomic_bool alone;
     atomic_uint sent; /* twice the count of ticks sent, plus 1 if the last one had only zeros */
     /* of the monitor */
-    bool is_loss_reported;
+    bool is_guard_loss_reported;
     bool awaits_second_poll; /* waiting for a second poll, to see whether the loop has ended
                               */
     unsigned int last_sent_count;

@@ -13,13 +13,14 @@
 
 static void *serve_force_thread(void *page)
 {
-    int64_t slept = tact_guard_suspended_time_bound();
-    const struct tact_guard_requests guard_requests = {.slept = &slept};
+    int64_t suspended_time_at_start = tact_guard_suspended_time_bound();
+    const struct tact_guard_requests guard_requests = {.suspended_time_at_start =
+                                                           &suspended_time_at_start};
     tact_guard_serve_force(page, &guard_requests);
     return NULL;
 }
 
-static int launch_guard_thread(const struct tact_force_page *content, struct tact_guard **out,
+static int launch_guard_thread(const struct tact_guard_force_page *content, struct tact_guard **out,
                                struct tact_error *err)
 {
     struct tact_guard *guard = calloc(1, sizeof *guard);
@@ -35,8 +36,8 @@ static int launch_guard_thread(const struct tact_force_page *content, struct tac
     guard->size = sizeof *content;
     const struct tact_thread_options options = {.name = "tact-force"};
     int rc = tact_thread_start(&guard->thread, &options, serve_force_thread, guard->head);
-    guard->is_thread = rc == 0;
-    while (!rc && !atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
+    guard->is_guard_thread = rc == 0;
+    while (!rc && !atomic_load_explicit(&guard->head->is_guard_ready, memory_order_acquire)) {
         const struct timespec ms = {.tv_nsec = 1000000};
         nanosleep(&ms, NULL);
     }
@@ -59,7 +60,7 @@ int tact_guard_start_force(const struct tact_guard_force_options *options, struc
                               "the options of the guard are invalid: timeout and upload period "
                               "must be positive, and the path shorter than 256 bytes");
     }
-    struct tact_force_page *page = calloc(1, sizeof *page);
+    struct tact_guard_force_page *page = calloc(1, sizeof *page);
     if (!page) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
@@ -77,34 +78,36 @@ int tact_guard_start_force(const struct tact_guard_force_options *options, struc
 
 void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_t stamp_ns)
 {
-    struct tact_force_page *page = (struct tact_force_page *)guard->head;
-    uint32_t beat = tact_guard_next_heartbeat_number(guard, tact_clock_now());
-    uint32_t slot = beat % TACT_GUARD_SLOTS;
+    struct tact_guard_force_page *page = (struct tact_guard_force_page *)guard->head;
+    uint32_t heartbeat_number = tact_guard_next_heartbeat_number(guard, tact_clock_now());
+    uint32_t slot = heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS;
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         atomic_store_explicit(&page->level[slot][i], level[i], memory_order_relaxed);
     }
     atomic_store_explicit(&page->stamp[slot], stamp_ns, memory_order_relaxed);
-    atomic_store_explicit(&guard->head->beat, beat, memory_order_release);
+    atomic_store_explicit(&guard->head->heartbeat_number, heartbeat_number, memory_order_release);
 }
 
 void tact_guard_set_path(struct tact_guard *guard, const char *path)
 {
-    struct tact_force_page *page = (struct tact_force_page *)guard->head;
-    uint32_t path_count = atomic_load_explicit(&page->path_count, memory_order_relaxed) + 1;
-    snprintf(page->path[path_count % 2], sizeof page->path[0], "%s", path ? path : "");
-    atomic_store_explicit(&page->path_count, path_count, memory_order_release);
+    struct tact_guard_force_page *page = (struct tact_guard_force_page *)guard->head;
+    uint32_t path_change_count =
+        atomic_load_explicit(&page->path_change_count, memory_order_relaxed) + 1;
+    snprintf(page->path[path_change_count % 2], sizeof page->path[0], "%s", path ? path : "");
+    atomic_store_explicit(&page->path_change_count, path_change_count, memory_order_release);
 }
 
 int64_t tact_guard_last_played_stamp(const struct tact_guard *guard)
 {
-    const struct tact_force_page *page = (const struct tact_force_page *)guard->head;
+    const struct tact_guard_force_page *page = (const struct tact_guard_force_page *)guard->head;
     return atomic_load_explicit(&page->played_ns, memory_order_acquire);
 }
 
-uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_ns, int *failed)
+uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_upload_ns,
+                                 int *failed)
 {
-    struct tact_force_page *page = (struct tact_force_page *)guard->head;
-    *slowest_ns = atomic_load_explicit(&page->slowest_ns, memory_order_relaxed);
+    struct tact_guard_force_page *page = (struct tact_guard_force_page *)guard->head;
+    *slowest_upload_ns = atomic_load_explicit(&page->slowest_upload_ns, memory_order_relaxed);
     *failed = atomic_exchange_explicit(&page->failed, 0, memory_order_relaxed);
     return atomic_load_explicit(&page->uploads, memory_order_relaxed);
 }

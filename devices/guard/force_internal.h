@@ -11,7 +11,7 @@
 
 struct tact_guard_force_options {
     const char *path; /* node of the device */
-    const struct tact_force_plan *plan;
+    const struct tact_force_rendering_plan *plan;
     int64_t timeout_ns; /* longest time between two heartbeats */
     int64_t period_ns;  /* minimum time between two uploads of an effect */
     bool thread;        /* a thread instead of a process */
@@ -34,6 +34,7 @@ int64_t tact_guard_last_played_stamp(const struct tact_guard *guard);
 
 /** Number of uploads, the longest of them [ns], and the latest failure of the device (negative
  * errno or 0), reported once. */
-uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_ns, int *failed);
+uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_upload_ns,
+                                 int *failed);
 
 #endif

@@ -35,8 +35,8 @@ static double find_increase(double *unlimited_part, const double *from, const do
 
 /* Changes a part of what is sent toward the wanted one, by at most its rate limit times step_ns.
  * Returns false once the wanted one is reached. */
-static bool raise_toward_wanted(struct tact_guard_gap *gap, int part, const double *wanted,
-                                int64_t step_ns)
+static bool raise_part_toward_wanted(struct tact_guard_gap *gap, int part, const double *wanted,
+                                     int64_t step_ns)
 {
     double *sent = gap->sent + COMPONENTS * part, *before = gap->before + COMPONENTS * part;
     double unlimited_part[COMPONENTS];
@@ -75,48 +75,53 @@ static void start_limited_rise(struct tact_guard_gap *gap, int64_t length_ns)
 }
 
 bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
-                           int64_t shortest_ns)
+                           int64_t shortest_gap_ns)
 {
-    const int64_t since_ns = now_ns - gap->chosen_ns, longest_ns = shortest_ns / 2;
-    const int64_t length_ns = gap->is_burst && gap->ahead_ns > since_ns ? gap->ahead_ns : since_ns;
-    const bool gap_has_ended = gap->chosen_ns != 0 && length_ns > shortest_ns;
-    const int64_t step_ns = since_ns < longest_ns ? since_ns : longest_ns;
-    bool is_reduced = false;
+    const int64_t time_since_choice_ns = now_ns - gap->last_choice_ns,
+                  max_step_ns = shortest_gap_ns / 2;
+    const int64_t length_ns = gap->is_burst && gap->ahead_ns > time_since_choice_ns
+                                  ? gap->ahead_ns
+                                  : time_since_choice_ns;
+    const bool gap_has_ended = gap->last_choice_ns != 0 && length_ns > shortest_gap_ns;
+    const int64_t step_ns = time_since_choice_ns < max_step_ns ? time_since_choice_ns : max_step_ns;
+    bool is_force_reduced = false;
     if (gap_has_ended) {
         start_limited_rise(gap, length_ns);
     }
     for (int part = 0; part < gap->parts; part++) {
         if (gap->length_ns[part] > 0 &&
-            raise_toward_wanted(gap, part, wanted + COMPONENTS * part, step_ns)) {
-            is_reduced = true;
+            raise_part_toward_wanted(gap, part, wanted + COMPONENTS * part, step_ns)) {
+            is_force_reduced = true;
         } else {
             gap->length_ns[part] = 0;
             memcpy(gap->sent + COMPONENTS * part, wanted + COMPONENTS * part,
                    COMPONENTS * sizeof *wanted);
         }
     }
-    gap->chosen_ns = now_ns;
-    return gap_has_ended && is_reduced;
+    gap->last_choice_ns = now_ns;
+    return gap_has_ended && is_force_reduced;
 }
 
-void tact_guard_count_beats(struct tact_guard_gap *gap, uint32_t beat, int64_t period_ns,
-                            int64_t now_ns)
+void tact_guard_count_heartbeats(struct tact_guard_gap *gap, uint32_t heartbeat_number,
+                                 int64_t period_ns, int64_t now_ns)
 {
-    const int64_t since_ns = now_ns - gap->chosen_ns;
-    const int64_t ticks_ns = (int64_t)(uint32_t)(beat - gap->beat) * period_ns;
-    const int64_t ahead_ns = gap->ahead_ns + ticks_ns - 2 * since_ns;
-    gap->is_burst = ticks_ns > 2 * since_ns;
+    const int64_t time_since_choice_ns = now_ns - gap->last_choice_ns;
+    const int64_t ticks_ns =
+        (int64_t)(uint32_t)(heartbeat_number - gap->heartbeat_number) * period_ns;
+    const int64_t ahead_ns = gap->ahead_ns + ticks_ns - 2 * time_since_choice_ns;
+    gap->is_burst = ticks_ns > 2 * time_since_choice_ns;
     gap->ahead_ns = ahead_ns > 0 ? ahead_ns : 0;
-    gap->beat = beat;
+    gap->heartbeat_number = heartbeat_number;
 }
 
-void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, uint32_t beat,
-                                   int64_t now_ns, int64_t shortest_ns,
-                                   struct tact_guard_page_header *head)
+void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted,
+                                   uint32_t heartbeat_number, int64_t now_ns,
+                                   int64_t shortest_gap_ns, struct tact_guard_page_header *head)
 {
-    tact_guard_count_beats(gap, beat, atomic_load_explicit(&head->period_ns, memory_order_relaxed),
-                           now_ns);
-    if (tact_guard_bridge_gap(gap, wanted, now_ns, shortest_ns)) {
+    tact_guard_count_heartbeats(gap, heartbeat_number,
+                                atomic_load_explicit(&head->period_ns, memory_order_relaxed),
+                                now_ns);
+    if (tact_guard_bridge_gap(gap, wanted, now_ns, shortest_gap_ns)) {
         atomic_fetch_add_explicit(&head->gaps, 1, memory_order_relaxed);
         if (gap->last_ns > atomic_load_explicit(&head->longest_gap_ns, memory_order_relaxed)) {
             atomic_store_explicit(&head->longest_gap_ns, gap->last_ns, memory_order_relaxed);
@@ -124,16 +129,18 @@ void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wan
     }
 }
 
-void tact_guard_add_call(struct tact_guard_calls *calls, int64_t duration_ns)
+void tact_guard_add_driver_call(struct tact_guard_driver_calls *driver_calls, int64_t duration_ns)
 {
-    if (calls->count == 0 || duration_ns < calls->shortest_ns) {
-        calls->shortest_ns = duration_ns;
+    if (driver_calls->count == 0 || duration_ns < driver_calls->shortest_ns) {
+        driver_calls->shortest_ns = duration_ns;
     }
-    calls->count += calls->count < USUAL_CALLS;
+    driver_calls->count += driver_calls->count < USUAL_CALLS;
 }
 
-int64_t tact_guard_shortest_gap(const struct tact_guard_calls *calls, int64_t timeout_ns)
+int64_t tact_guard_shortest_gap(const struct tact_guard_driver_calls *driver_calls,
+                                int64_t timeout_ns)
 {
-    const int64_t two_calls_ns = calls->count == USUAL_CALLS ? 2 * calls->shortest_ns : 0;
+    const int64_t two_calls_ns =
+        driver_calls->count == USUAL_CALLS ? 2 * driver_calls->shortest_ns : 0;
     return two_calls_ns > timeout_ns ? two_calls_ns : timeout_ns;
 }

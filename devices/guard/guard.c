@@ -39,14 +39,15 @@ int tact_guard_start(const struct tact_guard_options *options, struct tact_guard
 void tact_guard_send(struct tact_guard *guard, const uint32_t (*words)[2], int64_t now_ns)
 {
     struct tact_guard_page *page = (struct tact_guard_page *)guard->head;
-    uint32_t beat = tact_guard_next_heartbeat_number(guard, now_ns);
+    uint32_t heartbeat_number = tact_guard_next_heartbeat_number(guard, now_ns);
     for (int i = 0; i < page->output_count; i++) {
         for (int k = 0; k < 2; k++) {
-            atomic_store_explicit(&page->slot[beat % TACT_GUARD_SLOTS][i][k], words[i][k],
-                                  memory_order_relaxed);
+            atomic_store_explicit(&page->slot[heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS][i][k],
+                                  words[i][k], memory_order_relaxed);
         }
     }
-    atomic_store_explicit(&page->stamp[beat % TACT_GUARD_SLOTS], now_ns, memory_order_relaxed);
-    atomic_store_explicit(&guard->head->beat, beat, memory_order_release);
-    syscall(SYS_futex, &guard->head->beat, FUTEX_WAKE, 1, NULL, NULL, 0);
+    atomic_store_explicit(&page->stamp[heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS], now_ns,
+                          memory_order_relaxed);
+    atomic_store_explicit(&guard->head->heartbeat_number, heartbeat_number, memory_order_release);
+    syscall(SYS_futex, &guard->head->heartbeat_number, FUTEX_WAKE, 1, NULL, NULL, 0);
 }

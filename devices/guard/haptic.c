@@ -6,49 +6,50 @@
 #include "devices/guard/process_internal.h"
 #include "rt/clock.h"
 
-int tact_guard_start_haptic(struct tact_haptic_page *content, const char *what,
-                            struct tact_guard **out, struct tact_haptic_page **page,
+int tact_guard_start_haptic(struct tact_guard_haptic_page *content, const char *what,
+                            struct tact_guard **out, struct tact_guard_haptic_page **page,
                             struct tact_error *err)
 {
-    content->head.timeout_ns = content->choice.timeout_ns;
+    content->head.timeout_ns = content->device_choice.timeout_ns;
     if (content->head.timeout_ns <= 0) {
         return tact_error_set(err, -EINVAL, "bad options of the guard");
     }
     content->head.size = sizeof *content;
     content->head.kind = TACT_GUARD_HAPTIC;
     const int rc = tact_guard_start_with_page(&content->head, what, out, err);
-    *page = rc ? NULL : (struct tact_haptic_page *)(*out)->head;
+    *page = rc ? NULL : (struct tact_guard_haptic_page *)(*out)->head;
     return rc;
 }
 
-void tact_guard_send_haptic(struct tact_guard *guard, const double wrench[TACT_HAPTIC_WRENCH],
-                            int64_t pose_stamp_ns)
+void tact_guard_send_haptic(struct tact_guard *guard,
+                            const double wrench[TACT_HAPTIC_WRENCH_NUMBERS], int64_t pose_stamp_ns)
 {
-    struct tact_haptic_page *page = (struct tact_haptic_page *)guard->head;
+    struct tact_guard_haptic_page *page = (struct tact_guard_haptic_page *)guard->head;
     const int64_t now_ns = tact_clock_now();
-    const uint32_t beat = tact_guard_next_heartbeat_number(guard, now_ns);
-    const uint32_t slot = beat % TACT_GUARD_SLOTS;
-    for (int i = 0; i < TACT_HAPTIC_WRENCH; i++) {
+    const uint32_t heartbeat_number = tact_guard_next_heartbeat_number(guard, now_ns);
+    const uint32_t slot = heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS;
+    for (int i = 0; i < TACT_HAPTIC_WRENCH_NUMBERS; i++) {
         atomic_store_explicit(&page->wrench[slot][i], wrench[i], memory_order_relaxed);
     }
     atomic_store_explicit(&page->pose_stamp[slot], pose_stamp_ns, memory_order_relaxed);
     atomic_store_explicit(&page->stamp[slot], now_ns, memory_order_relaxed);
-    atomic_store_explicit(&guard->head->beat, beat, memory_order_release);
+    atomic_store_explicit(&guard->head->heartbeat_number, heartbeat_number, memory_order_release);
 }
 
-void tact_guard_read_haptic(const struct tact_haptic_page *page, double pose[TACT_HAPTIC_POSE],
-                            uint32_t *buttons, int64_t *stamp_ns)
+void tact_guard_read_haptic(const struct tact_guard_haptic_page *page,
+                            double pose[TACT_HAPTIC_POSE_NUMBERS], uint32_t *buttons,
+                            int64_t *stamp_ns)
 {
-    for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
+    for (int tries = 0; tries < TACT_GUARD_HEARTBEAT_SLOTS; tries++) {
         const uint32_t count = atomic_load_explicit(&page->pose_count, memory_order_acquire);
-        const uint32_t slot = count % TACT_GUARD_SLOTS;
-        for (int i = 0; i < TACT_HAPTIC_POSE; i++) {
+        const uint32_t slot = count % TACT_GUARD_HEARTBEAT_SLOTS;
+        for (int i = 0; i < TACT_HAPTIC_POSE_NUMBERS; i++) {
             pose[i] = atomic_load_explicit(&page->pose[slot].value[i], memory_order_acquire);
         }
         *buttons = atomic_load_explicit(&page->pose[slot].buttons, memory_order_acquire);
         *stamp_ns = atomic_load_explicit(&page->pose[slot].stamp_ns, memory_order_acquire);
         if (atomic_load_explicit(&page->pose_count, memory_order_acquire) - count <
-            TACT_GUARD_SLOTS - 1) {
+            TACT_GUARD_HEARTBEAT_SLOTS - 1) {
             return;
         }
     }

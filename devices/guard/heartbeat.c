@@ -7,9 +7,9 @@
 
 enum { MIN_SLEEP_NS = 10000000 }; /* [ns] shortest system sleep (suspend) that is detected */
 
-static bool has_controller_process_ended(int process)
+static bool has_controller_process_ended(int controller_process)
 {
-    struct pollfd fd = {.fd = process, .events = POLLIN};
+    struct pollfd fd = {.fd = controller_process, .events = POLLIN};
     return poll(&fd, 1, 0) > 0;
 }
 
@@ -18,17 +18,18 @@ int tact_guard_must_end(const struct tact_guard_page_header *head,
 {
     return atomic_load_explicit(&head->must_guard_quit, memory_order_acquire) ||
            (guard_requests->end && *guard_requests->end) ||
-           (guard_requests->controller &&
+           (guard_requests->controller_pidfd &&
             atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
-            has_controller_process_ended(guard_requests->controller));
+            has_controller_process_ended(guard_requests->controller_pidfd));
 }
 
 void tact_guard_lock_memory(bool loads_libraries)
 {
     struct rlimit limit;
-    const bool is_unlimited =
+    const bool is_locked_memory_unlimited =
         getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
-    mlockall(loads_libraries && !is_unlimited ? MCL_CURRENT : MCL_CURRENT | MCL_FUTURE);
+    mlockall(loads_libraries && !is_locked_memory_unlimited ? MCL_CURRENT
+                                                            : MCL_CURRENT | MCL_FUTURE);
 }
 
 static int64_t read_clock_ns(clockid_t clock)
@@ -58,58 +59,62 @@ int tact_guard_zero_requested(const struct tact_guard_requests *guard_requests)
     if (reported) {
         *guard_requests->zero_outputs = 0;
     }
-    if (guard_requests->slept) {
-        const int64_t slept = lower_bound_of_suspended_time();
-        if (slept > *guard_requests->slept + MIN_SLEEP_NS) {
-            *guard_requests->slept = slept;
+    if (guard_requests->suspended_time_at_start) {
+        const int64_t suspended_time_at_start = lower_bound_of_suspended_time();
+        if (suspended_time_at_start > *guard_requests->suspended_time_at_start + MIN_SLEEP_NS) {
+            *guard_requests->suspended_time_at_start = suspended_time_at_start;
             reported = 1;
         }
     }
     return reported;
 }
 
-static void publish_guard_state(struct tact_guard_heartbeat *heart, enum tact_guard_state state)
+static void publish_guard_state(struct tact_guard_heartbeat *heartbeat, enum tact_guard_state state)
 {
-    heart->state = state;
-    atomic_store_explicit(&heart->head->trips, heart->trips, memory_order_relaxed);
-    atomic_store_explicit(&heart->head->state, (uint32_t)state, memory_order_release);
+    heartbeat->state = state;
+    atomic_store_explicit(&heartbeat->head->trips, heartbeat->trips, memory_order_relaxed);
+    atomic_store_explicit(&heartbeat->head->state, (uint32_t)state, memory_order_release);
 }
 
-void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heart,
+void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heartbeat,
                                 struct tact_guard_page_header *head)
 {
-    *heart = (struct tact_guard_heartbeat){.head = head, .trips = 1};
-    publish_guard_state(heart, TACT_GUARD_INHIBITED);
+    *heartbeat = (struct tact_guard_heartbeat){.head = head, .trips = 1};
+    publish_guard_state(heartbeat, TACT_GUARD_INHIBITED);
 }
 
-bool tact_guard_take_beat(struct tact_guard_heartbeat *heart)
+bool tact_guard_take_new_heartbeat(struct tact_guard_heartbeat *heartbeat)
 {
-    const uint32_t beat = atomic_load_explicit(&heart->head->beat, memory_order_acquire);
-    if (beat == heart->beat) {
+    const uint32_t heartbeat_number =
+        atomic_load_explicit(&heartbeat->head->heartbeat_number, memory_order_acquire);
+    if (heartbeat_number == heartbeat->heartbeat_number) {
         return false;
     }
-    heart->beat = beat;
-    if (heart->state == TACT_GUARD_INHIBITED &&
-        atomic_load_explicit(&heart->head->armed, memory_order_relaxed) == heart->trips) {
-        publish_guard_state(heart, TACT_GUARD_PASSING);
+    heartbeat->heartbeat_number = heartbeat_number;
+    if (heartbeat->state == TACT_GUARD_INHIBITED &&
+        atomic_load_explicit(&heartbeat->head->armed_for_trip, memory_order_relaxed) ==
+            heartbeat->trips) {
+        publish_guard_state(heartbeat, TACT_GUARD_PASSING);
     }
     return true;
 }
 
-void tact_guard_answer_beat(struct tact_guard_heartbeat *heart, int64_t stamp_ns, int64_t now)
+void tact_guard_acknowledge_heartbeat(struct tact_guard_heartbeat *heartbeat, int64_t stamp_ns,
+                                      int64_t now)
 {
-    heart->heartbeat_ns = stamp_ns > 0 && stamp_ns <= now ? stamp_ns : now;
-    atomic_store_explicit(&heart->head->handled_heartbeat, heart->beat, memory_order_release);
+    heartbeat->heartbeat_age_start_ns = stamp_ns > 0 && stamp_ns <= now ? stamp_ns : now;
+    atomic_store_explicit(&heartbeat->head->handled_heartbeat, heartbeat->heartbeat_number,
+                          memory_order_release);
 }
 
-bool tact_guard_is_beat_overdue(const struct tact_guard_heartbeat *heart, int64_t now)
+bool tact_guard_is_heartbeat_overdue(const struct tact_guard_heartbeat *heartbeat, int64_t now)
 {
-    return heart->state == TACT_GUARD_PASSING &&
-           now - heart->heartbeat_ns >= heart->head->timeout_ns;
+    return heartbeat->state == TACT_GUARD_PASSING &&
+           now - heartbeat->heartbeat_age_start_ns >= heartbeat->head->timeout_ns;
 }
 
-void tact_guard_trip(struct tact_guard_heartbeat *heart)
+void tact_guard_trip(struct tact_guard_heartbeat *heartbeat)
 {
-    heart->trips++;
-    publish_guard_state(heart, TACT_GUARD_INHIBITED);
+    heartbeat->trips++;
+    publish_guard_state(heartbeat, TACT_GUARD_INHIBITED);
 }

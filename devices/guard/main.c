@@ -55,31 +55,32 @@ static void set_up_guard_process(bool loads_libraries)
 }
 
 static const size_t page_sizes[] = {[TACT_GUARD_BOARD] = sizeof(struct tact_guard_page),
-                                    [TACT_GUARD_FORCE] = sizeof(struct tact_force_page),
-                                    [TACT_GUARD_HAPTIC] = sizeof(struct tact_haptic_page)};
+                                    [TACT_GUARD_FORCE] = sizeof(struct tact_guard_force_page),
+                                    [TACT_GUARD_HAPTIC] = sizeof(struct tact_guard_haptic_page)};
 enum { KINDS = sizeof page_sizes / sizeof *page_sizes };
 
 int main(void)
 {
     struct stat st;
-    if (fstat(TACT_GUARD_FD, &st) || st.st_size < (off_t)sizeof(struct tact_guard_page_header)) {
+    if (fstat(TACT_GUARD_PAGE_FD, &st) ||
+        st.st_size < (off_t)sizeof(struct tact_guard_page_header)) {
         fputs("tact-guard zeroes the outputs of devices when tact stops; tact starts it, people do "
               "not\n",
               stderr);
         return 2;
     }
     void *page =
-        mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, TACT_GUARD_FD, 0);
+        mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, TACT_GUARD_PAGE_FD, 0);
     const struct tact_guard_page_header *head = page;
     if (page == MAP_FAILED || head->size != (uint64_t)st.st_size || head->kind < 0 ||
         head->kind >= KINDS || head->size != page_sizes[head->kind]) {
         return 2;
     }
-    int64_t slept = tact_guard_suspended_time_bound();
-    const struct tact_guard_requests requests = {&end_requested, &zero_requested, &slept,
-                                                 TACT_GUARD_CONTROLLER_FD};
+    int64_t suspended_time_at_start = tact_guard_suspended_time_bound();
+    const struct tact_guard_requests requests = {
+        &end_requested, &zero_requested, &suspended_time_at_start, TACT_GUARD_CONTROLLER_FD};
     /* close descriptors inherited from the controller */
-    close(TACT_GUARD_FD);
+    close(TACT_GUARD_PAGE_FD);
     syscall(SYS_close_range, TACT_GUARD_CONTROLLER_FD + 1, ~0U, 0);
     set_up_guard_process(head->kind == TACT_GUARD_HAPTIC);
     if (head->kind == TACT_GUARD_FORCE) {

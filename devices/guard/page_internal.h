@@ -8,11 +8,11 @@
 #include "../makers/maker_internal.h"
 #include "guard.h"
 
-#define TACT_GUARD_FD 3 /* file descriptor of the shared page in the guard process */
+#define TACT_GUARD_PAGE_FD 3 /* file descriptor of the shared page in the guard process */
 /* file descriptor (pidfd) of the controller in the guard process */
 #define TACT_GUARD_CONTROLLER_FD 4
 /* number of the last heartbeats whose data a page keeps: a power of two */
-#define TACT_GUARD_SLOTS 4
+#define TACT_GUARD_HEARTBEAT_SLOTS 4
 
 enum tact_guard_kind { TACT_GUARD_BOARD, TACT_GUARD_FORCE, TACT_GUARD_HAPTIC };
 
@@ -24,15 +24,16 @@ struct tact_guard_page_header {
     int32_t kind;
     int64_t timeout_ns;
     /* written by the controller */
-    /* number of the last heartbeat, a futex; its data are in slot beat % TACT_GUARD_SLOTS */
-    _Atomic uint32_t beat;
-    _Atomic uint32_t armed; /* number of the trip after which outputs may pass again */
+    /* number of the last heartbeat, a futex; its data are in slot beat % TACT_GUARD_HEARTBEAT_SLOTS
+     */
+    _Atomic uint32_t heartbeat_number;
+    _Atomic uint32_t armed_for_trip; /* number of the trip after which outputs may pass again */
     _Atomic uint32_t must_guard_quit;
     _Atomic int64_t period_ns; /* period of the heartbeats; 0: not known */
     /* written by the guard */
-    _Atomic uint32_t ready; /* 1 once the guard has claimed the outputs, or failed to */
-    _Atomic int32_t error;  /* negative errno if the guard failed to start, else 0 */
-    _Atomic uint32_t state; /* enum tact_guard_state */
+    _Atomic uint32_t is_guard_ready; /* 1 once the guard has claimed the outputs, or failed to */
+    _Atomic int32_t error;           /* negative errno if the guard failed to start, else 0 */
+    _Atomic uint32_t state;          /* enum tact_guard_state */
     /* number of times that the guard has zeroed the outputs, its start included: from 1 */
     _Atomic uint32_t trips;
     /* number of the last heartbeat that the guard has handled */
@@ -51,53 +52,54 @@ struct tact_guard_page {
     char driver[32];
     char name[32];
     struct tact_guard_output output[TACT_GUARD_OUTPUTS];
-    _Atomic uint32_t slot[TACT_GUARD_SLOTS][TACT_GUARD_OUTPUTS][2];
-    _Atomic int64_t stamp[TACT_GUARD_SLOTS]; /* time at which they were sent */
+    _Atomic uint32_t slot[TACT_GUARD_HEARTBEAT_SLOTS][TACT_GUARD_OUTPUTS][2];
+    _Atomic int64_t stamp[TACT_GUARD_HEARTBEAT_SLOTS]; /* time at which they were sent */
 };
 
-struct tact_force_page {
+struct tact_guard_force_page {
     struct tact_guard_page_header head;
-    struct tact_force_plan plan;
+    struct tact_force_rendering_plan plan;
     int64_t period_ns; /* shortest time between two uploads of an effect [ns] */
     /* written by the controller */
-    /* number of changes of the path of the device's node, which is path[path_count % 2] */
-    _Atomic uint32_t path_count;
+    /* number of changes of the path of the device's node, which is path[path_change_count % 2] */
+    _Atomic uint32_t path_change_count;
     char path[2][256]; /* path of the device's node; empty while the device is gone */
-    _Atomic double level[TACT_GUARD_SLOTS][TACT_FORCE_CHANNELS];
-    _Atomic int64_t stamp[TACT_GUARD_SLOTS];
+    _Atomic double level[TACT_GUARD_HEARTBEAT_SLOTS][TACT_FORCE_CHANNELS];
+    _Atomic int64_t stamp[TACT_GUARD_HEARTBEAT_SLOTS];
     /* written by the guard */
-    _Atomic int64_t played_ns;  /* stamp of the levels on the device */
-    _Atomic int64_t slowest_ns; /* longest upload */
+    _Atomic int64_t played_ns;         /* stamp of the levels on the device */
+    _Atomic int64_t slowest_upload_ns; /* longest upload */
     _Atomic uint64_t uploads;
     _Atomic int32_t failed; /* latest negative errno of the device, until it is reported */
 };
 
-struct tact_haptic_page {
+struct tact_guard_haptic_page {
     struct tact_guard_page_header head;
-    struct tact_haptic_choice choice;
+    struct tact_haptic_device_choice device_choice;
     /* written by the guard, before it is ready */
-    int32_t turns;   /* 1: the device measures its attitude */
-    int32_t torques; /* 1: it renders torques */
+    int32_t measures_attitude; /* 1: the device measures its attitude */
+    int32_t renders_torques;   /* 1: it renders torques */
     char model[64];
     char why[160];            /* reason of head.error, as text */
     int64_t opening_delay_ns; /* delay_ns as estimated when the device was opened */
     /* written by the controller; pose_stamp: stamp of the pose for which the wrench was computed */
-    _Atomic double wrench[TACT_GUARD_SLOTS][TACT_HAPTIC_WRENCH];
-    _Atomic int64_t pose_stamp[TACT_GUARD_SLOTS];
-    _Atomic int64_t stamp[TACT_GUARD_SLOTS]; /* time at which the wrench was sent */
+    _Atomic double wrench[TACT_GUARD_HEARTBEAT_SLOTS][TACT_HAPTIC_WRENCH_NUMBERS];
+    _Atomic int64_t pose_stamp[TACT_GUARD_HEARTBEAT_SLOTS];
+    _Atomic int64_t stamp[TACT_GUARD_HEARTBEAT_SLOTS]; /* time at which the wrench was sent */
     /* written by the guard */
-    /* number of poses so far: the newest is pose[pose_count % TACT_GUARD_SLOTS] */
+    /* number of poses so far: the newest is pose[pose_count % TACT_GUARD_HEARTBEAT_SLOTS] */
     _Atomic uint32_t pose_count;
     struct {
-        _Atomic double value[TACT_HAPTIC_POSE];
+        _Atomic double value[TACT_HAPTIC_POSE_NUMBERS];
         _Atomic uint32_t buttons;
         _Atomic int64_t stamp_ns; /* time just before the library was asked for the pose */
-    } pose[TACT_GUARD_SLOTS];
-    _Atomic uint32_t connected; /* 0: the library reports an error, or the device is gone */
+    } pose[TACT_GUARD_HEARTBEAT_SLOTS];
+    _Atomic uint32_t
+        is_device_connected; /* 0: the library reports an error, or the device is gone */
     /* newest delay from reading a pose to sending the force computed for it */
     _Atomic int64_t delay_ns;
-    _Atomic int64_t longest_ns; /* longest delay */
-    _Atomic uint64_t delay_sum_ns, delay_count;
+    _Atomic int64_t longest_pose_to_force_delay_ns; /* longest delay */
+    _Atomic uint64_t pose_to_force_delay_sum_ns, delay_count;
 };
 
 #endif

@@ -41,7 +41,7 @@ static void fill_environment(int kind, char text[VARIABLES][PATH_MAX + 32],
 
 /* Spawns the guard in a session of its own, so that keys typed at the controller's terminal do not
  * reach it. */
-static int spawn_guard_process(const char *program, int kind, int page, int controller_fd,
+static int spawn_guard_process(const char *guard_program, int kind, int page, int controller_fd,
                                pid_t *pid)
 {
     char *const arguments[] = {"tact-guard", NULL};
@@ -59,7 +59,7 @@ static int spawn_guard_process(const char *program, int kind, int page, int cont
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
     posix_spawn_file_actions_adddup2(&files, 0, 1);
     posix_spawn_file_actions_adddup2(&files, 0, 2);
-    posix_spawn_file_actions_adddup2(&files, page, TACT_GUARD_FD);
+    posix_spawn_file_actions_adddup2(&files, page, TACT_GUARD_PAGE_FD);
     posix_spawn_file_actions_adddup2(&files, controller_fd, TACT_GUARD_CONTROLLER_FD);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -68,7 +68,7 @@ static int spawn_guard_process(const char *program, int kind, int page, int cont
     posix_spawnattr_setschedparam(&attributes, &normal);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSCHEDULER);
-    int rc = posix_spawn(pid, program, &files, &attributes, arguments, environment);
+    int rc = posix_spawn(pid, guard_program, &files, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return -rc;
@@ -76,12 +76,12 @@ static int spawn_guard_process(const char *program, int kind, int page, int cont
 
 /* Starts the process and opens a pidfd: once the host program has waited for the child, its process
  * id may be reused; a pidfd is not. */
-static int start_guard_process(struct tact_guard *guard, const char *program, int page)
+static int start_guard_process(struct tact_guard *guard, const char *guard_program, int page)
 {
     int low = pidfd_open(getpid(), 0);
     int controller_fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
     int rc = controller_fd < 0 ? -errno
-                               : spawn_guard_process(program, guard->head->kind, page,
+                               : spawn_guard_process(guard_program, guard->head->kind, page,
                                                      controller_fd, &guard->pid);
     if (!rc) {
         guard->process = pidfd_open(guard->pid, 0);
@@ -102,11 +102,11 @@ static int start_guard_process(struct tact_guard *guard, const char *program, in
     return rc;
 }
 
-/* Whether the process ends within wait_ms; signals of the host do not shorten the wait. */
-static bool wait_for_process_end(const struct tact_guard *guard, int wait_ms)
+/* Whether the process ends within max_wait_ms; signals of the host do not shorten the wait. */
+static bool wait_for_process_end(const struct tact_guard *guard, int max_wait_ms)
 {
     struct pollfd process = {.fd = guard->process, .events = POLLIN};
-    const struct timespec wait = {wait_ms / 1000, wait_ms % 1000 * 1000000};
+    const struct timespec wait = {max_wait_ms / 1000, max_wait_ms % 1000 * 1000000};
     sigset_t all;
     sigfillset(&all);
     return ppoll(&process, 1, &wait, &all) > 0;
@@ -115,16 +115,16 @@ static bool wait_for_process_end(const struct tact_guard *guard, int wait_ms)
 /* Waits up to 5 s until the guard has claimed the outputs. */
 static int wait_until_outputs_claimed(const struct tact_guard *guard)
 {
-    bool has_ended = false;
+    bool has_process_ended = false;
     for (int i = 0; i < 5000; i++) {
-        if (atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
+        if (atomic_load_explicit(&guard->head->is_guard_ready, memory_order_acquire)) {
             return atomic_load_explicit(&guard->head->error, memory_order_relaxed);
         }
-        if (has_ended) {
+        if (has_process_ended) {
             return -ECHILD;
         }
         /* the guard may have stored the reason before it ended */
-        has_ended = wait_for_process_end(guard, 1);
+        has_process_ended = wait_for_process_end(guard, 1);
     }
     return -ETIMEDOUT;
 }
@@ -153,31 +153,33 @@ static int launch_guard_process(struct tact_guard *guard,
                                 const struct tact_guard_page_header *content, const char *what,
                                 struct tact_error *err)
 {
-    char program[PATH_MAX];
+    char guard_program[PATH_MAX];
     int fd;
-    int rc = tact_guard_program_path(program, sizeof program);
+    int rc = tact_guard_program_path(guard_program, sizeof guard_program);
     if (rc) {
         return tact_error_set(err, rc,
                               "there is no guard program at %s: install tact, or set the "
                               "environment variable TACT_GUARD to its path",
-                              program);
+                              guard_program);
     }
     errno = 0;
     guard->head = create_shared_page(content, content->size, &fd);
-    rc = guard->head ? start_guard_process(guard, program, fd) : errno ? -errno : -ENOMEM;
+    rc = guard->head ? start_guard_process(guard, guard_program, fd) : errno ? -errno : -ENOMEM;
     if (fd >= 0) {
         close(fd);
     }
     if (rc) {
-        return tact_error_set(err, rc, "cannot start %s: %s", program, strerror(-rc));
+        return tact_error_set(err, rc, "cannot start %s: %s", guard_program, strerror(-rc));
     }
     rc = wait_until_outputs_claimed(guard);
-    const struct tact_haptic_page *haptic = (const struct tact_haptic_page *)guard->head;
+    const struct tact_guard_haptic_page *haptic =
+        (const struct tact_guard_haptic_page *)guard->head;
     if (rc && content->kind == TACT_GUARD_HAPTIC && haptic->why[0]) {
         return tact_error_set(err, rc, "%.159s", haptic->why);
     }
     if (rc) {
-        return tact_error_set(err, rc, "%s cannot claim %s: %s%s", program, what, strerror(-rc),
+        return tact_error_set(err, rc, "%s cannot claim %s: %s%s", guard_program, what,
+                              strerror(-rc),
                               rc == -EBUSY ? " (another process has locked the outputs)" : "");
     }
     return 0;
@@ -204,11 +206,13 @@ int tact_guard_start_with_page(struct tact_guard_page_header *content, const cha
 
 uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_ns)
 {
-    uint32_t beat = atomic_load_explicit(&guard->head->beat, memory_order_relaxed);
-    if (atomic_load_explicit(&guard->head->handled_heartbeat, memory_order_relaxed) == beat) {
+    uint32_t heartbeat_number =
+        atomic_load_explicit(&guard->head->heartbeat_number, memory_order_relaxed);
+    if (atomic_load_explicit(&guard->head->handled_heartbeat, memory_order_relaxed) ==
+        heartbeat_number) {
         guard->last_answer_ns = now_ns;
     }
-    return beat + 1;
+    return heartbeat_number + 1;
 }
 
 int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
@@ -217,14 +221,14 @@ int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
     uint32_t handled_heartbeat =
         atomic_load_explicit(&head->handled_heartbeat, memory_order_acquire);
     if (handled_heartbeat != guard->handled_heartbeat || guard->last_answer_ns == 0 ||
-        handled_heartbeat == atomic_load_explicit(&head->beat, memory_order_relaxed)) {
+        handled_heartbeat == atomic_load_explicit(&head->heartbeat_number, memory_order_relaxed)) {
         guard->handled_heartbeat = handled_heartbeat;
         guard->last_answer_ns = now_ns;
     }
     if (atomic_load_explicit(&guard->dead, memory_order_relaxed)) {
         return TACT_GUARD_ENDED;
     }
-    if (guard->is_thread || atomic_load_explicit(&head->busy, memory_order_acquire)) {
+    if (guard->is_guard_thread || atomic_load_explicit(&head->busy, memory_order_acquire)) {
         guard->last_answer_ns = now_ns;
     }
     if (now_ns - guard->last_answer_ns > 2 * head->timeout_ns) {
@@ -235,7 +239,7 @@ int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
 
 void tact_guard_arm(struct tact_guard *guard)
 {
-    atomic_store_explicit(&guard->head->armed,
+    atomic_store_explicit(&guard->head->armed_for_trip,
                           atomic_load_explicit(&guard->head->trips, memory_order_relaxed),
                           memory_order_relaxed);
 }
@@ -269,8 +273,8 @@ static int end_guard_process(struct tact_guard *guard)
 {
     siginfo_t info = {0};
     atomic_store(&guard->head->must_guard_quit, 1);
-    atomic_fetch_add(&guard->head->beat, 1);
-    syscall(SYS_futex, &guard->head->beat, FUTEX_WAKE, 1, NULL, NULL, 0);
+    atomic_fetch_add(&guard->head->heartbeat_number, 1);
+    syscall(SYS_futex, &guard->head->heartbeat_number, FUTEX_WAKE, 1, NULL, NULL, 0);
     bool done = wait_for_process_end(guard, 1000);
     if (!done) {
         /* a driver may block it indefinitely: do not wait */
@@ -307,11 +311,11 @@ int tact_guard_stop(struct tact_guard *guard)
     if (guard->process >= 0) {
         rc = end_guard_process(guard);
     }
-    if (guard->is_thread && !end_guard_thread(guard)) {
+    if (guard->is_guard_thread && !end_guard_thread(guard)) {
         free(guard); /* the page is not unmapped, as the thread still uses it */
         return -EIO;
     }
-    rc = guard->is_thread ? 0 : rc;
+    rc = guard->is_guard_thread ? 0 : rc;
     if (guard->head) {
         munmap(guard->head, guard->size);
     }

@@ -13,7 +13,7 @@ struct tact_guard {
     size_t size;
     pid_t pid;   /* process id, for display; 0: the guard is a thread */
     int process; /* pidfd of the guard; -1: the guard is a thread */
-    bool is_thread;
+    bool is_guard_thread;
     pthread_t thread;
     uint32_t handled_heartbeat; /* number of the heartbeat that the guard acknowledged last */
     /* time of the last acknowledgement, or at which none was outstanding */

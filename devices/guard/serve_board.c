@@ -18,8 +18,8 @@ struct guard {
     comedi_t *dev;
     struct tact_comedi_instruction_list list;
     struct tact_guard_gap gap;
-    struct tact_guard_calls writes;
-    uint32_t beat;             /* last beat */
+    struct tact_guard_driver_calls write_calls;
+    uint32_t heartbeat_number; /* last beat */
     int64_t heartbeat_time_ns; /* when it was sent */
     uint32_t trips;
     enum tact_guard_state state;
@@ -69,9 +69,10 @@ static void trip_and_zero_outputs(struct guard *g)
  * meanwhile. */
 static void copy_newest_heartbeat(struct guard *g)
 {
-    for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
+    for (int tries = 0; tries < TACT_GUARD_HEARTBEAT_SLOTS; tries++) {
         for (int i = 0; i < g->count; i++) {
-            const _Atomic uint32_t *words = g->page->slot[g->beat % TACT_GUARD_SLOTS][i];
+            const _Atomic uint32_t *words =
+                g->page->slot[g->heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS][i];
             /* memory_order_acquire: the heartbeat's number is read after the words */
             uint32_t first = atomic_load_explicit(&words[0], memory_order_acquire);
             uint32_t second = atomic_load_explicit(&words[1], memory_order_acquire);
@@ -82,12 +83,14 @@ static void copy_newest_heartbeat(struct guard *g)
             g->list.data[i][1] = second;
         }
         g->heartbeat_time_ns =
-            atomic_load_explicit(&g->page->stamp[g->beat % TACT_GUARD_SLOTS], memory_order_acquire);
-        uint32_t newest = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
-        if (newest - g->beat < TACT_GUARD_SLOTS - 1) {
+            atomic_load_explicit(&g->page->stamp[g->heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS],
+                                 memory_order_acquire);
+        uint32_t newest_heartbeat =
+            atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_acquire);
+        if (newest_heartbeat - g->heartbeat_number < TACT_GUARD_HEARTBEAT_SLOTS - 1) {
             return;
         }
-        g->beat = newest;
+        g->heartbeat_number = newest_heartbeat;
     }
 }
 
@@ -98,15 +101,15 @@ static bool is_analog_output(const struct guard *g, int i)
 }
 
 /* After a gap in what was written, analog outputs move away from rest without a step. */
-static void bridge_gap_in_words(struct guard *g, int64_t now)
+static void limit_rise_of_analog_words(struct guard *g, int64_t now)
 {
     double wanted[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS] = {0.0};
     for (int i = 0; i < g->count; i++) {
         wanted[TACT_GUARD_GAP_COMPONENTS * i] =
             is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
     }
-    tact_guard_bridge_counted_gap(&g->gap, wanted, g->beat, now,
-                                  tact_guard_shortest_gap(&g->writes, g->timeout_ns),
+    tact_guard_bridge_counted_gap(&g->gap, wanted, g->heartbeat_number, now,
+                                  tact_guard_shortest_gap(&g->write_calls, g->timeout_ns),
                                   &g->page->head);
     for (int i = 0; i < g->count; i++) {
         if (is_analog_output(g, i)) {
@@ -128,29 +131,31 @@ static void write_newest_words(struct guard *g)
         trip_and_zero_outputs(g);
         return;
     }
-    bridge_gap_in_words(g, now);
+    limit_rise_of_analog_words(g, now);
     if (tact_comedi_list_run(g->dev, &g->list)) {
         trip_and_zero_outputs(g);
         return;
     }
-    tact_guard_add_call(&g->writes, tact_guard_clock_ns() - now);
+    tact_guard_add_driver_call(&g->write_calls, tact_guard_clock_ns() - now);
 }
 
 static void handle_heartbeat(struct guard *g)
 {
     static const double rest[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
-    g->beat = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
+    g->heartbeat_number =
+        atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_acquire);
     if (g->state == TACT_GUARD_INHIBITED &&
-        atomic_load_explicit(&g->page->head.armed, memory_order_relaxed) == g->trips) {
+        atomic_load_explicit(&g->page->head.armed_for_trip, memory_order_relaxed) == g->trips) {
         publish_board_state(g, TACT_GUARD_PASSING);
     }
     if (g->state == TACT_GUARD_PASSING) {
         write_newest_words(g);
     } else {
-        tact_guard_bridge_counted_gap(&g->gap, rest, g->beat, tact_guard_clock_ns(), g->timeout_ns,
-                                      &g->page->head);
+        tact_guard_bridge_counted_gap(&g->gap, rest, g->heartbeat_number, tact_guard_clock_ns(),
+                                      g->timeout_ns, &g->page->head);
     }
-    atomic_store_explicit(&g->page->head.handled_heartbeat, g->beat, memory_order_release);
+    atomic_store_explicit(&g->page->head.handled_heartbeat, g->heartbeat_number,
+                          memory_order_release);
 }
 
 /* Zeroes the outputs after the timeout. */
@@ -173,7 +178,8 @@ static void wait_for_heartbeat(const struct guard *g)
         left = left > 0 ? left : 0;
     }
     const struct timespec timeout = {left / 1000000000, left % 1000000000};
-    syscall(SYS_futex, &g->page->head.beat, FUTEX_WAIT, g->beat, &timeout, NULL, 0);
+    syscall(SYS_futex, &g->page->head.heartbeat_number, FUTEX_WAIT, g->heartbeat_number, &timeout,
+            NULL, 0);
 }
 
 static void guard_board_outputs(struct guard *g, const struct tact_guard_requests *guard_requests)
@@ -183,7 +189,8 @@ static void guard_board_outputs(struct guard *g, const struct tact_guard_request
         wait_for_heartbeat(g);
         if (tact_guard_zero_requested(guard_requests) && g->state == TACT_GUARD_PASSING) {
             trip_and_zero_outputs(g);
-        } else if (atomic_load_explicit(&g->page->head.beat, memory_order_relaxed) != g->beat) {
+        } else if (atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_relaxed) !=
+                   g->heartbeat_number) {
             handle_heartbeat(g);
         } else {
             handle_heartbeat_timeout(g);
@@ -220,11 +227,11 @@ int tact_guard_serve_board(struct tact_guard_page *page,
     }
     g.trips = 1;
     g.gap.parts = g.count;
-    g.gap.chosen_ns = tact_guard_clock_ns();
+    g.gap.last_choice_ns = tact_guard_clock_ns();
     int rc = claim_board_outputs(&g);
     publish_board_state(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
-    atomic_store_explicit(&page->head.ready, 1, memory_order_release);
+    atomic_store_explicit(&page->head.is_guard_ready, 1, memory_order_release);
     if (rc) {
         return rc;
     }

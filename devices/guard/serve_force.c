@@ -9,18 +9,18 @@
 enum { SLOW_UPLOAD_NS = 500000 };
 enum { RETRY_NS = 200000000 }; /* [ns] between attempts to open a node */
 
-struct server {
-    struct tact_force_page *page;
+struct force_server {
+    struct tact_guard_force_page *page;
     struct tact_force force;
     int64_t timeout_ns;
     int64_t period_ns;
-    uint32_t path_count; /* last value of path_count that was read from the page */
+    uint32_t path_change_count; /* last value of path_change_count that was read from the page */
     int64_t next_retry_time_ns;
-    struct tact_guard_heartbeat heart;
-    double level[TACT_FORCE_CHANNELS];  /* sent last */
-    double played[TACT_FORCE_CHANNELS]; /* of these, what is played now */
+    struct tact_guard_heartbeat heartbeat;
+    double level[TACT_FORCE_CHANNELS];         /* sent last */
+    double played_levels[TACT_FORCE_CHANNELS]; /* of these, what is played now */
     struct tact_guard_gap gap;
-    struct tact_guard_calls uploads;
+    struct tact_guard_driver_calls uploads;
     int64_t stamp_ns;
 };
 
@@ -41,10 +41,10 @@ static void pack_levels(const double *level, double *parts)
 {
     double *force = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_PART;
     double *spring = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_PART;
-    force[0] = clamp_level(level[TACT_FORCE_X]);
-    force[1] = clamp_level(level[TACT_FORCE_Y]);
+    force[0] = clamp_level(level[TACT_FORCE_ALONG_X]);
+    force[1] = clamp_level(level[TACT_FORCE_ALONG_Y]);
     spring[0] = clamp_level(level[TACT_FORCE_SPRING]);
-    spring[1] = spring[0] * clamp_level(level[TACT_FORCE_CENTER]);
+    spring[1] = spring[0] * clamp_level(level[TACT_FORCE_SPRING_CENTER]);
     for (int i = TACT_FORCE_DAMPER; i < TACT_FORCE_CHANNELS; i++) {
         parts[TACT_GUARD_GAP_COMPONENTS * (FIRST_SCALAR_PART + i - TACT_FORCE_DAMPER)] =
             clamp_level(level[i]);
@@ -55,36 +55,36 @@ static void unpack_levels(const double *parts, double *level)
 {
     const double *force = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_PART;
     const double *spring = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_PART;
-    level[TACT_FORCE_X] = force[0];
-    level[TACT_FORCE_Y] = force[1];
+    level[TACT_FORCE_ALONG_X] = force[0];
+    level[TACT_FORCE_ALONG_Y] = force[1];
     level[TACT_FORCE_SPRING] = spring[0];
-    level[TACT_FORCE_CENTER] = spring[0] != 0.0 ? spring[1] / spring[0] : 0.0;
+    level[TACT_FORCE_SPRING_CENTER] = spring[0] != 0.0 ? spring[1] / spring[0] : 0.0;
     for (int i = TACT_FORCE_DAMPER; i < TACT_FORCE_CHANNELS; i++) {
         level[i] = parts[TACT_GUARD_GAP_COMPONENTS * (FIRST_SCALAR_PART + i - TACT_FORCE_DAMPER)];
     }
 }
 
 /* The levels that may be played now: without a step where the last ones were chosen long ago. */
-static void choose_levels(struct server *s)
+static void choose_levels_to_play(struct force_server *s)
 {
     double wanted[TACT_GUARD_GAP_COMPONENTS * PARTS] = {0.0};
-    if (s->heart.state == TACT_GUARD_PASSING && s->force.fd >= 0) {
+    if (s->heartbeat.state == TACT_GUARD_PASSING && s->force.fd >= 0) {
         pack_levels(s->level, wanted);
     }
-    tact_guard_bridge_counted_gap(&s->gap, wanted, s->heart.beat, tact_guard_clock_ns(),
-                                  tact_guard_shortest_gap(&s->uploads, s->timeout_ns),
-                                  &s->page->head);
-    unpack_levels(s->gap.sent, s->played);
+    tact_guard_bridge_counted_gap(
+        &s->gap, wanted, s->heartbeat.heartbeat_number, tact_guard_clock_ns(),
+        tact_guard_shortest_gap(&s->uploads, s->timeout_ns), &s->page->head);
+    unpack_levels(s->gap.sent, s->played_levels);
 }
 
 /* During a driver call, which may be long, the server cannot respond. */
-static void publish_is_in_driver_call(struct server *s, uint32_t on)
+static void publish_is_in_driver_call(struct force_server *s, uint32_t on)
 {
     atomic_store_explicit(&s->page->head.busy, on, memory_order_release);
 }
 
 /* The node is gone or fails: it is opened again later. */
-static void close_failed_event_node(struct server *s, int rc, int64_t now)
+static void close_failed_event_node(struct force_server *s, int rc, int64_t now)
 {
     if (rc && rc != -ENODEV) {
         atomic_store_explicit(&s->page->failed, rc, memory_order_relaxed);
@@ -96,28 +96,29 @@ static void close_failed_event_node(struct server *s, int rc, int64_t now)
 }
 
 /* Zeroes the forces until the guard is armed again. */
-static void zero_force_outputs(struct server *s)
+static void zero_force_outputs(struct force_server *s)
 {
     publish_is_in_driver_call(s, 1);
     int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
     publish_is_in_driver_call(s, 0);
-    tact_guard_trip(&s->heart);
+    tact_guard_trip(&s->heartbeat);
     if (rc) {
-        close_failed_event_node(s, rc, s->heart.heartbeat_ns);
+        close_failed_event_node(s, rc, s->heartbeat.heartbeat_age_start_ns);
     }
 }
 
 /* Opens the device's node at the path that the controller has set. */
-static void open_node_named_by_controller(struct server *s, int64_t now)
+static void open_node_named_by_controller(struct force_server *s, int64_t now)
 {
-    uint32_t path_count = atomic_load_explicit(&s->page->path_count, memory_order_acquire);
-    bool moved = path_count != s->path_count;
+    uint32_t path_change_count =
+        atomic_load_explicit(&s->page->path_change_count, memory_order_acquire);
+    bool moved = path_change_count != s->path_change_count;
     if (moved) {
-        s->path_count = path_count;
+        s->path_change_count = path_change_count;
         close_failed_event_node(s, 0, now);
     }
     char path[sizeof s->page->path[0]];
-    memcpy(path, s->page->path[path_count % 2], sizeof path);
+    memcpy(path, s->page->path[path_change_count % 2], sizeof path);
     path[sizeof path - 1] = '\0';
     if (s->force.fd < 0 && path[0] && (moved || now >= s->next_retry_time_ns)) {
         publish_is_in_driver_call(s, 1);
@@ -130,50 +131,51 @@ static void open_node_named_by_controller(struct server *s, int64_t now)
 }
 
 /* Copies the force levels that were sent last; repeats the copy if they change meanwhile. */
-static void copy_newest_force_levels(struct server *s)
+static void copy_newest_force_levels(struct force_server *s)
 {
-    for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
-        uint32_t slot = s->heart.beat % TACT_GUARD_SLOTS;
+    for (int tries = 0; tries < TACT_GUARD_HEARTBEAT_SLOTS; tries++) {
+        uint32_t slot = s->heartbeat.heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS;
         for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
             s->level[i] = atomic_load_explicit(&s->page->level[slot][i], memory_order_acquire);
         }
         s->stamp_ns = atomic_load_explicit(&s->page->stamp[slot], memory_order_acquire);
-        uint32_t newest = atomic_load_explicit(&s->page->head.beat, memory_order_acquire);
-        if (newest - s->heart.beat < TACT_GUARD_SLOTS - 1) {
+        uint32_t newest =
+            atomic_load_explicit(&s->page->head.heartbeat_number, memory_order_acquire);
+        if (newest - s->heartbeat.heartbeat_number < TACT_GUARD_HEARTBEAT_SLOTS - 1) {
             return;
         }
-        s->heart.beat = newest;
+        s->heartbeat.heartbeat_number = newest;
     }
 }
 
-static void process_heartbeat_or_timeout(struct server *s, int64_t now)
+static void process_heartbeat_or_timeout(struct force_server *s, int64_t now)
 {
-    if (tact_guard_take_beat(&s->heart)) {
+    if (tact_guard_take_new_heartbeat(&s->heartbeat)) {
         copy_newest_force_levels(s);
-        tact_guard_answer_beat(&s->heart, s->stamp_ns, now);
+        tact_guard_acknowledge_heartbeat(&s->heartbeat, s->stamp_ns, now);
     }
     /* the newest heartbeat may be old too, if this process was delayed */
-    if (tact_guard_is_beat_overdue(&s->heart, now)) {
+    if (tact_guard_is_heartbeat_overdue(&s->heartbeat, now)) {
         zero_force_outputs(s);
     }
 }
 
 /* Plays the newest force levels. Returns whether more uploads are due at once. */
-static bool play_force_levels(struct server *s, int64_t now)
+static bool play_force_levels(struct force_server *s, int64_t now)
 {
-    if (s->heart.state != TACT_GUARD_PASSING || s->force.fd < 0) {
+    if (s->heartbeat.state != TACT_GUARD_PASSING || s->force.fd < 0) {
         return false;
     }
     publish_is_in_driver_call(s, 1);
     int rc = tact_force_unmute(&s->force);
-    rc = rc ? rc : tact_force_play(&s->force, s->played, s->stamp_ns, now, s->period_ns);
+    rc = rc ? rc : tact_force_play(&s->force, s->played_levels, s->stamp_ns, now, s->period_ns);
     int64_t driver_call_ns = tact_guard_clock_ns() - now;
     publish_is_in_driver_call(s, 0);
     if (rc > 0) {
-        tact_guard_add_call(&s->uploads, driver_call_ns);
+        tact_guard_add_driver_call(&s->uploads, driver_call_ns);
     }
-    if (driver_call_ns > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&s->page->slowest_ns, driver_call_ns, memory_order_relaxed);
+    if (driver_call_ns > atomic_load_explicit(&s->page->slowest_upload_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&s->page->slowest_upload_ns, driver_call_ns, memory_order_relaxed);
     }
     if (rc < 0 && rc != -EINTR && rc != -EAGAIN) {
         close_failed_event_node(s, rc, now);
@@ -186,45 +188,45 @@ static bool play_force_levels(struct server *s, int64_t now)
 }
 
 /* Polling interval of the page [ns]: a fraction of the timeout. */
-static int64_t get_poll_interval(const struct server *s)
+static int64_t get_poll_interval(const struct force_server *s)
 {
     int64_t step = s->timeout_ns / 4 < s->period_ns ? s->timeout_ns / 4 : s->period_ns;
     return step < 200000 ? 200000 : step;
 }
 
 /* Next polling time, at the latest when the heartbeat is overdue. */
-static int64_t get_next_deadline(const struct server *s, int64_t next)
+static int64_t get_next_deadline(const struct force_server *s, int64_t next)
 {
-    int64_t heartbeat_deadline_ns = s->heart.heartbeat_ns + s->timeout_ns;
-    return s->heart.state == TACT_GUARD_PASSING && heartbeat_deadline_ns < next
+    int64_t heartbeat_deadline_ns = s->heartbeat.heartbeat_age_start_ns + s->timeout_ns;
+    return s->heartbeat.state == TACT_GUARD_PASSING && heartbeat_deadline_ns < next
                ? heartbeat_deadline_ns
                : next;
 }
 
-void tact_guard_serve_force(struct tact_force_page *page,
+void tact_guard_serve_force(struct tact_guard_force_page *page,
                             const struct tact_guard_requests *guard_requests)
 {
-    struct server s = {.page = page,
-                       .timeout_ns = page->head.timeout_ns,
-                       .period_ns = page->period_ns,
-                       .path_count = UINT32_MAX,
-                       .gap = {.parts = PARTS}};
+    struct force_server s = {.page = page,
+                             .timeout_ns = page->head.timeout_ns,
+                             .period_ns = page->period_ns,
+                             .path_change_count = UINT32_MAX,
+                             .gap = {.parts = PARTS}};
     int64_t next = tact_guard_clock_ns();
     int64_t step = get_poll_interval(&s);
     s.force.fd = -1;
-    tact_guard_start_heartbeat(&s.heart, &page->head);
+    tact_guard_start_heartbeat(&s.heartbeat, &page->head);
     open_node_named_by_controller(&s, next);
     atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
                           memory_order_relaxed);
-    atomic_store_explicit(&page->head.ready, 1, memory_order_release);
+    atomic_store_explicit(&page->head.is_guard_ready, 1, memory_order_release);
     while (!tact_guard_must_end(&page->head, guard_requests)) {
         int64_t now = tact_guard_clock_ns();
-        if (tact_guard_zero_requested(guard_requests) && s.heart.state == TACT_GUARD_PASSING) {
+        if (tact_guard_zero_requested(guard_requests) && s.heartbeat.state == TACT_GUARD_PASSING) {
             zero_force_outputs(&s);
         }
         process_heartbeat_or_timeout(&s, now);
         open_node_named_by_controller(&s, now);
-        choose_levels(&s);
+        choose_levels_to_play(&s);
         while (play_force_levels(&s, now) && tact_guard_clock_ns() - now < SLOW_UPLOAD_NS) {
         }
         next = next + step > now ? next + step : now;

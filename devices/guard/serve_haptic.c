@@ -19,12 +19,12 @@ enum { RETRY_NS = 200000000 }; /* [ns] interval of attempts to open a device tha
 enum { DELAY_TEST_CYCLES = 20 };
 
 struct haptic_server {
-    struct tact_haptic_page *page;
+    struct tact_guard_haptic_page *page;
     struct tact_haptic_device device;
-    struct tact_guard_heartbeat heart;
-    bool is_open;
+    struct tact_guard_heartbeat heartbeat;
+    bool is_device_open;
     bool is_wrench_unsent; /* the wrench has not been sent yet */
-    double wrench[TACT_HAPTIC_WRENCH];
+    double wrench[TACT_HAPTIC_WRENCH_NUMBERS];
     struct tact_guard_gap gap;
     int64_t pose_stamp_ns; /* stamp of the pose for which the wrench was computed */
     int64_t cycle_ns;      /* duration of the last cycle, at most a quarter of the timeout */
@@ -39,25 +39,25 @@ static void sleep_until(int64_t time_ns)
 
 static int open_device(struct haptic_server *s, char *why, size_t size)
 {
-    const int rc = s->device.ops->open(&s->device, &s->page->choice, why, size);
-    s->is_open = rc == 0;
+    const int rc = s->device.ops->open(&s->device, &s->page->device_choice, why, size);
+    s->is_device_open = rc == 0;
     return rc;
 }
 
 static void close_device(struct haptic_server *s, int64_t now)
 {
-    atomic_store_explicit(&s->page->connected, 0, memory_order_release);
+    atomic_store_explicit(&s->page->is_device_connected, 0, memory_order_release);
     s->device.ops->close(&s->device);
     memset(s->gap.sent, 0, sizeof s->gap.sent);
-    s->is_open = false;
+    s->is_device_open = false;
     s->next_retry_ns = now + RETRY_NS;
 }
 
 static void publish_device_pose(struct haptic_server *s, int64_t stamp_ns)
 {
     const uint32_t count = atomic_load_explicit(&s->page->pose_count, memory_order_relaxed) + 1;
-    const uint32_t slot = count % TACT_GUARD_SLOTS;
-    for (int i = 0; i < TACT_HAPTIC_POSE; i++) {
+    const uint32_t slot = count % TACT_GUARD_HEARTBEAT_SLOTS;
+    for (int i = 0; i < TACT_HAPTIC_POSE_NUMBERS; i++) {
         atomic_store_explicit(&s->page->pose[slot].value[i], s->device.pose.value[i],
                               memory_order_relaxed);
     }
@@ -69,43 +69,45 @@ static void publish_device_pose(struct haptic_server *s, int64_t stamp_ns)
 
 static void copy_newest_wrench(struct haptic_server *s, int64_t now)
 {
-    const struct tact_haptic_page *page = s->page;
+    const struct tact_guard_haptic_page *page = s->page;
     int64_t stamp_ns;
     uint32_t ahead;
     do {
-        const uint32_t slot = s->heart.beat % TACT_GUARD_SLOTS;
-        for (int i = 0; i < TACT_HAPTIC_WRENCH; i++) {
+        const uint32_t slot = s->heartbeat.heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS;
+        for (int i = 0; i < TACT_HAPTIC_WRENCH_NUMBERS; i++) {
             s->wrench[i] = atomic_load_explicit(&page->wrench[slot][i], memory_order_acquire);
         }
         s->pose_stamp_ns = atomic_load_explicit(&page->pose_stamp[slot], memory_order_acquire);
         stamp_ns = atomic_load_explicit(&page->stamp[slot], memory_order_acquire);
-        const uint32_t newest = atomic_load_explicit(&page->head.beat, memory_order_acquire);
-        ahead = newest - s->heart.beat;
-        s->heart.beat = ahead < TACT_GUARD_SLOTS - 1 ? s->heart.beat : newest;
-    } while (ahead >= TACT_GUARD_SLOTS - 1); /* overwritten meanwhile */
+        const uint32_t newest =
+            atomic_load_explicit(&page->head.heartbeat_number, memory_order_acquire);
+        ahead = newest - s->heartbeat.heartbeat_number;
+        s->heartbeat.heartbeat_number =
+            ahead < TACT_GUARD_HEARTBEAT_SLOTS - 1 ? s->heartbeat.heartbeat_number : newest;
+    } while (ahead >= TACT_GUARD_HEARTBEAT_SLOTS - 1); /* overwritten meanwhile */
     s->is_wrench_unsent = true;
-    tact_guard_answer_beat(&s->heart, stamp_ns, now);
+    tact_guard_acknowledge_heartbeat(&s->heartbeat, stamp_ns, now);
 }
 
 /* Chooses the wrench to be sent now: zero if the next heartbeat could be later than the timeout,
  * and limited in its rise if the last wrench was sent long ago. */
-static const double *choose_wrench(struct haptic_server *s)
+static const double *choose_wrench_to_send(struct haptic_server *s)
 {
-    static const double none[TACT_HAPTIC_WRENCH];
+    static const double none[TACT_HAPTIC_WRENCH_NUMBERS];
     const int64_t now = tact_guard_clock_ns();
-    if (tact_guard_take_beat(&s->heart)) {
+    if (tact_guard_take_new_heartbeat(&s->heartbeat)) {
         copy_newest_wrench(s, now);
     }
     /* the newest heartbeat may be old too, if this process was delayed */
-    if (tact_guard_is_beat_overdue(&s->heart, now + s->cycle_ns)) {
-        tact_guard_trip(&s->heart);
+    if (tact_guard_is_heartbeat_overdue(&s->heartbeat, now + s->cycle_ns)) {
+        tact_guard_trip(&s->heartbeat);
     }
     /* the duration of two usual cycles is no gap, else a device whose calls always take long would
      * lag */
     const int64_t timeout = s->page->head.timeout_ns, cycles = s->page->opening_delay_ns;
-    tact_guard_bridge_counted_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none,
-                                  s->heart.beat, now, timeout > cycles ? timeout : cycles,
-                                  &s->page->head);
+    tact_guard_bridge_counted_gap(
+        &s->gap, s->heartbeat.state == TACT_GUARD_PASSING ? s->wrench : none,
+        s->heartbeat.heartbeat_number, now, timeout > cycles ? timeout : cycles, &s->page->head);
     return s->gap.sent;
 }
 
@@ -113,17 +115,18 @@ static const double *choose_wrench(struct haptic_server *s)
  * computed for it was sent. */
 static void measure_pose_to_force_delay(struct haptic_server *s)
 {
-    struct tact_haptic_page *page = s->page;
+    struct tact_guard_haptic_page *page = s->page;
     const int64_t delay = tact_guard_clock_ns() - s->pose_stamp_ns;
-    if (!s->is_wrench_unsent || s->pose_stamp_ns == 0 || s->heart.state != TACT_GUARD_PASSING) {
+    if (!s->is_wrench_unsent || s->pose_stamp_ns == 0 || s->heartbeat.state != TACT_GUARD_PASSING) {
         return;
     }
     s->is_wrench_unsent = false;
     atomic_store_explicit(&page->delay_ns, delay, memory_order_relaxed);
-    if (delay > atomic_load_explicit(&page->longest_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&page->longest_ns, delay, memory_order_relaxed);
+    if (delay > atomic_load_explicit(&page->longest_pose_to_force_delay_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&page->longest_pose_to_force_delay_ns, delay, memory_order_relaxed);
     }
-    atomic_fetch_add_explicit(&page->delay_sum_ns, (uint64_t)delay, memory_order_relaxed);
+    atomic_fetch_add_explicit(&page->pose_to_force_delay_sum_ns, (uint64_t)delay,
+                              memory_order_relaxed);
     atomic_fetch_add_explicit(&page->delay_count, 1, memory_order_relaxed);
 }
 
@@ -134,8 +137,8 @@ static void run_haptic_cycle(struct haptic_server *s)
     int rc = s->device.ops->read(&s->device);
     if (!rc) {
         publish_device_pose(s, start);
-        atomic_store_explicit(&s->page->connected, 1, memory_order_release);
-        rc = s->device.ops->write(&s->device, choose_wrench(s));
+        atomic_store_explicit(&s->page->is_device_connected, 1, memory_order_release);
+        rc = s->device.ops->write(&s->device, choose_wrench_to_send(s));
     }
     if (rc) {
         close_device(s, start);
@@ -155,18 +158,18 @@ static int compare_durations(const void *a, const void *b)
  * takes long at the opening is no property of the device. */
 static int measure_opening_delay(struct haptic_server *s)
 {
-    static const double none[TACT_HAPTIC_WRENCH];
-    int64_t durations[DELAY_TEST_CYCLES] = {0};
+    static const double none[TACT_HAPTIC_WRENCH_NUMBERS];
+    int64_t cycle_durations[DELAY_TEST_CYCLES] = {0};
     int rc = 0;
     for (int i = 0; !rc && i < DELAY_TEST_CYCLES; i++) {
         const int64_t start = tact_guard_clock_ns();
         rc = s->device.ops->read(&s->device);
         rc = rc ? rc : s->device.ops->write(&s->device, none);
-        durations[i] = tact_guard_clock_ns() - start;
+        cycle_durations[i] = tact_guard_clock_ns() - start;
     }
-    qsort(durations, DELAY_TEST_CYCLES, sizeof *durations, compare_durations);
+    qsort(cycle_durations, DELAY_TEST_CYCLES, sizeof *cycle_durations, compare_durations);
     s->page->opening_delay_ns =
-        durations[DELAY_TEST_CYCLES / 2 - 1] + durations[DELAY_TEST_CYCLES / 2];
+        cycle_durations[DELAY_TEST_CYCLES / 2 - 1] + cycle_durations[DELAY_TEST_CYCLES / 2];
     if (rc) {
         snprintf(s->page->why, sizeof s->page->why,
                  "the library opened the device, but could not read its pose or set its force");
@@ -175,37 +178,37 @@ static int measure_opening_delay(struct haptic_server *s)
     return rc;
 }
 
-void tact_guard_serve_haptic(struct tact_haptic_page *page,
+void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
                              const struct tact_guard_requests *guard_requests)
 {
     struct haptic_server s = {.page = page, .gap = {.parts = 2}};
     char why[sizeof page->why];
-    tact_guard_start_heartbeat(&s.heart, &page->head);
-    int rc = tact_haptic_load(&s.device, page->choice.maker, page->why, sizeof page->why);
+    tact_guard_start_heartbeat(&s.heartbeat, &page->head);
+    int rc = tact_haptic_load(&s.device, page->device_choice.maker, page->why, sizeof page->why);
     rc = rc ? rc : open_device(&s, page->why, sizeof page->why);
     rc = rc ? rc : measure_opening_delay(&s);
     tact_guard_lock_memory(true); /* signals are blocked in the library's threads too */
     /* a library's call may take long at any time: a device that does not respond is detected by the
      * age of its poses */
     atomic_store_explicit(&page->head.busy, 1, memory_order_release);
-    page->turns = s.device.turns;
-    page->torques = s.device.torques;
+    page->measures_attitude = s.device.measures_attitude;
+    page->renders_torques = s.device.renders_torques;
     memcpy(page->model, s.device.model, sizeof page->model);
-    s.gap.chosen_ns = tact_guard_clock_ns(); /* the force on the device is 0 until then */
+    s.gap.last_choice_ns = tact_guard_clock_ns(); /* the force on the device is 0 until then */
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
-    atomic_store_explicit(&page->head.ready, 1, memory_order_release);
+    atomic_store_explicit(&page->head.is_guard_ready, 1, memory_order_release);
     while (!rc && !tact_guard_must_end(&page->head, guard_requests)) {
         const int64_t now = tact_guard_clock_ns();
-        if (tact_guard_zero_requested(guard_requests) && s.heart.state == TACT_GUARD_PASSING) {
-            tact_guard_trip(&s.heart);
+        if (tact_guard_zero_requested(guard_requests) && s.heartbeat.state == TACT_GUARD_PASSING) {
+            tact_guard_trip(&s.heartbeat);
         }
-        if (!s.is_open && now >= s.next_retry_ns && open_device(&s, why, sizeof why)) {
+        if (!s.is_device_open && now >= s.next_retry_ns && open_device(&s, why, sizeof why)) {
             s.next_retry_ns = now + RETRY_NS;
         }
-        if (s.is_open) {
+        if (s.is_device_open) {
             run_haptic_cycle(&s);
         } else {
-            choose_wrench(&s); /* heartbeats are also handled while there is no device */
+            choose_wrench_to_send(&s); /* heartbeats are also handled while there is no device */
             memset(s.gap.sent, 0, sizeof s.gap.sent);
         }
         const int64_t done = tact_guard_clock_ns();
@@ -213,7 +216,7 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
             done - now < page->head.timeout_ns / 4 ? done - now : page->head.timeout_ns / 4;
         sleep_until(done - now < CYCLE_NS - MIN_PAUSE_NS ? now + CYCLE_NS : done + MIN_PAUSE_NS);
     }
-    if (s.is_open) {
+    if (s.is_device_open) {
         close_device(&s, 0);
     }
 }

@@ -17,10 +17,10 @@ struct tact_guard_requests {
     volatile sig_atomic_t *zero_outputs;
     /* tact_guard_suspended_time_bound() at the start: where the system has slept since, outputs are
      * zeroed too; or NULL */
-    int64_t *slept;
+    int64_t *suspended_time_at_start;
     /* pidfd of the controller process, after whose end the guard ends; 0: the guard is a thread of
      * it */
-    int controller;
+    int controller_pidfd;
 };
 
 static inline int64_t tact_guard_clock_ns(void)
@@ -46,8 +46,8 @@ int tact_guard_zero_requested(const struct tact_guard_requests *guard_requests);
  * guard until the next one is overdue. */
 struct tact_guard_heartbeat {
     struct tact_guard_page_header *head;
-    uint32_t beat;        /* number of the last heartbeat that was handled */
-    int64_t heartbeat_ns; /* time from which the age of that heartbeat counts */
+    uint32_t heartbeat_number;      /* number of the last heartbeat that was handled */
+    int64_t heartbeat_age_start_ns; /* time from which the age of that heartbeat counts */
     uint32_t trips;
     enum tact_guard_state state;
 };
@@ -58,25 +58,26 @@ struct tact_guard_heartbeat {
 void tact_guard_lock_memory(bool loads_libraries);
 
 /** Initialises the heartbeat's state: outputs are inhibited, which counts as the first trip. */
-void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heart,
+void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heartbeat,
                                 struct tact_guard_page_header *head);
 
-/** Handles a new heartbeat. The caller then copies its data and calls tact_guard_answer_beat(). If
- * the controller has armed the guard for the present trip, outputs pass from this heartbeat on.
- * Real-time safe. @retval false: there is no new heartbeat */
-bool tact_guard_take_beat(struct tact_guard_heartbeat *heart);
+/** Handles a new heartbeat. The caller then copies its data and calls
+ * tact_guard_acknowledge_heartbeat(). If the controller has armed the guard for the present trip,
+ * outputs pass from this heartbeat on. Real-time safe. @retval false: there is no new heartbeat */
+bool tact_guard_take_new_heartbeat(struct tact_guard_heartbeat *heartbeat);
 
 /** Acknowledges a heartbeat, once its data are copied. stamp_ns: time at which the data were sent,
  * from which the heartbeat's age counts; if it is 0 or in the future, `now` is used. The next
  * heartbeat may be overdue at once. Real-time safe. */
-void tact_guard_answer_beat(struct tact_guard_heartbeat *heart, int64_t stamp_ns, int64_t now);
+void tact_guard_acknowledge_heartbeat(struct tact_guard_heartbeat *heartbeat, int64_t stamp_ns,
+                                      int64_t now);
 
 /** Whether the next heartbeat is overdue while forces still pass. Real-time safe. */
-bool tact_guard_is_beat_overdue(const struct tact_guard_heartbeat *heart, int64_t now);
+bool tact_guard_is_heartbeat_overdue(const struct tact_guard_heartbeat *heartbeat, int64_t now);
 
 /** Counts a trip of the guard: outputs are inhibited until it is armed for this trip. The caller
  * has zeroed the forces. */
-void tact_guard_trip(struct tact_guard_heartbeat *heart);
+void tact_guard_trip(struct tact_guard_heartbeat *heartbeat);
 
 #define TACT_GUARD_GAP_COMPONENTS 3             /* number of components of a part */
 #define TACT_GUARD_GAP_PARTS TACT_GUARD_OUTPUTS /* maximum number of parts */
@@ -91,11 +92,11 @@ struct tact_guard_gap {
     double before[TACT_GUARD_GAP_PARTS *
                   TACT_GUARD_GAP_COMPONENTS]; /* the last before a gap, or what decreases since have
                                                  left of it */
-    int64_t chosen_ns; /* time at which the last values were chosen; 0: none yet */
-    uint32_t beat;     /* number of the heartbeat of which they were chosen */
-    bool is_burst;     /* the last heartbeats came at over twice their usual rate */
-    int64_t ahead_ns;  /* by how much the ticks of heartbeats so far exceed twice the time passed */
-    int64_t last_ns;   /* duration of the last gap */
+    int64_t last_choice_ns;    /* time at which the last values were chosen; 0: none yet */
+    uint32_t heartbeat_number; /* number of the heartbeat of which they were chosen */
+    bool is_burst;             /* the last heartbeats came at over twice their usual rate */
+    int64_t ahead_ns; /* by how much the ticks of heartbeats so far exceed twice the time passed */
+    int64_t last_ns;  /* duration of the last gap */
     /* duration of the limited rise after it, of each part; 0: no limit */
     int64_t length_ns[TACT_GUARD_GAP_PARTS];
     double rate[TACT_GUARD_GAP_PARTS]; /* limit of the rate of rise of each part [unit/ns] */
@@ -118,28 +119,29 @@ bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int
 /** Detects bursts by the heartbeats since the last values were chosen. beat: number of the newest
  * heartbeat. period_ns: of the heartbeats, 0: not known, and no burst is detected. Called before
  * tact_guard_bridge_gap(). Real-time safe. */
-void tact_guard_count_beats(struct tact_guard_gap *gap, uint32_t beat, int64_t period_ns,
-                            int64_t now_ns);
+void tact_guard_count_heartbeats(struct tact_guard_gap *gap, uint32_t heartbeat_number,
+                                 int64_t period_ns, int64_t now_ns);
 
 /** Both, with the period of the page, where the gap is counted too. Real-time safe. */
-void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted, uint32_t beat,
-                                   int64_t now_ns, int64_t shortest_ns,
+void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted,
+                                   uint32_t heartbeat_number, int64_t now_ns, int64_t shortest_ns,
                                    struct tact_guard_page_header *head);
 
 /** Duration of calls of a device's driver. All zero before the first. */
-struct tact_guard_calls {
+struct tact_guard_driver_calls {
     int count;           /* number of timed calls, up to those that are needed */
     int64_t shortest_ns; /* duration of the shortest call */
 };
 
 /** Adds the duration of a call. Real-time safe. */
-void tact_guard_add_call(struct tact_guard_calls *calls, int64_t duration_ns);
+void tact_guard_add_driver_call(struct tact_guard_driver_calls *driver_calls, int64_t duration_ns);
 
 /** Time between two choices of values beyond which there was a gap [ns]: the timeout of heartbeats,
  * or two usual calls of the driver where these take longer, else a device whose calls always take
  * long would lag. The first calls, any of which may have been delayed, do not count. Real-time
  * safe. */
-int64_t tact_guard_shortest_gap(const struct tact_guard_calls *calls, int64_t timeout_ns);
+int64_t tact_guard_shortest_gap(const struct tact_guard_driver_calls *driver_calls,
+                                int64_t timeout_ns);
 
 /** Claims the outputs of a board and writes the values that the controller sends. @retval 0, or a
  * negative errno if the board could not be claimed, also in the page */
@@ -148,11 +150,11 @@ int tact_guard_serve_board(struct tact_guard_page *page,
 
 /** Plays the force levels that the controller sends on an input device. Also runs as a thread for a
  * device without a guard process. */
-void tact_guard_serve_force(struct tact_force_page *page,
+void tact_guard_serve_force(struct tact_guard_force_page *page,
                             const struct tact_guard_requests *guard_requests);
 
 /** Runs a haptic device through its manufacturer's library. */
-void tact_guard_serve_haptic(struct tact_haptic_page *page,
+void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
                              const struct tact_guard_requests *guard_requests);
 
 #endif

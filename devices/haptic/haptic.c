@@ -16,28 +16,28 @@
 
 /* [ns] interval at which the device's state is checked and reported */
 enum { REPORT_NS = 50000000 };
-enum { STALE_NS = 20000000 };           /* [ns] age from which a pose is stale */
-enum { LOST_NS = 500000000 };           /* [ns] age from which the device counts as lost */
-enum { DELAY_INPUTS = 2 };              /* age, delay */
-static const double max_serial = 65535; /* largest serial number that is accepted */
+enum { STALE_NS = 20000000 };                  /* [ns] age from which a pose is stale */
+enum { LOST_NS = 500000000 };                  /* [ns] age from which the device counts as lost */
+enum { DELAY_INPUTS = 2 };                     /* age, delay */
+static const double max_serial_number = 65535; /* largest serial number that is accepted */
 
 struct haptic {
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
     struct tact_arming arming;
-    struct tact_haptic_page *page;
+    struct tact_guard_haptic_page *page;
     struct tact_monitor monitor;
     bool is_monitored;
-    bool is_loss_reported; /* used by the monitor thread */
-    bool turns;
+    bool is_guard_loss_reported; /* used by the monitor thread */
+    bool measures_attitude;
     int outputs;
     int64_t stamp_ns; /* stamp of the pose that the last tick read */
 };
 
 static void add_channels(struct tact_device_channel *channels, int *count, const char *const *names,
-                         int names_count, const char *unit)
+                         int channel_count, const char *unit)
 {
-    for (int i = 0; i < names_count; i++) {
+    for (int i = 0; i < channel_count; i++) {
         tact_settings_channel(&channels[(*count)++], names[i], unit, 0.0);
     }
 }
@@ -53,23 +53,23 @@ static void describe_channels(struct haptic *self, struct tact_device_info *info
     static const char *const force[] = {"fx", "fy", "fz"};
     static const char *const torque[] = {"tx", "ty", "tz"};
     add_channels(info->input, &info->input_count, position, 3, "m");
-    if (self->turns) {
+    if (self->measures_attitude) {
         add_channels(info->input, &info->input_count, attitude, 4, "1");
         info->input[3].rest = 1.0;
     }
-    add_channels(info->input, &info->input_count, buttons, TACT_HAPTIC_BUTTONS, "1");
+    add_channels(info->input, &info->input_count, buttons, TACT_HAPTIC_MAX_BUTTONS, "1");
     add_channels(info->input, &info->input_count, times, DELAY_INPUTS, "s");
     info->input[info->input_count - 1].rest = (double)self->page->opening_delay_ns * 1e-9;
     add_channels(info->output, &info->output_count, force, 3, "N");
-    if (self->page->torques) {
+    if (self->page->renders_torques) {
         add_channels(info->output, &info->output_count, torque, 3, "N m");
     }
     self->outputs = info->output_count;
 }
 
-static int state_of_pose(const struct haptic *self, int64_t now_ns)
+static int device_state_of_pose(const struct haptic *self, int64_t now_ns)
 {
-    if (!atomic_load_explicit(&self->page->connected, memory_order_acquire)) {
+    if (!atomic_load_explicit(&self->page->is_device_connected, memory_order_acquire)) {
         return TACT_DEVICE_LOST;
     }
     const int64_t age_ns = now_ns - self->stamp_ns;
@@ -82,11 +82,11 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
                         struct tact_device_input *in)
 {
     struct haptic *self = data;
-    double pose[TACT_HAPTIC_POSE];
+    double pose[TACT_HAPTIC_POSE_NUMBERS];
     uint32_t buttons = 0;
     int64_t stamp_ns;
     bool is_rearmed;
-    int count = self->turns ? TACT_HAPTIC_POSE : 3;
+    int count = self->measures_attitude ? TACT_HAPTIC_POSE_NUMBERS : 3;
     (void)tick;
     (void)t;
     tact_guard_read_haptic(self->page, pose, &buttons, &stamp_ns);
@@ -95,9 +95,9 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
         memcpy(in->channel, pose, (size_t)count * sizeof *pose);
     }
     const int guard = tact_arming_state(&self->arming, &is_rearmed);
-    in->state = guard == TACT_DEVICE_OK ? state_of_pose(self, now_ns) : guard;
+    in->state = guard == TACT_DEVICE_OK ? device_state_of_pose(self, now_ns) : guard;
     in->stamp_ns = self->stamp_ns;
-    for (int i = 0; i < TACT_HAPTIC_BUTTONS; i++) {
+    for (int i = 0; i < TACT_HAPTIC_MAX_BUTTONS; i++) {
         /* all buttons of a lost device are released, the deadman too */
         in->channel[count++] = in->state != TACT_DEVICE_LOST && (buttons >> i & 1U) ? 1.0 : 0.0;
     }
@@ -109,7 +109,7 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
 static void haptic_write(void *data, const double *out, int64_t now_ns)
 {
     struct haptic *self = data;
-    double wrench[TACT_HAPTIC_WRENCH] = {0.0};
+    double wrench[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
     (void)now_ns;
     for (int i = 0; i < self->outputs; i++) {
         wrench[i] = self->arming.has_guard_ended || !isfinite(out[i]) ? 0.0 : out[i];
@@ -121,27 +121,29 @@ static void haptic_write(void *data, const double *out, int64_t now_ns)
 /* Whether the guard has published no pose for so long that the device counts as lost. */
 static bool is_guard_silent(const struct haptic *self)
 {
-    double pose[TACT_HAPTIC_POSE];
+    double pose[TACT_HAPTIC_POSE_NUMBERS];
     uint32_t buttons;
     int64_t stamp_ns;
     tact_guard_read_haptic(self->page, pose, &buttons, &stamp_ns);
     return stamp_ns && tact_clock_now() - stamp_ns > LOST_NS;
 }
 
-static void report_state(void *data)
+static void report_haptic_state(void *data)
 {
     struct haptic *self = data;
-    const bool is_gone = !atomic_load_explicit(&self->page->connected, memory_order_acquire);
-    const bool is_lost = is_gone || is_guard_silent(self);
-    if (is_lost != self->is_loss_reported) {
+    const bool is_device_gone =
+        !atomic_load_explicit(&self->page->is_device_connected, memory_order_acquire);
+    const bool is_lost = is_device_gone || is_guard_silent(self);
+    if (is_lost != self->is_guard_loss_reported) {
         tact_message(self->messages, is_lost ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     is_gone ? "%s: the device's library reports that the device is gone or fails: "
-                               "no force until it returns"
+                     is_device_gone
+                         ? "%s: the device's library reports that the device is gone or fails: "
+                           "no force until it returns"
                      : is_lost ? "%s: no pose for 0.5 s: the device's library does not answer, or "
                                  "the guard process is stopped: no force until it returns"
                                : "%s: the device is there again",
                      self->name);
-        self->is_loss_reported = is_lost;
+        self->is_guard_loss_reported = is_lost;
     }
     tact_arming_report(&self->arming, self->name, self->messages);
 }
@@ -151,12 +153,14 @@ static void report_haptic_delay(const struct haptic *self)
 {
     const uint64_t count = atomic_load(&self->page->delay_count);
     if (count) {
-        tact_message(
-            self->messages, TACT_MESSAGE_INFO,
-            "%s: from sensor to force %.2f ms, %.2f ms at most, in %llu forces; the delay "
-            "of coupling.device is no less",
-            self->name, (double)atomic_load(&self->page->delay_sum_ns) / (double)count * 1e-6,
-            (double)atomic_load(&self->page->longest_ns) * 1e-6, (unsigned long long)count);
+        tact_message(self->messages, TACT_MESSAGE_INFO,
+                     "%s: from sensor to force %.2f ms, %.2f ms at most, in %llu forces; the delay "
+                     "of coupling.device is no less",
+                     self->name,
+                     (double)atomic_load(&self->page->pose_to_force_delay_sum_ns) / (double)count *
+                         1e-6,
+                     (double)atomic_load(&self->page->longest_pose_to_force_delay_ns) * 1e-6,
+                     (unsigned long long)count);
     }
 }
 
@@ -182,39 +186,40 @@ static void haptic_close(void *data)
 static const struct tact_device_ops haptic_ops = {TACT_ABI(struct tact_device_ops), haptic_read,
                                                   haptic_write, haptic_close};
 
-static int read_settings(const struct tact_device_config *config, struct tact_haptic_choice *choice,
-                         struct tact_error *err)
+static int read_settings(const struct tact_device_config *config,
+                         struct tact_haptic_device_choice *device_choice, struct tact_error *err)
 {
     static const char *const dhd_keys[] = {"serial", "gravity", "guard_timeout"};
     static const char *const hd_keys[] = {"device", "guard_timeout"};
-    const bool is_hd = choice->maker == TACT_HAPTIC_OPENHAPTICS;
+    const bool is_openhaptics = device_choice->maker == TACT_HAPTIC_OPENHAPTICS;
     const char *device = "";
     double serial = -1.0, timeout = tact_arming_default_timeout(config->period);
     bool gravity = true;
-    int rc = is_hd ? tact_settings_check(config, hd_keys, 2, err)
-                   : tact_settings_check(config, dhd_keys, 3, err);
+    int rc = is_openhaptics ? tact_settings_check(config, hd_keys, 2, err)
+                            : tact_settings_check(config, dhd_keys, 3, err);
     rc = rc ? rc : tact_settings_text(config, "device", &device, err);
     rc = rc ? rc : tact_settings_number(config, "serial", &serial, err);
     rc = rc ? rc : tact_settings_flag(config, "gravity", &gravity, err);
     rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &timeout, err);
     const struct tact_device_setting *setting = tact_settings_find(config, "serial");
-    if (!rc && setting && !(serial >= 0.0 && serial <= max_serial && serial == floor(serial))) {
+    if (!rc && setting &&
+        !(serial >= 0.0 && serial <= max_serial_number && serial == floor(serial))) {
         return tact_settings_fault(config, setting, err, "expected a whole number, 0 to %g",
-                                   max_serial);
+                                   max_serial_number);
     }
-    if (!rc && strlen(device) >= sizeof choice->device) {
+    if (!rc && strlen(device) >= sizeof device_choice->device) {
         return tact_settings_fault(config, tact_settings_find(config, "device"), err,
-                                   "expected at most %zu bytes", sizeof choice->device - 1);
+                                   "expected at most %zu bytes", sizeof device_choice->device - 1);
     }
-    snprintf(choice->device, sizeof choice->device, "%s", device);
-    choice->serial = (int32_t)serial;
-    choice->gravity = gravity;
-    choice->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    snprintf(device_choice->device, sizeof device_choice->device, "%s", device);
+    device_choice->serial = (int32_t)serial;
+    device_choice->gravity = gravity;
+    device_choice->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
     return rc;
 }
 
 static int start_device(struct haptic *self, const struct tact_device_config *config,
-                        const char *type, struct tact_haptic_page *content,
+                        const char *type, struct tact_guard_haptic_page *content,
                         struct tact_device_info *info, struct tact_error *err)
 {
     struct tact_guard *guard = NULL;
@@ -224,16 +229,16 @@ static int start_device(struct haptic *self, const struct tact_device_config *co
         tact_settings_fault(config, NULL, err, "%s", why.text);
         return rc;
     }
-    tact_arming_start(&self->arming, guard, content->choice.timeout_ns, config->period);
-    self->turns = self->page->turns != 0;
+    tact_arming_start(&self->arming, guard, content->device_choice.timeout_ns, config->period);
+    self->measures_attitude = self->page->measures_attitude != 0;
     tact_settings_info(config, type, info);
     snprintf(info->model, sizeof info->model, "%.63s", self->page->model);
     describe_channels(self, info);
     tact_message(config->messages, TACT_MESSAGE_INFO, "%s: %s, %s, %s", config->name,
                  info->model[0] ? info->model : "an unnamed device",
-                 self->turns ? "position and attitude" : "position alone",
-                 self->page->torques ? "force and torque" : "force alone");
-    rc = tact_monitor_start(&self->monitor, "tact-haptic", REPORT_NS, report_state, self);
+                 self->measures_attitude ? "position and attitude" : "position alone",
+                 self->page->renders_torques ? "force and torque" : "force alone");
+    rc = tact_monitor_start(&self->monitor, "tact-haptic", REPORT_NS, report_haptic_state, self);
     self->is_monitored = rc == 0;
     return rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
 }
@@ -242,13 +247,13 @@ static int open_haptic(const struct tact_device_config *config, int maker, const
                        struct tact_device *out, struct tact_error *err)
 {
     struct haptic *self = calloc(1, sizeof *self);
-    struct tact_haptic_page *content = calloc(1, sizeof *content);
+    struct tact_guard_haptic_page *content = calloc(1, sizeof *content);
     int rc = self && content ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
     if (!rc) {
-        content->choice.maker = maker;
+        content->device_choice.maker = maker;
         snprintf(self->name, sizeof self->name, "%s", config->name);
         self->messages = config->messages;
-        rc = read_settings(config, &content->choice, err);
+        rc = read_settings(config, &content->device_choice, err);
         rc = rc ? rc : start_device(self, config, type, content, &out->info, err);
     }
     free(content);

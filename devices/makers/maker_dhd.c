@@ -38,7 +38,7 @@ static const char *const files[] = {"libdhd.so", "libdhd.so.3", "libdrd.so", "li
 
 /* Sets the firmware's own watchdog, where there is one: it works even if this process is stopped.
  */
-static void set_watchdog(const struct tact_haptic_device *device, int64_t timeout_ns)
+static void set_force_watchdog(const struct tact_haptic_device *device, int64_t timeout_ns)
 {
     const struct tact_dhd *dhd = &device->call.dhd;
     const int64_t all = 2 * timeout_ns / WATCHDOG_STEP_NS;
@@ -51,11 +51,12 @@ static void set_watchdog(const struct tact_haptic_device *device, int64_t timeou
     }
 }
 
-static int dhd_open(struct tact_haptic_device *device, const struct tact_haptic_choice *choice,
-                    char *why, size_t size)
+static int dhd_open(struct tact_haptic_device *device,
+                    const struct tact_haptic_device_choice *device_choice, char *why, size_t size)
 {
     const struct tact_dhd *dhd = &device->call.dhd;
-    device->id = choice->serial < 0 ? dhd->open_first() : dhd->open_serial(choice->serial);
+    device->id =
+        device_choice->serial < 0 ? dhd->open_first() : dhd->open_serial(device_choice->serial);
     if (device->id < 0) {
         const char *text = dhd->last_error();
         snprintf(why, size, "the library cannot open a device: %.100s", text ? text : "");
@@ -64,10 +65,10 @@ static int dhd_open(struct tact_haptic_device *device, const struct tact_haptic_
     const char id = (char)device->id;
     const char *name = dhd->system_name(id);
     snprintf(device->model, sizeof device->model, "%s", name ? name : "");
-    device->turns = dhd->has_wrist(id);
-    device->torques = dhd->has_active_wrist(id);
-    set_watchdog(device, choice->timeout_ns);
-    if (dhd->set_gravity(choice->gravity != 0, id) < 0 ||
+    device->measures_attitude = dhd->has_wrist(id);
+    device->renders_torques = dhd->has_active_wrist(id);
+    set_force_watchdog(device, device_choice->timeout_ns);
+    if (dhd->set_gravity(device_choice->gravity != 0, id) < 0 ||
         dhd->set_wrench(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, id) < 0 || dhd->enable_force(1, id) < 0) {
         snprintf(why, size, "the library cannot switch the forces on: %.100s", dhd->last_error());
         dhd->close(id);
@@ -86,8 +87,8 @@ static int dhd_read(struct tact_haptic_device *device)
     }
     value[3] = 1.0;
     value[4] = value[5] = value[6] = 0.0;
-    if (device->turns && (dhd->read_orientation(rows, id) < 0 ||
-                          !tact_haptic_attitude((const double(*)[3])rows, value + 3))) {
+    if (device->measures_attitude && (dhd->read_orientation(rows, id) < 0 ||
+                                      !tact_haptic_attitude((const double(*)[3])rows, value + 3))) {
         return -EIO;
     }
     device->pose.buttons = dhd->buttons(id);
@@ -96,7 +97,7 @@ static int dhd_read(struct tact_haptic_device *device)
 
 static int dhd_write(struct tact_haptic_device *device, const double *w)
 {
-    const double on = device->torques ? 1.0 : 0.0;
+    const double on = device->renders_torques ? 1.0 : 0.0;
     const int rc = device->call.dhd.set_wrench(w[0], w[1], w[2], on * w[3], on * w[4], on * w[5],
                                                (char)device->id);
     return rc < 0 ? -EIO : 0;

@@ -25,7 +25,7 @@ enum {
 enum { MAX_ERRORS = 16 }; /* maximum number of errors read from the library's queue at a time */
 /* number of frames with errors in a row after which the device is taken as failed */
 enum { MAX_BAD_FRAMES = 3 };
-static const unsigned int invalid_device = 0xffffffffU;
+static const unsigned int invalid_device_handle = 0xffffffffU;
 /* factors from mm to m, and from N m to mN m */
 static const double metres_per_millimetre = 1e-3, millinewton_metres_per_newton_metre = 1e3;
 
@@ -64,7 +64,7 @@ static struct tact_hd_error clear_error_queue(const struct tact_hd *hd)
 
 /* Runs a frame in the library's loop: sets the wrench, reads the pose. The transform is a 4x4
  * matrix stored by columns. */
-static unsigned int run_haptic_frame(void *data)
+static unsigned int run_libhd_frame(void *data)
 {
     struct tact_haptic_device *device = data;
     const struct tact_hd *hd = &device->call.hd;
@@ -75,7 +75,7 @@ static unsigned int run_haptic_frame(void *data)
     hd->get_doubles(HD_TRANSFORM, m);
     hd->get_integers(HD_BUTTONS, &buttons);
     hd->set_doubles(HD_FORCE, device->wrench);
-    if (device->torques) {
+    if (device->renders_torques) {
         for (int i = 0; i < 3; i++) {
             torque[i] = millinewton_metres_per_newton_metre * device->wrench[3 + i];
         }
@@ -100,7 +100,7 @@ static int hd_write(struct tact_haptic_device *device, const double *wrench)
     memcpy(device->wrench, wrench, sizeof device->wrench);
     device->is_last_frame_valid = false;
     for (int i = 0; !device->is_last_frame_valid && i < MAX_BAD_FRAMES; i++) {
-        device->call.hd.run(run_haptic_frame, device, HD_PRIORITY);
+        device->call.hd.run(run_libhd_frame, device, HD_PRIORITY);
         if (!device->is_last_frame_valid) {
             memset(device->wrench, 0, sizeof device->wrench);
         }
@@ -117,22 +117,22 @@ static int hd_read(struct tact_haptic_device *device)
 static void hd_close(struct tact_haptic_device *device)
 {
     const struct tact_hd *hd = &device->call.hd;
-    const double none[TACT_HAPTIC_WRENCH] = {0.0};
+    const double none[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
     hd_write(device, none);
     hd->disable(HD_FORCE_OUTPUT);
     hd->stop();
     hd->disable_device((unsigned int)device->id);
 }
 
-static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_choice *choice,
-                   char *why, size_t size)
+static int hd_open(struct tact_haptic_device *device,
+                   const struct tact_haptic_device_choice *device_choice, char *why, size_t size)
 {
     const struct tact_hd *hd = &device->call.hd;
-    const double none[TACT_HAPTIC_WRENCH] = {0.0};
+    const double none[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
     int inputs = 0, outputs = 0;
-    const unsigned int id = hd->init(choice->device[0] ? choice->device : NULL);
+    const unsigned int id = hd->init(device_choice->device[0] ? device_choice->device : NULL);
     struct tact_hd_error error = clear_error_queue(hd);
-    if (id == invalid_device || error.code) {
+    if (id == invalid_device_handle || error.code) {
         const char *text = hd->error_text(error.code);
         snprintf(why, size, "the library cannot open a device: %.90s (error 0x%04x)",
                  text ? text : "", error.code);
@@ -144,8 +144,8 @@ static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_c
     snprintf(device->model, sizeof device->model, "%s", name ? name : "");
     hd->get_integers(HD_INPUT_DOF, &inputs);
     hd->get_integers(HD_OUTPUT_DOF, &outputs);
-    device->turns = inputs >= 6;
-    device->torques = outputs >= 6;
+    device->measures_attitude = inputs >= 6;
+    device->renders_torques = outputs >= 6;
     clear_error_queue(hd); /* errors of reading the model's properties are ignored */
     hd->enable(HD_FORCE_OUTPUT);
     hd->start();

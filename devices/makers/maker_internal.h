@@ -12,12 +12,13 @@
 /** Manufacturer whose library is used. */
 enum tact_haptic_maker { TACT_HAPTIC_FORCE_DIMENSION, TACT_HAPTIC_OPENHAPTICS };
 
-#define TACT_HAPTIC_POSE 7    /* x y z [m], attitude as a unit quaternion w x y z */
-#define TACT_HAPTIC_WRENCH 6  /* force [N], torque [N m], in the device's axes, on the person */
-#define TACT_HAPTIC_BUTTONS 4 /* buttons, bits 0 .. 3 */
+#define TACT_HAPTIC_POSE_NUMBERS 7 /* x y z [m], attitude as a unit quaternion w x y z */
+#define TACT_HAPTIC_WRENCH_NUMBERS                                                                 \
+    6                             /* force [N], torque [N m], in the device's axes, on the person */
+#define TACT_HAPTIC_MAX_BUTTONS 4 /* buttons, bits 0 .. 3 */
 
 /** Which device is opened, and how. */
-struct tact_haptic_choice {
+struct tact_haptic_device_choice {
     int32_t maker;      /* enum tact_haptic_maker */
     int32_t serial;     /* serial number of the device; negative: the first device is used */
     int32_t gravity;    /* 1: the library compensates the device's weight */
@@ -49,7 +50,7 @@ struct tact_dhd {
 /* An error of OpenHaptics' libHD. */
 struct tact_hd_error {
     unsigned int code; /* error code of libHD; 0: no error */
-    int internal;
+    int internal_error_code;
     unsigned int device;
 };
 
@@ -74,7 +75,7 @@ struct tact_hd {
 };
 
 struct tact_haptic_pose {
-    double value[TACT_HAPTIC_POSE]; /* x y z [m], unit quaternion w x y z */
+    double value[TACT_HAPTIC_POSE_NUMBERS]; /* x y z [m], unit quaternion w x y z */
     uint32_t buttons;
 };
 
@@ -89,11 +90,11 @@ struct tact_haptic_device {
         struct tact_hd hd;
     } call;
     int id;                   /* identifier of the open device */
-    bool turns;               /* the device measures its attitude */
-    bool torques;             /* the device renders torques */
+    bool measures_attitude;   /* the device measures its attitude */
+    bool renders_torques;     /* the device renders torques */
     char model[64];           /* name of the model, from the library */
     bool is_last_frame_valid; /* the last frame of libHD had no error */
-    double wrench[TACT_HAPTIC_WRENCH];
+    double wrench[TACT_HAPTIC_WRENCH_NUMBERS];
     struct tact_haptic_pose pose;
 };
 
@@ -104,12 +105,13 @@ struct tact_haptic_ops {
     const struct tact_haptic_symbol *symbols;
     int symbol_count;
     /** Opens the device, with forces on and zero; sets turns, torques and model. */
-    int (*open)(struct tact_haptic_device *device, const struct tact_haptic_choice *choice,
-                char *why, size_t size);
+    int (*open)(struct tact_haptic_device *device,
+                const struct tact_haptic_device_choice *device_choice, char *why, size_t size);
     /** Reads device->pose. */
     int (*read)(struct tact_haptic_device *device);
     /** Sends a force [N] and torque [N m] in the device's axes. */
-    int (*write)(struct tact_haptic_device *device, const double wrench[TACT_HAPTIC_WRENCH]);
+    int (*write)(struct tact_haptic_device *device,
+                 const double wrench[TACT_HAPTIC_WRENCH_NUMBERS]);
     /** Zeroes the forces, switches them off and closes the device. */
     void (*close)(struct tact_haptic_device *device);
 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Splits "HOST:PORT" into host and port, and removes brackets around an IPv6 address. */
-static int split_host_and_port(const char *text, int listen, char host[256], char port[8])
+static int split_host_and_port(const char *text, int is_listener, char host[256], char port[8])
 {
     const char *port_separator = strrchr(text, ':');
     const char *from = text, *to = port_separator;
@@ -25,8 +25,8 @@ static int split_host_and_port(const char *text, int listen, char host[256], cha
     }
     const char *port_text = port_separator ? port_separator + 1 : text;
     const size_t length = (size_t)(to - from), count = strlen(port_text);
-    if ((!port_separator && !listen) || (port_separator && !length) || length >= 256 || !count ||
-        count > 5 || strspn(port_text, "0123456789") != count) {
+    if ((!port_separator && !is_listener) || (port_separator && !length) || length >= 256 ||
+        !count || count > 5 || strspn(port_text, "0123456789") != count) {
         return -EINVAL;
     }
     memcpy(host, from, length);
@@ -45,28 +45,28 @@ static int is_of_this_machine(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-int tact_network_resolve(const char *text, int listen, int only_this_machine,
+int tact_network_resolve(const char *text, int is_listener, int must_be_loopback,
                          struct tact_network_address *out, struct tact_error *err)
 {
     char host[256], port[8];
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_family = AF_UNSPEC,
                                    .ai_socktype = SOCK_DGRAM,
-                                   .ai_flags = AI_NUMERICSERV | (listen ? AI_PASSIVE : 0)};
+                                   .ai_flags = AI_NUMERICSERV | (is_listener ? AI_PASSIVE : 0)};
     tact_error_at(err, NULL, 0, 0, text);
-    if (split_host_and_port(text, listen, host, port) || strtol(port, NULL, 10) > 65535) {
+    if (split_host_and_port(text, is_listener, host, port) || strtol(port, NULL, 10) > 65535) {
         return tact_error_set(err, -EINVAL, "expected %s",
-                              listen ? "HOST:PORT or PORT" : "HOST:PORT");
+                              is_listener ? "HOST:PORT or PORT" : "HOST:PORT");
     }
-    const char *name = *host ? host : only_this_machine ? "127.0.0.1" : "0.0.0.0";
+    const char *name = *host ? host : must_be_loopback ? "127.0.0.1" : "0.0.0.0";
     int rc = getaddrinfo(name, port, &hints, &found);
     if (rc || !found) {
         return tact_error_set(err, -EINVAL, "%s", rc ? gai_strerror(rc) : "no address");
     }
-    memcpy(&out->storage, found->ai_addr, found->ai_addrlen);
+    memcpy(&out->socket_address, found->ai_addr, found->ai_addrlen);
     out->size = found->ai_addrlen;
     freeaddrinfo(found);
-    if (only_this_machine && !is_of_this_machine((const struct sockaddr *)&out->storage)) {
+    if (must_be_loopback && !is_of_this_machine((const struct sockaddr *)&out->socket_address)) {
         return tact_error_set(err, -EPERM,
                               "is reached by other machines, which needs a key for each end (tact "
                               "keygen); without keys only addresses of this machine are allowed");
@@ -77,16 +77,16 @@ int tact_network_resolve(const char *text, int listen, int only_this_machine,
 int tact_network_same_address(const struct tact_network_address *a,
                               const struct tact_network_address *b)
 {
-    if (a->storage.ss_family != b->storage.ss_family) {
+    if (a->socket_address.ss_family != b->socket_address.ss_family) {
         return 0;
     }
-    if (a->storage.ss_family == AF_INET) {
-        const struct sockaddr_in *x = (const struct sockaddr_in *)&a->storage,
-                                 *y = (const struct sockaddr_in *)&b->storage;
+    if (a->socket_address.ss_family == AF_INET) {
+        const struct sockaddr_in *x = (const struct sockaddr_in *)&a->socket_address,
+                                 *y = (const struct sockaddr_in *)&b->socket_address;
         return x->sin_port == y->sin_port && x->sin_addr.s_addr == y->sin_addr.s_addr;
     }
-    const struct sockaddr_in6 *x = (const struct sockaddr_in6 *)&a->storage,
-                              *y = (const struct sockaddr_in6 *)&b->storage;
+    const struct sockaddr_in6 *x = (const struct sockaddr_in6 *)&a->socket_address,
+                              *y = (const struct sockaddr_in6 *)&b->socket_address;
     return x->sin6_port == y->sin6_port && x->sin6_scope_id == y->sin6_scope_id &&
            !memcmp(&x->sin6_addr, &y->sin6_addr, sizeof x->sin6_addr);
 }
@@ -94,11 +94,11 @@ int tact_network_same_address(const struct tact_network_address *a,
 void tact_network_address_text(const struct tact_network_address *address, char *text, size_t size)
 {
     char host[INET6_ADDRSTRLEN + 16], port[8];
-    if (getnameinfo((const struct sockaddr *)&address->storage, address->size, host, sizeof host,
-                    port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV | NI_DGRAM)) {
+    if (getnameinfo((const struct sockaddr *)&address->socket_address, address->size, host,
+                    sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV | NI_DGRAM)) {
         snprintf(text, size, "?");
         return;
     }
-    const int v6 = address->storage.ss_family == AF_INET6;
+    const int v6 = address->socket_address.ss_family == AF_INET6;
     snprintf(text, size, "%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
 }

@@ -20,14 +20,14 @@ static const double reserved_energy_fraction = 0.02;
 static const double energy_rounding_error = 1e-15;
 
 /* largest magnitude of a wave, position or force that is accepted */
-static const double largest_accepted_value = 1e6;
+static const double max_accepted_magnitude = 1e6;
 
 int tact_network_channel_init(struct tact_network_channel *channel,
                               const struct tact_network_channel_options *options)
 {
     const struct tact_network_channel_options *o = options;
     if (o->axes < 1 || o->axes > TACT_NETWORK_AXES || o->repeats < 0 ||
-        o->repeats > TACT_NETWORK_REPEATS || o->jitter < 0 || o->jitter > 500 ||
+        o->repeats > TACT_NETWORK_MAX_REPEATS || o->jitter < 0 || o->jitter > 500 ||
         !(o->period >= 1e-4 && o->period <= 1e-2) || o->hold < 0 ||
         o->hold * o->period > 0.01 + 1e-9) {
         return -EINVAL;
@@ -41,8 +41,8 @@ int tact_network_channel_init(struct tact_network_channel *channel,
 static void discard_received_waves(struct tact_network_channel *channel)
 {
     /* else a wave that was partly used to fill a gap would be received again and used in full */
-    if (channel->used_tick < channel->reduced_tick) {
-        channel->used_tick = channel->reduced_tick;
+    if (channel->next_unused_tick < channel->reduced_tick) {
+        channel->next_unused_tick = channel->reduced_tick;
     }
     memset(channel->slots, 0, sizeof channel->slots);
     memset(&channel->last, 0, sizeof channel->last);
@@ -50,7 +50,7 @@ static void discard_received_waves(struct tact_network_channel *channel)
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
     channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
     channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
-    channel->has_sample = channel->ticks_without_energy = channel->sender_gap_ticks = 0;
+    channel->has_valid_sample = channel->ticks_without_energy = channel->sender_gap_ticks = 0;
     channel->last_arrival_offset = 0;
     channel->largest_fill = INT64_MIN;
 }
@@ -59,14 +59,14 @@ void tact_network_channel_restart(struct tact_network_channel *channel)
 {
     discard_received_waves(channel);
     channel->clock = (struct tact_network_clock){.second_start_ns = 0};
-    channel->sent_tick = 0;
-    channel->used_tick = channel->reduced_tick = 0;
+    channel->next_sent_tick = 0;
+    channel->next_unused_tick = channel->reduced_tick = 0;
     memset(channel->sent, 0, sizeof channel->sent);
-    channel->sent_energy = channel->used_energy = (struct tact_network_sum){0.0, 0.0};
+    channel->sent_energy = channel->used_energy = (struct tact_network_compensated_sum){0.0, 0.0};
     channel->energy_sent_by_peer = channel->least_energy = 0.0;
 }
 
-static void add_energy(struct tact_network_sum *sum, double value)
+static void add_energy(struct tact_network_compensated_sum *sum, double value)
 {
     const double total = sum->sum + value;
     sum->rounding_error +=
@@ -102,7 +102,7 @@ double tact_network_channel_energy(const struct tact_network_channel *channel)
 static int are_valid_numbers(const double *value, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (!(fabs(value[i]) <= largest_accepted_value)) {
+        if (!(fabs(value[i]) <= max_accepted_magnitude)) {
             return 0;
         }
     }
@@ -130,14 +130,15 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     memcpy(channel->sent[0], sample->wave, sizeof channel->sent[0]);
     add_energy(&channel->sent_energy, energy_of_wave(channel, sample->wave));
     const double energy = channel->sent_energy.sum + channel->sent_energy.rounding_error;
-    const uint64_t tick = channel->sent_tick++;
+    const uint64_t tick = channel->next_sent_tick++;
     const int waves =
         tick < (uint64_t)channel->options.repeats ? (int)tick + 1 : channel->options.repeats + 1;
     tact_network_write_u64(payload, tick);
     tact_network_write_u64(payload + 8, (uint64_t)now_ns);
     tact_network_write_u64(payload + 16, channel->has_heard ? (uint64_t)channel->other_sent_ns : 0);
-    tact_network_write_u64(payload + 24,
-                           channel->has_heard ? (uint64_t)now_ns - (uint64_t)channel->heard_ns : 0);
+    tact_network_write_u64(
+        payload + 24,
+        channel->has_heard ? (uint64_t)now_ns - (uint64_t)channel->newest_packet_received_ns : 0);
     tact_network_write_doubles(payload + 32, &energy, 1);
     tact_network_write_u64(payload + 40, (sample->flags & 0xff) | sample->terms << 8);
     tact_network_write_u64(payload + 48, (uint64_t)axes | (uint64_t)waves << 8 |
@@ -157,7 +158,7 @@ struct channel_packet {
     double energy;
     int waves, margin;
     struct tact_network_sample sample;
-    double wave[TACT_NETWORK_REPEATS + 1][TACT_NETWORK_AXES];
+    double wave[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
 };
 
 static int read_packet(struct tact_network_channel *channel, const unsigned char *payload,
@@ -179,10 +180,10 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
     out->waves = (int)(format >> 8 & 0xff);
     out->margin = (int)(format >> 16 & 0xffff);
     if ((int)(format & 0xff) != axes || format >> 32 != period_in_ns(channel)) {
-        channel->counts.unlike++;
+        channel->counts.mismatched_packet_count++;
         return -EPROTO;
     }
-    if (out->waves < 1 || out->waves > TACT_NETWORK_REPEATS + 1 || out->tick < out->waves - 1 ||
+    if (out->waves < 1 || out->waves > TACT_NETWORK_MAX_REPEATS + 1 || out->tick < out->waves - 1 ||
         out->tick >= (int64_t)1 << 53 || !(out->energy >= 0.0 && out->energy < 1e300) ||
         size != POSITION_OFFSET + 8 * (size_t)axes * (size_t)(2 + out->waves)) {
         return -EPROTO;
@@ -234,11 +235,11 @@ static int is_possible_tick(const struct tact_network_channel *channel, int64_t 
     return ahead > -TACT_NETWORK_CHANNEL_RING && ahead < TACT_NETWORK_CHANNEL_RING;
 }
 
-static void update_by_packet(struct tact_network_channel *channel,
-                             const struct channel_packet *packet, int64_t now_ns)
+static void update_channel_by_packet(struct tact_network_channel *channel,
+                                     const struct channel_packet *packet, int64_t now_ns)
 {
     if (packet->echo_ns) {
-        const struct tact_network_stamps stamps = {
+        const struct tact_network_round_trip_stamps stamps = {
             .sent_ns = packet->echo_ns,
             .other_received_ns = (int64_t)((uint64_t)packet->sent_ns - (uint64_t)packet->kept_ns),
             .other_sent_ns = packet->sent_ns,
@@ -253,7 +254,7 @@ static void update_by_packet(struct tact_network_channel *channel,
         channel->newest_flags = packet->sample.flags;
         channel->newest_terms = packet->sample.terms;
         channel->other_margin = packet->margin;
-        channel->heard_ns = now_ns;
+        channel->newest_packet_received_ns = now_ns;
         channel->other_sent_ns = packet->sent_ns;
     }
 }
@@ -266,18 +267,18 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         channel->counts.refused++;
         return -EPROTO;
     }
-    const int is_waiting = is_waiting_for_packets(channel);
-    const int is_late = !is_waiting && packet.tick < channel->play_tick;
+    const int is_channel_waiting = is_waiting_for_packets(channel);
+    const int is_packet_late = !is_channel_waiting && packet.tick < channel->play_tick;
     struct tact_network_channel_slot *slot = slot_of_tick(channel, packet.tick);
     if (slot->tick == packet.tick + 1 && slot->has_packet) {
-        channel->counts.duplicate++;
+        channel->counts.duplicate_packet_count++;
         return -EALREADY;
     }
     channel->counts.received++;
-    update_by_packet(channel, &packet, now_ns);
+    update_channel_by_packet(channel, &packet, now_ns);
     for (int i = 0; i < packet.waves; i++) {
         const int64_t tick = packet.tick - i;
-        if (is_waiting || tick >= channel->play_tick) {
+        if (is_channel_waiting || tick >= channel->play_tick) {
             slot = prepare_slot_of_tick(channel, tick);
             /* a wave that was stored earlier may have been reduced by make_wave_from_waiting() */
             if (!slot->has_wave) {
@@ -286,10 +287,10 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
             slot->has_wave = 1;
         }
     }
-    if (is_late) {
+    if (is_packet_late) {
         channel->counts.late++;
     }
-    if (!is_late || slot_of_tick(channel, packet.tick)->tick == packet.tick + 1) {
+    if (!is_packet_late || slot_of_tick(channel, packet.tick)->tick == packet.tick + 1) {
         slot = prepare_slot_of_tick(channel, packet.tick);
         slot->has_packet = 1;
         slot->sample = packet.sample;
@@ -300,7 +301,7 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
     return 0;
 }
 
-int64_t tact_network_channel_fill(const struct tact_network_channel *channel)
+int64_t tact_network_channel_playout_fill(const struct tact_network_channel *channel)
 {
     return channel->has_heard ? channel->newest_tick - channel->play_tick : 0;
 }
@@ -309,10 +310,11 @@ double tact_network_channel_round_trip(const struct tact_network_channel *channe
 {
     const struct tact_network_clock_sample best = tact_network_clock_best(&channel->clock);
     const int margin = channel->options.jitter + channel->options.repeats + channel->other_margin;
-    return best.valid ? (double)best.round_trip_ns * 1e-9 + margin * channel->options.period : 0.0;
+    return best.is_valid ? (double)best.round_trip_ns * 1e-9 + margin * channel->options.period
+                         : 0.0;
 }
 
-static int ticks_of_time(const struct tact_network_channel *channel, double time)
+static int time_in_ticks(const struct tact_network_channel *channel, double time)
 {
     return (int)(time / channel->options.period + 0.5);
 }
@@ -321,7 +323,7 @@ static int ticks_of_time(const struct tact_network_channel *channel, double time
  * used. */
 static int wait_for_packets(struct tact_network_channel *channel)
 {
-    if (!channel->has_heard || ++channel->waiting_ticks < ticks_of_time(channel, 0.1)) {
+    if (!channel->has_heard || ++channel->waiting_ticks < time_in_ticks(channel, 0.1)) {
         channel->play_tick++;
         return 0;
     }
@@ -333,20 +335,20 @@ static int wait_for_packets(struct tact_network_channel *channel)
     return 1;
 }
 
-static void update_silence(struct tact_network_channel *channel)
+static void update_state_after_silence(struct tact_network_channel *channel)
 {
-    if (channel->silence <= ticks_of_time(channel, 0.5)) {
+    if (channel->silence <= time_in_ticks(channel, 0.5)) {
         channel->silence++;
     }
-    if (channel->silence > ticks_of_time(channel, 0.5)) {
+    if (channel->silence > time_in_ticks(channel, 0.5)) {
         discard_received_waves(channel);
         channel->state = TACT_NETWORK_CHANNEL_LOST;
-        channel->counts.restarts++;
+        channel->counts.restart_count++;
         return;
     }
-    const int longest = ticks_of_time(channel, 0.1);
+    const int longest = time_in_ticks(channel, 0.1);
     channel->state =
-        channel->silence > longest || channel->missing_ticks > longest || !channel->has_sample
+        channel->silence > longest || channel->missing_ticks > longest || !channel->has_valid_sample
             ? TACT_NETWORK_CHANNEL_STALE
             : TACT_NETWORK_CHANNEL_OK;
 }
@@ -359,7 +361,7 @@ enum arrival_timing { TIMING_GOOD, TIMING_EARLY, TIMING_LATE, TIMING_DELAY_CHANG
 static int has_delay_changed(const struct tact_network_channel *channel, int64_t off)
 {
     const int margin = channel->options.jitter + channel->options.repeats;
-    return llabs(off) > margin && llabs(off) > ticks_of_time(channel, 0.02);
+    return llabs(off) > margin && llabs(off) > time_in_ticks(channel, 0.02);
 }
 
 /* Compares the fill of the fastest packet of 0.25 s with the expected fill. A difference counts
@@ -367,7 +369,7 @@ static int has_delay_changed(const struct tact_network_channel *channel, int64_t
  * but it counts at once if all packets came far too late for their waves. */
 static enum arrival_timing compare_arrival_timing(struct tact_network_channel *channel)
 {
-    if (++channel->window_ticks < ticks_of_time(channel, 0.25)) {
+    if (++channel->window_ticks < time_in_ticks(channel, 0.25)) {
         return TIMING_GOOD;
     }
     const int margin = channel->options.jitter + channel->options.repeats;
@@ -390,8 +392,8 @@ static struct tact_network_channel_slot *find_waiting_wave(struct tact_network_c
                                                            int64_t tick)
 {
     struct tact_network_channel_slot *slot = slot_of_tick(channel, tick);
-    const int is_waiting = slot->tick == tick + 1 && slot->tick > channel->used_tick;
-    return is_waiting && slot->has_wave && has_energy(channel, slot->wave) ? slot : NULL;
+    const int is_channel_waiting = slot->tick == tick + 1 && slot->tick > channel->next_unused_tick;
+    return is_channel_waiting && slot->has_wave && has_energy(channel, slot->wave) ? slot : NULL;
 }
 
 /* Makes a missing wave from the next waves that wait: each loses the same fraction of its energy to
@@ -420,7 +422,7 @@ static int make_wave_from_waiting(struct tact_network_channel *channel, double *
             next[i]->wave[axis] *= sqrt(count / (count + 1.0));
         }
     }
-    channel->counts.bridged += count > 0;
+    channel->counts.bridged_wave_count += count > 0;
     return count > 0;
 }
 
@@ -448,7 +450,7 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
     while (!next && channel->play_tick + ahead <= channel->newest_tick) {
         next = find_waiting_wave(channel, channel->play_tick + ahead++);
     }
-    if (!next && channel->held_ticks >= ticks_of_time(channel, longest_hold_by_reserve)) {
+    if (!next && channel->held_ticks >= time_in_ticks(channel, longest_hold_by_reserve)) {
         return 0;
     }
     const double since = channel->ticks_without_energy > 1 ? channel->ticks_without_energy : 1.0;
@@ -462,7 +464,7 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
     }
     memcpy(wave, interpolated_wave, (size_t)channel->options.axes * sizeof *wave);
     channel->held_ticks = next ? 0 : channel->held_ticks + 1;
-    *(next ? &channel->counts.bridged : &channel->counts.held) += 1;
+    *(next ? &channel->counts.bridged_wave_count : &channel->counts.held) += 1;
     return 1;
 }
 
@@ -470,7 +472,7 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
  * unused energy suffices for a gap in which the last wave is held. */
 static void reserve_energy_for_gap(struct tact_network_channel *channel, double *wave)
 {
-    const double gap = ticks_of_time(channel, longest_hold_by_reserve);
+    const double gap = time_in_ticks(channel, longest_hold_by_reserve);
     if (channel->counts.missing == 0 ||
         find_unused_energy(channel) >= gap * energy_of_wave(channel, wave)) {
         return;
@@ -485,33 +487,33 @@ static void reserve_energy_for_gap(struct tact_network_channel *channel, double 
 static int is_short_gap_of_sender(const struct tact_network_channel *channel, const double *wave)
 {
     return !has_energy(channel, wave) && has_energy(channel, channel->last_received_wave) &&
-           channel->sender_gap_ticks < ticks_of_time(channel, longest_hold_by_reserve);
+           channel->sender_gap_ticks < time_in_ticks(channel, longest_hold_by_reserve);
 }
 
 static void use_sample_of_tick(struct tact_network_channel *channel,
                                struct tact_network_sample *out)
 {
     const struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->play_tick);
-    const int is_stored = slot->tick == channel->play_tick + 1;
+    const int has_next_wave = slot->tick == channel->play_tick + 1;
     channel->play_tick++;
-    if (is_stored && slot->has_packet) {
+    if (has_next_wave && slot->has_packet) {
         *out = slot->sample;
-        channel->has_sample = 1;
+        channel->has_valid_sample = 1;
     } else {
         channel->counts.lost++;
-        channel->counts.repeated += (uint64_t)(is_stored && slot->has_wave);
+        channel->counts.recovered_wave_count += (uint64_t)(has_next_wave && slot->has_wave);
     }
     /* A wave is used only once, even if the delay was measured again meanwhile. */
-    out->missing = !(is_stored && slot->has_wave && slot->tick > channel->used_tick);
+    out->missing = !(has_next_wave && slot->has_wave && slot->tick > channel->next_unused_tick);
     channel->missing_ticks = out->missing ? channel->missing_ticks + 1 : 0;
     if (!out->missing) {
-        channel->used_tick = slot->tick;
+        channel->next_unused_tick = slot->tick;
         memcpy(out->wave, slot->wave, sizeof out->wave);
     }
-    const int is_gap = out->missing || is_short_gap_of_sender(channel, slot->wave);
-    channel->ticks_without_energy = is_gap ? channel->ticks_without_energy + 1 : 0;
-    channel->sender_gap_ticks = is_gap ? channel->sender_gap_ticks + !out->missing : 0;
-    if (!is_gap) {
+    const int is_wave_missing = out->missing || is_short_gap_of_sender(channel, slot->wave);
+    channel->ticks_without_energy = is_wave_missing ? channel->ticks_without_energy + 1 : 0;
+    channel->sender_gap_ticks = is_wave_missing ? channel->sender_gap_ticks + !out->missing : 0;
+    if (!is_wave_missing) {
         memcpy(channel->last_received_wave, slot->wave, sizeof channel->last_received_wave);
         channel->held_ticks = 0;
         reserve_energy_for_gap(channel, out->wave);
@@ -536,12 +538,12 @@ static void use_sample_of_tick(struct tact_network_channel *channel,
 static void limit_to_energy_sent(struct tact_network_channel *channel, double *wave)
 {
     const double energy = energy_of_wave(channel, wave);
-    const double available = fmax(0.0, tact_network_channel_energy(channel));
+    const double available_energy = fmax(0.0, tact_network_channel_energy(channel));
     const double rounding = energy_rounding_error * channel->energy_sent_by_peer;
-    if (channel->options.hold == 0 && energy > available + rounding) {
+    if (channel->options.hold == 0 && energy > available_energy + rounding) {
         channel->counts.limited++;
         for (int axis = 0; axis < channel->options.axes; axis++) {
-            wave[axis] *= sqrt(available / energy);
+            wave[axis] *= sqrt(available_energy / energy);
         }
     }
 }
@@ -555,7 +557,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     const int is_first_wave =
         channel->state == TACT_NETWORK_CHANNEL_WAITING && wait_for_packets(channel);
     if (!is_waiting_for_packets(channel)) {
-        update_silence(channel);
+        update_state_after_silence(channel);
     }
     *out = channel->last;
     out->missing = 1;
@@ -568,14 +570,14 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         is_first_wave ? TIMING_GOOD : compare_arrival_timing(channel);
     if (arrival_timing == TIMING_DELAY_CHANGED) {
         discard_received_waves(channel);
-        channel->counts.restarts++;
+        channel->counts.restart_count++;
         memset(out->wave, 0, sizeof out->wave);
         out->flags = 0;
         channel->last = *out;
         return;
     }
     if (arrival_timing == TIMING_LATE) {
-        channel->counts.inserted++;
+        channel->counts.inserted_wave_count++;
         if (!make_missing_wave(channel, out->wave) && !make_wave_from_waiting(channel, out->wave)) {
             memset(out->wave, 0, sizeof out->wave);
         }
@@ -586,7 +588,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         }
         use_sample_of_tick(channel, out);
     }
-    if (!channel->has_sample) {
+    if (!channel->has_valid_sample) {
         channel->state = TACT_NETWORK_CHANNEL_STALE;
     }
     out->flags = channel->newest_flags;

@@ -30,13 +30,14 @@
 
 enum {
     TACT_NETWORK_AXES = 6,
-    TACT_NETWORK_REPEATS = 20,       /* maximum number of earlier waves that a packet repeats */
+    TACT_NETWORK_MAX_REPEATS = 20,   /* maximum number of earlier waves that a packet repeats */
     TACT_NETWORK_CHANNEL_RING = 1024 /* maximum number of ticks whose samples can wait to be used */
 };
 
 struct tact_network_channel_options {
     int axes;    /* 1 to TACT_NETWORK_AXES */
-    int repeats; /* number of waves of earlier ticks in each packet, 0 to TACT_NETWORK_REPEATS */
+    int repeats; /* number of waves of earlier ticks in each packet, 0 to
+                                TACT_NETWORK_MAX_REPEATS */
     /* time by which a packet may arrive later than the fastest one [ticks], 0 to 500 */
     int jitter;
     /* number of ticks for which the last wave is used in place of a missing one, 0 to 10 ms */
@@ -69,22 +70,24 @@ struct tact_network_channel_counts {
     uint64_t received; /* packets that were valid */
     /* packets refused: malformed, of other axes, not finite, or of an impossible tick */
     uint64_t refused;
-    uint64_t unlike;    /* refused packets that have another number of axes or another period */
-    uint64_t duplicate; /* packets of a tick that was received before */
-    uint64_t late;      /* packets that came after their own tick was used */
-    uint64_t lost;      /* ticks used before their own packet came, if it came at all */
-    uint64_t repeated;  /* lost ticks whose wave arrived in a later packet, which repeats it */
-    uint64_t missing;   /* ticks without a wave */
-    uint64_t bridged;   /* missing and inserted waves that were made from other waves */
-    uint64_t limited;   /* waves reduced to the energy that is left of what was sent */
-    uint64_t held;      /* missing waves for which the last wave was held */
-    uint64_t dropped;   /* waves dropped, as too many waited (clock drift) */
-    uint64_t inserted;  /* waves inserted, as too few waited (clock drift) */
-    uint64_t restarts;  /* restarts of the channel, after silence or a changed delay */
+    uint64_t mismatched_packet_count; /* refused packets that have another number of axes or another
+                                         period */
+    uint64_t duplicate_packet_count;  /* packets of a tick that was received before */
+    uint64_t late;                    /* packets that came after their own tick was used */
+    uint64_t lost;                 /* ticks used before their own packet came, if it came at all */
+    uint64_t recovered_wave_count; /* lost ticks whose wave arrived in a later packet, which repeats
+                                      it */
+    uint64_t missing;              /* ticks without a wave */
+    uint64_t bridged_wave_count;   /* missing and inserted waves that were made from other waves */
+    uint64_t limited;              /* waves reduced to the energy that is left of what was sent */
+    uint64_t held;                 /* missing waves for which the last wave was held */
+    uint64_t dropped;              /* waves dropped, as too many waited (clock drift) */
+    uint64_t inserted_wave_count;  /* waves inserted, as too few waited (clock drift) */
+    uint64_t restart_count;        /* restarts of the channel, after silence or a changed delay */
 };
 
 /* A compensated sum: the sum and its rounding error (Neumaier 1974). */
-struct tact_network_sum {
+struct tact_network_compensated_sum {
     double sum, rounding_error;
 };
 
@@ -93,22 +96,22 @@ struct tact_network_channel {
     struct tact_network_channel_counts counts;
     enum tact_network_channel_state state;
     struct tact_network_clock clock;
-    uint64_t sent_tick; /* tick of the next sample that is sent */
-    double sent[TACT_NETWORK_REPEATS + 1][TACT_NETWORK_AXES];
-    struct tact_network_sum sent_energy, used_energy; /* [J] */
-    double energy_sent_by_peer, least_energy;         /* [J] */
+    uint64_t next_sent_tick; /* tick of the next sample that is sent */
+    double sent[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
+    struct tact_network_compensated_sum sent_energy, used_energy; /* [J] */
+    double energy_sent_by_peer, least_energy;                     /* [J] */
     /* Tick of the next sample that is used; while first packets are awaited, a count of this site's
      * ticks. */
     int64_t play_tick;
-    int64_t newest_tick; /* newest tick of which a packet has arrived */
-    int64_t used_tick;   /* tick of the newest wave that was used, plus 1; 0: none */
+    int64_t newest_tick;      /* newest tick of which a packet has arrived */
+    int64_t next_unused_tick; /* tick of the newest wave that was used, plus 1; 0: none */
     /* tick of the newest wave that was reduced to fill a gap, plus 1; 0: none */
     int64_t reduced_tick;
     /* time at which the newest packet was received here, and at which it was sent */
-    int64_t heard_ns, other_sent_ns;
+    int64_t newest_packet_received_ns, other_sent_ns;
     int has_heard, waiting_ticks, silence, held_ticks;
     /* 1: `last` has a position and a force that arrived; 0: the state is STALE */
-    int has_sample;
+    int has_valid_sample;
     int64_t largest_fill; /* largest fill after a packet of this window of 0.25 s [ticks] */
     /* largest fill of the window before less the expected one [ticks] */
     int64_t last_arrival_offset;
@@ -153,7 +156,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
 void tact_network_channel_restart(struct tact_network_channel *channel);
 
 /* Number of ticks from the one that is due to the newest that has arrived. */
-int64_t tact_network_channel_fill(const struct tact_network_channel *channel);
+int64_t tact_network_channel_playout_fill(const struct tact_network_channel *channel);
 
 /* Time from sending a wave to using the answer to it, with the playout delays of both ends [s]; 0:
  * not known yet. */

@@ -27,7 +27,7 @@ int tact_network_read_channel_options(const struct tact_device_config *config,
     }
     int rc = tact_network_read_range(config, "axes", 1.0, TACT_NETWORK_AXES, 1, &axes, err);
     rc = rc ? rc
-            : tact_network_read_range(config, "repeats", 0.0, TACT_NETWORK_REPEATS, 1, &repeats,
+            : tact_network_read_range(config, "repeats", 0.0, TACT_NETWORK_MAX_REPEATS, 1, &repeats,
                                       err);
     rc = rc ? rc
             : tact_network_read_range(config, "jitter", 0.0, 500.0 * config->period, 0, &jitter,

@@ -4,7 +4,7 @@
 static const int64_t best_stamp_lifetime_ns = 1000000000;
 
 int64_t tact_network_clock_add(struct tact_network_clock *clock,
-                               const struct tact_network_stamps *stamps)
+                               const struct tact_network_round_trip_stamps *stamps)
 {
     /* Unsigned arithmetic, as stamps from the other end may be any numbers. */
     const uint64_t out = (uint64_t)stamps->other_received_ns - (uint64_t)stamps->sent_ns;
@@ -13,16 +13,16 @@ int64_t tact_network_clock_add(struct tact_network_clock *clock,
     if (round_trip < 0) {
         return -1;
     }
-    if (!clock->best[0].valid ||
+    if (!clock->best[0].is_valid ||
         stamps->received_ns - clock->second_start_ns >= best_stamp_lifetime_ns) {
         clock->best[1] = clock->best[0];
-        clock->best[0].valid = 0;
+        clock->best[0].is_valid = 0;
         clock->second_start_ns = stamps->received_ns;
     }
-    if (!clock->best[0].valid || round_trip < clock->best[0].round_trip_ns) {
+    if (!clock->best[0].is_valid || round_trip < clock->best[0].round_trip_ns) {
         clock->best[0].round_trip_ns = round_trip;
         clock->best[0].offset_ns = (int64_t)(out - (uint64_t)(round_trip / 2));
-        clock->best[0].valid = 1;
+        clock->best[0].is_valid = 1;
     }
     return round_trip;
 }
@@ -30,5 +30,5 @@ int64_t tact_network_clock_add(struct tact_network_clock *clock,
 struct tact_network_clock_sample tact_network_clock_best(const struct tact_network_clock *clock)
 {
     const struct tact_network_clock_sample *a = &clock->best[0], *b = &clock->best[1];
-    return b->valid && (!a->valid || b->round_trip_ns < a->round_trip_ns) ? *b : *a;
+    return b->is_valid && (!a->is_valid || b->round_trip_ns < a->round_trip_ns) ? *b : *a;
 }

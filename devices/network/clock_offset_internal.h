@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-struct tact_network_stamps {
+struct tact_network_round_trip_stamps {
     int64_t sent_ns;           /* t1, clock of this end [ns] */
     int64_t other_received_ns; /* t2, clock of the other end [ns] */
     int64_t other_sent_ns;     /* t3 */
@@ -22,7 +22,7 @@ struct tact_network_clock {
     struct tact_network_clock_sample {
         int64_t round_trip_ns; /* [ns] */
         int64_t offset_ns;     /* clock of the other end minus clock of this end [ns] */
-        int valid;
+        int is_valid;
     } best[2];               /* best samples of the present second, and of the one before */
     int64_t second_start_ns; /* start of the present second */
 };
@@ -30,9 +30,9 @@ struct tact_network_clock {
 /* Adds the four stamps of one packet and its echo. Stamps in an impossible order (a round trip
  * below 0) are refused. Returns the round trip [ns], or -1. Real-time safe. */
 int64_t tact_network_clock_add(struct tact_network_clock *clock,
-                               const struct tact_network_stamps *stamps);
+                               const struct tact_network_round_trip_stamps *stamps);
 
-/* The sample with the shortest round trip; its member `valid` is 0 before the first. Real-time
+/* The sample with the shortest round trip; its member `is_valid` is 0 before the first. Real-time
  * safe. */
 struct tact_network_clock_sample tact_network_clock_best(const struct tact_network_clock *clock);
 

@@ -9,22 +9,24 @@
 #include "devices/network/address_internal.h"
 
 /* 0.1 s without an answer, after which a hello is sent again */
-static const int64_t hello_again_ns = 100000000;
+static const int64_t hello_retry_interval_ns = 100000000;
 /* 1 s without a packet, after which a new hello is sent: the other end may have restarted */
 static const int64_t silence_before_new_hello_ns = 1000000000;
 /* 2 s for which an answered hello is kept while no packet proves its session */
-static const int64_t answer_kept_ns = 2000000000;
+static const int64_t answered_hello_lifetime_ns = 2000000000;
 static const int64_t handshake_interval_ns = 50000000; /* 20 handshakes a second, */
 /* time of four handshakes, which may follow each other at once */
 static const int64_t handshake_burst_ns = 200000000;
 
 static int open_udp_socket(struct tact_network_endpoint *endpoint, struct tact_error *err)
 {
-    const struct sockaddr *address = (const struct sockaddr *)&endpoint->peer.storage;
+    const struct sockaddr *address =
+        (const struct sockaddr *)&endpoint->peer_address.socket_address;
     endpoint->socket = socket(address->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int rc = endpoint->socket < 0  ? -1
-             : endpoint->initiator ? connect(endpoint->socket, address, endpoint->peer.size)
-                                   : bind(endpoint->socket, address, endpoint->peer.size);
+    int rc = endpoint->socket < 0 ? -1
+             : endpoint->is_initiator
+                 ? connect(endpoint->socket, address, endpoint->peer_address.size)
+                 : bind(endpoint->socket, address, endpoint->peer_address.size);
     if (rc) {
         rc = tact_error_set(err, -errno, "%s", strerror(errno));
         tact_network_endpoint_close(endpoint);
@@ -37,13 +39,13 @@ int tact_network_endpoint_open(const struct tact_network_endpoint_options *optio
 {
     memset(out, 0, sizeof *out);
     out->socket = -1;
-    out->initiator = options->initiator;
-    int rc = tact_network_resolve(options->address, !options->initiator, !options->identity,
-                                  &out->peer, err);
+    out->is_initiator = options->is_initiator;
+    int rc = tact_network_resolve(options->address, !options->is_initiator, !options->identity,
+                                  &out->peer_address, err);
     if (!rc && options->identity) {
         out->identity = *options->identity;
     } else if (!rc) {
-        rc = tact_network_identity_of_loopback(options->initiator, &out->identity, err);
+        rc = tact_network_identity_of_loopback(options->is_initiator, &out->identity, err);
     }
     return rc ? rc : open_udp_socket(out, err);
 }
@@ -76,7 +78,7 @@ static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned 
                          size_t size, const struct tact_network_address *to)
 {
     const struct sockaddr *address =
-        endpoint->initiator ? NULL : (const struct sockaddr *)&to->storage;
+        endpoint->is_initiator ? NULL : (const struct sockaddr *)&to->socket_address;
     ssize_t n = sendto(endpoint->socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL, address,
                        address ? to->size : 0);
     if (n < 0) {
@@ -89,19 +91,20 @@ static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned 
 
 void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns)
 {
-    if (!endpoint->initiator || (endpoint->has_session && now_ns - endpoint->last_accepted_time_ns <
-                                                              silence_before_new_hello_ns)) {
+    if (!endpoint->is_initiator ||
+        (endpoint->has_session &&
+         now_ns - endpoint->last_accepted_time_ns < silence_before_new_hello_ns)) {
         return;
     }
     if (!endpoint->hello_creation_time_ns) {
-        tact_network_hello(&endpoint->identity, &endpoint->opening);
+        tact_network_hello(&endpoint->identity, &endpoint->sent_hello);
         endpoint->hello_creation_time_ns = now_ns;
-    } else if (now_ns - endpoint->last_hello_time_ns < hello_again_ns) {
+    } else if (now_ns - endpoint->last_hello_time_ns < hello_retry_interval_ns) {
         return;
     }
     endpoint->last_hello_time_ns = now_ns;
-    send_datagram(endpoint, endpoint->opening.hello, sizeof endpoint->opening.hello,
-                  &endpoint->peer);
+    send_datagram(endpoint, endpoint->sent_hello.hello, sizeof endpoint->sent_hello.hello,
+                  &endpoint->peer_address);
 }
 
 void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t now_ns)
@@ -136,21 +139,22 @@ static void count_refused_packet(struct tact_network_counts *counts, ssize_t rea
     }
 }
 
-static void discard_expired_answer(struct tact_network_answered *entry, int64_t now_ns)
+static void discard_expired_answer(struct tact_network_answered_hello *entry, int64_t now_ns)
 {
-    if (entry->answer_time_ns && now_ns - entry->answer_time_ns > answer_kept_ns) {
+    if (entry->answer_time_ns && now_ns - entry->answer_time_ns > answered_hello_lifetime_ns) {
         sodium_memzero(entry, sizeof *entry);
     }
 }
 
 /* Finds the entry of this hello if it was answered before, else the entry to use for it: a free,
  * expired or the oldest one. */
-static struct tact_network_answered *find_answered_hello(struct tact_network_endpoint *endpoint,
-                                                         const unsigned char *hello, int64_t now_ns)
+static struct tact_network_answered_hello *
+find_answered_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
+                    int64_t now_ns)
 {
-    struct tact_network_answered *oldest = endpoint->answered;
+    struct tact_network_answered_hello *oldest = endpoint->answered_hellos;
     for (int i = 0; i < TACT_NETWORK_ANSWERED; i++) {
-        struct tact_network_answered *entry = &endpoint->answered[i];
+        struct tact_network_answered_hello *entry = &endpoint->answered_hellos[i];
         discard_expired_answer(entry, now_ns);
         if (entry->answer_time_ns && !memcmp(entry->hello, hello, sizeof entry->hello)) {
             return entry;
@@ -176,13 +180,13 @@ static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t 
 static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
                          size_t size, const struct tact_network_address *from, int64_t now_ns)
 {
-    int rc =
-        endpoint->initiator ? -ENOENT : tact_network_check_hello(&endpoint->identity, hello, size);
+    int rc = endpoint->is_initiator ? -ENOENT
+                                    : tact_network_check_hello(&endpoint->identity, hello, size);
     if (rc) {
         count_refused_packet(&endpoint->counts, rc);
         return;
     }
-    struct tact_network_answered *entry = find_answered_hello(endpoint, hello, now_ns);
+    struct tact_network_answered_hello *entry = find_answered_hello(endpoint, hello, now_ns);
     if (!entry->answer_time_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
         if (!is_handshake_allowed(endpoint, now_ns)) {
             return;
@@ -201,7 +205,7 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
 
 static void discard_hello(struct tact_network_endpoint *endpoint)
 {
-    sodium_memzero(&endpoint->opening, sizeof endpoint->opening);
+    sodium_memzero(&endpoint->sent_hello, sizeof endpoint->sent_hello);
     endpoint->hello_creation_time_ns = 0;
 }
 
@@ -209,12 +213,13 @@ static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned
                           size_t size, int64_t now_ns)
 {
     struct tact_network_session session;
-    int rc = !endpoint->initiator || !endpoint->hello_creation_time_ns ? -ENOENT : 0;
+    int rc = !endpoint->is_initiator || !endpoint->hello_creation_time_ns ? -ENOENT : 0;
     if (!rc && !is_handshake_allowed(endpoint, now_ns)) {
         return;
     }
     rc = rc ? rc
-            : tact_network_finish(&endpoint->identity, &endpoint->opening, answer, size, &session);
+            : tact_network_finish(&endpoint->identity, &endpoint->sent_hello, answer, size,
+                                  &session);
     if (rc) {
         count_refused_packet(&endpoint->counts, rc);
         return;
@@ -234,14 +239,15 @@ static ssize_t accept_session_of_hello(struct tact_network_endpoint *endpoint,
 {
     ssize_t n = -ENOENT;
     for (int i = 0; i < TACT_NETWORK_ANSWERED && n == -ENOENT; i++) {
-        struct tact_network_answered *entry = &endpoint->answered[i];
+        struct tact_network_answered_hello *entry = &endpoint->answered_hellos[i];
         discard_expired_answer(entry, now_ns);
-        n = entry->answer_time_ns ? tact_network_open(&entry->session, datagram, size, payload)
-                                  : -ENOENT;
+        n = entry->answer_time_ns
+                ? tact_network_decrypt_packet(&entry->session, datagram, size, payload)
+                : -ENOENT;
         if (n >= 0) {
             start_using_session(endpoint, &entry->session, now_ns);
-            endpoint->peer = *from;
-            sodium_memzero(endpoint->answered, sizeof endpoint->answered);
+            endpoint->peer_address = *from;
+            sodium_memzero(endpoint->answered_hellos, sizeof endpoint->answered_hellos);
         }
     }
     return n;
@@ -253,11 +259,11 @@ static ssize_t handle_data_packet(struct tact_network_endpoint *endpoint,
                                   void *payload)
 {
     const int is_from_peer =
-        endpoint->initiator || tact_network_same_address(from, &endpoint->peer);
+        endpoint->is_initiator || tact_network_same_address(from, &endpoint->peer_address);
     ssize_t n = endpoint->has_session && is_from_peer
-                    ? tact_network_open(&endpoint->session, datagram, size, payload)
+                    ? tact_network_decrypt_packet(&endpoint->session, datagram, size, payload)
                     : -ENOENT;
-    if (n == -ENOENT && !endpoint->initiator) {
+    if (n == -ENOENT && !endpoint->is_initiator) {
         n = accept_session_of_hello(endpoint, datagram, size, from, now_ns, payload);
     }
     if (n < 0) {
@@ -278,9 +284,9 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
 {
     unsigned char datagram[TACT_NETWORK_DATAGRAM];
     for (; *most > 0; --*most) {
-        struct tact_network_address from = {.size = sizeof from.storage};
+        struct tact_network_address from = {.size = sizeof from.socket_address};
         ssize_t n = recvfrom(endpoint->socket, datagram, sizeof datagram, MSG_DONTWAIT | MSG_TRUNC,
-                             (struct sockaddr *)&from.storage, &from.size);
+                             (struct sockaddr *)&from.socket_address, &from.size);
         if (n < 0 && (errno == EWOULDBLOCK || errno == EBADF)) {
             return -EAGAIN;
         }
@@ -311,8 +317,8 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
             }
             break;
         case -EPROTONOSUPPORT:
-            endpoint->counts.other_version++;
-            endpoint->other_version = datagram[4];
+            endpoint->counts.other_version_packet_count++;
+            endpoint->other_version_packet_count = datagram[4];
             break;
         default:
             endpoint->counts.malformed_packet_count++;
@@ -327,6 +333,6 @@ int tact_network_send(struct tact_network_endpoint *endpoint, const void *payloa
     if (!endpoint->has_session) {
         return -ENOTCONN;
     }
-    ssize_t n = tact_network_seal(&endpoint->session, payload, size, datagram);
-    return n < 0 ? (int)n : send_datagram(endpoint, datagram, (size_t)n, &endpoint->peer);
+    ssize_t n = tact_network_encrypt_packet(&endpoint->session, payload, size, datagram);
+    return n < 0 ? (int)n : send_datagram(endpoint, datagram, (size_t)n, &endpoint->peer_address);
 }

@@ -19,7 +19,7 @@ enum {
 };
 
 struct tact_network_address {
-    struct sockaddr_storage storage;
+    struct sockaddr_storage socket_address;
     socklen_t size;
 };
 
@@ -30,9 +30,9 @@ struct tact_network_counts {
                                        them */
     uint64_t received;              /* datagrams of any kind */
     uint64_t accepted_packet_count; /* packets whose payload was handed on */
-    uint64_t malformed_packet_count; /* packets of another protocol, or of a wrong size */
-    uint64_t other_version;          /* packets of another version of the format */
-    uint64_t forged_packet_count;    /* hello, answer or packet whose tag is wrong */
+    uint64_t malformed_packet_count;     /* packets of another protocol, or of a wrong size */
+    uint64_t other_version_packet_count; /* packets of another version of the format */
+    uint64_t forged_packet_count;        /* hello, answer or packet whose tag is wrong */
     /* packets received before, or older than the window of packet counters */
     uint64_t repeated;
     uint64_t foreign_packet_count; /* packets of another session, or from another address */
@@ -42,7 +42,7 @@ struct tact_network_counts {
 };
 
 /* A hello that was answered, until a packet proves its session. */
-struct tact_network_answered {
+struct tact_network_answered_hello {
     unsigned char hello[TACT_NETWORK_HELLO_BYTES];
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct tact_network_session session;
@@ -51,31 +51,31 @@ struct tact_network_answered {
 
 struct tact_network_endpoint {
     int socket;
-    int initiator; /* 1: connects; 0: listens */
+    int is_initiator; /* 1: connects; 0: listens */
     /* 1: hellos and answers are counted and not handled, as in a real-time thread: a step of a
      * handshake takes 0.2 ms */
     int postpones_handshakes;
     struct tact_network_identity identity;
     /* address of the other end: of the session; at the initiator, that of the listener */
-    struct tact_network_address peer;
-    struct tact_network_session session; /* valid if has_session */
-    int has_session;                     /* 1 after the first handshake */
-    struct tact_network_opening opening; /* hello of the initiator that is not answered yet */
+    struct tact_network_address peer_address;
+    struct tact_network_session session;       /* valid if has_session */
+    int has_session;                           /* 1 after the first handshake */
+    struct tact_network_sent_hello sent_hello; /* hello of the initiator that is not answered yet */
     int64_t hello_creation_time_ns; /* time at which the open hello was made; 0: none is open */
     int64_t last_hello_time_ns;     /* time at which the hello was sent last */
     int64_t last_accepted_time_ns;  /* time of the newest accepted packet, or of the handshake */
     /* hellos that the listener has answered */
-    struct tact_network_answered answered[TACT_NETWORK_ANSWERED];
+    struct tact_network_answered_hello answered_hellos[TACT_NETWORK_ANSWERED];
     int64_t next_handshake_time_ns; /* time from which another handshake is allowed: limits their
                                        rate */
     /* version of the newest datagram that was refused for its version */
-    int other_version;
+    int other_version_packet_count;
     struct tact_network_counts counts;
 };
 
 struct tact_network_endpoint_options {
     const char *address; /* "HOST:PORT", "[IPV6]:PORT", or to listen also "PORT" */
-    int initiator;       /* 1: connects to that address; 0: listens on it */
+    int is_initiator;    /* 1: connects to that address; 0: listens on it */
     /* Keys of both ends, or NULL: none, and only addresses of this machine are allowed. */
     const struct tact_network_identity *identity;
 };

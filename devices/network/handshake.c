@@ -23,8 +23,8 @@ struct shared_secrets {
     unsigned char initiator_shared_secret[KEY];
 };
 
-static void write_message(unsigned char *message, enum tact_network_kind kind,
-                          unsigned char ephemeral_secret[KEY])
+static void write_handshake_message(unsigned char *message, enum tact_network_packet_kind kind,
+                                    unsigned char ephemeral_secret[KEY])
 {
     tact_network_write_start(message, kind);
     randombytes_buf(ephemeral_secret, KEY);
@@ -33,14 +33,14 @@ static void write_message(unsigned char *message, enum tact_network_kind kind,
 }
 
 /* Derives keys and identifier of the session. initiator: 1 at the end that sent the hello. */
-static void derive_session_keys(const struct tact_network_identity *self, int initiator,
+static void derive_session_keys(const struct tact_network_identity *self, int is_initiator,
                                 const struct shared_secrets *shared_secrets,
                                 const unsigned char *hello, const unsigned char *answer,
                                 struct tact_network_session *session)
 {
     unsigned char keys[2 * KEY];
-    const unsigned char *initiator_public_key = initiator ? self->public_key : self->peer_key;
-    const unsigned char *listener_public_key = initiator ? self->peer_key : self->public_key;
+    const unsigned char *initiator_public_key = is_initiator ? self->public_key : self->peer_key;
+    const unsigned char *listener_public_key = is_initiator ? self->peer_key : self->public_key;
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, sizeof keys);
     crypto_generichash_update(&state, (const unsigned char *)shared_secrets,
@@ -51,8 +51,8 @@ static void derive_session_keys(const struct tact_network_identity *self, int in
     crypto_generichash_update(&state, answer, TAG_AT);
     crypto_generichash_final(&state, keys, sizeof keys);
     memset(session, 0, sizeof *session);
-    memcpy(session->send_key, initiator ? keys : keys + KEY, KEY);
-    memcpy(session->receive_key, initiator ? keys + KEY : keys, KEY);
+    memcpy(session->send_key, is_initiator ? keys : keys + KEY, KEY);
+    memcpy(session->receive_key, is_initiator ? keys + KEY : keys, KEY);
     sodium_memzero(keys, sizeof keys);
 
     crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
@@ -82,10 +82,10 @@ static void compute_hello_tag(unsigned char *tag, const unsigned char *hello,
 }
 
 void tact_network_hello(const struct tact_network_identity *self,
-                        struct tact_network_opening *opening)
+                        struct tact_network_sent_hello *sent_hello)
 {
-    write_message(opening->hello, TACT_NETWORK_HELLO, opening->ephemeral_secret);
-    compute_hello_tag(opening->hello + TAG_AT, opening->hello, self->own_hello_key);
+    write_handshake_message(sent_hello->hello, TACT_NETWORK_HELLO, sent_hello->ephemeral_secret);
+    compute_hello_tag(sent_hello->hello + TAG_AT, sent_hello->hello, self->own_hello_key);
 }
 
 int tact_network_check_hello(const struct tact_network_identity *self, const unsigned char *hello,
@@ -104,7 +104,7 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
 {
     unsigned char ephemeral_secret[KEY];
     struct shared_secrets shared_secrets;
-    write_message(answer, TACT_NETWORK_ANSWER, ephemeral_secret);
+    write_handshake_message(answer, TACT_NETWORK_ANSWER, ephemeral_secret);
     int bad =
         crypto_scalarmult(shared_secrets.ephemeral_shared_secret, ephemeral_secret,
                           hello + EPHEMERAL_KEY_OFFSET) |
@@ -121,22 +121,23 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
 }
 
 int tact_network_finish(const struct tact_network_identity *self,
-                        const struct tact_network_opening *opening, const unsigned char *answer,
-                        size_t size, struct tact_network_session *session)
+                        const struct tact_network_sent_hello *sent_hello,
+                        const unsigned char *answer, size_t size,
+                        struct tact_network_session *session)
 {
     unsigned char tag[TACT_NETWORK_TAG_BYTES];
     struct shared_secrets shared_secrets;
     if (size != TACT_NETWORK_ANSWER_BYTES) {
         return -EPROTO;
     }
-    int bad = crypto_scalarmult(shared_secrets.ephemeral_shared_secret, opening->ephemeral_secret,
-                                answer + EPHEMERAL_KEY_OFFSET) |
-              crypto_scalarmult(shared_secrets.listener_shared_secret, opening->ephemeral_secret,
+    int bad = crypto_scalarmult(shared_secrets.ephemeral_shared_secret,
+                                sent_hello->ephemeral_secret, answer + EPHEMERAL_KEY_OFFSET) |
+              crypto_scalarmult(shared_secrets.listener_shared_secret, sent_hello->ephemeral_secret,
                                 self->peer_key) |
               crypto_scalarmult(shared_secrets.initiator_shared_secret, self->secret_key,
                                 answer + EPHEMERAL_KEY_OFFSET);
     if (!bad) {
-        derive_session_keys(self, 1, &shared_secrets, opening->hello, answer, session);
+        derive_session_keys(self, 1, &shared_secrets, sent_hello->hello, answer, session);
         compute_answer_tag(tag, answer, session->receive_key);
         bad = sodium_memcmp(tag, answer + TAG_AT, sizeof tag);
     }

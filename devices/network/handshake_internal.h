@@ -24,14 +24,14 @@ enum {
 };
 
 /* A hello that was sent and not answered yet. */
-struct tact_network_opening {
+struct tact_network_sent_hello {
     unsigned char ephemeral_secret[TACT_NETWORK_KEY_BYTES];
     unsigned char hello[TACT_NETWORK_HELLO_BYTES];
 };
 
 /* Makes a hello from new random numbers. Not real-time safe: it asks the system for them. */
 void tact_network_hello(const struct tact_network_identity *self,
-                        struct tact_network_opening *opening);
+                        struct tact_network_sent_hello *sent_hello);
 
 /* Whether a datagram is a hello of the pinned other end. Returns 0, -EPROTO (its size is wrong) or
  * -EBADMSG (of another sender). A replayed hello is not recognised here: its sender cannot open
@@ -48,7 +48,8 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
 /* Completes the handshake at the end that connects. Takes about 0.2 ms. Returns 0, -EPROTO (its
  * size is wrong) or -EBADMSG (not an answer of the pinned end to this hello). */
 int tact_network_finish(const struct tact_network_identity *self,
-                        const struct tact_network_opening *opening, const unsigned char *answer,
-                        size_t size, struct tact_network_session *session);
+                        const struct tact_network_sent_hello *sent_hello,
+                        const unsigned char *answer, size_t size,
+                        struct tact_network_session *session);
 
 #endif

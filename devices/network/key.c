@@ -40,10 +40,10 @@ void tact_network_key_text(enum tact_network_key_kind kind,
                            const unsigned char key[TACT_NETWORK_KEY_BYTES],
                            char text[TACT_NETWORK_KEY_TEXT])
 {
-    char base64[sodium_base64_ENCODED_LEN(TACT_NETWORK_KEY_BYTES, BASE64_VARIANT)];
-    sodium_bin2base64(base64, sizeof base64, key, TACT_NETWORK_KEY_BYTES, BASE64_VARIANT);
-    snprintf(text, TACT_NETWORK_KEY_TEXT, "%s %s\n", kind_words[kind], base64);
-    sodium_memzero(base64, sizeof base64);
+    char key_base64[sodium_base64_ENCODED_LEN(TACT_NETWORK_KEY_BYTES, BASE64_VARIANT)];
+    sodium_bin2base64(key_base64, sizeof key_base64, key, TACT_NETWORK_KEY_BYTES, BASE64_VARIANT);
+    snprintf(text, TACT_NETWORK_KEY_TEXT, "%s %s\n", kind_words[kind], key_base64);
+    sodium_memzero(key_base64, sizeof key_base64);
 }
 
 static int check_key_file_owner(int fd, enum tact_network_key_kind kind, struct tact_error *err)
@@ -157,7 +157,7 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
     return 0;
 }
 
-int tact_network_identity_of_loopback(int initiator, struct tact_network_identity *out,
+int tact_network_identity_of_loopback(int is_initiator, struct tact_network_identity *out,
                                       struct tact_error *err)
 {
     static const char *const seeds[2] = {"tact link without a key, end that listens",
@@ -171,16 +171,16 @@ int tact_network_identity_of_loopback(int initiator, struct tact_network_identit
         crypto_generichash(secret_key[i], TACT_NETWORK_KEY_BYTES, (const unsigned char *)seeds[i],
                            strlen(seeds[i]), NULL, 0);
     }
-    crypto_scalarmult_base(peer_key, secret_key[!initiator]);
-    return tact_network_identity_make(secret_key[!!initiator], peer_key, out, err);
+    crypto_scalarmult_base(peer_key, secret_key[!is_initiator]);
+    return tact_network_identity_make(secret_key[!!is_initiator], peer_key, out, err);
 }
 
-int tact_network_identity_read(const char *key_path, const char *peer_path,
+int tact_network_identity_read(const char *key_path, const char *peer_key_path,
                                struct tact_network_identity *out, struct tact_error *err)
 {
     unsigned char key[TACT_NETWORK_KEY_BYTES], peer[TACT_NETWORK_KEY_BYTES];
     int rc = tact_network_key_read(key_path, TACT_NETWORK_SECRET_KEY, key, err);
-    rc = rc ? rc : tact_network_key_read(peer_path, TACT_NETWORK_PUBLIC_KEY, peer, err);
+    rc = rc ? rc : tact_network_key_read(peer_key_path, TACT_NETWORK_PUBLIC_KEY, peer, err);
     rc = rc ? rc : tact_network_identity_make(key, peer, out, err);
     sodium_memzero(key, sizeof key);
     return rc;

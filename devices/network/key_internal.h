@@ -52,13 +52,13 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
 
 /* Reads and combines the key files of an end. Not real-time safe. Returns 0, or a negative errno of
  * the two functions above with *err set. */
-int tact_network_identity_read(const char *key_path, const char *peer_path,
+int tact_network_identity_read(const char *key_path, const char *peer_key_path,
                                struct tact_network_identity *out, struct tact_error *err);
 
 /* Identity of a link within this machine that has no keys: both pairs are constants, so that it is
  * encrypted by the same code but protects nothing. initiator: 1 for the end that connects. Not
  * real-time safe. 0 or -EIO. */
-int tact_network_identity_of_loopback(int initiator, struct tact_network_identity *out,
+int tact_network_identity_of_loopback(int is_initiator, struct tact_network_identity *out,
                                       struct tact_error *err);
 
 #endif

@@ -14,7 +14,7 @@ enum { POLL_NS = 20000000 };
 
 static const struct tact_device_ops network_ops;
 
-static int read_blackout(const struct tact_device_config *config, double blackout[2],
+static int read_blackout(const struct tact_device_config *config, double blackout_interval[2],
                          struct tact_error *err)
 {
     const double *numbers = NULL;
@@ -29,7 +29,7 @@ static int read_blackout(const struct tact_device_config *config, double blackou
         return tact_settings_fault(config, setting, err,
                                    "expected two times [s], from 0, the earlier one first");
     }
-    memcpy(blackout, numbers, 2 * sizeof *numbers);
+    memcpy(blackout_interval, numbers, 2 * sizeof *numbers);
     return 0;
 }
 
@@ -46,11 +46,15 @@ static int create_simulated_link(const struct tact_device_config *config,
     int rc = tact_network_read_range(config, "link.seed", 0.0, 1e15, 1, &seed, err);
     rc = rc ? rc : tact_network_read_range(config, "link.delay", 0.0, 1.0, 0, &o.delay, err);
     rc = rc ? rc : tact_network_read_range(config, "link.jitter", 0.0, 1.0, 0, &o.jitter, err);
-    rc = rc ? rc : tact_network_read_range(config, "link.loss", 0.0, 0.9, 0, &o.loss, err);
-    rc = rc ? rc : tact_network_read_range(config, "link.burst", 0.0, 10.0, 0, &o.burst, err);
+    rc = rc ? rc : tact_network_read_range(config, "link.loss", 0.0, 0.9, 0, &o.loss_fraction, err);
+    rc = rc ? rc
+            : tact_network_read_range(config, "link.burst", 0.0, 10.0, 0, &o.mean_burst_duration,
+                                      err);
     rc =
         rc ? rc : tact_network_read_range(config, "link.duplicate", 0.0, 1.0, 0, &o.duplicate, err);
-    rc = rc ? rc : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reorder, err);
+    rc = rc ? rc
+            : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reordered_fraction,
+                                      err);
     rc = rc ? rc : read_blackout(config, o.blackout, err);
     if (rc || !has_link_setting) {
         return rc;
@@ -66,7 +70,7 @@ static int create_simulated_link(const struct tact_device_config *config,
         tact_message(config->messages, TACT_MESSAGE_WARNING,
                      "%s: packets are sent over a simulated link: delay %g ms, jitter %g ms, "
                      "%g %% lost",
-                     config->name, 1e3 * o.delay, 1e3 * o.jitter, 1e2 * o.loss);
+                     config->name, 1e3 * o.delay, 1e3 * o.jitter, 1e2 * o.loss_fraction);
     }
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
@@ -116,7 +120,7 @@ static int open_endpoint(struct tact_network_device *self, const struct tact_dev
     rc = rc ? rc : read_keys(config, &identity, &self->has_keys, err);
     if (!rc) {
         const struct tact_network_endpoint_options options = {.address = connect ? connect : listen,
-                                                              .initiator = connect != NULL,
+                                                              .is_initiator = connect != NULL,
                                                               .identity = self->has_keys ? &identity
                                                                                          : NULL};
         rc = tact_network_endpoint_open(&options, &self->endpoint, &why);
@@ -152,9 +156,9 @@ static void describe_network_channels(const struct tact_network_device *self,
             add_axis_channel(info->output, &info->output_count, names[i], axis, units[i]);
         }
     }
-#define DESCRIBE_INPUT(name, unit, value)                                                          \
+#define DESCRIBE_LINK_INPUT(name, unit, value)                                                     \
     add_axis_channel(info->input, &info->input_count, #name, -1, unit);
-    TACT_NETWORK_LINK_INPUTS(DESCRIBE_INPUT)
+    TACT_NETWORK_LINK_INPUTS(DESCRIBE_LINK_INPUT)
 }
 
 static void close_network(void *data)

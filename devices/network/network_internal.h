@@ -30,8 +30,8 @@ enum {
  * is pressed; bit 3: it is at fault; bit 4: its deadman was not held since the other site was
  * lost. */
 enum {
-    TACT_NETWORK_FLAG_HELD = 1,
-    TACT_NETWORK_FLAG_ALWAYS = 2,
+    TACT_NETWORK_FLAG_DEADMAN_HELD = 1,
+    TACT_NETWORK_FLAG_NO_DEADMAN = 2,
     TACT_NETWORK_FLAG_CLUTCHED = 4,
     TACT_NETWORK_FLAG_FAULT = 8,
     TACT_NETWORK_FLAG_LOST = 16
@@ -47,22 +47,22 @@ enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
     INPUT(channel_energy, "J", tact_network_channel_energy(&self->channel))                        \
     INPUT(least_energy, "J", self->channel.least_energy)                                           \
     INPUT(lost, "packets", self->channel.counts.lost)                                              \
-    INPUT(repeated, "packets", self->channel.counts.repeated)                                      \
+    INPUT(repeated, "packets", self->channel.counts.recovered_wave_count)                          \
     INPUT(late, "packets", self->channel.counts.late)                                              \
-    INPUT(duplicate, "packets", self->channel.counts.duplicate)                                    \
+    INPUT(duplicate, "packets", self->channel.counts.duplicate_packet_count)                       \
     INPUT(missing, "waves", self->channel.counts.missing)                                          \
-    INPUT(bridged, "waves", self->channel.counts.bridged)                                          \
+    INPUT(bridged, "waves", self->channel.counts.bridged_wave_count)                               \
     INPUT(limited, "waves", self->channel.counts.limited)                                          \
     INPUT(kept, "waves", self->channel.counts.held)                                                \
     INPUT(dropped, "waves", self->channel.counts.dropped)                                          \
-    INPUT(inserted, "waves", self->channel.counts.inserted)                                        \
-    INPUT(restarts, "1", self->channel.counts.restarts)                                            \
+    INPUT(inserted, "waves", self->channel.counts.inserted_wave_count)                             \
+    INPUT(restarts, "1", self->channel.counts.restart_count)                                       \
     INPUT(refused, "packets", self->refused)                                                       \
     INPUT(unsent, "packets", self->unsent)                                                         \
-    INPUT(unsendable, "ticks", self->unsendable)                                                   \
+    INPUT(unsendable, "ticks", self->unsendable_tick_count)                                        \
     INPUT(sessions, "1", self->session)                                                            \
-    INPUT(other_clutched, "1", (self->other_flags & TACT_NETWORK_FLAG_CLUTCHED) != 0)              \
-    INPUT(other_fault, "1", (self->other_flags & TACT_NETWORK_FLAG_FAULT) != 0)
+    INPUT(other_clutched, "1", (self->other_end_flags & TACT_NETWORK_FLAG_CLUTCHED) != 0)          \
+    INPUT(other_fault, "1", (self->other_end_flags & TACT_NETWORK_FLAG_FAULT) != 0)
 
 struct tact_network_device {
     char name[TACT_DEVICE_NAME];
@@ -77,28 +77,29 @@ struct tact_network_device {
     /* Used by the thread that runs the ticks: */
     struct tact_network_channel channel;
     struct tact_network_link *link; /* simulated link through which packets are sent, or NULL */
-    int is_owner, is_lost;
+    int does_loop_own_endpoint, is_lost;
     uint64_t next_tick, skipped; /* ticks that the loop skipped before this one */
-    int has_ticked;
-    int64_t time_ns;  /* time of the scene */
-    int64_t heard_ns; /* time of the newest packet, or at which the monitor returned the endpoint */
+    int has_read_first_tick;
+    int64_t time_ns;                   /* time of the scene */
+    int64_t newest_packet_received_ns; /* time of the newest packet, or at which the monitor
+                                          returned the endpoint */
     uint64_t session; /* number of handshakes for which the channel was restarted */
     uint64_t refused, unsent;
-    uint64_t unsendable; /* ticks not sent, as a number was not finite or out of range */
+    uint64_t unsendable_tick_count; /* ticks not sent, as a number was not finite or out of range */
     uint64_t terms; /* terms of this end, on which both must agree: rt/remote_terms_internal.h */
-    uint32_t other_flags; /* flags of the newest sample of the other end; 0 while it is LOST */
+    uint32_t other_end_flags; /* flags of the newest sample of the other end; 0 while it is LOST */
 
     /* packets of the other end that have other axes or another period */
-    _Atomic uint64_t unlike;
+    _Atomic uint64_t mismatched_packet_count;
     /* terms of this end and of the other, once its deadman was held while they differ; else 0 */
     _Atomic uint64_t differing_terms[2];
-    _Atomic int has_other_fault; /* 1: the other end is at fault */
+    _Atomic int has_other_end_fault; /* 1: the other end is at fault */
 
     /* Used by the monitor thread: */
-    int is_seeking, is_forgery_reported, is_unlike_reported, is_terms_reported;
+    int is_searching_for_other_end, is_forgery_reported, is_unlike_reported, is_terms_reported;
     int is_version_reported, is_fault_reported;
-    uint64_t known_sessions, known_forged;
-    int64_t fault_report_ns; /* time of the last message about a fault of the other end */
+    uint64_t reported_session_count, known_forged;
+    int64_t last_fault_report_ns; /* time of the last message about a fault of the other end */
 };
 
 /* channel_settings.c: reads a number within a range; whole: it must be a whole number. */

@@ -11,10 +11,10 @@ typedef unsigned long long ull;
 static void start_search_for_other_end(struct tact_network_device *self, int64_t now_ns)
 {
     self->endpoint.postpones_handshakes = 0;
-    self->is_seeking = 1;
+    self->is_searching_for_other_end = 1;
     self->is_forgery_reported = 0;
     self->known_forged = self->endpoint.counts.forged_packet_count;
-    self->known_sessions = self->endpoint.counts.completed_handshake_count;
+    self->reported_session_count = self->endpoint.counts.completed_handshake_count;
     tact_network_endpoint_renew(&self->endpoint, now_ns);
     if (self->endpoint.has_session) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
@@ -27,15 +27,16 @@ static void start_search_for_other_end(struct tact_network_device *self, int64_t
 static void return_endpoint_to_loop(struct tact_network_device *self)
 {
     char address[128];
-    const int is_new = self->endpoint.counts.completed_handshake_count != self->known_sessions;
-    tact_network_address_text(&self->endpoint.peer, address, sizeof address);
+    const int is_new_session =
+        self->endpoint.counts.completed_handshake_count != self->reported_session_count;
+    tact_network_address_text(&self->endpoint.peer_address, address, sizeof address);
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the other end, %s, is there%s", self->name,
                  address,
-                 !is_new          ? " again"
+                 !is_new_session  ? " again"
                  : self->has_keys ? " and has proven its key"
                                   : "; without keys nothing is protected");
-    self->known_sessions = self->endpoint.counts.completed_handshake_count;
-    self->is_seeking = 0;
+    self->reported_session_count = self->endpoint.counts.completed_handshake_count;
+    self->is_searching_for_other_end = 0;
     self->endpoint.postpones_handshakes = 1;
     atomic_store_explicit(&self->owner, TACT_NETWORK_OF_LOOP, memory_order_release);
 }
@@ -45,7 +46,7 @@ static void search_for_other_end(struct tact_network_device *self)
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const int64_t now_ns = tact_clock_now();
     int most = DATAGRAMS_AT_ONCE, is_heard = 0;
-    if (!self->is_seeking) {
+    if (!self->is_searching_for_other_end) {
         start_search_for_other_end(self, now_ns);
     }
     tact_network_endpoint_tick(&self->endpoint, now_ns);
@@ -60,14 +61,14 @@ static void search_for_other_end(struct tact_network_device *self)
                      self->name);
         self->is_forgery_reported = 1;
     }
-    if (c->other_version && !self->is_version_reported) {
+    if (c->other_version_packet_count && !self->is_version_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: packets with version %d of the packet format are refused, as this end "
                      "has version %d: both ends need the same version of tact",
-                     self->name, self->endpoint.other_version, TACT_NETWORK_VERSION);
+                     self->name, self->endpoint.other_version_packet_count, TACT_NETWORK_VERSION);
         self->is_version_reported = 1;
     }
-    if (is_heard || c->completed_handshake_count != self->known_sessions) {
+    if (is_heard || c->completed_handshake_count != self->reported_session_count) {
         return_endpoint_to_loop(self);
     }
 }
@@ -75,13 +76,13 @@ static void search_for_other_end(struct tact_network_device *self)
 /* At most one message a second. */
 static void report_fault_of_other_end(struct tact_network_device *self)
 {
-    const int has_fault = atomic_load_explicit(&self->has_other_fault, memory_order_relaxed);
+    const int has_fault = atomic_load_explicit(&self->has_other_end_fault, memory_order_relaxed);
     const int64_t now_ns = tact_clock_now();
-    if (has_fault == self->is_fault_reported || now_ns - self->fault_report_ns < 1000000000) {
+    if (has_fault == self->is_fault_reported || now_ns - self->last_fault_report_ns < 1000000000) {
         return;
     }
     self->is_fault_reported = has_fault;
-    self->fault_report_ns = now_ns;
+    self->last_fault_report_ns = now_ns;
     tact_message(self->messages, has_fault ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
                  has_fault
                      ? "%s: the other end has a fault: no remote engages until it is cleared there"
@@ -113,7 +114,7 @@ void tact_network_device_poll(void *data)
     }
     report_fault_of_other_end(self);
     if (!self->is_unlike_reported &&
-        atomic_load_explicit(&self->unlike, memory_order_relaxed) > 0) {
+        atomic_load_explicit(&self->mismatched_packet_count, memory_order_relaxed) > 0) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: packets of the other end are refused: its axes or its period are not "
                      "those of this end (%d axes, %g ms)",
@@ -131,18 +132,19 @@ void tact_network_device_report(const struct tact_network_device *self)
                  "%s: %llu packets sent, %llu not sent; %llu received, %llu lost, of which %llu "
                  "were replaced by repeated waves; %llu waves missing; %llu packets late",
                  self->name, (ull)c->sent, (ull)self->unsent, (ull)k->received, (ull)k->lost,
-                 (ull)k->repeated, (ull)k->missing, (ull)k->late);
+                 (ull)k->recovered_wave_count, (ull)k->missing, (ull)k->late);
     /* A repeated hello, and packets that were under way at a new handshake, are refused in normal
      * operation too. */
-    const int has_unexpected_refusals = c->malformed_packet_count || c->other_version ||
-                                        c->forged_packet_count || c->repeated || k->refused;
+    const int has_unexpected_refusals = c->malformed_packet_count ||
+                                        c->other_version_packet_count || c->forged_packet_count ||
+                                        c->repeated || k->refused;
     if (tact_network_device_refused(self)) {
         tact_message(
             self->messages, has_unexpected_refusals ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
             "%s: packets refused: %llu malformed, %llu of another version of the format, %llu with "
             "a wrong key, %llu received before, %llu of another session or sender, "
             "%llu handshake messages at the wrong time, %llu with invalid content",
-            self->name, (ull)c->malformed_packet_count, (ull)c->other_version,
+            self->name, (ull)c->malformed_packet_count, (ull)c->other_version_packet_count,
             (ull)c->forged_packet_count, (ull)c->repeated, (ull)c->foreign_packet_count,
             (ull)c->postponed_hello_count, (ull)k->refused);
     }

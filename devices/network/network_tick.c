@@ -32,7 +32,7 @@ static double get_playout_delay(const struct tact_network_device *self)
 
 static double get_playout_fill(const struct tact_network_device *self)
 {
-    return (double)tact_network_channel_fill(&self->channel) * self->channel.options.period;
+    return (double)tact_network_channel_playout_fill(&self->channel) * self->channel.options.period;
 }
 
 /* Restarts the channel after a new handshake: packets received before belong to another session. */
@@ -48,8 +48,9 @@ static void restart_channel_for_session(struct tact_network_device *self)
 uint64_t tact_network_device_refused(const struct tact_network_device *self)
 {
     const struct tact_network_counts *c = &self->endpoint.counts;
-    return c->malformed_packet_count + c->other_version + c->forged_packet_count + c->repeated +
-           c->foreign_packet_count + c->postponed_hello_count + self->channel.counts.refused;
+    return c->malformed_packet_count + c->other_version_packet_count + c->forged_packet_count +
+           c->repeated + c->foreign_packet_count + c->postponed_hello_count +
+           self->channel.counts.refused;
 }
 
 static void receive_packets(struct tact_network_device *self, int64_t now_ns)
@@ -62,29 +63,31 @@ static void receive_packets(struct tact_network_device *self, int64_t now_ns)
     restart_channel_for_session(self);
     while ((n = tact_network_receive(&self->endpoint, now_ns, &most, payload)) >= 0) {
         restart_channel_for_session(self);
-        self->heard_ns = now_ns;
+        self->newest_packet_received_ns = now_ns;
         if (n > 0) { /* a packet of size 0 only completes a handshake */
             tact_network_channel_receive(&self->channel, payload, (size_t)n, now_ns);
         }
     }
     self->refused = tact_network_device_refused(self);
-    atomic_store_explicit(&self->unlike, self->channel.counts.unlike, memory_order_relaxed);
+    atomic_store_explicit(&self->mismatched_packet_count,
+                          self->channel.counts.mismatched_packet_count, memory_order_relaxed);
 }
 
 /* Takes the endpoint back from the monitor thread, or hands it over after 0.5 s without a packet.
  */
-static void update_owner(struct tact_network_device *self, int64_t now_ns)
+static void update_endpoint_owner(struct tact_network_device *self, int64_t now_ns)
 {
-    const int is_owner = atomic_load_explicit(&self->owner, memory_order_acquire);
-    if (is_owner && !self->is_owner) {
-        self->heard_ns = now_ns;
+    const int does_loop_own_endpoint = atomic_load_explicit(&self->owner, memory_order_acquire);
+    if (does_loop_own_endpoint && !self->does_loop_own_endpoint) {
+        self->newest_packet_received_ns = now_ns;
     }
-    self->is_owner = is_owner;
-    if (is_owner) {
+    self->does_loop_own_endpoint = does_loop_own_endpoint;
+    if (does_loop_own_endpoint) {
         receive_packets(self, now_ns);
     }
-    if (is_owner && now_ns - self->heard_ns > silence_until_lost_ns) {
-        self->is_owner = 0;
+    if (does_loop_own_endpoint &&
+        now_ns - self->newest_packet_received_ns > silence_until_lost_ns) {
+        self->does_loop_own_endpoint = 0;
         atomic_store_explicit(&self->owner, TACT_NETWORK_OF_MONITOR, memory_order_release);
     }
 }
@@ -92,7 +95,7 @@ static void update_owner(struct tact_network_device *self, int64_t now_ns)
 static int32_t update_state(struct tact_network_device *self)
 {
     const enum tact_network_channel_state state = self->channel.state;
-    if (!self->is_owner || state == TACT_NETWORK_CHANNEL_LOST) {
+    if (!self->does_loop_own_endpoint || state == TACT_NETWORK_CHANNEL_LOST) {
         self->is_lost = 1;
     } else if (state == TACT_NETWORK_CHANNEL_OK) {
         self->is_lost = 0;
@@ -107,7 +110,7 @@ static double find_deadman_state(struct tact_network_device *self,
                                  const struct tact_network_sample *sample)
 {
     const uint32_t flags = sample->flags;
-    const int held = (flags & TACT_NETWORK_FLAG_HELD) != 0;
+    const int held = (flags & TACT_NETWORK_FLAG_DEADMAN_HELD) != 0;
     const int same = sample->terms == self->terms;
     if (held && !same && self->terms) {
         atomic_store_explicit(&self->differing_terms[1], sample->terms, memory_order_relaxed);
@@ -116,7 +119,7 @@ static double find_deadman_state(struct tact_network_device *self,
     if (!held || !same) {
         return flags & TACT_NETWORK_FLAG_LOST ? -1.0 : 0.0;
     }
-    return flags & TACT_NETWORK_FLAG_ALWAYS ? 2.0 : 1.0;
+    return flags & TACT_NETWORK_FLAG_NO_DEADMAN ? 2.0 : 1.0;
 }
 
 void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -124,22 +127,22 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
 {
     struct tact_network_device *self = data;
     struct tact_network_sample sample;
-    const uint64_t skipped = self->has_ticked ? tick - self->next_tick : 0;
+    const uint64_t skipped = self->has_read_first_tick ? tick - self->next_tick : 0;
     self->skipped = skipped < MOST_SKIPPED ? skipped : MOST_SKIPPED;
     self->next_tick = tick + 1;
-    self->has_ticked = 1;
+    self->has_read_first_tick = 1;
     self->time_ns = (int64_t)(t * 1e9);
-    update_owner(self, now_ns);
+    update_endpoint_owner(self, now_ns);
     /* waves that were due in skipped ticks are dropped */
     for (uint64_t i = 0; i <= self->skipped; i++) {
         tact_network_channel_play(&self->channel, &sample);
     }
     in->state = update_state(self);
-    in->stamp_ns = self->heard_ns;
-    self->other_flags = in->state == TACT_DEVICE_LOST ? 0 : sample.flags;
+    in->stamp_ns = self->newest_packet_received_ns;
+    self->other_end_flags = in->state == TACT_DEVICE_LOST ? 0 : sample.flags;
     if (in->state == TACT_DEVICE_OK) {
-        atomic_store_explicit(&self->has_other_fault, (sample.flags & TACT_NETWORK_FLAG_FAULT) != 0,
-                              memory_order_relaxed);
+        atomic_store_explicit(&self->has_other_end_fault,
+                              (sample.flags & TACT_NETWORK_FLAG_FAULT) != 0, memory_order_relaxed);
     }
     double *out = in->channel;
     out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK ? find_deadman_state(self, &sample) : 0.0;
@@ -150,8 +153,8 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
         out[1] = sample.position[i];
         out[2] = sample.force[i];
     }
-#define SET_INPUT(name, unit, value) *out++ = (double)(value);
-    TACT_NETWORK_LINK_INPUTS(SET_INPUT)
+#define SET_LINK_INPUT(name, unit, value) *out++ = (double)(value);
+    TACT_NETWORK_LINK_INPUTS(SET_LINK_INPUT)
 }
 
 static void send_packet(struct tact_network_device *self, const void *payload, size_t size)
@@ -164,13 +167,13 @@ static void send_packet(struct tact_network_device *self, const void *payload, s
 static void send_over_link(struct tact_network_device *self, const void *payload, size_t size)
 {
     unsigned char due[TACT_NETWORK_PAYLOAD];
-    const int64_t until_ns = self->is_owner ? self->time_ns : INT64_MAX;
+    const int64_t receive_until_ns = self->does_loop_own_endpoint ? self->time_ns : INT64_MAX;
     ssize_t n;
-    if (self->is_owner) {
+    if (self->does_loop_own_endpoint) {
         tact_network_link_put(self->link, self->time_ns, payload, size);
     }
-    while ((n = tact_network_link_get(self->link, until_ns, due)) >= 0) {
-        if (self->is_owner) {
+    while ((n = tact_network_link_get(self->link, receive_until_ns, due)) >= 0) {
+        if (self->does_loop_own_endpoint) {
             send_packet(self, due, (size_t)n);
         }
     }
@@ -185,8 +188,8 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     const double terms = out[TACT_NETWORK_TERMS];
     self->terms = terms >= 0.0 && terms < 0x1p53 ? (uint64_t)terms : 0;
     sample.terms = self->terms;
-    sample.flags = (out[TACT_NETWORK_HELD] > 0.5 ? TACT_NETWORK_FLAG_HELD : 0U) |
-                   (out[TACT_NETWORK_HELD] > 1.5 ? TACT_NETWORK_FLAG_ALWAYS : 0U) |
+    sample.flags = (out[TACT_NETWORK_HELD] > 0.5 ? TACT_NETWORK_FLAG_DEADMAN_HELD : 0U) |
+                   (out[TACT_NETWORK_HELD] > 1.5 ? TACT_NETWORK_FLAG_NO_DEADMAN : 0U) |
                    (out[TACT_NETWORK_HELD] < -0.5 ? TACT_NETWORK_FLAG_LOST : 0U) |
                    (out[TACT_NETWORK_CLUTCHED] > 0.5 ? TACT_NETWORK_FLAG_CLUTCHED : 0U) |
                    (out[TACT_NETWORK_FAULT] > 0.5 ? TACT_NETWORK_FLAG_FAULT : 0U);
@@ -204,7 +207,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     ssize_t size = tact_network_channel_send(&self->channel, &sample, now_ns, payload);
     /* values not finite or out of range: zeros are sent instead, with a released deadman */
     if (size < 0) {
-        self->unsendable++;
+        self->unsendable_tick_count++;
         memset(&empty_sample, 0, sizeof empty_sample);
         size = tact_network_channel_send(&self->channel, &empty_sample, now_ns, payload);
     }
@@ -212,7 +215,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
         self->unsent++;
     } else if (self->link) {
         send_over_link(self, payload, (size_t)size);
-    } else if (self->is_owner) {
+    } else if (self->does_loop_own_endpoint) {
         send_packet(self, payload, (size_t)size);
     }
 }

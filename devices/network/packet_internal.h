@@ -6,7 +6,7 @@
  *   offset  size
  *   0       4     "TACT"
  *   4       1     version, TACT_NETWORK_VERSION
- *   5       1     kind: enum tact_network_kind
+ *   5       1     kind: enum tact_network_packet_kind
  *   6       2     0
  *   8       8     session
  *   16      8     counter, little-endian
@@ -33,7 +33,7 @@ enum {
     TACT_NETWORK_REPLAY_WINDOW = 1024 /* [packets] */
 };
 
-enum tact_network_kind { TACT_NETWORK_HELLO = 1, TACT_NETWORK_ANSWER, TACT_NETWORK_DATA };
+enum tact_network_packet_kind { TACT_NETWORK_HELLO = 1, TACT_NETWORK_ANSWER, TACT_NETWORK_DATA };
 
 struct tact_network_session {
     unsigned char name[TACT_NETWORK_SESSION_BYTES];
@@ -49,7 +49,7 @@ void tact_network_write_u64(unsigned char out[8], uint64_t value);
 uint64_t tact_network_read_u64(const unsigned char in[8]);
 
 /* Writes the first bytes of a datagram. Real-time safe, as all here. */
-void tact_network_write_start(unsigned char *datagram, enum tact_network_kind kind);
+void tact_network_write_start(unsigned char *datagram, enum tact_network_packet_kind kind);
 
 /* Returns the kind of a datagram, or -EPROTONOSUPPORT (of tact, by another version of the format)
  * or -EPROTO (another signature, no such kind, or too short for any). */
@@ -57,15 +57,15 @@ int tact_network_read_start(const unsigned char *datagram, size_t size);
 
 /* Encrypts a payload into a datagram of TACT_NETWORK_DATAGRAM bytes. Returns the size of it, or
  * -EMSGSIZE (payload too long), -EOVERFLOW (the counter is used up). */
-ssize_t tact_network_seal(struct tact_network_session *session, const void *payload, size_t size,
-                          unsigned char *datagram);
+ssize_t tact_network_encrypt_packet(struct tact_network_session *session, const void *payload,
+                                    size_t size, unsigned char *datagram);
 
 /* Decrypts a datagram whose kind is DATA into payload, of TACT_NETWORK_PAYLOAD bytes. Returns the
  * size of the payload, or -EPROTO (its size is wrong), -ENOENT (of another session), -EALREADY
  * (received before, or older than the window), -EBADMSG (the tag is wrong). The state of the
  * session changes only where the packet is accepted. */
-ssize_t tact_network_open(struct tact_network_session *session, const unsigned char *datagram,
-                          size_t size, void *payload);
+ssize_t tact_network_decrypt_packet(struct tact_network_session *session,
+                                    const unsigned char *datagram, size_t size, void *payload);
 
 /* Writes or reads `count` doubles, little-endian; returns what follows them. */
 unsigned char *tact_network_write_doubles(unsigned char *out, const double *value, int count);

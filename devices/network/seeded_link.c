@@ -14,12 +14,12 @@ struct packet_under_way {
 struct tact_network_link {
     struct tact_network_link_options options;
     struct tact_network_link_counts counts;
-    uint64_t random;
+    uint64_t random_state;
     int64_t last_sent_ns;
     int started, in_burst;
     /* first packet and number of packets of the queue, a ring in the order of arrival */
     uint32_t first, count;
-    struct packet_under_way queue[TACT_NETWORK_LINK_PACKETS];
+    struct packet_under_way packet_queue[TACT_NETWORK_LINK_PACKETS];
     int free_slots[TACT_NETWORK_LINK_PACKETS];
     size_t size[TACT_NETWORK_LINK_PACKETS];
     unsigned char payload[TACT_NETWORK_LINK_PACKETS][TACT_NETWORK_PAYLOAD];
@@ -28,7 +28,7 @@ struct tact_network_link {
 /* A random number, uniform in [0, 1), by Steele, Lea and Flood's SplitMix64. */
 static double draw_uniform(struct tact_network_link *link)
 {
-    uint64_t z = link->random += 0x9e3779b97f4a7c15u;
+    uint64_t z = link->random_state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
@@ -44,14 +44,16 @@ int tact_network_link_restart(struct tact_network_link *link,
 {
     const struct tact_network_link_options *o = options;
     if (!is_between_zero_and(o->delay, 10.0) || !is_between_zero_and(o->jitter, 10.0) ||
-        !is_between_zero_and(o->loss, 0.9) || !is_between_zero_and(o->burst, 10.0) ||
-        !is_between_zero_and(o->duplicate, 1.0) || !is_between_zero_and(o->reorder, 1.0) ||
+        !is_between_zero_and(o->loss_fraction, 0.9) ||
+        !is_between_zero_and(o->mean_burst_duration, 10.0) ||
+        !is_between_zero_and(o->duplicate, 1.0) ||
+        !is_between_zero_and(o->reordered_fraction, 1.0) ||
         !is_between_zero_and(o->blackout[1], 1e9) ||
         !is_between_zero_and(o->blackout[0], o->blackout[1])) {
         return -EINVAL;
     }
     link->options = *options;
-    link->random = options->seed;
+    link->random_state = options->seed;
     link->counts = (struct tact_network_link_counts){0};
     link->last_sent_ns = 0;
     link->started = link->in_burst = 0;
@@ -83,7 +85,7 @@ void tact_network_link_free(struct tact_network_link *link)
     free(link);
 }
 
-static int64_t to_ns(double seconds)
+static int64_t seconds_to_ns(double seconds)
 {
     return (int64_t)(seconds * 1e9);
 }
@@ -96,26 +98,27 @@ static int is_lost_packet(struct tact_network_link *link, int64_t now_ns)
     const struct tact_network_link_options *o = &link->options;
     const double step = link->started ? (double)(now_ns - link->last_sent_ns) * 1e-9 : 0.0;
     const double random_number = draw_uniform(link);
-    if (o->burst > 0.0) {
-        const double end = fmin(1.0, step / o->burst);
-        link->in_burst =
-            link->in_burst ? random_number >= end : random_number < end * o->loss / (1.0 - o->loss);
+    if (o->mean_burst_duration > 0.0) {
+        const double end = fmin(1.0, step / o->mean_burst_duration);
+        link->in_burst = link->in_burst
+                             ? random_number >= end
+                             : random_number < end * o->loss_fraction / (1.0 - o->loss_fraction);
     } else {
-        link->in_burst = random_number < o->loss;
+        link->in_burst = random_number < o->loss_fraction;
     }
     return link->in_burst;
 }
 
 static struct packet_under_way *queued_packet(struct tact_network_link *link, uint32_t index)
 {
-    return &link->queue[(link->first + index) % TACT_NETWORK_LINK_PACKETS];
+    return &link->packet_queue[(link->first + index) % TACT_NETWORK_LINK_PACKETS];
 }
 
 static void insert_packet(struct tact_network_link *link, int64_t delivery_time_ns,
                           const void *payload, size_t size)
 {
     if (link->count == TACT_NETWORK_LINK_PACKETS || size > TACT_NETWORK_PAYLOAD) {
-        link->counts.overflow++;
+        link->counts.overflow_packet_count++;
         return;
     }
     const int slot = link->free_slots[link->count];
@@ -137,14 +140,14 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
     /* All random numbers are drawn for each packet, so that the loss of one does not change those
      * of the next. */
     const double delay = draw_uniform(link), second_delay = draw_uniform(link);
-    const int is_reordered = draw_uniform(link) < o->reorder;
+    const int is_reordered = draw_uniform(link) < o->reordered_fraction;
     const int is_duplicated = draw_uniform(link) < o->duplicate;
-    const int64_t earliest_arrival_ns = now_ns + to_ns(o->delay);
+    const int64_t earliest_arrival_ns = now_ns + seconds_to_ns(o->delay);
     link->last_sent_ns = now_ns;
     link->started = 1;
     link->counts.sent++;
-    if (now_ns >= to_ns(o->blackout[0]) && now_ns < to_ns(o->blackout[1])) {
-        link->counts.blacked_out++;
+    if (now_ns >= seconds_to_ns(o->blackout[0]) && now_ns < seconds_to_ns(o->blackout[1])) {
+        link->counts.blackout_packet_count++;
         return;
     }
     if (lost) {
@@ -153,11 +156,12 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
     }
     link->counts.reordered += (uint64_t)is_reordered;
     link->counts.duplicated += (uint64_t)is_duplicated;
-    const double extra_delay = is_reordered ? 2.0 * o->jitter + 2e-3 : 0.0;
-    insert_packet(link, earliest_arrival_ns + to_ns(delay * o->jitter + extra_delay), payload,
-                  size);
+    const double reordering_delay = is_reordered ? 2.0 * o->jitter + 2e-3 : 0.0;
+    insert_packet(link, earliest_arrival_ns + seconds_to_ns(delay * o->jitter + reordering_delay),
+                  payload, size);
     if (is_duplicated) {
-        insert_packet(link, earliest_arrival_ns + to_ns(second_delay * o->jitter), payload, size);
+        insert_packet(link, earliest_arrival_ns + seconds_to_ns(second_delay * o->jitter), payload,
+                      size);
     }
 }
 

@@ -16,24 +16,24 @@ enum { TACT_NETWORK_LINK_PACKETS = 2048 /* maximum number of packets under way a
 
 struct tact_network_link_options {
     uint64_t seed;
-    double delay;  /* least delay [s], 0 to 10 */
-    double jitter; /* additional random delay, uniform from 0 to this [s], 0 to 10 */
-    double loss;   /* fraction of packets that are lost, 0 to 0.9 */
+    double delay;         /* least delay [s], 0 to 10 */
+    double jitter;        /* additional random delay, uniform from 0 to this [s], 0 to 10 */
+    double loss_fraction; /* fraction of packets that are lost, 0 to 0.9 */
     /* mean duration of a burst of losses [s]; 0: each packet is lost independently */
-    double burst;
+    double mean_burst_duration;
     /* fraction of packets that arrive a second time, after a delay of their own, 0 to 1 */
     double duplicate;
     /* fraction of packets that are delayed further, by twice the jitter plus 2 ms, 0 to 1 */
-    double reorder;
+    double reordered_fraction;
     /* start and end of an interval in which all packets are lost [s]; equal: none */
     double blackout[2];
 };
 
 struct tact_network_link_counts {
     uint64_t sent, delivered, lost, duplicated, reordered;
-    uint64_t blacked_out; /* packets lost in the blackout */
+    uint64_t blackout_packet_count; /* packets lost in the blackout */
     /* packets dropped, as too many were under way or the packet was too long */
-    uint64_t overflow;
+    uint64_t overflow_packet_count;
 };
 
 struct tact_network_link;

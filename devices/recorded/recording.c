@@ -56,7 +56,7 @@ static void recording_close(void *data)
 static const struct tact_device_ops recording_ops = {TACT_ABI(struct tact_device_ops),
                                                      recording_read, NULL, recording_close};
 
-static int recording_no_memory(struct tact_error *err)
+static int report_recording_out_of_memory(struct tact_error *err)
 {
     return tact_error_set(err, -ENOMEM, "out of memory");
 }
@@ -72,7 +72,7 @@ static int read_recorded_inputs(struct recording *self, struct tact_log *log, ui
     int rc = 0;
     if (!record || !self->row || !self->values) {
         free(record);
-        return recording_no_memory(err);
+        return report_recording_out_of_memory(err);
     }
     while (self->rows < most && (rc = tact_log_next(log, record)) > 0) {
         const double *v = record->values + offset;
@@ -164,7 +164,7 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
     }
     struct recording *self = calloc(1, sizeof *self);
     if (!self) {
-        return recording_no_memory(err);
+        return report_recording_out_of_memory(err);
     }
     self->start = start;
     rc = load_recorded_log(self, config, path, &out->info, err);

@@ -12,37 +12,37 @@ enum { GRIP, TURN, LIFT, DEADMAN, INPUTS };
 enum { ROW = 4 }; /* number of values in a row of the script: time, grip, turn, lift */
 
 struct scripted_operator {
-    double deadman_from;  /* [s] */
-    double deadman_until; /* [s] */
-    double felt[TACT_OPERATOR_FELT];
+    double deadman_hold_start; /* [s] */
+    double deadman_hold_end;   /* [s] */
+    double felt_forces[TACT_OPERATOR_FELT];
     int rows;
-    double script[]; /* rows x ROW */
+    double script_rows[]; /* rows x ROW */
 };
 
 static void interpolate_operator_script(const struct scripted_operator *self, double t,
                                         double *channel)
 {
-    const double *script = self->script;
+    const double *script_rows = self->script_rows;
     int low = 0;
     int high = self->rows - 1;
-    if (t <= script[0]) {
-        memcpy(channel, script + 1, 3 * sizeof *channel);
+    if (t <= script_rows[0]) {
+        memcpy(channel, script_rows + 1, 3 * sizeof *channel);
         return;
     }
-    if (t >= script[high * ROW]) {
-        memcpy(channel, script + high * ROW + 1, 3 * sizeof *channel);
+    if (t >= script_rows[high * ROW]) {
+        memcpy(channel, script_rows + high * ROW + 1, 3 * sizeof *channel);
         return;
     }
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
-        if (script[middle * ROW] <= t) {
+        if (script_rows[middle * ROW] <= t) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    const double *from = script + low * ROW;
-    const double *to = script + high * ROW;
+    const double *from = script_rows + low * ROW;
+    const double *to = script_rows + high * ROW;
     double s = tact_minimum_jerk((t - from[0]) / (to[0] - from[0]));
     for (int i = 0; i < 3; i++) {
         channel[i] = from[1 + i] + s * (to[1 + i] - from[1 + i]);
@@ -57,14 +57,14 @@ static void operator_read(void *data, uint64_t tick, double t, int64_t now_ns,
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now_ns;
     interpolate_operator_script(self, t, in->channel);
-    in->channel[DEADMAN] = t >= self->deadman_from && t < self->deadman_until ? 1.0 : 0.0;
+    in->channel[DEADMAN] = t >= self->deadman_hold_start && t < self->deadman_hold_end ? 1.0 : 0.0;
 }
 
 static void operator_write(void *data, const double *out, int64_t now_ns)
 {
     struct scripted_operator *self = data;
     (void)now_ns;
-    memcpy(self->felt, out, sizeof self->felt);
+    memcpy(self->felt_forces, out, sizeof self->felt_forces);
 }
 
 static void operator_close(void *data)
@@ -76,31 +76,32 @@ static const struct tact_device_ops operator_ops = {TACT_ABI(struct tact_device_
                                                     operator_write, operator_close};
 
 static int check_operator_script(const struct tact_device_config *config,
-                                 const struct tact_device_setting *script, struct tact_error *err)
+                                 const struct tact_device_setting *script_rows,
+                                 struct tact_error *err)
 {
-    if (!script) {
+    if (!script_rows) {
         return tact_settings_fault(config, NULL, err,
                                    "missing key script: rows of [time, grip, turn, lift]");
     }
-    if (!script->numbers || script->rows < 1 || script->columns != ROW) {
-        return tact_settings_fault(config, script, err,
+    if (!script_rows->numbers || script_rows->rows < 1 || script_rows->columns != ROW) {
+        return tact_settings_fault(config, script_rows, err,
                                    "expected rows of 4 numbers: time, grip, turn, lift");
     }
-    for (int i = 0; i < script->rows; i++) {
-        const double *row = script->numbers + (ptrdiff_t)i * ROW;
+    for (int i = 0; i < script_rows->rows; i++) {
+        const double *row = script_rows->numbers + (ptrdiff_t)i * ROW;
         for (int k = 0; k < ROW; k++) {
             if (!isfinite(row[k])) {
-                return tact_settings_fault(config, script, err, "row %d: number %d is not finite",
-                                           i + 1, k + 1);
+                return tact_settings_fault(config, script_rows, err,
+                                           "row %d: number %d is not finite", i + 1, k + 1);
             }
         }
         if (i > 0 && !(row[0] > row[-ROW])) {
-            return tact_settings_fault(config, script, err,
+            return tact_settings_fault(config, script_rows, err,
                                        "row %d: time %g s is not after the %g s of the row before",
                                        i + 1, row[0], row[-ROW]);
         }
         if (row[1 + GRIP] < 0.0 || row[1 + GRIP] > 1.0) {
-            return tact_settings_fault(config, script, err,
+            return tact_settings_fault(config, script_rows, err,
                                        "row %d: grip %g is outside 0 (open) .. 1 (closed)", i + 1,
                                        row[1 + GRIP]);
         }
@@ -114,9 +115,9 @@ static void describe_operator(const struct scripted_operator *self,
 {
     tact_settings_info(config, tact_operator_type.name, info);
     info->input_count = INPUTS;
-    tact_settings_channel(&info->input[GRIP], "grip", "1", self->script[1 + GRIP]);
-    tact_settings_channel(&info->input[TURN], "turn", "rad", self->script[1 + TURN]);
-    tact_settings_channel(&info->input[LIFT], "lift", "m", self->script[1 + LIFT]);
+    tact_settings_channel(&info->input[GRIP], "grip", "1", self->script_rows[1 + GRIP]);
+    tact_settings_channel(&info->input[TURN], "turn", "rad", self->script_rows[1 + TURN]);
+    tact_settings_channel(&info->input[LIFT], "lift", "m", self->script_rows[1 + LIFT]);
     tact_settings_channel(&info->input[DEADMAN], "deadman", "1", 0.0);
     info->output_count = TACT_OPERATOR_FELT;
     for (int i = 0; i < TACT_OPERATOR_FELT; i++) {
@@ -130,11 +131,11 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
                          struct tact_error *err)
 {
     static const char *const keys[] = {"script", "deadman_from", "deadman_until"};
-    const struct tact_device_setting *script = tact_settings_find(config, "script");
+    const struct tact_device_setting *script_rows = tact_settings_find(config, "script");
     double from = -INFINITY;
     double until = INFINITY;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
-    rc = rc ? rc : check_operator_script(config, script, err);
+    rc = rc ? rc : check_operator_script(config, script_rows, err);
     rc = rc ? rc : tact_settings_number(config, "deadman_from", &from, err);
     rc = rc ? rc : tact_settings_number(config, "deadman_until", &until, err);
     if (rc) {
@@ -144,15 +145,15 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
         return tact_settings_fault(config, tact_settings_find(config, "deadman_until"), err,
                                    "%g s is not after deadman_from", until);
     }
-    size_t size = (size_t)script->rows * ROW * sizeof(double);
+    size_t size = (size_t)script_rows->rows * ROW * sizeof(double);
     struct scripted_operator *self = calloc(1, sizeof *self + size);
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    self->deadman_from = from;
-    self->deadman_until = until;
-    self->rows = script->rows;
-    memcpy(self->script, script->numbers, size);
+    self->deadman_hold_start = from;
+    self->deadman_hold_end = until;
+    self->rows = script_rows->rows;
+    memcpy(self->script_rows, script_rows->numbers, size);
     describe_operator(self, config, &out->info);
     out->ops = &operator_ops;
     out->self = self;
@@ -168,5 +169,5 @@ const double *tact_operator_felt(const struct tact_device *device)
     if (device->ops != &operator_ops) {
         return NULL;
     }
-    return ((const struct scripted_operator *)device->self)->felt;
+    return ((const struct scripted_operator *)device->self)->felt_forces;
 }

@@ -53,7 +53,7 @@ static void interpolate_column(const struct tact_trajectory *self, double tau, d
     u = u < 0.0 ? 0.0 : u > 1.0 ? 1.0 : u;
     for (int i = 0; i < self->columns; i++) {
         double line = p[i] + u * (q[i] - p[i]);
-        if (self->is_cubic) {
+        if (self->is_cubic_interpolation) {
             /* cubic Hermite segment, computed as a straight line plus corrections for the slopes */
             double slope_excess_at_start = row_slope_times_step(self, row, i, step) - (q[i] - p[i]);
             double slope_excess_at_end =

@@ -12,7 +12,7 @@ struct tact_trajectory {
     double start; /* [s] */
     double speed; /* [1] */
     double ramp;  /* [s] */
-    bool is_cubic;
+    bool is_cubic_interpolation;
     int rows;
     int columns;
     double *time;   /* [rows] times from 0, strictly increasing [s]; or NULL */
@@ -27,7 +27,7 @@ struct tact_trajectory_reading {
     struct tact_trajectory *self;
     /* indices of the columns that are read; the last one is that of the time */
     int selected_columns[TACT_DEVICE_CHANNELS + 1];
-    bool timed;
+    bool has_time_column;
     double origin; /* time of the first row [s] */
     int capacity;  /* number of rows for which memory is allocated */
     int repeated;  /* number of rows equal to the row before */

@@ -60,7 +60,7 @@ static int choose_trajectory_columns(struct tact_trajectory_reading *r)
     if (time && time_column < 0) {
         return time_column;
     }
-    r->timed = time != NULL;
+    r->has_time_column = time != NULL;
     for (int i = 0; !text && i < r->csv.columns && rc == 0; i++) {
         rc = i == time_column ? 0 : add_trajectory_column(r, i);
     }
@@ -86,9 +86,9 @@ static int grow_row_capacity(struct tact_trajectory_reading *r)
     size_t n = (size_t)capacity * sizeof(double);
     double *values = capacity > (1 << 29) ? NULL : realloc(self->values, n * (size_t)self->columns);
     self->values = values ? values : self->values;
-    double *time = values && r->timed ? realloc(self->time, n) : NULL;
+    double *time = values && r->has_time_column ? realloc(self->time, n) : NULL;
     self->time = time ? time : self->time;
-    if (!values || (r->timed && !time)) {
+    if (!values || (r->has_time_column && !time)) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
     r->capacity = capacity;
@@ -104,11 +104,11 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
     if (rc) {
         return rc;
     }
-    if (r->timed && self->rows == 0) {
+    if (r->has_time_column && self->rows == 0) {
         r->origin = row[columns];
     }
-    double time = r->timed ? row[columns] - r->origin : 0.0;
-    if (r->timed && self->rows > 0) {
+    double time = r->has_time_column ? row[columns] - r->origin : 0.0;
+    if (r->has_time_column && self->rows > 0) {
         double before = self->time[self->rows - 1];
         if (time < before) {
             tact_error_at(r->err, r->csv.path, r->csv.line, 0,
@@ -125,7 +125,7 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
     double *to = self->values + (size_t)self->rows * columns;
     memcpy(to, row, columns * sizeof *to);
     r->repeated += self->rows > 0 && memcmp(to, to - columns, columns * sizeof *to) == 0;
-    if (r->timed) {
+    if (r->has_time_column) {
         self->time[self->rows] = time;
     }
     self->rows++;
@@ -135,7 +135,7 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
 static int read_trajectory_rows(struct tact_trajectory_reading *r)
 {
     double row[TACT_DEVICE_CHANNELS + 1];
-    int fields = r->self->columns + (r->timed ? 1 : 0);
+    int fields = r->self->columns + (r->has_time_column ? 1 : 0);
     int rc;
     while ((rc = tact_csv_row(&r->csv, r->selected_columns, fields, row, r->err)) > 0) {
         rc = add_trajectory_row(r, row);
@@ -161,7 +161,7 @@ static int count_time_gaps(struct tact_trajectory_reading *r)
 {
     const double *time = r->self->time;
     int steps = r->self->rows - 1;
-    if (!r->timed || steps < 1) {
+    if (!r->has_time_column || steps < 1) {
         return 0;
     }
     double *step = malloc((size_t)steps * sizeof *step);
@@ -172,8 +172,8 @@ static int count_time_gaps(struct tact_trajectory_reading *r)
         step[i] = time[i + 1] - time[i];
     }
     qsort(step, (size_t)steps, sizeof *step, compare_doubles);
-    double median_step = step[steps / 2];
-    for (int i = steps; i > 0 && step[i - 1] > 1.5 * median_step; i--) {
+    double median_time_step = step[steps / 2];
+    for (int i = steps; i > 0 && step[i - 1] > 1.5 * median_time_step; i--) {
         r->gaps++;
     }
     free(step);
@@ -245,7 +245,7 @@ static int read_settings(struct tact_trajectory_reading *r)
     if (rc) {
         return rc;
     }
-    self->is_cubic = kind == 1;
+    self->is_cubic_interpolation = kind == 1;
     if (self->rate > 1e9 || (tact_settings_find(config, "rate") && self->rate < 1e-6)) {
         return tact_settings_fault(config, tact_settings_find(config, "rate"), r->err,
                                    "expected 1e-6 .. 1e9 Hz, not %g", self->rate);

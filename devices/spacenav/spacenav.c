@@ -37,7 +37,7 @@ struct spacenav {
     int64_t timeout_ns;
     /* members used by the loop: */
     int socket; /* -1 while lost */
-    bool is_answered, is_catching_up;
+    bool is_version_answered, is_catching_up;
     unsigned char bytes[MAX_PACKETS_PER_TICK * PACKET_WORDS * sizeof(int32_t)];
     size_t size; /* number of bytes received of an incomplete packet */
     double axis[AXES], button[BUTTONS];
@@ -78,13 +78,13 @@ static void release_axes_and_buttons(struct spacenav *self)
  * negated, which makes the axes right-handed. */
 static void update_axes(struct spacenav *self, const int32_t *count, int64_t now_ns)
 {
-    bool is_clamped = false;
+    bool is_axis_clamped = false;
     for (int i = 0; i < AXES; i++) {
         const double value = (i % 3 == 2 ? -1.0 : 1.0) * count[i] / self->range;
-        is_clamped |= fabs(value) > 1.0;
+        is_axis_clamped |= fabs(value) > 1.0;
         self->axis[i] = fmin(1.0, fmax(-1.0, value));
     }
-    if (is_clamped) {
+    if (is_axis_clamped) {
         increment_counter(&self->clamped);
     }
     self->motion_ns = now_ns;
@@ -125,8 +125,8 @@ static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
     while (self->size - at >= sizeof(int32_t)) {
         int32_t packet[PACKET_WORDS];
         memcpy(packet, self->bytes + at, sizeof *packet);
-        if (!self->is_answered && (packet[0] & ~0xff) == VERSION_REQUEST) {
-            self->is_answered = true;
+        if (!self->is_version_answered && (packet[0] & ~0xff) == VERSION_REQUEST) {
+            self->is_version_answered = true;
             at += sizeof *packet;
             continue;
         }
@@ -152,7 +152,7 @@ static bool receive_packets(struct spacenav *self, int64_t now_ns)
 {
     const size_t room = sizeof self->bytes - self->size;
     const ssize_t got = recv(self->socket, self->bytes + self->size, room, MSG_DONTWAIT);
-    const bool is_full = got == (ssize_t)room;
+    const bool is_read_buffer_full = got == (ssize_t)room;
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
         return true;
     }
@@ -163,13 +163,13 @@ static bool receive_packets(struct spacenav *self, int64_t now_ns)
     if (!handle_complete_packets(self, now_ns)) {
         return false;
     }
-    if (is_full && !self->is_catching_up) {
+    if (is_read_buffer_full && !self->is_catching_up) {
         increment_counter(&self->overruns);
     }
-    if (is_full || self->is_catching_up) {
+    if (is_read_buffer_full || self->is_catching_up) {
         release_axes_and_buttons(self);
     }
-    self->is_catching_up = is_full;
+    self->is_catching_up = is_read_buffer_full;
     return true;
 }
 
@@ -179,7 +179,7 @@ static void accept_new_socket(struct spacenav *self)
     if (self->socket < 0) {
         return;
     }
-    self->is_answered = self->is_catching_up = false;
+    self->is_version_answered = self->is_catching_up = false;
     self->size = 0;
     atomic_store_explicit(&self->is_unplugged, false, memory_order_relaxed);
 }
@@ -218,7 +218,7 @@ static void spacenav_read(void *data, uint64_t tick, double t, int64_t now_ns,
  * other than root or this one is refused. */
 static int connect_to_daemon(const struct sockaddr_un *address)
 {
-    const int32_t request = VERSION_REQUEST | WANTED_VERSION;
+    const int32_t version_request = VERSION_REQUEST | WANTED_VERSION;
     struct ucred peer;
     socklen_t size = sizeof peer;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -232,7 +232,8 @@ static int connect_to_daemon(const struct sockaddr_un *address)
     if (!rc && peer.uid != 0 && peer.uid != geteuid()) {
         rc = -EPERM;
     }
-    if (!rc && send(fd, &request, sizeof request, MSG_NOSIGNAL) != sizeof request) {
+    if (!rc && send(fd, &version_request, sizeof version_request, MSG_NOSIGNAL) !=
+                   sizeof version_request) {
         rc = -EPIPE;
     }
     if (rc && fd >= 0) {
@@ -261,19 +262,19 @@ static void report_events(struct spacenav *self)
 }
 
 /* Closes a connection that the loop has handed back, and makes a new one. */
-static void poll_connection(void *data)
+static void renew_connection(void *data)
 {
     struct spacenav *self = data;
     const int retired_socket = atomic_exchange_explicit(&self->retired, -1, memory_order_acquire);
     if (retired_socket >= 0) {
-        const bool is_refused = read_counter(&self->refused) != self->known_refused;
+        const bool was_connection_refused = read_counter(&self->refused) != self->known_refused;
         close(retired_socket);
         self->known_refused = read_counter(&self->refused);
         self->is_connected = false;
         self->polls_until_connect = POLLS_AFTER_LOSS;
         tact_message(
             self->messages, TACT_MESSAGE_WARNING,
-            is_refused
+            was_connection_refused
                 ? "%s: the data from %s are no packets of spacenavd: the connection was closed"
                 : "%s: spacenavd has closed %s",
             self->name, self->address.sun_path);
@@ -360,7 +361,7 @@ static int start_spacenav(struct spacenav *self, const struct tact_device_config
     tact_message(self->messages, TACT_MESSAGE_INFO,
                  "%s: connected to spacenavd at %s: x right, y up, z towards the person; %g is 1",
                  self->name, self->address.sun_path, self->range);
-    rc = tact_monitor_start(&self->monitor, "tact-spacenav", POLL_NS, poll_connection, self);
+    rc = tact_monitor_start(&self->monitor, "tact-spacenav", POLL_NS, renew_connection, self);
     self->is_monitored = !rc;
     return rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
 }

@@ -38,17 +38,17 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
 static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
                                   double push, double hand_target_change)
 {
-    if (a->control != TACT_TWIN_FORCE) {
+    if (a->control != TACT_TWIN_MOTOR_FORCE) {
         tact_twin_advance_servo(self, a, push, hand_target_change);
         return;
     }
     tact_twin_update_step(self, a);
     const double h = self->period, by_mass = h * h / a->mass;
-    a->force = tact_twin_delayed_value(&a->motor_delay, a->requested);
-    double level = a->stiffness * a->rest + a->grip * a->hand_target +
+    a->force = tact_twin_delayed_value(&a->motor_force_delay, a->requested);
+    double level = a->stiffness * a->rest + a->grip_stiffness * a->hand_target +
                    a->grip_damping * hand_target_change / h;
     const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
-                         by_mass * a->grip * hand_target_change};
+                         by_mass * a->grip_stiffness * hand_target_change};
     a->x = a->w = 0.0;
     for (int i = 0; i < 4; i++) {
         a->x += a->motion.position[i] * z[i];
@@ -117,12 +117,14 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
     for (int i = 0; i < self->axes; i++) {
         double reading = tact_twin_delayed_value(&self->axis[i].sensor,
                                                  tact_twin_quantised_reading(&self->axis[i]));
-        self->last_input[i] = self->is_unplugged_now ? self->last_input[i] : reading;
+        self->last_input_readings[i] =
+            self->is_unplugged_now ? self->last_input_readings[i] : reading;
         self->axis[i].requested = self->is_unplugged_now ? 0.0 : self->axis[i].requested;
-        if (self->axis[i].sensed >= 0) {
+        if (self->axis[i].force_sensor_input >= 0) {
             const double sensed_force = tact_twin_delayed_value(
                 &self->axis[i].force_sensor, tact_twin_sensed_force(&self->axis[i]));
-            self->last_input[self->axis[i].sensed] = self->is_unplugged_now ? 0.0 : sensed_force;
+            self->last_input_readings[self->axis[i].force_sensor_input] =
+                self->is_unplugged_now ? 0.0 : sensed_force;
         }
     }
     for (int i = 0; self->is_unplugged_now && i < TACT_TWIN_EFFECTS; i++) {
@@ -132,7 +134,7 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
         int channel = self->button_channel[i];
         double pressed = tact_twin_delayed_value(&self->button_delays[i],
                                                  channel < 0 ? 0.0 : hand->channel[channel]);
-        self->last_input[self->axes + i] = self->is_unplugged_now ? 0.0 : pressed;
+        self->last_input_readings[self->axes + i] = self->is_unplugged_now ? 0.0 : pressed;
     }
 }
 
@@ -157,7 +159,7 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
     fill_axis_readings(self, &hand);
     in->state = self->is_unplugged_now ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
     in->stamp_ns = now_ns - (int64_t)(self->delay_ticks * self->period * 1e9 + 0.5);
-    memcpy(in->channel, self->last_input,
+    memcpy(in->channel, self->last_input_readings,
            (size_t)(self->axes + self->buttons + self->sensed_count) * sizeof *in->channel);
 }
 
@@ -169,7 +171,7 @@ static void twin_write(void *data, const double *out, int64_t now_ns)
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
         if (a->output >= 0 && !self->is_unplugged_now) {
-            double force = a->strength * out[a->output];
+            double force = a->motor_strength * out[a->output];
             a->requested = isfinite(force) ? fmin(a->limit, fmax(-a->limit, force)) : 0.0;
         }
     }
@@ -182,7 +184,7 @@ static void twin_close(void *data)
         self->hand.ops->close(self->hand.self);
     }
     for (int i = 0; i < self->axes; i++) {
-        free(self->axis[i].motor_delay.value);
+        free(self->axis[i].motor_force_delay.value);
         free(self->axis[i].sensor.value);
         free(self->axis[i].force_sensor.value);
     }
@@ -207,7 +209,7 @@ static int twin_open(const struct tact_device_config *config, struct tact_device
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    int rc = tact_twin_load(self, config, &out->info, err);
+    int rc = tact_twin_load_settings(self, config, &out->info, err);
     if (rc) {
         twin_close(self);
         return rc;

@@ -118,14 +118,14 @@ int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *a
     }
     const double by_mass = self->period / a->mass;
     const double spring =
-        (a->stiffness + a->grip + a->effect_spring * spring_level_at_update) * by_mass;
+        (a->stiffness + a->grip_stiffness + a->effect_spring * spring_level_at_update) * by_mass;
     const double damper_stiffness =
         (a->damping + a->grip_damping + a->effect_damper * damper_level_at_update) * by_mass;
-    if (!(spring * self->period <= TACT_TWIN_STIFF_RATE &&
-          damper_stiffness <= TACT_TWIN_STIFF_RATE)) {
+    if (!(spring * self->period <= TACT_TWIN_MAX_COEFFICIENT &&
+          damper_stiffness <= TACT_TWIN_MAX_COEFFICIENT)) {
         return -EINVAL;
     }
-    tact_twin_step_init(&a->motion, spring * self->period, damper_stiffness);
+    tact_twin_motion_step_init(&a->motion, spring * self->period, damper_stiffness);
     a->spring_level_at_update = spring_level_at_update;
     a->damper_level_at_update = damper_level_at_update;
     return 0;

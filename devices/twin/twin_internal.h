@@ -8,17 +8,17 @@
 /** Coefficients of the exact motion of a mass on spring and damper over a tick: position and (speed
  * times the period) at its end, as linear functions of four values: the same two at its beginning,
  * the applied acceleration [m per squared period] and its change over the tick. */
-struct tact_twin_step {
+struct tact_twin_motion_step {
     double position[4];
     double speed[4];
 };
 
 /** Computes the step. spring: stiffness period^2 / mass, damper: damping period / mass, both at
- * least 0 and at most TACT_TWIN_STIFF_RATE. */
-void tact_twin_step_init(struct tact_twin_step *step, double spring, double damper);
+ * least 0 and at most TACT_TWIN_MAX_COEFFICIENT. */
+void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double spring, double damper);
 
 /* largest stiffness or damping coefficient: beyond it the motion settles within 1e-6 of a tick */
-#define TACT_TWIN_STIFF_RATE 1e6
+#define TACT_TWIN_MAX_COEFFICIENT 1e6
 
 /** A delay by a fixed number of ticks. */
 struct tact_twin_delay {
@@ -40,40 +40,40 @@ enum tact_twin_effect {
 };
 
 /** Meaning of an axis' output. */
-enum tact_twin_control {
-    TACT_TWIN_FORCE, /* force of the axis' motor */
-    TACT_TWIN_RATE,  /* speed at which the axis' servo moves it, whatever force acts */
+enum tact_twin_axis_control {
+    TACT_TWIN_MOTOR_FORCE, /* force of the axis' motor */
+    TACT_TWIN_SERVO_RATE,  /* speed at which the axis' servo moves it, whatever force acts */
     /* speed too, but the servo moves to the position that results from the sum of these speeds */
-    TACT_TWIN_POSITION
+    TACT_TWIN_SERVO_POSITION
 };
 
 struct tact_twin_axis {
     /* settings of the axis: */
     double mass, damping, friction, stiffness, rest, start;
-    double strength, limit; /* strength and limit of the motor; limit may be infinite */
+    double motor_strength, limit; /* strength and limit of the motor; limit may be infinite */
     double scale, origin,
         step; /* scale, origin and step of the reading; step 0: none, otherwise from the origin */
     /* range of the reading, mechanical stops of x; may be infinite */
     double range[2], stops[2];
-    double grip, grip_damping, reach; /* grip, grip damping and reach of the hand */
-    int channel;                      /* channel of the hand, -1: none */
-    int output;                       /* -1: none */
-    enum tact_twin_control control;
+    double grip_stiffness, grip_damping, reach; /* grip, grip damping and reach of the hand */
+    int channel;                                /* channel of the hand, -1: none */
+    int output;                                 /* -1: none */
+    enum tact_twin_axis_control control;
     double lag, speed_limit; /* time constant [s] and maximum speed [m/s] of the servo */
-    int sensed;              /* index of the input that measures the hand's force; -1: none */
-    double sensed_step;      /* resolution of the force reading [N]; 0: not rounded */
+    int force_sensor_input;  /* index of the input that measures the hand's force; -1: none */
+    double force_reading_resolution; /* resolution of the force reading [N]; 0: not rounded */
     /* strength of each effect at level 1 */
     double effect_spring, effect_damper, effect_friction, effect_vibration;
     /* state of the axis: */
     /* coefficients of the motion, computed for these levels of spring and damper effects: */
-    struct tact_twin_step motion;
+    struct tact_twin_motion_step motion;
     double spring_level_at_update, damper_level_at_update;
     double x, w;        /* position [m], speed times the period [m] */
     double hand_target; /* target of the hand at the last tick [m] */
     double requested;   /* force that was written last [N] */
     double force;       /* force that acts [N]; with a servo that of the hand */
     double commanded;   /* position that a position servo moves to [m] */
-    struct tact_twin_delay motor_delay, sensor, force_sensor;
+    struct tact_twin_delay motor_force_delay, sensor, force_sensor;
 };
 
 struct tact_twin {
@@ -95,29 +95,30 @@ struct tact_twin {
     int delay_ticks;
     bool started;
     bool is_unplugged_now;
-    uint64_t tick;                           /* last tick that was read */
-    double last_input[TACT_DEVICE_CHANNELS]; /* readings of the input channels in the last tick */
+    uint64_t tick;                                    /* last tick that was read */
+    double last_input_readings[TACT_DEVICE_CHANNELS]; /* readings of the input channels in the last
+                                                         tick */
 };
 
 /** Reads all settings, opens the hand, allocates, sets *info. The caller closes self, also after a
  * failure. @retval 0, or a negative errno with *err set */
-int tact_twin_load(struct tact_twin *self, const struct tact_device_config *config,
-                   struct tact_device_info *info, struct tact_error *err);
+int tact_twin_load_settings(struct tact_twin *self, const struct tact_device_config *config,
+                            struct tact_device_info *info, struct tact_error *err);
 
 /** Reads the settings of the axes, whose number is known: motion, motor, sensor, delays.
- * @retval as tact_twin_load() */
+ * @retval as tact_twin_load_settings() */
 int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_error *err);
 
 /** Adds a channel; a duplicate or too long name is refused.
- * @retval as tact_twin_load() */
+ * @retval as tact_twin_load_settings() */
 int tact_twin_add_channel(struct tact_device_channel *channels, int *count, const char *name,
                           const char *unit, const struct tact_device_config *config,
                           const char *key, struct tact_error *err);
 
 /** Reads rows of finite numbers; *rows points into the config and is unchanged if the key is
  * absent.
- * @retval as tact_twin_load() */
+ * @retval as tact_twin_load_settings() */
 int tact_twin_read_table(const struct tact_device_config *config, const char *key, int columns,
                          const double **rows, int *count, struct tact_error *err);
 
@@ -127,7 +128,7 @@ int tact_twin_read_table(const struct tact_device_config *config, const char *ke
 int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *axis);
 
 /** Reads which effects the twin has, adds their outputs, and reads their strengths, once the axes
- * are known. @retval as tact_twin_load() */
+ * are known. @retval as tact_twin_load_settings() */
 int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_config *config,
                            struct tact_device_info *info, struct tact_error *err);
 
@@ -156,7 +157,7 @@ void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis
 /** Reading of the force sensor of an axis [N]. Real-time safe. */
 double tact_twin_sensed_force(const struct tact_twin_axis *axis);
 
-/** Reads which axes have servos, and their force sensors. @retval as tact_twin_load() */
+/** Reads which axes have servos, and their force sensors. @retval as tact_twin_load_settings() */
 int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_device_info *info, struct tact_error *err);
 

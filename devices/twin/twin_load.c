@@ -281,7 +281,7 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
 {
     const struct tact_device_setting *push = tact_settings_find(config, "push");
     double row_without_push[2] = {-INFINITY, 0.0};
-    const double *pushes = row_without_push, *lost = NULL;
+    const double *push_rows = row_without_push, *lost = NULL;
     int rc = 0;
     self->push_column_count = 2;
     self->push_row_count = push != NULL;
@@ -289,24 +289,24 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
         rc = tact_settings_number(config, "push", &row_without_push[1], err);
     } else if (push) {
         self->push_column_count = 1 + self->axes;
-        rc = tact_twin_read_table(config, "push", self->push_column_count, &pushes,
+        rc = tact_twin_read_table(config, "push", self->push_column_count, &push_rows,
                                   &self->push_row_count, err);
     }
     for (int i = 1; !rc && i < self->push_row_count; i++) {
-        const double *row = pushes + (ptrdiff_t)i * self->push_column_count;
+        const double *row = push_rows + (ptrdiff_t)i * self->push_column_count;
         if (!(row[0] > row[-self->push_column_count])) {
             rc = tact_settings_fault(config, push, err, "row %d: not after the row before", i + 1);
         }
     }
     rc = rc ? rc : tact_twin_read_table(config, "lost", 2, &lost, &self->loss_interval_count, err);
     rc = rc ? rc
-            : copy_number_list(pushes, self->push_row_count * self->push_column_count, &self->push,
-                               err);
+            : copy_number_list(push_rows, self->push_row_count * self->push_column_count,
+                               &self->push, err);
     return rc ? rc : copy_number_list(lost, 2 * self->loss_interval_count, &self->lost, err);
 }
 
-int tact_twin_load(struct tact_twin *self, const struct tact_device_config *config,
-                   struct tact_device_info *info, struct tact_error *err)
+int tact_twin_load_settings(struct tact_twin *self, const struct tact_device_config *config,
+                            struct tact_device_info *info, struct tact_error *err)
 {
     tact_settings_info(config, tact_twin_type.name, info);
     self->period = config->period;
@@ -320,7 +320,7 @@ int tact_twin_load(struct tact_twin *self, const struct tact_device_config *conf
     rc = rc ? rc : tact_twin_read_motion(self, config, err);
     rc = rc ? rc : read_pushes_and_unplugging(self, config, err);
     for (int i = 0; !rc && i < self->axes; i++) {
-        info->input[i].rest = self->last_input[i];
+        info->input[i].rest = self->last_input_readings[i];
     }
     return rc;
 }

@@ -13,20 +13,20 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
     static const char *const of_servos[] = {"lag", "speed_limit", "sensed_step"};
     const char *names = NULL;
     char name[256];
-    int control = TACT_TWIN_FORCE, axis = 0;
+    int control = TACT_TWIN_MOTOR_FORCE, axis = 0;
     int rc = tact_settings_choice(config, "control", words, 3, &control, err);
     rc = rc ? rc : tact_settings_text(config, "sensed", &names, err);
-    for (int i = 0; !rc && control == TACT_TWIN_FORCE && i < 3; i++) {
+    for (int i = 0; !rc && control == TACT_TWIN_MOTOR_FORCE && i < 3; i++) {
         if (tact_settings_find(config, of_servos[i])) {
             rc = tact_settings_fault(config, tact_settings_find(config, of_servos[i]), err,
                                      "is of \"control: rate\" and \"control: position\"");
         }
     }
     for (int i = 0; i < self->axes; i++) {
-        self->axis[i].control = (enum tact_twin_control)control;
-        self->axis[i].sensed = -1;
+        self->axis[i].control = (enum tact_twin_axis_control)control;
+        self->axis[i].force_sensor_input = -1;
     }
-    if (!rc && names && control == TACT_TWIN_FORCE) {
+    if (!rc && names && control == TACT_TWIN_MOTOR_FORCE) {
         rc = tact_settings_fault(config, tact_settings_find(config, "sensed"), err,
                                  "the force of a hand is measured with \"control: rate\" or "
                                  "\"control: position\"");
@@ -37,7 +37,7 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
                                        "expected at most one name for each axis");
         }
         if (strcmp(name, "-") != 0) {
-            self->axis[axis].sensed = self->axes + self->buttons + self->sensed_count++;
+            self->axis[axis].force_sensor_input = self->axes + self->buttons + self->sensed_count++;
             rc = tact_twin_add_channel(info->input, &info->input_count, name, "N", config, "sensed",
                                        err);
         }
@@ -53,7 +53,7 @@ static double compute_servo_speed(const struct tact_twin *self, struct tact_twin
                                   double command)
 {
     double speed = fmin(a->speed_limit, fmax(-a->speed_limit, command));
-    if (a->control == TACT_TWIN_POSITION) {
+    if (a->control == TACT_TWIN_SERVO_POSITION) {
         const double next = a->commanded + self->period * speed;
         a->commanded = fmin(a->stops[1], fmax(a->stops[0], next));
         speed = (a->commanded - a->x) / self->period;
@@ -66,7 +66,7 @@ void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis
 {
     const double h = self->period, before = a->w / h;
     const double speed =
-        compute_servo_speed(self, a, tact_twin_delayed_value(&a->motor_delay, a->requested));
+        compute_servo_speed(self, a, tact_twin_delayed_value(&a->motor_force_delay, a->requested));
     /* fraction of the remaining speed difference */
     const double share = a->lag > 0.0 ? -tact_expm1(-h / a->lag) : 1.0;
     const double after = before + share * (speed - before);
@@ -77,12 +77,14 @@ void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis
         a->w = 0.0;
     }
     a->hand_target += hand_target_change;
-    a->force = a->grip * (a->hand_target - a->x) +
+    a->force = a->grip_stiffness * (a->hand_target - a->x) +
                a->grip_damping * (hand_target_change - a->w) / h + pushing_force;
 }
 
 double tact_twin_sensed_force(const struct tact_twin_axis *axis)
 {
-    return axis->sensed_step > 0.0 ? axis->sensed_step * nearbyint(axis->force / axis->sensed_step)
-                                   : axis->force;
+    return axis->force_reading_resolution > 0.0
+               ? axis->force_reading_resolution *
+                     nearbyint(axis->force / axis->force_reading_resolution)
+               : axis->force;
 }

@@ -141,7 +141,7 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
         if (a->channel < 0) { /* without a hand, its grip has no stiffness */
-            a->grip = a->grip_damping = 0.0;
+            a->grip_stiffness = a->grip_damping = 0.0;
         }
         self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 1.0;
         int rc = tact_twin_update_step(self, a);
@@ -180,9 +180,10 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
     }
     for (int i = 0; !rc && i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        self->last_input[i] = tact_twin_quantised_reading(a);
-        rc = allocate_delay_queue(&a->motor_delay, force_delay_ticks, 0.0);
-        rc = rc ? rc : allocate_delay_queue(&a->sensor, self->delay_ticks, self->last_input[i]);
+        self->last_input_readings[i] = tact_twin_quantised_reading(a);
+        rc = allocate_delay_queue(&a->motor_force_delay, force_delay_ticks, 0.0);
+        rc = rc ? rc
+                : allocate_delay_queue(&a->sensor, self->delay_ticks, self->last_input_readings[i]);
         rc = rc ? rc : allocate_delay_queue(&a->force_sensor, self->delay_ticks, 0.0);
     }
     for (int i = 0; !rc && i < self->buttons; i++) {
@@ -209,16 +210,16 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
         CHECK_EACH_AXIS_SETTING("stiffness", stiffness, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("rest", rest, ANY),
         CHECK_EACH_AXIS_SETTING("start", start, ANY),
-        CHECK_EACH_AXIS_SETTING("strength", strength, ANY),
+        CHECK_EACH_AXIS_SETTING("strength", motor_strength, ANY),
         CHECK_EACH_AXIS_SETTING("force_limit", limit, POSITIVE),
         CHECK_EACH_AXIS_SETTING("scale", scale, ANY),
         CHECK_EACH_AXIS_SETTING("step", step, POSITIVE),
         CHECK_EACH_AXIS_SETTING("hand_reach", reach, ANY),
-        CHECK_EACH_AXIS_SETTING("hand_stiffness", grip, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("hand_stiffness", grip_stiffness, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("hand_damping", grip_damping, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("lag", lag, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("speed_limit", speed_limit, POSITIVE),
-        CHECK_EACH_AXIS_SETTING("sensed_step", sensed_step, POSITIVE),
+        CHECK_EACH_AXIS_SETTING("sensed_step", force_reading_resolution, POSITIVE),
         CHECK_EACH_AXIS_SETTING("effect_spring", effect_spring, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("effect_damper", effect_damper, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("effect_friction", effect_friction, NOT_NEGATIVE),
@@ -226,15 +227,15 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
     };
     int rc = 0;
     for (int i = 0; i < self->axes; i++) {
-        self->axis[i].strength = self->axis[i].scale = self->axis[i].reach = 1.0;
+        self->axis[i].motor_strength = self->axis[i].scale = self->axis[i].reach = 1.0;
         tact_twin_default_effects(self, &self->axis[i]);
         self->axis[i].limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
         self->axis[i].speed_limit = INFINITY;
         /* the mass of an axis with a servo has no effect */
-        self->axis[i].mass = self->axis[i].control == TACT_TWIN_FORCE ? 0.0 : 1.0;
+        self->axis[i].mass = self->axis[i].control == TACT_TWIN_MOTOR_FORCE ? 0.0 : 1.0;
         self->axis[i].range[0] = self->axis[i].stops[0] = -INFINITY;
     }
-    if (!tact_settings_find(config, "mass") && self->axis[0].control == TACT_TWIN_FORCE) {
+    if (!tact_settings_find(config, "mass") && self->axis[0].control == TACT_TWIN_MOTOR_FORCE) {
         return tact_settings_fault(config, NULL, err, "missing key mass");
     }
     for (size_t i = 0; !rc && i < sizeof axis_setting / sizeof *axis_setting; i++) {

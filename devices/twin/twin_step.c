@@ -57,7 +57,7 @@ static void matrix_exponential(long double out[N][N], long double a[N][N], long 
     }
 }
 
-void tact_twin_step_init(struct tact_twin_step *step, double spring, double damper)
+void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double spring, double damper)
 {
     /* System matrix of the state (position, speed, applied acceleration, its rate of change), with
      * time in periods. */

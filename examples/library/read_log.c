@@ -7,13 +7,14 @@
 #include <tact/tact.h>
 
 /* One printed row: a pair. */
-struct touch {
+struct last_touch {
     double first, last; /* [s] */
     double most;        /* [N] */
     unsigned long long ticks;
 };
 
-static int read_ticks(struct tact_log *log, const struct tact_scene_log *view, struct touch *touch)
+static int read_ticks(struct tact_log *log, const struct tact_scene_log *view,
+                      struct last_touch *last_touch)
 {
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     int rc = record ? 1 : -1;
@@ -22,9 +23,9 @@ static int read_ticks(struct tact_log *log, const struct tact_scene_log *view, s
         for (int i = 0; i < view->pair_count; i++) {
             const double force = tact_v3_norm(record->values + view->pairs[i].wrench);
             if (force > 0.0) {
-                touch[i].first = touch[i].ticks++ ? touch[i].first : time;
-                touch[i].last = time;
-                touch[i].most = fmax(touch[i].most, force);
+                last_touch[i].first = last_touch[i].ticks++ ? last_touch[i].first : time;
+                last_touch[i].last = time;
+                last_touch[i].most = fmax(last_touch[i].most, force);
             }
         }
     }
@@ -44,8 +45,9 @@ int main(int argc, char **argv)
     }
     int rc = tact_log_open(argv[1], &log, &err);
     rc = rc ? rc : tact_scene_log_open(log, silent, &view, &err);
-    struct touch *touch = rc ? NULL : calloc((size_t)view.pair_count + 1, sizeof *touch);
-    if (rc || !touch || read_ticks(log, &view, touch) < 0) {
+    struct last_touch *last_touch =
+        rc ? NULL : calloc((size_t)view.pair_count + 1, sizeof *last_touch);
+    if (rc || !last_touch || read_ticks(log, &view, last_touch) < 0) {
         fprintf(stderr, "read_log: %s: %s\n", argv[1], err.text);
         return 1;
     }
@@ -53,12 +55,13 @@ int main(int argc, char **argv)
     printf("%llu ticks%s\n", (unsigned long long)state->ticks,
            state->complete ? "" : ", not complete");
     for (int i = 0; i < view.pair_count; i++) {
-        if (touch[i].ticks) {
+        if (last_touch[i].ticks) {
             printf("%s: %llu ticks from %.3f to %.3f s, at most %.3f N\n", view.pairs[i].name,
-                   touch[i].ticks, touch[i].first, touch[i].last, touch[i].most);
+                   last_touch[i].ticks, last_touch[i].first, last_touch[i].last,
+                   last_touch[i].most);
         }
     }
-    free(touch);
+    free(last_touch);
     tact_scene_log_close(&view);
     tact_log_close(log);
     return 0;

@@ -16,20 +16,23 @@ static uint32_t find_greatest_common_divisor(uint32_t a, uint32_t b)
 /* Determines which records the session must publish for the present clients. */
 void server_update_requested_ticks(struct server *s)
 {
-    uint32_t every = 0;
+    uint32_t ticks_between_frames = 0;
     int frames = page_clients_want_values(s);
     s->pages_want_values = frames;
-    s->has_values &= frames;
-    s->topics_are_wanted = 0;
+    s->has_plotted_values &= frames;
+    s->are_topics_subscribed = 0;
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         const struct foxglove_client *c = s->foxglove_clients[i];
         if (c && c->subscription_count) {
-            s->topics_are_wanted = 1;
-            every = c->every ? find_greatest_common_divisor(c->every, every) : every;
-            frames |= !c->every;
+            s->are_topics_subscribed = 1;
+            ticks_between_frames =
+                c->ticks_between_frames
+                    ? find_greatest_common_divisor(c->ticks_between_frames, ticks_between_frames)
+                    : ticks_between_frames;
+            frames |= !c->ticks_between_frames;
         }
     }
-    atomic_store_explicit(&s->wants_ticks, every, memory_order_relaxed);
+    atomic_store_explicit(&s->wants_ticks, ticks_between_frames, memory_order_relaxed);
     atomic_store_explicit(&s->wants_frames, frames, memory_order_relaxed);
 }
 
@@ -68,7 +71,7 @@ static void subscribe_client_to_channel(struct server *s, struct foxglove_client
     } else {
         c->is_topic_subscribed[channel - 1] = 1;
         c->ids[channel - 1] = id;
-        c->must_send_scene |= scene && scene->topic == channel - 1;
+        c->must_send_scene_message |= scene && scene->topic == channel - 1;
         c->is_topic_new[channel - 1] = 1;
         c->has_new_topics = 1;
         if (!c->subscription_count++) {
@@ -113,7 +116,7 @@ static int unsubscribe_topics(struct server *s, struct foxglove_client *c, const
         if (topic >= 0) {
             c->is_topic_subscribed[topic] = 0;
             c->subscription_count--;
-            c->must_send_scene &= !scene || scene->topic != (size_t)topic;
+            c->must_send_scene_message &= !scene || scene->topic != (size_t)topic;
         }
     }
     server_update_requested_ticks(s);
@@ -172,13 +175,13 @@ static void handle_pong(struct foxglove_client *c, const void *in, size_t size)
 
 /* Reads N from ?every=N in the address that the client connects to; 0 where there is none. -EINVAL.
  */
-static int parse_ticks_between_frames(struct lws *wsi, uint32_t *every)
+static int parse_ticks_between_frames(struct lws *wsi, uint32_t *ticks_between_frames)
 {
     char query[64];
     int size = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS);
     unsigned long number;
     char end;
-    *every = 0;
+    *ticks_between_frames = 0;
     if (size == 0) {
         return 0;
     }
@@ -188,7 +191,7 @@ static int parse_ticks_between_frames(struct lws *wsi, uint32_t *every)
         number > MAX_TICKS_BETWEEN_FRAMES) {
         return -EINVAL;
     }
-    *every = (uint32_t)number;
+    *ticks_between_frames = (uint32_t)number;
     return 0;
 }
 
@@ -199,7 +202,8 @@ static int add_foxglove_client(struct server *s, struct foxglove_client **out, s
     while (slot < MAX_SERVER_CLIENTS && s->foxglove_clients[slot]) {
         slot++;
     }
-    if (!c || slot == MAX_SERVER_CLIENTS || parse_ticks_between_frames(wsi, &c->every)) {
+    if (!c || slot == MAX_SERVER_CLIENTS ||
+        parse_ticks_between_frames(wsi, &c->ticks_between_frames)) {
         free(c);
         return -1;
     }
@@ -223,12 +227,12 @@ static void remove_foxglove_client(struct server *s, struct foxglove_client *c)
 /* The HTTP status by which a connection is refused, or 0. */
 static unsigned get_refusal_http_status(struct lws *wsi)
 {
-    uint32_t every;
+    uint32_t ticks_between_frames;
     if (!server_is_host_local(wsi) ||
         !server_is_origin_allowed(wsi, get_server_of_connection(wsi)->options.allowed_origin)) {
         return HTTP_STATUS_FORBIDDEN;
     }
-    return parse_ticks_between_frames(wsi, &every) ? HTTP_STATUS_BAD_REQUEST : 0;
+    return parse_ticks_between_frames(wsi, &ticks_between_frames) ? HTTP_STATUS_BAD_REQUEST : 0;
 }
 
 static int accept_or_refuse_connection(struct lws *wsi)
@@ -270,10 +274,10 @@ static void add_frame_for_clients(struct server *s, const struct tact_record *re
 {
     if (s->pages_want_values) {
         memcpy(s->values, record->values, sizeof *s->values * s->options.layout->size);
-        s->tick_of_values = record->tick;
-        s->has_values = 1;
+        s->plotted_values_tick = record->tick;
+        s->has_plotted_values = 1;
     }
-    if (s->topics_are_wanted && frames_encode_and_add(&s->frames, s->options.topics, record)) {
+    if (s->are_topics_subscribed && frames_encode_and_add(&s->frames, s->options.topics, record)) {
         atomic_fetch_add(&s->queue.lost, 1);
     }
 }
@@ -300,17 +304,17 @@ static int read_records(struct server *s, const struct slot *slot)
     return s->frames.next > before;
 }
 
-void update_foxglove_clients(struct server *s, int fresh_slot)
+void update_foxglove_clients(struct server *s, int has_fresh_sample_slot)
 {
-    int fresh = read_records(s, fresh_slot ? s->newest : NULL);
-    uint64_t lost = atomic_load(&s->queue.lost) - s->counted_queue_losses;
-    s->counted_queue_losses += lost;
+    int fresh = read_records(s, has_fresh_sample_slot ? s->newest : NULL);
+    uint64_t lost = atomic_load(&s->queue.lost) - s->reported_queue_losses;
+    s->reported_queue_losses += lost;
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         struct foxglove_client *c = s->foxglove_clients[i];
         if (!c || !c->subscription_count) {
             continue;
         }
-        if (c->every) {
+        if (c->ticks_between_frames) {
             c->lost += lost;
         } else if (fresh) {
             /* the newer frame replaces the one that waits */

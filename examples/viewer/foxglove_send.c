@@ -93,7 +93,7 @@ static int write_scene_message(struct server *s, struct foxglove_client *c, uint
 {
     struct tact_topic_message m = *tact_topics_scene(s->options.topics);
     m.time_ns = time_ns;
-    c->must_send_scene = 0;
+    c->must_send_scene_message = 0;
     return write_topic_message(s, c, &m);
 }
 
@@ -101,7 +101,8 @@ static int write_scene_message(struct server *s, struct foxglove_client *c, uint
  * for new subscriptions. A client that has it already needs it for topics that are new to it. */
 static int is_frame_due_for_client(const struct foxglove_client *c, uint64_t tick)
 {
-    return tick % c->every == 0 && (!c->sent || tick != c->tick || c->has_new_topics);
+    return tick % c->ticks_between_frames == 0 &&
+           (!c->sent || tick != c->tick || c->has_new_topics);
 }
 
 /* Sets c->next to the number of the client's next frame. A client with ?every=N whose frames are no
@@ -113,15 +114,15 @@ static int find_next_frame_of_client(const struct server *s, struct foxglove_cli
         return 0;
     }
     const uint64_t newest = frames_find_by_number(f, f->next - 1)->tick;
-    if (!c->every) {
+    if (!c->ticks_between_frames) {
         c->next = f->next - 1;
     } else if (c->next < f->first) {
         if (c->sent && newest > c->tick) { /* count the multiples that it missed */
-            c->lost += (newest - 1) / c->every - c->tick / c->every;
+            c->lost += (newest - 1) / c->ticks_between_frames - c->tick / c->ticks_between_frames;
         }
         c->next = f->next - 1;
     }
-    while (c->every && c->next < f->next &&
+    while (c->ticks_between_frames && c->next < f->next &&
            !is_frame_due_for_client(c, frames_find_by_number(f, c->next)->tick)) {
         c->next++;
     }
@@ -131,7 +132,7 @@ static int find_next_frame_of_client(const struct server *s, struct foxglove_cli
 static void begin_client_frame(struct server *s, struct foxglove_client *c)
 {
     const uint64_t tick = frames_find_by_number(&s->frames, c->next)->tick;
-    c->repeats_tick = c->every && c->sent && tick == c->tick;
+    c->is_frame_tick_repeated = c->ticks_between_frames && c->sent && tick == c->tick;
     c->has_new_topics = 0;
     c->tick = tick;
     c->sent = 1;
@@ -170,13 +171,13 @@ static int write_next_message_of_frame(struct server *s, struct foxglove_client 
         c->message = 1;
         return write_time_message(s, c, frame->time_ns);
     }
-    if (c->must_send_scene) {
+    if (c->must_send_scene_message) {
         return write_scene_message(s, c, frame->time_ns);
     }
     for (; c->message <= frame->count; c->message++) {
         const struct tact_topic_message *m = &frame->messages[c->message - 1];
         if (m->topic < MAX_FOXGLOVE_TOPICS && c->is_topic_subscribed[m->topic] &&
-            (c->is_topic_new[m->topic] || !c->repeats_tick)) {
+            (c->is_topic_new[m->topic] || !c->is_frame_tick_repeated)) {
             c->message++;
             c->is_topic_new[m->topic] = 0;
             return write_topic_message(s, c, m);

@@ -41,8 +41,8 @@ static int write_frame_message(struct server *s, struct page_client *c)
     c->sent = sample->number;
     c->unacknowledged_frame_count++;
     unsigned char values[sizeof(struct wire_values) + 8 * MAX_PAGE_VALUES];
-    size_t bytes = c->value_count && s->has_values
-                       ? wire_write_values(s->tick_of_values, s->values, c->value_offsets,
+    size_t bytes = c->value_count && s->has_plotted_values
+                       ? wire_write_values(s->plotted_values_tick, s->values, c->value_offsets,
                                            c->value_count, values)
                        : 0;
     return server_write(s, c->wsi, s->frame, s->frame_bytes, values, bytes, LWS_WRITE_BINARY);

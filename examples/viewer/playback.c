@@ -82,8 +82,8 @@ static void run_tick_of_record(struct playback *p)
     const double *v = p->now->values;
     tact_session_request_pressure(p->view.session, p->map);
     tact_scene_log_step(&p->view, p->before, p->now);
-    wire_accumulate_tick(&p->gather, tact_session_world(p->view.session), p->view.scene->period,
-                         v[p->view.timing], v[p->view.timing + 1]);
+    wire_accumulate_tick(&p->tick_statistics, tact_session_world(p->view.session),
+                         p->view.scene->period, v[p->view.timing], v[p->view.timing + 1]);
 }
 
 /* Reads a record and, with `recompute`, runs its tick again. */
@@ -102,9 +102,9 @@ static int step_to_record(struct playback *p, uint64_t index, int recompute)
     return 0;
 }
 
-int playback_go_to_tick(struct playback *p, uint64_t target, int64_t budget_ns)
+int playback_go_to_tick(struct playback *p, uint64_t target, int64_t time_budget_ns)
 {
-    int64_t end = tact_clock_now() + budget_ns;
+    int64_t end = tact_clock_now() + time_budget_ns;
     int rc = 0;
     target = target < 1 ? 1 : target;
     while (!rc && p->index >= 1 && p->index + 1 < target && target - p->index < FAR) {
@@ -143,6 +143,6 @@ void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out
         .devices = view->device_count,
         .device = p->devices,
     };
-    wire_accumulate_and_sample_tick(&p->gather, tact_session_world(view->session),
+    wire_accumulate_and_sample_tick(&p->tick_statistics, tact_session_world(view->session),
                                     view->scene->period, &state, p->map, out);
 }

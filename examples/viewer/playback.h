@@ -12,7 +12,7 @@
 struct playback {
     struct tact_log *log;
     struct tact_scene_log view;
-    struct wire_tick_statistics gather;
+    struct wire_tick_statistics tick_statistics;
     uint64_t index;                   /* index of the record in `now`; 0: none was read */
     struct tact_record *before, *now; /* records of two successive ticks */
     int *devices;
@@ -31,11 +31,11 @@ struct playback {
 int playback_open(struct playback *p, struct tact_log *log, struct tact_error *err);
 void playback_close(struct playback *p);
 
-/* Reads the records from the last one up to the target-th and runs their ticks until budget_ns has
- * passed, then runs the target itself. A jump back, or forward by more than a second of ticks, goes
- * to the target directly. The first record has no predecessor and cannot run: the second is shown
- * in its place. */
-int playback_go_to_tick(struct playback *p, uint64_t target, int64_t budget_ns);
+/* Reads the records from the last one up to the target-th and runs their ticks until time_budget_ns
+ * has passed, then runs the target itself. A jump back, or forward by more than a second of ticks,
+ * goes to the target directly. The first record has no predecessor and cannot run: the second is
+ * shown in its place. */
+int playback_go_to_tick(struct playback *p, uint64_t target, int64_t time_budget_ns);
 
 /* Takes the sample of the ticks since the last one; flags: WIRE_PAUSED etc. */
 void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out);

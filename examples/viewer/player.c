@@ -63,7 +63,7 @@ static int open_viewer_server(struct player *p, const struct player_options *opt
         .layout = tact_log_layout(play->log),
         .allowed_origin = options->allowed_origin,
         .port = options->port,
-        .away_from_cpu = -1,
+        .excluded_cpu = -1,
         .ask = page_requests_merge,
         .user = &p->page_requests,
     };
@@ -118,13 +118,13 @@ static int serve_player_requests(struct player *p, const struct tact_stop *stop,
     return rc;
 }
 
-void player_announce(FILE *to, const char *address, int browser)
+void player_announce(FILE *to, const char *address, int opens_browser)
 {
     char *argv[] = {"xdg-open", (char *)address, NULL};
     pid_t pid;
     fprintf(to, "%s\n", address);
     fflush(to);
-    if (browser && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))) {
+    if (opens_browser && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))) {
         /* a failure to open a browser is ignored, as the address is printed */
         posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
     }
@@ -140,7 +140,7 @@ int player_run(const struct player_options *options, struct tact_error *err)
     rc = rc ? rc : tact_session_topics(p.playback.view.session, &p.topics, err);
     rc = rc ? rc : open_viewer_server(&p, options, err);
     if (!rc) {
-        player_announce(stdout, server_address(p.server), options->browser);
+        player_announce(stdout, server_address(p.server), options->opens_browser);
         rc =
             serve_player_requests(&p, options->stop, options->time / p.playback.view.scene->period);
         if (rc) {

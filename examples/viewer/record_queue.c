@@ -62,11 +62,11 @@ const struct tact_record *record_queue_pop(struct record_queue *queue)
     while ((part = tact_ring_peek(queue->parts)) != NULL) {
         size_t left = part->left;
         size_t size = left < sizeof part->data ? left : sizeof part->data;
-        memcpy((unsigned char *)queue->taken + queue->popped_record_bytes, part->data, size);
-        queue->popped_record_bytes += size;
+        memcpy((unsigned char *)queue->taken + queue->last_popped_record_bytes, part->data, size);
+        queue->last_popped_record_bytes += size;
         tact_ring_release(queue->parts);
         if (left == size) {
-            queue->popped_record_bytes = 0;
+            queue->last_popped_record_bytes = 0;
             queue->popped_record_count++;
             return queue->taken;
         }

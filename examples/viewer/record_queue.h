@@ -22,7 +22,7 @@ struct record_queue {
     _Alignas(WIRE_CACHE_LINE_BYTES) uint64_t added; /* number of records added */
     atomic_ullong lost; /* number of records dropped because the ring was full */
     /* reader */
-    _Alignas(WIRE_CACHE_LINE_BYTES) size_t popped_record_bytes;
+    _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_popped_record_bytes;
     uint64_t popped_record_count; /* number of records taken */
 };
 

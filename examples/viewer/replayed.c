@@ -48,13 +48,13 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
         .layout = tact_session_layout(view->session),
         .allowed_origin = r->allowed_origin,
         .port = r->port,
-        .away_from_cpu = -1,
+        .excluded_cpu = -1,
         .ask = page_requests_merge,
         .user = &r->page_requests,
     };
     rc = rc ? rc : server_open(&o, &r->server, &r->err);
     if (!rc) {
-        player_announce(stderr, server_address(r->server), r->browser);
+        player_announce(stderr, server_address(r->server), r->opens_browser);
     }
     return rc;
 }

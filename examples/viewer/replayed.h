@@ -9,7 +9,7 @@
 
 struct replayed {
     int port;                   /* 0: the first free one of the usual ports */
-    int browser;                /* 1: open a browser if there is a display */
+    int opens_browser;          /* 1: open a browser if there is a display */
     const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;
     struct tact_error err; /* error for which the pages could not be served */

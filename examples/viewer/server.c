@@ -51,7 +51,7 @@ int server_is_valid_origin(const char *text)
 }
 
 /* Programs send no origin. A browser sends that of its page. */
-int server_is_origin_allowed(struct lws *wsi, const char *allowed)
+int server_is_origin_allowed(struct lws *wsi, const char *allowed_origin)
 {
     static const char http_scheme[] = "http://";
     char origin[MAX_ORIGIN_BYTES];
@@ -61,7 +61,7 @@ int server_is_origin_allowed(struct lws *wsi, const char *allowed)
     if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) <= 0) {
         return 0;
     }
-    return (allowed && !strcmp(origin, allowed)) ||
+    return (allowed_origin && !strcmp(origin, allowed_origin)) ||
            (!strncmp(origin, http_scheme, strlen(http_scheme)) &&
             is_local_host_name(get_server_of_connection(wsi), origin + strlen(http_scheme)));
 }
@@ -127,13 +127,13 @@ int server_append_request_part(struct request *request, struct lws *wsi, const v
 
 static int reserve_message_buffer(struct server *s, size_t size)
 {
-    if (size > s->buffer_room) {
+    if (size > s->write_buffer_capacity) {
         unsigned char *more = realloc(s->buffer, size);
         if (!more) {
             return -ENOMEM;
         }
         s->buffer = more;
-        s->buffer_room = size;
+        s->write_buffer_capacity = size;
     }
     return 0;
 }
@@ -190,7 +190,7 @@ static void exclude_cpu_of_thread(int cpu)
 static void *run_server_thread(void *arg)
 {
     struct server *s = arg;
-    exclude_cpu_of_thread(s->options.away_from_cpu);
+    exclude_cpu_of_thread(s->options.excluded_cpu);
     update_viewer_clients(&s->timer);
     while (!atomic_load(&s->done) && lws_service(s->context, 0) >= 0) {
     }

@@ -40,7 +40,7 @@ struct server_options {
     const struct tact_layout *layout; /* layout of the records of these topics */
     const char *allowed_origin; /* origin from which a browser may use foxglove.sdk.v1; or NULL */
     int port;                   /* 0: SERVER_PORT or one of the 20 after it */
-    int away_from_cpu;          /* processor that the server's thread must not use; -1: none */
+    int excluded_cpu;           /* processor that the server's thread must not use; -1: none */
     int is_token_required;      /* 1: every request must have the token of the address */
     /* Called on the server's thread. The text of a marker may be NULL. */
     void (*ask)(void *user, enum server_request what, double value);

@@ -49,8 +49,8 @@ struct server {
     atomic_uint wants_ticks;   /* the session publishes ticks that are multiples of this; 0: none */
     atomic_int wants_frames;   /* 1: it also publishes the tick of each frame of the page */
     struct record_queue queue; /* records, from the publishing thread */
-    atomic_int
-        must_queue_again; /* 1: the present tick is queued again, for who has just asked for it */
+    /* 1: the present tick is queued again, for who has just asked for it */
+    atomic_int must_queue_again;
     /* The publishing thread. */
     /* size of the last record in a slot */
     _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_record_bytes;
@@ -62,17 +62,17 @@ struct server {
     size_t frame_bytes;
     uint32_t newest_frame_number; /* 0: none was written */
     unsigned char *buffer;        /* the message that is being written */
-    size_t buffer_room;
+    size_t write_buffer_capacity;
     struct page_client *page_clients[MAX_SERVER_CLIENTS];
     struct frames frames; /* topic messages encoded from the records */
     struct foxglove_client *foxglove_clients[MAX_SERVER_CLIENTS];
     /* records lost by the queue and already counted for the clients */
-    uint64_t counted_queue_losses;
-    int pages_want_values; /* 1: a page plots values of records */
-    int topics_are_wanted; /* 1: a client of foxglove.sdk.v1 has subscribed */
-    double *values;        /* [layout->size] of the last record, where pages want them */
-    uint64_t tick_of_values;
-    int has_values; /* 1: there was one */
+    uint64_t reported_queue_losses;
+    int pages_want_values;     /* 1: a page plots values of records */
+    int are_topics_subscribed; /* 1: a client of foxglove.sdk.v1 has subscribed */
+    double *values;            /* [layout->size] of the last record, where pages want them */
+    uint64_t plotted_values_tick;
+    int has_plotted_values; /* 1: there was one */
 };
 
 /* A client's message, collected from its parts. */
@@ -105,7 +105,7 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
                  const void *data, size_t size, enum lws_write_protocol kind);
 
 /* Callbacks of the two protocols, and their updates: of the page for each new slot, of the other
- * sixty times a second; fresh_slot: 1 where the newest slot is new. */
+ * sixty times a second; has_fresh_sample_slot: 1 where the newest slot is new. */
 int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                             size_t size);
 void page_clients_request_write(struct server *s);
@@ -114,6 +114,6 @@ int page_clients_want_values(const struct server *s);
 void server_update_requested_ticks(struct server *s);
 int foxglove_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
                                 void *in, size_t size);
-void update_foxglove_clients(struct server *s, int fresh_slot);
+void update_foxglove_clients(struct server *s, int has_fresh_sample_slot);
 
 #endif

@@ -42,8 +42,8 @@ static void publish_tick_to_pages(struct stream *stream)
     state.devices = stream->device_count;
     state.device = stream->devices;
     struct wire_sample *sample = server_sample_to_fill(stream->server);
-    wire_accumulate_and_sample_tick(&stream->gather, stream->world, stream->period, &state,
-                                    stream->has_map ? stream->map : NULL, sample);
+    wire_accumulate_and_sample_tick(&stream->tick_statistics, stream->world, stream->period, &state,
+                                    stream->has_pressure_map ? stream->map : NULL, sample);
     server_publish(stream->server);
     stream->published_flags = stream->flags;
 }
@@ -53,7 +53,7 @@ static void publish_tick_to_pages(struct stream *stream)
  * sample's, also several times. */
 static void request_pressure_map(struct stream *stream)
 {
-    int next = stream->gather.ticks + 1 >= stream->every;
+    int next = stream->tick_statistics.ticks + 1 >= stream->every;
     if ((next || stream->is_paced_by_pages) && server_client_count(stream->server) > 0) {
         stream->map = stream->is_paced_by_pages ? stream->owned_pressure_map
                                                 : &server_sample_to_fill(stream->server)->map;
@@ -62,7 +62,7 @@ static void request_pressure_map(struct stream *stream)
     }
 }
 
-static void keep_state_of_tick(struct stream *stream, const struct tact_session_status *now)
+static void store_state_of_tick(struct stream *stream, const struct tact_session_status *now)
 {
     stream->state = (struct wire_state){.tick = now->tick,
                                         .time = now->time,
@@ -93,47 +93,47 @@ static int is_tick_quick(struct stream *stream, int64_t wake_ns)
  * average before, so that a tick that is late is not made later. Neither is put off for long. */
 static void publish_in_quick_ticks(struct stream *stream, int64_t wake_ns)
 {
-    const uint32_t ticks = stream->gather.ticks, every = stream->every;
+    const uint32_t ticks = stream->tick_statistics.ticks, every = stream->every;
     const int is_sample_due = ticks >= every;
-    const int is_record_due = !stream->has_record && ticks >= every / 2;
-    const int quick = (is_sample_due || is_record_due) && is_tick_quick(stream, wake_ns);
-    const int record = is_record_due && (quick || ticks + 1 >= every);
+    const int is_record_due = !stream->is_record_published && ticks >= every / 2;
+    const int is_quick = (is_sample_due || is_record_due) && is_tick_quick(stream, wake_ns);
+    const int record = is_record_due && (is_quick || ticks + 1 >= every);
     publish_record(stream, record);
-    stream->has_record |= record;
+    stream->is_record_published |= record;
     /* A pressure was computed for this tick, and is not computed for the next ones as well. */
-    const int shows_pressure = stream->has_map && stream->map->patches;
-    if (is_sample_due && (quick || shows_pressure || ticks >= every + every / 4)) {
+    const int shows_pressure = stream->has_pressure_map && stream->map->patches;
+    if (is_sample_due && (is_quick || shows_pressure || ticks >= every + every / 4)) {
         publish_tick_to_pages(stream);
-        stream->has_record = 0;
+        stream->is_record_published = 0;
     }
 }
 
 /* At the end of a tick in real time: fetches the buffer that the next tick may fill. */
 static void fetch_buffer_for_next_tick(struct stream *stream)
 {
-    const uint32_t next = stream->gather.ticks + 1;
+    const uint32_t next = stream->tick_statistics.ticks + 1;
     if (next == stream->every) {
         server_fetch_sample_buffer(stream->server);
     } else if (next == stream->every / 2) {
         server_fetch_record_buffer(stream->server);
     }
     /* The tick before the next one that is due, which fetches. */
-    const uint32_t due = (stream->has_record ? stream->every : stream->every / 2) - 1;
-    stream->next_due = due > next ? due : next;
+    const uint32_t due = (stream->is_record_published ? stream->every : stream->every / 2) - 1;
+    stream->next_due_tick_count = due > next ? due : next;
 }
 
 static WIRE_TICK_CODE void publish_what_is_due(struct stream *stream,
                                                const struct tact_session_status *status)
 {
-    keep_state_of_tick(stream, status);
-    stream->has_map = status->tick == stream->pressure_request_tick;
+    store_state_of_tick(stream, status);
+    stream->has_pressure_map = status->tick == stream->pressure_request_tick;
     if (status->faults && !stream->has_fault) { /* once: the server reads it */
         stream->has_fault = 1;
         stream->fault = status->fault;
         server_send_fault_text(stream->server, stream->fault.text);
     }
     if (must_make_own_record(stream)) {
-        const int is_sample_due = stream->gather.ticks >= stream->every;
+        const int is_sample_due = stream->tick_statistics.ticks >= stream->every;
         publish_record(stream, is_sample_due);
         if (is_sample_due) {
             publish_tick_to_pages(stream);
@@ -154,10 +154,10 @@ WIRE_TICK_CODE void stream_publish_tick(void *user, struct tact_session *session
     if (!stream->server) {
         return;
     }
-    wire_accumulate_tick(&stream->gather, stream->world, stream->period, (double)status->wake_ns,
-                         (double)status->compute_ns);
-    if (stream->gather.ticks >= stream->next_due || server_wants_every_tick(stream->server) ||
-        (status->faults && !stream->has_fault)) {
+    wire_accumulate_tick(&stream->tick_statistics, stream->world, stream->period,
+                         (double)status->wake_ns, (double)status->compute_ns);
+    if (stream->tick_statistics.ticks >= stream->next_due_tick_count ||
+        server_wants_every_tick(stream->server) || (status->faults && !stream->has_fault)) {
         publish_what_is_due(stream, status);
     }
 }
@@ -214,14 +214,15 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
         .allowed_origin = options->allowed_origin,
         .port = options->port,
         .is_token_required = 1,
-        .away_from_cpu = options->loop_cpu,
+        .excluded_cpu = options->loop_cpu,
         .ask = on_page_request,
         .user = stream,
     };
     rc = rc ? tact_error_set(err, rc, "no memory for the viewer") : 0;
     rc = rc ? rc : server_open(&o, &stream->server, err);
     if (!rc) {
-        player_announce(options->address_stream, server_address(stream->server), options->browser);
+        player_announce(options->address_stream, server_address(stream->server),
+                        options->opens_browser);
     }
     return rc;
 }
@@ -275,8 +276,10 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
             page_requests_pause(&stream->page_requests);
         }
         /* The last tick may have published itself, and pages that ask are shown it again. */
-        const int is_new = stream->gather.ticks || stream->flags != stream->published_flags;
-        if (!rc && changed && (is_new || (page_request.changed && stream->gather.number))) {
+        const int is_new =
+            stream->tick_statistics.ticks || stream->flags != stream->published_flags;
+        if (!rc && changed &&
+            (is_new || (page_request.changed && stream->tick_statistics.number))) {
             publish_record(stream, 1);
             publish_tick_to_pages(stream);
         }

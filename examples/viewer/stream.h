@@ -12,7 +12,7 @@
 
 struct stream_options {
     int port;                   /* 0: the first free one of the usual ports */
-    int browser;                /* 1: open a browser if there is a display */
+    int opens_browser;          /* 1: open a browser if there is a display */
     FILE *address_stream;       /* where the address is printed */
     const char *allowed_origin; /* see struct server_options */
     const char *source;         /* name of what computes the moments */
@@ -20,27 +20,29 @@ struct stream_options {
 };
 
 struct stream {
-    /* What every tick uses stands first, in two cache lines with the start of `gather`. */
+    /* What every tick uses stands first, in two cache lines with the start of `tick_statistics`. */
     struct server *server; /* server of the viewer; NULL: not open, nothing is published */
     struct tact_world *world;
     double period;
-    uint32_t next_due; /* ticks of `gather` at which there is more to do than gathering */
-    int has_fault;     /* 1: `fault` was sent */
-    struct wire_tick_statistics gather;
+    uint32_t next_due_tick_count; /* ticks of `tick_statistics` at which there is more to do than
+                                     gathering */
+    int has_fault;                /* 1: `fault` was sent */
+    struct wire_tick_statistics tick_statistics;
     struct tact_session *session;
     struct tact_topics *topics;
     struct page_requests page_requests;
     struct tact_stop *stop; /* flag that a page's stop request sets */
     int64_t period_ns;
     uint32_t every;             /* ticks between two samples; in real time up to a quarter more */
-    int has_record;             /* 1: the record that goes with the next sample was published */
+    int is_record_published;    /* 1: the record that goes with the next sample was published */
     int64_t average_elapsed_ns; /* see is_tick_quick(); 0: not known */
     int flags, published_flags; /* published_flags: those of the last sample */
     int is_paced_by_pages;      /* 1: a simulation, whose speed the pages set */
-    struct tact_pressure *map;  /* pressures that were requested last; valid where has_map */
+    /* pressures that were requested last; valid where has_pressure_map */
+    struct tact_pressure *map;
     struct tact_pressure *owned_pressure_map;
     uint64_t pressure_request_tick; /* tick for which they were requested */
-    int has_map;                    /* 1: the pressures in `map` are those of the last tick */
+    int has_pressure_map;           /* 1: the pressures in `map` are those of the last tick */
     int *devices;
     int device_count;
     struct tact_session_fault fault; /* the first fault, which the pages show */

@@ -110,7 +110,7 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
     struct writer w = {.at = (unsigned char *)out + sizeof(struct wire_head),
                        .sample = sample,
                        .world = world,
-                       .map = sample->has_map ? &sample->map : NULL};
+                       .map = sample->has_pressure_map ? &sample->map : NULL};
     const struct wire_state *state = &sample->state;
     const unsigned char *rest = sample->rest;
     write_poses(&w, &rest);
@@ -124,8 +124,8 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
     }
     write_rest_bytes(&w, &rest, joints);
     write_rest_bytes(&w, &rest, devices);
-    memcpy(w.at, sample->bins, sizeof sample->bins);
-    w.at += sizeof sample->bins;
+    memcpy(w.at, sample->latency_bins, sizeof sample->latency_bins);
+    w.at += sizeof sample->latency_bins;
     const struct wire_head head = {.type = WIRE_FRAME,
                                    .flags = (uint8_t)state->flags,
                                    .safety = (uint8_t)state->safety,
@@ -142,7 +142,7 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
                                    .contacts = (uint32_t)sample->contacts,
                                    .joints = (uint32_t)sample->joints,
                                    .devices = (uint32_t)state->devices,
-                                   .bins = WIRE_HISTOGRAM_BINS,
+                                   .latency_bins = WIRE_HISTOGRAM_BINS,
                                    .ticks = sample->ticks,
                                    .left_out = sample->left_out};
     memcpy(out, &head, sizeof head);

@@ -45,7 +45,7 @@ struct wire_head {
     double residual;                  /* residual of the last solve */
     uint32_t iterations, missed, age; /* iterations of the solver; ticks that missed their deadline
                                          so far; age of the moments */
-    uint32_t shapes, contacts, joints, devices, bins;
+    uint32_t shapes, contacts, joints, devices, latency_bins;
     uint32_t ticks, left_out; /* ticks since the last frame; contacts beyond the capacity */
 };
 
@@ -104,7 +104,8 @@ struct wire_tick_statistics {
     uint32_t number, ticks;
     double wake, compute;
     int count;
-    uint32_t bins[2][WIRE_HISTOGRAM_BINS]; /* histogram of all ticks so far: wake-up, compute */
+    /* histogram of all ticks so far: wake-up, compute */
+    uint32_t latency_bins[2][WIRE_HISTOGRAM_BINS];
     struct wire_contact_force force[WIRE_MAX_CONTACTS]; /* [count], sorted by contact */
 };
 
@@ -125,11 +126,11 @@ struct wire_sample {
     uint32_t number, ticks, left_out; /* as in struct wire_head */
     double wake, compute;             /* the same */
     double period;                    /* [s] */
-    uint32_t bins[2][WIRE_HISTOGRAM_BINS];
+    uint32_t latency_bins[2][WIRE_HISTOGRAM_BINS];
     struct wire_state state;
-    int shapes, contacts, joints, has_map; /* has_map: 1 where map is valid */
-    size_t rest_bytes;                     /* bytes of rest that are valid */
-    struct tact_pressure map;              /* pressures of the last tick */
+    int shapes, contacts, joints, has_pressure_map; /* has_pressure_map: 1 where map is valid */
+    size_t trailer_bytes;                           /* bytes of rest that are valid */
+    struct tact_pressure map;                       /* pressures of the last tick */
     unsigned char rest[]; /* struct tact_pose of each shape; joints and devices as in a frame;
                              contacts, which wire_read_contact() reads */
 };
@@ -183,8 +184,8 @@ const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touc
 
 /* The triangles of each shape as a message, and its size; NULL for a ball or half-space, which
  * needs none. 0 or -ENOMEM. Free them in either case. */
-int wire_make_mesh_messages(const struct tact_world *world, void ***meshes, size_t **sizes);
-void wire_meshes_free(void **meshes, size_t *sizes, size_t count);
+int wire_make_mesh_messages(const struct tact_world *world, void ***meshes, size_t **message_sizes);
+void wire_meshes_free(void **meshes, size_t *message_sizes, size_t count);
 
 /* What a hello says besides the scene. */
 struct wire_hello {

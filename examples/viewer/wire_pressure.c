@@ -6,7 +6,7 @@
 #include "wire.h"
 
 /* The pressure patch that is drawn: its polygons in the pressure map, and its plane. */
-struct patch_cells {
+struct drawn_pressure_patch {
     const struct tact_pressure_patch *patch;
     const uint8_t *sides;
     const float (*corner)[4];
@@ -17,7 +17,7 @@ struct patch_cells {
 
 /* Finds the patch of a contact by its centre. 0 where there is none. */
 static int find_patch_of_contact(const struct tact_pressure *map, const struct tact_contact *c,
-                                 struct patch_cells *out)
+                                 struct drawn_pressure_patch *out)
 {
     out->sides = map->sides;
     out->corner = map->corner;
@@ -33,7 +33,7 @@ static int find_patch_of_contact(const struct tact_pressure *map, const struct t
     return 0;
 }
 
-static void project_corner_to_patch_plane(const struct patch_cells *p, const float *corner,
+static void project_corner_to_patch_plane(const struct drawn_pressure_patch *p, const float *corner,
                                           double out[2])
 {
     const double at[3] = {(double)corner[0], (double)corner[1], (double)corner[2]};
@@ -42,7 +42,7 @@ static void project_corner_to_patch_plane(const struct patch_cells *p, const flo
 }
 
 /* Bounds of all corners in the plane. 0 where their area is zero. */
-static int find_patch_bounds(struct patch_cells *p, double size[2])
+static int find_patch_bounds(struct drawn_pressure_patch *p, double size[2])
 {
     double high[2] = {-INFINITY, -INFINITY}, low[2] = {INFINITY, INFINITY};
     const float(*corner)[4] = p->corner;
@@ -67,14 +67,14 @@ static int find_patch_bounds(struct patch_cells *p, double size[2])
 }
 
 /* A polygon in cells, and its pressure at (x, y): base + along[0] x + along[1] y. */
-struct flat_polygon {
+struct pressure_polygon_in_cells {
     double at[UINT8_MAX][2], low[2], high[2], base, along[2];
     int sides;
 };
 
 /* Projects a polygon and computes its bounds [cells]. */
-static void project_polygon(const struct patch_cells *p, const float (*corner)[4], int sides,
-                            struct flat_polygon *out)
+static void project_polygon(const struct drawn_pressure_patch *p, const float (*corner)[4],
+                            int sides, struct pressure_polygon_in_cells *out)
 {
     out->sides = sides;
     out->low[0] = out->low[1] = out->high[0] = out->high[1] = 0.0;
@@ -88,7 +88,7 @@ static void project_polygon(const struct patch_cells *p, const float (*corner)[4
 }
 
 /* Computes its pressure from the largest triangle at its first corner; 0 where it is edge-on. */
-static int fit_linear_pressure(const float (*corner)[4], struct flat_polygon *out)
+static int fit_linear_pressure(const float (*corner)[4], struct pressure_polygon_in_cells *out)
 {
     double largest = 0.0;
     const double *o = out->at[0];
@@ -116,7 +116,7 @@ static int find_first_cell_after(double x)
 }
 
 /* Whether a polygon contains the middle of a cell in some row and column. */
-static int contains_cell_centre(const struct flat_polygon *f)
+static int contains_cell_centre(const struct pressure_polygon_in_cells *f)
 {
     return find_first_cell_after(f->low[0]) + 0.5 <= f->high[0] &&
            find_first_cell_after(f->low[1]) + 0.5 <= f->high[1];
@@ -124,7 +124,7 @@ static int contains_cell_centre(const struct flat_polygon *f)
 
 /* Finds where the middle line of a row enters and leaves a convex polygon. Returns 0 where it does
  * not cross it. */
-static int find_row_span(const struct flat_polygon *f, double y, double span[2])
+static int find_row_span(const struct pressure_polygon_in_cells *f, double y, double span[2])
 {
     int crossings = 0;
     for (int i = 0; i < f->sides; i++) {
@@ -140,7 +140,8 @@ static int find_row_span(const struct flat_polygon *f, double y, double span[2])
 }
 
 /* Fills the cells whose middle is in a polygon. */
-static void rasterise_pressure_polygon(const struct patch_cells *p, const struct flat_polygon *f)
+static void rasterise_pressure_polygon(const struct drawn_pressure_patch *p,
+                                       const struct pressure_polygon_in_cells *f)
 {
     double span[2], scale = 254.0 / (double)p->patch->peak;
     for (int j = find_first_cell_after(f->low[1]);
@@ -162,7 +163,7 @@ static void rasterise_pressure_polygon(const struct patch_cells *p, const struct
 float wire_pressure(const struct tact_pressure *map, const struct tact_contact *c,
                     struct wire_pressure *out)
 {
-    struct patch_cells p = {.cell = out->cell};
+    struct drawn_pressure_patch p = {.cell = out->cell};
     double size[2];
     if (!map || !find_patch_of_contact(map, c, &p)) {
         return 0.0f;
@@ -175,7 +176,7 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
     memset(out, 0, sizeof *out);
     const float(*corner)[4] = p.corner;
     for (uint32_t k = 0; k < p.patch->polygons; corner += p.sides[k], k++) {
-        struct flat_polygon flat;
+        struct pressure_polygon_in_cells flat;
         project_polygon(&p, corner, p.sides[k], &flat);
         if (contains_cell_centre(&flat) && fit_linear_pressure(corner, &flat)) {
             rasterise_pressure_polygon(&p, &flat);

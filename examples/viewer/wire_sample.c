@@ -80,7 +80,7 @@ static inline void visit_touching_contacts(struct tact_world *world, void *user,
 }
 
 /* State of merging the forces of a tick into those of the earlier ticks. */
-struct contact_merge {
+struct merged_contact_visit {
     struct wire_tick_statistics *gather;
     double period;
     int at;
@@ -104,7 +104,7 @@ static __attribute__((noinline)) int insert_contact_force(struct wire_tick_stati
 
 static inline void merge_contact_force(void *user, int key, const struct tact_contact *c)
 {
-    struct contact_merge *m = user;
+    struct merged_contact_visit *m = user;
     struct wire_tick_statistics *g = m->gather;
     double force = c->impulse[0] / m->period;
     while (m->at < g->count && g->force[m->at].contact < key) {
@@ -123,7 +123,7 @@ static inline void merge_contact_force(void *user, int key, const struct tact_co
 WIRE_TICK_CODE void wire_accumulate_tick(struct wire_tick_statistics *g, struct tact_world *world,
                                          double period, double wake_ns, double compute_ns)
 {
-    struct contact_merge contact_merge = {.gather = g, .period = period};
+    struct merged_contact_visit merged_contact_visit = {.gather = g, .period = period};
     if (!g->ticks) { /* the first tick of a frame: what was gathered is that of the last one */
         g->count = 0;
         g->wake = g->compute = 0.0;
@@ -131,12 +131,12 @@ WIRE_TICK_CODE void wire_accumulate_tick(struct wire_tick_statistics *g, struct 
     g->ticks++;
     g->wake = tact_max(wake_ns, g->wake);
     g->compute = tact_max(compute_ns, g->compute);
-    g->bins[0][find_bin_of_time(wake_ns)]++;
-    g->bins[1][find_bin_of_time(compute_ns)]++;
+    g->latency_bins[0][find_bin_of_time(wake_ns)]++;
+    g->latency_bins[1][find_bin_of_time(compute_ns)]++;
     for (int i = 0; i < g->count; i++) {
         g->force[i].seen = 0;
     }
-    visit_touching_contacts(world, &contact_merge, merge_contact_force);
+    visit_touching_contacts(world, &merged_contact_visit, merge_contact_force);
     for (int i = 0; i < g->count; i++) {
         g->force[i].least = g->force[i].seen ? g->force[i].least : 0.0;
     }
@@ -152,7 +152,7 @@ struct sample_filler {
 
 /* The members of a contact that a frame shows, from one to the one before another. A sample has
  * them one after the other, then the corners that the patch has: a sixth of the contact. */
-#define SHOWN_MEMBERS(COPY)                                                                        \
+#define SHOWN_CONTACT_MEMBERS(COPY)                                                                \
     COPY(a, moments)                                                                               \
     COPY(patch.law, patch.gap)                                                                     \
     COPY(patch.rolling_radius, patch.corner)                                                       \
@@ -160,16 +160,17 @@ struct sample_filler {
     COPY(patch.spin_arm, wrench)                                                                   \
     COPY(limits, split)
 
-#define CONTACT_OFFSET(member) offsetof(struct tact_contact, member)
+#define CONTACT_MEMBER_OFFSET(member) offsetof(struct tact_contact, member)
 
 #define COPY_TO_SAMPLE(first, end)                                                                 \
-    memcpy(at, (const char *)c + CONTACT_OFFSET(first),                                            \
-           CONTACT_OFFSET(end) - CONTACT_OFFSET(first));                                           \
-    at += CONTACT_OFFSET(end) - CONTACT_OFFSET(first);
+    memcpy(at, (const char *)c + CONTACT_MEMBER_OFFSET(first),                                     \
+           CONTACT_MEMBER_OFFSET(end) - CONTACT_MEMBER_OFFSET(first));                             \
+    at += CONTACT_MEMBER_OFFSET(end) - CONTACT_MEMBER_OFFSET(first);
 
 #define COPY_FROM_SAMPLE(first, end)                                                               \
-    memcpy((char *)c + CONTACT_OFFSET(first), at, CONTACT_OFFSET(end) - CONTACT_OFFSET(first));    \
-    at += CONTACT_OFFSET(end) - CONTACT_OFFSET(first);
+    memcpy((char *)c + CONTACT_MEMBER_OFFSET(first), at,                                           \
+           CONTACT_MEMBER_OFFSET(end) - CONTACT_MEMBER_OFFSET(first));                             \
+    at += CONTACT_MEMBER_OFFSET(end) - CONTACT_MEMBER_OFFSET(first);
 
 static unsigned char *write_contact_to_sample(unsigned char *at,
                                               const struct wire_contact_head *head,
@@ -178,7 +179,7 @@ static unsigned char *write_contact_to_sample(unsigned char *at,
     const size_t corners = sizeof c->patch.corner[0] * (size_t)c->patch.corners;
     memcpy(at, head, sizeof *head);
     at += sizeof *head;
-    SHOWN_MEMBERS(COPY_TO_SAMPLE)
+    SHOWN_CONTACT_MEMBERS(COPY_TO_SAMPLE)
     memcpy(at, c->patch.corner, corners);
     return at + corners;
 }
@@ -189,7 +190,7 @@ const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touc
     memset(out, 0, sizeof *out);
     memcpy(&out->head, at, sizeof out->head);
     at += sizeof out->head;
-    SHOWN_MEMBERS(COPY_FROM_SAMPLE)
+    SHOWN_CONTACT_MEMBERS(COPY_FROM_SAMPLE)
     const size_t corners = sizeof c->patch.corner[0] * (size_t)c->patch.corners;
     memcpy(c->patch.corner, at, corners);
     return at + corners;
@@ -256,7 +257,7 @@ WIRE_TICK_CODE void wire_accumulate_and_sample_tick(struct wire_tick_statistics 
     out->ticks = g->ticks;
     out->wake = g->wake;
     out->compute = g->compute;
-    memcpy(out->bins, g->bins, sizeof out->bins);
+    memcpy(out->latency_bins, g->latency_bins, sizeof out->latency_bins);
     out->state = *state;
     out->state.device = NULL; /* they are copied */
     out->period = period;
@@ -267,8 +268,8 @@ WIRE_TICK_CODE void wire_accumulate_and_sample_tick(struct wire_tick_statistics 
     add_joint_positions(&f, world);
     add_device_states(&f, state);
     visit_touching_contacts(world, &f, add_contact);
-    out->rest_bytes = (size_t)(f.at - out->rest);
-    out->has_map = map != NULL;
+    out->trailer_bytes = (size_t)(f.at - out->rest);
+    out->has_pressure_map = map != NULL;
     if (map && map != &out->map) {
         out->map = *map;
     }
@@ -285,7 +286,7 @@ WIRE_TICK_CODE void wire_write_to_cache_lines(void *first, size_t bytes)
 
 WIRE_TICK_CODE void wire_fetch_sample_buffer(struct wire_sample *sample)
 {
-    const size_t rest = sample->rest_bytes;
+    const size_t rest = sample->trailer_bytes;
     wire_write_to_cache_lines(sample, offsetof(struct wire_sample, map));
     wire_write_to_cache_lines(sample->rest, rest);
 }

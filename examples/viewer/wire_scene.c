@@ -33,30 +33,30 @@ static void *make_mesh_message(const struct tact_world *world, int shape, size_t
     return out;
 }
 
-int wire_make_mesh_messages(const struct tact_world *world, void ***meshes, size_t **sizes)
+int wire_make_mesh_messages(const struct tact_world *world, void ***meshes, size_t **message_sizes)
 {
     size_t count = (size_t)tact_world_shape_count(world);
     *meshes = calloc(count + 1, sizeof **meshes);
-    *sizes = calloc(count + 1, sizeof **sizes);
-    if (!*meshes || !*sizes) {
+    *message_sizes = calloc(count + 1, sizeof **message_sizes);
+    if (!*meshes || !*message_sizes) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        (*meshes)[i] = make_mesh_message(world, (int)i, &(*sizes)[i]);
-        if (!(*meshes)[i] && (*sizes)[i]) {
+        (*meshes)[i] = make_mesh_message(world, (int)i, &(*message_sizes)[i]);
+        if (!(*meshes)[i] && (*message_sizes)[i]) {
             return -ENOMEM;
         }
     }
     return 0;
 }
 
-void wire_meshes_free(void **meshes, size_t *sizes, size_t count)
+void wire_meshes_free(void **meshes, size_t *message_sizes, size_t count)
 {
     for (size_t i = 0; meshes && i < count; i++) {
         free(meshes[i]);
     }
     free(meshes);
-    free(sizes);
+    free(message_sizes);
 }
 
 /* link: index in the list of joints of the joint that moves it; -1: none. */

@@ -61,7 +61,7 @@ int tact_content_copy(struct tact_content *to, const struct tact_recorder_conten
 {
     int rc = copy_field_layout(&to->layout, from->layout);
     if (rc == 0) {
-        rc = tact_derived_topics_copy(&to->derived, from);
+        rc = tact_derived_topics_copy(&to->derived_topics, from);
     }
     if (rc == 0) {
         rc = copy_log_attachments(to, from);
@@ -75,18 +75,18 @@ int tact_content_copy(struct tact_content *to, const struct tact_recorder_conten
         .attachment_count = to->attachment_count,
         .facts = to->facts,
         .fact_count = to->fact_count,
-        .joints = to->derived.joints,
-        .joint_count = to->derived.joint_count,
-        .bodies = to->derived.bodies,
-        .body_count = to->derived.body_count,
-        .links = to->derived.links,
-        .link_count = to->derived.link_count,
-        .contacts = to->derived.contacts,
-        .contact_count = to->derived.contact_count,
-        .sensors = to->derived.sensors,
-        .sensor_count = to->derived.sensor_count,
-        .owners = to->derived.owners,
-        .owner_count = to->derived.owner_count,
+        .joints = to->derived_topics.joints,
+        .joint_count = to->derived_topics.joint_count,
+        .bodies = to->derived_topics.bodies,
+        .body_count = to->derived_topics.body_count,
+        .links = to->derived_topics.links,
+        .link_count = to->derived_topics.link_count,
+        .contacts = to->derived_topics.contacts,
+        .contact_count = to->derived_topics.contact_count,
+        .sensors = to->derived_topics.sensors,
+        .sensor_count = to->derived_topics.sensor_count,
+        .owners = to->derived_topics.owners,
+        .owner_count = to->derived_topics.owner_count,
     };
     return rc;
 }
@@ -104,7 +104,7 @@ void tact_content_free(struct tact_content *c)
     }
     free(c->attachments);
     free(c->facts);
-    tact_derived_topics_free(&c->derived);
+    tact_derived_topics_free(&c->derived_topics);
     tact_layout_free(&c->layout);
     tact_bytes_free(&c->scene);
     *c = (struct tact_content){0};

@@ -8,7 +8,7 @@ struct tact_content {
     /* content whose pointers refer to the members below; without shapes */
     struct tact_recorder_content content;
     struct tact_layout layout;
-    struct tact_derived_topics derived;
+    struct tact_derived_topics derived_topics;
     struct tact_log_attachment *attachments;
     struct tact_log_fact *facts;
     size_t attachment_count, fact_count;

@@ -28,15 +28,16 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
 
 /** Copies the lists of the content. @retval 0 or -ENOMEM; call tact_derived_topics_free() in any
  * case */
-int tact_derived_topics_copy(struct tact_derived_topics *derived,
+int tact_derived_topics_copy(struct tact_derived_topics *derived_topics,
                              const struct tact_recorder_content *content);
-void tact_derived_topics_free(struct tact_derived_topics *derived);
+void tact_derived_topics_free(struct tact_derived_topics *derived_topics);
 
 /** Serialises and parses the lists. Input is untrusted: offsets must be inside a record of `size`
  * doubles, those of contacts inside an element of `stride` if there is a list, else 0. Call
  * tact_derived_topics_free() in any case. @retval 0, -EBADMSG or -ENOMEM */
-void tact_derived_topics_put(const struct tact_derived_topics *derived, struct tact_bytes *out);
-int tact_derived_topics_get(struct tact_derived_topics *derived, uint32_t size, uint32_t stride,
-                            struct tact_cursor *in);
+void tact_derived_topics_put(const struct tact_derived_topics *derived_topics,
+                             struct tact_bytes *out);
+int tact_derived_topics_get(struct tact_derived_topics *derived_topics, uint32_t size,
+                            uint32_t stride, struct tact_cursor *in);
 
 #endif

@@ -3,15 +3,15 @@
 
 #include <errno.h>
 
-static void write_byte_span(struct tact_bytes *out, struct tact_span span)
+static void put_length_and_bytes(struct tact_bytes *out, struct tact_span span)
 {
     tact_put_u32(out, (uint32_t)span.size);
     tact_put_bytes(out, span.data, span.size);
 }
 
-void tact_description_write(const struct tact_recorder_options *options,
-                            const struct tact_mcap_writer *writer,
-                            const struct tact_encoder *encoder, struct tact_bytes *out)
+void tact_session_description_write(const struct tact_recorder_options *options,
+                                    const struct tact_mcap_writer *writer,
+                                    const struct tact_encoder *encoder, struct tact_bytes *out)
 {
     tact_put_text(out, TACT_VERSION);
     tact_put_u32(out, options->chunk_bytes);
@@ -19,50 +19,50 @@ void tact_description_write(const struct tact_recorder_options *options,
     tact_put_u32(out, (uint32_t)options->zstd_level);
     tact_put_u64(out, tact_mcap_writer_offset(writer));
     tact_put_u32(out, tact_mcap_writer_crc(writer));
-    write_byte_span(out, tact_mcap_writer_definitions(writer));
+    put_length_and_bytes(out, tact_mcap_writer_schema_and_channel_records(writer));
     tact_put_u32(out, encoder->size);
     tact_put_u32(out, encoder->stride);
-    tact_put_u64(out, (uint64_t)encoder->anchor_ns);
+    tact_put_u64(out, (uint64_t)encoder->wall_clock_anchor_ns);
     tact_put_u32(out, encoder->derived_every);
     tact_put_u32(out, (uint32_t)encoder->tick_channel);
     tact_put_u32(out, (uint32_t)encoder->event_channel);
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         tact_put_u32(out, (uint32_t)encoder->channels[i]);
     }
-    tact_derived_topics_put(&encoder->derived, out);
+    tact_derived_topics_put(&encoder->derived_topics, out);
 }
 
-int tact_description_read(struct tact_span from, struct tact_description *d)
+int tact_session_description_read(struct tact_span from, struct tact_session_description *d)
 {
     struct tact_cursor in = {from.data, from.size, false};
     struct tact_encoder *encoder = &d->encoder;
 
-    *d = (struct tact_description){.options = tact_recorder_options_default()};
+    *d = (struct tact_session_description){.options = tact_recorder_options_default()};
     if (!tact_span_equals_text(tact_get_text(&in), TACT_VERSION)) {
         return -EBADMSG;
     }
     d->options.chunk_bytes = tact_get_u32(&in);
     d->options.chunk_ns = (int64_t)tact_get_u64(&in);
     d->options.zstd_level = (int)tact_get_u32(&in);
-    d->prefix_bytes = tact_get_u64(&in);
-    d->prefix_crc = tact_get_u32(&in);
-    d->definitions = tact_get_text(&in);
+    d->log_prefix_bytes = tact_get_u64(&in);
+    d->log_prefix_crc = tact_get_u32(&in);
+    d->schema_and_channel_records = tact_get_text(&in);
     encoder->size = tact_get_u32(&in);
     encoder->stride = tact_get_u32(&in);
     in.bad = in.bad || (encoder->stride > 0 && encoder->stride <= TACT_ELEMENT_HEAD);
-    encoder->anchor_ns = (int64_t)tact_get_u64(&in);
+    encoder->wall_clock_anchor_ns = (int64_t)tact_get_u64(&in);
     encoder->derived_every = tact_get_u32(&in);
     encoder->tick_channel = (int)tact_get_u32(&in);
     encoder->event_channel = (int)tact_get_u32(&in);
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         encoder->channels[i] = (int)tact_get_u32(&in);
     }
-    int rc = in.bad
-                 ? -EBADMSG
-                 : tact_derived_topics_get(&encoder->derived, encoder->size, encoder->stride, &in);
-    const struct tact_derived_topics *derived = &encoder->derived;
-    if (rc == 0 && (derived->contact_count > TACT_RECORDER_WRENCHES ||
-                    derived->sensor_count > TACT_RECORDER_WRENCHES)) {
+    int rc = in.bad ? -EBADMSG
+                    : tact_derived_topics_get(&encoder->derived_topics, encoder->size,
+                                              encoder->stride, &in);
+    const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
+    if (rc == 0 && (derived_topics->contact_count > TACT_RECORDER_WRENCHES ||
+                    derived_topics->sensor_count > TACT_RECORDER_WRENCHES)) {
         rc = -EBADMSG;
     }
     if (rc == 0 && (in.bad || in.left > 0 || d->options.chunk_bytes > TACT_RECORDER_CHUNK_MAX ||

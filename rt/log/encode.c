@@ -13,15 +13,16 @@
 uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stamp_ns)
 {
     int64_t time;
-    return __builtin_add_overflow(encoder->anchor_ns, stamp_ns, &time) || time < 0 ? 0
-                                                                                   : (uint64_t)time;
+    return __builtin_add_overflow(encoder->wall_clock_anchor_ns, stamp_ns, &time) || time < 0
+               ? 0
+               : (uint64_t)time;
 }
 
 struct tact_cdr tact_encoder_begin_message(struct tact_encoder *encoder, int channel,
                                            int64_t stamp_ns)
 {
-    return tact_cdr_begin(encoder->sink.begin(encoder->sink.self, channel,
-                                              tact_encoder_wall_time(encoder, stamp_ns)));
+    return tact_cdr_begin(encoder->message_sink.begin(encoder->message_sink.self, channel,
+                                                      tact_encoder_wall_time(encoder, stamp_ns)));
 }
 
 static int check_recorder_attachments(const struct tact_recorder_content *content,
@@ -50,26 +51,26 @@ static int check_recorder_attachments(const struct tact_recorder_content *conten
 static int check_recorder_facts(const struct tact_recorder_content *content, struct tact_error *err)
 {
     static const char *const reserved[] = {
-        "tact_version",    "schema_version",   "clock",       "wall_anchor_ns",
-        "recovered_ticks", "recovered_events", "lost_ticks",  "part",
-        "session",         "continued_in",     TACT_FACTS_CRC};
+        "tact_version",    "schema_version",   "clock",           "wall_anchor_ns",
+        "recovered_ticks", "recovered_events", "lost_ticks",      "part",
+        "session",         "continued_in",     TACT_FACTS_CRC_KEY};
 
     for (size_t i = 0; i < content->fact_count; i++) {
-        const struct tact_log_fact *fact = &content->facts[i];
-        if (!fact->key || !*fact->key || !fact->value || !tact_utf8_valid(fact->key) ||
-            !tact_utf8_valid(fact->value)) {
-            return tact_content_set_error(err, "fact", fact->key,
+        const struct tact_log_fact *log_fact = &content->facts[i];
+        if (!log_fact->key || !*log_fact->key || !log_fact->value ||
+            !tact_utf8_valid(log_fact->key) || !tact_utf8_valid(log_fact->value)) {
+            return tact_content_set_error(err, "fact", log_fact->key,
                                           "its key or value is missing or not UTF-8");
         }
         bool taken = false;
         for (size_t j = 0; j < sizeof reserved / sizeof reserved[0]; j++) {
-            taken = taken || strcmp(fact->key, reserved[j]) == 0;
+            taken = taken || strcmp(log_fact->key, reserved[j]) == 0;
         }
         for (size_t j = 0; j < i; j++) {
-            taken = taken || strcmp(fact->key, content->facts[j].key) == 0;
+            taken = taken || strcmp(log_fact->key, content->facts[j].key) == 0;
         }
         if (taken) {
-            return tact_content_set_error(err, "fact", fact->key, "there are two of this key");
+            return tact_content_set_error(err, "fact", log_fact->key, "there are two of this key");
         }
     }
     return 0;
@@ -92,25 +93,29 @@ int tact_encoder_check_content(const struct tact_recorder_content *content, stru
     return rc ? rc : check_recorder_facts(content, err);
 }
 
-static int add_message_schema(struct tact_encoder *encoder, bool is_enabled, const char *name,
+static int add_message_schema(struct tact_encoder *encoder, bool is_topic_enabled, const char *name,
                               const char *text)
 {
-    return is_enabled ? encoder->sink.schema(encoder->sink.self, name, text, strlen(text)) : 0;
+    return is_topic_enabled
+               ? encoder->message_sink.schema(encoder->message_sink.self, name, text, strlen(text))
+               : 0;
 }
 
-static int add_topic_channel(struct tact_encoder *encoder, int which, bool is_enabled, int schema,
-                             const char *topic)
+static int add_topic_channel(struct tact_encoder *encoder, int which, bool is_topic_enabled,
+                             int schema, const char *topic)
 {
-    int rc = is_enabled ? encoder->sink.channel(encoder->sink.self, schema, topic) : -1;
+    int rc = is_topic_enabled
+                 ? encoder->message_sink.channel(encoder->message_sink.self, schema, topic)
+                 : -1;
 
     encoder->channels[which] = rc;
-    return is_enabled && rc < 0 ? rc : 0;
+    return is_topic_enabled && rc < 0 ? rc : 0;
 }
 
 /* Adds one wrench channel per contact, or per sensor, with consecutive ids. */
 static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema)
 {
-    const struct tact_derived_topics *s = &encoder->derived;
+    const struct tact_derived_topics *s = &encoder->derived_topics;
     bool contacts = which == TACT_CHANNEL_CONTACTS;
     size_t count = contacts ? s->contact_count : s->sensor_count;
     char topic[TACT_RECORDER_TOPIC_NAME + 32];
@@ -119,7 +124,7 @@ static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema
     for (size_t i = 0; rc >= 0 && i < count; i++) {
         snprintf(topic, sizeof topic, "/%s/%s/wrench", contacts ? "contacts" : "sensors",
                  contacts ? s->contacts[i].name : s->sensors[i].name);
-        rc = encoder->sink.channel(encoder->sink.self, schema, topic);
+        rc = encoder->message_sink.channel(encoder->message_sink.self, schema, topic);
         if (i == 0) {
             encoder->channels[which] = rc;
         }
@@ -129,7 +134,7 @@ static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema
 
 static int add_derived_topics(struct tact_encoder *encoder)
 {
-    const struct tact_derived_topics *s = &encoder->derived;
+    const struct tact_derived_topics *s = &encoder->derived_topics;
     bool joints = s->joint_count > 0, frames = s->body_count + s->link_count + s->contact_count > 0;
     bool has_contact_arrows = s->contact_count > 0, scene = encoder->scene.size > 0;
     int joint = add_message_schema(encoder, joints, TACT_SCHEMA_JOINTS, tact_schema_joints);
@@ -152,11 +157,12 @@ static int add_derived_topics(struct tact_encoder *encoder)
 
 int tact_encoder_add_pressure(struct tact_encoder *encoder)
 {
-    const struct tact_message_sink *sink = &encoder->sink;
+    const struct tact_message_sink *message_sink = &encoder->message_sink;
     int schema = add_message_schema(encoder, true, TACT_SCHEMA_PRESSURE, tact_schema_pressure);
 
     encoder->pressure_channel =
-        schema < 0 ? schema : sink->channel(sink->self, schema, TACT_TOPIC_PRESSURE);
+        schema < 0 ? schema
+                   : message_sink->channel(message_sink->self, schema, TACT_TOPIC_PRESSURE);
     if (encoder->pressure_channel < 0) {
         return encoder->pressure_channel;
     }
@@ -175,11 +181,12 @@ static int add_tick_topic(struct tact_encoder *encoder, const struct tact_layout
 
     tact_schema_tick(layout, &text);
     int schema = text.failed ? -ENOMEM
-                             : encoder->sink.schema(encoder->sink.self, TACT_SCHEMA_TICK, text.data,
-                                                    text.size);
+                             : encoder->message_sink.schema(encoder->message_sink.self,
+                                                            TACT_SCHEMA_TICK, text.data, text.size);
     tact_bytes_free(&text);
-    encoder->tick_channel =
-        schema < 0 ? schema : encoder->sink.channel(encoder->sink.self, schema, TACT_TOPIC_TICK);
+    encoder->tick_channel = schema < 0 ? schema
+                                       : encoder->message_sink.channel(encoder->message_sink.self,
+                                                                       schema, TACT_TOPIC_TICK);
     return encoder->tick_channel < 0 ? encoder->tick_channel : 0;
 }
 
@@ -187,8 +194,9 @@ static int add_event_topic(struct tact_encoder *encoder)
 {
     int schema = add_message_schema(encoder, true, TACT_SCHEMA_EVENT, tact_schema_event);
 
-    encoder->event_channel =
-        schema < 0 ? schema : encoder->sink.channel(encoder->sink.self, schema, TACT_TOPIC_EVENT);
+    encoder->event_channel = schema < 0 ? schema
+                                        : encoder->message_sink.channel(encoder->message_sink.self,
+                                                                        schema, TACT_TOPIC_EVENT);
     return encoder->event_channel < 0 ? encoder->event_channel : 0;
 }
 
@@ -196,7 +204,7 @@ void tact_put_facts_crc(struct tact_bytes *map)
 {
     char text[16];
     snprintf(text, sizeof text, "%08" PRIx32, tact_crc32(0, map->data, map->size));
-    tact_put_text(map, TACT_FACTS_CRC);
+    tact_put_text(map, TACT_FACTS_CRC_KEY);
     tact_put_text(map, text);
 }
 
@@ -213,7 +221,7 @@ static int write_facts_metadata(struct tact_mcap_writer *writer, const struct ta
     tact_put_text(&map, "clock");
     tact_put_text(&map, "CLOCK_MONOTONIC");
     tact_put_text(&map, "wall_anchor_ns");
-    snprintf(text, sizeof text, "%" PRId64, encoder->anchor_ns);
+    snprintf(text, sizeof text, "%" PRId64, encoder->wall_clock_anchor_ns);
     tact_put_text(&map, text);
     if (part > 0) {
         tact_put_text(&map, "part");
@@ -230,16 +238,16 @@ static int write_facts_metadata(struct tact_mcap_writer *writer, const struct ta
     return rc;
 }
 
-int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_sink sink,
+int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_sink message_sink,
                              const struct tact_recorder_content *content,
                              const struct tact_bytes *scene, bool events, uint32_t derived_every,
-                             int64_t anchor_ns)
+                             int64_t wall_clock_anchor_ns)
 {
     *encoder = (struct tact_encoder){
-        .sink = sink,
+        .message_sink = message_sink,
         .size = content->layout->size,
         .stride = tact_layout_stride(content->layout),
-        .anchor_ns = anchor_ns,
+        .wall_clock_anchor_ns = wall_clock_anchor_ns,
         .derived_every = derived_every,
         .event_channel = -1,
         .pressure_channel = -1,
@@ -249,7 +257,8 @@ int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_s
     }
     const struct tact_recorder_content names = {.owners = content->owners,
                                                 .owner_count = content->owner_count};
-    int rc = tact_derived_topics_copy(&encoder->derived, derived_every > 0 ? content : &names);
+    int rc =
+        tact_derived_topics_copy(&encoder->derived_topics, derived_every > 0 ? content : &names);
     if (derived_every > 0) {
         tact_put_bytes(&encoder->scene, scene->data, scene->size);
     }
@@ -263,10 +272,11 @@ int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_s
 
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
                       const struct tact_recorder_content *content, const struct tact_bytes *scene,
-                      unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns)
+                      unsigned part, uint32_t derived_every, int64_t wall_clock_anchor_ns,
+                      int64_t now_ns)
 {
     int rc = tact_encoder_init_topics(encoder, tact_mcap_sink(writer), content, scene, true,
-                                      derived_every, anchor_ns);
+                                      derived_every, wall_clock_anchor_ns);
     if (rc == 0) {
         rc = write_facts_metadata(writer, encoder, content, part);
     }
@@ -286,10 +296,10 @@ bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count)
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         int last = encoder->channels[i];
         if (last >= 0 && i == TACT_CHANNEL_CONTACTS) {
-            last += (int)encoder->derived.contact_count - 1;
+            last += (int)encoder->derived_topics.contact_count - 1;
         }
         if (last >= 0 && i == TACT_CHANNEL_SENSORS) {
-            last += (int)encoder->derived.sensor_count - 1;
+            last += (int)encoder->derived_topics.sensor_count - 1;
         }
         are_channels_present = are_channels_present && encoder->channels[i] >= -1 && last < count;
     }
@@ -298,16 +308,17 @@ bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count)
 
 void tact_encoder_free(struct tact_encoder *encoder)
 {
-    tact_derived_topics_free(&encoder->derived);
+    tact_derived_topics_free(&encoder->derived_topics);
     tact_bytes_free(&encoder->scene);
     *encoder = (struct tact_encoder){0};
 }
 
 const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double shape)
 {
-    const struct tact_derived_topics *derived = &encoder->derived;
-    return shape >= 0.0 && shape < (double)derived->owner_count ? derived->owners[(size_t)shape]
-                                                                : "";
+    const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
+    return shape >= 0.0 && shape < (double)derived_topics->owner_count
+               ? derived_topics->owners[(size_t)shape]
+               : "";
 }
 
 static uint32_t checked_double_to_uint32(double value)
@@ -340,14 +351,14 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
 {
     uint64_t time = tact_encoder_wall_time(encoder, record->stamp_ns);
     if (encoder->scene.size > 0) {
-        tact_put_bytes(
-            encoder->sink.begin(encoder->sink.self, encoder->channels[TACT_CHANNEL_SCENE], time),
-            encoder->scene.data, encoder->scene.size);
-        encoder->sink.end(encoder->sink.self);
+        tact_put_bytes(encoder->message_sink.begin(encoder->message_sink.self,
+                                                   encoder->channels[TACT_CHANNEL_SCENE], time),
+                       encoder->scene.data, encoder->scene.size);
+        encoder->message_sink.end(encoder->message_sink.self);
         tact_bytes_free(&encoder->scene);
     }
-    struct tact_cdr cdr =
-        tact_cdr_begin(encoder->sink.begin(encoder->sink.self, encoder->tick_channel, time));
+    struct tact_cdr cdr = tact_cdr_begin(
+        encoder->message_sink.begin(encoder->message_sink.self, encoder->tick_channel, time));
 
     tact_cdr_time(&cdr, record->stamp_ns);
     tact_cdr_u64(&cdr, record->tick);
@@ -360,7 +371,7 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
             encode_contact_list_element(&cdr, encoder, element);
         }
     }
-    encoder->sink.end(encoder->sink.self);
+    encoder->message_sink.end(encoder->message_sink.self);
     if (encoder->derived_every > 0 && record->tick % encoder->derived_every == 0) {
         tact_encode_derived(encoder, record);
     }
@@ -375,5 +386,5 @@ void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stam
     tact_cdr_u64(&cdr, tick);
     tact_cdr_string(&cdr, name);
     tact_cdr_string(&cdr, text);
-    encoder->sink.end(encoder->sink.self);
+    encoder->message_sink.end(encoder->message_sink.self);
 }

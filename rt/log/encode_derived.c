@@ -18,38 +18,38 @@ static void put_ros_header(struct tact_cdr *cdr, const struct tact_encoder *enco
 
 /* One sequence of JointState: empty if no joint has the quantity, else one value per joint (NaN if
  * absent). */
-static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_topics *derived,
+static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_topics *derived_topics,
                              const struct tact_record *record, size_t member)
 {
     size_t known = 0;
     uint32_t offset;
 
-    for (size_t i = 0; i < derived->joint_count; i++) {
-        memcpy(&offset, (const char *)&derived->joints[i] + member, sizeof offset);
+    for (size_t i = 0; i < derived_topics->joint_count; i++) {
+        memcpy(&offset, (const char *)&derived_topics->joints[i] + member, sizeof offset);
         known += offset != TACT_RECORDER_NONE;
     }
-    tact_cdr_u32(cdr, known ? (uint32_t)derived->joint_count : 0);
-    for (size_t i = 0; known && i < derived->joint_count; i++) {
-        memcpy(&offset, (const char *)&derived->joints[i] + member, sizeof offset);
+    tact_cdr_u32(cdr, known ? (uint32_t)derived_topics->joint_count : 0);
+    for (size_t i = 0; known && i < derived_topics->joint_count; i++) {
+        memcpy(&offset, (const char *)&derived_topics->joints[i] + member, sizeof offset);
         tact_cdr_f64(cdr, offset != TACT_RECORDER_NONE ? record->values[offset] : (double)NAN);
     }
 }
 
 static void encode_joint_states(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    const struct tact_derived_topics *derived = &encoder->derived;
+    const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     struct tact_cdr cdr = tact_encoder_begin_message(
         encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
 
     put_ros_header(&cdr, encoder, record->stamp_ns, "");
-    tact_cdr_u32(&cdr, (uint32_t)derived->joint_count);
-    for (size_t i = 0; i < derived->joint_count; i++) {
-        tact_cdr_string(&cdr, derived->joints[i].name);
+    tact_cdr_u32(&cdr, (uint32_t)derived_topics->joint_count);
+    for (size_t i = 0; i < derived_topics->joint_count; i++) {
+        tact_cdr_string(&cdr, derived_topics->joints[i].name);
     }
-    put_joint_states(&cdr, derived, record, offsetof(struct tact_recorder_joint, position));
-    put_joint_states(&cdr, derived, record, offsetof(struct tact_recorder_joint, velocity));
-    put_joint_states(&cdr, derived, record, offsetof(struct tact_recorder_joint, effort));
-    encoder->sink.end(encoder->sink.self);
+    put_joint_states(&cdr, derived_topics, record, offsetof(struct tact_recorder_joint, position));
+    put_joint_states(&cdr, derived_topics, record, offsetof(struct tact_recorder_joint, velocity));
+    put_joint_states(&cdr, derived_topics, record, offsetof(struct tact_recorder_joint, effort));
+    encoder->message_sink.end(encoder->message_sink.self);
 }
 
 /* Writes a Transform. pose: position, then quat_wxyz; ROS puts w last. */
@@ -101,12 +101,12 @@ static void link_pose_in_parent(const struct tact_recorder_link *link, const dou
  * order. */
 static void find_contact_values(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    const struct tact_derived_topics *derived = &encoder->derived;
+    const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     const double *element = record->values + encoder->size + 1;
     size_t left = encoder->stride > 0 ? (size_t)element[-1] : 0;
 
-    for (size_t i = 0; i < derived->contact_count; i++) {
-        const struct tact_recorder_contact *c = &derived->contacts[i];
+    for (size_t i = 0; i < derived_topics->contact_count; i++) {
+        const struct tact_recorder_contact *c = &derived_topics->contacts[i];
         encoder->at[i] = encoder->stride > 0 ? NULL : record->values;
         for (; left > 0 && (element[0] < c->a || (element[0] == c->a && element[1] < c->b));
              left--) {
@@ -122,7 +122,7 @@ static void find_contact_values(struct tact_encoder *encoder, const struct tact_
 static bool is_contact_touching(const struct tact_encoder *encoder, size_t contact)
 {
     const double *at = encoder->at[contact];
-    return at && tact_v3_norm(at + encoder->derived.contacts[contact].patch + 3) > 0.0;
+    return at && tact_v3_norm(at + encoder->derived_topics.contacts[contact].patch + 3) > 0.0;
 }
 
 /* Name of a contact's frame. */
@@ -133,35 +133,35 @@ static void contact_frame_name(const struct tact_recorder_contact *contact, char
 
 static void encode_transforms(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    const struct tact_derived_topics *derived = &encoder->derived;
+    const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     struct tact_cdr cdr =
         tact_encoder_begin_message(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
-    size_t count = derived->body_count + derived->link_count;
+    size_t count = derived_topics->body_count + derived_topics->link_count;
     double pose[7] = {[3] = 1.0};
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
 
-    for (size_t i = 0; i < derived->contact_count; i++) {
+    for (size_t i = 0; i < derived_topics->contact_count; i++) {
         count += is_contact_touching(encoder, i);
     }
     tact_cdr_u32(&cdr, (uint32_t)count);
-    for (size_t i = 0; i < derived->body_count; i++) {
-        write_transform(&cdr, encoder, record->stamp_ns, "world", derived->bodies[i].name,
-                        record->values + derived->bodies[i].pose);
+    for (size_t i = 0; i < derived_topics->body_count; i++) {
+        write_transform(&cdr, encoder, record->stamp_ns, "world", derived_topics->bodies[i].name,
+                        record->values + derived_topics->bodies[i].pose);
     }
-    for (size_t i = 0; i < derived->contact_count; i++) {
+    for (size_t i = 0; i < derived_topics->contact_count; i++) {
         if (!is_contact_touching(encoder, i)) {
             continue;
         }
-        memcpy(pose, encoder->at[i] + derived->contacts[i].patch, 3 * sizeof *pose);
-        contact_frame_name(&derived->contacts[i], frame, sizeof frame);
+        memcpy(pose, encoder->at[i] + derived_topics->contacts[i].patch, 3 * sizeof *pose);
+        contact_frame_name(&derived_topics->contacts[i], frame, sizeof frame);
         write_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
     }
-    for (size_t i = 0; i < derived->link_count; i++) {
-        const struct tact_recorder_link *link = &derived->links[i];
+    for (size_t i = 0; i < derived_topics->link_count; i++) {
+        const struct tact_recorder_link *link = &derived_topics->links[i];
         link_pose_in_parent(link, record->values, pose);
         write_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
     }
-    encoder->sink.end(encoder->sink.self);
+    encoder->message_sink.end(encoder->message_sink.self);
 }
 
 static void encode_wrench(struct tact_encoder *encoder, int channel,
@@ -172,25 +172,26 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
 
     put_ros_header(&cdr, encoder, record->stamp_ns, frame);
     tact_cdr_f64_array(&cdr, wrench, 6);
-    encoder->sink.end(encoder->sink.self);
+    encoder->message_sink.end(encoder->message_sink.self);
 }
 
 static void encode_wrenches(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    const struct tact_derived_topics *derived = &encoder->derived;
+    const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
 
-    for (size_t i = 0; i < derived->contact_count; i++) {
+    for (size_t i = 0; i < derived_topics->contact_count; i++) {
         if (!is_contact_touching(encoder, i)) {
             continue;
         }
-        contact_frame_name(&derived->contacts[i], frame, sizeof frame);
+        contact_frame_name(&derived_topics->contacts[i], frame, sizeof frame);
         encode_wrench(encoder, encoder->channels[TACT_CHANNEL_CONTACTS] + (int)i, record, frame,
-                      encoder->at[i] + derived->contacts[i].wrench);
+                      encoder->at[i] + derived_topics->contacts[i].wrench);
     }
-    for (size_t i = 0; i < derived->sensor_count; i++) {
+    for (size_t i = 0; i < derived_topics->sensor_count; i++) {
         encode_wrench(encoder, encoder->channels[TACT_CHANNEL_SENSORS] + (int)i, record,
-                      derived->sensors[i].frame, record->values + derived->sensors[i].wrench);
+                      derived_topics->sensors[i].frame,
+                      record->values + derived_topics->sensors[i].wrench);
     }
 }
 
@@ -198,10 +199,10 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
 static void encode_contact_arrows(struct tact_encoder *encoder, const struct tact_record *record)
 {
     static const double zero[3];
-    const struct tact_derived_topics *derived = &encoder->derived;
+    const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     uint32_t count = 0;
 
-    for (size_t i = 0; i < derived->contact_count; i++) {
+    for (size_t i = 0; i < derived_topics->contact_count; i++) {
         count += encoder->is_force_arrow_shown[i] || is_contact_touching(encoder, i);
     }
     if (count == 0) {
@@ -210,8 +211,8 @@ static void encode_contact_arrows(struct tact_encoder *encoder, const struct tac
     struct tact_cdr cdr = tact_encoder_begin_message(
         encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
     tact_cdr_u32(&cdr, count);
-    for (size_t i = 0; i < derived->contact_count; i++) {
-        const struct tact_recorder_contact *contact = &derived->contacts[i];
+    for (size_t i = 0; i < derived_topics->contact_count; i++) {
+        const struct tact_recorder_contact *contact = &derived_topics->contacts[i];
         const double *at = encoder->at[i];
         bool touching = is_contact_touching(encoder, i);
         if (touching || encoder->is_force_arrow_shown[i]) {
@@ -222,7 +223,7 @@ static void encode_contact_arrows(struct tact_encoder *encoder, const struct tac
         }
         encoder->is_force_arrow_shown[i] = touching;
     }
-    encoder->sink.end(encoder->sink.self);
+    encoder->message_sink.end(encoder->message_sink.self);
 }
 
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record)

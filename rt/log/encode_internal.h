@@ -16,7 +16,8 @@
 #define TACT_RECOVERED_METADATA_NAME "tact_recovered"
 /* metadata record of every file of a split session but the last */
 #define TACT_CONTINUED_METADATA_NAME "tact_continued"
-#define TACT_FACTS_CRC "crc32" /* last key of the facts: CRC of the map before it, 8 hex digits */
+#define TACT_FACTS_CRC_KEY                                                                         \
+    "crc32" /* last key of the facts: CRC of the map before it, 8 hex digits */
 
 /** Channels of the derived topics. The channels of contacts, and of sensors, are consecutive. */
 enum {
@@ -43,15 +44,15 @@ struct tact_message_sink {
 struct tact_message_sink tact_mcap_sink(struct tact_mcap_writer *writer);
 
 struct tact_encoder {
-    struct tact_message_sink sink;
+    struct tact_message_sink message_sink;
     uint32_t size;   /* number of doubles of a record without its list */
     uint32_t stride; /* doubles per element of the record's list; 0: no list */
-    int64_t anchor_ns;
+    int64_t wall_clock_anchor_ns;
     uint32_t derived_every;
     int tick_channel, event_channel;
     int pressure_channel;                /* channel of pressure maps; -1 where none are recorded */
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
-    struct tact_derived_topics derived;
+    struct tact_derived_topics derived_topics;
     struct tact_bytes scene;       /* encoded message of /scene, until it is written */
     bool is_pressure_marker_shown; /* 1: a pressure marker is displayed in viewers at present */
     uint8_t is_force_arrow_shown[TACT_RECORDER_WRENCHES]; /* for each contact: 1 if its arrow is
@@ -66,17 +67,18 @@ int tact_encoder_check_content(const struct tact_recorder_content *content, stru
 /** Adds the schemas and channels of validated content to the sink. scene: the message of /scene, or
  * empty; events: whether there will be any. Call tact_encoder_free() also on failure. @retval 0 or
  * a negative errno */
-int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_sink sink,
+int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_sink message_sink,
                              const struct tact_recorder_content *content,
                              const struct tact_bytes *scene, bool events, uint32_t derived_every,
-                             int64_t anchor_ns);
+                             int64_t wall_clock_anchor_ns);
 
 /** Writes schemas, channels, attachments and facts of validated content to a file. scene: the
  * message of /scene, or empty; part: number of the file, 0 if the session is not split. Call
  * tact_encoder_free() also on failure. @retval 0 or a negative errno */
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
                       const struct tact_recorder_content *content, const struct tact_bytes *scene,
-                      unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns);
+                      unsigned part, uint32_t derived_every, int64_t wall_clock_anchor_ns,
+                      int64_t now_ns);
 /** Wall-clock time of a stamp [ns since 1970], the time of messages. */
 uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stamp_ns);
 
@@ -93,8 +95,8 @@ void tact_encoder_free(struct tact_encoder *encoder);
 const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double shape);
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);
-/** Appends the key TACT_FACTS_CRC to a map of facts: MCAP has no checksum of a metadata record in a
- * log without an end. */
+/** Appends the key TACT_FACTS_CRC_KEY to a map of facts: MCAP has no checksum of a metadata record
+ * in a log without an end. */
 void tact_put_facts_crc(struct tact_bytes *map);
 
 /** Encodes joints, frames, wrenches and arrows of a record; encode_derived.c. */

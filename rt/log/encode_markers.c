@@ -13,17 +13,17 @@
 enum { ARROW = 0, CUBE = 1, SPHERE = 2, TRIANGLE_LIST = 11 };
 enum { ADD = 0, DELETE = 2 };
 
-struct marker {
+struct ros_marker {
     int64_t wall_ns;
     const char *frame, *group;
     int32_t id, type, action;
     struct tact_pose pose;
     double scale[3];
-    float color[4];
+    float marker_color_rgba[4];
     bool locked; /* the marker moves with its frame */
 };
 
-static void put_marker_header(struct tact_cdr *cdr, const struct marker *m)
+static void put_marker_header(struct tact_cdr *cdr, const struct ros_marker *m)
 {
     tact_cdr_time(cdr, m->wall_ns);
     tact_cdr_string(cdr, m->frame);
@@ -36,7 +36,7 @@ static void put_marker_header(struct tact_cdr *cdr, const struct marker *m)
     tact_cdr_f64(cdr, m->pose.quat_wxyz[0]);
     tact_cdr_f64_array(cdr, m->scale, 3);
     for (int i = 0; i < 4; i++) {
-        tact_cdr_f32(cdr, m->color[i]);
+        tact_cdr_f32(cdr, m->marker_color_rgba[i]);
     }
     tact_cdr_u32(cdr, 0); /* lifetime: unlimited */
     tact_cdr_u32(cdr, 0);
@@ -44,7 +44,7 @@ static void put_marker_header(struct tact_cdr *cdr, const struct marker *m)
 }
 
 /* Writes the fields of a Marker after the colours per point: no texture, text or mesh file. */
-static void put_marker_end(struct tact_cdr *cdr)
+static void put_marker_fields_after_colours(struct tact_cdr *cdr)
 {
     tact_cdr_string(cdr, "");
     tact_cdr_time(cdr, 0);
@@ -60,17 +60,17 @@ static void put_marker_end(struct tact_cdr *cdr)
 }
 
 /* Writes the fields of a Marker after the points, without colours per point. */
-static void put_marker_tail(struct tact_cdr *cdr)
+static void put_marker_fields_after_points(struct tact_cdr *cdr)
 {
     tact_cdr_u32(cdr, 0);
-    put_marker_end(cdr);
+    put_marker_fields_after_colours(cdr);
 }
 
 void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool touching,
                            const double center[3], const double force[3], int limits)
 {
     bool slips = limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN);
-    struct marker m = {
+    struct ros_marker m = {
         .wall_ns = wall_ns,
         .frame = "world",
         .group = "force",
@@ -79,7 +79,7 @@ void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bo
         .action = touching ? ADD : DELETE,
         .pose.quat_wxyz = {1.0},
         .scale = {0.002, 0.004, 0.004}, /* diameter of shaft and head, length of head [m] */
-        .color = {slips ? 0.8F : 0.0F, slips ? 0.1F : 0.6F, 0.1F, 1.0F},
+        .marker_color_rgba = {slips ? 0.8F : 0.0F, slips ? 0.1F : 0.6F, 0.1F, 1.0F},
     };
     double tip[3];
 
@@ -92,7 +92,7 @@ void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bo
         tact_cdr_f64_array(cdr, center, 3);
         tact_cdr_f64_array(cdr, tip, 3);
     }
-    put_marker_tail(cdr);
+    put_marker_fields_after_points(cdr);
 }
 
 /* Colour for a value from 0 to 1: a sequential map in order of lightness, also for people who
@@ -143,7 +143,7 @@ void tact_put_pressure_marker(struct tact_cdr *cdr, int64_t wall_ns,
 {
     uint32_t count = put_pressure_triangles(NULL, map, 0.0F);
     float peak = 0.0F;
-    struct marker m = {
+    struct ros_marker m = {
         .wall_ns = wall_ns,
         .frame = "world",
         .group = "pressure",
@@ -151,7 +151,7 @@ void tact_put_pressure_marker(struct tact_cdr *cdr, int64_t wall_ns,
         .action = count > 0 ? ADD : DELETE,
         .pose.quat_wxyz = {1.0},
         .scale = {1.0, 1.0, 1.0},
-        .color = {1.0F, 1.0F, 1.0F, 1.0F},
+        .marker_color_rgba = {1.0F, 1.0F, 1.0F, 1.0F},
     };
 
     for (uint32_t i = 0; i < map->patches; i++) {
@@ -164,7 +164,7 @@ void tact_put_pressure_marker(struct tact_cdr *cdr, int64_t wall_ns,
     if (peak > 0.0F) {
         put_pressure_triangles(cdr, map, peak);
     }
-    put_marker_end(cdr);
+    put_marker_fields_after_colours(cdr);
 }
 
 /* Whether a shape has a marker. */
@@ -190,15 +190,15 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
 {
     const struct tact_shape *shape = from->shape;
     bool fixed = strcmp(from->frame, "world") == 0;
-    struct marker m = {
+    struct ros_marker m = {
         .frame = from->frame,
         .group = from->frame,
         .id = id,
         .type = TRIANGLE_LIST,
         .pose = from->pose,
         .scale = {1.0, 1.0, 1.0},
-        .color = {fixed ? 0.6F : 0.35F, fixed ? 0.6F : 0.55F, fixed ? 0.6F : 0.8F,
-                  fixed ? 0.5F : 0.9F},
+        .marker_color_rgba = {fixed ? 0.6F : 0.35F, fixed ? 0.6F : 0.55F, fixed ? 0.6F : 0.8F,
+                              fixed ? 0.5F : 0.9F},
         .locked = true,
     };
 
@@ -219,7 +219,7 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
     } else {
         tact_cdr_u32(cdr, 0);
     }
-    put_marker_tail(cdr);
+    put_marker_fields_after_points(cdr);
 }
 
 void tact_encode_scene(const struct tact_recorder_content *content, struct tact_bytes *out)

@@ -57,7 +57,7 @@ static void encode_pressure_patches(struct tact_encoder *encoder, uint64_t tick,
         sides += map->patch[i].polygons;
         corner += corners;
     }
-    encoder->sink.end(encoder->sink.self);
+    encoder->message_sink.end(encoder->message_sink.self);
 }
 
 /* Encodes one marker for all patches of a map; the marker of the next map replaces it. */
@@ -73,7 +73,7 @@ static void encode_pressure_marker(struct tact_encoder *encoder, int64_t stamp_n
     struct tact_cdr cdr = tact_encoder_begin_message(encoder, channel, stamp_ns);
     tact_cdr_u32(&cdr, 1);
     tact_put_pressure_marker(&cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns), map);
-    encoder->sink.end(encoder->sink.self);
+    encoder->message_sink.end(encoder->message_sink.self);
 }
 
 void tact_encode_pressure(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,

@@ -103,11 +103,11 @@ static int make_field_name_unique(const struct tact_layout *layout, char name[TA
         char suffix[16];
         int length = snprintf(suffix, sizeof suffix, "_%u", i);
         int room = TACT_FIELD_NAME - 1 - length;
-        int kept_length = (int)strlen(base) < room ? (int)strlen(base) : room;
-        while (kept_length > 0 && base[kept_length - 1] == '_') {
-            kept_length--;
+        int truncated_name_length = (int)strlen(base) < room ? (int)strlen(base) : room;
+        while (truncated_name_length > 0 && base[truncated_name_length - 1] == '_') {
+            truncated_name_length--;
         }
-        snprintf(name, TACT_FIELD_NAME, "%.*s%s", kept_length, base, suffix);
+        snprintf(name, TACT_FIELD_NAME, "%.*s%s", truncated_name_length, base, suffix);
     }
     return 0;
 }

@@ -27,7 +27,7 @@ struct tact_sigxfsz_mask tact_sigxfsz_block(void)
     sigemptyset(&size);
     sigaddset(&size, SIGXFSZ);
     sigpending(&pending);
-    state.was_signal_pending = sigismember(&pending, SIGXFSZ) == 1;
+    state.was_sigxfsz_pending = sigismember(&pending, SIGXFSZ) == 1;
     pthread_sigmask(SIG_BLOCK, &size, &state.before);
     return state;
 }
@@ -39,7 +39,7 @@ void tact_sigxfsz_restore(const struct tact_sigxfsz_mask *state)
 
     sigemptyset(&size);
     sigaddset(&size, SIGXFSZ);
-    while (!state->was_signal_pending && sigtimedwait(&size, NULL, &now) > 0) {
+    while (!state->was_sigxfsz_pending && sigtimedwait(&size, NULL, &now) > 0) {
     }
     pthread_sigmask(SIG_SETMASK, &state->before, NULL);
 }
@@ -130,7 +130,7 @@ static const char *file_name_of_path(const char *path)
 
 /* Number of a later file of the session whose first file has this name, or -1: "a.2.mcap" for
  * "a.mcap". */
-static long later_part_number(const char *path)
+static long later_log_part_number(const char *path)
 {
     const char *name = file_name_of_path(path), *dot = strrchr(name, '.');
     size_t stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
@@ -164,7 +164,7 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
                                     "finishes the log"
                                   : "");
     }
-    long number = later_part_number(path);
+    long number = later_log_part_number(path);
     if (number < 0) {
         return 0;
     }

@@ -22,7 +22,7 @@ int tact_log_file_create_part(const char *path, int replace, bool *made, struct 
  * fails with EFBIG. */
 struct tact_sigxfsz_mask {
     sigset_t before;
-    bool was_signal_pending;
+    bool was_sigxfsz_pending;
 };
 struct tact_sigxfsz_mask tact_sigxfsz_block(void);
 void tact_sigxfsz_restore(const struct tact_sigxfsz_mask *state);

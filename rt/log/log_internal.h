@@ -9,10 +9,10 @@
 
 /** An intact chunk. */
 struct tact_log_chunk {
-    uint64_t at;                /* offset of the chunk in the file */
-    uint64_t first;             /* index in the log of the chunk's first record */
-    uint64_t count;             /* number of records */
-    struct tact_bytes unpacked; /* decompressed content; empty if not cached */
+    uint64_t at;                          /* offset of the chunk in the file */
+    uint64_t first;                       /* index in the log of the chunk's first record */
+    uint64_t count;                       /* number of records */
+    struct tact_bytes decompressed_chunk; /* decompressed content; empty if not cached */
 };
 
 /** Limit of cached decompressed chunks: opening a log checks all chunks, reading decodes them
@@ -25,7 +25,7 @@ struct tact_log_pairs {
     struct tact_log_pair *list; /* names are owned */
     size_t count, capacity;
     uint32_t *slots; /* hash table keyed by the two shapes: index plus 1, or 0 */
-    size_t slot_count;
+    size_t pair_hash_slot_count;
     struct tact_layout layout; /* fields of a tick, then of each pair; only if the log has lists */
     double *absent;            /* values of the pairs' fields in a tick without contacts */
 };
@@ -50,24 +50,24 @@ struct tact_log {
     struct tact_log_state state;
     struct tact_layout layout; /* layout of the file's messages */
     struct tact_log_pairs pairs;
-    bool is_layout_known;
-    bool is_truncated;   /* the file ends without the record that marks the end of the data: the
-                            writer was killed */
-    bool closed;         /* the end of the file is present and intact */
-    uint64_t intact_end; /* offset after which nothing could be read */
-    struct tact_mcap_range *skipped; /* damaged ranges with intact records after them */
-    size_t skipped_count;
+    bool is_tick_layout_known;
+    bool is_truncated; /* the file ends without the record that marks the end of the data: the
+                          writer was killed */
+    bool closed;       /* the end of the file is present and intact */
+    uint64_t last_intact_offset;          /* offset after which nothing could be read */
+    struct tact_mcap_byte_range *skipped; /* damaged ranges with intact records after them */
+    size_t skipped_range_count;
     size_t damage_cover_count; /* records that cover damage of a recovered log */
     struct tact_log_gap {
         bool ticks, events; /* the next sequence number may be higher: ticks or events were in
                                damaged chunks */
         uint32_t lost_ticks, lost_events; /* numbers lost so far, from sequence numbers */
     } gap;
-    uint64_t data_end_at; /* offset of the end of the data; 0: not found, or changed */
+    uint64_t data_end_offset; /* offset of the end of the data; 0: not found, or changed */
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
 
     struct tact_log_topic topics[TACT_LOG_TOPICS];
-    int topic_channels[TACT_LOG_TOPICS];
+    int channel_of_topic[TACT_LOG_TOPICS];
     size_t topic_count;
     struct {
         int id;
@@ -82,20 +82,20 @@ struct tact_log {
     size_t fact_count;
     struct tact_log_event *events;
     size_t event_count;
-    size_t event_bytes; /* bytes of all event strings */
+    size_t event_text_bytes; /* bytes of all event strings */
 
     struct tact_log_chunk *chunks;
     size_t chunk_count;
-    size_t cached_bytes;       /* bytes of cached chunks */
+    size_t cached_chunk_bytes; /* bytes of cached chunks */
     struct tact_bytes chunk;   /* decompressed */
     struct tact_cursor cursor; /* unread part of `chunk` */
-    size_t next_chunk;         /* index of the chunk that is loaded when `cursor` is at its end */
+    size_t next_chunk_index;   /* index of the chunk that is loaded when `cursor` is at its end */
     uint64_t position;         /* index of the next record to be read */
 
-    struct tact_log *next_part;  /* next file of the session, or NULL */
-    uint64_t ticks_in_this_file; /* number of records in this file; state counts all files */
-    unsigned part_count;         /* number of files of the session; 0: one */
-    struct tact_log *reading;    /* file of the session that is being read; NULL: this one */
+    struct tact_log *next_log_part; /* next file of the session, or NULL */
+    uint64_t ticks_in_this_file;    /* number of records in this file; state counts all files */
+    unsigned session_part_count;    /* number of files of the session; 0: one */
+    struct tact_log *reading;       /* file of the session that is being read; NULL: this one */
 };
 
 /** Loads the later files of a session and adds them to the state of the first. Missing or damaged

@@ -54,9 +54,10 @@ bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tic
 static size_t pair_hash_slot(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
 {
     uint64_t key = (uint64_t)a << 32 | b;
-    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (pairs->slot_count - 1);
+    size_t at =
+        (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (pairs->pair_hash_slot_count - 1);
 
-    for (; pairs->slots[at]; at = (at + 1) & (pairs->slot_count - 1)) {
+    for (; pairs->slots[at]; at = (at + 1) & (pairs->pair_hash_slot_count - 1)) {
         const struct tact_log_pair *pair = &pairs->list[pairs->slots[at] - 1];
         if (pair->a == a && pair->b == b) {
             break;
@@ -67,7 +68,7 @@ static size_t pair_hash_slot(const struct tact_log_pairs *pairs, uint32_t a, uin
 
 static void fill_pair_hash_slots(struct tact_log_pairs *pairs)
 {
-    memset(pairs->slots, 0, pairs->slot_count * sizeof *pairs->slots);
+    memset(pairs->slots, 0, pairs->pair_hash_slot_count * sizeof *pairs->slots);
     for (size_t i = 0; i < pairs->count; i++) {
         pairs->slots[pair_hash_slot(pairs, pairs->list[i].a, pairs->list[i].b)] = (uint32_t)i + 1;
     }
@@ -91,7 +92,7 @@ static int reserve_pair_capacity(struct tact_log_pairs *pairs)
     }
     free(pairs->slots);
     pairs->slots = slots;
-    pairs->slot_count = 2 * capacity;
+    pairs->pair_hash_slot_count = 2 * capacity;
     pairs->capacity = capacity;
     fill_pair_hash_slots(pairs);
     return 0;
@@ -123,7 +124,7 @@ static int add_pair(struct tact_log *log, uint32_t a, uint32_t b, char *name)
 
 static bool contains_pair(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
 {
-    return pairs->slot_count > 0 && pairs->slots[pair_hash_slot(pairs, a, b)] != 0;
+    return pairs->pair_hash_slot_count > 0 && pairs->slots[pair_hash_slot(pairs, a, b)] != 0;
 }
 
 int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick)
@@ -204,8 +205,9 @@ void tact_log_pairs_fill_record(const struct tact_log_pairs *pairs, const struct
     }
     memcpy(values + fixed, pairs->absent, (pairs->layout.size - fixed) * sizeof *values);
     while (tact_log_next_element(log, &tick, &element)) {
-        uint32_t number =
-            pairs->slot_count > 0 ? pairs->slots[pair_hash_slot(pairs, element.a, element.b)] : 0;
+        uint32_t number = pairs->pair_hash_slot_count > 0
+                              ? pairs->slots[pair_hash_slot(pairs, element.a, element.b)]
+                              : 0;
         if (number > 0) {
             memcpy(values + pairs->list[number - 1].offset, element.values,
                    log->layout.element->size * sizeof *values);

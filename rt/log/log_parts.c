@@ -137,7 +137,7 @@ static int load_next_part(const struct tact_log *first, const char *path, unsign
 
 int tact_log_load_parts(struct tact_log *first, const char *path)
 {
-    struct tact_log **end = &first->next_part, *before = first;
+    struct tact_log **end = &first->next_log_part, *before = first;
     int rc = 0;
 
     first->ticks_in_this_file = first->state.ticks;
@@ -152,7 +152,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
             (*end)->ticks_in_this_file = (*end)->state.ticks;
             merge_log_state(first, *end, next);
             rc = tact_log_pairs_merge(first, &(*end)->pairs);
-            first->part_count = number;
+            first->session_part_count = number;
         } else if (rc == 0 && expected) {
             merge_first_damage(&first->state, NULL, next,
                                "the next file of the session is missing or damaged");
@@ -162,7 +162,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
             break;
         }
         before = *end;
-        end = &before->next_part;
+        end = &before->next_log_part;
     }
     return rc;
 }
@@ -172,8 +172,9 @@ int tact_log_next(struct tact_log *log, struct tact_record *record)
     struct tact_log *part = log->reading ? log->reading : log;
     int rc;
 
-    while ((rc = tact_log_read_next_in_file(part, &log->pairs, record)) == 0 && part->next_part) {
-        part = part->next_part;
+    while ((rc = tact_log_read_next_in_file(part, &log->pairs, record)) == 0 &&
+           part->next_log_part) {
+        part = part->next_log_part;
         rc = tact_log_seek_in_file(part, 0);
         if (rc != 0) {
             return rc;
@@ -191,9 +192,9 @@ int tact_log_seek(struct tact_log *log, uint64_t index)
         return -ERANGE;
     }
     while (index > part->ticks_in_this_file ||
-           (index == part->ticks_in_this_file && part->next_part)) {
+           (index == part->ticks_in_this_file && part->next_log_part)) {
         index -= part->ticks_in_this_file;
-        part = part->next_part;
+        part = part->next_log_part;
     }
     log->reading = part;
     return tact_log_seek_in_file(part, index);
@@ -203,12 +204,12 @@ const struct tact_log_event *tact_log_event(const struct tact_log *log, size_t i
 {
     while (log && index >= log->event_count) {
         index -= log->event_count;
-        log = log->next_part;
+        log = log->next_log_part;
     }
     return log ? &log->events[index] : NULL;
 }
 
 unsigned tact_log_parts(const struct tact_log *log)
 {
-    return log->part_count > 0 ? log->part_count : 1;
+    return log->session_part_count > 0 ? log->session_part_count : 1;
 }

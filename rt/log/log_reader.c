@@ -113,7 +113,7 @@ void tact_log_close(struct tact_log *log)
     if (!log) {
         return;
     }
-    tact_log_close(log->next_part);
+    tact_log_close(log->next_log_part);
     for (size_t i = 0; i < log->attachment_count; i++) {
         free((char *)log->attachments[i].name);
         free((char *)log->attachments[i].media_type);
@@ -132,7 +132,7 @@ void tact_log_close(struct tact_log *log)
     free(log->facts);
     free(log->events);
     for (size_t i = 0; i < log->chunk_count; i++) {
-        tact_bytes_free(&log->chunks[i].unpacked);
+        tact_bytes_free(&log->chunks[i].decompressed_chunk);
     }
     free(log->chunks);
     tact_bytes_free(&log->chunk);
@@ -223,9 +223,9 @@ long tact_log_field(const struct tact_log *log, const char *name, uint32_t *coun
 static int load_log_chunk(struct tact_log *log, size_t index)
 {
     struct tact_mcap_record record;
-    const struct tact_bytes *unpacked = &log->chunks[index].unpacked;
+    const struct tact_bytes *decompressed_chunk = &log->chunks[index].decompressed_chunk;
 
-    if (!unpacked->data) {
+    if (!decompressed_chunk->data) {
         log->file.offset = log->chunks[index].at;
         int rc = tact_mcap_reader_next(&log->file, &record);
         if (rc == 0) {
@@ -236,10 +236,10 @@ static int load_log_chunk(struct tact_log *log, size_t index)
         if (rc != 0) {
             return rc;
         }
-        unpacked = &log->chunk;
+        decompressed_chunk = &log->chunk;
     }
-    log->cursor = (struct tact_cursor){unpacked->data, unpacked->size, false};
-    log->next_chunk = index + 1;
+    log->cursor = (struct tact_cursor){decompressed_chunk->data, decompressed_chunk->size, false};
+    log->next_chunk_index = index + 1;
     return 0;
 }
 
@@ -272,10 +272,10 @@ int tact_log_read_next_in_file(struct tact_log *log, const struct tact_log_pairs
         return 0;
     }
     while ((rc = read_next_message_of_chunk(log, &message)) == -ENODATA) {
-        if (log->next_chunk == log->chunk_count) {
+        if (log->next_chunk_index == log->chunk_count) {
             return -EBADMSG;
         }
-        rc = load_log_chunk(log, log->next_chunk);
+        rc = load_log_chunk(log, log->next_chunk_index);
         if (rc != 0) {
             return rc;
         }
@@ -303,7 +303,7 @@ int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
     }
     log->position = index;
     log->cursor = (struct tact_cursor){0};
-    log->next_chunk = log->chunk_count;
+    log->next_chunk_index = log->chunk_count;
     if (index == log->ticks_in_this_file) {
         return 0;
     }

@@ -13,7 +13,7 @@
 
 /* Limit on the text of all events: chunks may be compressed so strongly that the file's size does
  * not bound it. */
-#define EVENT_BYTES_LIMIT ((size_t)256 << 20)
+#define MAX_EVENT_TEXT_BYTES ((size_t)256 << 20)
 
 /* Makes room for one more element of an array that grows by doubling. */
 int tact_log_grow_array(void *array, size_t count, size_t element)
@@ -71,7 +71,7 @@ static int scan_metadata(struct tact_log *log, struct tact_span content)
         if (map.bad) {
             return -EBADMSG;
         }
-        if (tact_span_equals_text(key, TACT_FACTS_CRC)) {
+        if (tact_span_equals_text(key, TACT_FACTS_CRC_KEY)) {
             snprintf(crc, sizeof crc, "%08" PRIx32, tact_crc32(0, start, before));
             return map.left == 0 && tact_span_equals_text(value, crc) ? 0 : -EBADMSG;
         }
@@ -149,7 +149,7 @@ static void store_schema(struct tact_log *log, const struct tact_mcap_schema *sc
 static void store_topic(struct tact_log *log, const struct tact_mcap_channel *channel)
 {
     for (size_t i = 0; i < log->topic_count; i++) {
-        if (log->topic_channels[i] == channel->id) {
+        if (log->channel_of_topic[i] == channel->id) {
             return;
         }
     }
@@ -164,14 +164,14 @@ static void store_topic(struct tact_log *log, const struct tact_mcap_channel *ch
             memcpy(topic->type, log->schemas[i].name, sizeof topic->type);
         }
     }
-    log->topic_channels[log->topic_count++] = channel->id;
+    log->channel_of_topic[log->topic_count++] = channel->id;
 }
 
 void tact_log_count_message(struct tact_log *log, const struct tact_mcap_message *message)
 {
     for (size_t i = 0; i < log->topic_count; i++) {
         struct tact_log_topic *topic = &log->topics[i];
-        if (log->topic_channels[i] != message->channel) {
+        if (log->channel_of_topic[i] != message->channel) {
             continue;
         }
         if (topic->messages++ == 0 || message->log_time < topic->first_ns) {
@@ -192,11 +192,11 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
         return -EBADMSG;
     }
     store_schema(log, &schema);
-    if (log->is_layout_known || !tact_span_equals_text(schema.name, TACT_SCHEMA_TICK) ||
+    if (log->is_tick_layout_known || !tact_span_equals_text(schema.name, TACT_SCHEMA_TICK) ||
         !tact_span_equals_text(schema.encoding, "ros2msg")) {
         return 0;
     }
-    log->is_layout_known = true;
+    log->is_tick_layout_known = true;
     log->tick_schema = schema.id;
     return tact_schema_parse_tick(schema.data, &log->layout, err);
 }
@@ -276,7 +276,7 @@ int tact_log_scan_event(struct tact_log *log, const struct tact_mcap_message *me
     struct tact_span name = tact_cdr_get_string(&cdr), text = tact_cdr_get_string(&cdr);
     uint32_t lost = message->sequence - ((uint32_t)log->event_count + log->gap.lost_events);
     if (cdr.in.bad || cdr.in.left > 0 || (lost > 0 && (!log->gap.events || lost > INT32_MAX)) ||
-        name.size + text.size > EVENT_BYTES_LIMIT - log->event_bytes) {
+        name.size + text.size > MAX_EVENT_TEXT_BYTES - log->event_text_bytes) {
         return -EBADMSG;
     }
     int rc = tact_log_grow_array(&log->events, log->event_count, sizeof *log->events);
@@ -295,7 +295,7 @@ int tact_log_scan_event(struct tact_log *log, const struct tact_mcap_message *me
     log->gap.events = false;
     log->gap.lost_events += lost;
     log->state.lost_events += lost;
-    log->event_bytes += name.size + text.size;
+    log->event_text_bytes += name.size + text.size;
     log->events[log->event_count++] = event;
     return 0;
 }

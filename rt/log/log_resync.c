@@ -29,7 +29,7 @@ static bool is_record_verified(struct tact_log *log, const struct tact_mcap_reco
                (tact_span_equals_text(name, TACT_FACTS_METADATA_NAME) ||
                 tact_span_equals_text(name, TACT_RECOVERED_METADATA_NAME) ||
                 tact_span_equals_text(name, TACT_CONTINUED_METADATA_NAME));
-    case TACT_MCAP_COVER:
+    case TACT_MCAP_DAMAGE_COVER:
         return tact_mcap_check_damage_cover(record->content) == 0;
     case TACT_MCAP_DATA_END:
         return record->content.size == DATA_END_BYTES &&
@@ -56,9 +56,9 @@ static bool is_plausible_record_header(const uint8_t *head, uint64_t left, uint6
 {
     memcpy(length, head + 1, sizeof *length);
     return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
-            head[0] == TACT_MCAP_METADATA || head[0] == TACT_MCAP_COVER ||
+            head[0] == TACT_MCAP_METADATA || head[0] == TACT_MCAP_DAMAGE_COVER ||
             (head[0] == TACT_MCAP_DATA_END && *length == DATA_END_BYTES)) &&
-           left >= TACT_MCAP_RECORD_HEAD && *length <= left - TACT_MCAP_RECORD_HEAD;
+           left >= TACT_MCAP_RECORD_HEADER && *length <= left - TACT_MCAP_RECORD_HEADER;
 }
 
 int tact_log_find_next_record(struct tact_log *log, uint64_t from)
@@ -68,15 +68,15 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
     /* limits the bytes read in the search, as each candidate may cost a whole record */
     uint64_t resync_byte_budget = 8 * size + ((uint64_t)64 << 20), length;
 
-    while (at + TACT_MCAP_RECORD_HEAD <= size) {
+    while (at + TACT_MCAP_RECORD_HEADER <= size) {
         ssize_t n = pread(log->file.fd, block, sizeof block, (off_t)at);
         if (n < 0) {
             return -errno;
         }
-        if (n < TACT_MCAP_RECORD_HEAD) {
+        if (n < TACT_MCAP_RECORD_HEADER) {
             break;
         }
-        size_t places = (size_t)n - TACT_MCAP_RECORD_HEAD + 1;
+        size_t places = (size_t)n - TACT_MCAP_RECORD_HEADER + 1;
         for (size_t i = 0; i < places; i++) {
             if (!is_plausible_record_header(block + i, size - at - i, &length)) {
                 continue;
@@ -100,20 +100,20 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
-    const uint64_t footer_size = TACT_MCAP_RECORD_HEAD + MCAP_FOOTER_BYTES;
+    const uint64_t footer_record_bytes = TACT_MCAP_RECORD_HEADER + MCAP_FOOTER_BYTES;
     uint64_t start;
     int rc = -EBADMSG;
 
-    if (log->file.size < 2 * TACT_MCAP_MAGIC_SIZE + footer_size) {
+    if (log->file.size < 2 * TACT_MCAP_MAGIC_SIZE + footer_record_bytes) {
         return 0;
     }
     tact_mcap_reader_start(&file, log->file.fd, log->file.size - TACT_MCAP_MAGIC_SIZE);
-    file.offset = file.size - footer_size;
+    file.offset = file.size - footer_record_bytes;
     if (tact_mcap_reader_next(&file, &record) == 0 && record.opcode == TACT_MCAP_FOOTER &&
         record.content.size == MCAP_FOOTER_BYTES) {
         memcpy(&start, record.content.data, sizeof start);
         file.offset = start;
-        rc = start < file.size - footer_size ? 0 : -EBADMSG;
+        rc = start < file.size - footer_record_bytes ? 0 : -EBADMSG;
     }
     while (rc == 0 && tact_mcap_reader_next(&file, &record) == 0 &&
            (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL)) {

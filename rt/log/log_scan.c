@@ -25,9 +25,9 @@ static void record_damaged_range(struct tact_log *log, uint64_t at, uint64_t byt
     snprintf(log->state.why, sizeof log->state.why, "%s", why);
 }
 
-static int stop_at_damage(struct tact_log *log, uint64_t at, const char *why)
+static int stop_scan_at_damage(struct tact_log *log, uint64_t at, const char *why)
 {
-    log->intact_end = at;
+    log->last_intact_offset = at;
     record_damaged_range(log, at, log->state.file_bytes - at, why);
     return SCAN_STOP;
 }
@@ -64,7 +64,7 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
                       struct tact_error *err)
 {
     struct tact_log_state before = log->state;
-    const struct tact_log_gap saved_gap = log->gap;
+    const struct tact_log_gap gap_before_scan = log->gap;
     struct tact_log_topic saved_topics[TACT_LOG_TOPICS];
     size_t saved_topic_count = log->topic_count, events_before = log->event_count;
     const int saved_tick_channel = log->tick_channel, event_channel_before = log->event_channel;
@@ -86,15 +86,15 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
         struct tact_log_chunk *new_chunk = &log->chunks[log->chunk_count++];
         *new_chunk =
             (struct tact_log_chunk){chunk->at, before.ticks, log->state.ticks - before.ticks, {0}};
-        if (log->chunk.size <= TACT_LOG_CACHE_BYTES - log->cached_bytes) {
-            log->cached_bytes += log->chunk.size;
-            new_chunk->unpacked = log->chunk;
+        if (log->chunk.size <= TACT_LOG_CACHE_BYTES - log->cached_chunk_bytes) {
+            log->cached_chunk_bytes += log->chunk.size;
+            new_chunk->decompressed_chunk = log->chunk;
             log->chunk = (struct tact_bytes){0};
         }
         return 0;
     }
     log->state = before;
-    log->gap = saved_gap;
+    log->gap = gap_before_scan;
     memcpy(log->topics, saved_topics, sizeof saved_topics);
     log->topic_count = saved_topic_count;
     log->tick_channel = saved_tick_channel;
@@ -139,16 +139,16 @@ static int skip_damaged_record(struct tact_log *log, uint64_t at, const char *wh
     int rc = tact_log_find_next_record(log, at + 1);
 
     if (rc == -ENODATA) {
-        return stop_at_damage(log, at, why);
+        return stop_scan_at_damage(log, at, why);
     }
     if (rc != 0) {
         return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
     }
-    rc = tact_log_grow_array(&log->skipped, log->skipped_count, sizeof *log->skipped);
+    rc = tact_log_grow_array(&log->skipped, log->skipped_range_count, sizeof *log->skipped);
     if (rc != 0) {
         return rc;
     }
-    log->skipped[log->skipped_count++] = (struct tact_mcap_range){at, log->file.offset};
+    log->skipped[log->skipped_range_count++] = (struct tact_mcap_byte_range){at, log->file.offset};
     return resume_scan_after_damage(log, at, why, err);
 }
 
@@ -174,20 +174,20 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
         return skip_damaged_record(log, record->at, "the record that ends the data is damaged",
                                    err);
     }
-    if (log->skipped_count > 0) {
-        log->data_end_at = record->at;
+    if (log->skipped_range_count > 0) {
+        log->data_end_offset = record->at;
         return SCAN_STOP; /* the index would refer to missing records, so it is not used */
     }
     if (crc != log->file.crc_up_to_last_record) {
         /* chunks and attachments are intact by their own checksums */
-        stop_at_damage(log, record->at,
-                       "bytes between the records were changed: the checksum of the data "
-                       "does not match");
+        stop_scan_at_damage(log, record->at,
+                            "bytes between the records were changed: the checksum of the data "
+                            "does not match");
         log->state.bytes_lost = 0;
         return SCAN_STOP;
     }
     log->state.data_complete = log->damage_cover_count == 0;
-    log->data_end_at = record->at;
+    log->data_end_offset = record->at;
     log->file.crc = 0;
     return SCAN_NEXT;
 }
@@ -196,20 +196,20 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
  * ends. */
 static int scan_footer(struct tact_log *log, const struct tact_mcap_record *record)
 {
-    static const uint8_t head[TACT_MCAP_RECORD_HEAD] = {TACT_MCAP_FOOTER, 20};
+    static const uint8_t head[TACT_MCAP_RECORD_HEADER] = {TACT_MCAP_FOOTER, 20};
     struct tact_span content = record->content;
     uint32_t crc;
 
     if (content.size != 20) {
-        return stop_at_damage(log, record->at, "the footer is damaged");
+        return stop_scan_at_damage(log, record->at, "the footer is damaged");
     }
     memcpy(&crc, content.data + 16, sizeof crc);
     uint32_t own = tact_crc32(log->file.crc_up_to_last_record, head, sizeof head);
     if (tact_crc32(own, content.data, 16) != crc) {
-        return stop_at_damage(log, record->at, "the checksum of the index does not match");
+        return stop_scan_at_damage(log, record->at, "the checksum of the index does not match");
     }
     if (tact_mcap_reader_is_at_end(&log->file) != 0) {
-        return stop_at_damage(log, log->file.offset, "the end of the file is damaged");
+        return stop_scan_at_damage(log, log->file.offset, "the end of the file is damaged");
     }
     log->closed = true;
     log->state.complete = log->damage_cover_count == 0 && !log->file.is_magic_damaged;
@@ -252,7 +252,7 @@ static int scan_data_record(struct tact_log *log, const struct tact_mcap_record 
         rc = tact_log_scan_facts(log, record->content);
         why = "the facts of the session are damaged";
         break;
-    case TACT_MCAP_COVER:
+    case TACT_MCAP_DAMAGE_COVER:
         return scan_damage_cover(log, record, err);
     case TACT_MCAP_DATA_END:
         return scan_data_end(log, record, err);
@@ -277,21 +277,21 @@ static int scan_summary_record(struct tact_log *log, const struct tact_mcap_reco
     case TACT_MCAP_FOOTER:
         return scan_footer(log, record);
     default:
-        return stop_at_damage(log, record->at, "the index is damaged");
+        return stop_scan_at_damage(log, record->at, "the index is damaged");
     }
 }
 
 /* A length beyond the end of the file: the file was truncated there, or the length is damaged. */
 static int report_truncated_record(struct tact_log *log, uint64_t at, struct tact_error *err)
 {
-    size_t before = log->skipped_count;
+    size_t before = log->skipped_range_count;
     bool first = log->state.why[0] == '\0';
     int rc = skip_damaged_record(log, at, "the file ends inside a record", err);
 
-    if (log->skipped_count > before && first) {
+    if (log->skipped_range_count > before && first) {
         snprintf(log->state.why, sizeof log->state.why, "the length of a record is damaged");
     }
-    log->is_truncated = log->is_truncated || log->skipped_count == before;
+    log->is_truncated = log->is_truncated || log->skipped_range_count == before;
     return rc;
 }
 
@@ -306,7 +306,8 @@ static void describe_lost_ticks(const struct tact_log *log, struct tact_log_stat
                  state->lost_first, state->lost_last);
     }
     used = strlen(state->why);
-    if (log->skipped_count + log->damage_cover_count > 0 && log->gap.ticks && state->ticks > 0) {
+    if (log->skipped_range_count + log->damage_cover_count > 0 && log->gap.ticks &&
+        state->ticks > 0) {
         snprintf(state->why + used, sizeof state->why - used,
                  "; ticks after %" PRIu64 " were in it, how many is not known", state->last_tick);
     }
@@ -324,17 +325,17 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
     while (rc == SCAN_NEXT) {
         uint64_t at = log->file.offset;
         rc = tact_mcap_reader_next(&log->file, &record);
-        if (rc == -EBADMSG && log->data_end_at == 0) {
+        if (rc == -EBADMSG && log->data_end_offset == 0) {
             rc = report_truncated_record(log, at, err);
         } else if (rc == -ENODATA || rc == -EBADMSG) {
             log->is_truncated = true;
-            rc = stop_at_damage(
+            rc = stop_scan_at_damage(
                 log, at,
                 rc == -ENODATA ? "it has no end: its writer was killed or the file was truncated"
                                : "the file ends inside a record");
         } else if (rc != 0) {
             return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
-        } else if (log->data_end_at > 0) {
+        } else if (log->data_end_offset > 0) {
             rc = scan_summary_record(log, &record);
         } else {
             rc = scan_data_record(log, &record, err);

@@ -6,7 +6,7 @@
 
 #define TACT_MCAP_MAGIC "\x89MCAP0\r\n"
 #define TACT_MCAP_MAGIC_SIZE 8
-#define TACT_MCAP_RECORD_HEAD 9 /* size of a record's opcode and 64-bit length */
+#define TACT_MCAP_RECORD_HEADER 9 /* size of a record's opcode and 64-bit length */
 
 /* Maximum memory that the reader allocates for one chunk; the recorder's chunks are far smaller. */
 #define TACT_MCAP_CHUNK_LIMIT (UINT64_C(64) << 20)
@@ -27,17 +27,18 @@ enum tact_mcap_opcode {
     TACT_MCAP_METADATA_INDEX = 0x0D,
     TACT_MCAP_SUMMARY_OFFSET = 0x0E,
     TACT_MCAP_DATA_END = 0x0F,
-    TACT_MCAP_COVER = 0xF0, /* private opcode of a record that covers damage (0x80 and above),
-                               skipped by other readers */
+    TACT_MCAP_DAMAGE_COVER = 0xF0, /* private opcode of a record that covers damage (0x80 and
+                               above), skipped by other readers */
 };
 
 /* When a log is recovered, a damaged range in its middle is covered: its first bytes become the
  * header of a private record and the checksum of the remaining bytes, which stay unchanged. */
-#define TACT_MCAP_COVER_CRC 4
-#define TACT_MCAP_COVER_MIN (TACT_MCAP_RECORD_HEAD + TACT_MCAP_COVER_CRC) /* bytes */
+#define TACT_MCAP_DAMAGE_COVER_CRC_BYTES 4
+#define TACT_MCAP_MIN_DAMAGE_COVER_BYTES                                                           \
+    (TACT_MCAP_RECORD_HEADER + TACT_MCAP_DAMAGE_COVER_CRC_BYTES) /* bytes */
 
 /* A range of bytes of a file. */
-struct tact_mcap_range {
+struct tact_mcap_byte_range {
     uint64_t at, end;
 };
 

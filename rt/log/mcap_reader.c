@@ -44,7 +44,7 @@ void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t en
 /* Whether damaged magic bytes still identify an MCAP file. */
 static bool is_damaged_magic(int fd, const uint8_t *magic)
 {
-    uint8_t header[TACT_MCAP_RECORD_HEAD + MAX_HEADER_BYTES];
+    uint8_t header[TACT_MCAP_RECORD_HEADER + MAX_HEADER_BYTES];
     int right = 0;
     uint64_t length;
 
@@ -52,16 +52,16 @@ static bool is_damaged_magic(int fd, const uint8_t *magic)
         right += magic[i] == (uint8_t)TACT_MCAP_MAGIC[i];
     }
     if (2 * right < TACT_MCAP_MAGIC_SIZE ||
-        tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE, header, TACT_MCAP_RECORD_HEAD) != 0) {
+        tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE, header, TACT_MCAP_RECORD_HEADER) != 0) {
         return false;
     }
     memcpy(&length, header + 1, sizeof length);
     if (header[0] != TACT_MCAP_HEADER || length > MAX_HEADER_BYTES ||
-        tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE + TACT_MCAP_RECORD_HEAD,
-                          header + TACT_MCAP_RECORD_HEAD, length) != 0) {
+        tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE + TACT_MCAP_RECORD_HEADER,
+                          header + TACT_MCAP_RECORD_HEADER, length) != 0) {
         return false;
     }
-    struct tact_span content = {header + TACT_MCAP_RECORD_HEAD, length};
+    struct tact_span content = {header + TACT_MCAP_RECORD_HEADER, length};
     return tact_mcap_parse_header(content) == 0;
 }
 
@@ -128,7 +128,7 @@ void tact_mcap_reader_close(struct tact_mcap_reader *reader)
 int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_record *record)
 {
     uint64_t left = reader->size - reader->offset, length;
-    uint8_t head[TACT_MCAP_RECORD_HEAD];
+    uint8_t head[TACT_MCAP_RECORD_HEADER];
 
     if (left == 0) {
         return -ENODATA;
@@ -142,7 +142,7 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
     }
     memcpy(&length, head + 1, sizeof length);
     if (length > left - sizeof head ||
-        (head[0] != TACT_MCAP_ATTACHMENT && head[0] != TACT_MCAP_COVER &&
+        (head[0] != TACT_MCAP_ATTACHMENT && head[0] != TACT_MCAP_DAMAGE_COVER &&
          length > 2 * TACT_MCAP_CHUNK_LIMIT)) {
         return -EBADMSG;
     }

@@ -11,7 +11,7 @@
 
 struct reopened_log {
     struct tact_mcap_writer *writer;
-    const struct tact_mcap_reopen *from;
+    const struct tact_mcap_unfinished_file *from;
     struct tact_mcap_reader file;
     bool damaged; /* 1: a damaged range was skipped: message numbers may be missing */
 };
@@ -23,8 +23,8 @@ static int get_buffer_error(const struct tact_bytes *bytes)
 
 /* A schema or a channel from its record in the file. The ids must be those that this writer
  * assigns: from 1, and from 0. */
-static int restore_schema_or_channel(struct tact_mcap_writer *writer, uint8_t opcode,
-                                     struct tact_span content)
+static int rebuild_state_from_definition(struct tact_mcap_writer *writer, uint8_t opcode,
+                                         struct tact_span content)
 {
     struct tact_mcap_schema schema;
     struct tact_mcap_channel channel;
@@ -57,7 +57,8 @@ static int restore_schema_or_channel(struct tact_mcap_writer *writer, uint8_t op
     return get_buffer_error(&group->records);
 }
 
-static int restore_message(struct reopened_log *t, struct tact_span content, uint64_t offset)
+static int rebuild_state_from_message(struct reopened_log *t, struct tact_span content,
+                                      uint64_t offset)
 {
     struct tact_mcap_writer *writer = t->writer;
     struct tact_mcap_message message;
@@ -75,7 +76,7 @@ static int restore_message(struct reopened_log *t, struct tact_span content, uin
     return get_buffer_error(&channel->index);
 }
 
-static int restore_records(struct reopened_log *t, struct tact_cursor in)
+static int rebuild_state_from_all_records(struct reopened_log *t, struct tact_cursor in)
 {
     const uint8_t *start = in.at;
     struct tact_mcap_record record;
@@ -85,10 +86,10 @@ static int restore_records(struct reopened_log *t, struct tact_cursor in)
         uint64_t offset = (uint64_t)(in.at - start);
         rc = tact_mcap_chunk_next(&in, &record);
         if (rc == 0 && record.opcode == TACT_MCAP_MESSAGE) {
-            rc = restore_message(t, record.content, offset);
+            rc = rebuild_state_from_message(t, record.content, offset);
         } else if (rc == 0 &&
                    (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL)) {
-            rc = restore_schema_or_channel(t->writer, record.opcode, record.content);
+            rc = rebuild_state_from_definition(t->writer, record.opcode, record.content);
         } else {
             rc = rc ? rc : -EBADMSG;
         }
@@ -97,8 +98,8 @@ static int restore_records(struct reopened_log *t, struct tact_cursor in)
 }
 
 /* Finds the damaged range that contains an offset, or NULL. */
-static const struct tact_mcap_range *find_damage_at_offset(const struct reopened_log *t,
-                                                           uint64_t at)
+static const struct tact_mcap_byte_range *find_damage_at_offset(const struct reopened_log *t,
+                                                                uint64_t at)
 {
     for (size_t i = 0; i < t->from->damaged_count; i++) {
         if (t->from->damaged[i].at <= at && at < t->from->damaged[i].end) {
@@ -118,7 +119,7 @@ static void queue_file_patch(struct reopened_log *t, uint64_t at, const void *da
 /* Checks that up to `end` only message indexes or damage follow. */
 static int check_message_index_range(struct reopened_log *t, uint64_t end)
 {
-    const struct tact_mcap_range *damage = NULL;
+    const struct tact_mcap_byte_range *damage = NULL;
     struct tact_mcap_record record;
 
     for (uint64_t at = t->file.offset; at < end; at = damage ? damage->end : t->file.offset) {
@@ -140,7 +141,7 @@ static int check_message_index_range(struct reopened_log *t, uint64_t end)
 
 /* The index after a chunk follows from its messages. Damaged indexes are rewritten, and those
  * missing at the end of the file are left in `output`. */
-static int restore_message_indexes(struct reopened_log *t)
+static int rebuild_state_from_message_indexes(struct reopened_log *t)
 {
     struct tact_bytes *out = &t->writer->output;
     struct tact_bytes found = {0};
@@ -163,30 +164,30 @@ static int restore_message_indexes(struct reopened_log *t)
     return rc;
 }
 
-static int restore_chunk(struct reopened_log *t, const struct tact_mcap_record *chunk)
+static int rebuild_state_from_chunk(struct reopened_log *t, const struct tact_mcap_record *chunk)
 {
     struct tact_mcap_writer *writer = t->writer;
     struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
 
     tact_get_bytes(&in, 28); /* skips the chunk's times, size and checksum */
-    bool zstd = tact_get_text(&in).size > 0;
-    uint64_t compressed = tact_get_u64(&in);
+    bool is_zstd_compressed = tact_get_text(&in).size > 0;
+    uint64_t compressed_chunk_bytes = tact_get_u64(&in);
     int rc = tact_mcap_parse_chunk(chunk->content, &writer->chunk);
     if (rc == 0) {
-        rc =
-            restore_records(t, (struct tact_cursor){writer->chunk.data, writer->chunk.size, false});
+        rc = rebuild_state_from_all_records(
+            t, (struct tact_cursor){writer->chunk.data, writer->chunk.size, false});
     }
     if (rc != 0) {
         return rc;
     }
-    tact_mcap_index_chunk(writer, chunk->at, t->file.offset - chunk->at, compressed,
-                          zstd ? "zstd" : "");
+    tact_mcap_index_chunk(writer, chunk->at, t->file.offset - chunk->at, compressed_chunk_bytes,
+                          is_zstd_compressed ? "zstd" : "");
     rc = get_buffer_error(&writer->output);
-    return rc ? rc : restore_message_indexes(t);
+    return rc ? rc : rebuild_state_from_message_indexes(t);
 }
 
-static int restore_attachment(struct tact_mcap_writer *writer,
-                              const struct tact_mcap_record *record)
+static int rebuild_state_from_attachment(struct tact_mcap_writer *writer,
+                                         const struct tact_mcap_record *record)
 {
     struct tact_cursor in = {record->content.data, record->content.size, false};
     struct tact_mcap_attachment attachment;
@@ -198,8 +199,9 @@ static int restore_attachment(struct tact_mcap_writer *writer,
     }
     char *name = tact_span_copy(attachment.name), *type = tact_span_copy(attachment.media_type);
     if (name && type) {
-        tact_mcap_index_attachment(writer, record->at, TACT_MCAP_RECORD_HEAD + record->content.size,
-                                   time_ns, attachment.data.size, name, type);
+        tact_mcap_index_attachment(writer, record->at,
+                                   TACT_MCAP_RECORD_HEADER + record->content.size, time_ns,
+                                   attachment.data.size, name, type);
     } else {
         rc = -EBADMSG;
     }
@@ -208,7 +210,8 @@ static int restore_attachment(struct tact_mcap_writer *writer,
     return rc;
 }
 
-static int restore_metadata(struct tact_mcap_writer *writer, const struct tact_mcap_record *record)
+static int rebuild_state_from_metadata(struct tact_mcap_writer *writer,
+                                       const struct tact_mcap_record *record)
 {
     struct tact_cursor map;
     struct tact_span name;
@@ -218,7 +221,7 @@ static int restore_metadata(struct tact_mcap_writer *writer, const struct tact_m
     if (!text) {
         return -EBADMSG;
     }
-    tact_mcap_index_metadata(writer, record->at, TACT_MCAP_RECORD_HEAD + record->content.size,
+    tact_mcap_index_metadata(writer, record->at, TACT_MCAP_RECORD_HEADER + record->content.size,
                              text);
     free(text);
     return 0;
@@ -240,11 +243,11 @@ static int add_file_range_crc(int fd, uint64_t at, uint64_t end, uint32_t *crc)
 }
 
 /* Turns the rest of a damaged range, from file.offset on, into a record that covers it. */
-static int restore_damage_cover_record(struct reopened_log *t, uint64_t end)
+static int rebuild_state_from_damage_cover(struct reopened_log *t, uint64_t end)
 {
     struct tact_mcap_reader *file = &t->file;
-    uint8_t head[TACT_MCAP_COVER_MIN] = {TACT_MCAP_COVER};
-    uint64_t at = file->offset, length = end - at - TACT_MCAP_RECORD_HEAD;
+    uint8_t head[TACT_MCAP_MIN_DAMAGE_COVER_BYTES] = {TACT_MCAP_DAMAGE_COVER};
+    uint64_t at = file->offset, length = end - at - TACT_MCAP_RECORD_HEADER;
     uint32_t crc = 0;
 
     if (end - at < sizeof head) {
@@ -252,7 +255,7 @@ static int restore_damage_cover_record(struct reopened_log *t, uint64_t end)
     }
     int rc = add_file_range_crc(file->fd, at + sizeof head, end, &crc);
     memcpy(head + 1, &length, sizeof length);
-    memcpy(head + TACT_MCAP_RECORD_HEAD, &crc, sizeof crc);
+    memcpy(head + TACT_MCAP_RECORD_HEADER, &crc, sizeof crc);
     queue_file_patch(t, at, head, sizeof head);
     file->crc = tact_crc32(file->crc, head, sizeof head);
     if (rc == 0) {
@@ -265,7 +268,7 @@ static int restore_damage_cover_record(struct reopened_log *t, uint64_t end)
 }
 
 /* Restores the file's header, which is rewritten if it differs from the expected one. */
-static int restore_header(struct reopened_log *t)
+static int rebuild_state_from_header(struct reopened_log *t)
 {
     struct tact_span header = t->from->header;
     uint64_t at = t->file.offset;
@@ -276,22 +279,22 @@ static int restore_header(struct reopened_log *t)
     return t->file.offset <= t->from->end ? 0 : -EBADMSG;
 }
 
-static int restore_record(struct reopened_log *t, const struct tact_mcap_record *record)
+static int rebuild_state_from_record(struct reopened_log *t, const struct tact_mcap_record *record)
 {
     switch (record->opcode) {
     case TACT_MCAP_HEADER:
         return 0;
     case TACT_MCAP_SCHEMA:
     case TACT_MCAP_CHANNEL:
-        return restore_schema_or_channel(t->writer, record->opcode, record->content);
+        return rebuild_state_from_definition(t->writer, record->opcode, record->content);
     case TACT_MCAP_CHUNK:
-        return restore_chunk(t, record);
+        return rebuild_state_from_chunk(t, record);
     case TACT_MCAP_ATTACHMENT:
-        return restore_attachment(t->writer, record);
+        return rebuild_state_from_attachment(t->writer, record);
     case TACT_MCAP_METADATA:
-        return restore_metadata(t->writer, record);
-    case TACT_MCAP_COVER:
-        t->writer->damage_cover_bytes += TACT_MCAP_RECORD_HEAD + record->content.size;
+        return rebuild_state_from_metadata(t->writer, record);
+    case TACT_MCAP_DAMAGE_COVER:
+        t->writer->damage_cover_bytes += TACT_MCAP_RECORD_HEADER + record->content.size;
         t->damaged = true;
         return 0;
     default:
@@ -302,21 +305,22 @@ static int restore_record(struct reopened_log *t, const struct tact_mcap_record 
 static int rebuild_writer_state(struct reopened_log *t)
 {
     struct tact_mcap_record record;
-    int rc = t->from->header.size > 0 ? restore_header(t) : 0;
+    int rc = t->from->header.size > 0 ? rebuild_state_from_header(t) : 0;
 
     queue_file_patch(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     while (rc == 0 && t->file.offset < t->from->end) {
-        const struct tact_mcap_range *damage = find_damage_at_offset(t, t->file.offset);
-        rc = damage ? restore_damage_cover_record(t, damage->end)
+        const struct tact_mcap_byte_range *damage = find_damage_at_offset(t, t->file.offset);
+        rc = damage ? rebuild_state_from_damage_cover(t, damage->end)
                     : tact_mcap_reader_next(&t->file, &record);
         if (rc == 0 && !damage) {
-            rc = restore_record(t, &record);
+            rc = rebuild_state_from_record(t, &record);
         }
     }
     return rc == 0 && t->file.offset != t->from->end ? -EBADMSG : rc;
 }
 
-int tact_mcap_writer_reopen(const struct tact_mcap_reopen *from, struct tact_mcap_writer **out)
+int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
+                            struct tact_mcap_writer **out)
 {
     struct reopened_log t = {.from = from};
     int rc = tact_mcap_writer_alloc(from->fd, from->zstd_level, &t.writer);
@@ -332,9 +336,12 @@ int tact_mcap_writer_reopen(const struct tact_mcap_reopen *from, struct tact_mca
     tact_bytes_free(&t.file.buffer);
     /* A file that was closed without a message has its definitions outside any chunk. */
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS].count == 0) {
-        struct tact_span definitions = from->definitions;
-        tact_put_bytes(&writer->chunk, definitions.data, definitions.size);
-        rc = restore_records(&t, (struct tact_cursor){definitions.data, definitions.size, false});
+        struct tact_span schema_and_channel_records = from->schema_and_channel_records;
+        tact_put_bytes(&writer->chunk, schema_and_channel_records.data,
+                       schema_and_channel_records.size);
+        rc = rebuild_state_from_all_records(
+            &t, (struct tact_cursor){schema_and_channel_records.data,
+                                     schema_and_channel_records.size, false});
     }
     if (rc == 0) {
         rc = get_buffer_error(&writer->chunk);
@@ -375,7 +382,7 @@ int tact_mcap_writer_resume(struct tact_mcap_writer *writer)
     return rc ? rc : tact_mcap_write_output(writer);
 }
 
-uint64_t tact_mcap_writer_covered_bytes(const struct tact_mcap_writer *writer)
+uint64_t tact_mcap_writer_damage_cover_bytes(const struct tact_mcap_writer *writer)
 {
     return writer->damage_cover_bytes;
 }

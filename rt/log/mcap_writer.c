@@ -265,8 +265,8 @@ void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint6
 
     tact_put_u64(&of->index, time_ns);
     tact_put_u64(&of->index, offset);
-    if (writer->chunk_message_count == 0 || time_ns < writer->chunk_start) {
-        writer->chunk_start = time_ns;
+    if (writer->chunk_message_count == 0 || time_ns < writer->chunk_first_log_time) {
+        writer->chunk_first_log_time = time_ns;
     }
     if (writer->chunk_message_count == 0 || time_ns > writer->chunk_end) {
         writer->chunk_end = time_ns;
@@ -282,7 +282,7 @@ struct tact_bytes *tact_mcap_writer_begin_message(struct tact_mcap_writer *write
     struct tact_bytes *out = &writer->chunk;
 
     tact_mcap_index_message(writer, channel, time_ns, out->size);
-    writer->message_offset = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE);
+    writer->open_message_offset = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE);
     tact_put_u16(out, (uint16_t)channel);
     tact_put_u32(out, of->next++);
     tact_put_u64(out, time_ns);
@@ -292,7 +292,7 @@ struct tact_bytes *tact_mcap_writer_begin_message(struct tact_mcap_writer *write
 
 void tact_mcap_writer_end_message(struct tact_mcap_writer *writer)
 {
-    tact_mcap_end_record(&writer->chunk, writer->message_offset);
+    tact_mcap_end_record(&writer->chunk, writer->open_message_offset);
 }
 
 uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer)
@@ -305,7 +305,7 @@ uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer)
     return writer->crc;
 }
 
-struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *writer)
+struct tact_span tact_mcap_writer_schema_and_channel_records(const struct tact_mcap_writer *writer)
 {
     return (struct tact_span){writer->chunk.data, writer->chunk.size};
 }
@@ -322,7 +322,7 @@ static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *com
     const struct tact_bytes *chunk = &writer->chunk;
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_CHUNK);
 
-    tact_put_u64(out, writer->chunk_start);
+    tact_put_u64(out, writer->chunk_first_log_time);
     tact_put_u64(out, writer->chunk_end);
     tact_put_u64(out, chunk->size);
     tact_put_u32(out, tact_crc32(0, chunk->data, chunk->size));
@@ -358,8 +358,8 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
     struct tact_bytes *entry = &group->records;
     size_t before = out->size;
 
-    size_t entry_record = tact_mcap_begin_record(entry, TACT_MCAP_CHUNK_INDEX);
-    tact_put_u64(entry, writer->chunk_start);
+    size_t chunk_index_record = tact_mcap_begin_record(entry, TACT_MCAP_CHUNK_INDEX);
+    tact_put_u64(entry, writer->chunk_first_log_time);
     tact_put_u64(entry, writer->chunk_end);
     tact_put_u64(entry, at);
     tact_put_u64(entry, length);
@@ -384,10 +384,10 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
     tact_put_text(entry, compression);
     tact_put_u64(entry, compressed);
     tact_put_u64(entry, writer->chunk.size);
-    tact_mcap_end_record(entry, entry_record);
+    tact_mcap_end_record(entry, chunk_index_record);
     group->count++;
-    if (writer->end == 0 || writer->chunk_start < writer->start) {
-        writer->start = writer->chunk_start;
+    if (writer->end == 0 || writer->chunk_first_log_time < writer->start) {
+        writer->start = writer->chunk_first_log_time;
     }
     if (writer->chunk_end > writer->end) {
         writer->end = writer->chunk_end;
@@ -398,7 +398,7 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
 
 /* The second chunk repeats the schemas and channels: without an index, a damaged first chunk then
  * costs only itself. */
-static void write_definitions_again(struct tact_mcap_writer *writer)
+static void repeat_schemas_and_channels(struct tact_mcap_writer *writer)
 {
     for (int g = TACT_MCAP_GROUP_SCHEMAS; g <= TACT_MCAP_GROUP_CHANNEL_INFOS; g++) {
         tact_put_bytes(&writer->chunk, writer->groups[g].records.data,
@@ -425,7 +425,7 @@ int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
                           writer->zstd ? "zstd" : "");
     rc = tact_mcap_write_output(writer);
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 1) {
-        write_definitions_again(writer);
+        repeat_schemas_and_channels(writer);
     }
     return rc;
 }
@@ -463,23 +463,23 @@ static void put_statistics(struct tact_mcap_writer *writer, struct tact_bytes *o
     tact_mcap_end_record(out, record);
 }
 
-static void put_summary_offset(struct tact_bytes *offsets, uint8_t opcode, uint64_t start,
-                               uint64_t length)
+static void put_summary_offset(struct tact_bytes *summary_offset_records, uint8_t opcode,
+                               uint64_t start, uint64_t length)
 {
     if (length == 0) {
         return;
     }
-    size_t record = tact_mcap_begin_record(offsets, TACT_MCAP_SUMMARY_OFFSET);
-    tact_put_u8(offsets, opcode);
-    tact_put_u64(offsets, start);
-    tact_put_u64(offsets, length);
-    tact_mcap_end_record(offsets, record);
+    size_t record = tact_mcap_begin_record(summary_offset_records, TACT_MCAP_SUMMARY_OFFSET);
+    tact_put_u8(summary_offset_records, opcode);
+    tact_put_u64(summary_offset_records, start);
+    tact_put_u64(summary_offset_records, length);
+    tact_mcap_end_record(summary_offset_records, record);
 }
 
 /* Writes the end of the data, summary, offsets of its groups, footer and magic in one write. */
 static int write_summary(struct tact_mcap_writer *writer)
 {
-    struct tact_bytes *out = &writer->output, offsets = {0};
+    struct tact_bytes *out = &writer->output, summary_offset_records = {0};
     uint64_t base = writer->offset;
 
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_DATA_END);
@@ -493,16 +493,16 @@ static int write_summary(struct tact_mcap_writer *writer)
             return set_writer_error(writer, -ENOMEM);
         }
         tact_put_bytes(out, group->records.data, group->records.size);
-        put_summary_offset(&offsets, group->opcode, base + start, out->size - start);
+        put_summary_offset(&summary_offset_records, group->opcode, base + start, out->size - start);
     }
     size_t statistics_offset = out->size;
     put_statistics(writer, out);
-    put_summary_offset(&offsets, TACT_MCAP_STATISTICS, base + statistics_offset,
+    put_summary_offset(&summary_offset_records, TACT_MCAP_STATISTICS, base + statistics_offset,
                        out->size - statistics_offset);
     size_t summary_offsets = out->size;
-    tact_put_bytes(out, offsets.data, offsets.size);
-    out->failed = out->failed || offsets.failed;
-    tact_bytes_free(&offsets);
+    tact_put_bytes(out, summary_offset_records.data, summary_offset_records.size);
+    out->failed = out->failed || summary_offset_records.failed;
+    tact_bytes_free(&summary_offset_records);
     record = tact_mcap_begin_record(out, TACT_MCAP_FOOTER);
     tact_put_u64(out, base + summary);
     tact_put_u64(out, base + summary_offsets);

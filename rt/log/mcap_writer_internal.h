@@ -25,15 +25,15 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
 void tact_mcap_put_header(struct tact_bytes *out, const char *profile, const char *library);
 
 /** An unfinished file that a writer is to continue. */
-struct tact_mcap_reopen {
+struct tact_mcap_unfinished_file {
     int fd;         /* open for reading and writing; owned by the writer from then on */
     uint64_t end;   /* offset at which the usable part ends: after a whole record */
     int zstd_level; /* zstd level of the new chunks */
     /* schema and channel records, for a file in which no chunk has them yet */
-    struct tact_span definitions;
+    struct tact_span schema_and_channel_records;
     struct tact_span header; /* expected header record, if known; else empty */
     /* damaged ranges between whole records, in ascending order */
-    const struct tact_mcap_range *damaged;
+    const struct tact_mcap_byte_range *damaged;
     size_t damaged_count;
 };
 
@@ -41,14 +41,15 @@ struct tact_mcap_reopen {
  * tact_mcap_writer_resume() truncates what follows `end`, adds a missing index of the last chunk
  * and covers damage. @retval 0; -EBADMSG: a record is out of place, or a range is too short to be
  * covered; -ENOMEM or an errno of reading; fd is closed on failure */
-int tact_mcap_writer_reopen(const struct tact_mcap_reopen *from, struct tact_mcap_writer **out);
+int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
+                            struct tact_mcap_writer **out);
 
 /** Truncates the file to its usable part, rewrites damaged or missing chunk indexes, and covers all
  * other damage with private records. */
 int tact_mcap_writer_resume(struct tact_mcap_writer *writer);
 
 /** Number of bytes of damage that are, or will be, covered. */
-uint64_t tact_mcap_writer_covered_bytes(const struct tact_mcap_writer *writer);
+uint64_t tact_mcap_writer_damage_cover_bytes(const struct tact_mcap_writer *writer);
 
 /** Skips the sequence numbers of lost messages of a channel. */
 void tact_mcap_writer_skip_sequence(struct tact_mcap_writer *writer, int channel, uint32_t count);
@@ -83,7 +84,7 @@ uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer);
 uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer);
 
 /** Schema and channel records as in the first chunk; valid before its first message. */
-struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *writer);
+struct tact_span tact_mcap_writer_schema_and_channel_records(const struct tact_mcap_writer *writer);
 
 /** Number of bytes of messages in the open chunk. */
 size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer);

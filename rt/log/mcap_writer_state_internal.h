@@ -37,11 +37,11 @@ struct tact_mcap_writer {
     uint64_t offset; /* number of bytes written to the file: whole records only */
     uint32_t crc;    /* checksum of them */
     ZSTD_CCtx *zstd;
-    struct tact_bytes chunk;  /* uncompressed records of the open chunk */
-    struct tact_bytes output; /* bytes of the next write() to the file */
-    size_t message_offset;    /* offset in the chunk at which the open message starts */
+    struct tact_bytes chunk;    /* uncompressed records of the open chunk */
+    struct tact_bytes output;   /* bytes of the next write() to the file */
+    size_t open_message_offset; /* offset in the chunk at which the open message starts */
     uint64_t chunk_message_count;
-    uint64_t chunk_start, chunk_end;
+    uint64_t chunk_first_log_time, chunk_end;
     struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
     int channel_count;
     struct tact_mcap_group groups[TACT_MCAP_GROUPS];

@@ -93,21 +93,21 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
     }
     recorder->options = *options;
     recorder->messages = messages;
-    bool is_session_split = options->split_bytes > 0 || options->split_ns > 0;
-    if (is_session_split) {
+    bool is_log_split_requested = options->split_bytes > 0 || options->split_ns > 0;
+    if (is_log_split_requested) {
         set_session_facts(recorder);
     }
     if (content->shape_count > 0 && options->derived_every > 0) {
         tact_encode_scene(content, &recorder->content.scene);
     }
     rc = 0;
-    if (is_session_split &&
+    if (is_log_split_requested &&
         tact_content_copy(&recorder->content, content, recorder->session) != 0) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     }
     if (rc == 0) {
         rc = tact_recorder_part_open(recorder, 1,
-                                     is_session_split ? &recorder->content.content : content,
+                                     is_log_split_requested ? &recorder->content.content : content,
                                      &recorder->last, err);
     }
     if (rc != 0) {
@@ -227,7 +227,8 @@ uint64_t tact_recorder_overruns(const struct tact_recorder *recorder)
 }
 
 /* Sums the reports of all parts. A file that was created and never used is removed. */
-static void sum_part_reports(struct tact_recorder *recorder, struct tact_recorder_report *all)
+static void sum_reports_of_log_parts(struct tact_recorder *recorder,
+                                     struct tact_recorder_report *all)
 {
     for (const struct tact_recorder_part *part = recorder->last; part; part = part->before) {
         const struct tact_recorder_report *one = &part->report;
@@ -272,7 +273,7 @@ int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_rep
     for (part = recorder->last; part; part = part->before) {
         tact_recorder_part_join(part);
     }
-    sum_part_reports(recorder, &all);
+    sum_reports_of_log_parts(recorder, &all);
     if (report) {
         *report = all;
     }

@@ -67,16 +67,16 @@ struct tact_recorder_part {
     int fd;                                       /* file descriptor of the writer, for fstat() */
     uint32_t unflushed_element_count[TACT_RINGS]; /* elements in the open chunk that are still in
                                                      their rings */
-    uint64_t pending_records, pending_events,
-        pending_pressures;              /* numbers of elements in the open chunk */
-    uint64_t pending_polygons_left_out; /* polygons beyond the capacity of the pressure maps in the
-                                           open chunk */
-    int64_t chunk_stamp_ns;             /* stamp of the open chunk's first record */
-    int64_t first_stamp_ns;             /* stamp of the part's first record */
+    uint64_t open_chunk_record_count, open_chunk_event_count,
+        open_chunk_pressure_count;             /* numbers of elements in the open chunk */
+    uint64_t open_chunk_omitted_polygon_count; /* polygons beyond the capacity of the pressure maps
+                                           in the open chunk */
+    int64_t chunk_first_record_stamp_ns;       /* stamp of the open chunk's first record */
+    int64_t part_first_record_stamp_ns;        /* stamp of the part's first record */
     bool is_next_part_opened;           /* the next part was created, or creating it failed */
     int64_t chunk_opened_ns, synced_ns; /* CLOCK_MONOTONIC */
-    int64_t link_checked_ns;            /* time at which the file was last found to have a name */
-    bool had_directory_entry;           /* the file had a name when it was opened */
+    int64_t file_name_checked_ns;       /* time at which the file was last found to have a name */
+    bool had_file_name_when_opened;     /* the file had a name when it was opened */
     bool are_overruns_logged, is_deletion_logged;
     struct tact_recorder_report report;
 };
@@ -145,7 +145,7 @@ void tact_recorder_write_event(struct tact_recorder_part *recorder, int ring,
                                const struct tact_ring_event *content);
 
 /** Discards the oldest element that is not yet in the open chunk. */
-void tact_recorder_drop_element(struct tact_recorder_part *recorder, int ring);
+void tact_recorder_discard_oldest_element(struct tact_recorder_part *recorder, int ring);
 
 /** Writes the open chunk and releases its elements from their rings. */
 void tact_recorder_flush(struct tact_recorder_part *recorder);

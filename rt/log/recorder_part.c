@@ -18,7 +18,7 @@
 #define MAX_QUEUED_EVENT_BYTES (1 << 20)
 #define MIN_RING_ELEMENTS 16
 
-static int64_t clock_ns(clockid_t clock)
+static int64_t read_clock_ns(clockid_t clock)
 {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -98,8 +98,9 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
         folder = TACT_RING_FILE_FOLDER;
     }
     if (fstat(recorder->fd, &log) == 0 && S_ISREG(log.st_mode)) {
-        recorder->had_directory_entry = log.st_nlink > 0;
-        tact_description_write(&recorder->options, recorder->writer, &recorder->encoder, &session);
+        recorder->had_file_name_when_opened = log.st_nlink > 0;
+        tact_session_description_write(&recorder->options, recorder->writer, &recorder->encoder,
+                                       &session);
         rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session, &replaced);
         tact_bytes_free(&session);
         if (rc != 0) {
@@ -116,7 +117,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
                      "overwritten and not recovered",
                      recorder->path);
     }
-    rc = rc == 0 ? 0 : tact_ring_file_in_private_memory(&recorder->rings, &sizes);
+    rc = rc == 0 ? 0 : tact_ring_file_create_in_private_memory(&recorder->rings, &sizes);
     if (rc == 0 && recorder->options.ring_pressures > 0) {
         rc = tact_ring_create(&recorder->pressures, recorder->options.ring_pressures,
                               sizeof(struct tact_ring_pressure), 0);
@@ -129,11 +130,11 @@ static int open_recorder_part(struct tact_recorder_part *recorder,
                               const struct tact_recorder_content *content, bool *made,
                               struct tact_error *err)
 {
-    int64_t now = clock_ns(CLOCK_MONOTONIC);
+    int64_t now = read_clock_ns(CLOCK_MONOTONIC);
     int64_t anchor = recorder->options.wall_anchor_ns;
 
     if (anchor == 0) {
-        anchor = clock_ns(CLOCK_REALTIME) - now;
+        anchor = read_clock_ns(CLOCK_REALTIME) - now;
     }
     recorder->path = tact_log_part_path(recorder->owner->path, recorder->number);
     if (!recorder->path) {
@@ -178,7 +179,7 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->options = owner->options;
     part->messages = owner->messages;
     part->event_queue_tail = &part->queue;
-    part->synced_ns = clock_ns(CLOCK_MONOTONIC);
+    part->synced_ns = read_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
     bool made = false;
     int rc = open_recorder_part(part, content, &made, err);
@@ -235,9 +236,10 @@ static int push_event_to_ring(struct tact_recorder_part *recorder, int ring, uin
 }
 
 static int queue_long_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
-                            const char *name, size_t name_size, const char *text, size_t text_size)
+                            const char *name, size_t event_name_bytes, const char *text,
+                            size_t text_size)
 {
-    struct tact_queued_event *event = malloc(sizeof *event + name_size + text_size);
+    struct tact_queued_event *event = malloc(sizeof *event + event_name_bytes + text_size);
 
     if (!event) {
         return -ENOMEM;
@@ -245,8 +247,8 @@ static int queue_long_event(struct tact_recorder_part *recorder, uint64_t tick, 
     event->next = NULL;
     event->tick = tick;
     event->stamp_ns = stamp_ns;
-    memcpy(event->name, name, name_size);
-    event->text = memcpy(event->name + name_size, text, text_size);
+    memcpy(event->name, name, event_name_bytes);
+    event->text = memcpy(event->name + event_name_bytes, text, text_size);
     *recorder->event_queue_tail = event;
     recorder->event_queue_tail = &event->next;
     return 0;
@@ -255,10 +257,10 @@ static int queue_long_event(struct tact_recorder_part *recorder, uint64_t tick, 
 int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
                              const char *name, const char *text)
 {
-    size_t name_size = strlen(name) + 1, text_size = strlen(text) + 1;
+    size_t event_name_bytes = strlen(name) + 1, text_size = strlen(text) + 1;
     int rc = -ENOBUFS;
 
-    if (name_size + text_size > MAX_QUEUED_EVENT_BYTES) {
+    if (event_name_bytes + text_size > MAX_QUEUED_EVENT_BYTES) {
         return -EMSGSIZE;
     }
     pthread_mutex_lock(&recorder->lock);
@@ -266,12 +268,12 @@ int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick,
         pthread_mutex_unlock(&recorder->lock);
         return -EAGAIN;
     }
-    if (!recorder->queue && name_size <= TACT_RECORDER_EVENT_NAME &&
+    if (!recorder->queue && event_name_bytes <= TACT_RECORDER_EVENT_NAME &&
         text_size <= TACT_RECORDER_EVENT_TEXT) {
         rc = push_event_to_ring(recorder, TACT_RING_ASYNC_EVENTS, tick, stamp_ns, name, text);
     }
     if (rc != 0) {
-        rc = queue_long_event(recorder, tick, stamp_ns, name, name_size, text, text_size);
+        rc = queue_long_event(recorder, tick, stamp_ns, name, event_name_bytes, text, text_size);
     }
     pthread_mutex_unlock(&recorder->lock);
     return rc;

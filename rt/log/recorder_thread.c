@@ -50,12 +50,13 @@ static void open_next_part(struct tact_recorder_part *part)
     const struct tact_recorder_options *o = &part->options;
     struct tact_recorder_part *next = NULL;
     struct tact_error err = {0};
-    bool full = (o->split_bytes > 0 && tact_mcap_writer_offset(part->writer) >= o->split_bytes) ||
-                (o->split_ns > 0 && part->report.records > 0 &&
-                 part->chunk_stamp_ns - part->first_stamp_ns >= o->split_ns);
+    bool full =
+        (o->split_bytes > 0 && tact_mcap_writer_offset(part->writer) >= o->split_bytes) ||
+        (o->split_ns > 0 && part->report.records > 0 &&
+         part->chunk_first_record_stamp_ns - part->part_first_record_stamp_ns >= o->split_ns);
 
     if (!full || part->is_next_part_opened || part->report.error != 0 ||
-        !part->had_directory_entry) {
+        !part->had_file_name_when_opened) {
         return;
     }
     part->is_next_part_opened = true;
@@ -79,18 +80,19 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     }
     tact_ring_file_write_mark(&recorder->rings, tact_mcap_writer_offset(recorder->writer), next);
     if (tact_mcap_writer_flush(recorder->writer) == 0) {
-        recorder->report.records += recorder->pending_records;
-        recorder->report.events += recorder->pending_events;
-        recorder->report.pressures += recorder->pending_pressures;
-        recorder->report.polygons_left_out += recorder->pending_polygons_left_out;
+        recorder->report.records += recorder->open_chunk_record_count;
+        recorder->report.events += recorder->open_chunk_event_count;
+        recorder->report.pressures += recorder->open_chunk_pressure_count;
+        recorder->report.polygons_left_out += recorder->open_chunk_omitted_polygon_count;
     } else {
-        recorder->report.discarded +=
-            recorder->pending_records + recorder->pending_events + recorder->pending_pressures;
+        recorder->report.discarded += recorder->open_chunk_record_count +
+                                      recorder->open_chunk_event_count +
+                                      recorder->open_chunk_pressure_count;
     }
-    recorder->pending_records = 0;
-    recorder->pending_events = 0;
-    recorder->pending_pressures = 0;
-    recorder->pending_polygons_left_out = 0;
+    recorder->open_chunk_record_count = 0;
+    recorder->open_chunk_event_count = 0;
+    recorder->open_chunk_pressure_count = 0;
+    recorder->open_chunk_omitted_polygon_count = 0;
     release_written_elements(recorder);
     if (recorder->options.sync_ns > 0 &&
         now_ns() - recorder->synced_ns >= recorder->options.sync_ns) {
@@ -105,7 +107,9 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
 
 static bool is_chunk_empty(const struct tact_recorder_part *recorder)
 {
-    return recorder->pending_records + recorder->pending_events + recorder->pending_pressures == 0;
+    return recorder->open_chunk_record_count + recorder->open_chunk_event_count +
+               recorder->open_chunk_pressure_count ==
+           0;
 }
 
 /* Whether the open chunk is due to be written: before the ring is full. */
@@ -121,7 +125,7 @@ static bool is_chunk_due(const struct tact_recorder_part *recorder)
     return full;
 }
 
-void tact_recorder_drop_element(struct tact_recorder_part *recorder, int ring)
+void tact_recorder_discard_oldest_element(struct tact_recorder_part *recorder, int ring)
 {
     recorder->unflushed_element_count[ring]++;
     if (is_chunk_empty(recorder)) {
@@ -145,18 +149,19 @@ void tact_recorder_write_tick(struct tact_recorder_part *recorder, const struct 
     if (is_chunk_empty(recorder)) {
         recorder->chunk_opened_ns = now_ns();
     }
-    if (recorder->pending_records == 0) {
-        recorder->chunk_stamp_ns = record->stamp_ns;
+    if (recorder->open_chunk_record_count == 0) {
+        recorder->chunk_first_record_stamp_ns = record->stamp_ns;
     }
-    if (recorder->report.records + recorder->pending_records == 0) {
-        recorder->first_stamp_ns = record->stamp_ns;
+    if (recorder->report.records + recorder->open_chunk_record_count == 0) {
+        recorder->part_first_record_stamp_ns = record->stamp_ns;
     }
     tact_encode_record(&recorder->encoder, record);
-    recorder->pending_records++;
+    recorder->open_chunk_record_count++;
     recorder->unflushed_element_count[TACT_RING_TICKS]++;
     /* unsigned: a stamp that steps back ends the chunk too */
-    if (is_chunk_due(recorder) || (uint64_t)record->stamp_ns - (uint64_t)recorder->chunk_stamp_ns >=
-                                      (uint64_t)recorder->options.chunk_ns) {
+    if (is_chunk_due(recorder) ||
+        (uint64_t)record->stamp_ns - (uint64_t)recorder->chunk_first_record_stamp_ns >=
+            (uint64_t)recorder->options.chunk_ns) {
         tact_recorder_flush(recorder);
     }
 }
@@ -170,7 +175,7 @@ static void encode_event(struct tact_recorder_part *recorder, uint64_t tick, int
     tact_utf8_repair(name);
     tact_utf8_repair(text);
     tact_encode_event(&recorder->encoder, tick, stamp_ns, name, text);
-    recorder->pending_events++;
+    recorder->open_chunk_event_count++;
 }
 
 void tact_recorder_write_event(struct tact_recorder_part *recorder, int ring,
@@ -243,8 +248,8 @@ static void append_pressure_maps(struct tact_recorder_part *recorder)
                 recorder->chunk_opened_ns = now_ns();
             }
             tact_encode_pressure(&recorder->encoder, from->tick, from->stamp_ns, &from->map);
-            recorder->pending_pressures++;
-            recorder->pending_polygons_left_out += from->map.left_out;
+            recorder->open_chunk_pressure_count++;
+            recorder->open_chunk_omitted_polygon_count += from->map.left_out;
         }
         tact_ring_release(recorder->pressures);
         if (is_chunk_due(recorder)) {
@@ -282,12 +287,12 @@ static void drain_rings_into_chunk(struct tact_recorder_part *recorder)
 }
 
 /* A deleted file exists as long as this process has it open, so recording continues. */
-static void check_file_still_has_name(struct tact_recorder_part *recorder)
+static void check_log_file_not_deleted(struct tact_recorder_part *recorder)
 {
     struct stat status;
 
-    recorder->link_checked_ns = now_ns();
-    if (!recorder->had_directory_entry || recorder->is_deletion_logged ||
+    recorder->file_name_checked_ns = now_ns();
+    if (!recorder->had_file_name_when_opened || recorder->is_deletion_logged ||
         fstat(recorder->fd, &status) != 0 || status.st_nlink > 0) {
         return;
     }
@@ -309,7 +314,7 @@ static void join_previous_part(struct tact_recorder_part *part)
     }
 }
 
-static void close_part_to_new_events(struct tact_recorder_part *part)
+static void stop_accepting_events_of_part(struct tact_recorder_part *part)
 {
     pthread_mutex_lock(&part->lock);
     part->closed = true;
@@ -360,8 +365,8 @@ void *tact_recorder_thread_main(void *argument)
                          "%s: the disk is too slow: ticks are missing from the log",
                          recorder->path);
         }
-        if (stop || now_ns() - recorder->link_checked_ns >= NS_PER_S) {
-            check_file_still_has_name(recorder);
+        if (stop || now_ns() - recorder->file_name_checked_ns >= NS_PER_S) {
+            check_log_file_not_deleted(recorder);
         }
         if (stop) {
             break;
@@ -369,7 +374,7 @@ void *tact_recorder_thread_main(void *argument)
         join_previous_part(recorder);
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     } while (true);
-    close_part_to_new_events(recorder);
+    stop_accepting_events_of_part(recorder);
     tact_recorder_part_finish(recorder);
     return NULL;
 }

@@ -15,23 +15,23 @@
 #include "mcap_internal.h"
 #include "recorder_internal.h"
 
-#define BLOCK 65536
-#define LOG_CHANGED "the log was changed after its recorder was killed"
+#define PREFIX_BLOCK_BYTES 65536
+#define LOG_CHANGED_TEXT "the log was changed after its recorder was killed"
 
 struct recovery {
     const char *path;
     struct tact_error *err;
     struct tact_recover_report report;
     struct tact_log *log; /* the log as it was opened */
-    struct tact_description description;
+    struct tact_session_description description;
     struct tact_recorder_part recorder; /* without a thread: writer, encoder, rings */
     bool prefix_damaged;       /* 1: the first bytes of the log, which identify it, are damaged */
-    bool has_rings;            /* the log's rings were found */
+    bool are_rings_found;      /* the log's rings were found */
     struct tact_bytes header;  /* expected record of the header, if the rings were found */
     uint32_t next[TACT_RINGS]; /* index of the first ring element that is not in the file */
     uint32_t lost[TACT_RINGS]; /* number of elements before it that neither file nor ring has */
     uint64_t lost_last;        /* tick number of the last lost tick */
-    struct tact_mcap_range *damaged; /* damaged ranges that will be covered or rewritten */
+    struct tact_mcap_byte_range *damaged; /* damaged ranges that will be covered or rewritten */
     size_t damaged_count;
     uint64_t end; /* end of the usable part of the file */
 };
@@ -60,15 +60,16 @@ static int open_damaged_log(struct recovery *r)
  * bytes and header are the same in all logs of a version, and may be damaged. */
 static int compare_log_prefix(const struct recovery *r, bool *same)
 {
-    const struct tact_description *d = &r->description;
-    uint8_t block[BLOCK];
+    const struct tact_session_description *d = &r->description;
+    uint8_t block[PREFIX_BLOCK_BYTES];
     uint32_t crc = 0;
     uint64_t at = 0;
 
     *same = false;
-    while (at < d->prefix_bytes) {
-        uint64_t left = d->prefix_bytes - at;
-        ssize_t n = pread(r->recorder.fd, block, left < BLOCK ? (size_t)left : BLOCK, (off_t)at);
+    while (at < d->log_prefix_bytes) {
+        uint64_t left = d->log_prefix_bytes - at;
+        ssize_t n = pread(r->recorder.fd, block,
+                          left < PREFIX_BLOCK_BYTES ? (size_t)left : PREFIX_BLOCK_BYTES, (off_t)at);
         if (n < 0) {
             return -errno;
         }
@@ -85,7 +86,7 @@ static int compare_log_prefix(const struct recovery *r, bool *same)
         crc = tact_crc32(crc, block + known, (size_t)n - known);
         at += (uint64_t)n;
     }
-    *same = crc == d->prefix_crc;
+    *same = crc == d->log_prefix_crc;
     return 0;
 }
 
@@ -104,10 +105,10 @@ static bool is_valid_tick_size(const struct tact_ring_sizes *sizes,
 static int read_ring_description(struct recovery *r)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
-    struct tact_description *d = &r->description;
+    struct tact_session_description *d = &r->description;
     bool same;
 
-    int rc = tact_description_read(rings->session, d);
+    int rc = tact_session_description_read(rings->session, d);
     if (rc != 0) {
         return refuse_log(r, "the rings of its recorder are of another version, or damaged");
     }
@@ -115,7 +116,7 @@ static int read_ring_description(struct recovery *r)
     if (r->header.failed) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
-    r->has_rings = true;
+    r->are_rings_found = true;
     if (!is_valid_tick_size(&rings->sizes, &d->encoder) ||
         rings->sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
         rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
@@ -125,11 +126,11 @@ static int read_ring_description(struct recovery *r)
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
-    /* Damage there: the mark of the last chunk identifies the rings instead, see find_ring_start().
+    /* Damaged: the mark of the last chunk identifies the rings instead: find_unlogged_elements().
      */
-    r->prefix_damaged = !same && r->log->skipped_count + r->log->damage_cover_count > 0 &&
-                        r->log->state.damage_at < d->prefix_bytes;
-    return same || r->prefix_damaged ? 0 : refuse_log(r, LOG_CHANGED);
+    r->prefix_damaged = !same && r->log->skipped_range_count + r->log->damage_cover_count > 0 &&
+                        r->log->state.damage_at < d->log_prefix_bytes;
+    return same || r->prefix_damaged ? 0 : refuse_log(r, LOG_CHANGED_TEXT);
 }
 
 static int open_rings_of_log(struct recovery *r, const char *folder)
@@ -152,7 +153,7 @@ static int open_rings_of_log(struct recovery *r, const char *folder)
 
 /* The mark of the last chunk states the next element of each ring. If that chunk is damaged, ticks
  * are counted in the file, and events start after the last released one. */
-static void find_ring_start(struct recovery *r)
+static void find_unlogged_elements(struct recovery *r)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
     const struct tact_log *log = r->log;
@@ -164,7 +165,7 @@ static void find_ring_start(struct recovery *r)
     }
     for (int which = 0; which < 2 && log->chunk_count > 0; which++) {
         const struct tact_ring_mark *mark = &rings->marks[which];
-        if (mark->chunk_at != log->chunks[log->chunk_count - 1].at ||
+        if (mark->chunk_file_offset != log->chunks[log->chunk_count - 1].at ||
             mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_is_mark_valid(rings, which)) {
             continue;
         }
@@ -177,7 +178,7 @@ static void find_ring_start(struct recovery *r)
 }
 
 /* If a ring's counter is invalid, its elements are counted as far as they are valid. */
-static uint32_t committed_count(struct recovery *r, int ring, bool *damaged)
+static uint32_t committed_element_count(struct recovery *r, int ring, bool *damaged)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
     uint32_t capacity = tact_ring_capacity(rings->rings[ring]);
@@ -199,7 +200,7 @@ static uint32_t committed_count(struct recovery *r, int ring, bool *damaged)
 }
 
 /* Tick number of a ring element that is valid; else 0. */
-static uint64_t ring_tick(struct recovery *r, uint32_t index)
+static uint64_t tick_of_ring_element(struct recovery *r, uint32_t index)
 {
     const struct tact_record *record =
         tact_ring_file_element(&r->recorder.rings, TACT_RING_TICKS, index);
@@ -212,11 +213,11 @@ static bool is_valid_element(struct recovery *r, int ring, uint32_t index)
     const struct tact_log_state *state = &r->log->state;
 
     return tact_ring_file_element(&r->recorder.rings, ring, index) &&
-           (ring != TACT_RING_TICKS || state->ticks == 0 || ring_tick(r, index) > state->last_tick);
+           (ring != TACT_RING_TICKS || state->ticks == 0 ||
+            tick_of_ring_element(r, index) > state->last_tick);
 }
 
-/* Elements that were written and released, and whose chunk is damaged at the end of the file, are
- * still in the ring until they are overwritten. */
+/* Released elements whose chunk is damaged at the end of the file are in the ring until reused. */
 static int reclaim_released_elements(struct recovery *r, int ring)
 {
     struct tact_ring *from = r->recorder.rings.rings[ring];
@@ -238,14 +239,14 @@ static int reclaim_released_elements(struct recovery *r, int ring)
     r->lost[ring] = first - r->next[ring];
     r->next[ring] = first;
     if (ring == TACT_RING_TICKS) {
-        r->lost_last = is_valid_element(r, ring, first) ? ring_tick(r, first) - 1
+        r->lost_last = is_valid_element(r, ring, first) ? tick_of_ring_element(r, first) - 1
                                                         : r->log->state.last_tick + r->lost[ring];
     }
     return 0;
 }
 
 /* Number of whole chunks after damage that exceeded the search of tact_log_find_next_record(). */
-static int count_chunks_after_damage(const struct recovery *r, uint64_t from, bool *follow)
+static int count_chunks_after_damage(const struct recovery *r, uint64_t from, bool *chunk_found)
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
@@ -254,17 +255,17 @@ static int count_chunks_after_damage(const struct recovery *r, uint64_t from, bo
     uint8_t *bytes = malloc(left ? left : 1);
     int rc = bytes ? tact_mcap_read_at(r->recorder.fd, from, bytes, left) : -ENOMEM;
 
-    *follow = false;
+    *chunk_found = false;
     tact_mcap_reader_start(&file, r->recorder.fd, r->log->file.size);
-    for (uint64_t at = 1; rc == 0 && !*follow && at + TACT_MCAP_RECORD_HEAD < left; at++) {
+    for (uint64_t at = 1; rc == 0 && !*chunk_found && at + TACT_MCAP_RECORD_HEADER < left; at++) {
         uint64_t length;
         memcpy(&length, bytes + at + 1, sizeof length);
-        if (bytes[at] != TACT_MCAP_CHUNK || length > left - at - TACT_MCAP_RECORD_HEAD) {
+        if (bytes[at] != TACT_MCAP_CHUNK || length > left - at - TACT_MCAP_RECORD_HEADER) {
             continue;
         }
         file.offset = from + at;
-        *follow = tact_mcap_reader_next(&file, &record) == 0 &&
-                  tact_mcap_parse_chunk(record.content, &unpacked) == 0;
+        *chunk_found = tact_mcap_reader_next(&file, &record) == 0 &&
+                       tact_mcap_parse_chunk(record.content, &unpacked) == 0;
     }
     free(bytes);
     tact_bytes_free(&file.buffer);
@@ -283,32 +284,32 @@ static bool is_closed(const struct recovery *r)
            memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) == 0;
 }
 
-/* A kill truncates the file. Other damage is covered if the log has no end; a closed log is not
- * changed. */
+/* A kill truncates the file. Other damage is covered; a log that has its end is not changed. */
 static int check_damaged_ranges(struct recovery *r)
 {
     const struct tact_log *log = r->log;
     const struct tact_log_state *state = &log->state;
-    bool follow = false;
+    bool chunk_found = false;
 
-    if (is_closed(r) && (log->skipped_count > 0 || (log->data_end_at == 0 && !log->is_truncated))) {
+    if (is_closed(r) &&
+        (log->skipped_range_count > 0 || (log->data_end_offset == 0 && !log->is_truncated))) {
         return tact_error_set(r->err, -EBADMSG,
                               "the log is damaged at byte %" PRIu64
                               ", which a killed recorder does not explain: %s; it is read without "
                               "that part, and nothing was changed",
                               state->damage_at, state->why);
     }
-    if (log->data_end_at > 0) {
+    if (log->data_end_offset > 0) {
         return 0;
     }
-    if (state->file_bytes - log->intact_end > 2 * TACT_MCAP_CHUNK_LIMIT) {
+    if (state->file_bytes - log->last_intact_offset > 2 * TACT_MCAP_CHUNK_LIMIT) {
         return refuse_log(r, "more than one write is damaged at the end of the log");
     }
-    int rc = count_chunks_after_damage(r, log->intact_end, &follow);
+    int rc = count_chunks_after_damage(r, log->last_intact_offset, &chunk_found);
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
-    return follow ? refuse_log(r, "too much of the log is damaged in its middle") : 0;
+    return chunk_found ? refuse_log(r, "too much of the log is damaged in its middle") : 0;
 }
 
 /* Whether damage at the end stays in the file: not if a kill truncated it or the rings have its
@@ -319,30 +320,30 @@ static bool must_keep_damaged_end(const struct recovery *r)
     bool lost =
         r->lost[TACT_RING_TICKS] + r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_ASYNC_EVENTS] > 0;
 
-    if (log->data_end_at > 0) {
+    if (log->data_end_offset > 0) {
         return false;
     }
-    return lost ? !log->gap.ticks || !log->gap.events : !log->is_truncated && !r->has_rings;
+    return lost ? !log->gap.ticks || !log->gap.events : !log->is_truncated && !r->are_rings_found;
 }
 
 static int list_damaged_ranges(struct recovery *r)
 {
     const struct tact_log *log = r->log;
 
-    r->end = log->data_end_at > 0 ? log->data_end_at : log->intact_end;
-    r->damaged = malloc((log->skipped_count + 1) * sizeof *r->damaged);
+    r->end = log->data_end_offset > 0 ? log->data_end_offset : log->last_intact_offset;
+    r->damaged = malloc((log->skipped_range_count + 1) * sizeof *r->damaged);
     if (!r->damaged) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
-    if (log->skipped_count > 0) {
-        memcpy(r->damaged, log->skipped, log->skipped_count * sizeof *r->damaged);
+    if (log->skipped_range_count > 0) {
+        memcpy(r->damaged, log->skipped, log->skipped_range_count * sizeof *r->damaged);
     }
-    r->damaged_count = log->skipped_count;
+    r->damaged_count = log->skipped_range_count;
     if (must_keep_damaged_end(r)) {
-        if (log->file.size - r->end < TACT_MCAP_COVER_MIN) {
+        if (log->file.size - r->end < TACT_MCAP_MIN_DAMAGE_COVER_BYTES) {
             return refuse_log(r, "ticks that had been written are missing from the log");
         }
-        r->damaged[r->damaged_count++] = (struct tact_mcap_range){r->end, log->file.size};
+        r->damaged[r->damaged_count++] = (struct tact_mcap_byte_range){r->end, log->file.size};
         r->end = log->file.size;
     }
     return 0;
@@ -371,13 +372,13 @@ static void append_elements(struct recovery *r, int ring, uint64_t *added, uint6
 {
     struct tact_recorder_part *recorder = &r->recorder;
     bool damaged;
-    uint32_t count = committed_count(r, ring, &damaged);
+    uint32_t count = committed_element_count(r, ring, &damaged);
 
     r->report.counters_damaged = r->report.counters_damaged || damaged;
     for (uint32_t i = 0; i < count; i++) {
         const void *content = tact_ring_file_element(&recorder->rings, ring, r->next[ring] + i);
         if (!content) {
-            tact_recorder_drop_element(recorder, ring);
+            tact_recorder_discard_oldest_element(recorder, ring);
             ++*lost;
             continue;
         }
@@ -397,7 +398,7 @@ static void report_damage_as_text(struct recovery *r)
     struct tact_recover_report *report = &r->report;
     uint32_t lost_ticks_at_end = r->lost[TACT_RING_TICKS];
 
-    report->bytes_covered = tact_mcap_writer_covered_bytes(r->recorder.writer);
+    report->bytes_covered = tact_mcap_writer_damage_cover_bytes(r->recorder.writer);
     if (report->bytes_covered == 0) {
         return;
     }
@@ -452,7 +453,7 @@ static int finish_recovered_log(struct recovery *r)
     struct tact_recover_report *report = &r->report;
 
     int rc = tact_mcap_writer_resume(recorder->writer);
-    if (rc == 0 && r->has_rings) {
+    if (rc == 0 && r->are_rings_found) {
         for (int i = 0; i < TACT_RINGS; i++) {
             struct tact_ring *ring = recorder->rings.rings[i];
             tact_ring_release_many(ring, r->next[i] - tact_ring_tail(ring));
@@ -483,11 +484,11 @@ static int finish_recovered_log(struct recovery *r)
 static int resume_log_writer(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
-    struct tact_mcap_reopen from = {
+    struct tact_mcap_unfinished_file from = {
         .fd = fcntl(recorder->fd, F_DUPFD_CLOEXEC, 0),
         .end = r->end,
-        .zstd_level = r->has_rings ? r->description.options.zstd_level : 1,
-        .definitions = r->description.definitions,
+        .zstd_level = r->are_rings_found ? r->description.options.zstd_level : 1,
+        .schema_and_channel_records = r->description.schema_and_channel_records,
         .header = {r->header.data, r->header.size},
         .damaged = r->damaged,
         .damaged_count = r->damaged_count,
@@ -505,12 +506,12 @@ static int resume_log_writer(struct recovery *r)
     }
     r->report.bytes_cut = r->log->file.size - from.end;
     report_damage_as_text(r);
-    if (!r->has_rings) {
+    if (!r->are_rings_found) {
         return 0;
     }
     recorder->encoder = r->description.encoder;
     r->description.encoder = (struct tact_encoder){0};
-    recorder->encoder.sink = tact_mcap_sink(recorder->writer);
+    recorder->encoder.message_sink = tact_mcap_sink(recorder->writer);
     recorder->options = r->description.options;
     recorder->options.sync_ns = 0;
     int count = tact_mcap_writer_channels(recorder->writer);
@@ -533,9 +534,9 @@ static int run_recovery(struct recovery *r, const char *folder)
     state = &r->log->state;
     r->report.ticks = state->ticks;
     r->report.events = state->events;
-    if (r->has_rings) {
-        find_ring_start(r);
-        more = committed_count(r, TACT_RING_TICKS, &damaged) > 0;
+    if (r->are_rings_found) {
+        find_unlogged_elements(r);
+        more = committed_element_count(r, TACT_RING_TICKS, &damaged) > 0;
     }
     r->report.was_complete = r->log->closed;
     if (r->log->closed && !more) {
@@ -544,15 +545,15 @@ static int run_recovery(struct recovery *r, const char *folder)
         return 0;
     }
     rc = check_damaged_ranges(r);
-    if (rc == 0 && !r->has_rings && r->log->tick_channel < 0) {
+    if (rc == 0 && !r->are_rings_found && r->log->tick_channel < 0) {
         rc = tact_error_set(
             r->err, -ENODATA,
             "nothing was recorded: it contains no tick, and its recorder left no ticks in memory");
     }
     if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0)) {
-        rc = refuse_log(r, LOG_CHANGED);
+        rc = refuse_log(r, LOG_CHANGED_TEXT);
     }
-    if (rc == 0 && r->has_rings) {
+    if (rc == 0 && r->are_rings_found) {
         rc = check_rings_match_log(r);
     }
     if (rc == 0) {
@@ -576,12 +577,12 @@ int tact_log_recover(const char *path, const char *ring_folder, struct tact_reco
     r->path = path;
     r->err = err;
     r->recorder.fd = -1;
-    struct tact_sigxfsz_mask signal = tact_sigxfsz_block();
+    struct tact_sigxfsz_mask saved_signal_mask = tact_sigxfsz_block();
     int rc = run_recovery(r, ring_folder ? ring_folder : TACT_RING_FILE_FOLDER);
     if (r->recorder.writer) {
         tact_mcap_writer_abandon(r->recorder.writer);
     }
-    tact_sigxfsz_restore(&signal);
+    tact_sigxfsz_restore(&saved_signal_mask);
     tact_ring_file_close(&r->recorder.rings, rc != 0 && rc != -ENODATA);
     tact_encoder_free(&r->recorder.encoder);
     tact_encoder_free(&r->description.encoder);

@@ -18,9 +18,9 @@
 #define RING_FILE_MAGIC UINT64_C(0x33474e5254434154) /* "TACTRNG3", written last */
 #define TMPFS_MAGIC_NUMBER UINT32_C(0x01021994)
 #define CHUNK_MARKS_FILE_OFFSET 256
-#define SESSION_FILE_OFFSET 512
+#define SESSION_DESCRIPTION_FILE_OFFSET 512
 #define RING_ELEMENT_ALIGNMENT_BYTES 64
-#define MAX_SESSION_BYTES (UINT32_C(64) << 20)
+#define MAX_SESSION_DESCRIPTION_BYTES (UINT32_C(64) << 20)
 #define MAX_CONTENT_BYTES (UINT32_C(16) << 20)
 #define MAX_RING_CAPACITY (UINT32_C(1) << 24)
 
@@ -35,7 +35,8 @@ struct head {
 
 _Static_assert(sizeof(struct head) <= CHUNK_MARKS_FILE_OFFSET,
                "the marks are directly after the header");
-_Static_assert(CHUNK_MARKS_FILE_OFFSET + 2 * sizeof(struct tact_ring_mark) <= SESSION_FILE_OFFSET,
+_Static_assert(CHUNK_MARKS_FILE_OFFSET + 2 * sizeof(struct tact_ring_mark) <=
+                   SESSION_DESCRIPTION_FILE_OFFSET,
                "then the description");
 
 #if defined(__x86_64__)
@@ -79,7 +80,8 @@ static bool is_list_size_valid(const struct tact_ring_sizes *sizes)
 }
 
 /* Number of bytes in use of a ring element's content; 0 if its list has an invalid count. */
-static size_t used_content_bytes(const struct tact_ring_sizes *sizes, int ring, const void *content)
+static size_t ring_element_used_bytes(const struct tact_ring_sizes *sizes, int ring,
+                                      const void *content)
 {
     double count;
 
@@ -97,10 +99,11 @@ static size_t used_content_bytes(const struct tact_ring_sizes *sizes, int ring, 
 /* Computes the size of the ring file; 0 if a size is invalid. */
 static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_description_bytes)
 {
-    if (session_description_bytes > MAX_SESSION_BYTES) {
+    if (session_description_bytes > MAX_SESSION_DESCRIPTION_BYTES) {
         return 0;
     }
-    size_t bytes = round_up_to_element_alignment(SESSION_FILE_OFFSET + session_description_bytes);
+    size_t bytes =
+        round_up_to_element_alignment(SESSION_DESCRIPTION_FILE_OFFSET + session_description_bytes);
     for (int i = 0; i < TACT_RINGS; i++) {
         if (sizes->capacity[i] < 1 || sizes->capacity[i] > MAX_RING_CAPACITY ||
             sizes->content[i] < 8 || sizes->content[i] > MAX_CONTENT_BYTES ||
@@ -140,7 +143,7 @@ static int locate_rings_in_file(struct tact_ring_file *file, size_t session_desc
 {
     unsigned char *at =
         (unsigned char *)file->memory +
-        round_up_to_element_alignment(SESSION_FILE_OFFSET + session_description_bytes);
+        round_up_to_element_alignment(SESSION_DESCRIPTION_FILE_OFFSET + session_description_bytes);
     int rc = 0;
 
     file->marks =
@@ -225,7 +228,7 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
         return rc;
     }
     struct head *head = ring_file_head(file);
-    unsigned char *description = (unsigned char *)file->memory + SESSION_FILE_OFFSET;
+    unsigned char *description = (unsigned char *)file->memory + SESSION_DESCRIPTION_FILE_OFFSET;
     if (session->size > 0) {
         memcpy(description, session->data, session->size);
     }
@@ -238,8 +241,8 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
     return 0;
 }
 
-int tact_ring_file_in_private_memory(struct tact_ring_file *file,
-                                     const struct tact_ring_sizes *sizes)
+int tact_ring_file_create_in_private_memory(struct tact_ring_file *file,
+                                            const struct tact_ring_sizes *sizes)
 {
     *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, 0)};
     int rc = file->bytes == 0 ? -EINVAL : map_ring_file(file, -1, MAP_PRIVATE | MAP_ANONYMOUS);
@@ -276,8 +279,9 @@ static int check_ring_file_head(struct tact_ring_file *file, struct tact_error *
             "the rings of its recorder in %s are truncated or damaged; nothing was changed",
             file->path);
     }
-    file->session = (struct tact_span){(unsigned char *)file->memory + SESSION_FILE_OFFSET,
-                                       head->session_description_bytes};
+    file->session =
+        (struct tact_span){(unsigned char *)file->memory + SESSION_DESCRIPTION_FILE_OFFSET,
+                           head->session_description_bytes};
     if (ring_head_checksum(file) != head->crc) {
         return tact_error_set(
             err, -EBADMSG,
@@ -305,7 +309,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     } else if (!S_ISREG(status.st_mode) ||
                (status.st_uid != log->st_uid && status.st_uid != geteuid())) {
         rc = tact_error_set(err, -EPERM, "%s belongs to another user", file->path);
-    } else if (status.st_size > 0 && status.st_size < SESSION_FILE_OFFSET) {
+    } else if (status.st_size > 0 && status.st_size < SESSION_DESCRIPTION_FILE_OFFSET) {
         rc = tact_error_set(err, -EBADMSG, "%s is truncated; nothing was changed", file->path);
     }
     file->bytes = rc == 0 ? (size_t)status.st_size : 0;
@@ -351,8 +355,8 @@ void tact_ring_file_commit(struct tact_ring_file *file, int ring)
     uint32_t index = tact_ring_head(to);
     uint64_t *element = tact_ring_slot(to, index);
 
-    element[0] =
-        tact_ring_checksum(index, element + 1, used_content_bytes(&file->sizes, ring, element + 1));
+    element[0] = tact_ring_checksum(index, element + 1,
+                                    ring_element_used_bytes(&file->sizes, ring, element + 1));
     tact_ring_commit(to);
 }
 
@@ -365,7 +369,7 @@ const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t 
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index)
 {
     const uint64_t *element = tact_ring_slot(file->rings[ring], index);
-    size_t used = used_content_bytes(&file->sizes, ring, element + 1);
+    size_t used = ring_element_used_bytes(&file->sizes, ring, element + 1);
     return used > 0 && element[0] == tact_ring_checksum(index, element + 1, used) ? element + 1
                                                                                   : NULL;
 }
@@ -375,10 +379,10 @@ static uint64_t compute_ring_mark_checksum(const struct tact_ring_mark *mark)
     return tact_ring_checksum(RING_FILE_MAGIC, mark, offsetof(struct tact_ring_mark, check));
 }
 
-void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
+void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
                                const uint32_t next[TACT_RINGS])
 {
-    struct tact_ring_mark mark = {.chunk_at = chunk_at};
+    struct tact_ring_mark mark = {.chunk_file_offset = chunk_file_offset};
 
     memcpy(mark.next, next, sizeof mark.next);
     mark.check = compute_ring_mark_checksum(&mark);

@@ -37,8 +37,8 @@ struct tact_ring_sizes {
 
 /** The elements that a chunk contains. */
 struct tact_ring_mark {
-    uint64_t chunk_at;         /* offset of the chunk in the log */
-    uint32_t next[TACT_RINGS]; /* index of the first ring element after the chunk */
+    uint64_t chunk_file_offset; /* offset of the chunk in the log */
+    uint32_t next[TACT_RINGS];  /* index of the first ring element after the chunk */
     uint32_t zero;
     uint64_t check;
 };
@@ -62,8 +62,8 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
                           bool *replaced);
 
 /** Creates rings in private memory, which ends with the process. @retval 0 or -ENOMEM */
-int tact_ring_file_in_private_memory(struct tact_ring_file *file,
-                                     const struct tact_ring_sizes *sizes);
+int tact_ring_file_create_in_private_memory(struct tact_ring_file *file,
+                                            const struct tact_ring_sizes *sizes);
 
 /** Opens the rings of a killed recorder of this log; not `finished` if it was killed while creating
  * them.
@@ -89,8 +89,8 @@ const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t 
 /** Content of the element with that index if it is valid, else NULL. */
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index);
 
-/** Stores a mark, before the chunk at file offset chunk_at is written. */
-void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
+/** Stores a mark, before the chunk at file offset chunk_file_offset is written. */
+void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
                                const uint32_t next[TACT_RINGS]);
 
 /** Whether the checksum of marks[which] is valid. */

@@ -160,7 +160,7 @@ static const char *const kind_names[] = {
     [TACT_FIELD_TIMING] = "timing",
 };
 
-static void put_field_lines(const struct tact_layout *layout, struct tact_bytes *out)
+static void put_schema_field_lines(const struct tact_layout *layout, struct tact_bytes *out)
 {
     char line[MAX_SCHEMA_LINE_BYTES];
 
@@ -182,11 +182,11 @@ static void put_field_lines(const struct tact_layout *layout, struct tact_bytes 
 void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
 {
     tact_put_bytes(out, tick_schema_heading, sizeof tick_schema_heading - 1);
-    put_field_lines(layout, out);
+    put_schema_field_lines(layout, out);
     if (layout->element) {
         tact_put_bytes(out, list_count_line, sizeof list_count_line - 1);
         tact_put_bytes(out, contact_schema_heading, sizeof contact_schema_heading - 1);
-        put_field_lines(layout->element, out);
+        put_schema_field_lines(layout->element, out);
     }
     tact_put_bytes(out, ROS_TIME_DEFINITION, sizeof ROS_TIME_DEFINITION - 1);
 }

@@ -108,12 +108,13 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
     }
     struct tact_topics *t = calloc(1, sizeof *t);
     if (t) {
-        const struct tact_message_sink sink = {t, store_topic_schema, store_topic_channel,
-                                               begin_stored_message, end_stored_message};
+        const struct tact_message_sink message_sink = {t, store_topic_schema, store_topic_channel,
+                                                       begin_stored_message, end_stored_message};
         if (content->shape_count > 0) {
             tact_encode_scene(content, &scene);
         }
-        rc = tact_encoder_init_topics(&t->encoder, sink, content, &scene, false, 1, wall_anchor_ns);
+        rc = tact_encoder_init_topics(&t->encoder, message_sink, content, &scene, false, 1,
+                                      wall_anchor_ns);
         tact_bytes_free(&scene);
         rc = rc ? rc : encode_scene_message(t);
     }

@@ -19,7 +19,7 @@ static int add_joint_link(struct model *m, int joint, int *parent, struct tact_p
     const double turn = j->is_prismatic ? 0.0 : -j->reference;
     double step[3], vector[3];
     struct tact_pose at = {{0.0}, {1.0, 0.0, 0.0, 0.0}}, moved = at, unique_name;
-    int number = MODEL_APPEND(m, links, j->line);
+    int number = MODEL_APPEND_ENTRY(m, links, j->line);
     if (number < 0) {
         return number;
     }

@@ -85,12 +85,12 @@ static void find_surface_center(const double *v, const uint32_t *t, size_t count
 /* Adds the products of inertia of one pyramid or triangle, with corners relative to the centre of
  * mass. */
 static void add_inertia_products(double inertia_products[9], const double *d, const double *e,
-                                 const double *f, double part_volume, double divisor)
+                                 const double *f, double pyramid_volume, double inertia_divisor)
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             inertia_products[3 * i + j] +=
-                part_volume / divisor *
+                pyramid_volume / inertia_divisor *
                 (2.0 * (d[i] * d[j] + e[i] * e[j] + f[i] * f[j]) + d[i] * e[j] + d[j] * e[i] +
                  d[i] * f[j] + d[j] * f[i] + e[i] * f[j] + e[j] * f[i]);
         }
@@ -107,12 +107,12 @@ static void integrate_triangles(enum model_mesh_mass_rule rule, const double *v,
     double sum = 0.0, center[3], inertia_products[9] = {0.0};
     *out = (struct model_mass){.mass = 0.0};
     for (size_t i = 0; i < count; i++) {
-        const double part_volume =
+        const double pyramid_volume =
             measure_mesh_pyramid(rule, v + 3 * t[3 * i], v + 3 * t[3 * i + 1], v + 3 * t[3 * i + 2],
                                  surface_center, center);
-        sum += part_volume;
-        tact_v3_axpy(out->center, 0.75 * part_volume, center);
-        tact_v3_axpy(out->center, 0.25 * part_volume, surface_center);
+        sum += pyramid_volume;
+        tact_v3_axpy(out->center, 0.75 * pyramid_volume, center);
+        tact_v3_axpy(out->center, 0.25 * pyramid_volume, surface_center);
     }
     if (!(sum > 0.0)) {
         return;
@@ -124,10 +124,10 @@ static void integrate_triangles(enum model_mesh_mass_rule rule, const double *v,
         for (int k = 0; k < 3; k++) {
             tact_v3_sub(corner[k], v + 3 * t[3 * i + (size_t)k], out->center);
         }
-        const double part_volume =
+        const double pyramid_volume =
             measure_mesh_pyramid(rule, corner[0], corner[1], corner[2], origin, center);
-        out->mass += part_volume;
-        add_inertia_products(inertia_products, corner[0], corner[1], corner[2], part_volume,
+        out->mass += pyramid_volume;
+        add_inertia_products(inertia_products, corner[0], corner[1], corner[2], pyramid_volume,
                              rule == MODEL_MASS_SHELL ? 12.0 : 20.0);
     }
     const double trace = inertia_products[0] + inertia_products[4] + inertia_products[8];
@@ -162,8 +162,8 @@ static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
     for (size_t i = 0; i < 3 * mesh->soup.vertex_count; i++) {
         mesh->soup.vertices[i] = (double)(float)mesh->soup.vertices[i] * mesh->scale[i % 3];
     }
-    const bool is_mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
-    for (size_t i = 0; is_mirrored && i < mesh->soup.triangle_count; i++) {
+    const bool is_mesh_mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
+    for (size_t i = 0; is_mesh_mirrored && i < mesh->soup.triangle_count; i++) {
         const uint32_t second = mesh->soup.triangles[3 * i + 1];
         mesh->soup.triangles[3 * i + 1] = mesh->soup.triangles[3 * i + 2];
         mesh->soup.triangles[3 * i + 2] = second;
@@ -173,8 +173,9 @@ static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
 }
 
 /* Notes a mesh whose mass differs from that of its enclosed volume. */
-static void note_mass_not_of_volume(struct model *m, const struct model_mesh *mesh,
-                                    const double center[3], const struct model_mass *found)
+static void note_mesh_mass_differs_from_volume(struct model *m, const struct model_mesh *mesh,
+                                               const double center[3],
+                                               const struct model_mass *found)
 {
     struct model_mass exact;
     integrate_triangles(MODEL_MASS_EXACT, mesh->soup.vertices, mesh->soup.triangles,
@@ -219,7 +220,7 @@ static int compute_mesh_mass(struct model *m, struct model_mesh *mesh, struct mo
             mesh->name);
     }
     if (mesh->rule == MODEL_MASS_LEGACY) {
-        note_mass_not_of_volume(m, mesh, center, out);
+        note_mesh_mass_differs_from_volume(m, mesh, center, out);
     }
     return 0;
 }
@@ -290,7 +291,7 @@ static int add_geom_mass(struct model *m, const struct model_geom *g, struct mod
 }
 
 /* The body to whose mass a shape is added; NULL where the file gives the body's mass. */
-static struct model_body *body_to_add_mass(struct model *m, const struct model_geom *g)
+static struct model_body *body_receiving_geom_mass(struct model *m, const struct model_geom *g)
 {
     struct model_body *body = &m->bodies.at[g->body];
     return g->adds_to_body_mass && !body->has_mass_in_file && g->body ? body : NULL;
@@ -317,13 +318,13 @@ int tact_model_compute_masses(struct model *m)
     double total = 0.0;
     for (size_t i = 0; i < m->geoms.count;
          i++) { /* first clears the masses that are computed from shapes */
-        struct model_body *body = body_to_add_mass(m, &m->geoms.at[i]);
+        struct model_body *body = body_receiving_geom_mass(m, &m->geoms.at[i]);
         if (body) {
             body->mass = (struct model_mass){.mass = 0.0};
         }
     }
     for (size_t i = 0; i < m->geoms.count; i++) {
-        struct model_body *body = body_to_add_mass(m, &m->geoms.at[i]);
+        struct model_body *body = body_receiving_geom_mass(m, &m->geoms.at[i]);
         int rc = body ? add_geom_mass(m, &m->geoms.at[i], &body->mass) : 0;
         if (rc) {
             return rc;
@@ -331,7 +332,7 @@ int tact_model_compute_masses(struct model *m)
     }
     for (size_t i = 1; i < m->bodies.count; i++) {
         struct model_mass *mass = &m->bodies.at[i].mass;
-        mass->mass = tact_max(mass->mass, m->min_mass);
+        mass->mass = tact_max(mass->mass, m->min_body_mass);
         total += mass->mass;
     }
     for (size_t i = 1; m->total_mass > 0.0 && total > 0.0 && i < m->bodies.count; i++) {

@@ -6,14 +6,15 @@
 #include "rt/model/mjcf_internal.h"
 
 /* Reads a true or false attribute. */
-static int read_boolean_attribute(struct mjcf *r, const xmlNode *node, const char *name, bool *out)
+static int read_boolean_attribute(struct mjcf_reader *r, const xmlNode *node, const char *name,
+                                  bool *out)
 {
     int word = tact_xml_read_word(r->model, node, name, "false true");
     *out = word >= 0 ? word : *out;
     return word < -1 ? word : 0;
 }
 
-static int read_euler_sequence(struct mjcf *r, const xmlNode *node)
+static int read_euler_sequence(struct mjcf_reader *r, const xmlNode *node)
 {
     const char *sequence = tact_xml_read_text(r->model, node, "eulerseq");
     if (sequence && (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3)) {
@@ -22,17 +23,17 @@ static int read_euler_sequence(struct mjcf *r, const xmlNode *node)
             "compiler: eulerseq=\"%.20s\": expected three of x, y, z, X, Y, Z", sequence);
     }
     if (sequence) {
-        memcpy(r->euler, sequence, 3);
+        memcpy(r->euler_sequence, sequence, 3);
     }
     return 0;
 }
 
 /* Refuses compiler options that are only supported at their default. */
-static int check_compiler_defaults(struct mjcf *r, const xmlNode *node)
+static int check_compiler_defaults(struct mjcf_reader *r, const xmlNode *node)
 {
     double inertia = 0.0;
-    bool balances_inertia = false, global = false, exact = false;
-    int rc = read_boolean_attribute(r, node, "balanceinertia", &balances_inertia);
+    bool balance_inertia_requested = false, global = false, exact = false;
+    int rc = read_boolean_attribute(r, node, "balanceinertia", &balance_inertia_requested);
     rc = rc ? rc : read_boolean_attribute(r, node, "exactmeshinertia", &exact);
     int coordinate = rc ? -1 : tact_xml_read_word(r->model, node, "coordinate", "local global");
     int n = rc ? 0 : tact_xml_read_numbers(r->model, node, "boundinertia", &inertia, 1, 1);
@@ -43,16 +44,16 @@ static int check_compiler_defaults(struct mjcf *r, const xmlNode *node)
     if (exact) { /* before MuJoCo 3.2: inertia="exact" for all meshes */
         r->classes.at[0].mesh.rule = MODEL_MASS_EXACT;
     }
-    return balances_inertia || global || inertia != 0.0
+    return balance_inertia_requested || global || inertia != 0.0
                ? tact_model_report_error(r->model, tact_xml_node_line(node),
                                          "compiler: %s is not supported",
-                                         balances_inertia ? "balanceinertia"
-                                         : global         ? "coordinate=\"global\""
-                                                          : "boundinertia")
+                                         balance_inertia_requested ? "balanceinertia"
+                                         : global                  ? "coordinate=\"global\""
+                                                                   : "boundinertia")
                : 0;
 }
 
-static int read_compiler(struct mjcf *r, const xmlNode *node)
+static int read_compiler(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
     int rc = tact_xml_check_attributes(
@@ -72,7 +73,7 @@ static int read_compiler(struct mjcf *r, const xmlNode *node)
     r->inertia_from_geom = from >= 0 ? from : r->inertia_from_geom;
     int n = rc ? 0 : tact_xml_read_numbers(m, node, "inertiagrouprange", r->groups, 2, 2);
     rc = rc ? rc : n < 0 ? n : 0;
-    n = rc ? 0 : tact_xml_read_numbers(m, node, "boundmass", &r->min_mass, 1, 1);
+    n = rc ? 0 : tact_xml_read_numbers(m, node, "boundmass", &r->min_body_mass, 1, 1);
     rc = rc ? rc : n < 0 ? n : 0;
     n = rc ? 0 : tact_xml_read_numbers(m, node, "settotalmass", &r->total_mass, 1, 1);
     rc = rc ? rc : n < 0 ? n : 0;
@@ -88,7 +89,7 @@ static int read_compiler(struct mjcf *r, const xmlNode *node)
 
 /* Checks <option>: gravity and solver come from the scene; a medium is refused, as it would change
  * the motion. */
-static int check_option(struct mjcf *r, const xmlNode *node)
+static int check_mjcf_option_section(struct mjcf_reader *r, const xmlNode *node)
 {
     static const char *const media[] = {"density", "viscosity", "wind"};
     for (int i = 0; i < 3; i++) {
@@ -120,21 +121,21 @@ static const char *mesh_name_from_file(struct model *m, const char *file)
     return tact_model_copy_text(m, stem);
 }
 
-static int read_asset_mesh(struct mjcf *r, const xmlNode *node)
+static int read_asset_mesh(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
-    int class_index = tact_mjcf_class_of_node(r, node, "class", 0);
-    if (class_index < 0) {
-        return class_index;
+    int default_class_index = tact_mjcf_class_of_node(r, node, "class", 0);
+    if (default_class_index < 0) {
+        return default_class_index;
     }
-    struct mjcf_mesh mesh = r->classes.at[class_index].mesh;
+    struct mjcf_mesh mesh = r->classes.at[default_class_index].mesh;
     int rc = tact_mjcf_read_mesh(r, node, &mesh);
     const char *file = tact_xml_read_text(m, node, "file"),
                *name = tact_xml_read_text(m, node, "name");
     if (!rc && !file) {
         return tact_model_report_error(m, tact_xml_node_line(node), "mesh: expected a file");
     }
-    int at = rc ? rc : MODEL_APPEND(m, meshes, tact_xml_node_line(node));
+    int at = rc ? rc : MODEL_APPEND_ENTRY(m, meshes, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
@@ -150,7 +151,7 @@ static int read_asset_mesh(struct mjcf *r, const xmlNode *node)
     return !out->path ? -EINVAL : out->name ? 0 : tact_model_report_no_memory(m);
 }
 
-static int read_assets(struct mjcf *r, const xmlNode *node)
+static int read_assets(struct mjcf_reader *r, const xmlNode *node)
 {
     int rc = 0;
     for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
@@ -165,19 +166,19 @@ static int read_assets(struct mjcf *r, const xmlNode *node)
     return rc;
 }
 
-static int read_default_section(struct mjcf *r, const xmlNode *node)
+static int read_default_section(struct mjcf_reader *r, const xmlNode *node)
 {
     return tact_mjcf_read_defaults(r, node, -1);
 }
 
-static int read_worldbody(struct mjcf *r, const xmlNode *node)
+static int read_worldbody(struct mjcf_reader *r, const xmlNode *node)
 {
     const struct tact_pose identity = tact_pose_identity();
     int rc = tact_xml_check_attributes(r->model, node, "", "", "");
     return rc ? rc : tact_mjcf_read_body(r, node, 0, 0, &identity, 0);
 }
 
-static int note_ignored_section(struct mjcf *r, const xmlNode *node)
+static int note_ignored_section(struct mjcf_reader *r, const xmlNode *node)
 {
     tact_model_add_note(r->model, tact_xml_node_line(node),
                         "<%.60s> is left out: nothing of the motion depends on it",
@@ -185,7 +186,7 @@ static int note_ignored_section(struct mjcf *r, const xmlNode *node)
     return 0;
 }
 
-static int skip_section(struct mjcf *r, const xmlNode *node)
+static int skip_section(struct mjcf_reader *r, const xmlNode *node)
 {
     (void)r;
     (void)node;
@@ -195,10 +196,10 @@ static int skip_section(struct mjcf *r, const xmlNode *node)
 /* Sections in the order in which they act; others are refused. */
 static const struct {
     const char *name;
-    int (*read)(struct mjcf *r, const xmlNode *node);
+    int (*read)(struct mjcf_reader *r, const xmlNode *node);
 } sections[] = {
     {"compiler", read_compiler},
-    {"option", check_option},
+    {"option", check_mjcf_option_section},
     {"size", skip_section},
     {"visual", skip_section},
     {"statistic", skip_section},
@@ -215,7 +216,7 @@ static const struct {
 };
 #define MJCF_SECTION_COUNT (sizeof sections / sizeof *sections)
 
-static int check_sections(struct model *m, const xmlNode *root)
+static int check_mjcf_sections(struct model *m, const xmlNode *root)
 {
     for (const xmlNode *n = tact_xml_next_element(root->children); n;
          n = tact_xml_next_element(n->next)) {
@@ -237,28 +238,28 @@ static int check_sections(struct model *m, const xmlNode *root)
 
 int tact_model_read_mjcf(struct model *m, const xmlNode *root)
 {
-    struct mjcf reader = {.model = m,
-                          .angles_in_degrees = true,
-                          .autolimits = true,
-                          .inertia_from_geom = MJCF_AUTOMATIC,
-                          .groups = {-1e9, 1e9},
-                          .euler = "xyz",
-                          .mesh_folder = "",
-                          .total_mass = -1.0};
-    struct mjcf *r = &reader;
+    struct mjcf_reader reader = {.model = m,
+                                 .angles_in_degrees = true,
+                                 .autolimits = true,
+                                 .inertia_from_geom = MJCF_AUTOMATIC,
+                                 .groups = {-1e9, 1e9},
+                                 .euler_sequence = "xyz",
+                                 .mesh_folder = "",
+                                 .total_mass = -1.0};
+    struct mjcf_reader *r = &reader;
     m->name = tact_xml_read_text(m, root, "model");
-    int world = MODEL_APPEND(m, bodies, tact_xml_node_line(root));
-    int class_index = world < 0
-                          ? world
-                          : tact_model_append_entry(m, (void **)&r->classes.at, &r->classes.count,
-                                                    &r->classes.capacity, sizeof *r->classes.at, 0);
-    if (class_index < 0) {
-        return class_index;
+    int world = MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(root));
+    int default_class_index =
+        world < 0 ? world
+                  : tact_model_append_entry(m, (void **)&r->classes.at, &r->classes.count,
+                                            &r->classes.capacity, sizeof *r->classes.at, 0);
+    if (default_class_index < 0) {
+        return default_class_index;
     }
     m->bodies.at[0].pose = tact_pose_identity();
     m->bodies.at[0].name = "world";
     tact_mjcf_init_default_class(&r->classes.at[0]);
-    int rc = check_sections(m, root);
+    int rc = check_mjcf_sections(m, root);
     for (size_t i = 0; !rc && i < MJCF_SECTION_COUNT; i++) {
         for (const xmlNode *n = tact_xml_next_element(root->children); !rc && n;
              n = tact_xml_next_element(n->next)) {
@@ -268,7 +269,7 @@ int tact_model_read_mjcf(struct model *m, const xmlNode *root)
         }
     }
     tact_mjcf_note_undriven_tendons(r);
-    m->min_mass = r->min_mass;
+    m->min_body_mass = r->min_body_mass;
     m->total_mass = r->total_mass;
     free(r->classes.at);
     return rc;

@@ -5,13 +5,14 @@
 #include "rt/model/mjcf_internal.h"
 
 /* Reads one number of an attribute. Returns 1 where the attribute exists. */
-static int read_number(struct mjcf *r, const xmlNode *node, const char *name, double *out)
+static int read_number(struct mjcf_reader *r, const xmlNode *node, const char *name, double *out)
 {
     return tact_xml_read_numbers(r->model, node, name, out, 1, 1);
 }
 
 /* Sets gain and bias of an actuator from its tag, as MuJoCo's shortcuts (motor, position) do. */
-static int apply_actuator_shortcut(struct mjcf *r, const xmlNode *node, struct mjcf_actuator *a)
+static int apply_actuator_shortcut(struct mjcf_reader *r, const xmlNode *node,
+                                   struct mjcf_actuator *a)
 {
     struct model *m = r->model;
     const char *tag = tact_xml_node_name(node);
@@ -49,7 +50,7 @@ static int apply_actuator_shortcut(struct mjcf *r, const xmlNode *node, struct m
 }
 
 /* Reads up to 10 actuator parameters, of which those after the third are expected to be 0. */
-static int read_actuator_parameters(struct mjcf *r, const xmlNode *node, const char *name,
+static int read_actuator_parameters(struct mjcf_reader *r, const xmlNode *node, const char *name,
                                     double out[3])
 {
     double numbers[10] = {0.0}, rest = 0.0;
@@ -66,7 +67,8 @@ static int read_actuator_parameters(struct mjcf *r, const xmlNode *node, const c
                       : (n < 0 ? n : 0);
 }
 
-int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node, struct mjcf_actuator *a)
+int tact_mjcf_read_actuator_attributes(struct mjcf_reader *r, const xmlNode *node,
+                                       struct mjcf_actuator *a)
 {
     struct model *m = r->model;
     int rc = tact_xml_check_attributes(
@@ -103,8 +105,9 @@ int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node, stru
 
 /* Range of the actuator's control: given, or that of the joint scaled about its middle. Returns
  * whether there is one. */
-static int find_control_range(struct mjcf *r, const xmlNode *node, const struct mjcf_actuator *a,
-                              const struct model_joint *joint, double range[2])
+static int find_control_range(struct mjcf_reader *r, const xmlNode *node,
+                              const struct mjcf_actuator *a, const struct model_joint *joint,
+                              double range[2])
 {
     memcpy(range, a->control_range, sizeof a->control_range);
     if (a->inherit_range != 0.0) {
@@ -124,8 +127,9 @@ static int find_control_range(struct mjcf *r, const xmlNode *node, const struct 
 }
 
 /* Makes the drive of an actuator, in the units of the joint or tendon that it drives. */
-static int make_actuator_drive(struct mjcf *r, const xmlNode *node, const struct mjcf_actuator *a,
-                               const struct model_joint *joint, struct model_drive *drive)
+static int make_actuator_drive(struct mjcf_reader *r, const xmlNode *node,
+                               const struct mjcf_actuator *a, const struct model_joint *joint,
+                               struct model_drive *drive)
 {
     struct model *m = r->model;
     double range[2];
@@ -174,14 +178,14 @@ static int make_actuator_drive(struct mjcf *r, const xmlNode *node, const struct
     return 0;
 }
 
-static int read_actuator(struct mjcf *r, const xmlNode *node)
+static int read_actuator(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of_node(r, node, "class", 0);
-    if (class < 0) {
-        return class;
+    int default_class_index = tact_mjcf_class_of_node(r, node, "class", 0);
+    if (default_class_index < 0) {
+        return default_class_index;
     }
-    struct mjcf_actuator a = r->classes.at[class].actuator;
+    struct mjcf_actuator a = r->classes.at[default_class_index].actuator;
     struct model_drive drive = {0};
     int rc = tact_mjcf_read_actuator_attributes(r, node, &a);
     if (rc) {
@@ -223,7 +227,7 @@ static int read_actuator(struct mjcf *r, const xmlNode *node)
     return rc;
 }
 
-int tact_mjcf_read_actuators(struct mjcf *r, const xmlNode *node)
+int tact_mjcf_read_actuators(struct mjcf_reader *r, const xmlNode *node)
 {
     int rc = 0;
     for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;

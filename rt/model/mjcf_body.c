@@ -5,7 +5,7 @@
 #include "rt/model/mjcf_internal.h"
 
 /* Position and attitude of an element as a pose. */
-static int read_pose(struct mjcf *r, const xmlNode *node, struct tact_pose *pose)
+static int read_pose(struct mjcf_reader *r, const xmlNode *node, struct tact_pose *pose)
 {
     struct mjcf_attitude attitude = {.quat_wxyz = {1.0, 0.0, 0.0, 0.0}};
     *pose = tact_pose_identity();
@@ -14,7 +14,7 @@ static int read_pose(struct mjcf *r, const xmlNode *node, struct tact_pose *pose
     return rc ? rc : tact_mjcf_resolve_attitude(r, node, &attitude, pose->quat_wxyz);
 }
 
-static int read_inertial(struct mjcf *r, const xmlNode *node, struct model_body *body)
+static int read_inertial(struct mjcf_reader *r, const xmlNode *node, struct model_body *body)
 {
     struct model *m = r->model;
     struct tact_pose pose;
@@ -63,7 +63,7 @@ static int read_inertial(struct mjcf *r, const xmlNode *node, struct model_body 
 }
 
 /* Stores the range of a joint and the largest force that its actuators may exert. */
-static int set_joint_limits(struct mjcf *r, const xmlNode *node, const struct mjcf_joint *j,
+static int set_joint_limits(struct mjcf_reader *r, const xmlNode *node, const struct mjcf_joint *j,
                             struct model_joint *out)
 {
     const double unit = !out->is_prismatic && r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0;
@@ -87,11 +87,11 @@ static int set_joint_limits(struct mjcf *r, const xmlNode *node, const struct mj
     return 0;
 }
 
-static int read_joint(struct mjcf *r, const xmlNode *node, int inherited_class,
+static int read_joint(struct mjcf_reader *r, const xmlNode *node, int inherited_default_class,
                       const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of_node(r, node, "class", inherited_class);
+    int class = tact_mjcf_class_of_node(r, node, "class", inherited_default_class);
     if (class < 0) {
         return class;
     }
@@ -110,7 +110,7 @@ static int read_joint(struct mjcf *r, const xmlNode *node, int inherited_class,
         return tact_model_report_error(m, tact_xml_node_line(node),
                                        "joint: a spring (stiffness) is not supported");
     }
-    int at = MODEL_APPEND(m, joints, tact_xml_node_line(node));
+    int at = MODEL_APPEND_ENTRY(m, joints, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
@@ -144,7 +144,7 @@ static int count_geom_sizes(const struct mjcf_geom *g)
 }
 
 /* Computes half length and pose of a shape that MJCF defines by its two end points (`fromto`). */
-static int resolve_fromto(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g,
+static int resolve_fromto(struct mjcf_reader *r, const xmlNode *node, struct mjcf_geom *g,
                           struct tact_pose *pose)
 {
     double along[3];
@@ -170,7 +170,7 @@ static int resolve_fromto(struct mjcf *r, const xmlNode *node, struct mjcf_geom 
     return 0;
 }
 
-static int find_mesh(struct mjcf *r, const xmlNode *node, const char *name)
+static int find_mesh(struct mjcf_reader *r, const xmlNode *node, const char *name)
 {
     const struct model *m = r->model;
     for (size_t i = 0; name && i < m->meshes.count; i++) {
@@ -183,7 +183,7 @@ static int find_mesh(struct mjcf *r, const xmlNode *node, const char *name)
 }
 
 /* Completes kind and sizes of a shape that collides or contributes mass. */
-static int set_geom_shape(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g,
+static int set_geom_shape(struct mjcf_reader *r, const xmlNode *node, struct mjcf_geom *g,
                           struct model_geom *out)
 {
     static const enum model_geom_kind geom_kinds[MJCF_GEOM_TYPE_COUNT] = {
@@ -212,7 +212,7 @@ static int set_geom_shape(struct mjcf *r, const xmlNode *node, struct mjcf_geom 
                                        "geom: shellinertia is not supported");
     }
     const int needed = count_geom_sizes(g);
-    bool are_sizes_positive = g->size_count >= needed;
+    bool are_sizes_positive = g->geom_size_count >= needed;
     for (int i = 0; i < needed; i++) {
         are_sizes_positive &= g->size[i] > 0.0;
     }
@@ -223,11 +223,11 @@ static int set_geom_shape(struct mjcf *r, const xmlNode *node, struct mjcf_geom 
     return g->has_fromto ? resolve_fromto(r, node, g, &out->pose) : 0;
 }
 
-static int read_geom(struct mjcf *r, const xmlNode *node, int inherited_class,
+static int read_geom(struct mjcf_reader *r, const xmlNode *node, int inherited_default_class,
                      const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of_node(r, node, "class", inherited_class);
+    int class = tact_mjcf_class_of_node(r, node, "class", inherited_default_class);
     if (class < 0) {
         return class;
     }
@@ -261,7 +261,7 @@ static int read_geom(struct mjcf *r, const xmlNode *node, int inherited_class,
     tact_v3_copy(geom.size, g.size);
     const struct tact_pose own = geom.pose;
     tact_pose_mul(&geom.pose, frame, &own);
-    int at = MODEL_APPEND(m, geoms, geom.line);
+    int at = MODEL_APPEND_ENTRY(m, geoms, geom.line);
     if (at < 0) {
         return at;
     }
@@ -269,8 +269,8 @@ static int read_geom(struct mjcf *r, const xmlNode *node, int inherited_class,
     return 0;
 }
 
-static int read_child_body(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
-                           const struct tact_pose *frame)
+static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int parent,
+                           int inherited_default_class, const struct tact_pose *frame)
 {
     struct model *m = r->model;
     struct tact_pose own = tact_pose_identity();
@@ -289,8 +289,8 @@ static int read_child_body(struct mjcf *r, const xmlNode *node, int parent, int 
             is_mocap == 1 ? "body: mocap is not supported: a `base` leads a hand"
                           : "body: gravcomp is not supported: `weightless` holds a hand");
     }
-    int class = tact_mjcf_class_of_node(r, node, "childclass", inherited_class);
-    int at = class < 0 ? class : MODEL_APPEND(m, bodies, tact_xml_node_line(node));
+    int class = tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
+    int at = class < 0 ? class : MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
@@ -304,14 +304,14 @@ static int read_child_body(struct mjcf *r, const xmlNode *node, int parent, int 
 }
 
 /* Reads an MJCF <frame>: it moves the elements in it, and may set their class. */
-static int read_frame(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
-                      const struct tact_pose *frame, int body)
+static int read_frame(struct mjcf_reader *r, const xmlNode *node, int parent,
+                      int inherited_default_class, const struct tact_pose *frame, int body)
 {
     struct tact_pose own = tact_pose_identity(), whole;
     int rc = tact_xml_check_attributes(r->model, node, "childclass pos " MJCF_ATTITUDE_ATTRIBUTES,
                                        "name", "");
     rc = rc ? rc : read_pose(r, node, &own);
-    int class = rc ? rc : tact_mjcf_class_of_node(r, node, "childclass", inherited_class);
+    int class = rc ? rc : tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
     if (class < 0) {
         return class;
     }
@@ -319,8 +319,8 @@ static int read_frame(struct mjcf *r, const xmlNode *node, int parent, int inher
     return tact_mjcf_read_body(r, node, parent, class, &whole, body);
 }
 
-int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
-                        const struct tact_pose *frame, int body)
+int tact_mjcf_read_body(struct mjcf_reader *r, const xmlNode *node, int parent,
+                        int inherited_default_class, const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
     int rc = 0;
@@ -330,13 +330,13 @@ int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inh
         if (!strcmp(name, "inertial") && body && !strcmp(tact_xml_node_name(node), "body")) {
             rc = read_inertial(r, n, &m->bodies.at[body]);
         } else if (!strcmp(name, "joint")) {
-            rc = read_joint(r, n, inherited_class, frame, body);
+            rc = read_joint(r, n, inherited_default_class, frame, body);
         } else if (!strcmp(name, "geom")) {
-            rc = read_geom(r, n, inherited_class, frame, body);
+            rc = read_geom(r, n, inherited_default_class, frame, body);
         } else if (!strcmp(name, "body")) {
-            rc = read_child_body(r, n, body, inherited_class, frame);
+            rc = read_child_body(r, n, body, inherited_default_class, frame);
         } else if (!strcmp(name, "frame")) {
-            rc = read_frame(r, n, parent, inherited_class, frame, body);
+            rc = read_frame(r, n, parent, inherited_default_class, frame, body);
         } else if (tact_xml_list_has_word("site camera light", name)) {
             tact_model_add_note(m, tact_xml_node_line(n),
                                 "<%s> is left out: nothing of the motion depends on it", name);

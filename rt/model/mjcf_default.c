@@ -3,7 +3,7 @@
 #include <string.h>
 #include "rt/model/mjcf_internal.h"
 
-static int find_default_class(const struct mjcf *r, const char *name)
+static int find_default_class(const struct mjcf_reader *r, const char *name)
 {
     for (size_t i = 0; i < r->classes.count; i++) {
         if (!strcmp(r->classes.at[i].name, name)) {
@@ -13,18 +13,18 @@ static int find_default_class(const struct mjcf *r, const char *name)
     return -1;
 }
 
-int tact_mjcf_class_of_node(struct mjcf *r, const xmlNode *node, const char *attribute,
-                            int inherited_class)
+int tact_mjcf_class_of_node(struct mjcf_reader *r, const xmlNode *node, const char *attribute,
+                            int inherited_default_class)
 {
     const char *name = tact_xml_read_text(r->model, node, attribute);
-    const int found = name ? find_default_class(r, name) : inherited_class;
+    const int found = name ? find_default_class(r, name) : inherited_default_class;
     return found >= 0 ? found
                       : tact_model_report_error(r->model, tact_xml_node_line(node),
                                                 "%s: %s=\"%.60s\": no such class",
                                                 tact_xml_node_name(node), attribute, name);
 }
 
-static int read_class_element(struct mjcf *r, const xmlNode *node, struct mjcf_class *c)
+static int read_class_element(struct mjcf_reader *r, const xmlNode *node, struct mjcf_class *c)
 {
     const char *name = tact_xml_node_name(node);
     if (!strcmp(name, "geom")) {
@@ -58,7 +58,7 @@ static int read_class_element(struct mjcf *r, const xmlNode *node, struct mjcf_c
                                    "default: <%.60s> is not supported", name);
 }
 
-int tact_mjcf_read_defaults(struct mjcf *r, const xmlNode *node, int parent)
+int tact_mjcf_read_defaults(struct mjcf_reader *r, const xmlNode *node, int parent)
 {
     struct model *m = r->model;
     int rc = tact_xml_check_attributes(m, node, "class", "", ""), number = 0;

@@ -3,11 +3,11 @@
 #include <string.h>
 #include "rt/model/mjcf_internal.h"
 
-int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_attitude *out)
+int tact_mjcf_read_attitude(struct mjcf_reader *r, const xmlNode *node, struct mjcf_attitude *out)
 {
     static const char *const names[] = {"quat", "axisangle", "xyaxes", "zaxis", "euler"};
     static const int counts[] = {4, 4, 6, 3, 3};
-    int alternative_count = 0;
+    int attitude_attribute_count = 0;
     for (int i = MJCF_QUAT; i <= MJCF_EULER; i++) {
         int n = tact_xml_read_numbers(r->model, node, names[i], i ? out->numbers : out->quat_wxyz,
                                       counts[i], counts[i]);
@@ -16,10 +16,10 @@ int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_att
         }
         if (n && i) {
             out->kind = (enum mjcf_attitude_kind)i;
-            alternative_count++;
+            attitude_attribute_count++;
         }
     }
-    return alternative_count > 1
+    return attitude_attribute_count > 1
                ? tact_model_report_error(r->model, tact_xml_node_line(node),
                                          "%s: several of axisangle, xyaxes, zaxis, euler",
                                          tact_xml_node_name(node))
@@ -48,13 +48,13 @@ static void quat_from_axes(const double x[3], const double y[3], const double z[
     for (int i = 1; i < 4; i++) {
         most = square[i] > square[most] ? i : most;
     }
-    const double products[4][4] = {
+    const double quaternion_products[4][4] = {
         {square[0], y[2] - z[1], z[0] - x[2], x[1] - y[0]},
         {y[2] - z[1], square[1], x[1] + y[0], x[2] + z[0]},
         {z[0] - x[2], x[1] + y[0], square[2], y[2] + z[1]},
         {x[1] - y[0], x[2] + z[0], y[2] + z[1], square[3]},
     };
-    memcpy(q, products[most], sizeof products[most]);
+    memcpy(q, quaternion_products[most], sizeof quaternion_products[most]);
 }
 
 static int quat_from_xy_axes(const struct mjcf_attitude *a, double q[4])
@@ -73,14 +73,15 @@ static int quat_from_xy_axes(const struct mjcf_attitude *a, double q[4])
     return 0;
 }
 
-static void quat_from_euler(const struct mjcf *r, const double angles[3], double q[4])
+static void quat_from_euler(const struct mjcf_reader *r, const double euler_angles[3], double q[4])
 {
     const double one[4] = {1.0, 0.0, 0.0, 0.0};
     memcpy(q, one, sizeof one);
     for (int i = 0; i < 3; i++) {
-        const char axis_letter = r->euler[i];
+        const char axis_letter = r->euler_sequence[i];
         const bool is_intrinsic = axis_letter >= 'x';
-        const double half = 0.5 * angles[i] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
+        const double half =
+            0.5 * euler_angles[i] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
         double turn[4] = {tact_cos(half), 0.0, 0.0, 0.0}, before[4];
         turn[1 + axis_letter - (is_intrinsic ? 'x' : 'X')] = tact_sin(half);
         memcpy(before, q, sizeof before);
@@ -88,8 +89,8 @@ static void quat_from_euler(const struct mjcf *r, const double angles[3], double
     }
 }
 
-int tact_mjcf_resolve_attitude(struct mjcf *r, const xmlNode *node, const struct mjcf_attitude *a,
-                               double quat_wxyz[4])
+int tact_mjcf_resolve_attitude(struct mjcf_reader *r, const xmlNode *node,
+                               const struct mjcf_attitude *a, double quat_wxyz[4])
 {
     int rc = 0;
     double axis[3];
@@ -122,7 +123,7 @@ int tact_mjcf_resolve_attitude(struct mjcf *r, const xmlNode *node, const struct
     return 0;
 }
 
-int tact_mjcf_is_range_active(struct mjcf *r, const xmlNode *node, int limited,
+int tact_mjcf_is_range_active(struct mjcf_reader *r, const xmlNode *node, int limited,
                               const double range[2], const char *name)
 {
     const bool given = range[0] != 0.0 || range[1] != 0.0;
@@ -141,7 +142,7 @@ int tact_mjcf_is_range_active(struct mjcf *r, const xmlNode *node, int limited,
 }
 
 /* Reads a whole number of 32 bits. */
-static int read_uint32_attribute(struct mjcf *r, const xmlNode *node, const char *name,
+static int read_uint32_attribute(struct mjcf_reader *r, const xmlNode *node, const char *name,
                                  uint32_t *out)
 {
     double value;
@@ -158,14 +159,14 @@ static int read_uint32_attribute(struct mjcf *r, const xmlNode *node, const char
 }
 
 /* Reads the numbers of one attribute, at least one. Returns 0 or a negative errno. */
-static int read_number_attribute(struct mjcf *r, const xmlNode *node, const char *name, double *out,
-                                 int least, int most)
+static int read_number_attribute(struct mjcf_reader *r, const xmlNode *node, const char *name,
+                                 double *out, int least, int most)
 {
     int n = tact_xml_read_numbers(r->model, node, name, out, least, most);
     return n < 0 ? n : 0;
 }
 
-int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g)
+int tact_mjcf_read_geom(struct mjcf_reader *r, const xmlNode *node, struct mjcf_geom *g)
 {
     struct model *m = r->model;
     int rc = tact_xml_check_attributes(
@@ -180,7 +181,7 @@ int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g
     g->type = type >= 0 ? type : g->type;
     int sizes = rc ? 0 : tact_xml_read_numbers(m, node, "size", g->size, 1, 3);
     rc = rc ? rc : sizes < 0 ? sizes : 0;
-    g->size_count = sizes > 0 ? sizes : g->size_count;
+    g->geom_size_count = sizes > 0 ? sizes : g->geom_size_count;
     rc = rc ? rc : read_number_attribute(r, node, "pos", g->position, 3, 3);
     rc = rc ? rc : read_number_attribute(r, node, "fromto", g->fromto, 6, 6);
     g->has_fromto |= tact_xml_has_attribute(node, "fromto");
@@ -209,7 +210,7 @@ int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g
 
 /* Reads a coefficient that MJCF allows to be a polynomial: terms after the first are expected to be
  * 0. */
-static int read_constant_coefficient(struct mjcf *r, const xmlNode *node, const char *name,
+static int read_constant_coefficient(struct mjcf_reader *r, const xmlNode *node, const char *name,
                                      double *out)
 {
     double numbers[4] = {0.0};
@@ -223,14 +224,14 @@ static int read_constant_coefficient(struct mjcf *r, const xmlNode *node, const 
     return n < 0 ? n : 0;
 }
 
-int tact_mjcf_read_flag(struct mjcf *r, const xmlNode *node, const char *name, int *out)
+int tact_mjcf_read_flag(struct mjcf_reader *r, const xmlNode *node, const char *name, int *out)
 {
     int word = tact_xml_read_word(r->model, node, name, MJCF_FLAG_WORDS);
     *out = word >= 0 ? word : *out;
     return word < -1 ? word : 0;
 }
 
-int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint *j)
+int tact_mjcf_read_joint(struct mjcf_reader *r, const xmlNode *node, struct mjcf_joint *j)
 {
     struct model *m = r->model;
     int rc = tact_xml_check_attributes(
@@ -273,7 +274,7 @@ int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint 
     return rc;
 }
 
-int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *mesh)
+int tact_mjcf_read_mesh(struct mjcf_reader *r, const xmlNode *node, struct mjcf_mesh *mesh)
 {
     int rc = tact_xml_check_attributes(r->model, node, "name file scale inertia class maxhullvert",
                                        "content_type smoothnormal material octree_maxdepth", "");

@@ -31,7 +31,7 @@ enum mjcf_joint_type { MJCF_FREE, MJCF_BALL, MJCF_SLIDE, MJCF_HINGE };
 
 struct mjcf_geom {
     int type; /* enum mjcf_geom_type */
-    int size_count;
+    int geom_size_count;
     double size[3], position[3], fromto[6];
     bool has_fromto;
     struct mjcf_attitude attitude;
@@ -72,15 +72,15 @@ struct mjcf_class {
     bool equality_active;
 };
 
-struct mjcf {
+struct mjcf_reader {
     struct model *model;
     bool angles_in_degrees, autolimits, strip_path;
     int inertia_from_geom; /* index in MJCF_FLAG_WORDS */
     double groups[2];
-    char euler[4];
+    char euler_sequence[4];
     const char *mesh_folder;
-    double min_mass, total_mass;
-    MODEL_ARRAY(struct mjcf_class) classes;
+    double min_body_mass, total_mass;
+    MODEL_ARRAY_OF(struct mjcf_class) classes;
 };
 
 #define MJCF_FLAG_WORDS "false true auto"
@@ -88,49 +88,49 @@ struct mjcf {
 enum { MJCF_FALSE, MJCF_TRUE, MJCF_AUTOMATIC };
 
 /* mjcf_default.c */
-int tact_mjcf_read_defaults(struct mjcf *r, const xmlNode *node, int parent);
-/* Index of the default class of an element: that of its attribute, else `inherited_class`. Negative
- * errno with message. */
-int tact_mjcf_class_of_node(struct mjcf *r, const xmlNode *node, const char *attribute,
-                            int inherited_class);
+int tact_mjcf_read_defaults(struct mjcf_reader *r, const xmlNode *node, int parent);
+/* Index of the default class of an element: that of its attribute, else `inherited_default_class`.
+ * Negative errno with message. */
+int tact_mjcf_class_of_node(struct mjcf_reader *r, const xmlNode *node, const char *attribute,
+                            int inherited_default_class);
 
 /* mjcf_element.c: read the attributes of a node; members without an attribute keep their value. */
-int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *geom);
-int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint *joint);
+int tact_mjcf_read_geom(struct mjcf_reader *r, const xmlNode *node, struct mjcf_geom *geom);
+int tact_mjcf_read_joint(struct mjcf_reader *r, const xmlNode *node, struct mjcf_joint *joint);
 /* Reads one word of MJCF_FLAG_WORDS; leaves *out as it is where the attribute is absent. 0 or
  * -EINVAL. */
-int tact_mjcf_read_flag(struct mjcf *r, const xmlNode *node, const char *name, int *out);
-int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *mesh);
-int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_attitude *out);
+int tact_mjcf_read_flag(struct mjcf_reader *r, const xmlNode *node, const char *name, int *out);
+int tact_mjcf_read_mesh(struct mjcf_reader *r, const xmlNode *node, struct mjcf_mesh *mesh);
+int tact_mjcf_read_attitude(struct mjcf_reader *r, const xmlNode *node, struct mjcf_attitude *out);
 #define MJCF_ATTITUDE_ATTRIBUTES "quat axisangle xyaxes zaxis euler"
 /* Computes the quaternion of an attitude. -EINVAL for an axis or quaternion of length 0. */
-int tact_mjcf_resolve_attitude(struct mjcf *r, const xmlNode *node,
+int tact_mjcf_resolve_attitude(struct mjcf_reader *r, const xmlNode *node,
                                const struct mjcf_attitude *attitude, double quat_wxyz[4]);
 /* Quaternion of the shortest rotation from the z axis to a direction. */
 void tact_mjcf_rotation_from_z(const double direction[3], double quat_wxyz[4]);
 /* Whether a range limits its joint or actuator: as `limited` states, or where a range is given.
  * Negative errno with message. */
-int tact_mjcf_is_range_active(struct mjcf *r, const xmlNode *node, int limited,
+int tact_mjcf_is_range_active(struct mjcf_reader *r, const xmlNode *node, int limited,
                               const double range[2], const char *name);
 void tact_mjcf_init_default_class(struct mjcf_class *c);
 
 /* mjcf_body.c */
-int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
-                        const struct tact_pose *frame, int body);
+int tact_mjcf_read_body(struct mjcf_reader *r, const xmlNode *node, int parent,
+                        int inherited_default_class, const struct tact_pose *frame, int body);
 
 /* mjcf_actuator.c */
-int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node,
+int tact_mjcf_read_actuator_attributes(struct mjcf_reader *r, const xmlNode *node,
                                        struct mjcf_actuator *a);
-int tact_mjcf_read_actuators(struct mjcf *r, const xmlNode *node);
+int tact_mjcf_read_actuators(struct mjcf_reader *r, const xmlNode *node);
 #define MJCF_ACTUATOR_TAGS "general position motor"
 
 /* mjcf_relation.c: tendons, equalities, exclusions. */
-int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node);
+int tact_mjcf_read_tendons(struct mjcf_reader *r, const xmlNode *node);
 /* Index of the tendon of that name, or -1. */
-int tact_mjcf_find_tendon(const struct mjcf *r, const char *name);
+int tact_mjcf_find_tendon(const struct mjcf_reader *r, const char *name);
 /* Adds a note for each tendon that no actuator drives. */
-void tact_mjcf_note_undriven_tendons(struct mjcf *r);
-int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node);
-int tact_mjcf_read_contact(struct mjcf *r, const xmlNode *node);
+void tact_mjcf_note_undriven_tendons(struct mjcf_reader *r);
+int tact_mjcf_read_equalities(struct mjcf_reader *r, const xmlNode *node);
+int tact_mjcf_read_contact(struct mjcf_reader *r, const xmlNode *node);
 
 #endif

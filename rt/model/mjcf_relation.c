@@ -4,7 +4,8 @@
 #include "rt/model/mjcf_internal.h"
 
 /* Index of the joint that an attribute names, or -EINVAL with the message. */
-static int find_joint_of_attribute(struct mjcf *r, const xmlNode *node, const char *attribute)
+static int find_joint_of_attribute(struct mjcf_reader *r, const xmlNode *node,
+                                   const char *attribute)
 {
     struct model *m = r->model;
     const char *name = tact_xml_read_text(m, node, attribute);
@@ -16,7 +17,7 @@ static int find_joint_of_attribute(struct mjcf *r, const xmlNode *node, const ch
                                          tact_xml_node_name(node), attribute, name ? name : "");
 }
 
-static int read_tendon_joint(struct mjcf *r, const xmlNode *node, int tendon)
+static int read_tendon_joint(struct mjcf_reader *r, const xmlNode *node, int tendon)
 {
     struct model *m = r->model;
     double coefficient;
@@ -31,14 +32,14 @@ static int read_tendon_joint(struct mjcf *r, const xmlNode *node, int tendon)
         return n ? n
                  : tact_model_report_error(m, tact_xml_node_line(node), "joint: expected a coef");
     }
-    int at = MODEL_APPEND(m, tendon_joints, tact_xml_node_line(node));
+    int at = MODEL_APPEND_ENTRY(m, tendon_joints, tact_xml_node_line(node));
     if (at >= 0) {
         m->tendon_joints.at[at] = (struct model_tendon_joint){tendon, joint, coefficient};
     }
     return at < 0 ? at : 0;
 }
 
-static int read_fixed_tendon(struct mjcf *r, const xmlNode *node)
+static int read_fixed_tendon(struct mjcf_reader *r, const xmlNode *node)
 {
     static const char *const dynamic[] = {"range",        "stiffness", "damping",
                                           "frictionloss", "armature",  "actuatorfrcrange"};
@@ -63,7 +64,7 @@ static int read_fixed_tendon(struct mjcf *r, const xmlNode *node)
                                            "fixed: %s of a tendon is not supported", dynamic[i]);
         }
     }
-    int tendon = MODEL_APPEND(m, tendons, tact_xml_node_line(node));
+    int tendon = MODEL_APPEND_ENTRY(m, tendons, tact_xml_node_line(node));
     rc = tendon < 0 ? tendon : 0;
     if (!rc) {
         m->tendons.at[tendon] = (struct model_tendon){.line = tact_xml_node_line(node),
@@ -76,17 +77,17 @@ static int read_fixed_tendon(struct mjcf *r, const xmlNode *node)
     return rc;
 }
 
-void tact_mjcf_note_undriven_tendons(struct mjcf *r)
+void tact_mjcf_note_undriven_tendons(struct mjcf_reader *r)
 {
     for (size_t i = 0; i < r->model->tendons.count; i++) {
-        if (!r->model->tendons.at[i].has_drive) {
+        if (!r->model->tendons.at[i].has_joint_drive) {
             tact_model_add_note(r->model, r->model->tendons.at[i].line,
                                 "<fixed> that no actuator drives is left out");
         }
     }
 }
 
-int tact_mjcf_find_tendon(const struct mjcf *r, const char *name)
+int tact_mjcf_find_tendon(const struct mjcf_reader *r, const char *name)
 {
     for (size_t i = 0; i < r->model->tendons.count; i++) {
         const char *own = r->model->tendons.at[i].name;
@@ -97,7 +98,7 @@ int tact_mjcf_find_tendon(const struct mjcf *r, const char *name)
     return -1;
 }
 
-int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node)
+int tact_mjcf_read_tendons(struct mjcf_reader *r, const xmlNode *node)
 {
     int rc = 0;
     for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
@@ -112,7 +113,7 @@ int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node)
 }
 
 /* Reads a joint that follows another one (equality of two joints), both relative to their `ref`. */
-static int read_joint_equality(struct mjcf *r, const xmlNode *node)
+static int read_joint_equality(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
     double polynomial[5] = {0.0, 1.0};
@@ -142,7 +143,7 @@ static int read_joint_equality(struct mjcf *r, const xmlNode *node)
 }
 
 /* Reads an equality constraint; one that is not active is left out with a note. */
-static int read_equality(struct mjcf *r, const xmlNode *node)
+static int read_equality(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
     int class = tact_mjcf_class_of_node(r, node, "class", 0);
@@ -164,7 +165,7 @@ static int read_equality(struct mjcf *r, const xmlNode *node)
                                    loop ? ", which closes a loop of links," : "");
 }
 
-int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node)
+int tact_mjcf_read_equalities(struct mjcf_reader *r, const xmlNode *node)
 {
     int rc = 0;
     for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
@@ -174,7 +175,7 @@ int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node)
     return rc;
 }
 
-int tact_mjcf_read_contact(struct mjcf *r, const xmlNode *node)
+int tact_mjcf_read_contact(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
     for (const xmlNode *n = tact_xml_next_element(node->children); n;
@@ -196,12 +197,12 @@ int tact_mjcf_read_contact(struct mjcf *r, const xmlNode *node)
                                          "the names of two bodies",
                                          one ? one : "", two ? two : "");
         }
-        int at = rc ? rc : MODEL_APPEND(m, exclusions, tact_xml_node_line(n));
+        int at = rc ? rc : MODEL_APPEND_ENTRY(m, exclusions, tact_xml_node_line(n));
         if (at < 0) {
             return at;
         }
         m->exclusions.at[at] =
-            (struct model_exclusion){tact_xml_node_line(n), {bodies[0], bodies[1]}};
+            (struct model_contact_exclusion){tact_xml_node_line(n), {bodies[0], bodies[1]}};
     }
     return 0;
 }

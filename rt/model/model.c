@@ -118,7 +118,7 @@ bool tact_model_is_one_line(const char *text)
 
 /* Whether a symbolic link leads out of the folder of the hand file; false where the file does not
  * exist, as for files in a log. */
-static bool leads_out_of_folder(const struct model *m, const char *path)
+static bool is_path_outside_model_folder(const struct model *m, const char *path)
 {
     char name[2 * PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
     const char *slash = strrchr(m->file, '/');
@@ -162,7 +162,7 @@ const char *tact_model_resolve_path(struct model *m, int line, const char *folde
         part += part[0] == '/';
         outside |= !strncmp(part, "..", 2) && (part[2] == '/' || !part[2]);
     }
-    if (outside || leads_out_of_folder(m, path)) {
+    if (outside || is_path_outside_model_folder(m, path)) {
         tact_model_report_error(
             m, line, "file \"%.200s\" is outside of the folder of %.100s, which is refused", path,
             m->file);
@@ -213,7 +213,7 @@ static int read_model_root(struct model *m, const xmlNode *root)
 }
 
 /* One line a note. */
-static int collect_notes(struct model *m, struct tact_hand_file *out)
+static int join_model_notes(struct model *m, struct tact_hand_file *out)
 {
     size_t used = 0, size = (size_t)(m->note_count + 1) * (MODEL_NOTE_BYTES + 320);
     out->notes = calloc(1, size);
@@ -221,12 +221,13 @@ static int collect_notes(struct model *m, struct tact_hand_file *out)
         return tact_model_report_no_memory(m);
     }
     for (int i = 0; i < m->note_count; i++) {
-        char times[32] = "";
+        char occurrence_count_text[32] = "";
         if (m->notes[i].count > 1) {
-            snprintf(times, sizeof times, " (%d times)", m->notes[i].count);
+            snprintf(occurrence_count_text, sizeof occurrence_count_text, " (%d times)",
+                     m->notes[i].count);
         }
         used += (size_t)snprintf(out->notes + used, size - used, "%.250s:%d: %s%s\n", m->file,
-                                 m->notes[i].line, m->notes[i].text, times);
+                                 m->notes[i].line, m->notes[i].text, occurrence_count_text);
     }
     if (m->omitted_note_count) {
         snprintf(out->notes + used, size - used, "%.250s: %d more notes\n", m->file,
@@ -266,7 +267,7 @@ int tact_hand_file_load(const char *text, uint64_t size, const char *file,
     rc = rc ? rc : tact_model_compute_masses(m);
     rc = rc ? rc : tact_model_merge_rigid_bodies(m);
     rc = rc ? rc : tact_model_write(m, options, out);
-    rc = rc ? rc : collect_notes(m, out);
+    rc = rc ? rc : join_model_notes(m, out);
     if (rc) {
         tact_hand_file_free(out);
     }

@@ -84,7 +84,7 @@ struct model_tendon_joint {
 struct model_tendon {
     int line;
     const char *name;
-    bool has_drive;
+    bool has_joint_drive;
 };
 
 struct model_joint {
@@ -122,7 +122,7 @@ struct model_body {
     struct tact_pose place; /* after merging: pose of the body in the frame of its link */
 };
 
-struct model_exclusion {
+struct model_contact_exclusion {
     int line;
     int bodies[2];
 };
@@ -139,7 +139,7 @@ struct model_link {
     struct model_mass mass;
 };
 
-#define MODEL_ARRAY(type)                                                                          \
+#define MODEL_ARRAY_OF(type)                                                                       \
     struct {                                                                                       \
         type *at;                                                                                  \
         size_t count, capacity;                                                                    \
@@ -153,17 +153,17 @@ struct model {
                            its end */
     const struct tact_hand_file_reader *files;
     struct tact_error *err;
-    MODEL_ARRAY(struct model_body) bodies;
-    MODEL_ARRAY(struct model_joint) joints;
-    MODEL_ARRAY(struct model_geom) geoms;
-    MODEL_ARRAY(struct model_mesh) meshes;
-    MODEL_ARRAY(struct model_exclusion) exclusions;
-    MODEL_ARRAY(struct model_tendon) tendons;
-    MODEL_ARRAY(struct model_tendon_joint) tendon_joints;
-    MODEL_ARRAY(struct model_link) links;
-    MODEL_ARRAY(char *) texts;
-    double min_mass;   /* smallest mass of each body [kg]; 0: none */
-    double total_mass; /* total mass to which all bodies are scaled [kg]; 0 or less: unscaled */
+    MODEL_ARRAY_OF(struct model_body) bodies;
+    MODEL_ARRAY_OF(struct model_joint) joints;
+    MODEL_ARRAY_OF(struct model_geom) geoms;
+    MODEL_ARRAY_OF(struct model_mesh) meshes;
+    MODEL_ARRAY_OF(struct model_contact_exclusion) exclusions;
+    MODEL_ARRAY_OF(struct model_tendon) tendons;
+    MODEL_ARRAY_OF(struct model_tendon_joint) tendon_joints;
+    MODEL_ARRAY_OF(struct model_link) links;
+    MODEL_ARRAY_OF(char *) texts;
+    double min_body_mass; /* smallest mass of each body [kg]; 0: none */
+    double total_mass;    /* total mass to which all bodies are scaled [kg]; 0 or less: unscaled */
     struct model_link base; /* mass of the bodies that are fixed to the world */
     struct {
         char text[MODEL_NOTE_BYTES];
@@ -175,7 +175,7 @@ struct model {
 /* model.c */
 
 /* Appends one zeroed entry to a list of the model. Returns its index, or a negative errno. */
-#define MODEL_APPEND(model, list, where)                                                           \
+#define MODEL_APPEND_ENTRY(model, list, where)                                                     \
     tact_model_append_entry(model, (void **)&(model)->list.at, &(model)->list.count,               \
                             &(model)->list.capacity, sizeof *(model)->list.at, where)
 int tact_model_append_entry(struct model *m, void **at, size_t *count, size_t *capacity,
@@ -229,7 +229,8 @@ bool tact_xml_list_has_word(const char *words, const char *word);
 /* Checks that each attribute is known, or has no effect on motion (ignored), or is left out with a
  * note. */
 int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
-                              const char *ignored_names, const char *noted_names);
+                              const char *ignored_attribute_names,
+                              const char *noted_attribute_names);
 
 /* The path of a file that the model names, in memory of the model: relative to the folder of the
  * scene, within the folder of the file. NULL with the message where it is not. */

@@ -51,8 +51,8 @@ int tact_model_resolve_mimics(struct model *m)
 int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct model_drive *drive)
 {
     struct model_tendon *of = &m->tendons.at[tendon];
-    struct model_joint *drive_joint = NULL;
-    if (of->has_drive) {
+    struct model_joint *tendon_drive_joint = NULL;
+    if (of->has_joint_drive) {
         return tact_model_report_error(m, drive->line, "a second drive of the tendon of line %d",
                                        of->line);
     }
@@ -68,17 +68,17 @@ int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct mod
                 "drives is not supported",
                 joint_name_or_empty(joint));
         }
-        drive_joint = drive_joint || joint->drive.line ? drive_joint : joint;
+        tendon_drive_joint = tendon_drive_joint || joint->drive.line ? tendon_drive_joint : joint;
     }
-    if (!drive_joint) {
+    if (!tendon_drive_joint) {
         return tact_model_report_error(
             m, drive->line,
             "a drive of the tendon of line %d, whose joints all have drives "
             "of their own, is not supported",
             of->line);
     }
-    of->has_drive = true;
-    drive_joint->drive = *drive;
-    drive_joint->tendon = 1 + tendon;
+    of->has_joint_drive = true;
+    tendon_drive_joint->drive = *drive;
+    tendon_drive_joint->tendon = 1 + tendon;
     return 0;
 }

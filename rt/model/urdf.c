@@ -17,10 +17,10 @@ struct urdf_link {
     const char *name;
 };
 
-struct urdf {
+struct urdf_reader {
     struct model *model;
-    MODEL_ARRAY(struct urdf_link) links;
-    MODEL_ARRAY(struct urdf_joint) joints;
+    MODEL_ARRAY_OF(struct urdf_link) links;
+    MODEL_ARRAY_OF(struct urdf_joint) joints;
 };
 
 static const xmlNode *find_child(const xmlNode *node, const char *name)
@@ -113,7 +113,7 @@ static int read_mesh_geometry(struct model *m, const xmlNode *node, struct model
 {
     const char *file = tact_xml_read_text(m, node, "filename");
     int rc = tact_xml_check_attributes(m, node, "filename scale", "", "");
-    int at = rc ? rc : MODEL_APPEND(m, meshes, tact_xml_node_line(node));
+    int at = rc ? rc : MODEL_APPEND_ENTRY(m, meshes, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
@@ -184,7 +184,7 @@ static int read_collision(struct model *m, const xmlNode *node, int body)
         rc = tact_model_report_error(m, geom.line, "collision: expected <geometry>");
     }
     rc = rc ? rc : read_geometry(m, geometry, &geom);
-    int at = rc ? rc : MODEL_APPEND(m, geoms, geom.line);
+    int at = rc ? rc : MODEL_APPEND_ENTRY(m, geoms, geom.line);
     if (at < 0) {
         return at;
     }
@@ -193,10 +193,11 @@ static int read_collision(struct model *m, const xmlNode *node, int body)
 }
 
 /* Adds the body of a link, whose joint places it in its parent. */
-static int add_link(struct urdf *r, const xmlNode *link, int parent, const struct tact_pose *pose)
+static int add_link(struct urdf_reader *r, const xmlNode *link, int parent,
+                    const struct tact_pose *pose)
 {
     struct model *m = r->model;
-    int at = MODEL_APPEND(m, bodies, tact_xml_node_line(link));
+    int at = MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(link));
     if (at < 0) {
         return at;
     }
@@ -292,7 +293,7 @@ static int check_joint_elements(struct model *m, const xmlNode *node)
 }
 
 /* Adds the joint of a body, unless it is fixed. */
-static int add_joint(struct urdf *r, const xmlNode *node, int body)
+static int add_joint(struct urdf_reader *r, const xmlNode *node, int body)
 {
     struct model *m = r->model;
     int type = tact_xml_read_word(m, node, "type", "revolute continuous prismatic fixed");
@@ -309,7 +310,7 @@ static int add_joint(struct urdf *r, const xmlNode *node, int body)
     if (rc) {
         return rc;
     }
-    int at = MODEL_APPEND(m, joints, tact_xml_node_line(node));
+    int at = MODEL_APPEND_ENTRY(m, joints, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
@@ -326,7 +327,8 @@ static int add_joint(struct urdf *r, const xmlNode *node, int body)
 }
 
 /* Adds a link and, below it, all that its joints carry. */
-static int add_link_subtree(struct urdf *r, const xmlNode *link, int parent, const xmlNode *joint)
+static int add_link_subtree(struct urdf_reader *r, const xmlNode *link, int parent,
+                            const xmlNode *joint)
 {
     struct model *m = r->model;
     struct tact_pose pose = tact_pose_identity();
@@ -336,7 +338,7 @@ static int add_link_subtree(struct urdf *r, const xmlNode *link, int parent, con
     return rc ? rc : at;
 }
 
-static const xmlNode *find_link(const struct urdf *r, const char *name)
+static const xmlNode *find_link(const struct urdf_reader *r, const char *name)
 {
     for (size_t i = 0; i < r->links.count; i++) {
         if (!strcmp(r->links.at[i].name, name)) {
@@ -347,7 +349,7 @@ static const xmlNode *find_link(const struct urdf *r, const char *name)
 }
 
 /* Adds links whose parent was added, until none is left to add. */
-static int add_links_after_parents(struct urdf *r)
+static int add_links_after_parents(struct urdf_reader *r)
 {
     struct model *m = r->model;
     size_t placed_count = 0;
@@ -375,16 +377,16 @@ static int add_links_after_parents(struct urdf *r)
 }
 
 /* Stores a <link> or <joint> element with the names that refer to it. */
-static int collect_element(struct urdf *r, const xmlNode *n)
+static int collect_link_or_joint(struct urdf_reader *r, const xmlNode *n)
 {
     struct model *m = r->model;
-    const bool is_link = !strcmp(tact_xml_node_name(n), "link");
+    const bool is_link_element = !strcmp(tact_xml_node_name(n), "link");
     const char *name = tact_xml_read_text(m, n, "name");
-    if (!name || !name[0] || (is_link && find_link(r, name))) {
+    if (!name || !name[0] || (is_link_element && find_link(r, name))) {
         return tact_model_report_error(m, tact_xml_node_line(n), "%s: expected a name of its own",
                                        tact_xml_node_name(n));
     }
-    if (is_link) {
+    if (is_link_element) {
         int at =
             tact_model_append_entry(m, (void **)&r->links.at, &r->links.count, &r->links.capacity,
                                     sizeof *r->links.at, tact_xml_node_line(n));
@@ -411,7 +413,7 @@ static int collect_element(struct urdf *r, const xmlNode *n)
 }
 
 /* Collects links and joints of the file; other elements are left out or refused. */
-static int collect_elements(struct urdf *r, const xmlNode *root)
+static int collect_links_and_joints(struct urdf_reader *r, const xmlNode *root)
 {
     struct model *m = r->model;
     int rc = 0;
@@ -419,7 +421,7 @@ static int collect_elements(struct urdf *r, const xmlNode *root)
          n = tact_xml_next_element(n->next)) {
         const char *name = tact_xml_node_name(n);
         if (!strcmp(name, "link") || !strcmp(name, "joint")) {
-            rc = collect_element(r, n);
+            rc = collect_link_or_joint(r, n);
         } else if (tact_xml_list_has_word("material transmission gazebo ros2_control mujoco sensor",
                                           name)) {
             tact_model_add_note(m, tact_xml_node_line(n), "<%s> is left out", name);
@@ -447,7 +449,7 @@ static int collect_elements(struct urdf *r, const xmlNode *root)
 }
 
 /* Adds the links that are no joint's child to the base, and all links below them. */
-static int add_root_links(struct urdf *r)
+static int add_root_links(struct urdf_reader *r)
 {
     for (size_t i = 0; i < r->links.count; i++) {
         const struct urdf_link *link = &r->links.at[i];
@@ -464,7 +466,7 @@ static int add_root_links(struct urdf *r)
 }
 
 /* Reads the mimic joints; the joint that they follow may be later in the file. */
-static int read_mimic_joints(struct urdf *r)
+static int read_mimic_joints(struct urdf_reader *r)
 {
     struct model *m = r->model;
     int rc = 0;
@@ -497,15 +499,15 @@ static int read_mimic_joints(struct urdf *r)
 
 int tact_model_read_urdf(struct model *m, const xmlNode *root)
 {
-    struct urdf reader = {.model = m};
+    struct urdf_reader reader = {.model = m};
     m->name = tact_xml_read_text(m, root, "name");
-    int world = MODEL_APPEND(m, bodies, tact_xml_node_line(root));
+    int world = MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(root));
     if (world < 0) {
         return world;
     }
     m->bodies.at[0].pose = tact_pose_identity();
     m->bodies.at[0].name = "";
-    int rc = collect_elements(&reader, root);
+    int rc = collect_links_and_joints(&reader, root);
     rc = rc ? rc : add_root_links(&reader);
     rc = rc ? rc : add_links_after_parents(&reader);
     rc = rc ? rc : read_mimic_joints(&reader);

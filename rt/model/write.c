@@ -14,8 +14,8 @@ struct writer {
     size_t used, capacity;
     int *lines;
     uint32_t line_count, line_capacity;
-    int line;   /* line of the hand file from which the next YAML lines come */
-    int indent; /* indentation of the hand's keys [characters] */
+    int line;            /* line of the hand file from which the next YAML lines come */
+    int hand_key_indent; /* indentation of the hand's keys [characters] */
     bool failed;
 };
 
@@ -72,7 +72,7 @@ __attribute__((format(printf, 3, 4))) static void begin_yaml_line(struct writer 
     va_start(args, format);
     tact_number_vprint(text, sizeof text, format, args);
     va_end(args);
-    append_format(w, "%*s", w->indent + 2 * level, "");
+    append_format(w, "%*s", w->hand_key_indent + 2 * level, "");
     append_text(w, text);
 }
 
@@ -89,7 +89,7 @@ static void append_number(struct writer *w, double value)
     append_text(w, text);
 }
 
-static void append_list(struct writer *w, const double *numbers, int count)
+static void append_number_list(struct writer *w, const double *numbers, int count)
 {
     for (int i = 0; i < count; i++) {
         append_text(w, i ? ", " : "[");
@@ -105,11 +105,11 @@ static void write_number(struct writer *w, int level, const char *key, double va
     end_yaml_line(w);
 }
 
-static void write_list(struct writer *w, int level, const char *key, const double *numbers,
-                       int count)
+static void write_number_list(struct writer *w, int level, const char *key, const double *numbers,
+                              int count)
 {
     begin_yaml_line(w, level, "%s: ", key);
-    append_list(w, numbers, count);
+    append_number_list(w, numbers, count);
     end_yaml_line(w);
 }
 
@@ -140,12 +140,12 @@ static void append_comment(struct writer *w, const char *what, const char *text)
     }
 }
 
-static bool is_identity(const double q[4])
+static bool is_identity_quaternion(const double q[4])
 {
     return q[0] == 1.0 && q[1] == 0.0 && q[2] == 0.0 && q[3] == 0.0;
 }
 
-static bool is_zero(const double v[3])
+static bool is_zero_vector(const double v[3])
 {
     return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
 }
@@ -170,11 +170,11 @@ static void append_shape_sizes(struct writer *w, const struct model_geom *g)
         break;
     default:
         append_format(w, "type: %s, size: ", g->kind == MODEL_GEOM_BOX ? "box" : "ellipsoid");
-        append_list(w, whole, 3);
+        append_number_list(w, whole, 3);
     }
 }
 
-static void append_mesh(struct writer *w, const struct model_mesh *mesh)
+static void append_mesh_shape(struct writer *w, const struct model_mesh *mesh)
 {
     const double *s = mesh->scale;
     append_format(w, "type: %s, file: ", w->options->meshes ? "mesh" : "convex");
@@ -186,7 +186,7 @@ static void append_mesh(struct writer *w, const struct model_mesh *mesh)
         }
     } else {
         append_text(w, ", scale_xyz: ");
-        append_list(w, s, 3);
+        append_number_list(w, s, 3);
     }
 }
 
@@ -197,18 +197,18 @@ static void write_shape(struct writer *w, int level, const struct model_geom *g)
     w->line = g->line;
     begin_yaml_line(w, level, "- {");
     if (g->kind == MODEL_GEOM_MESH) {
-        append_mesh(w, &m->meshes.at[g->mesh]);
+        append_mesh_shape(w, &m->meshes.at[g->mesh]);
     } else {
         append_shape_sizes(w, g);
     }
     tact_pose_mul(&pose, &m->bodies.at[g->body].place, &g->pose);
-    if (!is_zero(pose.position)) {
+    if (!is_zero_vector(pose.position)) {
         append_text(w, ", position: ");
-        append_list(w, pose.position, 3);
+        append_number_list(w, pose.position, 3);
     }
-    if (!is_identity(pose.quat_wxyz)) {
+    if (!is_identity_quaternion(pose.quat_wxyz)) {
         append_text(w, ", quat_wxyz: ");
-        append_list(w, pose.quat_wxyz, 4);
+        append_number_list(w, pose.quat_wxyz, 4);
     }
     if (g->type != 1 || g->affinity != 1) {
         append_format(w, ", collides: %u, collides_with: %u", g->type, g->affinity);
@@ -241,8 +241,8 @@ static void write_mass(struct writer *w, int level, const struct model_mass *mas
     const double *i = mass->inertia;
     const double six[6] = {i[0], i[4], i[8], i[1], i[2], i[5]};
     write_number(w, level, "mass", mass->mass);
-    write_list(w, level, "center_of_mass", mass->center, 3);
-    write_list(w, level, "inertia", six, 6);
+    write_number_list(w, level, "center_of_mass", mass->center, 3);
+    write_number_list(w, level, "inertia", six, 6);
 }
 
 static bool has_drive_gains(const struct model_drive *drive)
@@ -271,7 +271,7 @@ static void write_drive(struct writer *w, int level, const struct model_drive *d
 }
 
 /* Where a joint starts: at the file's pose, or the stop next to it. */
-static double start_position_of(struct writer *w, const struct model_joint *j)
+static double joint_start_position(struct writer *w, const struct model_joint *j)
 {
     if (j->limited && (j->reference < j->lower || j->reference > j->upper)) {
         tact_model_add_note(w->model, j->line,
@@ -320,7 +320,7 @@ static void write_tendon(struct writer *w, int level, const struct model_joint *
 static void write_joint(struct writer *w, int level, const struct model_link *link)
 {
     const struct model_joint *j = &w->model->joints.at[link->joint];
-    const double start = j->mimic.line ? 0.0 : start_position_of(w, j);
+    const double start = j->mimic.line ? 0.0 : joint_start_position(w, j);
     w->line = j->line;
     begin_yaml_line(w, level++, "joint:");
     if (j->name) {
@@ -329,12 +329,12 @@ static void write_joint(struct writer *w, int level, const struct model_link *li
     end_yaml_line(w);
     begin_yaml_line(w, level, "type: %s", j->is_prismatic ? "slide" : "hinge");
     end_yaml_line(w);
-    write_list(w, level, "axis", j->axis, 3);
-    if (!is_zero(link->origin.position)) {
-        write_list(w, level, "position", link->origin.position, 3);
+    write_number_list(w, level, "axis", j->axis, 3);
+    if (!is_zero_vector(link->origin.position)) {
+        write_number_list(w, level, "position", link->origin.position, 3);
     }
-    if (!is_identity(link->origin.quat_wxyz)) {
-        write_list(w, level, "quat_wxyz", link->origin.quat_wxyz, 4);
+    if (!is_identity_quaternion(link->origin.quat_wxyz)) {
+        write_number_list(w, level, "quat_wxyz", link->origin.quat_wxyz, 4);
     }
     if (start != 0.0) {
         write_number(w, level, "start", start);
@@ -378,16 +378,16 @@ static void write_link(struct writer *w, int number)
     write_shapes(w, 2, number);
 }
 
-static void write_base(struct writer *w)
+static void write_hand_base(struct writer *w)
 {
     const struct model *m = w->model;
-    const bool has_mass = m->base.mass.mass > 0.0;
-    bool has_shapes = false;
+    const bool has_base_mass = m->base.mass.mass > 0.0;
+    bool has_base_shapes = false;
     for (size_t i = 0; i < m->geoms.count; i++) {
         const struct model_geom *g = &m->geoms.at[i];
-        has_shapes |= m->bodies.at[g->body].link < 0 && tact_model_geom_collides(g);
+        has_base_shapes |= m->bodies.at[g->body].link < 0 && tact_model_geom_collides(g);
     }
-    if (!has_mass && !has_shapes) {
+    if (!has_base_mass && !has_base_shapes) {
         return;
     }
     w->line = m->bodies.at[m->bodies.count > 1 ? 1 : 0].line;
@@ -397,7 +397,7 @@ static void write_base(struct writer *w)
         begin_yaml_line(w, 1, "fixed: true");
         end_yaml_line(w);
     }
-    if (has_mass) {
+    if (has_base_mass) {
         write_mass(w, 1, &m->base.mass);
     }
     write_shapes(w, 1, -1);
@@ -421,7 +421,7 @@ static int parent_body_link(const struct model *m, int link)
 }
 
 /* Whether one link's body carries that of the other. */
-static bool are_adjacent(const struct model *m, int a, int b)
+static bool are_links_adjacent(const struct model *m, int a, int b)
 {
     return parent_body_link(m, a) == b || (b >= 0 && parent_body_link(m, b) == a);
 }
@@ -444,15 +444,15 @@ static int write_exclusions(struct writer *w, const char *hand)
             if (m->links.at[a].parent == b || (b >= 0 && m->links.at[b].parent == a)) {
                 continue;
             }
-            const bool is_adjacent = touch[i * n + k] && are_adjacent(m, a, b);
-            if (touch[i * n + k] == MODEL_TOUCH_SOME && !is_adjacent) {
+            const bool is_adjacent_pair = touch[i * n + k] && are_links_adjacent(m, a, b);
+            if (touch[i * n + k] == MODEL_TOUCH_SOME && !is_adjacent_pair) {
                 rc = tact_model_report_error(
                     m, m->links.at[a].line,
                     "<exclude> names a body of several that are rigidly connected, "
                     "\"%.60s\" and \"%.60s\", and not the others: this is not "
                     "supported",
                     m->links.at[a].name, b < 0 ? "base" : m->links.at[b].name);
-            } else if (touch[i * n + k] == MODEL_TOUCH_NONE || is_adjacent) {
+            } else if (touch[i * n + k] == MODEL_TOUCH_NONE || is_adjacent_pair) {
                 if (first) {
                     begin_yaml_line(w, w->options->scene ? -2 : -1, "exclude:");
                     end_yaml_line(w);
@@ -511,7 +511,7 @@ static void write_scene_head(struct writer *w, const char *name)
 int tact_model_write(struct model *m, const struct tact_hand_file_options *options,
                      struct tact_hand_file *out)
 {
-    struct writer w = {.model = m, .options = options, .indent = options->scene ? 4 : 2};
+    struct writer w = {.model = m, .options = options, .hand_key_indent = options->scene ? 4 : 2};
     char name[MODEL_NAME_BYTES];
     tact_model_sanitize_name(options->name ? options->name : m->name, "hand", name);
     if (options->scene) {
@@ -520,7 +520,7 @@ int tact_model_write(struct model *m, const struct tact_hand_file_options *optio
         begin_yaml_line(&w, -1, "hand:");
         end_yaml_line(&w);
     }
-    write_base(&w);
+    write_hand_base(&w);
     begin_yaml_line(&w, 0, "links:");
     end_yaml_line(&w);
     for (size_t i = 0; i < m->links.count; i++) {

@@ -184,18 +184,19 @@ int tact_xml_read_word(struct model *m, const xmlNode *node, const char *name, c
 }
 
 int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
-                              const char *ignored_names, const char *noted_names)
+                              const char *ignored_attribute_names,
+                              const char *noted_attribute_names)
 {
     for (const xmlAttr *a = node->properties; a; a = a->next) {
         const char *name = (const char *)a->name;
         if (tact_xml_list_has_word(known, name)) {
             continue;
         }
-        if (tact_xml_list_has_word(noted_names, name)) {
+        if (tact_xml_list_has_word(noted_attribute_names, name)) {
             tact_model_add_note(m, tact_xml_node_line(node),
                                 "%s: \"%s\" is left out: tact's contacts have no such number",
                                 tact_xml_node_name(node), name);
-        } else if (!tact_xml_list_has_word(ignored_names, name)) {
+        } else if (!tact_xml_list_has_word(ignored_attribute_names, name)) {
             return tact_model_report_error(m, tact_xml_node_line(node),
                                            "%s: attribute \"%.60s\" is not supported",
                                            tact_xml_node_name(node), name);

@@ -5,10 +5,11 @@
 
 /* What acts on a joint besides the force of an input, or NULL; *key is the scene key that sets it.
  */
-static const char *find_other_law(const struct tact_scene_joint *joint, const char **key)
+static const char *find_law_conflicting_with_force(const struct tact_scene_joint *joint,
+                                                   const char **key)
 {
     const struct {
-        int is_set;
+        int is_law_set;
         const char *key, *text;
     } laws[] = {
         {joint->coupling != NULL, "coupling", "the key \"coupling\", whose device sets a position"},
@@ -19,7 +20,7 @@ static const char *find_other_law(const struct tact_scene_joint *joint, const ch
         {joint->limit > 0.0, "limit",
          "a force limit, which would bound force and damping together"}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        if (laws[i].is_set) {
+        if (laws[i].is_law_set) {
             *key = laws[i].key;
             return laws[i].text;
         }
@@ -48,10 +49,11 @@ static int check_force_input(const struct tact_scene_check *check, const struct 
         }
     }
     const struct tact_scene_joint *joint = &scene->hands[hand].links[link].joint;
-    const char *other_key, *other = find_other_law(joint, &other_key);
+    const char *conflicting_key, *other = find_law_conflicting_with_force(joint, &conflicting_key);
     tact_scene_path_of_key(owner, tact_scene_link_key(scene, hand, link, key), "joint");
     if (other) {
-        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, owner, other_key),
+        return tact_scene_report_bad_value(check,
+                                           tact_scene_path_of_key(key, owner, conflicting_key),
                                            "the force of inputs[%u] moves this joint; expected it "
                                            "without %s",
                                            index, other);

@@ -9,7 +9,7 @@
 #include "rt/file.h"
 
 /** Largest value of a haptic axis, in SI units: no device has more, and it could overflow. */
-#define MAX_HAPTIC_VALUE 1e9
+#define MAX_HAPTIC_AXIS_VALUE 1e9
 
 /** Reads the file, from the log's attachments or from disk, and stores its text. */
 static int read_text(const struct tact_scene *scene, const struct tact_scene_files *files,
@@ -52,10 +52,10 @@ static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_sc
             "resolution and the largest stable wall stiffness, as tact calibrate writes them");
     }
     for (int i = 0; i < NUMBERS; i++) {
-        if (!(n[i] >= 0.0 && n[i] <= MAX_HAPTIC_VALUE) || (i == 0 && n[i] == 0.0)) {
+        if (!(n[i] >= 0.0 && n[i] <= MAX_HAPTIC_AXIS_VALUE) || (i == 0 && n[i] == 0.0)) {
             return tact_scene_report_bad_value(inside, setting->key,
                                                "number %d is %g; expected %s to %g", i + 1, n[i],
-                                               i ? "0" : "more than 0", MAX_HAPTIC_VALUE);
+                                               i ? "0" : "more than 0", MAX_HAPTIC_AXIS_VALUE);
         }
     }
     void *grown = realloc(device->haptic, (device->haptic_count + 1) * sizeof *device->haptic);
@@ -72,21 +72,21 @@ static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_sc
 
 /** Moves the haptic axes out of the settings from index `first` on; the rest goes to the device
  * type. */
-static int move_haptic_axes_out(const struct tact_scene_check *inside,
-                                struct tact_scene_device *device, uint32_t first)
+static int move_haptic_axes_out_of_settings(const struct tact_scene_check *inside,
+                                            struct tact_scene_device *device, uint32_t first)
 {
     uint32_t kept = first;
     int rc = 0;
     for (uint32_t i = first; i < device->settings_count; i++) {
         struct tact_device_setting *setting = &device->settings[i];
-        const int is_model = !strcmp(setting->key, "haptic_model") && setting->text;
-        const int is_axis = !strncmp(setting->key, "haptic", 6) &&
-                            (!setting->key[6] || strchr(".[", setting->key[6]));
-        if (rc || (!is_model && !is_axis)) {
+        const int is_haptic_model_setting = !strcmp(setting->key, "haptic_model") && setting->text;
+        const int is_haptic_axis_setting = !strncmp(setting->key, "haptic", 6) &&
+                                           (!setting->key[6] || strchr(".[", setting->key[6]));
+        if (rc || (!is_haptic_model_setting && !is_haptic_axis_setting)) {
             device->settings[kept++] = *setting;
             continue;
         }
-        if (is_model) {
+        if (is_haptic_model_setting) {
             device->haptic_model = (char *)setting->text;
             setting->text = NULL;
         } else {
@@ -120,7 +120,7 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
     const struct tact_scene_check inside = {index, check->err};
     const uint32_t first = device->settings_count;
     rc = tact_scene_append_settings(&inside, device);
-    rc = rc ? rc : move_haptic_axes_out(&inside, device, first);
+    rc = rc ? rc : move_haptic_axes_out_of_settings(&inside, device, first);
     for (uint32_t i = first; i < device->settings_count; i++) {
         device->settings[i].file = device->calibration;
     }

@@ -276,8 +276,8 @@ static int check_and_normalize_axis(const struct tact_scene_check *check, double
 }
 
 /* Checks that a range has both ends or neither, in order. */
-static int check_lower_upper(const struct tact_scene_check *check, double least, double most,
-                             const char *path)
+static int check_range_bounds(const struct tact_scene_check *check, double least, double most,
+                              const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
     bool lower = tact_scene_has_key(check, "%s.lower", path);
@@ -296,7 +296,7 @@ static int check_joint_stops(const struct tact_scene_check *check,
 {
     char key[TACT_SCENE_PATH_BYTES];
     int turns = strcmp(constraint->type, "hinge") == 0;
-    int rc = check_lower_upper(check, constraint->lower, constraint->upper, path);
+    int rc = check_range_bounds(check, constraint->lower, constraint->upper, path);
     if (rc) {
         return rc;
     }
@@ -341,7 +341,7 @@ static int check_joint_resistance(const struct tact_scene_check *check,
                                   const struct tact_scene_joint *joint, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
-    int rc = check_lower_upper(check, joint->lower, joint->upper, path);
+    int rc = check_range_bounds(check, joint->lower, joint->upper, path);
     if (!rc && joint->lower < joint->upper &&
         (joint->start < joint->lower || joint->start > joint->upper)) {
         const char *start = tact_scene_has_key(check, "%s.start", path) ? "start" : "lower";
@@ -494,7 +494,7 @@ static int check_io_values(const struct tact_scene_check *check, const struct ta
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         snprintf(path, sizeof path, "inputs[%u]", i);
-        rc = check_lower_upper(check, in->lower, in->upper, path);
+        rc = check_range_bounds(check, in->lower, in->upper, path);
         rc = rc ? rc
                 : tact_scene_require_word(check, tact_scene_path_of_key(key, path, "what"),
                                           in->what, into);

@@ -47,14 +47,14 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
     return 0;
 }
 
-static bool is_slide(const struct tact_scene_joint *joint)
+static bool is_slide_joint(const struct tact_scene_joint *joint)
 {
     return joint->type && !strcmp(joint->type, "slide");
 }
 
-static const char *coupling_key(bool is_of_base, bool turns)
+static const char *coupling_key(bool is_base_coupling, bool turns)
 {
-    return !is_of_base ? "joint.coupling" : turns ? "turn_coupling" : "coupling";
+    return !is_base_coupling ? "joint.coupling" : turns ? "turn_coupling" : "coupling";
 }
 
 int tact_scene_default_couplings(const struct tact_scene_check *check, struct tact_scene *scene)
@@ -63,7 +63,7 @@ int tact_scene_default_couplings(const struct tact_scene_check *check, struct ta
     int rc = 0;
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
-        const uint32_t of_base = tact_scene_base_links(hand);
+        const uint32_t base_coordinate_count = tact_scene_base_links(hand);
         for (uint32_t k = 0; !rc && k < hand->links_count; k++) {
             struct tact_scene_coupling *coupling = hand->links[k].joint.coupling;
             const bool turns = k >= 3;
@@ -71,11 +71,12 @@ int tact_scene_default_couplings(const struct tact_scene_check *check, struct ta
                 continue;
             }
             tact_scene_path_of_key(path, tact_scene_link_key(scene, i, k, owner),
-                                   coupling_key(k < of_base, turns));
+                                   coupling_key(k < base_coordinate_count, turns));
             rc = set_coupling_defaults(
-                check, coupling, is_slide(&hand->links[k].joint), scene->period,
-                k < of_base ? tact_scene_tool_force_gain(scene, i, turns) : 1.0, path);
-            if (k < of_base && k % 3 == 0) {
+                check, coupling, is_slide_joint(&hand->links[k].joint), scene->period,
+                k < base_coordinate_count ? tact_scene_tool_force_gain(scene, i, turns) : 1.0,
+                path);
+            if (k < base_coordinate_count && k % 3 == 0) {
                 struct tact_scene_coupling *first =
                     turns ? hand->base->turn_coupling : hand->base->coupling;
                 first->stiffness = coupling->stiffness;
@@ -182,8 +183,8 @@ int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)
 }
 
 /* A low-pass after the energy bound would exceed it. */
-static int forbid_filter_of_hard_output(const struct tact_scene_check *check,
-                                        const struct tact_scene *scene, const char *joint)
+static int forbid_filter_of_energy_bounded_output(const struct tact_scene_check *check,
+                                                  const struct tact_scene *scene, const char *joint)
 {
     char path[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
@@ -218,9 +219,9 @@ static int check_coupling_input(const struct tact_scene_check *check,
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES], joint[TACT_SCENE_PATH_BYTES];
     const struct tact_scene_link *l = &scene->hands[hand].links[link];
     snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
-    const bool of_base = link < tact_scene_base_links(&scene->hands[hand]);
+    const bool base_coordinate_count = link < tact_scene_base_links(&scene->hands[hand]);
     tact_scene_path_of_key(path, tact_scene_link_key(scene, hand, link, owner),
-                           coupling_key(of_base, link >= 3));
+                           coupling_key(base_coordinate_count, link >= 3));
     const long measured = tact_scene_find_input(scene, scene->inputs_count, "state", joint);
     if (!l->joint.coupling) {
         return 0;
@@ -230,7 +231,8 @@ static int check_coupling_input(const struct tact_scene_check *check,
             check, path, "the joint %s cannot have a coupling: inputs[%ld] measures its state",
             joint, measured);
     }
-    if (!of_base && tact_scene_find_input(scene, scene->inputs_count, "target", joint) < 0) {
+    if (!base_coordinate_count &&
+        tact_scene_find_input(scene, scene->inputs_count, "target", joint) < 0) {
         return tact_scene_report_bad_value(
             check, path, "no input leads to %s; a coupling ties the joint to the value of one",
             joint);
@@ -241,7 +243,8 @@ static int check_coupling_input(const struct tact_scene_check *check,
                                            "needs the numbers of the device; expected \"device\" "
                                            "beside it, or a calibration file of the device");
     }
-    return l->joint.coupling->hard ? forbid_filter_of_hard_output(check, scene, joint) : 0;
+    return l->joint.coupling->hard ? forbid_filter_of_energy_bounded_output(check, scene, joint)
+                                   : 0;
 }
 
 int tact_scene_check_coupling_io(const struct tact_scene_check *check,

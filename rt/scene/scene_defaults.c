@@ -71,7 +71,7 @@ static void set_constraint_defaults(const struct tact_scene_check *check, struct
 }
 
 /* Whether a link's joint belongs to the tendon on which the drive of another joint acts. */
-static bool is_in_tendon(const struct tact_scene_hand *hand, const char *link)
+static bool is_joint_in_driven_tendon(const struct tact_scene_hand *hand, const char *link)
 {
     bool found = false;
     for (uint32_t i = 0; i < hand->links_count; i++) {
@@ -85,12 +85,14 @@ static bool is_in_tendon(const struct tact_scene_hand *hand, const char *link)
 
 /* Sets the hand's default drive on joints that have neither drive nor coupling and are not moved by
  * another joint's drive. */
-static void default_drive(const struct tact_scene_check *check, const struct tact_scene_hand *hand,
-                          struct tact_scene_link *link, const char *owner)
+static void set_default_drive(const struct tact_scene_check *check,
+                              const struct tact_scene_hand *hand, struct tact_scene_link *link,
+                              const char *owner)
 {
     const struct tact_scene_drive *drive = hand->drive;
     struct tact_scene_joint *joint = &link->joint;
-    if (joint->coupling || joint->mimic || (!joint->tendon && is_in_tendon(hand, link->name)) ||
+    if (joint->coupling || joint->mimic ||
+        (!joint->tendon && is_joint_in_driven_tendon(hand, link->name)) ||
         tact_scene_has_key(check, "%s.joint.stiffness", owner) ||
         tact_scene_has_key(check, "%s.joint.damping", owner)) {
         return;
@@ -119,7 +121,7 @@ static int set_hand_defaults(const struct tact_scene_check *check, struct tact_s
                 set_identity_quaternion(hand->links[j].joint.quat_wxyz);
             }
             if (hand->drive && j >= tact_scene_base_links(hand)) {
-                default_drive(check, hand, &hand->links[j], owner);
+                set_default_drive(check, hand, &hand->links[j], owner);
             }
             set_shape_defaults(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
         }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "rt/scene/scene_internal.h"
 
-struct graft {
+struct index_merge {
     struct tact_scene_index *index;
     const struct tact_scene_index *other;
     const int *lines;
@@ -36,13 +36,14 @@ static char *copy_text_or_null(const char *text)
     return text ? strdup(text) : NULL;
 }
 
-static int source_line_of_node(const struct graft *g, int line)
+static int source_line_of_node(const struct index_merge *g, int line)
 {
     return line > 0 && (uint32_t)line <= g->line_count ? g->lines[line - 1] : 0;
 }
 
 /* Copies one node, without its children. Its number, or 0 where memory is short. */
-static uint32_t copy_node(const struct graft *g, uint32_t to, const struct tact_index_node *n)
+static uint32_t copy_index_node(const struct index_merge *g, uint32_t to,
+                                const struct tact_index_node *n)
 {
     struct tact_index_node copy = {.key = copy_text_or_null(n->key),
                                    .text = copy_text_or_null(n->text),
@@ -60,7 +61,7 @@ static uint32_t copy_node(const struct graft *g, uint32_t to, const struct tact_
     return number;
 }
 
-static int copy_children(const struct graft *g, uint32_t to, uint32_t from)
+static int merge_child_nodes(const struct index_merge *g, uint32_t to, uint32_t from)
 {
     for (uint32_t i = g->other->nodes[from].first; i; i = g->other->nodes[i].next) {
         const struct tact_index_node *n = &g->other->nodes[i];
@@ -68,8 +69,8 @@ static int copy_children(const struct graft *g, uint32_t to, uint32_t from)
         if (there && (n->kind != TACT_INDEX_MAP || g->index->nodes[there].kind != n->kind)) {
             continue;
         }
-        there = there ? there : copy_node(g, to, n);
-        int rc = there ? copy_children(g, there, i) : -ENOMEM;
+        there = there ? there : copy_index_node(g, to, n);
+        int rc = there ? merge_child_nodes(g, there, i) : -ENOMEM;
         if (rc) {
             return rc;
         }
@@ -87,8 +88,8 @@ int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
     }
     index->files = grown;
     snprintf(index->files[index->file_count], sizeof *grown, "%s", file);
-    const struct graft g = {index, other, lines, line_count, index->file_count++};
-    return copy_children(&g, to, from) ? tact_error_set(err, -ENOMEM, "out of memory") : 0;
+    const struct index_merge g = {index, other, lines, line_count, index->file_count++};
+    return merge_child_nodes(&g, to, from) ? tact_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 uint32_t tact_scene_index_add_list(struct tact_scene_index *index, uint32_t map, const char *key)

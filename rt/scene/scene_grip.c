@@ -25,7 +25,8 @@ static bool joint_moves_link(const struct tact_scene_hand *hand, uint32_t joint,
 }
 
 /* Index of an earlier grip that commands the joint, or -1. */
-static long find_other_grip(const struct tact_scene *scene, uint32_t index, uint32_t joint)
+static long find_earlier_grip_of_joint(const struct tact_scene *scene, uint32_t index,
+                                       uint32_t joint)
 {
     for (uint32_t i = 0; i < index; i++) {
         const struct tact_scene_grip *grip = &scene->grips[i];
@@ -45,11 +46,11 @@ static const struct tact_scene_link *find_link_tied_to_joint(const struct tact_s
     const char *name = hand->links[joint].name;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *other = &hand->links[i].joint;
-        bool is_tied = other->mimic && (i == joint || !strcmp(other->mimic->joint, name));
+        bool is_tied_joint = other->mimic && (i == joint || !strcmp(other->mimic->joint, name));
         for (uint32_t k = 0; k < other->tendon_count; k++) {
-            is_tied |= i == joint || !strcmp(other->tendon[k].joint, name);
+            is_tied_joint |= i == joint || !strcmp(other->tendon[k].joint, name);
         }
-        if (is_tied) {
+        if (is_tied_joint) {
             return &hand->links[i];
         }
     }
@@ -63,7 +64,7 @@ static int check_grip_joint(const struct tact_scene_check *check, const struct t
 {
     const struct tact_scene_hand *hand = &scene->hands[scene->grips[index].hand];
     const struct tact_scene_joint *def = &hand->links[joint].joint;
-    const long other = find_other_grip(scene, index, joint);
+    const long other = find_earlier_grip_of_joint(scene, index, joint);
     char name[TACT_SCENE_PATH_BYTES];
     snprintf(name, sizeof name, "%.60s.%.60s", hand->name, hand->links[joint].name);
     if (other >= 0) {

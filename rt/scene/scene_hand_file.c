@@ -31,9 +31,9 @@ static int copy_bytes(const void *from, uint64_t size, char **data)
 static int read_stored_file(const struct tact_scene_files *files, const char *path, char **data,
                             uint64_t *size)
 {
-    const void *stored_bytes = NULL;
-    int rc = files->get(files->user, path, &stored_bytes, size);
-    return rc ? rc : copy_bytes(stored_bytes, *size, data);
+    const void *stored_file_data = NULL;
+    int rc = files->get(files->user, path, &stored_file_data, size);
+    return rc ? rc : copy_bytes(stored_file_data, *size, data);
 }
 
 static const struct tact_scene_hand_source *

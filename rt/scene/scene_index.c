@@ -341,7 +341,7 @@ static int read_yaml_event(struct reader *r, const yaml_event_t *event)
     }
 }
 
-static int read_events(struct reader *r, yaml_parser_t *parser)
+static int read_yaml_events(struct reader *r, yaml_parser_t *parser)
 {
     for (bool more = true; more;) {
         yaml_event_t event;
@@ -383,7 +383,7 @@ int tact_scene_index_create(const char *text, size_t size, const char *name,
     }
     snprintf(r.index->files[0], sizeof r.index->files[0], "%s", name);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-    int rc = read_events(&r, &parser);
+    int rc = read_yaml_events(&r, &parser);
     yaml_parser_delete(&parser);
     free(r.key);
     if (rc) {

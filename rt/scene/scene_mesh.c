@@ -65,7 +65,7 @@ static int report_mesh_error(const struct tact_scene_check *check,
 }
 
 /** Scale factor from the coordinates of a shape's file to metres. */
-static double scale_of_file(const struct tact_scene_shape *shape)
+static double mesh_file_scale(const struct tact_scene_shape *shape)
 {
     static const struct {
         const char *name;
@@ -111,7 +111,7 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
 {
     struct tact_error mesh_error = {0};
     struct tact_soup soup = {0};
-    int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, scale_of_file(shape),
+    int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, mesh_file_scale(shape),
                             &soup, &mesh_error);
     if (!rc && shape->scale_xyz && !soup.tets) {
         scale_soup_axes(&soup, shape->scale_xyz);
@@ -142,7 +142,7 @@ static int make_surface(const struct tact_scene_check *check, struct tact_scene_
     struct tact_error file_error = {0};
     enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_find(shape->type);
     int rc = (kind == TACT_SHAPE_PATCHES ? tact_charts_patches : tact_charts_subdivision)(
-        shape->file_data, shape->file_size, shape->file, scale_of_file(shape), &shape->charts,
+        shape->file_data, shape->file_size, shape->file, mesh_file_scale(shape), &shape->charts,
         &file_error);
     shape->shape = (struct tact_shape){.kind = kind, .charts = shape->charts};
     rc = rc ? rc : tact_shape_tessellate(&shape->shape);
@@ -210,7 +210,7 @@ static const struct tact_scene_shape *find_same_mesh(const struct tact_scene_sha
 
 /** Takes the mesh of a shape before this one that has the same: it is read and built once, and
  * belongs to that, which alone has file_data. 0 where there is none. */
-static int share_mesh(const struct tact_scene *scene, struct tact_scene_shape *shape)
+static int share_equal_mesh(const struct tact_scene *scene, struct tact_scene_shape *shape)
 {
     const struct tact_scene_shape *same = NULL;
     for (uint32_t i = 0; !same && i < scene->bodies_count; i++) {
@@ -237,7 +237,7 @@ static int load_scene_shape(const struct tact_scene_check *check, const struct t
     char path[TACT_SCENE_PATH_BYTES];
     struct tact_shape *s = &shape->shape;
     snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, number);
-    if (shape->file && !has_surface_file(shape) && share_mesh(scene, shape)) {
+    if (shape->file && !has_surface_file(shape) && share_equal_mesh(scene, shape)) {
         return 0;
     }
     if (shape->file) {

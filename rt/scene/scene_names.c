@@ -8,7 +8,8 @@
 #include <string.h>
 
 /** Names are used in references such as "operator.grip", in logs and in file names. */
-static int check_name(const struct tact_scene_check *check, const char *path, const char *name)
+static int check_name_characters(const struct tact_scene_check *check, const char *path,
+                                 const char *name)
 {
     for (const char *c = name; *c; c++) {
         if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-') {
@@ -52,7 +53,7 @@ static int check_unique_names(const struct tact_scene_check *check, const struct
         char path[TACT_SCENE_PATH_BYTES];
         const char *name = name_of_list_entry(list, i);
         snprintf(path, sizeof path, "%.80s[%u].name", list->path, i);
-        int rc = check_name(check, path, name);
+        int rc = check_name_characters(check, path, name);
         long first = find_name_in_list(list, name, strlen(name));
         if (!rc && first < (long)i) {
             rc = tact_scene_report_bad_value(
@@ -377,7 +378,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
                                       NAME_LIST_OF(scene, hands, tact_scene_hand),
                                       NAME_LIST_OF(scene, devices, tact_scene_device),
                                       NAME_LIST_OF(scene, joints, tact_scene_constraint)};
-    int rc = check_name(check, "name", scene->name);
+    int rc = check_name_characters(check, "name", scene->name);
     for (size_t i = 0; !rc && i < sizeof lists / sizeof *lists; i++) {
         rc = check_unique_names(check, &lists[i]);
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BASE_LINK UINT32_MAX /* value of `link` for a hand's fixed base */
+#define FIXED_BASE_LINK UINT32_MAX /* value of `link` for a hand's fixed base */
 
 /** A shape's use of a material. */
 struct material_use {
@@ -18,7 +18,7 @@ struct material_use {
 /** Two different objects with a material suffice: any other object differs from at least one of
  * them. */
 struct material_uses {
-    struct material_use moving_uses[2];
+    struct material_use moving_material_uses[2];
     struct material_use any[2];
 };
 
@@ -43,14 +43,14 @@ static void add_material_use(struct material_use material_uses[2], struct materi
 static void add_material_uses_of_shapes(const struct tact_scene *scene,
                                         struct material_uses *material_uses, long owner,
                                         uint32_t link, const struct tact_scene_shape *shapes,
-                                        uint32_t count, bool moving_uses)
+                                        uint32_t count, bool moving_material_uses)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct material_uses *u = &material_uses[find_material_number(scene, shapes[i].material)];
         struct material_use material_use = {owner, link, i};
         add_material_use(u->any, material_use);
-        if (moving_uses) {
-            add_material_use(u->moving_uses, material_use);
+        if (moving_material_uses) {
+            add_material_use(u->moving_material_uses, material_use);
         }
     }
 }
@@ -60,14 +60,14 @@ static void collect_material_uses(const struct tact_scene *scene,
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         for (int k = 0; k < 2; k++) {
-            material_uses[i].moving_uses[k].owner = -1;
+            material_uses[i].moving_material_uses[k].owner = -1;
             material_uses[i].any[k].owner = -1;
         }
     }
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         const struct tact_scene_body *b = &scene->bodies[i];
         const long owner = b->hand ? (long)scene->bodies_count + b->hand - 1 : (long)i;
-        add_material_uses_of_shapes(scene, material_uses, owner, BASE_LINK, b->shapes,
+        add_material_uses_of_shapes(scene, material_uses, owner, FIXED_BASE_LINK, b->shapes,
                                     b->shapes_count, !b->fixed);
     }
     for (uint32_t i = 0; i < scene->hands_count; i++) {
@@ -87,7 +87,7 @@ static void material_use_path(const struct tact_scene *scene,
     if (hand < 0) {
         snprintf(path, TACT_SCENE_PATH_BYTES, "bodies[%ld].shapes[%u].material",
                  material_use->owner, material_use->shape);
-    } else if (material_use->link == BASE_LINK) {
+    } else if (material_use->link == FIXED_BASE_LINK) {
         snprintf(path, TACT_SCENE_PATH_BYTES, "hands[%ld].base.shapes[%u].material", hand,
                  material_use->shape);
     } else {
@@ -106,7 +106,7 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
 {
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
-            const struct material_use *one = &material_uses[a].moving_uses[i],
+            const struct material_use *one = &material_uses[a].moving_material_uses[i],
                                       *other = &material_uses[b].any[k];
             if (one->owner < 0 || other->owner < 0 || one->owner == other->owner) {
                 continue;

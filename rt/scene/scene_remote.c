@@ -237,10 +237,10 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, channel);
         for (uint32_t k = 0; !rc && k < i; k++) {
             const struct tact_scene_remote *other = &scene->remotes[k];
-            const bool same_axis =
+            const bool is_same_axis =
                 !strcmp(other->device, remote->device) && other->axis == remote->axis;
-            if (same_axis || !strcmp(other->joint, remote->joint)) {
-                snprintf(path, sizeof path, "remotes[%u].%s", i, same_axis ? "axis" : "joint");
+            if (is_same_axis || !strcmp(other->joint, remote->joint)) {
+                snprintf(path, sizeof path, "remotes[%u].%s", i, is_same_axis ? "axis" : "joint");
                 rc = tact_scene_report_bad_value(check, path, "remotes[%u] already uses this one",
                                                  k);
             }

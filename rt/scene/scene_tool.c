@@ -191,12 +191,12 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
     return rc ? rc : tact_scene_require_nonnegative(check, path, "filter", tool->filter, "Hz");
 }
 
-static char *join_names_by_dot(const char *object, const char *part)
+static char *join_names_by_dot(const char *owner_name, const char *part)
 {
-    const size_t size = strlen(object) + strlen(part) + 2;
+    const size_t size = strlen(owner_name) + strlen(part) + 2;
     char *text = malloc(size);
     if (text) {
-        snprintf(text, size, "%s.%s", object, part);
+        snprintf(text, size, "%s.%s", owner_name, part);
     }
     return text;
 }

@@ -205,17 +205,18 @@ static int load_integer_value(const struct tact_scene_check *check,
                               const cyaml_schema_value_t *schema,
                               const struct tact_index_node *node, char *to)
 {
-    bool is_signed = schema->type == CYAML_INT;
+    bool is_signed_integer = schema->type == CYAML_INT;
     char *end;
     errno = 0;
     long long value = strtoll(node->text, &end, 10);
     if (end == node->text || *end || errno || strspn(node->text, "+-0123456789") == 0) {
         return report_bad_node(check, node, "a whole number");
     }
-    if (is_signed ? value < INT32_MIN || value > INT32_MAX : value < 0 || value > UINT32_MAX) {
+    if (is_signed_integer ? value < INT32_MIN || value > INT32_MAX
+                          : value < 0 || value > UINT32_MAX) {
         return report_bad_node(check, node,
-                               is_signed ? "an integer that fits in 32 bits"
-                                         : "an integer of at least 0");
+                               is_signed_integer ? "an integer that fits in 32 bits"
+                                                 : "an integer of at least 0");
     }
     const int32_t number = (int32_t)value; /* as an unsigned integer it has the same bits */
     memcpy(to, &number, sizeof number);

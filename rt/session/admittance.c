@@ -31,17 +31,17 @@ struct session_admittance *tact_session_find_admittance(const struct tact_sessio
 /* Sum of the forces on a joint whose devices have new values; *stale or *lost is set to 1 where a
  * device has none. */
 static double sum_new_forces(const struct tact_session *s, const struct session_admittance *a,
-                             int *stale, int *lost)
+                             int *is_device_stale, int *lost)
 {
     double sum = 0.0;
-    *stale = *lost = 0;
+    *is_device_stale = *lost = 0;
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
         const int state = s->devices[in->device].input.state;
         if (in->moves != a) {
             continue;
         }
-        *stale |= state == TACT_DEVICE_STALE;
+        *is_device_stale |= state == TACT_DEVICE_STALE;
         *lost |= state == TACT_DEVICE_LOST;
         if (state != TACT_DEVICE_STALE && state != TACT_DEVICE_LOST) {
             const double force = tact_session_input_value(s, in);
@@ -53,19 +53,20 @@ static double sum_new_forces(const struct tact_session *s, const struct session_
 
 /* The last force of a stale device is used for as long as the target of a coupling would be, then
  * the force is 0. */
-static void update_force(const struct tact_session *s, struct session_admittance *a, double now)
+static void update_admittance_force(const struct tact_session *s, struct session_admittance *a,
+                                    double now)
 {
     struct session_admittance_state *state = &a->state;
-    const int is_within_gap =
+    const int is_input_gap_allowed =
         state->good > 0.0 && now - state->good <= fmax(1.0, MAX_INPUT_GAP / s->period);
-    int stale, lost;
-    const double sum = sum_new_forces(s, a, &stale, &lost);
-    if (stale && is_within_gap && !s->precedes_results_37) {
+    int is_device_stale, lost;
+    const double sum = sum_new_forces(s, a, &is_device_stale, &lost);
+    if (is_device_stale && is_input_gap_allowed && !s->precedes_results_37) {
         state->held += 1.0;
         return;
     }
-    state->missing += stale;
-    state->good = stale || lost ? state->good : now;
+    state->missing += is_device_stale;
+    state->good = is_device_stale || lost ? state->good : now;
     state->force = sum;
 }
 
@@ -86,14 +87,14 @@ static void add_work_of_person(const struct tact_session *s, struct session_admi
 
 void tact_session_apply_force_inputs(struct tact_session *s, uint64_t tick, int mapped)
 {
-    const int is_armed = mapped && s->safety.state == TACT_SAFETY_ARMED;
+    const int are_outputs_armed = mapped && s->safety.state == TACT_SAFETY_ARMED;
     for (int i = 0; i < s->admittance_count; i++) {
         struct session_admittance *a = &s->admittances[i];
         const double now = (double)tick + 1.0;
-        update_force(s, a, now);
+        update_admittance_force(s, a, now);
         add_work_of_person(s, a, now);
         tact_hand_state(tact_world_hand(s->world, a->hand)).target_rate[a->link] =
-            is_armed ? a->state.force / a->damping : 0.0;
+            are_outputs_armed ? a->state.force / a->damping : 0.0;
     }
 }
 

@@ -7,8 +7,8 @@
 /* A joint that the force of a person moves against its damping. */
 struct session_admittance {
     int hand, link;
-    double damping; /* [N s/m, N m s/rad] */
-    int has_output; /* 1: an output sends its rate */
+    double damping;      /* [N s/m, N m s/rad] */
+    int has_rate_output; /* 1: an output sends its rate */
     struct session_admittance_state {
         double force; /* force of the person on the joint [N, N m] */
         double good;  /* ticks up to the last one with values of all force devices; 0: none */

@@ -199,17 +199,17 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     struct session_hand *out = &s->hands[index];
     out->names = calloc(hand->links_count + 1, sizeof *out->names);
     out->of_base = (int)tact_scene_base_links(hand);
-    bool has_range = false;
+    bool has_joint_range = false;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
         out->has_resistance |= tact_session_joint_has_stops(hand, i);
-        has_range |= joint->target_lower < joint->target_upper;
+        has_joint_range |= joint->target_lower < joint->target_upper;
     }
     snprintf(out->ports[0], sizeof out->ports[0], "%.60s.base position", hand->name);
     snprintf(out->ports[1], sizeof out->ports[1], "%.60s.base attitude", hand->name);
     snprintf(out->base, sizeof out->base, "%.60s.base", hand->name);
-    out->clamped = has_range ? calloc(hand->links_count, sizeof *out->clamped) : NULL;
-    if (!links || !out->names || (has_range && !out->clamped)) {
+    out->clamped = has_joint_range ? calloc(hand->links_count, sizeof *out->clamped) : NULL;
+    if (!links || !out->names || (has_joint_range && !out->clamped)) {
         free(links);
         return -ENOMEM;
     }
@@ -220,10 +220,10 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
         tact_session_add_remote_drive(s->scene, out->names[i], &links[i]);
     }
     struct tact_hand *made = NULL;
-    struct tact_tendon_term *tendons = add_tendons(hand, links);
-    int rc = tendons ? tact_hand_create(links, (int)hand->links_count, &base, &made) : -ENOMEM;
+    struct tact_tendon_term *tendon_terms = add_tendons(hand, links);
+    int rc = tendon_terms ? tact_hand_create(links, (int)hand->links_count, &base, &made) : -ENOMEM;
     free(links);
-    free(tendons);
+    free(tendon_terms);
     rc = rc ? rc : tact_world_add_hand(s->world, made, hand->weightless);
     if (rc < 0) {
         tact_hand_destroy(made);

@@ -71,7 +71,7 @@ static struct session_optional_fields optional_fields_of_pair(const struct tact_
     int springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
     return (struct session_optional_fields){
         .pieces = split ? 12 * TACT_PIECES : 0,
-        .preload = tact_session_find_known_pair(s, pair)->is_preloaded,
+        .preload = tact_session_find_known_pair(s, pair)->starts_deeper_than_target,
         .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0,
         .state = tact_world_model(s->world, pair)->state};
 }
@@ -83,7 +83,7 @@ static struct session_optional_fields optional_fields_of_any_pair(const struct t
     struct session_optional_fields all = {
         .pieces = e.split ? 12 * TACT_PIECES : 0, .springs = 9 * e.springs, .state = e.state};
     for (int i = 0; i < s->pair_count; i++) {
-        all.preload |= s->pairs[i].is_preloaded;
+        all.preload |= s->pairs[i].starts_deeper_than_target;
     }
     return all;
 }
@@ -103,8 +103,8 @@ static int add_fields_of_all_pairs(struct tact_session *s)
         long at = rc ? rc : tact_layout_add_pair(&s->layout, &own, name);
         tact_layout_free(&own);
         rc = at < 0 ? (int)at : 0;
-        tact_session_pair(s, i)->place = (uint32_t)at + 1;
-        s->listed[s->listed_pair_count++] = i;
+        tact_session_find_or_add_pair(s, i)->place = (uint32_t)at + 1;
+        s->listed[s->recorded_pair_count++] = i;
     }
     return rc;
 }
@@ -134,8 +134,8 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
         if (at < 0) {
             return (int)at;
         }
-        tact_session_pair(s, pair)->place = (uint32_t)at + 1;
-        s->listed[s->listed_pair_count++] = pair;
+        tact_session_find_or_add_pair(s, pair)->place = (uint32_t)at + 1;
+        s->listed[s->recorded_pair_count++] = pair;
     }
     return 0;
 }
@@ -149,8 +149,8 @@ static int make_contact_list_element(struct tact_session *s)
         return rc;
     }
     s->absent = calloc(s->element.size, sizeof *s->absent);
-    s->unlisted_contact_values = calloc(s->element.size, sizeof *s->unlisted_contact_values);
-    if (!s->absent || !s->unlisted_contact_values) {
+    s->unrecorded_contact_values = calloc(s->element.size, sizeof *s->unrecorded_contact_values);
+    if (!s->absent || !s->unrecorded_contact_values) {
         return -ENOMEM;
     }
     s->absent[CONTACT_LIMITS_OFFSET] = TACT_LIMIT_OPEN;
@@ -280,7 +280,7 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     double *more = v + AT_EXTRAS;
     const struct session_near_pair *live =
-        tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_live_state_of_pair(s, pair);
+        tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_near_pair_state(s, pair);
     v[CONTACT_STATUS_OFFSET] = live ? live->status : 0;
     v[CONTACT_STATUS_OFFSET + 1] = live ? live->age : AGE_OF_HOST_MOMENTS;
     memcpy(v + CONTACT_MOMENTS_OFFSET, &c->moments, 16 * sizeof *v);
@@ -307,7 +307,7 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     }
     more += optional_fields.pieces;
     if (optional_fields.preload) {
-        *more++ = p->is_preloaded ? c->preload : 0.0;
+        *more++ = p->starts_deeper_than_target ? c->preload : 0.0;
     }
     if (optional_fields.springs) {
         fill_spring_fields(s, pair, more);
@@ -329,9 +329,10 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
         restore_contact_pieces(s, pair, more);
     }
     more += optional_fields.pieces;
-    c->preload = optional_fields.preload && tact_session_find_known_pair(s, pair)->is_preloaded
-                     ? *more
-                     : 0.0;
+    c->preload =
+        optional_fields.preload && tact_session_find_known_pair(s, pair)->starts_deeper_than_target
+            ? *more
+            : 0.0;
     more += optional_fields.preload;
     if (optional_fields.springs) {
         restore_contact_springs(s, pair, more);
@@ -354,23 +355,24 @@ static void fill_contact_list(struct tact_session *s, double *list)
     const int *near = tact_world_near(s->world, &count);
     const uint32_t stride = tact_layout_stride(&s->layout);
     uint32_t used = 0;
-    s->unlisted_contact_count = 0;
+    s->unrecorded_contact_count = 0;
     for (int i = 0; i < count; i++) {
         int a, b, room = used < s->layout.most;
         double *element = list + 1 + (size_t)used * stride;
-        double *v = room ? element + TACT_ELEMENT_HEAD : s->unlisted_contact_values;
+        double *v = room ? element + TACT_ELEMENT_HEAD : s->unrecorded_contact_values;
         fill_contact_fields(s, near[i], v);
         if (is_contact_absent(s, v)) {
             continue;
         }
         if (!room) {
-            s->first_unlisted_pair = s->unlisted_contact_count++ ? s->first_unlisted_pair : near[i];
+            s->first_unrecorded_pair =
+                s->unrecorded_contact_count++ ? s->first_unrecorded_pair : near[i];
             continue;
         }
         tact_world_pair_shapes(s->world, near[i], &a, &b);
         element[0] = a;
         element[1] = b;
-        element[2] = tact_session_pair_same(s, near[i]);
+        element[2] = tact_session_pair_number_of_same_name(s, near[i]);
         used++;
     }
     list[0] = used;
@@ -381,8 +383,8 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
-    s->unlisted_contact_count = 0;
-    for (int i = 0; i < s->listed_pair_count; i++) {
+    s->unrecorded_contact_count = 0;
+    for (int i = 0; i < s->recorded_pair_count; i++) {
         int pair = s->listed[i];
         fill_contact_fields(s, pair, values + tact_session_find_known_pair(s, pair)->place - 1);
     }
@@ -390,9 +392,10 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
         if (tact_session_find_known_pair(s, near[i])->place) {
             continue;
         }
-        fill_contact_fields(s, near[i], s->unlisted_contact_values);
-        if (!is_contact_absent(s, s->unlisted_contact_values)) {
-            s->first_unlisted_pair = s->unlisted_contact_count++ ? s->first_unlisted_pair : near[i];
+        fill_contact_fields(s, near[i], s->unrecorded_contact_values);
+        if (!is_contact_absent(s, s->unrecorded_contact_values)) {
+            s->first_unrecorded_pair =
+                s->unrecorded_contact_count++ ? s->first_unrecorded_pair : near[i];
         }
     }
 }
@@ -415,7 +418,7 @@ void tact_session_restore_contacts(struct tact_session *s, const double *values)
             restore_contact(s, near[i], s->absent);
         }
     }
-    for (int i = 0; i < s->listed_pair_count; i++) {
+    for (int i = 0; i < s->recorded_pair_count; i++) {
         tact_world_add_near(s->world, s->listed[i]);
         restore_contact(s, s->listed[i],
                         values + tact_session_find_known_pair(s, s->listed[i])->place - 1);

@@ -17,7 +17,7 @@ static int joint_count(const struct tact_session *s)
     return count;
 }
 
-int tact_session_open_control(struct tact_session *s)
+int tact_session_allocate_joint_values(struct tact_session *s)
 {
     s->joint_count = joint_count(s);
     s->joints = calloc(4 * (size_t)s->joint_count + 1, sizeof *s->joints);
@@ -47,8 +47,8 @@ static int check_targets_finite(struct tact_session *s, const double *target, ui
         const int count = tact_hand_count(tact_world_hand(s->world, i));
         for (int k = 0; k < count; k++, at++) {
             if (!isfinite(target[at])) {
-                tact_session_name_fault(s, tick, "joint ", s->hands[i].names[k],
-                                        "its drive target is not finite");
+                tact_session_describe_fault(s, tick, "joint ", s->hands[i].names[k],
+                                            "its drive target is not finite");
                 tact_session_raise_fault(s, target[at], tick);
                 return 0;
             }
@@ -85,7 +85,7 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
         if (s->requests_of_tick & SESSION_BAD_TARGET) {
             tact_session_raise_fault(s, NAN, tick);
         }
-        if (s->has_external_targets) {
+        if (s->are_targets_inputs) {
             read_logged_targets(s);
         }
         return;
@@ -118,7 +118,7 @@ int tact_session_clear_fault(struct tact_session *s)
     if (!__atomic_load_n(&s->ended_tick_in_fault, __ATOMIC_ACQUIRE)) {
         return -EALREADY;
     }
-    if (__atomic_load_n(&s->had_fault_cause, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&s->last_tick_had_fault_cause, __ATOMIC_ACQUIRE)) {
         return -EBUSY;
     }
     __atomic_fetch_or(&s->requests, SESSION_CLEAR, __ATOMIC_ACQ_REL);
@@ -146,7 +146,7 @@ static uint32_t requests_taking_effect(struct tact_session *s)
         return logged >= 0.0 && logged <= 7.0 ? (uint32_t)logged : 0;
     }
     uint32_t requests = __atomic_exchange_n(&s->requests, 0, __ATOMIC_ACQ_REL);
-    if (s->safety.state != TACT_SAFETY_FAULT || s->had_fault_cause) {
+    if (s->safety.state != TACT_SAFETY_FAULT || s->last_tick_had_fault_cause) {
         requests &= ~(uint32_t)SESSION_CLEAR;
     }
     if (s->safety.state != TACT_SAFETY_DISARMED || !s->safety.await_release) {
@@ -172,7 +172,7 @@ void tact_session_update_fault_state(struct tact_session *s)
 {
     const int fault = s->safety.state == TACT_SAFETY_FAULT;
     s->report.faults += (uint64_t)(fault && !s->ended_tick_in_fault);
-    __atomic_store_n(&s->had_fault_cause, s->has_fault_cause_now, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->last_tick_had_fault_cause, s->has_fault_cause_now, __ATOMIC_RELEASE);
     __atomic_store_n(&s->ended_tick_in_fault, fault, __ATOMIC_RELEASE);
 }
 

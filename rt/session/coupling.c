@@ -28,7 +28,7 @@ static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32
         .link = (int)link,
         .turns = link < tact_scene_base_links(&s->scene->hands[hand]) && link >= 3,
         .alpha = filter > 0.0 ? -tact_expm1(-2.0 * pi * filter * s->period) : 1.0,
-        .decay = -tact_expm1(-s->period / ENGAGE_TIME_CONSTANT),
+        .target_offset_decay = -tact_expm1(-s->period / ENGAGE_TIME_CONSTANT),
         .felt = 1.0,
         .state = {.target = joint->start}};
 }
@@ -65,8 +65,8 @@ struct session_coupling *tact_session_find_coupling(struct tact_session *s, int 
 }
 
 /* 1 where a device that moves the joint is in the given state. */
-static int is_device_of_input_in_state(const struct tact_session *s,
-                                       const struct session_coupling *c, int state)
+static int is_joint_device_in_state(const struct tact_session *s, const struct session_coupling *c,
+                                    int state)
 {
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
@@ -88,10 +88,11 @@ static void filter_target_rate(const struct tact_session *s, struct session_coup
 }
 
 /* 1 where a device of the coupling has had no new values for longer than its target may be kept. */
-static int has_input_gap(const struct tact_session *s, const struct session_coupling *c, double now)
+static int is_input_gap_too_long(const struct tact_session *s, const struct session_coupling *c,
+                                 double now)
 {
     return !s->precedes_results_35 && now - c->state.ticks > fmax(1.0, MAX_INPUT_GAP / s->period) &&
-           is_device_of_input_in_state(s, c, TACT_DEVICE_STALE);
+           is_joint_device_in_state(s, c, TACT_DEVICE_STALE);
 }
 
 /* Sets target and target rate of a coupled joint. mapped: the target is the sum of its inputs;
@@ -104,14 +105,15 @@ static void set_coupled_target(struct tact_session *s, struct session_coupling *
     const double raw = hand.target[c->link], before = state->offset;
     double rate = 0.0;
     c->moved = 0.0;
-    c->is_silent = has_input_gap(s, c, now);
-    if (!mapped || c->is_silent || is_device_of_input_in_state(s, c, TACT_DEVICE_LOST)) {
+    c->is_device_silent = is_input_gap_too_long(s, c, now);
+    if (!mapped || c->is_device_silent || is_joint_device_in_state(s, c, TACT_DEVICE_LOST)) {
         state->ticks = state->rate = 0.0;
         hand.target[c->link] = state->target;
-    } else if (!is_device_of_input_in_state(s, c, TACT_DEVICE_STALE)) {
+    } else if (!is_joint_device_in_state(s, c, TACT_DEVICE_STALE)) {
         if (state->ticks > 0.0) {
             filter_target_rate(s, c, raw, now);
-            state->offset = fabs(before) > MAX_ZERO_OFFSET ? before - c->decay * before : 0.0;
+            state->offset =
+                fabs(before) > MAX_ZERO_OFFSET ? before - c->target_offset_decay * before : 0.0;
             rate = state->rate + (state->offset - before) / s->period;
         } else { /* on engagement the target starts where it was */
             state->offset = state->target - raw;
@@ -165,7 +167,7 @@ void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int
         }
     }
     for (int i = 0, count; i < s->coupling_count; i += count) {
-        count = tact_session_group_size(s, i);
+        count = tact_session_coupling_group_size(s, i);
         if (s->couplings[i].turns && !s->couplings[i].tool) {
             measure_base_rotation(s, &s->couplings[i]);
         }
@@ -195,7 +197,7 @@ static int is_hand_in_contact(const struct tact_session *s, int hand)
 static void forget_absorbed_energy(const struct tact_session *s, struct session_coupling *c)
 {
     struct session_port_delay *delay = &c->port.delay;
-    double *energy = &c->state.absorbed_since_contact;
+    double *energy = &c->state.energy_absorbed_since_contact;
     const int touches = is_hand_in_contact(s, c->hand);
     if (s->precedes_results_39) {
         *energy = touches ? *energy : 0.0;
@@ -214,11 +216,12 @@ static int damp_generated_energy(const struct tact_session *s, struct session_co
     for (int i = 0; i < n; i++) {
         rate[i] = c[i].moved / s->period;
     }
-    return tact_passivity_damp(force, rate, n, c->state.absorbed_since_contact, s->period,
+    return tact_passivity_damp(force, rate, n, c->state.energy_absorbed_since_contact, s->period,
                                c->port.max_damping) > 0.0;
 }
 
-static void rotate_into_device(double out[3], const struct session_tool *tool, const double v[3])
+static void rotate_into_device_axes(double out[3], const struct session_tool *tool,
+                                    const double v[3])
 {
     for (int i = 0; i < 3; i++) {
         out[i] = tool->axes[i] * v[0] + tool->axes[3 + i] * v[1] + tool->axes[6 + i] * v[2];
@@ -226,13 +229,13 @@ static void rotate_into_device(double out[3], const struct session_tool *tool, c
 }
 
 /* Along the axes of the device of a tool, of which each has its own bound. */
-static double bound_along_axes(const struct session_tool *tool, double *force, const double *last,
-                               const double *moved, const double *bound)
+static double bound_force_along_axes(const struct session_tool *tool, double *force,
+                                     const double *last, const double *moved, const double *bound)
 {
     double f[3], l[3], m[3];
-    rotate_into_device(f, tool, force);
-    rotate_into_device(l, tool, last);
-    rotate_into_device(m, tool, moved);
+    rotate_into_device_axes(f, tool, force);
+    rotate_into_device_axes(l, tool, last);
+    rotate_into_device_axes(m, tool, moved);
     const double factor = tact_passivity_bound_axes(f, l, m, 3, bound);
     tact_v3_scale(force, force, factor);
     return factor;
@@ -246,7 +249,7 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
     double force[3], last[3], moved[3], bound[3];
     int limited = 0;
     for (int i = 0; i < n; i++) {
-        force[i] = -(torque[i] - c[i].remote_torque) * c[i].outputs * c[i].felt;
+        force[i] = -(torque[i] - c[i].torque_from_other_site) * c[i].outputs * c[i].felt;
         last[i] = c[i].state.force;
         moved[i] = c[i].moved;
         bound[i] = c[i].port.bound;
@@ -255,14 +258,14 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
         const int are_axis_bounds_unequal =
             c->tool && (bound[1] != bound[0] || bound[2] != bound[0]);
         limited = (are_axis_bounds_unequal
-                       ? bound_along_axes(c->tool, force, last, moved, bound)
+                       ? bound_force_along_axes(c->tool, force, last, moved, bound)
                        : tact_passivity_bound_axes(force, last, moved, n, bound)) < 1.0;
     } else if (c->port.max_damping > 0.0) {
         limited = damp_generated_energy(s, c, n, force);
     }
     for (int i = 0; i < n; i++) {
         c[i].wanted = limited && c[i].outputs ? force[i] / (c[i].outputs * c[i].felt)
-                                              : -(torque[i] - c[i].remote_torque);
+                                              : -(torque[i] - c[i].torque_from_other_site);
     }
     c->state.limited += limited;
 }
@@ -270,18 +273,18 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
 void tact_session_render_forces(struct tact_session *s)
 {
     for (int i = 0, count; i < s->coupling_count; i += count) {
-        count = tact_session_group_size(s, i);
+        count = tact_session_coupling_group_size(s, i);
         render_coupling_force(s, &s->couplings[i], count);
     }
 }
 
-int tact_session_group_size(const struct tact_session *s, int index)
+int tact_session_coupling_group_size(const struct tact_session *s, int index)
 {
     const struct session_coupling *c = &s->couplings[index];
     return c->link < s->hands[c->hand].of_base ? 3 : 1;
 }
 
-const char *tact_session_group_name(const struct tact_session *s, int index)
+const char *tact_session_coupling_group_name(const struct tact_session *s, int index)
 {
     const struct session_coupling *c = &s->couplings[index];
     const struct session_hand *hand = &s->hands[c->hand];
@@ -291,7 +294,8 @@ const char *tact_session_group_name(const struct tact_session *s, int index)
 int tact_session_port_count(const struct tact_session *session)
 {
     int ports = 0;
-    for (int i = 0; i < session->coupling_count; i += tact_session_group_size(session, i)) {
+    for (int i = 0; i < session->coupling_count;
+         i += tact_session_coupling_group_size(session, i)) {
         ports++;
     }
     return ports + session->admittance_count;
@@ -301,14 +305,14 @@ struct tact_session_port tact_session_port(const struct tact_session *session, i
 {
     int first = 0;
     for (; index > 0 && first < session->coupling_count; index--) {
-        first += tact_session_group_size(session, first);
+        first += tact_session_coupling_group_size(session, first);
     }
     if (first == session->coupling_count) {
         return tact_session_admittance_port(session, &session->admittances[index]);
     }
     const struct session_coupling *c = &session->couplings[first];
-    const int count = tact_session_group_size(session, first);
-    struct tact_session_port port = {.name = tact_session_group_name(session, first),
+    const int count = tact_session_coupling_group_size(session, first);
+    struct tact_session_port port = {.name = tact_session_coupling_group_name(session, first),
                                      .engaged = 1,
                                      .components = count,
                                      .energy = c->state.energy,

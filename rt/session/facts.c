@@ -29,7 +29,7 @@ static void read_cpu_model(char *out, size_t size)
 }
 
 /* The file that contains a symbol of this process, links resolved. */
-static void library_of_symbol(const char *symbol, char *out, size_t size)
+static void find_library_of_symbol(const char *symbol, char *out, size_t size)
 {
     Dl_info info;
     char real[4096];
@@ -122,9 +122,9 @@ void tact_facts_gather(struct tact_facts *f)
         snprintf(f->kernel, sizeof f->kernel, "%s %s", os.release, os.version);
         snprintf(f->machine, sizeof f->machine, "%s", os.machine);
     }
-    library_of_symbol("Sleef_cinz_sind1_u10purec", f->sleef, sizeof f->sleef);
-    library_of_symbol("dpotrf_", f->lapack, sizeof f->lapack);
-    library_of_symbol("dsyrk_", f->blas, sizeof f->blas);
+    find_library_of_symbol("Sleef_cinz_sind1_u10purec", f->sleef, sizeof f->sleef);
+    find_library_of_symbol("dpotrf_", f->lapack, sizeof f->lapack);
+    find_library_of_symbol("dsyrk_", f->blas, sizeof f->blas);
     snprintf(f->build, sizeof f->build, "tact %s, %s %s", TACT_VERSION,
 #ifdef __clang__
              "clang",

@@ -13,8 +13,8 @@ static void append_fault_text(struct tact_session_fault *f, const char *text, si
     f->text[*used] = '\0';
 }
 
-void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
-                             const char *name, const char *what)
+void tact_session_describe_fault(struct tact_session *s, uint64_t tick, const char *kind,
+                                 const char *name, const char *what)
 {
     struct tact_session_fault *f = &s->report.fault;
     size_t used = 0;
@@ -35,23 +35,23 @@ void tact_session_raise_fault(struct tact_session *s, double value, uint64_t tic
     tact_safety_raise(&s->safety, -1, value, tick);
 }
 
-static void report_faulty_part(struct tact_session *s, const struct tact_world_fault *f,
-                               uint64_t tick)
+static void describe_world_fault(struct tact_session *s, const struct tact_world_fault *f,
+                                 uint64_t tick)
 {
     char name[PAIR_NAME_BYTES];
     switch (f->part) {
     case TACT_WORLD_PAIR:
         tact_session_name_pair(s, f->index, name);
-        tact_session_name_fault(s, tick, "pair ", name, f->what);
+        tact_session_describe_fault(s, tick, "pair ", name, f->what);
         break;
     case TACT_WORLD_CONSTRAINT:
-        tact_session_name_fault(s, tick, "joint ", s->scene->joints[f->index].name, f->what);
+        tact_session_describe_fault(s, tick, "joint ", s->scene->joints[f->index].name, f->what);
         break;
     case TACT_WORLD_BODY:
-        tact_session_name_fault(s, tick, "body ", s->bodies[f->index].name, f->what);
+        tact_session_describe_fault(s, tick, "body ", s->bodies[f->index].name, f->what);
         break;
     case TACT_WORLD_JOINT:
-        tact_session_name_fault(s, tick, "joint ", s->hands[f->index].names[f->link], f->what);
+        tact_session_describe_fault(s, tick, "joint ", s->hands[f->index].names[f->link], f->what);
         break;
     }
 }
@@ -61,14 +61,15 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     struct tact_world_fault fault;
     int bad = tact_world_check(s->world, s->scene->max_speed, &fault);
     if (bad) {
-        report_faulty_part(s, &fault, tick);
+        describe_world_fault(s, &fault, tick);
     }
     if (rc == -ENOSPC) {
-        tact_session_name_fault(s, tick, "", "the world",
-                                "more contacts touch than its memory has capacity for");
+        tact_session_describe_fault(s, tick, "", "the world",
+                                    "more contacts touch than its memory has capacity for");
     } else if (rc) {
-        tact_session_name_fault(s, tick, "hand ", s->scene->hands[s->solve.failed_hand].name,
-                                "its mass matrix cannot be factored");
+        tact_session_describe_fault(s, tick, "hand ",
+                                    s->scene->hands[s->solve_stats.failed_hand].name,
+                                    "its mass matrix cannot be factored");
     }
     s->report.solve_failures += rc != 0;
     if (bad || rc) {
@@ -78,11 +79,11 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
 
 void tact_session_check_record(struct tact_session *s, uint64_t tick)
 {
-    if (s->unlisted_contact_count && !s->replayed_input_record) {
+    if (s->unrecorded_contact_count && !s->replayed_input_record) {
         char name[PAIR_NAME_BYTES];
-        tact_session_name_pair(s, s->first_unlisted_pair, name);
-        tact_session_name_fault(s, tick, "pair ", name,
-                                "the record of the log has no capacity left for its contact");
+        tact_session_name_pair(s, s->first_unrecorded_pair, name);
+        tact_session_describe_fault(s, tick, "pair ", name,
+                                    "the record of the log has no capacity left for its contact");
         tact_session_raise_fault(s, NAN, tick);
     }
 }
@@ -92,8 +93,8 @@ void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
     for (int i = 0; s->safety.state == TACT_SAFETY_FAULT && i < s->output_count; i++) {
         if (!isfinite(s->wanted[i])) {
             s->has_fault_cause_now = 1;
-            tact_session_name_fault(s, tick, "output ", s->scene->outputs[i].to,
-                                    "its value before the limits is not finite");
+            tact_session_describe_fault(s, tick, "output ", s->scene->outputs[i].to,
+                                        "its value before the limits is not finite");
         }
     }
 }

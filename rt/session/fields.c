@@ -16,8 +16,8 @@
 
 enum {
     COUPLING_STATE_NUMBER_COUNT = sizeof(struct session_coupling_state) / sizeof(double),
-    TOOL_NUMBERS = sizeof(struct session_tool_state) / sizeof(double),
-    REMOTE_NUMBERS = sizeof(struct session_remote_state) / sizeof(double),
+    TOOL_STATE_NUMBERS = sizeof(struct session_tool_state) / sizeof(double),
+    REMOTE_STATE_NUMBERS = sizeof(struct session_remote_state) / sizeof(double),
     REMOTE_MODEL_NUMBERS = sizeof(struct session_remote_model) / sizeof(double)
 };
 
@@ -69,7 +69,7 @@ static int add_sensor_fields(struct tact_session *s)
 }
 
 /* Of a port that is watched, or whose forces act late. */
-static int has_port_field(const struct tact_session *s, const struct session_coupling *c)
+static int has_coupling_port_field(const struct tact_session *s, const struct session_coupling *c)
 {
     return !s->precedes_results_39 &&
            (c->port.delay.count > 0 || (c->port.max_damping > 0.0 && !(c->port.bound > 0.0)));
@@ -90,7 +90,7 @@ static int add_coupling_fields(struct tact_session *s)
     }
     for (int i = 0; !rc && i < s->coupling_count; i++) {
         struct session_coupling *c = &s->couplings[i];
-        rc = has_port_field(s, c)
+        rc = has_coupling_port_field(s, c)
                  ? add_named_field(s, &c->port.delay.field, TACT_FIELD_OUTPUT,
                                    s->hands[c->hand].names[c->link], "_port",
                                    "ticks since the hand touched, at most one more than the forces "
@@ -126,7 +126,7 @@ static int add_tool_fields(struct tact_session *s)
                              "_tool",
                              "device's displacement m, attitude quat_wxyz, world axes; ticks until "
                              "then; share of the force that goes out; 1: the device does not lead",
-                             TOOL_NUMBERS);
+                             TOOL_STATE_NUMBERS);
     }
     return rc;
 }
@@ -141,10 +141,11 @@ static int add_remote_fields(struct tact_session *s)
                              "end of the line rad or m; target rate, correction rad/s or m/s; "
                              "force N m or N; waves used, sent sqrt(W); offset, other position rad "
                              "or m; ticks engaged; met; latched; share; tank, work J",
-                             REMOTE_NUMBERS);
+                             REMOTE_STATE_NUMBERS);
         if (!rc && r->mode == REMOTE_MODEL) {
             rc = add_named_field(
-                s, &r->model_field, TACT_FIELD_OUTPUT, s->hands[r->hand].names[r->link], "_wall",
+                s, &r->wall_model_field, TACT_FIELD_OUTPUT, s->hands[r->hand].names[r->link],
+                "_wall",
                 "found: place m, stiffness N/m, sign of the force; place, force, both of the last "
                 "sample, sums dq^2, dq dF, touching; felt: place, stiffness, late force, joint, "
                 "last stiffness; ticks limited",
@@ -209,9 +210,9 @@ static int add_constraint_fields(struct tact_session *s)
 static enum tact_field_kind target_field_kind(struct tact_session *s, const struct tact_log *log)
 {
     const struct tact_field *logged = find_next_replayed_field(s, log);
-    s->has_external_targets =
+    s->are_targets_inputs =
         log ? logged && logged->kind == TACT_FIELD_INPUT : s->options.control != NULL;
-    return s->has_external_targets ? TACT_FIELD_INPUT : TACT_FIELD_OUTPUT;
+    return s->are_targets_inputs ? TACT_FIELD_INPUT : TACT_FIELD_OUTPUT;
 }
 
 static int add_motion_fields(struct tact_session *s, const struct tact_log *log)
@@ -394,7 +395,7 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     for (int i = 0; i < s->coupling_count; i++) {
         const struct session_port_delay *delay = &s->couplings[i].port.delay;
         memcpy(v + s->couplings[i].field, &s->couplings[i].state, sizeof s->couplings[i].state);
-        if (has_port_field(s, &s->couplings[i])) {
+        if (has_coupling_port_field(s, &s->couplings[i])) {
             v[delay->field] = delay->free;
             memcpy(v + delay->field + 1, delay->force, sizeof *v * (size_t)delay->count);
         }
@@ -409,7 +410,8 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     for (int i = 0; i < s->remote_count; i++) {
         memcpy(v + s->remotes[i].field, &s->remotes[i].state, sizeof s->remotes[i].state);
         if (s->remotes[i].mode == REMOTE_MODEL) {
-            memcpy(v + s->remotes[i].model_field, &s->remotes[i].model, sizeof s->remotes[i].model);
+            memcpy(v + s->remotes[i].wall_model_field, &s->remotes[i].model,
+                   sizeof s->remotes[i].model);
         }
     }
     for (int i = 0; i < s->grip_count; i++) {
@@ -425,13 +427,13 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
         v[s->output_gate_field + (uint32_t)i] = s->outputs[i].gate;
     }
     tact_safety_save(&s->safety, v + s->safety_field);
-    v[s->solver_field] = s->solve.contacts;
-    v[s->solver_field + 1] = s->solve.iterations;
-    v[s->solver_field + 2] = s->solve.residual;
-    v[s->solver_field + 3] = s->solve.update;
+    v[s->solver_field] = s->solve_stats.contacts;
+    v[s->solver_field + 1] = s->solve_stats.iterations;
+    v[s->solver_field + 2] = s->solve_stats.residual;
+    v[s->solver_field + 3] = s->solve_stats.update;
     v[s->solver_field + 4] = s->deadman;
     for (int i = 0; s->counts_field && i < TACT_SOLVE_COUNTS; i++) {
-        v[s->counts_field + (uint32_t)i] = s->solve.counts[i];
+        v[s->counts_field + (uint32_t)i] = s->solve_stats.counts[i];
     }
     for (int i = 0; s->methods_field && i < TACT_MOMENTS_COUNTS; i++) {
         v[s->methods_field + (uint32_t)i] =
@@ -489,7 +491,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     for (int i = 0; i < s->coupling_count; i++) {
         struct session_port_delay *delay = &s->couplings[i].port.delay;
         memcpy(&s->couplings[i].state, v + s->couplings[i].field, sizeof s->couplings[i].state);
-        if (has_port_field(s, &s->couplings[i])) {
+        if (has_coupling_port_field(s, &s->couplings[i])) {
             delay->free = v[delay->field];
             memcpy(delay->force, v + delay->field + 1, sizeof *v * (size_t)delay->count);
         }
@@ -504,7 +506,8 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     for (int i = 0; i < s->remote_count; i++) {
         memcpy(&s->remotes[i].state, v + s->remotes[i].field, sizeof s->remotes[i].state);
         if (s->remotes[i].mode == REMOTE_MODEL) {
-            memcpy(&s->remotes[i].model, v + s->remotes[i].model_field, sizeof s->remotes[i].model);
+            memcpy(&s->remotes[i].model, v + s->remotes[i].wall_model_field,
+                   sizeof s->remotes[i].model);
         }
     }
     for (int i = 0; i < s->grip_count; i++) {

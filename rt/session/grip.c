@@ -23,7 +23,7 @@
 #define MIN_GRIP_LINE_LENGTH 1e-4
 /* of the force along the line that the drives of a finger bear, under which what they bear is no
  * longer scaled up to all of it [1] */
-#define MIN_BORNE_FRACTION 1e-3
+#define MIN_DRIVE_FORCE_FRACTION 1e-3
 /* added to C, relative to its trace, for directions in which a finger does not move [1] */
 #define COMPLIANCE_REGULARIZATION 1e-9
 
@@ -75,7 +75,7 @@ void tact_session_free_grips(struct tact_session *s)
     free(s->grips);
 }
 
-static int finger_of_joint(const struct session_grip *g, int k)
+static int finger_index_of_joint(const struct session_grip *g, int k)
 {
     return k >= (int)g->def->joint_count[0];
 }
@@ -117,14 +117,15 @@ static int update_grip_kinematics(struct tact_session *s, struct session_grip *g
     if (!find_grip_line(g, hand, point)) {
         return 0;
     }
-    for (int k = 0, finger = -1; k < g->joints; k++) {
+    for (int k = 0, finger_index = -1; k < g->joints; k++) {
         const uint32_t joint = g->def->joint[k];
-        if (finger_of_joint(g, k) != finger) {
-            finger = finger_of_joint(g, k);
-            tact_hand_jacobian(hand, (int)g->def->link[finger], point[finger], g->jacobian);
+        if (finger_index_of_joint(g, k) != finger_index) {
+            finger_index = finger_index_of_joint(g, k);
+            tact_hand_jacobian(hand, (int)g->def->link[finger_index], point[finger_index],
+                               g->jacobian);
         }
         const double stiffness = s->scene->hands[g->def->hand].links[joint].joint.stiffness;
-        double *row = g->rows[k], *c = g->compliance[finger];
+        double *row = g->rows[k], *c = g->compliance[finger_index];
         tact_v3_copy(row, g->jacobian + 6 * (size_t)joint);
         for (int i = 0; i < 9; i++) {
             c[i] += row[i / 3] * row[i % 3] / stiffness;
@@ -165,7 +166,8 @@ static double compute_mean_grip_force(const struct session_grip *g, double drive
         tact_m3_mul_v3(moved, g->compliance[k], g->normal);
         solve_compliance_matrix(g->compliance[k], moved, movable);
         const double share = tact_v3_dot(movable, g->normal);
-        mean += (k ? -0.5 : 0.5) * tact_v3_dot(force, g->normal) / fmax(share, MIN_BORNE_FRACTION);
+        mean += (k ? -0.5 : 0.5) * tact_v3_dot(force, g->normal) /
+                fmax(share, MIN_DRIVE_FORCE_FRACTION);
     }
     return mean;
 }
@@ -179,12 +181,12 @@ static double read_commanded_force(const struct tact_session *s, const struct se
 
 /* Changes the added force toward the missing force, no faster than the finger points may approach
  * each other. */
-static void update_added_force(struct tact_session *s, struct session_grip *g)
+static void update_added_grip_force(struct tact_session *s, struct session_grip *g)
 {
     const double *q = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).q;
     double drive_displacement[2][3] = {{0.0}}, moved[3], most = 0.0;
     for (int k = 0; k < g->joints; k++) {
-        tact_v3_axpy(drive_displacement[finger_of_joint(g, k)],
+        tact_v3_axpy(drive_displacement[finger_index_of_joint(g, k)],
                      g->state.target[k] - q[g->def->joint[k]], g->rows[k]);
     }
     for (int k = 0; k < 2; k++) {
@@ -203,7 +205,7 @@ static void update_added_force(struct tact_session *s, struct session_grip *g)
 static void store_targets_without_grip(struct tact_session *s, struct session_grip *g,
                                        const double *target)
 {
-    const int logged = s->replayed_input_record && s->has_external_targets;
+    const int logged = s->replayed_input_record && s->are_targets_inputs;
     for (int k = 0; k < g->joints; k++) {
         g->state.target[k] =
             logged ? s->replayed_input_record->values[g->field + GRIP_STATE_NUMBERS + (uint32_t)k]
@@ -225,12 +227,12 @@ static void apply_grip(struct tact_session *s, struct session_grip *g)
     store_targets_without_grip(s, g, target);
     if (has_grip_line && isfinite(command)) {
         g->commanded = command;
-        update_added_force(s, g);
+        update_added_grip_force(s, g);
     }
     for (int k = 0; k < g->joints; k++) {
         const uint32_t joint = g->def->joint[k];
         const double stiffness = s->scene->hands[g->def->hand].links[joint].joint.stiffness,
-                     toward = finger_of_joint(g, k) ? -g->state.push : g->state.push;
+                     toward = finger_index_of_joint(g, k) ? -g->state.push : g->state.push;
         target[joint] =
             g->state.target[k] + toward * tact_v3_dot(g->rows[k], g->normal) / stiffness;
     }
@@ -245,10 +247,10 @@ void tact_session_apply_grips(struct tact_session *s)
 
 /* Updates the point at which a finger presses: the centre of pressure of its link's contacts;
  * without contact the last one stays. */
-static void update_finger_point(struct tact_session *s, struct session_grip *g, int finger)
+static void update_finger_point(struct tact_session *s, struct session_grip *g, int finger_index)
 {
     struct tact_hand *hand = tact_world_hand(s->world, (int)g->def->hand);
-    const int link = (int)g->def->link[finger];
+    const int link = (int)g->def->link[finger_index];
     double sum[3] = {0.0}, weight = 0.0;
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -276,7 +278,7 @@ static void update_finger_point(struct tact_session *s, struct session_grip *g, 
         tact_v3_scale(sum, sum, 1.0 / weight);
         tact_v3_sub(arm, sum, pose->position);
         tact_quat_to_m3(rotation, pose->quat_wxyz);
-        tact_m3_tmul_v3(g->state.point[finger], rotation, arm);
+        tact_m3_tmul_v3(g->state.point[finger_index], rotation, arm);
     }
 }
 
@@ -300,7 +302,7 @@ void tact_session_measure_grips(struct tact_session *s)
         for (int k = 0; k < g->joints; k++) {
             const uint32_t joint = g->def->joint[k];
             const struct tact_scene_joint *def = &links[joint].joint;
-            tact_v3_axpy(drive_displacement[finger_of_joint(g, k)],
+            tact_v3_axpy(drive_displacement[finger_index_of_joint(g, k)],
                          hand.torque[joint] / def->stiffness, g->rows[k]);
             limited |= hand.saturated[joint] != 0.0 || (def->target_lower < def->target_upper &&
                                                         (hand.target[joint] == def->target_lower ||

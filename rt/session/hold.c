@@ -20,7 +20,7 @@
 /* rotation of sliding above which a motion is reported as a slip [rad] */
 #define MIN_SLIP_ANGLE 1e-3
 /* time without contact, or without sliding, after which a touch or slip has ended [s] */
-#define MIN_QUIET_TIME 0.01
+#define MIN_TIME_WITHOUT_TOUCH_OR_SLIP 0.01
 /* largest number of hold events logged in one tick; the others follow in the next ticks */
 #define MAX_EVENTS_PER_TICK 16
 #define MAX_EVENT_NAME_LENGTH 64 /* largest number of characters of a name in an event text */
@@ -35,7 +35,7 @@ int tact_session_create_holds(struct tact_session *s)
         return -ENOMEM;
     }
     s->hold_count = count;
-    s->holds_left_out = pairs - count;
+    s->omitted_hold_count = pairs - count;
     for (int i = 0; i < count; i++) {
         s->holds[i].body = i / hands;
         s->holds[i].hand = i % hands;
@@ -112,7 +112,8 @@ static void sum_hold_contacts(struct tact_session *s)
 
 /* A sliding motion is a slip once it exceeds the minimum; it ends after some time without sliding.
  */
-static void update_slip(struct session_hold *hold, uint64_t tick, uint64_t quiet_ticks)
+static void update_slip_episode(struct session_hold *hold, uint64_t tick,
+                                uint64_t ticks_to_end_episode)
 {
     const struct session_hold_tick_sums *now = &hold->now;
     if (now->sliding) {
@@ -127,7 +128,7 @@ static void update_slip(struct session_hold *hold, uint64_t tick, uint64_t quiet
         hold->turn += now->turn;
         hold->last_slide = tick;
     }
-    hold->slides &= tick - hold->last_slide <= quiet_ticks;
+    hold->slides &= tick - hold->last_slide <= ticks_to_end_episode;
     if (hold->slides && !hold->is_slip_reported &&
         (hold->episode.slip > MIN_SLIP_DISTANCE || hold->episode.turn > MIN_SLIP_ANGLE)) {
         hold->is_slip_reported = 1;
@@ -137,7 +138,8 @@ static void update_slip(struct session_hold *hold, uint64_t tick, uint64_t quiet
 
 void tact_session_update_holds(struct tact_session *s, uint64_t tick)
 {
-    const uint64_t quiet_ticks = (uint64_t)ceil(MIN_QUIET_TIME / s->period);
+    const uint64_t ticks_to_end_episode =
+        (uint64_t)ceil(MIN_TIME_WITHOUT_TOUCH_OR_SLIP / s->period);
     sum_hold_contacts(s);
     for (int i = 0; i < s->hold_count; i++) {
         struct session_hold *hold = &s->holds[i];
@@ -145,10 +147,10 @@ void tact_session_update_holds(struct tact_session *s, uint64_t tick)
             add_event(hold, SESSION_HOLD_TOUCH, tick);
             hold->touches = 1;
         }
-        hold->last_touch = hold->now.touching ? tick : hold->last_touch;
-        update_slip(hold, tick, quiet_ticks);
-        if (hold->touches && tick - hold->last_touch > quiet_ticks) {
-            add_event(hold, SESSION_HOLD_RELEASE, hold->last_touch + 1);
+        hold->last_touch_tick = hold->now.touching ? tick : hold->last_touch_tick;
+        update_slip_episode(hold, tick, ticks_to_end_episode);
+        if (hold->touches && tick - hold->last_touch_tick > ticks_to_end_episode) {
+            add_event(hold, SESSION_HOLD_RELEASE, hold->last_touch_tick + 1);
             hold->touches = hold->slides = 0;
         }
     }
@@ -179,16 +181,16 @@ static void write_hold_text(const struct tact_session *s, const struct session_h
 static int log_next_event(struct tact_session *s, struct session_hold *hold, uint64_t tick,
                           int64_t now)
 {
-    const int is_overflow_note = hold->logged == hold->events && hold->events_left_out > 0;
+    const int is_event_overflow = hold->logged == hold->events && hold->events_left_out > 0;
     char text[TACT_RECORDER_EVENT_TEXT];
-    if (hold->logged >= hold->events + is_overflow_note) {
+    if (hold->logged >= hold->events + is_event_overflow) {
         return 0;
     }
-    write_hold_text(s, hold, is_overflow_note ? ": further events are counted, not listed" : "",
+    write_hold_text(s, hold, is_event_overflow ? ": further events are counted, not listed" : "",
                     text);
     const struct session_hold_event *event = &hold->event[hold->logged];
-    const uint64_t at = is_overflow_note ? tick : event->tick;
-    const char *name = is_overflow_note ? "left out" : tact_session_hold_event_name(event->kind);
+    const uint64_t at = is_event_overflow ? tick : event->tick;
+    const char *name = is_event_overflow ? "left out" : tact_session_hold_event_name(event->kind);
     if (tact_recorder_event_rt(s->recorder, at, now - (int64_t)(tick - at) * s->period_ns, name,
                                text)) {
         return 0;
@@ -226,7 +228,7 @@ void tact_session_restore_holds(struct tact_session *s, const struct tact_record
         struct session_hold *hold = &s->holds[i];
         if (hold->field) {
             hold->touches = values[hold->field] > 0.0;
-            hold->last_touch = record->tick;
+            hold->last_touch_tick = record->tick;
             hold->slides = 0;
             hold->slip = values[hold->field + 2];
             hold->turn = values[hold->field + 3];

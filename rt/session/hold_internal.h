@@ -34,8 +34,8 @@ struct session_hold {
         double slip;   /* [m] */
         double turn;   /* [rad] */
     } episode;
-    uint64_t last_touch, last_slide; /* last tick with contact, and last tick with sliding */
-    double slip, turn;               /* so far [m], [rad] */
+    uint64_t last_touch_tick, last_slide; /* last tick with contact, and last tick with sliding */
+    double slip, turn;                    /* so far [m], [rad] */
     struct session_hold_event {
         enum session_hold_event_kind kind;
         uint64_t tick;

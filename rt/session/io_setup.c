@@ -102,16 +102,16 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
 }
 
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
-                              int replayed_count, struct tact_error *err)
+                              int replayed_device_count, struct tact_error *err)
 {
     s->devices = calloc(s->scene->devices_count + 1, sizeof *s->devices);
     if (!s->devices) {
         return -ENOMEM;
     }
     s->device_count = (int)s->scene->devices_count;
-    if (replayed && replayed_count != s->device_count) {
+    if (replayed && replayed_device_count != s->device_count) {
         return tact_error_set(err, -EINVAL, "the log describes %d devices, but its scene has %d",
-                              replayed_count, s->device_count);
+                              replayed_device_count, s->device_count);
     }
     for (int i = 0; i < s->device_count; i++) {
         int rc = tact_session_check_creation_stop(s, err);
@@ -212,7 +212,7 @@ static int map_input_channel(struct tact_session *s, uint32_t i, struct tact_err
 }
 
 /* Index of the input that measures a joint, or -1. */
-static int input_measuring_joint(const struct tact_session *s, int hand, int link)
+static int find_input_measuring_joint(const struct tact_session *s, int hand, int link)
 {
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
@@ -351,7 +351,7 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     /* A haptic joint is given the reaction of its coupling; a robot's joint the torque itself. */
     out->gain = strcmp(def->what, "reaction") ? def->scale : -def->scale;
     out->sensor = out->owner.kind == TACT_OWNER_HAND
-                      ? input_measuring_joint(s, out->owner.index, out->owner.link)
+                      ? find_input_measuring_joint(s, out->owner.index, out->owner.link)
                       : -1;
     out->gate = 1.0;
     out->port = !rc && out->kind == OUTPUT_TORQUE && !strcmp(def->what, "reaction") &&
@@ -364,7 +364,7 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     out->admittance = !rc && out->kind == OUTPUT_RATE && def->scale != 0.0
                           ? tact_session_find_admittance(s, out->owner.index, out->owner.link)
                           : NULL;
-    if (out->admittance && out->admittance->has_output++) {
+    if (out->admittance && out->admittance->has_rate_output++) {
         out->admittance = NULL; /* the port is that of the first device */
     }
     map_tool_output(s, i, out);
@@ -373,7 +373,7 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     return rc;
 }
 
-int tact_session_connect_channels(struct tact_session *s, int is_of_log, struct tact_error *err)
+int tact_session_connect_channels(struct tact_session *s, int is_from_log, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
@@ -400,10 +400,10 @@ int tact_session_connect_channels(struct tact_session *s, int is_of_log, struct 
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         rc = map_output_channel(s, i, &channels[i], err);
     }
-    if (!rc && is_of_log) {
+    if (!rc && is_from_log) {
         ungroup_conflicting_outputs(scene, channels);
     }
-    rc = rc || is_of_log ? rc : tact_session_check_output_vectors(scene, err);
+    rc = rc || is_from_log ? rc : tact_session_check_output_vectors(scene, err);
     for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
         struct session_marker *m = &s->markers[s->marker_count++];
         char key[64];

@@ -15,7 +15,7 @@ static int is_device_lost_or_stale(const struct tact_device_input *in)
 
 /* 1 where the deadman is pressed or none is required; 0 if its device is lost or its values are
  * old. */
-static int session_deadman_held(const struct tact_session *s)
+static int is_session_deadman_held(const struct tact_session *s)
 {
     if (s->deadman_device < 0) {
         return 1;
@@ -127,7 +127,7 @@ static void load_joint_states(struct tact_session *s, uint64_t tick)
 
 void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
-    s->deadman = session_deadman_held(s);
+    s->deadman = is_session_deadman_held(s);
     load_joint_states(s, tick);
     tact_session_remove_grip_force(s);
     const int mapped = map_inputs_to_targets(s);
@@ -150,8 +150,8 @@ static double update_output_gain(const struct tact_session *s, const struct sess
     if (is_output_device_lost(s, out)) {
         return 0.0;
     }
-    return out->port && out->port->is_silent ? fmax(0.0, out->gate - step)
-                                             : fmin(1.0, out->gate + step);
+    return out->port && out->port->is_device_silent ? fmax(0.0, out->gate - step)
+                                                    : fmin(1.0, out->gate + step);
 }
 
 /* Sum of the force and moment of all contacts on a link or body, world axes, about `point`. */
@@ -259,7 +259,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
         const double sent = lost ? 0.0 : s->sent[i];
         s->devices[out->device].output[out->channel] = sent;
         if (out->tool) {
-            tact_session_tool_sent(out, sent);
+            tact_session_note_sent_tool_force(out, sent);
         } else if (out->port) {
             out->port->state.force -= sent / out->gain;
         } else if (out->admittance) {

@@ -30,8 +30,8 @@ static bool is_same_file(const struct place *at, const char *directory, const ch
            status.st_dev == at->log.st_dev;
 }
 
-static bool is_file_of_shapes(const struct place *at, const struct tact_scene_shape *shapes,
-                              uint32_t count)
+static bool is_file_named_by_shapes(const struct place *at, const struct tact_scene_shape *shapes,
+                                    uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (is_same_file(at, at->directory, shapes[i].file)) {
@@ -42,7 +42,7 @@ static bool is_file_of_shapes(const struct place *at, const struct tact_scene_sh
 }
 
 /* Any setting may name a file: a recording, a trajectory, a calibration of a sensor. */
-static bool is_file_of_device(const struct place *at, const struct tact_scene_device *device)
+static bool is_file_named_by_device(const struct place *at, const struct tact_scene_device *device)
 {
     for (uint32_t i = 0; i < device->settings_count; i++) {
         if (is_same_file(at, at->directory, device->settings[i].text)) {
@@ -52,20 +52,20 @@ static bool is_file_of_device(const struct place *at, const struct tact_scene_de
     return is_same_file(at, at->directory, device->calibration);
 }
 
-static bool is_file_of_scene(const struct place *at, const struct tact_scene *scene)
+static bool is_file_named_by_scene(const struct place *at, const struct tact_scene *scene)
 {
     bool found = is_same_file(at, NULL, scene->path);
     for (uint32_t i = 0; i < scene->bodies_count && !found; i++) {
-        found = is_file_of_shapes(at, scene->bodies[i].shapes, scene->bodies[i].shapes_count);
+        found = is_file_named_by_shapes(at, scene->bodies[i].shapes, scene->bodies[i].shapes_count);
     }
     for (uint32_t i = 0; i < scene->hands_count && !found; i++) {
         for (uint32_t k = 0; k < scene->hands[i].links_count && !found; k++) {
             const struct tact_scene_link *link = &scene->hands[i].links[k];
-            found = is_file_of_shapes(at, link->shapes, link->shapes_count);
+            found = is_file_named_by_shapes(at, link->shapes, link->shapes_count);
         }
     }
     for (uint32_t i = 0; i < scene->devices_count && !found; i++) {
-        found = is_file_of_device(at, &scene->devices[i]);
+        found = is_file_named_by_device(at, &scene->devices[i]);
     }
     return found;
 }
@@ -103,7 +103,7 @@ int tact_session_check_log(const struct tact_scene *scene,
         return 0;
     }
     if (stat(options->record, &at.log) == 0 && S_ISREG(at.log.st_mode) &&
-        is_file_of_scene(&at, scene)) {
+        is_file_named_by_scene(&at, scene)) {
         tact_error_at(err, options->record, 0, 0, NULL);
         return tact_error_set(
             err, -EINVAL, "the log cannot be written to this file, from which the scene is read");

@@ -11,7 +11,7 @@
 #include "rt/session/meet_inside_internal.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_OPPOSITE_CONTACTS 8
+#define MAX_OPPOSING_CONTACTS 8
 
 /* The contact of a pair that touched in the last solve and whose model measures an overlap, by
  * pressure fields or by its moments, or NULL. */
@@ -23,7 +23,7 @@ static const struct tact_contact *find_overlap_contact(const struct tact_session
 }
 
 /* The other shape of a contact, and where it pushes this one; -1 where it is another's contact. */
-static int find_pressed_shape(const struct tact_contact *c, int shape, double out[3])
+static int find_other_shape_of_contact(const struct tact_contact *c, int shape, double out[3])
 {
     if (c->a != shape && c->b != shape) {
         return -1;
@@ -46,37 +46,38 @@ static int is_inside_shape(const struct tact_session *s, int shape, const double
 }
 
 /* Contacts of a shape with other bodies. */
-struct opposite_contacts {
+struct opposing_contacts {
     int count;
-    struct opposite_contact {
+    struct opposing_contact {
         int shape; /* of the body that the shape presses on */
         double out[3];
-    } contact[MAX_OPPOSITE_CONTACTS];
+    } contact[MAX_OPPOSING_CONTACTS];
 };
 
 /* Lists the shapes that the second shape of a pair presses on. Those beyond the room are left out:
  * one of them is found in a later tick, as contacts change. */
-static void list_opposite_contacts(const struct tact_session *s, const struct tact_contact *c,
-                                   struct opposite_contacts *list)
+static void list_opposing_contacts(const struct tact_session *s, const struct tact_contact *c,
+                                   struct opposing_contacts *list)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
     list->count = 0;
-    for (int i = 0; i < count && list->count < MAX_OPPOSITE_CONTACTS; i++) {
+    for (int i = 0; i < count && list->count < MAX_OPPOSING_CONTACTS; i++) {
         const struct tact_contact *other = find_overlap_contact(s, near[i]);
-        struct opposite_contact *next = &list->contact[list->count];
-        next->shape = other ? find_pressed_shape(other, c->b, next->out) : -1;
+        struct opposing_contact *next = &list->contact[list->count];
+        next->shape = other ? find_other_shape_of_contact(other, c->b, next->out) : -1;
         list->count += next->shape >= 0 && next->shape != c->a;
     }
 }
 
 /* Whether a listed contact is with the body of a shape and opposes a contact that pushes to `out`,
  * and the point is in what either of them presses on. */
-static int is_met_inside_body(const struct tact_session *s, const struct opposite_contacts *list,
-                              int body_shape, const double out[3], const double point[3])
+static int is_overlap_inside_pressed_body(const struct tact_session *s,
+                                          const struct opposing_contacts *list, int body_shape,
+                                          const double out[3], const double point[3])
 {
     for (int i = 0; i < list->count; i++) {
-        const struct opposite_contact *other = &list->contact[i];
+        const struct opposing_contact *other = &list->contact[i];
         if (s->group[other->shape] == s->group[body_shape] && tact_v3_dot(out, other->out) < 0.0 &&
             (is_inside_shape(s, body_shape, point) || is_inside_shape(s, other->shape, point))) {
             return 1;
@@ -85,7 +86,7 @@ static int is_met_inside_body(const struct tact_session *s, const struct opposit
     return 0;
 }
 
-void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick)
+void tact_session_find_overlap_inside_body(struct tact_session *s, uint64_t tick)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -94,28 +95,29 @@ void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick)
     }
     const int pair = near[tick % (uint64_t)count];
     const struct tact_contact *c = find_overlap_contact(s, pair);
-    struct session_pair *p = tact_session_pair(s, pair);
-    struct opposite_contacts opposite;
+    struct session_pair *p = tact_session_find_or_add_pair(s, pair);
+    struct opposing_contacts opposing_contacts_of_pair;
     if (!c || p->number != pair || p->meeting.within) {
         return;
     }
-    list_opposite_contacts(s, c, &opposite);
-    for (int i = 0; i < count && opposite.count && !p->meeting.within; i++) {
+    list_opposing_contacts(s, c, &opposing_contacts_of_pair);
+    for (int i = 0; i < count && opposing_contacts_of_pair.count && !p->meeting.within; i++) {
         const struct tact_contact *first =
             near[i] == pair ? NULL : find_overlap_contact(s, near[i]);
         double out[3];
-        int shape = first ? find_pressed_shape(first, c->a, out) : -1;
-        if (shape >= 0 && is_met_inside_body(s, &opposite, shape, out, c->patch.center)) {
+        int shape = first ? find_other_shape_of_contact(first, c->a, out) : -1;
+        if (shape >= 0 && is_overlap_inside_pressed_body(s, &opposing_contacts_of_pair, shape, out,
+                                                         c->patch.center)) {
             p->meeting.within = s->owners[shape];
             p->meeting.tick = tick;
-            s->meeting_count++;
+            s->inside_overlap_count++;
         }
     }
 }
 
 /* "left and right overlap inside ruler ..." */
-static void describe_meeting(const struct tact_session *s, const struct session_pair *p, char *out,
-                             size_t size)
+static void describe_overlap_inside_body(const struct tact_session *s, const struct session_pair *p,
+                                         char *out, size_t size)
 {
     int a, b;
     tact_world_pair_shapes(s->world, p->number, &a, &b);
@@ -129,30 +131,31 @@ static void describe_meeting(const struct tact_session *s, const struct session_
 static void write_event_text(struct tact_session *s, const struct session_pair *p,
                              char out[2 * PAIR_NAME_BYTES])
 {
-    static const char overlap_words[] = " overlap inside ";
+    static const char overlap_inside_phrase[] = " overlap inside ";
     tact_session_name_pair(s, p->number, out);
     size_t used = strlen(out), length = strnlen(p->meeting.within, PAIR_NAME_BYTES / 2);
-    memcpy(out + used, overlap_words, sizeof overlap_words - 1);
-    used += sizeof overlap_words - 1;
+    memcpy(out + used, overlap_inside_phrase, sizeof overlap_inside_phrase - 1);
+    used += sizeof overlap_inside_phrase - 1;
     memcpy(out + used, p->meeting.within, length);
     out[used + length] = '\0';
 }
 
-void tact_session_log_meetings_inside(struct tact_session *s, uint64_t tick, int64_t now)
+void tact_session_log_overlaps_inside_bodies(struct tact_session *s, uint64_t tick, int64_t now)
 {
     char text[2 * PAIR_NAME_BYTES];
-    for (int i = 0; s->logged_meeting_count < s->meeting_count && i < s->pair_count; i++) {
+    for (int i = 0; s->logged_inside_overlap_count < s->inside_overlap_count && i < s->pair_count;
+         i++) {
         struct session_pair *p = &s->pairs[i];
         if (p->meeting.within && !p->meeting.logged) {
             write_event_text(s, p, text);
             tact_recorder_event_rt(s->recorder, tick, now, "meet_inside", text);
             p->meeting.logged = 1;
-            s->logged_meeting_count++;
+            s->logged_inside_overlap_count++;
         }
     }
 }
 
-void tact_session_report_meetings_inside(struct tact_session *s)
+void tact_session_report_overlaps_inside_bodies(struct tact_session *s)
 {
     char text[512];
     int named = 0;
@@ -162,7 +165,7 @@ void tact_session_report_meetings_inside(struct tact_session *s)
         if (!p->meeting.within || ++named > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
-        describe_meeting(s, p, text, sizeof text);
+        describe_overlap_inside_body(s, p, text, sizeof text);
         tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s (from t = %.3f s)", text,
                      (double)p->meeting.tick * s->period);
     }

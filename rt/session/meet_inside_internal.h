@@ -8,10 +8,10 @@
  * meet_inside.c: pairs that overlap each other, by pressure fields or volume, inside a body that
  * both press on. After a solve, looks for one: a pair in each tick, in turn. Real-time safe.
  */
-void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick);
+void tact_session_find_overlap_inside_body(struct tact_session *s, uint64_t tick);
 /* Logs those found, once each. Real-time safe. */
-void tact_session_log_meetings_inside(struct tact_session *s, uint64_t tick, int64_t now);
+void tact_session_log_overlaps_inside_bodies(struct tact_session *s, uint64_t tick, int64_t now);
 /* Reports them at the end. */
-void tact_session_report_meetings_inside(struct tact_session *s);
+void tact_session_report_overlaps_inside_bodies(struct tact_session *s);
 
 #endif

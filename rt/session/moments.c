@@ -6,7 +6,8 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_ADVANCED_TICKS 20 /* number of ticks for which an ended overlap is still advanced */
+#define MAX_ENDED_OVERLAP_TICKS                                                                    \
+    20 /* number of ticks for which an ended overlap is still advanced */
 /* slots of poses in addition to max_age: results of large pairs may be older */
 #define SUBMITTED_FRAME_HISTORY 32
 /* maximum number of pairs of a source, which needs 2 kB for each, near or not: 1,000 bodies took 6
@@ -15,21 +16,21 @@
 /* number of ticks in a row for which a pair may be advanced without a measurement; then a fault */
 #define MAX_UNMEASURED_TICKS 20
 /* longest wait for the first result of a source, before the loop starts */
-#define FIRST_FRAME_NS 2000000000
+#define MAX_FIRST_RESULT_WAIT_NS 2000000000
 
 static int describe_scene_to_source(struct tact_session *s, struct tact_source_scene *scene)
 {
     int shapes = tact_world_shape_count(s->world), pairs = tact_world_extent(s->world).pairs;
     s->source_shapes = calloc((size_t)shapes + 1, sizeof *s->source_shapes);
     s->source_pairs = calloc((size_t)pairs + 1, sizeof *s->source_pairs);
-    s->source_directions = calloc((size_t)pairs * 3 + 1, sizeof *s->source_directions);
+    s->source_pair_normals = calloc((size_t)pairs * 3 + 1, sizeof *s->source_pair_normals);
     s->measured = calloc((size_t)pairs + 1, 1);
     s->pose_history_slot_count = s->scene->moments.max_age + SUBMITTED_FRAME_HISTORY;
     s->pose_history =
         calloc((size_t)s->pose_history_slot_count * (size_t)(shapes + 1), sizeof *s->pose_history);
-    s->history_frame = calloc(s->pose_history_slot_count, sizeof *s->history_frame);
-    if (!s->source_shapes || !s->source_pairs || !s->source_directions || !s->measured ||
-        !s->pose_history || !s->history_frame) {
+    s->pose_history_frame = calloc(s->pose_history_slot_count, sizeof *s->pose_history_frame);
+    if (!s->source_shapes || !s->source_pairs || !s->source_pair_normals || !s->measured ||
+        !s->pose_history || !s->pose_history_frame) {
         return -ENOMEM;
     }
     for (int i = 0; i < shapes; i++) {
@@ -91,13 +92,13 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
         return tact_error_set(err, -EINVAL,
                               "the source of overlap moments was compiled for another ABI version");
     }
-    s->is_source_open = 1;
+    s->is_moment_source_open = 1;
     tact_session_assign_pairs(s, requires_source);
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
     tact_session_submit_frame(s, 0);
     if (s->is_tick_submitted) {
         /* if the source is late, the host measures from now on */
-        s->source.ops->wait(s->source.self, 0, FIRST_FRAME_NS);
+        s->source.ops->wait(s->source.self, 0, MAX_FIRST_RESULT_WAIT_NS);
     }
     return 0;
 }
@@ -112,7 +113,7 @@ void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
-    if (!s->is_source_open) {
+    if (!s->is_moment_source_open) {
         return;
     }
     if (s->options.clock == TACT_LOOP_REAL && !s->replayed_input_record) {
@@ -122,24 +123,24 @@ void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
     memset(s->measured, 0, (size_t)s->source_pair_count);
     for (int k = 0; k < count; k++) {
         const int i = near[k];
-        struct session_pair *p = tact_session_pair(s, i);
+        struct session_pair *p = tact_session_find_or_add_pair(s, i);
         s->measured[p->source] = p->by_source && tact_world_is_close(s->world, i);
         s->is_tick_submitted |= s->measured[p->source];
-        tact_v3_copy(s->source_directions + 3 * p->source, tact_world_direction(s->world, i));
+        tact_v3_copy(s->source_pair_normals + 3 * p->source, tact_world_direction(s->world, i));
         if (p->by_source && p->source_start_tick == UINT64_MAX) {
             p->source_start_tick = tick;
         }
     }
-    s->history_frame[tick % s->pose_history_slot_count] = ++s->frames;
+    s->pose_history_frame[tick % s->pose_history_slot_count] = ++s->frames;
     memcpy(submitted_frame_of_tick(s, tick), tact_world_shape_poses(s->world),
            (size_t)tact_world_shape_count(s->world) * sizeof *s->pose_history);
     if (s->is_tick_submitted) {
         s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world), s->measured,
-                              s->source_directions);
+                              s->source_pair_normals);
     }
 }
 
-struct session_near_pair *tact_session_live_state_of_pair(struct tact_session *s, int pair)
+struct session_near_pair *tact_session_near_pair_state(struct tact_session *s, int pair)
 {
     struct session_near_pair *live = &s->live[tact_world_slot(s->world, pair)];
     if (live->pair != pair + 1) {
@@ -150,10 +151,10 @@ struct session_near_pair *tact_session_live_state_of_pair(struct tact_session *s
 
 static void measure_on_host(struct tact_session *s, int pair, struct tact_moments *m)
 {
-    struct session_pair *p = tact_session_pair(s, pair);
-    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    struct session_pair *p = tact_session_find_or_add_pair(s, pair);
+    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
     int timed =
-        s->is_source_open && s->options.clock == TACT_LOOP_REAL && !s->replayed_input_record;
+        s->is_moment_source_open && s->options.clock == TACT_LOOP_REAL && !s->replayed_input_record;
     int64_t began = timed ? tact_clock_now() : 0;
     live->age = AGE_OF_HOST_MOMENTS;
     live->status = tact_world_measure(s->world, pair, s->scratch, m);
@@ -171,7 +172,7 @@ static void measure_on_host(struct tact_session *s, int pair, struct tact_moment
 static void carry_overlap_of_unmeasured_pair(struct tact_session *s, int pair,
                                              struct tact_moments *m)
 {
-    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
     const struct session_last_overlap *last = &live->last;
     memset(m, 0, sizeof *m);
     live->age = ++live->unmeasured;
@@ -181,9 +182,10 @@ static void carry_overlap_of_unmeasured_pair(struct tact_session *s, int pair,
 }
 
 /* Stores the overlap from which a pair is advanced if it cannot be measured in later ticks. */
-static void store_last_overlap(struct tact_session *s, int pair, const struct tact_moments *m)
+static void store_overlap_to_carry_forward(struct tact_session *s, int pair,
+                                           const struct tact_moments *m)
 {
-    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_pose *poses = tact_world_shape_poses(s->world);
     live->unmeasured = 0;
@@ -196,8 +198,8 @@ static void store_last_overlap(struct tact_session *s, int pair, const struct ta
 /* Counts a pair that could not be measured, and raises a fault after too many ticks in a row. */
 static void count_unmeasured_tick(struct tact_session *s, int pair, uint64_t tick)
 {
-    struct session_pair *p = tact_session_pair(s, pair);
-    const struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    struct session_pair *p = tact_session_find_or_add_pair(s, pair);
+    const struct session_near_pair *live = tact_session_near_pair_state(s, pair);
     s->report.unmeasured++;
     p->use.unmeasured++;
     if (!p->why) {
@@ -212,7 +214,7 @@ static void count_unmeasured_tick(struct tact_session *s, int pair, uint64_t tic
     if (s->safety.state != TACT_SAFETY_FAULT) {
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, pair, name);
-        tact_session_name_fault(s, tick, "pair ", name, "its overlap could not be measured");
+        tact_session_describe_fault(s, tick, "pair ", name, "its overlap could not be measured");
         tact_session_raise_fault(s, (double)live->status, tick);
     }
 }
@@ -227,9 +229,9 @@ static struct newest read_source_results(struct tact_session *s, uint64_t tick)
 {
     struct newest n = {.age = UINT64_MAX};
     /* Nothing moves in a skipped tick: the age counts the others. */
-    if (s->is_source_open && !s->source.ops->latest(s->source.self, &n.result) &&
+    if (s->is_moment_source_open && !s->source.ops->latest(s->source.self, &n.result) &&
         tick >= n.result.tick && tick - n.result.tick < s->pose_history_slot_count) {
-        n.age = s->frames - s->history_frame[n.result.tick % s->pose_history_slot_count] + 1;
+        n.age = s->frames - s->pose_history_frame[n.result.tick % s->pose_history_slot_count] + 1;
     }
     return n;
 }
@@ -239,17 +241,18 @@ static struct newest read_source_results(struct tact_session *s, uint64_t tick)
 static void advance_result_to_tick(struct tact_session *s, int pair, const struct newest *n,
                                    struct tact_moments *m)
 {
-    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
     struct session_last_overlap *seen = &live->seen;
     const struct tact_source_moments *result =
         &n->result.pairs[tact_session_find_known_pair(s, pair)->source];
     uint64_t frame = s->frames + 1 - n->age;
     if (result->status > 0 && seen->frame != frame) {
-        const struct tact_pose *then = submitted_frame_of_tick(s, n->result.tick);
+        const struct tact_pose *poses_of_result_tick = submitted_frame_of_tick(s, n->result.tick);
         const struct tact_contact *c = tact_world_contact(s->world, pair);
-        *seen = (struct session_last_overlap){result->moments, then[c->a], then[c->b], frame};
+        *seen = (struct session_last_overlap){result->moments, poses_of_result_tick[c->a],
+                                              poses_of_result_tick[c->b], frame};
     }
-    if (seen->frame && frame - seen->frame <= MAX_ADVANCED_TICKS) {
+    if (seen->frame && frame - seen->frame <= MAX_ENDED_OVERLAP_TICKS) {
         tact_world_carry(s->world, pair, &seen->a, &seen->b, &seen->moments, m);
     }
     live->status = !(m->volume <= 0.0); /* NaN is a fault: see fault.c */
@@ -259,8 +262,8 @@ static void advance_result_to_tick(struct tact_session *s, int pair, const struc
 static int use_source_result(struct tact_session *s, int pair, const struct newest *n,
                              struct tact_moments *m)
 {
-    struct session_pair *p = tact_session_pair(s, pair);
-    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    struct session_pair *p = tact_session_find_or_add_pair(s, pair);
+    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
     if (!p->by_source || n->age > tact_session_oldest_result_age(s, p) ||
         n->result.tick < p->source_start_tick) {
         return 0;
@@ -286,7 +289,7 @@ static int use_source_result(struct tact_session *s, int pair, const struct newe
 static void replay_pair_moments(struct tact_session *s, int pair, struct tact_moments *m)
 {
     const double *v = tact_session_logged_contact_values(s, pair, s->replayed_input_record);
-    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
     if (v[CONTACT_STATUS_OFFSET + 1] == AGE_OF_HOST_MOMENTS) {
         measure_on_host(s, pair, m);
         return;
@@ -305,20 +308,20 @@ static void count_pair_measurement(struct tact_session *s, struct session_pair *
     p->use.source += age != AGE_OF_HOST_MOMENTS;
     p->use.host += age == AGE_OF_HOST_MOMENTS;
     p->use.age_max = age > p->use.age_max ? age : p->use.age_max;
-    s->age_of_tick = age > s->age_of_tick ? age : s->age_of_tick;
+    s->moments_age_of_tick = age > s->moments_age_of_tick ? age : s->moments_age_of_tick;
     r->age_max = age > r->age_max ? age : r->age_max;
 }
 
 void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
 {
     const struct newest newest = read_source_results(s, tick);
-    int host_replaced_source = 0, near_count;
+    int did_host_replace_source = 0, near_count;
     const int *near = tact_world_near(s->world, &near_count);
-    s->age_of_tick = 0;
+    s->moments_age_of_tick = 0;
     for (int k = 0; k < near_count; k++) {
         const int i = near[k];
-        struct session_pair *p = tact_session_pair(s, i);
-        struct session_near_pair *live = tact_session_live_state_of_pair(s, i);
+        struct session_pair *p = tact_session_find_or_add_pair(s, i);
+        struct session_near_pair *live = tact_session_near_pair_state(s, i);
         live->status = 0;
         live->age = AGE_OF_HOST_MOMENTS;
         if (!tact_world_is_close(s->world, i)) {
@@ -334,12 +337,13 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
         } else {
             if (!use_source_result(s, i, &newest, &m)) {
                 measure_on_host(s, i, &m);
-                host_replaced_source += p->by_source && newest.result.tick >= p->source_start_tick;
+                did_host_replace_source +=
+                    p->by_source && newest.result.tick >= p->source_start_tick;
             }
             if (live->status < 0) {
                 carry_overlap_of_unmeasured_pair(s, i, &m);
             } else {
-                store_last_overlap(s, i, &m);
+                store_overlap_to_carry_forward(s, i, &m);
                 count_pair_measurement(s, p, live->age);
             }
         }
@@ -354,6 +358,6 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
     if (s->scratch) {
         memcpy(s->report.methods, tact_moments_counts(s->scratch), sizeof s->report.methods);
     }
-    s->report.fallbacks += (uint64_t)host_replaced_source;
-    s->report.fallback_ticks += host_replaced_source > 0;
+    s->report.fallbacks += (uint64_t)did_host_replace_source;
+    s->report.fallback_ticks += did_host_replace_source > 0;
 }

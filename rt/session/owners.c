@@ -27,24 +27,24 @@ int tact_session_link_index(const struct tact_scene_hand *hand, const char *name
     return -1;
 }
 
-static int has_resistance(const struct tact_scene_joint *joint)
+static int has_joint_resistance(const struct tact_scene_joint *joint)
 {
     return joint->lower < joint->upper || joint->friction > 0.0;
 }
 
 /* The joint that leads a group of joints that are tied together, for any joint of the group. */
-static const char *leading_joint_of(const struct tact_scene_link *link)
+static const char *find_leading_joint(const struct tact_scene_link *link)
 {
     return link->joint.mimic ? link->joint.mimic->joint : link->name;
 }
 
 int tact_session_joint_has_stops(const struct tact_scene_hand *hand, uint32_t link)
 {
-    const char *leading_joint = leading_joint_of(&hand->links[link]);
-    int has_stops = has_resistance(&hand->links[link].joint);
+    const char *leading_joint = find_leading_joint(&hand->links[link]);
+    int has_stops = has_joint_resistance(&hand->links[link].joint);
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        has_stops |= has_resistance(&hand->links[i].joint) &&
-                     !strcmp(leading_joint_of(&hand->links[i]), leading_joint);
+        has_stops |= has_joint_resistance(&hand->links[i].joint) &&
+                     !strcmp(find_leading_joint(&hand->links[i]), leading_joint);
     }
     return has_stops;
 }
@@ -56,12 +56,12 @@ struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const 
         const struct tact_scene_hand *hand = &scene->hands[i];
         const size_t length = strlen(hand->name);
         if (length == (size_t)(dot - name) && !memcmp(hand->name, name, length)) {
-            int is_base = hand->base && !strcmp(dot + 1, "base");
-            if (is_base && hand->base->fixed) {
+            int is_base_link = hand->base && !strcmp(dot + 1, "base");
+            if (is_base_link && hand->base->fixed) {
                 return tact_session_body_owner(scene, name);
             }
-            int link = is_base ? (int)tact_scene_base_links(hand) - 1
-                               : tact_session_link_index(hand, dot + 1);
+            int link = is_base_link ? (int)tact_scene_base_links(hand) - 1
+                                    : tact_session_link_index(hand, dot + 1);
             return (struct tact_owner){TACT_OWNER_HAND, (int)i, link};
         }
     }

@@ -95,7 +95,7 @@ void tact_session_free_pairs(struct tact_session *s)
     free(s->live);
 }
 
-struct session_pair *tact_session_pair(struct tact_session *s, int pair)
+struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int pair)
 {
     int at = tact_keys_find(&s->pair_index_by_number, pair);
     if (at >= 0) {
@@ -108,7 +108,7 @@ struct session_pair *tact_session_pair(struct tact_session *s, int pair)
     struct session_pair *p = &s->pairs[s->pair_count];
     tact_keys_insert(&s->pair_index_by_number, pair, s->pair_count++);
     p->number = pair;
-    if (s->is_source_open) {
+    if (s->is_moment_source_open) {
         tact_session_init_pair_source(s, p);
     }
     return p;
@@ -138,7 +138,7 @@ struct session_pair **tact_session_sorted_pairs(struct tact_session *s)
     return s->pairs_in_order;
 }
 
-int tact_session_pair_same(struct tact_session *s, int pair)
+int tact_session_pair_number_of_same_name(struct tact_session *s, int pair)
 {
     int a, b, shapes = tact_world_shape_count(s->world);
     int at = tact_keys_find(&s->pair_index_by_number, pair);
@@ -158,7 +158,7 @@ int tact_session_pair_same(struct tact_session *s, int pair)
     return same;
 }
 
-static size_t append_text_within(char *out, size_t used, const char *text)
+static size_t append_within_pair_name(char *out, size_t used, const char *text)
 {
     for (; *text && used < PAIR_NAME_BYTES - 1; text++) {
         out[used++] = *text;
@@ -168,26 +168,27 @@ static size_t append_text_within(char *out, size_t used, const char *text)
 
 void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES])
 {
-    int a, b, same = tact_session_pair_same(s, pair);
+    int a, b, same = tact_session_pair_number_of_same_name(s, pair);
     char number[12];
     size_t used = 0, digit = sizeof number - 1;
     tact_world_pair_shapes(s->world, pair, &a, &b);
-    used = append_text_within(out, used, s->owners[a]);
-    used = append_text_within(out, used, "/");
-    used = append_text_within(out, used, s->owners[b]);
+    used = append_within_pair_name(out, used, s->owners[a]);
+    used = append_within_pair_name(out, used, "/");
+    used = append_within_pair_name(out, used, s->owners[b]);
     number[digit] = 0;
     for (int n = same; same > 1 && n > 0; n /= 10) {
         number[--digit] = (char)('0' + n % 10);
     }
     if (same > 1) {
-        used = append_text_within(out, append_text_within(out, used, "#"), number + digit);
+        used =
+            append_within_pair_name(out, append_within_pair_name(out, used, "#"), number + digit);
     }
     out[used] = 0;
 }
 
 const char *tact_session_pair_name(struct tact_session *session, int pair)
 {
-    struct session_pair *p = tact_session_pair(session, pair);
+    struct session_pair *p = tact_session_find_or_add_pair(session, pair);
     if (!p->name || p->number != pair) {
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(session, pair, name);

@@ -82,7 +82,7 @@ void tact_session_update_host_cost(struct session_pair *p, int64_t ns)
     double most = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
     double took = (double)ns < most ? (double)ns : most;
     update_mean_cost(p, took);
-    p->measured_cost_ns = p->cost_ns;
+    p->measured_host_cost_ns = p->cost_ns;
 }
 
 void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
@@ -92,10 +92,10 @@ void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
     }
     /* For a pair that moves from the host to the source, the ratio of measured host cost to the
      * source's estimate is known. */
-    if (p->measured_cost_ns > 0.0) {
-        double scale = p->measured_cost_ns / (double)ns;
+    if (p->measured_host_cost_ns > 0.0) {
+        double scale = p->measured_host_cost_ns / (double)ns;
         p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;
-        p->measured_cost_ns = 0.0;
+        p->measured_host_cost_ns = 0.0;
     }
     update_mean_cost(p, p->scale * (double)ns);
 }
@@ -103,8 +103,9 @@ void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
 uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p)
 {
     uint32_t age = s->scene->moments.max_age;
-    int large = !s->requires_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
-    return large && age < MAX_RESULT_AGE_TICKS ? MAX_RESULT_AGE_TICKS : age;
+    int is_too_costly_for_host =
+        !s->requires_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
+    return is_too_costly_for_host && age < MAX_RESULT_AGE_TICKS ? MAX_RESULT_AGE_TICKS : age;
 }
 
 void tact_session_reassign_costliest_pair(struct tact_session *s)
@@ -118,7 +119,7 @@ void tact_session_reassign_costliest_pair(struct tact_session *s)
         return;
     }
     for (int i = 0; i < count; i++) {
-        struct session_pair *p = tact_session_pair(s, near[i]);
+        struct session_pair *p = tact_session_find_or_add_pair(s, near[i]);
         if (!tact_world_is_close(s->world, near[i])) {
             continue;
         }

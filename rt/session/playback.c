@@ -191,7 +191,7 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
 }
 
 /* 1 while the deadman of playback is pressed, on a device that is present and has recent values. */
-static int playback_deadman_held(const struct session_playback *playback)
+static int is_playback_deadman_held(const struct session_playback *playback)
 {
     const struct tact_device_input *in = &playback->opened[playback->deadman_device].input;
     return in->state != TACT_DEVICE_LOST && in->state != TACT_DEVICE_STALE &&
@@ -212,7 +212,7 @@ void tact_session_playback_write(struct tact_session *s, struct session_playback
         playback->wanted[i] = playback->channel[i] >= 0 && !lost ? s->sent[i] : 0.0;
     }
     int state = tact_safety_step(&playback->safety, playback->wanted,
-                                 playback_deadman_held(playback) && !lost, tick, playback->sent);
+                                 is_playback_deadman_held(playback) && !lost, tick, playback->sent);
     for (int i = 0; i < s->output_count; i++) {
         if (playback->channel[i] >= 0) {
             playback->opened[0].output[playback->channel[i]] = playback->sent[i];

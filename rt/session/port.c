@@ -88,10 +88,11 @@ static double find_output_scale(const struct tact_session *s, const struct sessi
 static void add_tool_axes_to_port(const struct tact_session *s, struct session_coupling *c)
 {
     const struct session_tool *tool = c->tool;
-    const uint32_t forces = c->turns ? tool->def->torque_count : tool->def->force_count;
+    const uint32_t output_channel_count =
+        c->turns ? tool->def->torque_count : tool->def->force_count;
     const uint32_t count = c->turns ? tool->def->attitude_count : tool->def->position_count;
     const uint32_t axis = (uint32_t)(c - tool->port[c->turns]);
-    for (uint32_t i = 0; forces > 0 && count == 3 && i < count; i++) {
+    for (uint32_t i = 0; output_channel_count > 0 && count == 3 && i < count; i++) {
         if (i != axis && !s->precedes_results_39) {
             continue;
         }
@@ -116,8 +117,8 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
         }
     }
     c->port.numbers = def->device ? *def->device : c->port.numbers;
-    c->port.is_known = def->device || c->port.calibration >= 0;
-    if (c->port.is_known) {
+    c->port.are_axis_numbers_known = def->device || c->port.calibration >= 0;
+    if (c->port.are_axis_numbers_known) {
         const struct tact_scene_port *p = &c->port.numbers;
         const double passive = tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
         c->port.bound = def->hard ? passive : 0.0;
@@ -130,7 +131,7 @@ void tact_session_set_ports(struct tact_session *s)
     for (int i = 0, count; i < s->coupling_count; i += count) {
         struct session_coupling *c = &s->couplings[i];
         double bound = INFINITY, max_damping = INFINITY;
-        count = tact_session_group_size(s, i);
+        count = tact_session_coupling_group_size(s, i);
         for (int k = 0; k < count; k++) {
             set_port_of_coupling(s, &c[k]);
             bound = c[k].port.bound > 0.0 ? fmin(bound, c[k].port.bound) : bound;
@@ -256,8 +257,8 @@ static int check_calibrated_stiffness(const struct tact_session *s,
     const double passive = tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
     const double silent =
         tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution, s->period);
-    const int is_pressed = isfinite(c->port.stiffest);
-    const double most = is_pressed ? fmin(passive, c->port.stiffest) : silent;
+    const int was_wall_pressed_in_calibration = isfinite(c->port.stiffest);
+    const double most = was_wall_pressed_in_calibration ? fmin(passive, c->port.stiffest) : silent;
     const char *name = s->hands[c->hand].names[c->link];
     const char *file = s->scene->devices[c->port.calibration].calibration;
     if (!def->hard && stiffness > most) {
@@ -267,10 +268,11 @@ static int check_calibrated_stiffness(const struct tact_session *s,
             "%g N m/rad or N/m at the device of %s is over %g, the stiffest that it renders by "
             "%.100s (%s); expected less, or \"hard: true\"",
             stiffness, name, floor(most * 1e3) / 1e3, file,
-            is_pressed && c->port.stiffest < passive
+            was_wall_pressed_in_calibration && c->port.stiffest < passive
                 ? "the largest wall stiffness that was stable in calibration"
-            : silent < passive && !is_pressed ? "2 friction / resolution"
-                                              : "damping / (period / 2 + delay)");
+            : silent < passive && !was_wall_pressed_in_calibration
+                ? "2 friction / resolution"
+                : "damping / (period / 2 + delay)");
     }
     if (stiffness > silent) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
@@ -282,8 +284,8 @@ static int check_calibrated_stiffness(const struct tact_session *s,
 }
 
 /* The forces of a delay are kept, so that it has a bound. */
-static int check_delay(const struct tact_session *s, const struct session_coupling *c,
-                       struct tact_error *err)
+static int check_port_delay(const struct tact_session *s, const struct session_coupling *c,
+                            struct tact_error *err)
 {
     const double delay = tact_session_port_delay(s, c);
     if (delay > MAX_PORT_DELAY * s->period) {
@@ -307,7 +309,7 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
         const struct session_coupling *c = &s->couplings[i];
         const struct tact_scene_coupling *def =
             s->scene->hands[c->hand].links[c->link].joint.coupling;
-        if (def->hard && !c->port.is_known) {
+        if (def->hard && !c->port.are_axis_numbers_known) {
             locate_coupling(s, c, "hard", err);
             rc = tact_error_set(err, -EINVAL,
                                 "needs the numbers of the device of %s; expected \"device\" beside "
@@ -324,7 +326,7 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
             rc = rc ? rc : check_scaled_numbers(s, c, err);
             rc = rc ? rc : check_calibrated_stiffness(s, c, err);
         }
-        rc = rc ? rc : check_delay(s, c, err);
+        rc = rc ? rc : check_port_delay(s, c, err);
     }
     return rc;
 }

@@ -9,14 +9,15 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define MAX_WHOLE_ERROR 1e-9 /* of a delay that counts as whole ticks [ticks] */
+#define MAX_WHOLE_TICKS_ERROR 1e-9 /* of a delay that counts as whole ticks [ticks] */
 
 double tact_session_port_delay(const struct tact_session *s, const struct session_coupling *c)
 {
     const struct session_coupling *axes = c->tool ? c->tool->port[c->turns] : c;
     double delay = tact_session_measured_delay(s, c);
     for (int i = 0; i < (c->tool ? 3 : 1); i++) { /* those of a device along the world's axes */
-        delay = axes[i].port.is_known ? fmax(delay, axes[i].port.numbers.delay) : delay;
+        delay =
+            axes[i].port.are_axis_numbers_known ? fmax(delay, axes[i].port.numbers.delay) : delay;
     }
     return delay;
 }
@@ -26,7 +27,7 @@ int tact_session_set_port_delays(struct tact_session *s)
     for (int i = 0; i < s->coupling_count && !s->precedes_results_39; i++) {
         struct session_coupling *c = &s->couplings[i];
         const double ticks = fmin(MAX_PORT_DELAY, tact_session_port_delay(s, c) / s->period);
-        c->port.delay.count = (int)ceil(ticks - MAX_WHOLE_ERROR);
+        c->port.delay.count = (int)ceil(ticks - MAX_WHOLE_TICKS_ERROR);
         c->port.delay.newer = fmax(0.0, c->port.delay.count - ticks);
         c->port.delay.force = calloc((size_t)c->port.delay.count + 1, sizeof(double));
         if (!c->port.delay.force) {
@@ -50,8 +51,9 @@ static double find_acting_force(const struct session_coupling *c)
     if (delay->count == 0) {
         return c->state.force;
     }
-    const double newer = delay->count > 1 ? delay->force[delay->count - 2] : c->state.force;
-    return delay->newer * newer + (1.0 - delay->newer) * delay->force[delay->count - 1];
+    const double newer_sent_force =
+        delay->count > 1 ? delay->force[delay->count - 2] : c->state.force;
+    return delay->newer * newer_sent_force + (1.0 - delay->newer) * delay->force[delay->count - 1];
 }
 
 /* The force of the last tick becomes one of those before it. */
@@ -75,6 +77,6 @@ void tact_session_add_port_work(struct session_coupling *c, int n)
     port->energy += work;
     /* a tool that moves freely gives its energy of motion back, which generates nothing */
     const int is_in_free_motion = c->port.delay.free > c->port.delay.count;
-    port->absorbed_since_contact += is_in_free_motion ? fmax(0.0, work) : work;
+    port->energy_absorbed_since_contact += is_in_free_motion ? fmax(0.0, work) : work;
     port->least_energy = fmin(port->least_energy, port->energy);
 }

@@ -25,7 +25,7 @@ struct session_port_delay {
 
 /* Properties of the device at the other end of a coupling. */
 struct session_port {
-    int is_known;                   /* 1: it has numbers: */
+    int are_axis_numbers_known;     /* 1: it has numbers: */
     struct tact_scene_port numbers; /* device properties in the units of the joint; with a tool, in
                                        those of the device */
     int calibration; /* index of the device whose calibration file states the properties, or -1 */

@@ -30,7 +30,7 @@ void tact_session_request_pressure(struct tact_session *s, struct tact_pressure 
     s->requested_pressure_map = map;
 }
 
-void tact_session_keep_pressure(struct tact_session *s, uint64_t tick)
+void tact_session_choose_pressure_map(struct tact_session *s, uint64_t tick)
 {
     int due = s->recorder && s->pressure_log_interval && tick % s->pressure_log_interval == 0;
     struct tact_pressure *own = due ? s->pressure : NULL;

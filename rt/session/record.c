@@ -305,7 +305,7 @@ static int list_recorder_contacts(struct tact_session *s, struct lists *l)
     struct tact_layout topics = {0};
     int rc = 0;
     if (s->listed) {
-        for (int i = 0; i < s->listed_pair_count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
+        for (int i = 0; i < s->recorded_pair_count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
             int pair = s->listed[i];
             rc = list_recorder_contact(s, pair, tact_session_find_known_pair(s, pair)->place - 1,
                                        &topics, l);

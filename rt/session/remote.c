@@ -23,9 +23,9 @@
 #include "rt/session/remote_internal.h"
 
 /* values of the device channel `held`, which states to the other site if this one is engaged */
-#define HELD_VALUE_DEADMAN 1.0
-#define HELD_VALUE_NO_DEADMAN 2.0   /* `held` of a site that has no deadman */
-#define HELD_VALUE_SITE_LOST (-1.0) /* `held` of a site that lost contact with this one */
+#define HELD_CHANNEL_WITH_DEADMAN 1.0
+#define HELD_CHANNEL_WITHOUT_DEADMAN 2.0    /* `held` of a site that has no deadman */
+#define HELD_CHANNEL_OTHER_SITE_LOST (-1.0) /* `held` of a site that lost contact with this one */
 #define FORCE_RAMP_TIME 0.2 /* time for which a force felt by a person fades in or out [s] */
 
 static struct tact_wave_tie make_wave_tie(const struct tact_scene_remote *def, double period)
@@ -39,7 +39,7 @@ static void compute_tie_drive(const struct tact_scene_remote *def, double period
 {
     const int waves = !strcmp(def->mode, "waves");
     const struct tact_wave_tie tie = make_wave_tie(def, period);
-    const double share = waves ? tact_wave_drive_scale(&tie) : 1.0;
+    const double share = waves ? tact_wave_drive_gain_fraction(&tie) : 1.0;
     *stiffness = share * def->stiffness;
     *damping = waves && def->stiffness == 0.0 ? def->impedance : share * def->damping;
 }
@@ -99,7 +99,7 @@ static int find_optional_channel(const struct tact_session *s, const struct sess
 
 static void find_optional_channels(struct tact_session *s, struct session_remote *r)
 {
-    r->in.other_site_clutched = find_optional_channel(s, r, "other_clutched", 0);
+    r->in.other_site_clutch = find_optional_channel(s, r, "other_clutched", 0);
     r->in.other_fault = find_optional_channel(s, r, "other_fault", 0);
     r->out.terms = find_optional_channel(s, r, "terms", 1);
     r->out.clutched = find_optional_channel(s, r, "clutched", 1);
@@ -224,7 +224,7 @@ static const struct tact_device_input *device_input_of_tie(const struct tact_ses
 static int is_tie_allowed_here(const struct tact_session *s, const struct session_remote *r)
 {
     return s->deadman && s->safety.state != TACT_SAFETY_FAULT && !s->safety.await_release &&
-           r->state.must_reengage == 0.0;
+           r->state.must_release_deadman_to_reengage == 0.0;
 }
 
 /* A site that was there and is lost must be engaged by hand again: by the deadman of this site, or
@@ -234,12 +234,13 @@ static void update_reengagement(const struct tact_session *s, struct session_rem
     const struct tact_device_input *in = device_input_of_tie(s, r);
     const double other = in->channel[r->in.held];
     const int held =
-        s->deadman_device >= 0 ? s->deadman : other > 0.5 && other < HELD_VALUE_NO_DEADMAN;
+        s->deadman_device >= 0 ? s->deadman : other > 0.5 && other < HELD_CHANNEL_WITHOUT_DEADMAN;
     if (in->state == TACT_DEVICE_LOST) {
-        r->state.must_reengage = r->state.met;
+        r->state.must_release_deadman_to_reengage = r->state.met;
     } else if (in->state == TACT_DEVICE_OK) {
         r->state.met = 1.0;
-        r->state.must_reengage = held ? r->state.must_reengage : 0.0;
+        r->state.must_release_deadman_to_reengage =
+            held ? r->state.must_release_deadman_to_reengage : 0.0;
     }
 }
 
@@ -271,9 +272,9 @@ static double disengaged_ticks_value(const struct session_remote *r,
 static void detect_missing_wave(const struct tact_session *s, struct session_remote *r)
 {
     const int is_wave_mode = r->mode == REMOTE_WAVES;
-    r->is_missing = is_wave_mode && tact_session_is_wave_missing(s, r);
-    r->is_force_fading = is_wave_mode && r->def->stiffness == 0.0 &&
-                         (r->is_missing || tact_session_is_other_end_stopped(s, r));
+    r->is_wave_missing = is_wave_mode && tact_session_is_wave_missing(s, r);
+    r->is_felt_force_fading = is_wave_mode && r->def->stiffness == 0.0 &&
+                              (r->is_wave_missing || tact_session_is_other_end_stopped(s, r));
 }
 
 /* Engages without a jump: once what was felt has faded, and the end of the line stays where it
@@ -294,16 +295,16 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
     }
     if (state->ticks == 0.0) {
         state->other = in->channel[r->in.position];
-        state->offset = tact_session_tie_offset(s, r);
+        state->offset = tact_session_offset_to_keep_line_end(s, r);
         state->rate = 0.0;
     }
     if (state->ticks <= 0.0) {
         state->tank = r->def->tank;
     }
     state->ticks = now;
-    if (r->is_force_fading) {
+    if (r->is_felt_force_fading) {
         state->share = fmax(0.0, state->share - step);
-    } else if (!r->is_missing) {
+    } else if (!r->is_wave_missing) {
         state->share = fmin(1.0, state->share + step);
     }
 }
@@ -317,14 +318,15 @@ static double rate_to_fade_force(const struct tact_session *s, const struct sess
 }
 
 /* Correction of the position by a robot's end; of a vector the length is limited. */
-static double find_correction(const struct tact_session *s, const struct session_remote *r,
-                              double round_trip)
+static double compute_line_end_correction(const struct tact_session *s,
+                                          const struct session_remote *r, double round_trip)
 {
     double rate[3] = {0.0};
     for (int k = 0; k < r->parts; k++) {
         const struct session_remote *part = r->part[k];
-        rate[k] = tact_wave_return_rate(&part->tie, round_trip, tact_session_tie_error(s, part),
-                                        part->state.force);
+        rate[k] = tact_wave_line_end_return_rate(&part->tie, round_trip,
+                                                 tact_session_line_end_position_error(s, part),
+                                                 part->state.force);
     }
     const double length = r->parts > 1 ? tact_v3_norm(rate) : fabs(rate[0]);
     return tact_wave_position_correction(&r->tie, r->state.tank, rate[r->component], length,
@@ -340,26 +342,26 @@ static void update_target_from_wave(const struct tact_session *s, struct session
     const double arrived_wave = device_input_of_tie(s, r)->channel[r->in.wave];
     const double wave =
         state->ticks > 0.0 && tact_wave_has_energy(arrived_wave) ? arrived_wave : 0.0;
-    state->correction = 0.0;
-    r->is_line_end_held = state->ticks <= 0.0 || r->is_missing || r->is_force_fading;
+    state->line_end_correction_rate = 0.0;
+    r->is_line_end_held = state->ticks <= 0.0 || r->is_wave_missing || r->is_felt_force_fading;
     if (def->stiffness == 0.0) { /* a person's end: the force fades out, and so does the damper */
         state->used = state->share * wave;
         state->rate = r->is_line_end_held ? rate_to_fade_force(s, r, joint_rate)
-                                          : tact_wave_end_rate(b, state->used, 0.0) +
+                                          : tact_wave_line_end_rate(b, state->used, 0.0) +
                                                 (1.0 - state->share) * joint_rate;
         return;
     }
     const double round_trip = device_input_of_tie(s, r)->channel[r->in.round_trip],
-                 error = tact_session_tie_error(s, r);
+                 error = tact_session_line_end_position_error(s, r);
     const double share = r->is_line_end_held ? 0.0 : state->share;
     state->used =
         share * tact_wave_attenuate_incoming(&r->tie, round_trip, error, wave, state->force) +
         (1.0 - share) * state->force / sqrt(2.0 * b);
     if (!r->is_line_end_held) {
-        state->correction = share * find_correction(s, r, round_trip);
+        state->line_end_correction_rate = share * compute_line_end_correction(s, r, round_trip);
     }
     state->rate = (s->period * def->stiffness + def->damping) / def->damping *
-                  (state->correction + tact_wave_end_rate(b, state->used, 0.0));
+                  (state->line_end_correction_rate + tact_wave_line_end_rate(b, state->used, 0.0));
 }
 
 static void update_target_from_position(const struct tact_session *s, struct session_remote *r,
@@ -367,7 +369,7 @@ static void update_target_from_position(const struct tact_session *s, struct ses
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
-    state->correction = state->used = 0.0;
+    state->line_end_correction_rate = state->used = 0.0;
     /* mode position_force at the person: minus the force of the other site */
     if (r->def->stiffness == 0.0) {
         state->rate = state->ticks > 0.0 ? -state->share * in->channel[r->in.force] / r->damping +
@@ -381,12 +383,12 @@ static void update_target_from_position(const struct tact_session *s, struct ses
     }
     if (r->turns) {
         if (r->component == 0) { /* of all three */
-            tact_session_follow_attitude(s, r);
+            tact_session_track_remote_attitude(s, r);
         }
         return;
     }
     const double other = in->channel[r->in.position];
-    state->rate += REMOTE_RATE_WEIGHT * ((other - state->other) / s->period - state->rate);
+    state->rate += REMOTE_RATE_FILTER_WEIGHT * ((other - state->other) / s->period - state->rate);
     state->other = other;
     state->target = other - state->offset;
 }
@@ -422,7 +424,7 @@ static void update_tie_target(struct tact_session *s, struct session_remote *r)
         update_target_from_wave(s, r, joint_rate);
     } else if (r->mode == REMOTE_MODEL && r->stiffness == 0.0) {
         if (r->state.ticks > 0.0) {
-            tact_session_follow_wall(s, r, hand.q[r->link], joint_rate);
+            tact_session_render_remote_wall(s, r, hand.q[r->link], joint_rate);
         } else {
             r->model.felt = (struct tact_wall_rendering){.delayed_force = 0.0};
             r->state.rate = rate_to_fade_force(s, r, joint_rate);
@@ -457,7 +459,7 @@ static double choose_zero_energy_wave(const struct session_remote *r)
     for (int k = 0; k < r->parts; k++) {
         largest = fmax(largest, fabs(r->part[k]->state.force));
     }
-    if (!r->is_missing || largest == 0.0) {
+    if (!r->is_wave_missing || largest == 0.0) {
         return TACT_WAVE_AT_REST;
     }
     return r->def->stiffness > 0.0 ? TACT_WAVE_STOPPED : TACT_WAVE_MISSING;
@@ -467,7 +469,8 @@ static double choose_zero_energy_wave(const struct session_remote *r)
 static void compute_outgoing_wave(struct session_remote *r, double q, double v)
 {
     struct session_remote_state *state = &r->state;
-    const double b = r->def->impedance, rate = tact_wave_end_rate(b, state->used, state->force);
+    const double b = r->def->impedance,
+                 rate = tact_wave_line_end_rate(b, state->used, state->force);
     const int is_robot_end = r->def->stiffness > 0.0;
     state->sent = r->is_line_end_held ? 0.0 : tact_wave_outgoing(b, rate, state->force);
     state->sent *= is_robot_end ? state->share
@@ -479,24 +482,25 @@ static void compute_outgoing_wave(struct session_remote *r, double q, double v)
         state->target = q;
         return;
     }
-    r->end_rotation = 0.0;
-    tact_wave_move_end(&r->tie, rate, state->correction, state->force, v,
-                       r->turns ? &r->end_rotation : &state->target, &state->tank);
+    r->line_end_rotation = 0.0;
+    tact_wave_advance_line_end(&r->tie, rate, state->line_end_correction_rate, state->force, v,
+                               r->turns ? &r->line_end_rotation : &state->target, &state->tank);
 }
 
 /* Sends the state of this site (held, clutch, fault) to the other site. */
 static void send_site_state(const struct tact_session *s, const struct session_remote *r,
                             double *out)
 {
-    out[r->out.held] = r->state.must_reengage > 0.0 ? HELD_VALUE_SITE_LOST
+    out[r->out.held] = r->state.must_release_deadman_to_reengage > 0.0
+                           ? HELD_CHANNEL_OTHER_SITE_LOST
                        : !is_tie_allowed_here(s, r) ? 0.0
-                       : s->deadman_device >= 0     ? HELD_VALUE_DEADMAN
-                                                    : HELD_VALUE_NO_DEADMAN;
+                       : s->deadman_device >= 0     ? HELD_CHANNEL_WITH_DEADMAN
+                                                    : HELD_CHANNEL_WITHOUT_DEADMAN;
     if (r->out.terms >= 0) {
         out[r->out.terms] = r->terms;
     }
     if (r->out.clutched >= 0) {
-        out[r->out.clutched] = tact_session_is_clutched(s);
+        out[r->out.clutched] = tact_session_is_tool_clutch_pressed(s);
     }
     if (r->out.fault >= 0) {
         out[r->out.fault] = s->safety.state == TACT_SAFETY_FAULT;
@@ -515,7 +519,7 @@ void tact_session_send_remotes(struct tact_session *s)
                              ? r->stiffness * (r->tie_target - q) + r->damping * (r->state.rate - v)
                              : hand.torque[r->link];
         if (r->coupling) {
-            r->coupling->remote_torque = r->state.force;
+            r->coupling->torque_from_other_site = r->state.force;
         }
         r->state.work += r->state.force * v * s->period;
         if (r->mode == REMOTE_WAVES) {
@@ -527,7 +531,7 @@ void tact_session_send_remotes(struct tact_session *s)
         out[r->out.position] = q;
         out[r->out.force] = r->state.force;
         if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {
-            tact_session_send_wall(s, r, out);
+            tact_session_send_found_wall(s, r, out);
         }
         send_site_state(s, r, out);
     }
@@ -542,13 +546,13 @@ void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t
     for (int i = 0; i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
         const struct tact_device_input *in = device_input_of_tie(s, r);
-        const int channels[2] = {r->in.other_site_clutched, r->in.other_fault};
+        const int channels[2] = {r->in.other_site_clutch, r->in.other_fault};
         int site_condition = 0;
         for (int k = 0; k < 2; k++) {
             site_condition |= (channels[k] >= 0 && in->channel[channels[k]] > 0.5) << k;
         }
         if (!r->is_first || in->state != TACT_DEVICE_OK || site_condition == r->site_condition ||
-            tick < r->condition_log_tick) {
+            tick < r->site_condition_log_tick) {
             continue;
         }
         for (int k = 0; k < 2; k++) {
@@ -558,6 +562,6 @@ void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t
             }
         }
         r->site_condition = site_condition;
-        r->condition_log_tick = tick + (uint64_t)(1.0 / s->period);
+        r->site_condition_log_tick = tick + (uint64_t)(1.0 / s->period);
     }
 }

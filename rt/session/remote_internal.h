@@ -14,7 +14,7 @@ struct session_remote {
     enum { REMOTE_WAVES, REMOTE_POSITION_FORCE, REMOTE_POSITION_POSITION, REMOTE_MODEL } mode;
     struct { /* input channels of the device that connects the sites */
         int wave, position, force, held, round_trip;
-        int other_site_clutched, other_fault; /* channels that the device may lack: -1 */
+        int other_site_clutch, other_fault; /* channels that the device may lack: -1 */
     } in;
     struct { /* and outputs */
         int wave, position, force, held;
@@ -24,7 +24,7 @@ struct session_remote {
     int site_condition; /* state of the other site as last logged: bit 0 its clutch, bit 1 its fault
                          */
     /* first tick in which a changed state of the other site is logged */
-    uint64_t condition_log_tick;
+    uint64_t site_condition_log_tick;
     double terms; /* on which both sites must agree: rt/remote_terms_internal.h */
     struct session_coupling *coupling; /* coupling of the joint to what a person holds, or NULL */
     double stiffness,
@@ -34,33 +34,33 @@ struct session_remote {
     int parts;     /* 1 or 3 */
     int component; /* index of this tie in its vector: part[component] is the tie itself */
     int turns;     /* 1: an attitude; positions are rotation vectors, rates angular velocities */
-    double end_rotation; /* rotation of the end of an attitude's line in the tick, about its axis
-                            [rad] */
-    int is_missing;      /* 1: no wave arrived */
-    int is_force_fading; /* 1: the force felt by the person fades, as no wave arrived here or at the
-                            other site */
+    double line_end_rotation; /* rotation of the end of an attitude's line in the tick, about its
+                            axis [rad] */
+    int is_wave_missing;      /* 1: no wave arrived */
+    int is_felt_force_fading; /* 1: the force felt by the person fades, as no wave arrived here or
+                            at the other site */
     int is_line_end_held; /* 1: no wave is used in the tick, and the end of a robot's line stands
                              still */
     double tie_target;    /* target of this tie in the tick, part of the drive's target [rad, m] */
     struct session_remote_state {
-        double target;     /* position of the line's end, to which the tie's spring pulls the joint
-                              [rad, m] */
-        double rate;       /* target rate of the tie's damper in the tick [rad/s, m/s] */
-        double correction; /* part of the line end's rate that corrects its position toward the
-                              other site's */
-        double force;      /* force of the tie on the joint [N m, N] */
-        double used, sent; /* waves [sqrt(W)] */
+        double target; /* position of the line's end, to which the tie's spring pulls the joint
+                          [rad, m] */
+        double rate;   /* target rate of the tie's damper in the tick [rad/s, m/s] */
+        double line_end_correction_rate; /* part of the line end's rate that corrects its position
+                              toward the other site's */
+        double force;                    /* force of the tie on the joint [N m, N] */
+        double used, sent;               /* waves [sqrt(W)] */
         double offset; /* offset between the positions of the two sites, so that nothing jumps [rad,
                           m] */
         double other;  /* position of the other site in the last tick [rad, m] */
         double ticks;  /* ticks up to this one, if engaged; 0: disengaged; -1: disengaged as nothing
                           arrived */
         double met;    /* 1: the other site has been connected since the start */
-        double must_reengage; /* 1: the other site was lost; the deadman must be released before
-                                 re-engaging */
-        double share;         /* fraction of the force that a person feels, 0 to 1 [1] */
-        double tank;          /* energy left in the tank for position corrections [J] */
-        double work;          /* work that the tie has done on the joint so far [J] */
+        double must_release_deadman_to_reengage; /* 1: the other site was lost; the deadman must be
+                                 released before re-engaging */
+        double share; /* fraction of the force that a person feels, 0 to 1 [1] */
+        double tank;  /* energy left in the tank for position corrections [J] */
+        double work;  /* work that the tie has done on the joint so far [J] */
     } state;
     uint32_t field; /* its field in the record */
     struct session_remote_model {
@@ -70,7 +70,7 @@ struct session_remote {
         /* number of ticks in which the wall was stiffer than the joint can render */
         double limited;
     } model; /* of REMOTE_MODEL */
-    uint32_t model_field;
+    uint32_t wall_model_field;
     double *jacobian; /* scratch for the Jacobian [6 * links] at the robot's end of REMOTE_MODEL,
                          else NULL */
 };
@@ -88,7 +88,7 @@ void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t
 void tact_session_free_remotes(struct tact_session *s);
 
 /* weight of a new value in the filtered rate of the other site's position */
-#define REMOTE_RATE_WEIGHT 0.5
+#define REMOTE_RATE_FILTER_WEIGHT 0.5
 
 /* remote_terms.c: terms of all ties of a device, a whole number below 2^53; 0: it has none. */
 double tact_session_remote_terms(const struct tact_scene *scene, const char *device);
@@ -97,15 +97,17 @@ double tact_session_remote_terms(const struct tact_scene *scene, const char *dev
  * of one component. Real-time safe. */
 void tact_session_group_vector_ties(struct tact_session *s);
 /* Offset of the other site's position that leaves the end of the line where it is. */
-double tact_session_tie_offset(const struct tact_session *s, const struct session_remote *r);
+double tact_session_offset_to_keep_line_end(const struct tact_session *s,
+                                            const struct session_remote *r);
 /* Difference from the end of the line to the other site's position. */
-double tact_session_tie_error(const struct tact_session *s, const struct session_remote *r);
+double tact_session_line_end_position_error(const struct tact_session *s,
+                                            const struct session_remote *r);
 /* 1 where no wave arrived for any component of the tie's vector. */
 int tact_session_is_wave_missing(const struct tact_session *s, const struct session_remote *r);
 /* 1 where the other site sent waves of an end that stands still, as no wave arrived there. */
 int tact_session_is_other_end_stopped(const struct tact_session *s, const struct session_remote *r);
 /* Sets target and rate of an attitude that follows the other site's, for all three components. */
-void tact_session_follow_attitude(const struct tact_session *s, struct session_remote *r);
+void tact_session_track_remote_attitude(const struct tact_session *s, struct session_remote *r);
 /* Target rate of the joint's drive due to the tie, once the targets of the hand are set. */
 double tact_session_tie_target_rate(const struct tact_session *s, const struct session_remote *r);
 /* Rotates the line ends of attitudes by their rotation in the tick. */
@@ -113,11 +115,12 @@ void tact_session_rotate_line_ends(struct tact_session *s);
 
 /* remote_wall.c: of mode model. At the robot, once engaged or not: finds the wall and sets it in
  * place of position and force. Real-time safe. */
-void tact_session_send_wall(const struct tact_session *s, struct session_remote *r, double *out);
+void tact_session_send_found_wall(const struct tact_session *s, struct session_remote *r,
+                                  double *out);
 /* Sets the target rate that renders the other site's wall at the person, while engaged. Real-time
  * safe. */
-void tact_session_follow_wall(const struct tact_session *s, struct session_remote *r, double q,
-                              double joint_rate);
+void tact_session_render_remote_wall(const struct tact_session *s, struct session_remote *r,
+                                     double q, double joint_rate);
 /* Reports joints where a wall was stiffer than can be rendered, at the end of a session. */
 void tact_session_report_walls(struct tact_session *s,
                                void (*report)(struct tact_session *s, const char *event,

@@ -12,7 +12,7 @@
 #include "rt/session/remote_internal.h"
 
 /* angle from half a turn within which the way to the other attitude keeps its sense [rad] */
-static const double sense_margin = 0.05;
+static const double half_turn_sense_margin = 0.05;
 static const double pi = 3.14159265358979323846;
 
 void tact_session_group_vector_ties(struct tact_session *s)
@@ -54,7 +54,8 @@ static void relative_rotation(double out[3], const double a[3], const double b[3
     tact_quat_to_rotvec(out, turn);
 }
 
-double tact_session_tie_offset(const struct tact_session *s, const struct session_remote *r)
+double tact_session_offset_to_keep_line_end(const struct tact_session *s,
+                                            const struct session_remote *r)
 {
     double target[3], other[3], offset[3];
     if (!r->turns) {
@@ -70,11 +71,11 @@ double tact_session_tie_offset(const struct tact_session *s, const struct sessio
 
 int tact_session_is_wave_missing(const struct tact_session *s, const struct session_remote *r)
 {
-    int is_missing = 1;
+    int is_wave_missing = 1;
     for (int k = 0; k < r->parts; k++) {
-        is_missing &= input_channels_of(s, r)[r->part[k]->in.wave] == 0.0;
+        is_wave_missing &= input_channels_of(s, r)[r->part[k]->in.wave] == 0.0;
     }
-    return is_missing;
+    return is_wave_missing;
 }
 
 int tact_session_is_other_end_stopped(const struct tact_session *s, const struct session_remote *r)
@@ -82,7 +83,7 @@ int tact_session_is_other_end_stopped(const struct tact_session *s, const struct
     int is_end_stopped = 0, has_energy = 0;
     for (int k = 0; k < r->parts; k++) {
         const double wave = input_channels_of(s, r)[r->part[k]->in.wave];
-        is_end_stopped |= tact_wave_is_of_stopped_end(wave);
+        is_end_stopped |= tact_wave_is_from_stopped_end(wave);
         has_energy |= tact_wave_has_energy(wave);
     }
     return is_end_stopped && !has_energy;
@@ -100,26 +101,27 @@ static void find_target_attitude(const struct tact_session *s, const struct sess
     relative_rotation(target_attitude, other, offset, 0);
 }
 
-double tact_session_tie_error(const struct tact_session *s, const struct session_remote *r)
+double tact_session_line_end_position_error(const struct tact_session *s,
+                                            const struct session_remote *r)
 {
-    double target_attitude[3], target[3], error[3], correction[3];
+    double target_attitude[3], target[3], error[3], line_end_correction_rate[3];
     if (!r->turns) {
         return input_channels_of(s, r)[r->in.position] - r->state.offset - r->state.target;
     }
     for (int k = 0; k < 3; k++) {
         target[k] = r->part[k]->state.target;
-        correction[k] = r->part[k]->state.correction;
+        line_end_correction_rate[k] = r->part[k]->state.line_end_correction_rate;
     }
     find_target_attitude(s, r, target_attitude);
     relative_rotation(error, target_attitude, target, 0);
     const double angle = tact_v3_norm(error);
-    if (angle > pi - sense_margin && tact_v3_dot(error, correction) < 0.0) {
+    if (angle > pi - half_turn_sense_margin && tact_v3_dot(error, line_end_correction_rate) < 0.0) {
         tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
     }
     return error[r->component];
 }
 
-void tact_session_follow_attitude(const struct tact_session *s, struct session_remote *r)
+void tact_session_track_remote_attitude(const struct tact_session *s, struct session_remote *r)
 {
     double now[3], before[3], moved[3], target_attitude[3];
     for (int k = 0; k < 3; k++) {
@@ -130,7 +132,7 @@ void tact_session_follow_attitude(const struct tact_session *s, struct session_r
     find_target_attitude(s, r, target_attitude);
     for (int k = 0; k < 3; k++) {
         struct session_remote_state *state = &r->part[k]->state;
-        state->rate += REMOTE_RATE_WEIGHT * (moved[k] / s->period - state->rate);
+        state->rate += REMOTE_RATE_FILTER_WEIGHT * (moved[k] / s->period - state->rate);
         state->other = now[k];
         state->target = target_attitude[k];
     }
@@ -141,14 +143,14 @@ void tact_session_follow_attitude(const struct tact_session *s, struct session_r
 static void rotation_vector_rate(double out[3], const double v[3], const double w[3])
 {
     const double angle = tact_v3_norm(v), half = 0.5 * angle;
-    double cross_once[3], cross_twice[3];
-    tact_v3_cross(cross_once, v, w);
-    tact_v3_cross(cross_twice, v, cross_once);
+    double vector_cross_rate[3], vector_cross_cross_rate[3];
+    tact_v3_cross(vector_cross_rate, v, w);
+    tact_v3_cross(vector_cross_cross_rate, v, vector_cross_rate);
     const double share = angle > 1e-3
                              ? (1.0 - half * tact_cos(half) / tact_sin(half)) / (angle * angle)
                              : 1.0 / 12.0 + angle * angle / 720.0;
     for (int i = 0; i < 3; i++) {
-        out[i] = w[i] - 0.5 * cross_once[i] + share * cross_twice[i];
+        out[i] = w[i] - 0.5 * vector_cross_rate[i] + share * vector_cross_cross_rate[i];
     }
 }
 
@@ -170,15 +172,15 @@ void tact_session_rotate_line_ends(struct tact_session *s)
 {
     for (int i = 0; i < s->remote_count; i++) {
         const struct session_remote *r = &s->remotes[i];
-        double end_rotation[3], back[3], target[3];
+        double line_end_rotation[3], back[3], target[3];
         if (!r->turns || r->component != 0 || r->mode != REMOTE_WAVES || r->stiffness == 0.0) {
             continue;
         }
         for (int k = 0; k < 3; k++) {
-            end_rotation[k] = r->part[k]->end_rotation;
+            line_end_rotation[k] = r->part[k]->line_end_rotation;
             back[k] = -r->part[k]->state.target;
         }
-        relative_rotation(target, end_rotation, back, 0);
+        relative_rotation(target, line_end_rotation, back, 0);
         for (int k = 0; k < 3; k++) {
             r->part[k]->state.target = target[k];
         }

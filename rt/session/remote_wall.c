@@ -41,7 +41,8 @@ static double joint_force_on_contacts(const struct tact_session *s, const struct
     return sum;
 }
 
-void tact_session_send_wall(const struct tact_session *s, struct session_remote *r, double *out)
+void tact_session_send_found_wall(const struct tact_session *s, struct session_remote *r,
+                                  double *out)
 {
     struct tact_wall_estimate *found = &r->model.found;
     if (r->state.ticks > 0.0) {
@@ -61,8 +62,8 @@ static double max_passive_stiffness(const struct tact_session *s, const struct s
     return 2.0 * r->damping / s->period;
 }
 
-void tact_session_follow_wall(const struct tact_session *s, struct session_remote *r, double q,
-                              double joint_rate)
+void tact_session_render_remote_wall(const struct tact_session *s, struct session_remote *r,
+                                     double q, double joint_rate)
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = &s->devices[r->device].input;

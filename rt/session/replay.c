@@ -12,7 +12,7 @@
 #include "rt/session/session_internal.h"
 #include "rt/session/scene_log.h"
 
-#define SOURCE_WAIT_NS 1000000000 /* longest wait for a result of the moment source */
+#define MAX_SOURCE_RESULT_WAIT_NS 1000000000 /* longest wait for a result of the moment source */
 
 /* Compares the facts on which bits depend with those of the log. The results version is the first:
  * if it differs, values may differ on the same machine too. */
@@ -52,15 +52,15 @@ static void warn_about_differing_facts(struct tact_log *log, const char *path,
 static void report_contacts_not_in_log(struct tact_session *s, const struct tact_record *logged,
                                        struct tact_replay_report *report)
 {
-    report->values += (uint64_t)s->unlisted_contact_count;
-    if (s->unlisted_contact_count && !report->differing) {
+    report->values += (uint64_t)s->unrecorded_contact_count;
+    if (s->unrecorded_contact_count && !report->differing) {
         char name[PAIR_NAME_BYTES];
-        tact_session_name_pair(s, s->first_unlisted_pair, name);
+        tact_session_name_pair(s, s->first_unrecorded_pair, name);
         report->first_tick = logged->tick;
         report->replayed = 1.0;
         snprintf(report->first_field, sizeof report->first_field, "contact %.40s", name);
     }
-    report->differing += (uint64_t)s->unlisted_contact_count;
+    report->differing += (uint64_t)s->unrecorded_contact_count;
 }
 
 static void compare_with_logged_record(struct tact_session *s, const struct tact_record *logged,
@@ -102,7 +102,7 @@ static void replay_tick(struct tact_session *s, const struct tact_record *now,
 {
     s->replayed_input_record = now;
     if (s->is_tick_submitted) {
-        s->source.ops->wait(s->source.self, now->tick, SOURCE_WAIT_NS);
+        s->source.ops->wait(s->source.self, now->tick, MAX_SOURCE_RESULT_WAIT_NS);
     }
     int64_t began = tact_clock_now();
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);

@@ -215,7 +215,7 @@ static json_t *json_remotes(const struct tact_session *s)
         json_object_set_new(
             all, s->hands[r->hand].names[r->link],
             json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}", "engaged", r->state.ticks > 0.0,
-                      "lost_since", r->state.must_reengage > 0.0, "force",
+                      "lost_since", r->state.must_release_deadman_to_reengage > 0.0, "force",
                       json_number(r->state.force), "end_of_line", json_number(r->state.target),
                       "tank_J", json_number(r->state.tank), "work_J", json_number(r->state.work),
                       "link", json_remote_link(s, r), "wall", json_remote_wall(r)));
@@ -354,8 +354,9 @@ static json_t *json_pairs(struct tact_session *s)
             json_number(c->touching ? c->patch.depth : 0.0));
         add_slip_statistics(pair, c, &p->tally);
         json_object_set_new(pair, "start_depth", json_number(p->start.depth));
-        json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_ticks));
-        json_object_set_new(pair, "outrun_ticks", json_integer((json_int_t)p->tunnelled_ticks));
+        json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_tick_count));
+        json_object_set_new(pair, "outrun_ticks",
+                            json_integer((json_int_t)p->tunnelled_tick_count));
         if (p->meeting.within) {
             json_object_set_new(pair, "meets_inside",
                                 json_pack("{s:s, s:f}", "body", p->meeting.within, "time",
@@ -429,7 +430,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
     json_object_set_new(all, "ports", json_ports(s));
     json_object_set_new(all, "grips", json_grips(s));
     json_object_set_new(all, "holds", json_holds(s));
-    json_object_set_new(all, "holds_left_out", json_integer((json_int_t)s->holds_left_out));
+    json_object_set_new(all, "holds_left_out", json_integer((json_int_t)s->omitted_hold_count));
     json_object_set_new(all, "remotes", json_remotes(s));
     json_object_set_new(all, "mechanism", json_mechanism(s));
     json_object_set_new(all, "pairs", json_pairs(s));

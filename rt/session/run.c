@@ -37,7 +37,7 @@ static void zero_outputs(struct tact_session *s)
     }
 }
 
-static uint32_t compute_median_age(const struct tact_session *s)
+static uint32_t compute_median_moments_age(const struct tact_session *s)
 {
     uint64_t below = 0;
     for (uint32_t age = 1; age < TACT_SESSION_AGES; age++) {
@@ -52,10 +52,11 @@ static uint32_t compute_median_age(const struct tact_session *s)
 static void finish_session_report(struct tact_session *s, struct tact_session_report *report)
 {
     struct tact_session_report *r = &s->report;
-    r->age = compute_median_age(s);
-    r->contacts = s->solve.contacts;
-    r->residual = s->solve.residual;
-    r->iterations_mean = s->solved_ticks ? s->iterations_sum / (double)s->solved_ticks : 0.0;
+    r->age = compute_median_moments_age(s);
+    r->contacts = s->solve_stats.contacts;
+    r->residual = s->solve_stats.residual;
+    r->iterations_mean =
+        s->solved_tick_count ? s->solver_iteration_sum / (double)s->solved_tick_count : 0.0;
     r->safety = s->safety.state;
     for (int i = 0; i < TACT_TRIP_CAUSES; i++) {
         r->trips += s->safety.trips[i];
@@ -81,7 +82,7 @@ static void report_unmeasured_pairs(struct tact_session *s)
     }
 }
 
-static void report_in_log_too(struct tact_session *s, const char *event, const char *text)
+static void report_and_log_event(struct tact_session *s, const char *event, const char *text)
 {
     tact_message(s->options.messages, TACT_MESSAGE_INFO, "%s", text);
     if (s->recorder) {
@@ -102,13 +103,13 @@ static void report_clamped_targets(struct tact_session *s)
             }
             snprintf(text, sizeof text, "the target of %s was clamped to its range in %llu ticks",
                      s->hands[i].names[k], (unsigned long long)s->hands[i].clamped[k]);
-            report_in_log_too(s, "clamped", text);
+            report_and_log_event(s, "clamped", text);
         }
     }
     if (named > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text, "the targets of %d more joints were clamped",
                  named - SESSION_MAX_NAMED_PAIRS);
-        report_in_log_too(s, "clamped", text);
+        report_and_log_event(s, "clamped", text);
     }
 }
 
@@ -123,7 +124,7 @@ static void report_stale_forces(struct tact_session *s)
                      "the force sensor that moves joint %s had no new values: its last force was "
                      "used in %llu ticks, and zero force in %llu ticks",
                      port.name, (unsigned long long)port.held, (unsigned long long)port.missing);
-            report_in_log_too(s, "stale", text);
+            report_and_log_event(s, "stale", text);
         }
     }
 }
@@ -146,7 +147,7 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
     tact_session_watch_stop(s);
     tact_session_report_tunnelled_pairs(s);
     report_clamped_targets(s);
-    tact_session_report_walls(s, report_in_log_too);
+    tact_session_report_walls(s, report_and_log_event);
     report_stale_forces(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
@@ -160,7 +161,7 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
     }
     tact_session_report_pressure(s);
     tact_session_report_stuck_overlaps(s);
-    tact_session_report_meetings_inside(s);
+    tact_session_report_overlaps_inside_bodies(s);
     if (s->has_pair_overflow) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "more than %d pairs of shapes came near: the report omits the later ones",
@@ -226,14 +227,14 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
         wait_for_source_results(s, s->next_tick);
     }
     const int64_t now = tact_clock_now();
-    const int64_t planned = planned_ns ? planned_ns : next_planned_tick_time(s, now);
+    const int64_t planned_tick_time_ns = planned_ns ? planned_ns : next_planned_tick_time(s, now);
     if (s->next_tick == 0) {
-        stats->start_ns = planned;
+        stats->start_ns = planned_tick_time_ns;
     }
-    tact_session_tick(s, s->next_tick, planned, real ? now : planned);
+    tact_session_tick(s, s->next_tick, planned_tick_time_ns, real ? now : planned_tick_time_ns);
     const int64_t ended = tact_clock_now();
     if (real) {
-        tact_loop_add_tick_statistics(stats, s->period_ns, planned, now, ended);
+        tact_loop_add_tick_statistics(stats, s->period_ns, planned_tick_time_ns, now, ended);
     } else {
         stats->ticks++;
         stats->executed++;

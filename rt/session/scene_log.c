@@ -117,7 +117,7 @@ static int parse_logged_scene(const struct tact_log *log, struct tact_scene **ou
 static void list_logged_pairs(struct tact_scene_log *view)
 {
     struct tact_session *s = view->session;
-    for (; view->pair_count < s->listed_pair_count; view->pair_count++) {
+    for (; view->pair_count < s->recorded_pair_count; view->pair_count++) {
         int pair = s->listed[view->pair_count];
         uint32_t at = tact_session_find_known_pair(s, pair)->place - 1;
         view->pairs[view->pair_count] = (struct tact_scene_log_pair){
@@ -172,11 +172,11 @@ static void list_logged_constraints(struct tact_scene_log *view)
 static void list_logged_ports(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
-    for (int i = 0; i < s->coupling_count; i += tact_session_group_size(s, i)) {
+    for (int i = 0; i < s->coupling_count; i += tact_session_coupling_group_size(s, i)) {
         const uint32_t field = s->couplings[i].field;
         view->ports[view->port_count++] = (struct tact_scene_log_port){
-            .name = tact_session_group_name(s, i),
-            .components = tact_session_group_size(s, i),
+            .name = tact_session_coupling_group_name(s, i),
+            .components = tact_session_coupling_group_size(s, i),
             .stride = sizeof(struct session_coupling_state) / sizeof(double),
             .target = field,
             .engaged = field + COUPLING_STATE_OFFSET(ticks),
@@ -218,7 +218,7 @@ static int list_logged_objects(struct tact_scene_log *view)
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         joints += s->scene->hands[i].links_count;
     }
-    view->pairs = calloc((size_t)s->listed_pair_count + 1, sizeof *view->pairs);
+    view->pairs = calloc((size_t)s->recorded_pair_count + 1, sizeof *view->pairs);
     view->joints = calloc(joints, sizeof *view->joints);
     view->constraints =
         calloc((size_t)tact_world_constraint_count(s->world) + 1, sizeof *view->constraints);

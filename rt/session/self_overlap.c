@@ -12,7 +12,7 @@
 #include "rt/session/session_internal.h"
 
 /* overlap beyond the target depth that is ignored at the start, relative to the target depth */
-#define ACCEPTED_EXCESS_RATIO 0.01
+#define ACCEPTED_OVERLAP_EXCESS_RATIO 0.01
 
 /* A fixed base or a link that has shapes. */
 struct hand_part {
@@ -39,7 +39,7 @@ static uint32_t count_shapes_before_hand(const struct tact_scene *scene, int han
 }
 
 /* Finds the fixed base of a hand, a body. Returns 0 where it has none. */
-static int find_fixed_base(const struct tact_session *s, int hand, struct hand_part *out)
+static int find_fixed_base_of_hand(const struct tact_session *s, int hand, struct hand_part *out)
 {
     int first = 0;
     for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
@@ -63,7 +63,7 @@ static int find_fixed_base(const struct tact_session *s, int hand, struct hand_p
 static int list_hand_parts(const struct tact_session *s, int hand, struct hand_part *parts)
 {
     const struct tact_scene_hand *def = &s->scene->hands[hand];
-    int count = find_fixed_base(s, hand, parts),
+    int count = find_fixed_base_of_hand(s, hand, parts),
         first = (int)count_shapes_before_hand(s->scene, hand);
     for (uint32_t k = 0; k < def->links_count; k++) {
         parts[count] = (struct hand_part){
@@ -79,7 +79,7 @@ static int list_hand_parts(const struct tact_session *s, int hand, struct hand_p
 }
 
 /* Computes the pose of a shape of a hand part. */
-static struct tact_pose place_shape(const struct hand_part *part, uint32_t shape)
+static struct tact_pose compute_hand_part_shape_pose(const struct hand_part *part, uint32_t shape)
 {
     struct tact_pose own, out;
     tact_v3_copy(own.position, part->shapes[shape].position);
@@ -93,7 +93,8 @@ static double measure_overlap(const struct tact_session *s, const struct hand_pa
                               const struct hand_part *b, uint32_t k, double target)
 {
     const struct tact_shape *of_a = &a->shapes[i].shape, *of_b = &b->shapes[k].shape;
-    const struct tact_pose pose_a = place_shape(a, i), pose_b = place_shape(b, k);
+    const struct tact_pose pose_a = compute_hand_part_shape_pose(a, i),
+                           pose_b = compute_hand_part_shape_pose(b, k);
     struct tact_moments m;
     double apart[3];
     tact_v3_sub(apart, pose_a.position, pose_b.position);
@@ -108,7 +109,7 @@ static double measure_overlap(const struct tact_session *s, const struct hand_pa
     if (rc < 0 || !(area * area * area > least * least * least * m.volume * m.volume)) {
         return NAN;
     }
-    return m.volume > (1.0 + ACCEPTED_EXCESS_RATIO) * target * area ? m.volume / area : 0.0;
+    return m.volume > (1.0 + ACCEPTED_OVERLAP_EXCESS_RATIO) * target * area ? m.volume / area : 0.0;
 }
 
 /* Target overlap depth of the pair of two materials, which exists. */
@@ -192,7 +193,7 @@ static int add_self_overlap(struct tact_session *s, const struct session_self_ov
 static int exclude_overlaps_of_hand(struct tact_session *s, int hand, struct hand_part *parts,
                                     struct tact_error *err)
 {
-    const int must_refuse = !strcmp(s->scene->hands[hand].start_overlap, "refuse");
+    const int is_start_overlap_refused = !strcmp(s->scene->hands[hand].start_overlap, "refuse");
     const int count = list_hand_parts(s, hand, parts);
     for (int i = 0; i < count; i++) {
         for (int k = i + 1; k < count; k++) {
@@ -203,8 +204,8 @@ static int exclude_overlaps_of_hand(struct tact_session *s, int hand, struct han
             }
             snprintf(o.part[0], sizeof o.part[0], "%s", parts[i].name);
             snprintf(o.part[1], sizeof o.part[1], "%s", parts[k].name);
-            int rc = must_refuse ? refuse_self_overlap(s, &o, err)
-                                 : add_self_overlap(s, &o, &parts[i], &parts[k]);
+            int rc = is_start_overlap_refused ? refuse_self_overlap(s, &o, err)
+                                              : add_self_overlap(s, &o, &parts[i], &parts[k]);
             if (rc) {
                 return rc;
             }

@@ -19,7 +19,7 @@ struct tact_session_options tact_session_options_default(void)
     return o;
 }
 
-static int make_buffers(struct tact_session *s)
+static int make_session_buffers(struct tact_session *s)
 {
     s->unrecorded_replay_record = calloc(1, tact_layout_bytes(&s->layout));
     return s->unrecorded_replay_record
@@ -46,7 +46,7 @@ static int accepts_start_overlaps(const struct tact_log *log)
     return has_contact_list;
 }
 
-static int64_t logged_wall_anchor(const struct tact_log *log)
+static int64_t logged_wall_clock_anchor(const struct tact_log *log)
 {
     const char *logged = log ? tact_log_fact(log, "wall_anchor_ns") : NULL;
     const struct tact_clock_anchor now = tact_clock_anchor_now();
@@ -54,7 +54,7 @@ static int64_t logged_wall_anchor(const struct tact_log *log)
 }
 
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
-                         const struct tact_device_info *replayed, int replayed_count,
+                         const struct tact_device_info *replayed, int replayed_device_count,
                          const struct tact_log *log, struct tact_session **out,
                          struct tact_error *err)
 {
@@ -68,7 +68,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->options = *options;
     s->period = scene->period;
     s->period_ns = llround(scene->period * 1e9);
-    s->wall_anchor_ns = logged_wall_anchor(log);
+    s->wall_anchor_ns = logged_wall_clock_anchor(log);
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
     s->scratch = tact_moments_scratch_create(MAX_TRIANGLE_PAIRS);
@@ -82,11 +82,11 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     if (!rc && (!log || accepts_start_overlaps(log))) {
         tact_session_accept_start_overlaps(s);
     }
-    rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_count, err);
+    rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_device_count, err);
     rc = rc ? rc : tact_session_connect_channels(s, log != NULL, err);
-    rc = rc ? rc : tact_session_open_control(s);
+    rc = rc ? rc : tact_session_allocate_joint_values(s);
     rc = rc ? rc : tact_session_layout_fields(s, log, err);
-    return rc ? rc : make_buffers(s);
+    return rc ? rc : make_session_buffers(s);
 }
 
 int tact_session_create(const struct tact_scene *scene, const struct tact_session_options *options,
@@ -132,7 +132,7 @@ void tact_session_destroy(struct tact_session *s)
             s->devices[i].device.ops->close(s->devices[i].device.self);
         }
     }
-    if (s->is_source_open) {
+    if (s->is_moment_source_open) {
         s->source.ops->close(s->source.self);
     }
     tact_recorder_close(s->recorder, NULL);
@@ -156,14 +156,14 @@ void tact_session_destroy(struct tact_session *s)
                       s->outputs,
                       s->source_shapes,
                       s->source_pairs,
-                      s->source_directions,
+                      s->source_pair_normals,
                       s->unrecorded_replay_record,
                       s->measured,
                       s->pose_history,
-                      s->history_frame,
+                      s->pose_history_frame,
                       s->constraints,
                       s->absent,
-                      s->unlisted_contact_values,
+                      s->unrecorded_contact_values,
                       s->listed,
                       s->joints,
                       s->admittances,

@@ -48,17 +48,17 @@ struct session_tool;
 /* A joint that is tied to what a person holds. */
 struct session_coupling {
     int hand, link;
-    double alpha;  /* weight of the new rate in its low-pass filter */
-    double decay;  /* fraction of the target offset that decays in a tick */
-    int outputs;   /* number of outputs that send the reaction of this coupling */
-    int turns;     /* 1: it is a coordinate of the rotation vector of a base */
-    int is_silent; /* 1: no new values of the device for long: the coupling's force fades out */
-    double moved;  /* displacement of the device since the last tick; 0: disengaged [rad, m] */
+    double alpha;               /* weight of the new rate in its low-pass filter */
+    double target_offset_decay; /* fraction of the target offset that decays in a tick */
+    int outputs;                /* number of outputs that send the reaction of this coupling */
+    int turns;                  /* 1: it is a coordinate of the rotation vector of a base */
+    int is_device_silent;       /* 1: no new values for long: the coupling's force fades out */
+    double moved; /* displacement of the device since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
-    double felt;          /* ratio of the device's force to the joint's; 1 without a tool [1] */
-    double remote_torque; /* share of the joint's torque that comes from another site [N m, N] */
-    double wanted;        /* force on the person of each output [N m, N] */
-    struct session_port port; /* its device */
+    double felt; /* ratio of the device's force to the joint's; 1 without a tool [1] */
+    double torque_from_other_site; /* share of the joint's torque [N m, N] */
+    double wanted;                 /* force on the person of each output [N m, N] */
+    struct session_port port;      /* its device */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
         double raw;    /* last good sum of the inputs [rad, m] */
@@ -67,9 +67,9 @@ struct session_coupling {
         double ticks;  /* number of ticks up to the last good sum; 0: disengaged */
         double force;  /* force that the device exerts until the next tick [N m, N] */
         double energy; /* absorbed from the person since the start [J] */
-        double least_energy;           /* the least of it so far, 0 or less: generated [J] */
-        double absorbed_since_contact; /* energy that the passivity controller counts, absorbed
-                                          since the touch less a debt of before [J] */
+        double least_energy;                  /* the least of it so far, 0 or less: generated [J] */
+        double energy_absorbed_since_contact; /* energy that the passivity controller counts,
+                                          absorbed since the touch less a debt of before [J] */
         double limited; /* number of ticks in which the controller or the bound acted */
     } state;
     uint32_t field; /* its field in the record */
@@ -171,14 +171,14 @@ struct session_pair {
     int same;       /* its number among the pairs of the same name, from 1; 0: not known yet */
     int met;        /* 1: its shapes were close, or touched, in some tick */
     struct tact_limit_tally tally;
-    int is_preloaded; /* 1: deeper than its target at the start, by any amount */
+    int starts_deeper_than_target; /* 1: deeper than its target at the start, by any amount */
     struct {
         double depth; /* overlap depth at the start [m] if it is to be reported, else 0 */
         int stuck;    /* 1: no joint can separate the two shapes */
         int inside;   /* 1: one shape is wholly inside the other: it has no depth */
     } start;
-    uint64_t stuck_ticks;     /* ticks in which it was deeper than its target but not pushed open */
-    uint64_t tunnelled_ticks; /* ticks in which its shapes passed each other by more than the
+    uint64_t stuck_tick_count;     /* ticks in which it was too deep but not pushed open */
+    uint64_t tunnelled_tick_count; /* ticks in which its shapes passed each other by more than the
                               thinner of them */
     struct {
         const char *within; /* body that both shapes press on, and inside which they overlap each
@@ -188,8 +188,8 @@ struct session_pair {
     } meeting;
     int by_source;              /* 1: source, 0: host */
     uint64_t source_start_tick; /* first tick submitted to the source since it measures the pair */
-    double cost_ns;          /* time that the host takes, or would take, to measure the pair [ns] */
-    double measured_cost_ns; /* measured host cost since the source's last estimate [ns], or 0 */
+    double cost_ns; /* time that the host takes, or would take, to measure the pair [ns] */
+    double measured_host_cost_ns; /* since the source's last estimate [ns], or 0 */
     double scale; /* factor of the source's estimate that makes it agree with measurements */
     int32_t why;  /* errno of the first tick in which it could not be measured; 0: there was none */
     uint64_t first; /* that tick */
@@ -243,7 +243,7 @@ struct session_marker {
 };
 
 /* Reports to the user during a run: watch.c. */
-struct session_watcher {
+struct session_status_watcher {
     struct tact_session *session;
     pthread_t thread;
     int started;
@@ -307,7 +307,7 @@ struct tact_session {
     int grip_count;
     struct session_hold *holds;
     int hold_count;
-    int64_t holds_left_out;
+    int64_t omitted_hold_count;
     struct session_output *outputs;
     int output_count;
     struct session_marker *markers;
@@ -321,31 +321,31 @@ struct tact_session {
 
     struct tact_moments_scratch *scratch;
     struct tact_source source;
-    int is_source_open;
+    int is_moment_source_open;
     int requires_source;   /* 1: every pair must be measured by the moment source */
     int is_tick_submitted; /* 1: the poses of the next tick were submitted to the moment source */
     uint8_t *measured;     /* for each pair of the source: 1 if it is to be measured */
     struct tact_pose *pose_history; /* poses of all shapes by tick, modulo the number of slots */
-    uint64_t *history_frame;        /* frame number of each slot of the pose history */
+    uint64_t *pose_history_frame;   /* frame number of each slot of the pose history */
     uint32_t pose_history_slot_count;
     uint64_t frames;             /* ticks whose poses are or were in history */
     int64_t moments_duration_ns; /* time spent on overlap moments in this tick [ns] */
     struct tact_shape *source_shapes;
     struct tact_source_pair *source_pairs; /* ascending, as in the world */
     int source_pair_count;
-    double *source_directions; /* last contact normal of each pair of the source, 3 numbers each */
+    double *source_pair_normals; /* last contact normal of each pair, 3 numbers each */
 
     struct tact_layout layout;  /* layout of its records, or of the log that it replays */
     struct tact_layout element; /* fields of one contact in the contact list */
     struct session_optional_fields optional_fields; /* optional fields of that */
     double *absent; /* default values of the fields of a contact that is not in the contact list */
-    double *unlisted_contact_values; /* buffer for other contacts */
-    int *listed;                     /* replay: pairs that have fields in the record */
-    int listed_pair_count;
+    double *unrecorded_contact_values; /* buffer for other contacts */
+    int *listed;                       /* replay: pairs that have fields in the record */
+    int recorded_pair_count;
     int has_fields_of_every_pair; /* replay of a log without lists: all pairs, each with its own
                                    * optional fields */
-    int unlisted_contact_count;   /* contacts of the last record without fields in it */
-    int first_unlisted_pair;      /* first pair whose contact has no fields in the last record */
+    int unrecorded_contact_count; /* contacts of the last record without fields in it */
+    int first_unrecorded_pair;    /* first pair whose contact has no fields in the last record */
     uint32_t wanted_outputs_field, sent_outputs_field, output_gate_field, safety_field,
         solver_field, tick_timing_field;
     uint32_t counts_field, methods_field; /* record offsets, in logs with contact lists */
@@ -367,12 +367,12 @@ struct tact_session {
     int is_pressure_map_logged;           /* 1: the pressure map of this tick is logged */
 
     struct tact_triple *status;
-    struct tact_solve_stats solve;
+    struct tact_solve_stats solve_stats;
     struct tact_session_report report;
-    uint64_t solved_ticks;
-    double iterations_sum;
+    uint64_t solved_tick_count;
+    double solver_iteration_sum;
     int64_t compute_ns;
-    uint32_t age_of_tick;
+    uint32_t moments_age_of_tick;
     int unmeasured_pair; /* the first pair that could not be measured, or -1 */
     uint64_t missed;
     uint64_t skipped;   /* number of ticks that the loop has skipped up to this one */
@@ -380,19 +380,19 @@ struct tact_session {
     int64_t planned_ns; /* planned wake-up time of the last tick */
     enum { SESSION_MADE, SESSION_RUNS, SESSION_OVER } phase;
     int is_stepped_by_program; /* 1: stepped by the program, not by the loop */
-    struct session_watcher watcher;
+    struct session_status_watcher status_watcher;
     struct tact_session_status now; /* pressures of the last tick */
     double *joints; /* scratch arrays for a controller: q, v, torque, target, joint_count each */
     int joint_count;
-    int has_external_targets; /* 1: targets are inputs */
+    int are_targets_inputs; /* 1: targets are inputs */
     uint32_t requests; /* requests from any thread, for the next tick: SESSION_CLEAR, SESSION_ARM */
     uint32_t requests_of_tick; /* requests that take effect in this tick, and SESSION_BAD_TARGET */
     int is_fault_in_report;    /* 1: the report already names the present fault */
     int has_fault_cause_now;   /* 1: this tick found a cause of a fault */
-    int had_fault_cause;       /* 1: the last tick found a cause of a fault */
-    int ended_tick_in_fault;   /* 1: the last tick ended in a fault; read by any thread */
-    int meeting_count, logged_meeting_count; /* pairs that overlap inside a body, and in the log */
-    int is_fallback_logged; /* 1: the first event of this kind is already in the log */
+    int last_tick_had_fault_cause; /* 1: the last tick found a cause of a fault */
+    int ended_tick_in_fault;       /* 1: the last tick ended in a fault; read by any thread */
+    int inside_overlap_count, logged_inside_overlap_count; /* pairs: inside a body, logged */
+    int is_moment_fallback_logged; /* 1: the first event of this kind is already in the log */
     int is_fault_logged;
 };
 
@@ -415,7 +415,7 @@ void tact_session_free_pairs(struct tact_session *s);
 /* Allocates information for more pairs, before the first tick. -ENOMEM. */
 int tact_session_allocate_more_pairs(struct tact_session *s, int more);
 /* Permanent information about a pair, created on first use. Real-time safe. */
-struct session_pair *tact_session_pair(struct tact_session *s, int pair);
+struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int pair);
 /* Permanent information about a pair, or NULL where it does not exist yet. */
 const struct session_pair *tact_session_find_known_pair(const struct tact_session *s, int pair);
 /* All pairs that the session knows, sorted by number. */
@@ -435,13 +435,13 @@ void tact_session_use_extents(struct tact_session *s);
 /* pairs.c: "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
 void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES]);
 /* Number of a pair among the pairs of the same name, from 1. Real-time safe. */
-int tact_session_pair_same(struct tact_session *s, int pair);
+int tact_session_pair_number_of_same_name(struct tact_session *s, int pair);
 /* io_setup.c: opens the devices, and connects their channels with joints and outputs. */
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
-                              int replayed_count, struct tact_error *err);
+                              int replayed_device_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err);
-int tact_session_connect_channels(struct tact_session *s, int is_of_log, struct tact_error *err);
+int tact_session_connect_channels(struct tact_session *s, int is_from_log, struct tact_error *err);
 /* Refuses outputs that are components of one vector, with the key of the first one that has another
  * limit, rate, filter or scale, or is one too many. */
 int tact_session_check_output_vectors(const struct tact_scene *scene, struct tact_error *err);
@@ -455,10 +455,10 @@ int tact_session_connect_tools(struct tact_session *s, struct tact_error *err);
 /* Sets targets and target rates of the bases that tools move. Real-time safe, as the following. */
 void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped);
 /* 1 where the clutch of a tool is pressed. */
-int tact_session_is_clutched(const struct tact_session *s);
+int tact_session_is_tool_clutch_pressed(const struct tact_session *s);
 /* Force of a tool's output, positive on the person [N, N m]; and stores the value that was sent. */
 double tact_session_tool_force(const struct session_output *out);
-void tact_session_tool_sent(const struct session_output *out, double sent);
+void tact_session_note_sent_tool_force(const struct session_output *out, double sent);
 
 /* coupling.c: finds the coupled joints. -ENOMEM. */
 int tact_session_connect_couplings(struct tact_session *s);
@@ -469,8 +469,8 @@ struct session_coupling *tact_session_find_coupling(struct tact_session *s, int 
 void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int mapped);
 /* Number of couplings from that one on which form a vector: three of a base, else 1; and its name.
  * Real-time safe. */
-int tact_session_group_size(const struct tact_session *s, int index);
-const char *tact_session_group_name(const struct tact_session *s, int index);
+int tact_session_coupling_group_size(const struct tact_session *s, int index);
+const char *tact_session_coupling_group_name(const struct tact_session *s, int index);
 /* Computes the passive forces on the person, once the world is solved. Real-time safe. */
 void tact_session_render_forces(struct tact_session *s);
 
@@ -483,7 +483,7 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
 void tact_session_fill_contacts(struct tact_session *s, double *values);
 void tact_session_restore_contacts(struct tact_session *s, const double *values);
 /* Present state of a pair that is near. Real-time safe. */
-struct session_near_pair *tact_session_live_state_of_pair(struct tact_session *s, int pair);
+struct session_near_pair *tact_session_near_pair_state(struct tact_session *s, int pair);
 /* Returns the values of a pair in a replayed record, from its first field on. */
 const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,
                                                  const struct tact_record *record);
@@ -517,7 +517,7 @@ int tact_session_open_logged_pressure(struct tact_session *s,
                                       struct tact_recorder_options *options);
 /* Decides whether the next solve stores its pressure, and where. Real-time safe, as the following.
  */
-void tact_session_keep_pressure(struct tact_session *s, uint64_t tick);
+void tact_session_choose_pressure_map(struct tact_session *s, uint64_t tick);
 /* Passes the pressure map to the recorder, if it is due. */
 void tact_session_record_pressure(struct tact_session *s, uint64_t tick, int64_t stamp_ns);
 /* After the log is closed: reports missing maps. Not real-time safe. */
@@ -543,14 +543,14 @@ void tact_session_watch_stop(struct tact_session *s);
  * control.c. Real-time safe, except the first: at the beginning of a tick the requests and the
  * targets of the program's controller, and at the end of a tick whether it is in a fault.
  */
-int tact_session_open_control(struct tact_session *s);
+int tact_session_allocate_joint_values(struct tact_session *s);
 void tact_session_apply_requests(struct tact_session *s);
 void tact_session_call_controller(struct tact_session *s, uint64_t tick, double time);
 void tact_session_update_fault_state(struct tact_session *s);
 
 /* fault.c, real-time safe: names the fault, as "kind name: what"; of several faults the first. */
-void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
-                             const char *name, const char *what);
+void tact_session_describe_fault(struct tact_session *s, uint64_t tick, const char *kind,
+                                 const char *name, const char *what);
 /* Raises a fault; value: the most informative number. */
 void tact_session_raise_fault(struct tact_session *s, double value, uint64_t tick);
 /*
@@ -591,7 +591,7 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s);
 
 /* session.c. log: the one to be replayed, with its devices, or NULL. */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
-                         const struct tact_device_info *replayed, int replayed_count,
+                         const struct tact_device_info *replayed, int replayed_device_count,
                          const struct tact_log *log, struct tact_session **out,
                          struct tact_error *err);
 

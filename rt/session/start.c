@@ -7,7 +7,7 @@
 
 /* excess of an overlap at the start over its target depth, above which it is reported, relative to
  * the target depth */
-#define REPORTED_EXCESS_RATIO 0.01
+#define REPORTED_OVERLAP_EXCESS_RATIO 0.01
 
 void tact_session_accept_start_overlaps(struct tact_session *s)
 {
@@ -17,12 +17,13 @@ void tact_session_accept_start_overlaps(struct tact_session *s)
     for (int k = 0; k < count; k++) {
         const int i = near[k];
         const struct tact_contact *c = tact_world_contact(s->world, i);
-        struct session_pair *p = tact_session_pair(s, i);
+        struct session_pair *p = tact_session_find_or_add_pair(s, i);
         p->start.inside = 0;
-        p->is_preloaded = c->preload > 0.0;
-        if (p->is_preloaded && !(c->patch.depth > 0.0)) {
+        p->starts_deeper_than_target = c->preload > 0.0;
+        if (p->starts_deeper_than_target && !(c->patch.depth > 0.0)) {
             p->start.inside = 1;
-        } else if (c->preload > REPORTED_EXCESS_RATIO * tact_world_law(s->world, i)->overlap) {
+        } else if (c->preload >
+                   REPORTED_OVERLAP_EXCESS_RATIO * tact_world_law(s->world, i)->overlap) {
             /* a spherical cap is twice as deep in its middle as its volume over its area */
             p->start.depth = c->patch.exponent * c->patch.depth;
             p->start.stuck = c->stuck;
@@ -31,15 +32,15 @@ void tact_session_accept_start_overlaps(struct tact_session *s)
 }
 
 /* "h.a and floor", beginning with the one that moves; and the hands whose joints carry them. */
-static void name_pair_and_hands(struct tact_session *s, int pair, char *both, size_t size,
+static void name_pair_and_hands(struct tact_session *s, int pair, char *both_names, size_t size,
                                 char *hands, size_t room)
 {
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_owner a = tact_world_owner(s->world, c->a);
     const struct tact_owner b = tact_world_owner(s->world, c->b);
-    int should_swap = a.kind == TACT_OWNER_FIXED;
-    snprintf(both, size, "%.63s and %.63s", s->owners[should_swap ? c->b : c->a],
-             s->owners[should_swap ? c->a : c->b]);
+    int should_swap_names = a.kind == TACT_OWNER_FIXED;
+    snprintf(both_names, size, "%.63s and %.63s", s->owners[should_swap_names ? c->b : c->a],
+             s->owners[should_swap_names ? c->a : c->b]);
     const char *of_a = a.kind == TACT_OWNER_HAND ? s->scene->hands[a.index].name : NULL;
     const char *of_b = b.kind == TACT_OWNER_HAND ? s->scene->hands[b.index].name : NULL;
     if (of_a && of_b && strcmp(of_a, of_b)) {
@@ -59,7 +60,7 @@ static void report_start_overlap(struct tact_session *s, const char *event, cons
 
 void tact_session_report_start(struct tact_session *s)
 {
-    char both[160], hands[160], text[512];
+    char both_names[160], hands[160], text[512];
     int named = 0;
     for (int i = 0; i < s->self_overlap_count; i++) {
         tact_session_describe_self_overlap(&s->self_overlaps[i], text, sizeof text);
@@ -71,10 +72,10 @@ void tact_session_report_start(struct tact_session *s)
         if ((!(p->start.depth > 0.0) && !p->start.inside) || ++named > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
-        name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
         if (p->start.inside) {
             const char *model = tact_world_model(s->world, p->number)->name;
-            snprintf(text, sizeof text, "%s start %s", both,
+            snprintf(text, sizeof text, "%s start %s", both_names,
                      strcmp(model, "field")
                          ? "one completely inside the other: no contact normal can separate them"
                          : "with a contact surface of too many polygons to compute: no force "
@@ -82,7 +83,7 @@ void tact_session_report_start(struct tact_session *s)
             report_start_overlap(s, "overlap", text);
             continue;
         }
-        int n = tact_number_print(text, sizeof text, "%s start %.3g mm deep", both,
+        int n = tact_number_print(text, sizeof text, "%s start %.3g mm deep", both_names,
                                   1e3 * p->start.depth);
         if (p->start.stuck) {
             snprintf(text + n, sizeof text - (size_t)n, " and no joint of %s can separate them",
@@ -100,18 +101,18 @@ void tact_session_report_start(struct tact_session *s)
 
 void tact_session_report_stuck_overlaps(struct tact_session *s)
 {
-    char both[160], hands[160];
+    char both_names[160], hands[160];
     int named = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->stuck_ticks || ++named > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->stuck_tick_count || ++named > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
-        name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%s overlapped and could not be pushed apart in %llu ticks", both,
-                     (unsigned long long)p->stuck_ticks);
+                     "%s overlapped and could not be pushed apart in %llu ticks", both_names,
+                     (unsigned long long)p->stuck_tick_count);
     }
     if (named > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
@@ -122,19 +123,19 @@ void tact_session_report_stuck_overlaps(struct tact_session *s)
 
 void tact_session_report_tunnelled_pairs(struct tact_session *s)
 {
-    char both[160], hands[160], text[512];
+    char both_names[160], hands[160], text[512];
     int named = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->tunnelled_ticks || ++named > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->tunnelled_tick_count || ++named > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
-        name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
         snprintf(text, sizeof text,
                  "%s moved by more than the thinner of them in %llu ticks, so that contacts may be "
                  "missing; a body with `fast: true` passes through nothing",
-                 both, (unsigned long long)p->tunnelled_ticks);
+                 both_names, (unsigned long long)p->tunnelled_tick_count);
         report_start_overlap(s, "outrun", text);
     }
     if (named > SESSION_MAX_NAMED_PAIRS) {

@@ -27,7 +27,7 @@ static void read_device_inputs(struct tact_session *s, uint64_t tick, double t, 
     }
 }
 
-static void update_carried_weights(struct tact_session *s, double t)
+static void update_gravity_of_bodies(struct tact_session *s, double t)
 {
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         tact_world_set_weight(s->world, i, t >= s->bodies[i].gravity_start_time);
@@ -36,40 +36,41 @@ static void update_carried_weights(struct tact_session *s, double t)
 
 static void solve_tick(struct tact_session *s, uint64_t tick)
 {
-    int rc = tact_world_solve(s->world, &s->solve), count;
+    int rc = tact_world_solve(s->world, &s->solve_stats), count;
     tact_session_find_grip_points(s);
     const int *near = tact_world_near(s->world, &count);
-    s->solve.counts[TACT_COUNT_OVERSHOT] += tact_world_integrate(s->world);
+    s->solve_stats.counts[TACT_COUNT_OVERSHOT] += tact_world_integrate(s->world);
     tact_session_measure_grips(s);
     tact_session_update_holds(s, tick);
     tact_session_check_state(s, rc, tick);
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
-        struct session_pair *p = tact_session_pair(s, near[i]);
-        p->stuck_ticks += (uint64_t)c->stuck;
-        p->tunnelled_ticks += (uint64_t)c->outrun;
+        struct session_pair *p = tact_session_find_or_add_pair(s, near[i]);
+        p->stuck_tick_count += (uint64_t)c->stuck;
+        p->tunnelled_tick_count += (uint64_t)c->outrun;
         p->met |= c->outrun || c->touching;
         if (c->touching) {
             tact_limit_tally_add(&p->tally, c->limits, c->spin_arm, &c->margins);
         }
     }
-    tact_session_find_meeting_inside(s, tick);
+    tact_session_find_overlap_inside_body(s, tick);
     struct tact_session_report *r = &s->report;
     for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
-        r->counts[i] += (uint64_t)s->solve.counts[i];
+        r->counts[i] += (uint64_t)s->solve_stats.counts[i];
     }
-    r->contacts_max = s->solve.contacts > r->contacts_max ? s->solve.contacts : r->contacts_max;
-    if (s->solve.iterations > 0) {
-        s->solved_ticks++;
-        s->iterations_sum += s->solve.iterations;
-        r->unconverged += s->solve.iterations >= (int)s->scene->contact.iterations &&
-                          !(s->solve.residual <= s->scene->contact.tolerance);
+    r->contacts_max =
+        s->solve_stats.contacts > r->contacts_max ? s->solve_stats.contacts : r->contacts_max;
+    if (s->solve_stats.iterations > 0) {
+        s->solved_tick_count++;
+        s->solver_iteration_sum += s->solve_stats.iterations;
+        r->unconverged += s->solve_stats.iterations >= (int)s->scene->contact.iterations &&
+                          !(s->solve_stats.residual <= s->scene->contact.tolerance);
     }
-    if (s->solve.iterations > r->iterations_max) {
-        r->iterations_max = s->solve.iterations;
+    if (s->solve_stats.iterations > r->iterations_max) {
+        r->iterations_max = s->solve_stats.iterations;
     }
-    if (s->solve.residual > r->residual_max) {
-        r->residual_max = s->solve.residual;
+    if (s->solve_stats.residual > r->residual_max) {
+        r->residual_max = s->solve_stats.residual;
     }
 }
 
@@ -80,7 +81,7 @@ static void log_first_unmeasured_pair(struct tact_session *s, uint64_t tick, int
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        struct session_pair *p = tact_session_pair(s, near[i]);
+        struct session_pair *p = tact_session_find_or_add_pair(s, near[i]);
         if (p->use.unmeasured && !p->logged) {
             char text[PAIR_NAME_BYTES + sizeof why];
             tact_session_name_pair(s, near[i], text);
@@ -94,11 +95,12 @@ static void log_first_unmeasured_pair(struct tact_session *s, uint64_t tick, int
 /* Logs events that users search for, once when they begin. */
 static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    int had_fallback = s->report.fallback_ticks > 0, fault = s->safety.state == TACT_SAFETY_FAULT;
+    int had_moment_fallback = s->report.fallback_ticks > 0,
+        fault = s->safety.state == TACT_SAFETY_FAULT;
     if (!s->recorder) {
         return;
     }
-    if (had_fallback && !s->is_fallback_logged) {
+    if (had_moment_fallback && !s->is_moment_fallback_logged) {
         tact_recorder_event_rt(s->recorder, tick, now, "fallback",
                                "moments of a pair were computed on the host: the source is late");
     }
@@ -112,10 +114,10 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     if (s->report.unmeasured) {
         log_first_unmeasured_pair(s, tick, now);
     }
-    tact_session_log_meetings_inside(s, tick, now);
+    tact_session_log_overlaps_inside_bodies(s, tick, now);
     tact_session_log_holds(s, tick, now);
     tact_session_log_other_sites(s, tick, now);
-    s->is_fallback_logged = had_fallback;
+    s->is_moment_fallback_logged = had_moment_fallback;
     s->is_fault_logged = fault;
     for (int i = 0; i < s->marker_count; i++) {
         struct session_marker *m = &s->markers[i];
@@ -181,7 +183,7 @@ size_t tact_session_record(struct tact_session *s, struct tact_record *out)
     return bytes;
 }
 
-static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
+static void publish_session_status(struct tact_session *s, uint64_t tick, int64_t wake)
 {
     struct tact_session_status *st = &s->now;
     *st = (struct tact_session_status){.tick = tick,
@@ -192,10 +194,10 @@ static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
                                        .fallbacks = s->report.fallbacks,
                                        .unmeasured = s->report.unmeasured,
                                        .unmeasured_pair = s->unmeasured_pair,
-                                       .age = s->age_of_tick,
-                                       .contacts = s->solve.contacts,
-                                       .iterations = s->solve.iterations,
-                                       .residual = s->solve.residual,
+                                       .age = s->moments_age_of_tick,
+                                       .contacts = s->solve_stats.contacts,
+                                       .iterations = s->solve_stats.iterations,
+                                       .residual = s->solve_stats.residual,
                                        .safety = s->safety.state,
                                        .faults = s->report.faults,
                                        .fault = s->report.fault,
@@ -232,14 +234,14 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     tact_session_apply_grips(s);
     tact_session_clamp_targets(s);
     tact_session_follow_remotes(s, tick);
-    update_carried_weights(s, t);
+    update_gravity_of_bodies(s, t);
     int64_t before = s->replayed_input_record ? 0 : tact_clock_now();
     tact_session_measure_moments(s, tick);
     if (!s->replayed_input_record) {
         s->moments_duration_ns = tact_clock_now() - before;
         tact_histogram_add(&s->report.moments, s->moments_duration_ns);
     }
-    tact_session_keep_pressure(s, tick);
+    tact_session_choose_pressure_map(s, tick);
     solve_tick(s, tick);
     tact_session_send_outputs(s, tick, woke_ns);
     tact_session_check_outputs(s, tick);
@@ -252,7 +254,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     tact_session_update_fault_state(s);
     if (!s->replayed_input_record) {
         log_first_events(s, tick, planned_ns);
-        publish_status(s, tick, woke_ns - planned_ns);
+        publish_session_status(s, tick, woke_ns - planned_ns);
         if (s->options.observe) {
             s->options.observe(s->options.observe_user, s, &s->now);
         }

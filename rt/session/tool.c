@@ -105,7 +105,7 @@ static int is_button_pressed(const struct tact_session *s, const struct session_
            s->devices[button->device].input.channel[button->channel] > 0.5;
 }
 
-int tact_session_is_clutched(const struct tact_session *s)
+int tact_session_is_tool_clutch_pressed(const struct tact_session *s)
 {
     int pressed = 0;
     for (int i = 0; i < s->tool_count; i++) {
@@ -173,15 +173,15 @@ static int engage_tool(const struct tact_session *s, struct session_tool *tool, 
         state->away = 1.0;
         state->share = 0.0;
     }
-    const int is_tool_blocked = !usable || device == TACT_DEVICE_LOST ||
-                                is_button_pressed(s, &tool->clutch) ||
-                                (device == TACT_DEVICE_STALE && gap > tool->longest_gap);
-    if (is_tool_blocked) {
+    const int is_engagement_blocked = !usable || device == TACT_DEVICE_LOST ||
+                                      is_button_pressed(s, &tool->clutch) ||
+                                      (device == TACT_DEVICE_STALE && gap > tool->longest_gap);
+    if (is_engagement_blocked) {
         state->away = 1.0;
     }
     const double before = state->share;
     state->share = state->away > 0.0 ? fmax(0.0, before - step) : fmin(1.0, before + step);
-    if (!is_tool_blocked && state->away > 0.0 && state->share == 0.0) {
+    if (!is_engagement_blocked && state->away > 0.0 && state->share == 0.0) {
         state->away = 0.0;
         return 1;
     }
@@ -245,7 +245,7 @@ static void limit_target_to_reach(const struct tact_session *s, const struct ses
     }
 }
 
-static double motion_scale(const struct tact_session *s, const struct session_tool *tool)
+static double tool_motion_scale(const struct tact_session *s, const struct session_tool *tool)
 {
     return tool->rates                         ? 1.0
            : is_button_pressed(s, &tool->fine) ? tool->def->fine_scale
@@ -268,21 +268,21 @@ static void add_rate_beyond_edge(const struct tact_session *s, const struct sess
     tact_v3_sub(away, position, away);
     tact_v3_sub(out, target, q);
     const double distance = tact_v3_norm(away);
-    const int is_blocked = base->limit > 0.0 && tact_v3_dot(out, away) > 0.0 &&
-                           tact_v3_norm(out) * base->coupling->stiffness >= base->limit;
-    if (distance > def->edge && !is_blocked) {
+    const int is_reach_blocked = base->limit > 0.0 && tact_v3_dot(out, away) > 0.0 &&
+                                 tact_v3_norm(out) * base->coupling->stiffness >= base->limit;
+    if (distance > def->edge && !is_reach_blocked) {
         const double speed = def->edge_speed * fmin(1.0, distance / def->edge - 1.0);
-        tact_v3_axpy(moved, speed * s->period / (motion_scale(s, tool) * distance), away);
+        tact_v3_axpy(moved, speed * s->period / (tool_motion_scale(s, tool) * distance), away);
     }
 }
 
 /* Moves the target of the base by a displacement and a rotation vector. */
-static void move_tool_target(const struct tact_session *s, const struct session_tool *tool,
-                             const double moved[3], const double turned[3], double target[6])
+static void move_tool_base_target(const struct tact_session *s, const struct session_tool *tool,
+                                  const double moved[3], const double turned[3], double target[6])
 {
     const struct tact_scene_tool *def = tool->def;
     double turn[4], now[4], next[4];
-    tact_v3_axpy(target, motion_scale(s, tool), moved);
+    tact_v3_axpy(target, tool_motion_scale(s, tool), moved);
     for (int i = 0; i < 3; i++) {
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
         target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
@@ -311,11 +311,12 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
         last[i] = c[i].state.target;
     }
     tact_v3_sub(change, target, last);
-    const int is_vector_flip = part && tact_v3_norm(change) > ROTATION_VECTOR_FLIP_ANGLE;
+    const int is_rotation_vector_sign_flip =
+        part && tact_v3_norm(change) > ROTATION_VECTOR_FLIP_ANGLE;
     for (int i = 0; i < 3; i++) {
         struct session_coupling_state *state = &c[i].state;
         const int is_device_leading = tool->state.away == 0.0 && ticks > 0.0;
-        const double rate = is_device_leading && !engaged && !is_vector_flip
+        const double rate = is_device_leading && !engaged && !is_rotation_vector_sign_flip
                                 ? change[i] / (ticks * s->period)
                                 : 0.0;
         state->rate =
@@ -324,7 +325,7 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
         state->ticks = is_device_leading ? tool->state.ticks : 0.0;
         c[i].moved = moved[i];
         hand.target[c[i].link] = target[i];
-        hand.target_rate[c[i].link] = is_vector_flip ? 0.0 : state->rate;
+        hand.target_rate[c[i].link] = is_rotation_vector_sign_flip ? 0.0 : state->rate;
     }
 }
 
@@ -365,7 +366,7 @@ static void follow_tool_device(struct tact_session *s, struct session_tool *tool
     if (state->away == 0.0 && fresh && !engaged) {
         double led[3] = {moved[0], moved[1], moved[2]};
         add_rate_beyond_edge(s, tool, position, hand.q, target, led);
-        move_tool_target(s, tool, led, turned, target);
+        move_tool_base_target(s, tool, led, turned, target);
         if (tool->rates) {
             limit_target_to_reach(s, tool, hand.q, target);
         }
@@ -402,7 +403,7 @@ double tact_session_tool_force(const struct session_output *out)
     return tool->state.share * force;
 }
 
-void tact_session_tool_sent(const struct session_output *out, double sent)
+void tact_session_note_sent_tool_force(const struct session_output *out, double sent)
 {
     const struct session_tool *tool = out->tool;
     for (int i = 0; i < 3; i++) {

@@ -5,10 +5,11 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define STATUS_PERIOD_MS 100
+#define STATUS_CHECK_PERIOD_MS 100
 
 /* Reports conditions that the user must know during a run, once each. */
-static void warn_of_status_changes(struct session_watcher *w, const struct tact_session_status *now)
+static void warn_of_status_changes(struct session_status_watcher *w,
+                                   const struct tact_session_status *now)
 {
     struct tact_messages to = w->session->options.messages;
     if (now->fallbacks && !w->last.fallbacks) {
@@ -46,7 +47,7 @@ static void warn_of_status_changes(struct session_watcher *w, const struct tact_
 }
 
 /* Logs which parts of real-time scheduling were granted, in the first ticks. */
-static void log_refused_realtime_settings(struct session_watcher *w,
+static void log_refused_realtime_settings(struct session_status_watcher *w,
                                           const struct tact_session_status *now)
 {
     struct tact_session *s = w->session;
@@ -80,7 +81,7 @@ static void log_refused_realtime_settings(struct session_watcher *w,
     tact_recorder_event(s->recorder, now->tick, w->start_time_ns, "realtime", text);
 }
 
-static void check_status_once(struct session_watcher *w)
+static void check_status_once(struct session_status_watcher *w)
 {
     const struct tact_session_options *o = &w->session->options;
     int fresh;
@@ -97,8 +98,8 @@ static void check_status_once(struct session_watcher *w)
 
 static void *run_status_watcher(void *arg)
 {
-    struct session_watcher *w = arg;
-    const struct timespec pause = {0, STATUS_PERIOD_MS * 1000000L};
+    struct session_status_watcher *w = arg;
+    const struct timespec pause = {0, STATUS_CHECK_PERIOD_MS * 1000000L};
     while (!tact_stop_requested(&w->done)) {
         nanosleep(&pause, NULL);
         check_status_once(w);
@@ -108,7 +109,7 @@ static void *run_status_watcher(void *arg)
 
 void tact_session_watch_start(struct tact_session *s, const struct tact_realtime_options *realtime)
 {
-    struct session_watcher *w = &s->watcher;
+    struct session_status_watcher *w = &s->status_watcher;
     memset(w, 0, sizeof *w);
     w->session = s;
     w->start_time_ns = tact_clock_now();
@@ -118,7 +119,7 @@ void tact_session_watch_start(struct tact_session *s, const struct tact_realtime
 
 void tact_session_watch_stop(struct tact_session *s)
 {
-    struct session_watcher *w = &s->watcher;
+    struct session_status_watcher *w = &s->status_watcher;
     if (w->started) {
         tact_stop_request(&w->done);
         pthread_join(w->thread, NULL);

@@ -103,8 +103,8 @@ static void print_result(struct bench *b, const struct tact_loop_stats *stats,
     printf("{\"scene\": \"%s\", \"doubles\": %u, \"contacts\": %d, \"refused\": %d, "
            "\"ticks\": %zu, ",
            s->scene->name,
-           s->layout.size + 1 + tact_layout_stride(&s->layout) * (uint32_t)s->solve.contacts,
-           s->solve.contacts, stats->realtime.refused, n);
+           s->layout.size + 1 + tact_layout_stride(&s->layout) * (uint32_t)s->solve_stats.contacts,
+           s->solve_stats.contacts, stats->realtime.refused, n);
     printf("\"p50_us\": {\"without\": %.3f, \"with\": %.3f, \"more\": %.3f}, "
            "\"p99_us\": {\"without\": %.3f, \"with\": %.3f}, ",
            quantile_us(times_without_log, n, 0.5), quantile_us(with, n, 0.5),

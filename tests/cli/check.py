@@ -75,7 +75,7 @@ def help():
         with open(path, encoding="utf-8") as source:
             text = source.read() + shared
         taken = re.findall(r'\{"([a-z-]+)", \w+_argument', text)
-        if "command_takes_json(" in text:
+        if "command_parse_only_json(" in text:
             taken = [] if path == "examples/tact.c" else ["json", "help"]
         for option in taken:
             assert f"--{option}" in text, (path, option)

@@ -14,7 +14,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/log/mcap_internal.h"
 
-#define RECORD_HEAD TACT_MCAP_RECORD_HEAD
+#define RECORD_HEAD TACT_MCAP_RECORD_HEADER
 
 static uint64_t read_unsigned(const uint8_t *at, size_t size)
 {

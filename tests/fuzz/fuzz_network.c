@@ -17,7 +17,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct tact_network_identity listener, caller;
-static struct tact_network_opening opening;
+static struct tact_network_sent_hello opening;
 static struct tact_network_session caller_session, listener_session;
 
 static void abort_unless(int good, const char *what)
@@ -54,13 +54,13 @@ static void receive_from_unknown_sender(const uint8_t *data, size_t size)
     const int kind = 1 + data[0] / 2 % 3;
     memcpy(datagram, data, length);
     if (data[0] % 2) { /* the datagram gets a valid head */
-        tact_network_write_start(datagram, (enum tact_network_kind)kind);
+        tact_network_write_start(datagram, (enum tact_network_packet_kind)kind);
         memcpy(datagram + TACT_NETWORK_START_BYTES, listener_session.name,
                sizeof listener_session.name);
     }
     tact_network_read_start(datagram, length);
     abort_unless(tact_network_check_hello(&listener, datagram, length) < 0, "a stranger's hello");
-    abort_unless(tact_network_open(&listener_session, datagram, length, payload) < 0,
+    abort_unless(tact_network_decrypt_packet(&listener_session, datagram, length, payload) < 0,
                  "a stranger's packet");
     if (data[0] >= 0xf0) { /* only some inputs, as an answer of the right size takes 0.2 ms */
         abort_unless(tact_network_finish(&caller, &opening, datagram, length, &session) < 0,
@@ -94,9 +94,10 @@ static void send_changed_packet(struct tact_network_channel *sender,
     payload[at] ^= change[1];
     payload[(at + 7) % (size_t)length] ^= change[2];
     const size_t cut = change[3] >= 0xf0 ? change[3] & 0xf : 0;
-    const ssize_t n = tact_network_seal(&caller_session, payload, (size_t)length - cut, datagram);
-    abort_unless(n > 0 && tact_network_open(&listener_session, datagram, (size_t)n, opened) ==
-                              length - (ssize_t)cut,
+    const ssize_t n =
+        tact_network_encrypt_packet(&caller_session, payload, (size_t)length - cut, datagram);
+    abort_unless(n > 0 && tact_network_decrypt_packet(&listener_session, datagram, (size_t)n,
+                                                      opened) == length - (ssize_t)cut,
                  "a packet of the right key");
     tact_network_channel_receive(receiver, opened, (size_t)length - cut, now_ns);
     for (int i = change[3] % 4; i > 0; i--) {

@@ -66,10 +66,10 @@ static void replace_log_by_first_chunk(struct seed *s)
         memcpy(&length, s->data + at + 1, sizeof length);
         if (s->data[at] == TACT_MCAP_CHUNK) {
             s->size = (size_t)length - 40 + 1;
-            memmove(s->data + 1, s->data + at + TACT_MCAP_RECORD_HEAD + 40, s->size - 1);
+            memmove(s->data + 1, s->data + at + TACT_MCAP_RECORD_HEADER + 40, s->size - 1);
             return;
         }
-        at += TACT_MCAP_RECORD_HEAD + (size_t)length;
+        at += TACT_MCAP_RECORD_HEADER + (size_t)length;
     }
 }
 

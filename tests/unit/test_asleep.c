@@ -30,7 +30,7 @@ static void outputs_are_zeroed_once_after_a_suspend(void **state)
     suspended_time_ns = 3600000000000;
     step_ns = 0;
     int64_t slept = tact_guard_suspended_time_bound();
-    const struct tact_guard_requests guard_requests = {.slept = &slept};
+    const struct tact_guard_requests guard_requests = {.suspended_time_at_start = &slept};
     assert_int_equal(slept, 3600000000000);
     for (int i = 0; i < 100; i++) {
         monotonic_clock_ns += 1000000;
@@ -52,7 +52,7 @@ static void a_delay_is_not_taken_for_a_suspend(void **state)
     for (int64_t first = 0; first <= 1000000000; first += 250000000) {
         step_ns = first;
         int64_t slept = tact_guard_suspended_time_bound();
-        const struct tact_guard_requests guard_requests = {.slept = &slept};
+        const struct tact_guard_requests guard_requests = {.suspended_time_at_start = &slept};
         for (int64_t delay_ns = 0; delay_ns <= 1000000000; delay_ns += 50000000) {
             step_ns = delay_ns;
             assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
@@ -68,7 +68,8 @@ static void outputs_are_zeroed_on_request(void **state)
     volatile sig_atomic_t reported = 1;
     step_ns = 0;
     int64_t slept = tact_guard_suspended_time_bound();
-    const struct tact_guard_requests both = {.zero_outputs = &reported, .slept = &slept};
+    const struct tact_guard_requests both = {.zero_outputs = &reported,
+                                             .suspended_time_at_start = &slept};
     const struct tact_guard_requests zero_request_only = {.zero_outputs = &reported};
     assert_int_equal(tact_guard_zero_requested(&both), 1);
     assert_int_equal(tact_guard_zero_requested(&both), 0);

@@ -109,7 +109,7 @@ static void faults_need_their_number_of_ticks(void **unused)
 static void digital_channels_share_an_instruction(void **unused)
 {
     (void)unused;
-    static struct tact_comedi_layout layout;
+    static struct tact_comedi_channel_layout layout;
     const struct tact_comedi_channel channels[] = {
         {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 3},
         {.kind = TACT_COMEDI_ANALOG, .subdevice = 0, .channel = 1, .range = 2, .maxdata = 4095},

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "devices/force/force_internal.h"
 
-static struct tact_force_plan plan;
+static struct tact_force_rendering_plan plan;
 static struct ff_effect effect[TACT_FORCE_SLOTS];
 static bool silent[TACT_FORCE_SLOTS];
 
@@ -41,7 +41,7 @@ static void a_push_is_a_constant_force_with_direction(void **unused)
         int direction; /* direction in the kernel's convention: 0 is down, 0x4000 left */
     } cases[] = {{0, 1, 0x0000}, {-1, 0, 0x4000}, {0, -1, 0x8000}, {1, 0, 0xc000}, {-1, 1, 0x2000}};
     (void)unused;
-    assert_int_equal(choose_effects(types, BIT(X) | BIT(Y)), -1);
+    assert_int_equal(choose_effects(types, BIT(ALONG_X) | BIT(ALONG_Y)), -1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double level[TACT_FORCE_CHANNELS] = {0.5 * cases[i].x, 0.5 * cases[i].y};
         render_levels(level);
@@ -62,7 +62,7 @@ static void a_wheel_has_one_axis_and_a_signed_level(void **unused)
 {
     static const int types[] = {FF_CONSTANT, 0};
     (void)unused;
-    assert_int_equal(choose_effects(types, BIT(X)), -1);
+    assert_int_equal(choose_effects(types, BIT(ALONG_X)), -1);
     for (double x = -1.0; x <= 1.0; x += 0.25) {
         double level[TACT_FORCE_CHANNELS] = {x};
         render_levels(level);
@@ -76,7 +76,7 @@ static void levels_that_are_not_finite_are_zero(void **unused)
     static const int types[] = {FF_CONSTANT, FF_DAMPER, FF_RUMBLE, 0};
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     (void)unused;
-    assert_int_equal(choose_effects(types, BIT(X) | BIT(DAMPER) | BIT(STRONG)), -1);
+    assert_int_equal(choose_effects(types, BIT(ALONG_X) | BIT(DAMPER) | BIT(STRONG_MOTOR)), -1);
     for (int i = 0; i < 3; i++) {
         double level[TACT_FORCE_CHANNELS];
         for (int k = 0; k < TACT_FORCE_CHANNELS; k++) {
@@ -88,7 +88,7 @@ static void levels_that_are_not_finite_are_zero(void **unused)
         }
     }
     double levels_beyond_range[TACT_FORCE_CHANNELS] = {
-        [TACT_FORCE_X] = 7, [TACT_FORCE_DAMPER] = 7, [TACT_FORCE_STRONG] = -7};
+        [TACT_FORCE_ALONG_X] = 7, [TACT_FORCE_DAMPER] = 7, [TACT_FORCE_STRONG_MOTOR] = -7};
     render_levels(levels_beyond_range);
     assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].u.constant.level, -0x7fff);
     assert_int_equal(effect[TACT_FORCE_DAMPER_SLOT].u.condition[0].left_coeff, 0x7fff);
@@ -109,21 +109,25 @@ static void missing_effects_are_replaced(void **unused)
         int type;
         int missing;
     } cases[] = {
-        {{FF_CONSTANT, FF_SPRING, 0}, BIT(X), TACT_FORCE_CONSTANT_SLOT, FF_CONSTANT, -1},
-        {{FF_SPRING, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_CONSTANT_SLOT, FF_SPRING, -1},
-        {{FF_PERIODIC, FF_SQUARE, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC, -1},
+        {{FF_CONSTANT, FF_SPRING, 0}, BIT(ALONG_X), TACT_FORCE_CONSTANT_SLOT, FF_CONSTANT, -1},
+        {{FF_SPRING, FF_RUMBLE, 0}, BIT(ALONG_X), TACT_FORCE_CONSTANT_SLOT, FF_SPRING, -1},
+        {{FF_PERIODIC, FF_SQUARE, FF_RUMBLE, 0},
+         BIT(ALONG_X),
+         TACT_FORCE_PERIODIC_SLOT,
+         FF_PERIODIC,
+         -1},
         {{FF_PERIODIC, FF_RUMBLE, 0},
-         BIT(X),
+         BIT(ALONG_X),
          TACT_FORCE_RUMBLE_SLOT,
          FF_RUMBLE,
          -1}, /* no waveform */
-        {{FF_FRICTION, 0}, BIT(Y), TACT_FORCE_FRICTION_SLOT, FF_FRICTION, -1},
+        {{FF_FRICTION, 0}, BIT(ALONG_Y), TACT_FORCE_FRICTION_SLOT, FF_FRICTION, -1},
         {{FF_DAMPER, 0}, BIT(FRICTION), TACT_FORCE_DAMPER_SLOT, FF_DAMPER, -1},
         {{FF_FRICTION, 0}, BIT(DAMPER), TACT_FORCE_FRICTION_SLOT, FF_FRICTION, -1},
-        {{FF_PERIODIC, FF_SINE, 0}, BIT(STRONG), TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC, -1},
+        {{FF_PERIODIC, FF_SINE, 0}, BIT(STRONG_MOTOR), TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC, -1},
         {{FF_RUMBLE, 0}, BIT(VIBRATION), TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE, -1},
         {{FF_CONSTANT, FF_RUMBLE, 0}, BIT(SPRING), 0, 0, TACT_FORCE_SPRING},
-        {{FF_GAIN, 0}, BIT(X), 0, 0, TACT_FORCE_X},
+        {{FF_GAIN, 0}, BIT(ALONG_X), 0, 0, TACT_FORCE_ALONG_X},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -139,9 +143,9 @@ static void a_spring_to_a_far_centre_pushes(void **unused)
 {
     static const int types[] = {FF_SPRING, 0};
     (void)unused;
-    assert_int_equal(choose_effects(types, BIT(X) | BIT(SPRING) | BIT(CENTER)), -1);
+    assert_int_equal(choose_effects(types, BIT(ALONG_X) | BIT(SPRING) | BIT(SPRING_CENTER)), -1);
     double level[TACT_FORCE_CHANNELS] = {
-        [TACT_FORCE_X] = -0.25, [TACT_FORCE_SPRING] = 0.5, [TACT_FORCE_CENTER] = -0.5};
+        [TACT_FORCE_ALONG_X] = -0.25, [TACT_FORCE_SPRING] = 0.5, [TACT_FORCE_SPRING_CENTER] = -0.5};
     render_levels(level);
     const struct ff_condition_effect *push = effect[TACT_FORCE_CONSTANT_SLOT].u.condition;
     const struct ff_condition_effect *spring = effect[TACT_FORCE_SPRING_SLOT].u.condition;

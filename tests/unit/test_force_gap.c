@@ -36,7 +36,7 @@ static void start_controller_loop(struct tact_guard *guard, void (*send)(double)
 
 /* A pad in place of the kernel's. */
 int __wrap_tact_force_open(struct tact_force *force, const char *path,
-                           const struct tact_force_plan *plan);
+                           const struct tact_force_rendering_plan *plan);
 void __wrap_tact_force_close(struct tact_force *force);
 int __wrap_tact_force_mute(struct tact_force *force);
 int __wrap_tact_force_unmute(struct tact_force *force);
@@ -47,7 +47,7 @@ static double spring_steps; /* largest rise of the spring's force at the left en
 static double spring_force;
 
 int __wrap_tact_force_open(struct tact_force *force, const char *path,
-                           const struct tact_force_plan *plan)
+                           const struct tact_force_rendering_plan *plan)
 {
     (void)path;
     (void)plan;
@@ -80,25 +80,25 @@ int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_
     (void)stamp_ns;
     (void)now;
     (void)period_ns;
-    const double spring = level[TACT_FORCE_SPRING] * (level[TACT_FORCE_CENTER] + 1.0);
-    assert_true(level[TACT_FORCE_Y] == 0.5 * level[TACT_FORCE_X]);
-    assert_true(level[TACT_FORCE_STRONG] >= 0.0 && level[TACT_FORCE_STRONG] <= 1.0);
-    give_force_to_device(level[TACT_FORCE_X], UPLOAD_NS);
+    const double spring = level[TACT_FORCE_SPRING] * (level[TACT_FORCE_SPRING_CENTER] + 1.0);
+    assert_true(level[TACT_FORCE_ALONG_Y] == 0.5 * level[TACT_FORCE_ALONG_X]);
+    assert_true(level[TACT_FORCE_STRONG_MOTOR] >= 0.0 && level[TACT_FORCE_STRONG_MOTOR] <= 1.0);
+    give_force_to_device(level[TACT_FORCE_ALONG_X], UPLOAD_NS);
     spring_steps = fmax(spring_steps, fabs(spring) - fabs(spring_force));
     spring_force = spring;
     return 0;
 }
 
-static struct tact_force_page pad_page = {.period_ns = CONTROLLER_PERIOD_NS, .path = {"pad"}};
+static struct tact_guard_force_page pad_page = {.period_ns = CONTROLLER_PERIOD_NS, .path = {"pad"}};
 static struct tact_guard pad_guard = {.head = &pad_page.head};
 
 static void send_force_levels(double force)
 {
-    const double level[TACT_FORCE_CHANNELS] = {[TACT_FORCE_X] = force,
-                                               [TACT_FORCE_Y] = 0.5 * force,
+    const double level[TACT_FORCE_CHANNELS] = {[TACT_FORCE_ALONG_X] = force,
+                                               [TACT_FORCE_ALONG_Y] = 0.5 * force,
                                                [TACT_FORCE_SPRING] = 0.5 * force,
-                                               [TACT_FORCE_CENTER] = 1.0,
-                                               [TACT_FORCE_STRONG] = 3.0 * force};
+                                               [TACT_FORCE_SPRING_CENTER] = 1.0,
+                                               [TACT_FORCE_STRONG_MOTOR] = 3.0 * force};
     tact_guard_send_force(&pad_guard, level, now_ns);
 }
 
@@ -132,7 +132,7 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
 {
     (void)dev;
     const double force = (double)list->insns[0].data[0] - SAFE;
-    if (atomic_load(&board_page.head.ready)) {
+    if (atomic_load(&board_page.head.is_guard_ready)) {
         late_digital += force > 0.0 && list->insns[1].data[1] != 1;
         give_force_to_device(force, WRITE_NS);
     }

@@ -38,7 +38,7 @@ enum {
 };
 
 static const int64_t ms = 1000000;
-static const struct tact_force_plan empty_force_plan;
+static const struct tact_force_rendering_plan empty_force_plan;
 
 /* Functions in place of comedi's library, of a simulated board: they count the instruction lists
  * that set the outputs to their safe values. */
@@ -144,7 +144,7 @@ static void a_board_is_zeroed_after_the_timeout(void **state)
     pthread_t thread;
     const struct tact_thread_options options = {.name = "guard"};
     assert_int_equal(tact_thread_start(&thread, &options, run_guard_in_thread, &page), 0);
-    while (!atomic_load(&page.head.ready)) {
+    while (!atomic_load(&page.head.is_guard_ready)) {
         sleep_1_ms();
     }
     assert_int_equal(atomic_load(&page.head.error), 0);

@@ -86,7 +86,7 @@ static struct haptic_axis open_haptic_axis(double sign, double x)
     m.written_ns = tact_clock_now();
     return (struct haptic_axis){.device = &device,
                                 .limit = limit,
-                                .travel = travel,
+                                .max_travel = travel,
                                 .period = 1e-3,
                                 .timed = 1,
                                 .start_ns = tact_clock_now()};
@@ -143,20 +143,20 @@ static void walls_without_a_limit_are_marked(void **state)
     struct identified_haptic_axis found = {.mass = mass};
     struct stable_wall_stiffness width;
     struct haptic_axis axis = open_haptic_axis(1.0, 0.0);
-    assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
+    assert_int_equal(measure_stable_wall_stiffness(&axis, &found, &width), EXIT_GOOD);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        assert_true(isnan(width.stiffness[i]) && isnan(width.unstable[i]));
+        assert_true(isnan(width.stiffness[i]) && isnan(width.unstable_stiffness[i]));
     }
     assert_int_equal(axis.tick, 0);
     /* the first virtual wall is 25 times as stiff as the stability limit */
     found.damping = 100.0 * damping;
-    assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
+    assert_int_equal(measure_stable_wall_stiffness(&axis, &found, &width), EXIT_GOOD);
     assert_true(isnan(width.stiffness[0]));
-    assert_true(fabs(width.unstable[0] - 0.25 * width.line[0]) < 1e-9 * width.line[0]);
+    assert_true(fabs(width.unstable_stiffness[0] - 0.25 * width.line[0]) < 1e-9 * width.line[0]);
     /* the last virtual wall has a fifth of the stiffness at the stability limit */
     found.damping = 0.01 * damping;
-    assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
-    assert_true(isnan(width.unstable[0]) && width.stiffness[0] > 19.0 * width.line[0]);
+    assert_int_equal(measure_stable_wall_stiffness(&axis, &found, &width), EXIT_GOOD);
+    assert_true(isnan(width.unstable_stiffness[0]) && width.stiffness[0] > 19.0 * width.line[0]);
 }
 
 static void
@@ -168,7 +168,7 @@ a_signal_ends_the_force(void **state) /* the last test, as a requested stop cann
     assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
     set_haptic_force(&axis, 1.0);
     assert_true(m.force == 1.0);
-    tact_stop_request(command_stop());
+    tact_stop_request(command_stop_flag());
     assert_int_equal(step_haptic_axis(&axis, &position), EXIT_BAD);
     assert_true(m.force == 0.0);
 }

@@ -16,17 +16,17 @@
 
 enum { DEVICE_CALL_NS = 300000 };
 
-static struct tact_haptic_page page;
+static struct tact_guard_haptic_page page;
 static struct tact_guard controller = {.head = &page.head};
 
 static void send_haptic(double force)
 {
-    const double wrench[TACT_HAPTIC_WRENCH] = {force};
+    const double wrench[TACT_HAPTIC_WRENCH_NUMBERS] = {force};
     tact_guard_send_haptic(&controller, wrench, now_ns);
 }
 
-static int open_device(struct tact_haptic_device *self, const struct tact_haptic_choice *choice,
-                       char *why, size_t size)
+static int open_device(struct tact_haptic_device *self,
+                       const struct tact_haptic_device_choice *choice, char *why, size_t size)
 {
     (void)self;
     (void)choice;
@@ -46,7 +46,8 @@ static int read_device(struct tact_haptic_device *self)
 }
 
 /* Simulates the device's write: the device exerts the force once the call returns. */
-static int write_device(struct tact_haptic_device *self, const double wrench[TACT_HAPTIC_WRENCH])
+static int write_device(struct tact_haptic_device *self,
+                        const double wrench[TACT_HAPTIC_WRENCH_NUMBERS])
 {
     (void)self;
     give_force_to_device(wrench[0], DEVICE_CALL_NS);
@@ -80,7 +81,7 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
     loop.send = send_haptic;
     /* [N] of a coupling of 400 N/m, 12 mm into a wall: a twelfth is that of 1 mm */
     loop.full = 4.8;
-    page.head.timeout_ns = page.choice.timeout_ns = TIMEOUT_NS;
+    page.head.timeout_ns = page.device_choice.timeout_ns = TIMEOUT_NS;
     atomic_store(&page.head.period_ns, CONTROLLER_PERIOD_NS);
     tact_guard_serve_haptic(&page, &requests);
     check_forces_of_device();
@@ -114,7 +115,7 @@ static void force_ramp_after_a_gap(void **state)
     tact_guard_bridge_gap(&gap, other, now, TIMEOUT_NS);
     assert_true(fabs(gap.sent[0] + 0.2) < 1e-9 && gap.sent[4] == 0.3);
     gap = half;
-    now = gap.chosen_ns;
+    now = gap.last_choice_ns;
     for (int i = 0; i < 8; i++) {
         tact_guard_bridge_gap(&gap, later, now += TIMEOUT_NS, TIMEOUT_NS);
     }
@@ -137,7 +138,7 @@ static void force_reversed_late_in_ramp(void **state)
     const double most = 2.0 / 40 + 1e-6;
     (void)state;
     for (int k = 0; k < 3; k++) {
-        struct tact_guard_gap gap = {.parts = 2, .chosen_ns = 1000};
+        struct tact_guard_gap gap = {.parts = 2, .last_choice_ns = 1000};
         int64_t now = 1000 + 20 * TIMEOUT_NS;
         assert_true(tact_guard_bridge_gap(&gap, pressed, now, TIMEOUT_NS));
         for (int i = 0; i < 37; i++) {
@@ -174,7 +175,7 @@ static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
             int64_t now = 1000;
             for (int i = 0; i < 300; i++) { /* on time: the force, and a little more, is sent */
                 force[0] += pressed_before ? 1e-3 : 0.0;
-                tact_guard_count_beats(&gap, beat += i % 10 == 0, TICK_NS, now += CYCLE_NS);
+                tact_guard_count_heartbeats(&gap, beat += i % 10 == 0, TICK_NS, now += CYCLE_NS);
                 assert_false(tact_guard_bridge_gap(&gap, force, now, TIMEOUT_NS));
                 assert_true(gap.sent[0] == force[0]);
             }
@@ -183,7 +184,7 @@ static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
                 const int rising = i < parts;
                 force[0] += rising ? 2.0 / parts : 0.0;
                 beat += rising ? 50U / (uint32_t)parts : i % 10 == 0;
-                tact_guard_count_beats(&gap, beat, TICK_NS, now += CYCLE_NS);
+                tact_guard_count_heartbeats(&gap, beat, TICK_NS, now += CYCLE_NS);
                 tact_guard_bridge_gap(&gap, force, now, TIMEOUT_NS);
                 step = fmax(step, gap.sent[0] - last);
                 last = gap.sent[0];

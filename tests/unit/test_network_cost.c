@@ -161,7 +161,7 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
         print_message("\n");
     }
     assert_true(end->channel.counts.received - received >= ROUNDS * TICKS - 1);
-    assert_true(end->unsent == 0 && end->unsendable == 0);
+    assert_true(end->unsent == 0 && end->unsendable_tick_count == 0);
     of_plain *= MOST_OF_PLAIN;
     const int64_t most = least[IDLE] + (of_plain > most_ns ? of_plain : most_ns);
     assert_in_range(least[RECEIVE], least[IDLE], most);

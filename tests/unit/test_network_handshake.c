@@ -30,7 +30,7 @@ static void make_peer_identities(struct tact_network_identity *caller,
 }
 
 struct exchange {
-    struct tact_network_opening opening;
+    struct tact_network_sent_hello opening;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct tact_network_session caller, listener;
 };
@@ -63,20 +63,24 @@ static void both_ends_derive_the_same_keys(void **state)
         for (size_t i = 0; i < size; i++) {
             sent[i] = (unsigned char)random_bits();
         }
-        ssize_t n = tact_network_seal(&x.caller, sent, size, datagram);
+        ssize_t n = tact_network_encrypt_packet(&x.caller, sent, size, datagram);
         assert_int_equal(n, (ssize_t)size + 40);
-        assert_int_equal(tact_network_open(&x.listener, datagram, (size_t)n, payload), size);
+        assert_int_equal(tact_network_decrypt_packet(&x.listener, datagram, (size_t)n, payload),
+                         size);
         assert_memory_equal(payload, sent, size);
     }
-    assert_int_equal(tact_network_seal(&x.caller, sent, TACT_NETWORK_PAYLOAD + 1, datagram),
-                     -EMSGSIZE);
+    assert_int_equal(
+        tact_network_encrypt_packet(&x.caller, sent, TACT_NETWORK_PAYLOAD + 1, datagram),
+        -EMSGSIZE);
     run_handshake(&caller, &listener, &again); /* a second handshake derives other keys */
     assert_memory_not_equal(x.caller.send_key, again.caller.send_key, 32);
     assert_memory_not_equal(x.caller.receive_key, again.caller.receive_key, 32);
-    ssize_t n = tact_network_seal(&x.caller, sent, 10, datagram);
-    assert_int_equal(tact_network_open(&again.listener, datagram, (size_t)n, payload), -ENOENT);
+    ssize_t n = tact_network_encrypt_packet(&x.caller, sent, 10, datagram);
+    assert_int_equal(tact_network_decrypt_packet(&again.listener, datagram, (size_t)n, payload),
+                     -ENOENT);
     memcpy(datagram + TACT_NETWORK_START_BYTES, again.listener.name, 8);
-    assert_int_equal(tact_network_open(&again.listener, datagram, (size_t)n, payload), -EBADMSG);
+    assert_int_equal(tact_network_decrypt_packet(&again.listener, datagram, (size_t)n, payload),
+                     -EBADMSG);
 }
 
 /* Handshakes between two ends with the same pinned keys: no two session keys of all starts and
@@ -122,18 +126,18 @@ static void every_flipped_bit_is_refused(void **state)
     }
     unsigned char datagram[TACT_NETWORK_DATAGRAM], changed[TACT_NETWORK_DATAGRAM],
         payload[TACT_NETWORK_PAYLOAD];
-    const ssize_t n = tact_network_seal(&x.listener, "pose and waves", 14, datagram);
+    const ssize_t n = tact_network_encrypt_packet(&x.listener, "pose and waves", 14, datagram);
     for (int bit = 0; bit < 8 * n; bit++) {
         const struct tact_network_session before = x.caller;
         memcpy(changed, datagram, (size_t)n);
         changed[bit / 8] ^= (unsigned char)(1U << (bit % 8));
-        assert_true(tact_network_open(&x.caller, changed, (size_t)n, payload) < 0);
+        assert_true(tact_network_decrypt_packet(&x.caller, changed, (size_t)n, payload) < 0);
         assert_memory_equal(&x.caller, &before, sizeof before);
     }
     for (ssize_t size = 0; size < n; size++) { /* cut anywhere */
-        assert_true(tact_network_open(&x.caller, datagram, (size_t)size, payload) < 0);
+        assert_true(tact_network_decrypt_packet(&x.caller, datagram, (size_t)size, payload) < 0);
     }
-    assert_int_equal(tact_network_open(&x.caller, datagram, (size_t)n, payload), 14);
+    assert_int_equal(tact_network_decrypt_packet(&x.caller, datagram, (size_t)n, payload), 14);
 }
 
 /* The window of accepted packet counters, compared with a plain set of them. */
@@ -150,7 +154,7 @@ static void window_accepts_each_packet_once(void **state)
     run_handshake(&caller, &listener, &x);
     for (int i = 0; i < PACKETS; i++) {
         unsigned char datagram[TACT_NETWORK_DATAGRAM];
-        assert_int_equal(tact_network_seal(&x.caller, "datagram", 8, datagram), 48);
+        assert_int_equal(tact_network_encrypt_packet(&x.caller, "datagram", 8, datagram), 48);
         memcpy(sealed_datagrams[i], datagram, 48);
     }
     for (int k = 0; k < 40000; k++) { /* counters go forward, with steps back and jumps */
@@ -160,7 +164,8 @@ static void window_accepts_each_packet_once(void **state)
             continue;
         }
         const int fresh = !accepted[i] && i > highest - TACT_NETWORK_REPLAY_WINDOW;
-        const ssize_t n = tact_network_open(&x.listener, sealed_datagrams[i], 48, payload);
+        const ssize_t n =
+            tact_network_decrypt_packet(&x.listener, sealed_datagrams[i], 48, payload);
         assert_int_equal(n, fresh ? 8 : -EALREADY);
         accepted[i] |= (unsigned char)fresh;
         highest = fresh && i > highest ? i : highest;
@@ -171,11 +176,12 @@ static void window_accepts_each_packet_once(void **state)
     /* the last counter that can be used: then no more packets are sent */
     x.caller.next_sent_counter = UINT64_MAX - 1;
     unsigned char datagram[TACT_NETWORK_DATAGRAM];
-    assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), 40);
-    assert_int_equal(tact_network_open(&x.listener, datagram, 40, payload), 0);
-    assert_int_equal(tact_network_open(&x.listener, sealed_datagrams[PACKETS - 1], 48, payload),
-                     -EALREADY);
-    assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), -EOVERFLOW);
+    assert_int_equal(tact_network_encrypt_packet(&x.caller, "", 0, datagram), 40);
+    assert_int_equal(tact_network_decrypt_packet(&x.listener, datagram, 40, payload), 0);
+    assert_int_equal(
+        tact_network_decrypt_packet(&x.listener, sealed_datagrams[PACKETS - 1], 48, payload),
+        -EALREADY);
+    assert_int_equal(tact_network_encrypt_packet(&x.caller, "", 0, datagram), -EOVERFLOW);
 }
 
 static void unknown_peers_are_refused(void **state)
@@ -183,7 +189,7 @@ static void unknown_peers_are_refused(void **state)
     (void)state;
     struct tact_network_identity caller, listener, stranger, other;
     struct tact_network_session session;
-    struct tact_network_opening opening;
+    struct tact_network_sent_hello opening;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct exchange x;
     make_peer_identities(&caller, &listener);
@@ -209,10 +215,10 @@ static void unknown_peers_are_refused(void **state)
     /* A hello of an earlier session is answered with new keys, so that the packets of that session
      * do not open. */
     unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
-    ssize_t n = tact_network_seal(&x.caller, "", 0, datagram);
+    ssize_t n = tact_network_encrypt_packet(&x.caller, "", 0, datagram);
     assert_int_equal(tact_network_answer(&listener, x.opening.hello, &session, answer), 0);
     memcpy(datagram + TACT_NETWORK_START_BYTES, session.name, sizeof session.name);
-    assert_int_equal(tact_network_open(&session, datagram, (size_t)n, payload), -EBADMSG);
+    assert_int_equal(tact_network_decrypt_packet(&session, datagram, (size_t)n, payload), -EBADMSG);
     /* Public keys that are points of small order, with which every shared secret would be zero. */
     static const unsigned char zero[TACT_NETWORK_KEY_BYTES] = {0};
     assert_int_equal(tact_network_identity_make(caller.secret_key, zero, &other, NULL), -EINVAL);

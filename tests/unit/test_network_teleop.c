@@ -141,18 +141,19 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
     /* without a wave the end of the line stays where it is */
     const int is_wave_missing = wave == TACT_WAVE_MISSING;
     const double error = other - end->position;
-    const double return_rate = tact_wave_return_rate(tie, round_trip, error, end->force);
+    const double return_rate = tact_wave_line_end_return_rate(tie, round_trip, error, end->force);
     const double correction = is_wave_missing
                                   ? 0.0
                                   : tact_wave_position_correction(tie, end->tank, return_rate,
                                                                   fabs(return_rate), end->force);
     wave = is_wave_missing ? end->force / sqrt(2.0 * tie->impedance)
                            : tact_wave_attenuate_incoming(tie, round_trip, error, wave, end->force);
-    end->force = tact_wave_drive_scale(tie) *
+    end->force = tact_wave_drive_gain_fraction(tie) *
                  (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
-                  resistance * (correction + tact_wave_end_rate(tie->impedance, wave, 0.0)));
-    const double rate = tact_wave_end_rate(tie->impedance, wave, end->force);
-    tact_wave_move_end(tie, rate, correction, end->force, p->robot_v, &end->position, &end->tank);
+                  resistance * (correction + tact_wave_line_end_rate(tie->impedance, wave, 0.0)));
+    const double rate = tact_wave_line_end_rate(tie->impedance, wave, end->force);
+    tact_wave_advance_line_end(tie, rate, correction, end->force, p->robot_v, &end->position,
+                               &end->tank);
     const double sent =
         is_wave_missing ? TACT_WAVE_STOPPED : tact_wave_outgoing(tie->impedance, rate, end->force);
     return sent != 0.0 ? sent : TACT_WAVE_AT_REST;
@@ -162,7 +163,7 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
 static double felt_force(double wave, double v, double *share, double *felt)
 {
     const double step = period / 0.2;
-    if (wave == TACT_WAVE_MISSING || tact_wave_is_of_stopped_end(wave)) {
+    if (wave == TACT_WAVE_MISSING || tact_wave_is_from_stopped_end(wave)) {
         *share = fmax(0.0, *share - step);
         *felt *= *share / (*share + step);
         return wave == TACT_WAVE_MISSING ? TACT_WAVE_MISSING : TACT_WAVE_AT_REST;
@@ -250,8 +251,8 @@ static struct run_options options_of_poor_link(int hand, double delay_ms)
     struct run_options o = options_of_plain_link(WAVES, hand, delay_ms);
     o.link.seed = 1 + (uint64_t)delay_ms;
     o.link.jitter = 0.02;
-    o.link.loss = 0.05;
-    o.link.burst = 0.01;
+    o.link.loss_fraction = 0.05;
+    o.link.mean_burst_duration = 0.01;
     o.link.duplicate = 0.01;
     o.jitter = 20;
     o.repeats = 20;

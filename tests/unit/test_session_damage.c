@@ -205,7 +205,8 @@ static void flipped_bits_in_record_heads(void **state)
     int flip_count = 0;
     for (int opcode = 0; opcode <= TACT_MCAP_DATA_END; opcode++) {
         for (size_t i = 0;
-             first_record_offset_of_opcode[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEAD; i++) {
+             first_record_offset_of_opcode[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEADER;
+             i++) {
             struct tact_log_state found;
             size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
             size_t at = first_record_offset_of_opcode[opcode] + i / 16;
@@ -224,7 +225,7 @@ static void flipped_bits_in_record_heads(void **state)
             flip_count++;
         }
     }
-    assert_true(flip_count > 10 * 8 * TACT_MCAP_RECORD_HEAD);
+    assert_true(flip_count > 10 * 8 * TACT_MCAP_RECORD_HEADER);
     print_message("%d flipped bits in the heads of records, each noticed there\n", flip_count);
 }
 

@@ -243,7 +243,7 @@ static void silent_site_releases_its_tie(void **state)
         step_both_sessions();
     }
     assert_int_equal(link_input_of_site(PERSON)->state, TACT_DEVICE_OK);
-    assert_true(tie_state_at(PERSON)->must_reengage > 0.0 &&
+    assert_true(tie_state_at(PERSON)->must_release_deadman_to_reengage > 0.0 &&
                 fabs(tie_state_at(PERSON)->force) < 0.01);
     close_sessions_of_sites();
 }

@@ -166,13 +166,13 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
             s->devices[0].input.channel[r[k].in.position] = other[k];
         }
         for (int k = 0; k < 3; k++) {
-            r[k].state.offset = tact_session_tie_offset(s, &r[k]);
+            r[k].state.offset = tact_session_offset_to_keep_line_end(s, &r[k]);
         }
         for (int k = 0; k < 3; k++) {
             s->devices[0].input.channel[r[k].in.position] = now[k];
         }
         for (int k = 0; k < 3; k++) {
-            error[k] = tact_session_tie_error(s, &r[k]);
+            error[k] = tact_session_line_end_position_error(s, &r[k]);
             rate[k] = tact_session_tie_target_rate(s, &r[k]);
             moved[k] = own[k] + h * rate[k];
         }
@@ -216,7 +216,7 @@ static void correction_is_limited_by_its_length(void **state)
             const double length = tact_v3_norm(error + vector),
                          rate = fmin(limit, gain * length) / length;
             for (int k = vector; k < vector + 3; k++) {
-                worst = fmax(worst, fabs(ties[k].state.correction - rate * error[k]));
+                worst = fmax(worst, fabs(ties[k].state.line_end_correction_rate - rate * error[k]));
             }
         }
     }
@@ -258,7 +258,7 @@ static void turns_pass_half_a_turn_without_a_step(void **state)
             for (int k = 0; k < 3; k++) {
                 in->channel[turning[k].in.position] = vector[k];
                 turning[k].state.rate = axis[k];
-                turning[k].end_rotation = n ? step * axis[k] : -step * axis[k];
+                turning[k].line_end_rotation = n ? step * axis[k] : -step * axis[k];
             }
             tact_session_rotate_line_ends(s);
             for (int k = 0; k < 3; k++) {
@@ -267,7 +267,8 @@ static void turns_pass_half_a_turn_without_a_step(void **state)
             }
             double rotated[3], moved[3], rate[3], ahead[3];
             for (int k = 0; k < 3; k++) {
-                most = fmax(most, fabs(tact_session_tie_error(s, &turning[k]) - step * axis[k]));
+                most = fmax(most, fabs(tact_session_line_end_position_error(s, &turning[k]) -
+                                       step * axis[k]));
                 rate[k] = tact_session_tie_target_rate(s, &turning[k]);
                 moved[k] = turning[k].state.target + 1e-6 * rate[k];
                 ahead[k] = 1e-6 * axis[k];
@@ -288,7 +289,7 @@ static void turns_pass_half_a_turn_without_a_step(void **state)
             }
             tact_session_follow_remotes(s, 1000);
             for (int k = 0; k < 3; k++) {
-                correction[k] = turning[k].state.correction;
+                correction[k] = turning[k].state.line_end_correction_rate;
             }
             reversals += tact_v3_dot(correction, last) < 0.0;
             tact_v3_copy(last, correction);

@@ -124,9 +124,10 @@ void server_publish(struct server *s)
                                      .tick = sample->state.tick,
                                      .ticks = sample->ticks,
                                      .flags = sample->state.flags,
-                                     .patches = sample->has_map ? (int)sample->map.patches : -1};
+                                     .patches =
+                                         sample->has_pressure_map ? (int)sample->map.patches : -1};
     for (int i = 0; i < WIRE_HISTOGRAM_BINS; i++) {
-        out->bins += sample->bins[1][i];
+        out->bins += sample->latency_bins[1][i];
     }
 }
 
@@ -375,7 +376,7 @@ static void a_session_without_a_server_publishes_nothing(void **unused)
     const struct tact_session_status status = {.tick = 5};
     prepare_bench();
     stream_publish_tick(&bench.stream, NULL, &status);
-    assert_int_equal(bench.stream.gather.ticks, 0);
+    assert_int_equal(bench.stream.tick_statistics.ticks, 0);
 }
 
 /* Frames 0 to 4: nobody is there; 5 to 9: played; 10 to 13: paused, with steps of 3 ticks at 12; 14

@@ -67,7 +67,7 @@ static void threads_do_not_inherit_settings(void **state)
     assert_int_equal(thread_settings.policy, is_real_time ? SCHED_OTHER : own);
     assert_true(thread_settings.deaf);
     assert_int_equal(sigismember(&after, SIGTERM), sigismember(&before, SIGTERM));
-    assert_true(thread_settings.stack <= 2 * TACT_THREAD_STACK);
+    assert_true(thread_settings.stack <= 2 * TACT_THREAD_STACK_BYTES);
 }
 
 /* Starts a thread from one at the idle priority, which nobody but root may leave. */

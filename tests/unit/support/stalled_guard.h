@@ -58,7 +58,7 @@ static void run_controller_tick(void)
     struct tact_guard_page_header *head = loop.guard->head;
     double force = 0.0;
     const uint32_t trips = atomic_load(&head->trips);
-    if (!atomic_load(&head->ready)) {
+    if (!atomic_load(&head->is_guard_ready)) {
         return;
     }
     if (loop.armed == 0) {
@@ -103,7 +103,7 @@ static void advance_time(int64_t ns)
 static void advance_time_with_stall(int64_t ns)
 {
     int64_t more = 0;
-    if (atomic_load(&loop.guard->head->ready) && uniform(0.0, 1.0) < 0.01) {
+    if (atomic_load(&loop.guard->head->is_guard_ready) && uniform(0.0, 1.0) < 0.01) {
         more = (int64_t)uniform(0.0, 80e6);
         device.stall_count++;
         if (device.stall_count % 3 == 0) {
