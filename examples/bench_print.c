@@ -82,7 +82,7 @@ static void print_sweep_counts(const struct bench_scene *scenes, int count,
                        s->published.sweeps_dev[column], s->published.residual[column]);
             }
             if (r->unconverged_cold_ticks || r->unconverged_warm_ticks) {
-                printf("  (%d cold and %d warm ticks of %d stopped at %d sweeps)",
+                printf("  (not converged: %d cold and %d warm starts of %d ticks, after %d sweeps)",
                        r->unconverged_cold_ticks, r->unconverged_warm_ticks, s->ticks,
                        options->sweeps);
             }

@@ -179,7 +179,7 @@ static int run_bowl(const char *folder, struct smooth_bowl_row *row, struct tact
     const double processor_start_time = processor_time();
     if (!rc) {
         rc = tact_session_run(session, &report);
-        rc = rc ? tact_error_set(err, rc, "the bowl cannot be run") : 0;
+        rc = rc ? tact_error_set(err, rc, "the scene of the thrown bowl cannot be simulated") : 0;
     }
     if (!rc) {
         row->time = processor_time() - processor_start_time;

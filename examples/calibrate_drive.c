@@ -85,9 +85,10 @@ static void print_identified_axis(const struct identified_haptic_axis *found,
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
         const double stable = wall_stiffness->stiffness[i],
                      unstable_stiffness = wall_stiffness->unstable_stiffness[i];
-        const char *limit = !isnan(stable) && !isnan(unstable_stiffness) ? "stable to"
-                            : !isnan(stable)                             ? "stable to at least"
-                                                                         : "stable below";
+        const char *limit = !isnan(stable) && !isnan(unstable_stiffness)
+                                ? "stable to a stiffness of"
+                            : !isnan(stable) ? "stable at least to a stiffness of"
+                                             : "stable below a stiffness of";
         if (isnan(stable) && isnan(unstable_stiffness)) {
             tact_number_print(text, sizeof text,
                               "# wall with damping %.4g: not tested, the axis has no damping\n",

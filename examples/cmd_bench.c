@@ -282,12 +282,13 @@ int cmd_bench(int argc, char **argv)
         code = set_bench_option(&q, c, optarg);
     }
     if (!code && (optind >= argc || strcmp(argv[optind], "contact"))) {
-        code = command_usage(q.name, "what to measure is expected: contact");
+        code = command_usage(q.name, "expected what to measure: contact");
     }
     for (int i = optind + 1; !code && i < argc; i++) {
-        code = strchr(argv[i], '.')
-                   ? add_bench_scene(&q, argv[i])
-                   : command_usage(q.name, "%s: the path of a scene is expected", argv[i]);
+        code =
+            strchr(argv[i], '.')
+                ? add_bench_scene(&q, argv[i])
+                : command_usage(q.name, "%s: expected the path of a scene file (.yaml)", argv[i]);
     }
     if (!code && q.requested_figures && (q.count || (q.out && !(q.requested_figures & 1 << 3)))) {
         code = command_usage(q.name, q.count ? "--figure: it cannot be combined with scenes"

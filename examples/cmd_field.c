@@ -143,11 +143,11 @@ static void print_field_table(const struct answer *a)
     printf("volume    %.4f of the mesh's\n", q->volume / a->mesh->volume);
     printf("slope     %.3f on the surface, +- %.3f\n", q->slope, q->slope_spread);
     printf("deepest   %.4g m\n", q->deepest);
-    printf("zero set  %.2g m off the mesh rms (%.3f %% of its size), %.2g m at worst, at "
+    printf("zero set  %.2g m from the mesh rms (%.3f %% of its size), %.2g m at worst, at "
            "(%.4g, %.4g, %.4g)\n",
            q->rms, 100.0 * q->rms / a->size, q->worst, q->place[0], q->place[1], q->place[2]);
-    printf("query     %.3g us on a rigid flat, %.0f polygons, mean of six sides\n", a->query,
-           a->polygons);
+    printf("query     %.3g us for a contact with a rigid plane, %.0f polygons, mean of six sides\n",
+           a->query, a->polygons);
 }
 
 static int compute_and_print_field(const struct request *q, const char *name, const char *word,

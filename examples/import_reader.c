@@ -222,7 +222,7 @@ static int exchange_with_reader(struct reader_exchange *x, const char *program, 
         return tact_error_set(err, rc, "its reader was stopped: %s", strerror(-rc));
     }
     if (!WIFEXITED(status)) {
-        return tact_error_set(err, -EINVAL, "its reader was killed by signal %d%s",
+        return tact_error_set(err, -EINVAL, "the process that reads it was killed by signal %d%s",
                               WTERMSIG(status),
                               WTERMSIG(status) == SIGXCPU ? ": it took too long" : "");
     }

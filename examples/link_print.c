@@ -85,7 +85,7 @@ static void print_link_table(const struct link_options *options, const struct li
            convert_ns_to_ms(q->min_delay), convert_ns_to_ms(q->delay_p50),
            convert_ns_to_ms(q->delay_p99), convert_ns_to_ms(q->delay_p999),
            convert_ns_to_ms(q->delay_max));
-    printf("               (both directions are taken as equal where they are fastest)\n");
+    printf("               (if the least delays of both directions are equal)\n");
     print_call_time("sending", &m->send_call_time);
     print_call_time("receiving", &m->receive_call_time);
     print_realtime(&m->realtime);

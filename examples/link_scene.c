@@ -101,8 +101,7 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
     const int turns = link_tie_turns(scene, tie);
     printf("  %-20s ", text_shown(tie->joint));
     if (mode == LINK_WAVES) {
-        printf("waves, %g %s: adds %.*f %s in series at once, nothing once the other position is "
-               "followed\n",
+        printf("waves, %g %s: a wall is felt through a spring of %.*f %s at first, then as it is\n",
                tie->impedance, turns ? "N m s/rad" : "N s/m", turns ? 3 : 0,
                link_stiffness_felt_by_waves(tie->impedance, delay), turns ? "N m/rad" : "N/m");
         return;
@@ -173,7 +172,7 @@ void link_scene_print(const struct link_options *options, struct link_scene *s,
     printf("  repeats      %d: %s the longest gap of %llu\n", s->repeats,
            quality->longest_loss_gap <= (uint64_t)s->repeats ? "cover" : "do not cover",
            (unsigned long long)quality->longest_loss_gap);
-    printf("  delay        %.1f ms one way, with these\n", 1e3 * delay);
+    printf("  delay        %.1f ms one way, with this jitter and these repeats\n", 1e3 * delay);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         if (belongs_tie_to_link(s, &modes, &s->scene->remotes[i])) {
             print_tie(s->scene, &s->scene->remotes[i], &modes, delay);

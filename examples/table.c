@@ -41,7 +41,7 @@ static void print_contact_table(const struct tact_session_report *r)
                r->age_max, (ull)r->fallbacks, (ull)r->fallback_ticks);
     }
     if (r->unmeasured) {
-        printf(", %llu pairs, times ticks, NOT MEASURED", (ull)r->unmeasured);
+        printf(", %llu overlaps (pairs times ticks) NOT MEASURED", (ull)r->unmeasured);
     }
     printf("\n  contacts   %d at the end, at most %d\n", r->contacts, r->contacts_max);
     printf("  solver     %.1f sweeps a tick (at most %d), residual %.1e (at most %.1e)",

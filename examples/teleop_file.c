@@ -77,7 +77,7 @@ static int check_mode(const struct teleop *t, struct tact_error *err)
         return 0;
     }
     return refuse_file(t, t->impedance ? "impedance" : "tank", err,
-                       "is of \"mode: waves\", and has no effect in another one");
+                       "this key is only for \"mode: waves\"");
 }
 
 static int check_file(const struct teleop *t, struct tact_error *err)

@@ -159,7 +159,7 @@ static int set_file_name(struct scene_edit *e, int settings, const char *key, co
     char *path = name ? teleop_path(e->t->file, name, 1) : NULL;
     int rc = 0;
     if (name && !path) {
-        rc = refuse_value(e, key, err, "its folder cannot be found");
+        rc = refuse_value(e, key, err, "the folder of this file cannot be found");
     } else if (path && !is_utf8(path)) {
         rc = refuse_value(e, key, err,
                           "the name of its folder is not in UTF-8, which a scene is written in; "
@@ -228,10 +228,11 @@ static int check_ties(const struct scene_edit *e, int tie_count, int wave_tie_co
     }
     if (!wave_tie_count && (e->t->impedance || e->t->tank)) {
         teleop_locate(e->t, e->t->impedance ? "impedance" : "tank", err);
-        return tact_error_set(err, -EINVAL,
-                              "is of \"mode: waves\", which no tie of %s has; expected \"mode: "
-                              "waves\" beside it",
-                              e->site->scene);
+        return tact_error_set(
+            err, -EINVAL,
+            "this key is only for \"mode: waves\", which no tie of %s has; expected \"mode: "
+            "waves\" beside it",
+            e->site->scene);
     }
     return 0;
 }

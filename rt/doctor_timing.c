@@ -33,7 +33,8 @@ static void check_real_time_throttling(struct tact_doctor_report *report)
                               sizeof rt_runtime_text) ||
         tact_doctor_read_text("/proc/sys/kernel/sched_rt_period_us", rt_period_text,
                               sizeof rt_period_text)) {
-        tact_doctor_add(report, "rt_throttling", TACT_DOCTOR_OK, "", "the kernel has none");
+        tact_doctor_add(report, "rt_throttling", TACT_DOCTOR_OK, "",
+                        "the kernel does not limit real-time threads");
         return;
     }
     const long rt_runtime_us = strtol(rt_runtime_text, NULL, 10),
@@ -96,7 +97,7 @@ static void add_wake_latency_check(struct tact_doctor_report *report,
 
 void tact_doctor_timing(struct tact_doctor_report *report)
 {
-    static const char busy[] = "run it while no loop runs in the same process";
+    static const char busy[] = "run tact doctor while no loop runs in the same process";
     struct tact_loop_options options = tact_loop_default();
     struct tact_loop_stats *stats = malloc(sizeof *stats);
     if (!stats) {

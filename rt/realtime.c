@@ -319,7 +319,7 @@ static void set_cpu_time_fuse(const struct tact_realtime_options *options,
     sigaddset(&xcpu, SIGXCPU);
     if (self.slot < 0) {
         report_refused_setting(report, "fuse", EAGAIN, "run fewer sessions in one process",
-                               "%d threads of this process already have one",
+                               "%d threads of this process already have a run-time limit (fuse)",
                                MAX_THREADS_WITH_FUSE);
         return;
     }
@@ -479,7 +479,7 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
         set_scheduler(options, r);
     } else if (options->priority > 0) {
         report_refused_setting(r, "scheduler", EAGAIN, "run fewer sessions in one process",
-                               "no fuse is available");
+                               "no run-time limit (fuse) is left for this thread");
     }
     for (int i = 0; options->require && i < r->count; i++) {
         if (!r->item[i].granted) {

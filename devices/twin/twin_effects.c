@@ -65,7 +65,7 @@ static int check_effect_strengths(const struct tact_twin *self,
         const struct tact_device_setting *setting = tact_settings_find(config, keys[i].key);
         if (setting && !keys[i].has_named_effect) {
             return tact_settings_fault(config, setting, err,
-                                       "effects lists no effect of that kind");
+                                       "this key is for an effect that \"effects\" does not list");
         }
     }
     return 0;

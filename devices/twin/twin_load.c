@@ -120,7 +120,7 @@ static int read_output_settings(struct tact_twin *self, const struct tact_device
     while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
         if (axis == self->axes) {
             return tact_settings_fault(config, tact_settings_find(config, "forces"), err,
-                                       "more words than axes");
+                                       "expected at most one name for each axis");
         }
         if (strcmp(name, "-") != 0) {
             self->axis[axis].output = info->output_count;
@@ -246,7 +246,7 @@ static int map_hand_channels(struct tact_twin *self, const struct tact_device_co
     while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
         if (axis == self->axes) {
             return tact_settings_fault(config, tact_settings_find(config, "hand_channels"), err,
-                                       "more words than axes");
+                                       "expected at most one name for each axis");
         }
         if (strcmp(name, "-") != 0) {
             rc = find_hand_channel(self, config, "hand_channels", name, &self->axis[axis].channel,
@@ -295,7 +295,8 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
     for (int i = 1; !rc && i < self->push_row_count; i++) {
         const double *row = push_rows + (ptrdiff_t)i * self->push_column_count;
         if (!(row[0] > row[-self->push_column_count])) {
-            rc = tact_settings_fault(config, push, err, "row %d: not after the row before", i + 1);
+            rc = tact_settings_fault(config, push, err,
+                                     "row %d: its time is not after that of the row before", i + 1);
         }
     }
     rc = rc ? rc : tact_twin_read_table(config, "lost", 2, &lost, &self->loss_interval_count, err);

@@ -18,8 +18,9 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
     rc = rc ? rc : tact_settings_text(config, "sensed", &names, err);
     for (int i = 0; !rc && control == TACT_TWIN_MOTOR_FORCE && i < 3; i++) {
         if (tact_settings_find(config, of_servos[i])) {
-            rc = tact_settings_fault(config, tact_settings_find(config, of_servos[i]), err,
-                                     "is of \"control: rate\" and \"control: position\"");
+            rc = tact_settings_fault(
+                config, tact_settings_find(config, of_servos[i]), err,
+                "this key is only for \"control: rate\" and \"control: position\"");
         }
     }
     for (int i = 0; i < self->axes; i++) {
@@ -28,7 +29,7 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
     }
     if (!rc && names && control == TACT_TWIN_MOTOR_FORCE) {
         rc = tact_settings_fault(config, tact_settings_find(config, "sensed"), err,
-                                 "the force of a hand is measured with \"control: rate\" or "
+                                 "this key is only for \"control: rate\" or "
                                  "\"control: position\"");
     }
     while (!rc && names && tact_settings_word(&names, name, sizeof name)) {

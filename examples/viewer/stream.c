@@ -167,7 +167,7 @@ static void on_page_request(void *user, enum server_request what, double value)
 {
     struct stream *stream = user;
     if (what == SERVER_MARKER) {
-        tact_session_mark(stream->session, "page of the viewer");
+        tact_session_mark(stream->session, "a marker set on the page of tact view");
     } else if (what == SERVER_STOP) {
         tact_stop_request(stream->stop);
     } else {

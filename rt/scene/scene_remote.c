@@ -175,7 +175,7 @@ static int check_vector_of_ties(const struct tact_scene_check *check,
     if (first > 0 && of->joint->coupling && remote->stiffness > 0.0) {
         snprintf(path, sizeof path, "remotes[%u].stiffness", index);
         return tact_scene_report_bad_value(
-            check, path, "a base with a \"turn_coupling\" cannot have this key here");
+            check, path, "a base with a \"turn_coupling\" cannot have a stiffness in \"remotes\"");
     }
     return 0;
 }
@@ -241,8 +241,8 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
                 !strcmp(other->device, remote->device) && other->axis == remote->axis;
             if (is_same_axis || !strcmp(other->joint, remote->joint)) {
                 snprintf(path, sizeof path, "remotes[%u].%s", i, is_same_axis ? "axis" : "joint");
-                rc = tact_scene_report_bad_value(check, path, "remotes[%u] already uses this one",
-                                                 k);
+                rc = tact_scene_report_bad_value(check, path, "remotes[%u] already uses this %s", k,
+                                                 is_same_axis ? "axis" : "joint");
             }
         }
     }

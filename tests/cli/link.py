@@ -89,7 +89,7 @@ def by_scenes():
     out, err = table
     assert ends[0].returncode == 0 and "has proven its key" in out and "at 500 Hz" in out, (out, err)
     assert "0.1 s: enough" in out and "arm.top              position_force: is not stable" in out, out
-    stiffness = float(re.search(r"10 N s/m: adds (\d+) N/m", out)[1])
+    stiffness = float(re.search(r"10 N s/m: a wall is felt through a spring of (\d+) N/m", out)[1])
     assert 80 < stiffness <= 91, stiffness  # 10 / (0.1 + 5 x 0.002), and what the link takes
     with open("none.yaml", "w", encoding="ascii") as file:
         file.write("name: none\n")
@@ -158,14 +158,14 @@ def by_one_file():
                            ("mode: position_position\n", "(in the mode that folder/../both.yaml sets)"),
                            ("repeats: 3\nlink: {delay: 2}\n", "both.yaml:5:15: link.delay: "),
                            ("link: {delay: .nan}\n", "both.yaml:4"), ("key: a\n", "unknown key"),
-                           ("mode: position_force\nimpedance: 10\n", "both.yaml:5:12: impedance: is of \"mode: waves\""),
-                           ("tank: 1\nmode: position_force\n", "both.yaml:4:7: tank: is of \"mode: waves\"")):
+                           ("mode: position_force\nimpedance: 10\n", "both.yaml:5:12: impedance: this key is only for \"mode: waves\""),
+                           ("tank: 1\nmode: position_force\n", "both.yaml:4:7: tank: this key is only for \"mode: waves\"")):
         write(more)
         refused_by(2, expected, *(("--site", "local", "--moments", "host") if "delay: 2" in more else ()))
     with open("forces.yaml", "w", encoding="ascii") as file:
         file.write((SCENE % ("listen", 1, "")).replace("impedance: 10", "mode: position_force, damping: 1") + "deadman: site.held\n")
     write("impedance: 3\n", "forces.yaml")
-    refused_by(2, "both.yaml:4:12: impedance: is of \"mode: waves\", which no tie of forces.yaml has")
+    refused_by(2, "both.yaml:4:12: impedance: this key is only for \"mode: waves\", which no tie of forces.yaml has")
     write("repeats: 3\n", "forces.yaml")
     refused_by(2, "folder/../forces.yaml:10:10: deadman: is a channel of the other site", "--site", "local", "--moments", "host", "--quiet")
     with open("both.yaml", "w", encoding="ascii"):

@@ -7,7 +7,8 @@ file and line of each, with which the answers are checked. The same seed and the
 
 An identifier is a name of four letters or more that is declared: function, parameter, variable, member, type, macro.
 Each distinct name is as likely as any other. A message is a text of four words or more outside of tests/, whose texts
-are mostly scenes. A comment has four words or more.
+are mostly scenes; a text without a space (a path, a key, the names of columns) and a fragment of a script for gnuplot,
+of a page or of a message definition of ROS are none. A comment has four words or more.
 """
 import os
 import random
@@ -21,6 +22,9 @@ TOKEN = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S
 JOINED = re.compile(r"\"(?:\\.|[^\"\\\n])*\"(?:\s*(?:PRI\w+\s*)?\"(?:\\.|[^\"\\\n])*\")*")
 TYPE = (r"(?:(?:struct|enum|union)\s+\w+|void|bool|char|short|int|long|unsigned|signed|float|double|double[234]|"
         r"float[234]|size_t|ssize_t|FILE|u?int\d+_t|tact_\w+_fn)")
+NO_MESSAGE = re.compile(r"[;{}]|^\S*$|\b(?:lc|tc|fc|lw) (?:rgb|%g|\d)|\bfont '|\bnotitle\b|\busing \d|\bpolygon from$|"
+                        r"\bset (?:terminal|multiplot|encoding|object|title|label|[xy]range|[xy]label)\b|<script |"
+                        r"\bat (?:graph|screen) |\b\w+_msgs/|builtin_interfaces/|^MSG: ")
 DECLARED = (
     re.compile(rf"\b{TYPE}(?:\s+const)?[\s*]+(\w{{4,}})\s*[\[\](),;=:]"),
     re.compile(r"\b(?:struct|enum|union)\s+(\w{4,})\s*\{"),
@@ -72,7 +76,7 @@ def collect():
         if not path.startswith("tests/"):
             for match in JOINED.finditer(plain):
                 text = message_text(match.group())
-                if words(re.sub(r"%\S+", "", text)) >= 4 and not re.search(r"[;{}]", text):
+                if words(re.sub(r"%\S+", "", text)) >= 4 and not NO_MESSAGE.search(text):
                     add("Messages", text, path, source, match.start())
         plain = TOKEN.sub(blank, plain)
         for pattern in DECLARED:

@@ -395,7 +395,7 @@ def check_session(tact, source, folder, browser):
         viewer.process.communicate(timeout=30)
         assert viewer.process.returncode == 0
     info = subprocess.run([tact, "info", log, "--json"], capture_output=True, text=True, check=True)
-    assert [e["text"] for e in json.loads(info.stdout)["events"] if e["name"] == "marker"] == ["page of the viewer"], info.stdout
+    assert [e["text"] for e in json.loads(info.stdout)["events"] if e["name"] == "marker"] == ["a marker set on the page of tact view"], info.stdout
 
 
 # Hands a page texts in every place that shows one, and returns those places that do not show it as text. It lets the page

@@ -201,7 +201,7 @@ def check_live(tact, source, folder):
         assert viewer.process.returncode == 0 and "stopped before its end" in out, (out, err)
     info = subprocess.run([tact, "info", log, "--json"], capture_output=True, text=True, check=True)
     markers = [e for e in json.loads(info.stdout)["events"] if e["name"] == "marker"]
-    assert [m["text"] for m in markers] == ["page of the viewer"], markers
+    assert [m["text"] for m in markers] == ["a marker set on the page of tact view"], markers
     assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
 
 
