@@ -66,7 +66,7 @@ struct bench_scene {
     char name[64];
     int bodies, ticks;
     unsigned long triangles;
-    struct bench_published_values published;
+    struct bench_published_values published_values;
     struct bench_result result[BENCH_METHOD_COUNT];
 };
 

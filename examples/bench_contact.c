@@ -305,7 +305,7 @@ static int measure_scene_along_trajectory(struct bench *bench, struct bench_scen
         return rc;
     }
     describe_bench_scene(bench, out);
-    bench_published_values(out->name, &out->published, &settling_duration, &out->ticks);
+    bench_published_values(out->name, &out->published_values, &settling_duration, &out->ticks);
     out->ticks = bench->options->ticks > 0 ? bench->options->ticks : out->ticks;
     settling_duration = bench->options->settling_duration >= 0.0 ? bench->options->settling_duration
                                                                  : settling_duration;

@@ -86,16 +86,16 @@ static int integrate_free_body(enum push_out_method how, struct convex_curve *cu
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}};
     struct tact_body body;
     const double h = curve->period;
-    const long each = lround(CONVEX_SAMPLE_INTERVAL / h);
+    const long steps_per_sample = lround(CONVEX_SAMPLE_INTERVAL / h);
     double force, arm[3], torque[3], spin[3];
     int rc = tact_shape_tessellate(&box);
     rc = rc ? rc : make_box_body(&body);
     rc = rc ? rc : integrate_surface_pressure(&box, &body.pose, &force, arm);
     /* spring stiffness that gives the same force at the start */
     const double stiffness = rc ? 0.0 : force / START_CORNER_DEPTH;
-    for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
-        if (i % each == 0) {
-            sample_curve_point(&body, curve, (int)(i / each));
+    for (long i = 0; !rc && i <= steps_per_sample * (CONVEX_SAMPLES - 1); i++) {
+        if (i % steps_per_sample == 0) {
+            sample_curve_point(&body, curve, (int)(i / steps_per_sample));
         }
         if (how == CONVEX_PUSH_BY_EXACT_PRESSURE) {
             rc = integrate_surface_pressure(&box, &body.pose, &force, arm);
@@ -137,7 +137,7 @@ static int simulate_field_model(struct convex_curve *curve)
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
     struct tact_world *world = NULL;
     struct tact_solve_stats stats;
-    const long each = lround(CONVEX_SAMPLE_INTERVAL / curve->period);
+    const long steps_per_sample = lround(CONVEX_SAMPLE_INTERVAL / curve->period);
     options.period = curve->period;
     options.gravity[2] = 0.0;
     options.model = tact_contact_model_find("field");
@@ -147,9 +147,9 @@ static int simulate_field_model(struct convex_curve *curve)
     if (!rc) {
         tact_world_start(world, scratch);
     }
-    for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
-        if (i % each == 0) {
-            sample_curve_point(tact_world_body(world, 0), curve, (int)(i / each));
+    for (long i = 0; !rc && i <= steps_per_sample * (CONVEX_SAMPLES - 1); i++) {
+        if (i % steps_per_sample == 0) {
+            sample_curve_point(tact_world_body(world, 0), curve, (int)(i / steps_per_sample));
         }
         rc = tact_world_step(world, scratch, &stats);
     }

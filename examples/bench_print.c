@@ -4,12 +4,13 @@
 #include "bench.h"
 #include "text.h"
 
-static const enum bench_method published[2] = {BENCH_PATCH_METHOD, BENCH_POINT_CONTACT_METHOD};
+static const enum bench_method published_values[2] = {BENCH_PATCH_METHOD,
+                                                      BENCH_POINT_CONTACT_METHOD};
 
 /* Which column of the paper a method is compared with; -1: none. */
 static int paper_column_of_method(int method)
 {
-    return method == (int)published[0] ? 0 : (method == (int)published[1] ? 1 : -1);
+    return method == (int)published_values[0] ? 0 : (method == (int)published_values[1] ? 1 : -1);
 }
 
 static void print_aligned_number(double value)
@@ -43,13 +44,13 @@ static void print_part_times(const struct bench_scene *scenes, int count)
             }
             fputs(" ", stdout);
             for (int part = 0; part < BENCH_PART_COUNT; part++) {
-                print_aligned_number(column < 0 ? 0.0 : s->published.time[column][part]);
+                print_aligned_number(column < 0 ? 0.0 : s->published_values.time[column][part]);
             }
             puts("");
         }
         printf("  %d bodies, %lu triangles, %d contacts%s%s\n", s->bodies, s->triangles,
-               s->result[0].contacts, s->published.scene ? "; in the paper: " : "",
-               s->published.scene ? s->published.scene : "");
+               s->result[0].contacts, s->published_values.scene ? "; in the paper: " : "",
+               s->published_values.scene ? s->published_values.scene : "");
     }
 }
 
@@ -77,9 +78,10 @@ static void print_sweep_counts(const struct bench_scene *scenes, int count,
                                      : 0.0);
             printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most,
                    r->warm_elimination_steps.mean, r->residual.median);
-            if (column >= 0 && s->published.sweeps[column] > 0.0) {
-                printf("   %7.0f +- %-5.0f %.1e", s->published.sweeps[column],
-                       s->published.sweeps_dev[column], s->published.residual[column]);
+            if (column >= 0 && s->published_values.sweeps[column] > 0.0) {
+                printf("   %7.0f +- %-5.0f %.1e", s->published_values.sweeps[column],
+                       s->published_values.sweeps_dev[column],
+                       s->published_values.residual[column]);
             }
             if (r->unconverged_cold_ticks || r->unconverged_warm_ticks) {
                 printf("  (not converged: %d cold and %d warm starts of %d ticks, after %d sweeps)",
@@ -158,12 +160,13 @@ int bench_print_json(const struct bench_scene *scenes, int count,
         json_t *one =
             json_pack("{s:s, s:i, s:i, s:I, s:o}", "name", s->name, "bodies", s->bodies, "ticks",
                       s->ticks, "triangles", (json_int_t)s->triangles, "methods", methods);
-        if (s->published.scene) {
-            json_object_set_new(
-                one, "paper",
-                json_pack("{s:s, s:o, s:o}", "scene", s->published.scene,
-                          bench_method_names[published[0]], paper_column_json(&s->published, 0),
-                          bench_method_names[published[1]], paper_column_json(&s->published, 1)));
+        if (s->published_values.scene) {
+            json_object_set_new(one, "paper",
+                                json_pack("{s:s, s:o, s:o}", "scene", s->published_values.scene,
+                                          bench_method_names[published_values[0]],
+                                          paper_column_json(&s->published_values, 0),
+                                          bench_method_names[published_values[1]],
+                                          paper_column_json(&s->published_values, 1)));
         }
         json_array_append_new(list_of, one);
     }

@@ -6,7 +6,7 @@ static const struct {
     const char *name;
     double settling_duration;
     int ticks;
-    struct bench_published_values published;
+    struct bench_published_values published_values;
 } scenes[] = {
     {"bumpy_cube",
      -1.0,
@@ -48,7 +48,7 @@ void bench_published_values(const char *name, struct bench_published_values *out
     *ticks = 100;
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         if (!strcmp(name, scenes[i].name)) {
-            *out = scenes[i].published;
+            *out = scenes[i].published_values;
             *settling_duration = scenes[i].settling_duration;
             *ticks = scenes[i].ticks;
         }

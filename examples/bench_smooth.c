@@ -198,7 +198,7 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
 {
     static const struct {
         const char *name;
-        double published;
+        double published_seconds;
         int degree, are_triangles;
     } surfaces[SMOOTH_SURFACES] = {
         {"Loop, regular", 0.2413e-3, 0, 1},    {"Loop, degree 3", 0.1683e-3, 3, 1},
@@ -211,13 +211,13 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
     for (int i = 0; !rc && out->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
         struct smooth_surface_row *row = &out->surface[i];
         row->name = surfaces[i].name;
-        row->published = surfaces[i].published;
+        row->published_seconds = surfaces[i].published_seconds;
         rc = measure_surface(surfaces[i].degree, surfaces[i].are_triangles, &row->time, err);
     }
     for (int i = 0; !rc && out->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
         struct smooth_bowl_row *row = &out->bowl[i];
         row->period = ldexp(1e-3, i);
-        row->published = published_bowl_speeds[i];
+        row->published_seconds = published_bowl_speeds[i];
         rc = run_bowl(folder, row, err);
     }
     return rc;
@@ -231,8 +231,8 @@ void print_smooth_tables(const struct smooth_bench_results *t)
              "bicubic one is a regular face of\nCatmull and Clark's. S-patches are not read\n"
              "  surface            paper [us]   tact [us]");
         for (int i = 0; i < SMOOTH_SURFACES; i++) {
-            printf("  %-18s %10.1f %11.3f\n", t->surface[i].name, 1e6 * t->surface[i].published,
-                   1e6 * t->surface[i].time);
+            printf("  %-18s %10.1f %11.3f\n", t->surface[i].name,
+                   1e6 * t->surface[i].published_seconds, 1e6 * t->surface[i].time);
         }
     }
     if (t->wanted & 1 << 2) {
@@ -243,7 +243,7 @@ void print_smooth_tables(const struct smooth_bench_results *t)
         for (int i = 0; i < SMOOTH_STEPS; i++) {
             const struct smooth_bowl_row *r = &t->bowl[i];
             printf("  %9.0f %11.3f %11.4f %10.1f %% %9.1f %8.1f %8.1f\n", 1e3 * r->period,
-                   r->published, r->time, 1e2 * r->unconverged, 1e3 * r->position[0],
+                   r->published_seconds, r->time, 1e2 * r->unconverged, 1e3 * r->position[0],
                    1e3 * r->position[1], 1e3 * r->position[2]);
         }
     }
@@ -254,15 +254,16 @@ int smooth_tables_print_json(const struct smooth_bench_results *t)
     json_t *all = json_object(), *surfaces = json_array(), *published_bowl_speeds = json_array();
     for (int i = 0; t->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
         const struct smooth_surface_row *r = &t->surface[i];
-        json_array_append_new(surfaces, json_pack("{s:s, s:f, s:f}", "surface", r->name,
-                                                  "published_s", r->published, "time_s", r->time));
+        json_array_append_new(surfaces,
+                              json_pack("{s:s, s:f, s:f}", "surface", r->name, "published_s",
+                                        r->published_seconds, "time_s", r->time));
     }
     for (int i = 0; t->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
         const struct smooth_bowl_row *r = &t->bowl[i];
         json_array_append_new(published_bowl_speeds,
                               json_pack("{s:f, s:f, s:f, s:f, s:I, s:[f, f, f]}", "step_s",
-                                        r->period, "published_s", r->published, "time_s", r->time,
-                                        "unconverged", r->unconverged, "edges",
+                                        r->period, "published_s", r->published_seconds, "time_s",
+                                        r->time, "unconverged", r->unconverged, "edges",
                                         (json_int_t)r->edges, "position_m", r->position[0],
                                         r->position[1], r->position[2]));
     }

@@ -10,7 +10,7 @@ enum { SMOOTH_SURFACES = 6, SMOOTH_STEPS = 7 };
 struct smooth_surface_row {
     const char *name;
     /* published time of ten derivatives, to the third order, on a Pentium II of 350 MHz [s] */
-    double published;
+    double published_seconds;
     /* measured time of six derivatives, to the second order, which the contact model needs [s] */
     double time;
 };
@@ -18,7 +18,7 @@ struct smooth_surface_row {
 /* Table II: 3 s of a bowl that is thrown on a table, by the length of a step. */
 struct smooth_bowl_row {
     double period;            /* [s] */
-    double published;         /* published processor time on a Xeon of 1.8 GHz [s] */
+    double published_seconds; /* published processor time on a Xeon of 1.8 GHz [s] */
     double time;              /* processor time of tact's ticks [s] */
     double position[3];       /* displacement of the bowl at the end from where it was thrown [m] */
     double unconverged;       /* fraction of the ticks that were not solved to the tolerance */

@@ -63,7 +63,7 @@ static int make_plot(const char *command, char **paths, int count, const struct 
     }
     for (int i = 0; i < count && !code; i++) {
         sessions[i].range = *range;
-        code = plot_session_open(&sessions[i], paths[i], &err) ? command_error(&err) : 0;
+        code = plot_open_session(&sessions[i], paths[i], &err) ? command_error(&err) : 0;
         whole = whole && !code && tact_log_state(sessions[i].log)->complete;
     }
     if (!code && count == 2) {
@@ -71,7 +71,7 @@ static int make_plot(const char *command, char **paths, int count, const struct 
     }
     code = code ? code : draw_plot(command, sessions, count, out, force);
     for (int i = 0; i < 2; i++) {
-        plot_session_close(&sessions[i]);
+        plot_close_session(&sessions[i]);
     }
     free(sessions);
     return code || whole ? code : EXIT_DAMAGED_LOG;

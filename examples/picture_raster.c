@@ -234,7 +234,8 @@ struct supersampled_frame {
 };
 
 /* Draws a mark over the samples whose middles it covers. */
-static void rasterise_mark(const struct picture_overlay_mark *m, struct supersampled_frame *fine)
+static void rasterise_mark(const struct picture_overlay_mark *m,
+                           struct supersampled_frame *supersampled)
 {
     const double(*p)[2] = m->corner;
     double area =
@@ -245,9 +246,11 @@ static void rasterise_mark(const struct picture_overlay_mark *m, struct supersam
         return; /* a part of the mark is behind the camera */
     }
     clamp_span_to_frame(scale * fmin(p[0][0], fmin(p[1][0], p[2][0])),
-                        scale * fmax(p[0][0], fmax(p[1][0], p[2][0])), fine->width, &from, &to);
+                        scale * fmax(p[0][0], fmax(p[1][0], p[2][0])), supersampled->width, &from,
+                        &to);
     clamp_span_to_frame(scale * fmin(p[0][1], fmin(p[1][1], p[2][1])),
-                        scale * fmax(p[0][1], fmax(p[1][1], p[2][1])), fine->height, &top, &end);
+                        scale * fmax(p[0][1], fmax(p[1][1], p[2][1])), supersampled->height, &top,
+                        &end);
     for (int y = top; y < end; y++) {
         for (int x = from; x < to; x++) {
             double sx = (x + 0.5) / scale, sy = (y + 0.5) / scale;
@@ -256,7 +259,8 @@ static void rasterise_mark(const struct picture_overlay_mark *m, struct supersam
                 const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
                 inside = ((a[0] - sx) * (b[1] - sy) - (b[0] - sx) * (a[1] - sy)) / area >= 0.0;
             }
-            uint8_t *sample = fine->rgb + 3 * ((size_t)y * (size_t)fine->width + (size_t)x);
+            uint8_t *sample =
+                supersampled->rgb + 3 * ((size_t)y * (size_t)supersampled->width + (size_t)x);
             for (int k = 0; inside && k < 3; k++) {
                 sample[k] =
                     (uint8_t)lround((1.0 - m->opacity) * sample[k] + m->opacity * m->colour[k]);
@@ -267,11 +271,11 @@ static void rasterise_mark(const struct picture_overlay_mark *m, struct supersam
 
 /* Copies the frame at x0, y0 of an image to the samples (is_copied_to_image = 0), or their means
  * back. */
-static void copy_frame_samples(struct supersampled_frame *fine, struct picture_image *image, int x0,
-                               int y0, int is_copied_to_image)
+static void copy_frame_samples(struct supersampled_frame *supersampled, struct picture_image *image,
+                               int x0, int y0, int is_copied_to_image)
 {
-    for (int y = 0; y < fine->height / MARK_SAMPLES_PER_PIXEL_AXIS; y++) {
-        for (int x = 0; x < fine->width / MARK_SAMPLES_PER_PIXEL_AXIS; x++) {
+    for (int y = 0; y < supersampled->height / MARK_SAMPLES_PER_PIXEL_AXIS; y++) {
+        for (int x = 0; x < supersampled->width / MARK_SAMPLES_PER_PIXEL_AXIS; x++) {
             uint8_t *pixel = image->rgb + 3 * ((y0 + y) * image->width + x0 + x);
             int sum[3] = {0, 0, 0};
             for (int i = 0; i < MARK_SAMPLES_PER_PIXEL_AXIS * MARK_SAMPLES_PER_PIXEL_AXIS; i++) {
@@ -279,7 +283,8 @@ static void copy_frame_samples(struct supersampled_frame *fine, struct picture_i
                     (size_t)(MARK_SAMPLES_PER_PIXEL_AXIS * y + i / MARK_SAMPLES_PER_PIXEL_AXIS);
                 const size_t column =
                     (size_t)(MARK_SAMPLES_PER_PIXEL_AXIS * x + i % MARK_SAMPLES_PER_PIXEL_AXIS);
-                uint8_t *sample = fine->rgb + 3 * (row * (size_t)fine->width + column);
+                uint8_t *sample =
+                    supersampled->rgb + 3 * (row * (size_t)supersampled->width + column);
                 for (int k = 0; k < 3; k++) {
                     sample[k] = is_copied_to_image ? sample[k] : pixel[k];
                     sum[k] += sample[k];
@@ -348,22 +353,23 @@ static int paint_picture_marks(const struct frame_painter *q, const struct pictu
                                const struct picture_scale *scale, struct picture_image *image,
                                int x, int y)
 {
-    struct supersampled_frame fine = {.width = MARK_SAMPLES_PER_PIXEL_AXIS * options->width,
-                                      .height = MARK_SAMPLES_PER_PIXEL_AXIS * options->height};
+    struct supersampled_frame supersampled = {.width = MARK_SAMPLES_PER_PIXEL_AXIS * options->width,
+                                              .height =
+                                                  MARK_SAMPLES_PER_PIXEL_AXIS * options->height};
     size_t count = picture_make_contact_marks(q->scene, q->camera, options, scale, NULL, 0);
     struct picture_overlay_mark *marks = malloc((count + 1) * sizeof *marks);
-    fine.rgb = malloc(3 * (size_t)fine.width * (size_t)fine.height);
-    if (marks && fine.rgb) {
+    supersampled.rgb = malloc(3 * (size_t)supersampled.width * (size_t)supersampled.height);
+    if (marks && supersampled.rgb) {
         picture_make_contact_marks(q->scene, q->camera, options, scale, marks, count);
-        copy_frame_samples(&fine, image, x, y, 0);
+        copy_frame_samples(&supersampled, image, x, y, 0);
         for (size_t i = 0; i < count; i++) {
-            rasterise_mark(&marks[i], &fine);
+            rasterise_mark(&marks[i], &supersampled);
         }
-        copy_frame_samples(&fine, image, x, y, 1);
+        copy_frame_samples(&supersampled, image, x, y, 1);
     }
-    const int rc = marks && fine.rgb ? 0 : -ENOMEM;
+    const int rc = marks && supersampled.rgb ? 0 : -ENOMEM;
     free(marks);
-    free(fine.rgb);
+    free(supersampled.rgb);
     return rc;
 }
 

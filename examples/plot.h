@@ -152,8 +152,8 @@ int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
 
 /* plot_data.c: opens the log and fills everything. 0 or a negative errno with *err filled; to be
  * closed whatever comes back. range is set before. */
-int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err);
-void plot_session_close(struct plot_session *s);
+int plot_open_session(struct plot_session *s, const char *path, struct tact_error *err);
+void plot_close_session(struct plot_session *s);
 
 /* plot_clock.c: where two sessions are the ends of one link, moves the second to the clock of the
  * first. */

@@ -483,7 +483,7 @@ static int choose_tick_range(struct plot_session *s, struct tact_error *err)
     return 0;
 }
 
-int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err)
+int plot_open_session(struct plot_session *s, const char *path, struct tact_error *err)
 {
     struct tact_messages messages = {command_message, NULL};
     s->path = path;
@@ -515,7 +515,7 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
-void plot_session_close(struct plot_session *s)
+void plot_close_session(struct plot_session *s)
 {
     for (int i = 0; i < PLOT_MAX_PAIRS; i++) {
         free(s->pair[i].pressure);

@@ -192,6 +192,6 @@ void survey_free(struct survey *survey)
 
 int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns)
 {
-    const char *anchor = tact_log_fact(log, "wall_anchor_ns");
-    return anchor ? strtoll(anchor, NULL, 10) + stamp_ns : -1;
+    const char *wall_clock_anchor_text = tact_log_fact(log, "wall_anchor_ns");
+    return wall_clock_anchor_text ? strtoll(wall_clock_anchor_text, NULL, 10) + stamp_ns : -1;
 }

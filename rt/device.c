@@ -25,8 +25,8 @@ static bool is_displayable_text(const char *text, size_t room)
     return string != NULL;
 }
 
-static int report_bad_description(struct tact_error *err, const char *what, int index,
-                                  const char *why)
+static int report_bad_device_type_description(struct tact_error *err, const char *what, int index,
+                                              const char *why)
 {
     return index < 0
                ? tact_error_set(err, -EINVAL, "the device type has %s %s", what, why)
@@ -47,15 +47,16 @@ static int check_channel_names(const struct tact_device_channel *list, int count
     for (int i = 0; i < count; i++) {
         const struct tact_device_channel *c = &list[i];
         if (!is_displayable_text(c->name, sizeof c->name) || !c->name[0]) {
-            return report_bad_description(err, what, i,
-                                          "no name; expected 1 to 47 characters of text");
+            return report_bad_device_type_description(
+                err, what, i, "no name; expected 1 to 47 characters of text");
         }
         if (!is_displayable_text(c->unit, sizeof c->unit)) {
-            return report_bad_description(err, what, i,
-                                          "a unit that is not text of at most 15 characters");
+            return report_bad_device_type_description(
+                err, what, i, "a unit that is not text of at most 15 characters");
         }
         if (!isfinite(c->rest)) {
-            return report_bad_description(err, what, i, "a value at rest that is not finite");
+            return report_bad_device_type_description(err, what, i,
+                                                      "a value at rest that is not finite");
         }
         for (int k = 0; k < i; k++) {
             if (!strcmp(list[k].name, c->name)) {
@@ -84,12 +85,12 @@ static int check_wrench_channels(const struct tact_device_info *info, struct tac
     for (int i = 0; i < info->wrench_count; i++) {
         const struct tact_device_wrench *w = &info->wrench[i];
         if (!is_displayable_text(w->name, sizeof w->name) || !is_identifier(w->name)) {
-            return report_bad_description(err, what, i,
-                                          "no name of letters, digits and _, a letter first");
+            return report_bad_device_type_description(
+                err, what, i, "no name of letters, digits and _, a letter first");
         }
         if (!is_displayable_text(w->frame, sizeof w->frame)) {
-            return report_bad_description(err, what, i,
-                                          "a frame that is not text of at most 47 characters");
+            return report_bad_device_type_description(
+                err, what, i, "a frame that is not text of at most 47 characters");
         }
         if (w->channel < 0 || w->channel > info->input_count - 6) {
             return tact_error_set(err, -EINVAL,
@@ -99,7 +100,7 @@ static int check_wrench_channels(const struct tact_device_info *info, struct tac
         }
         for (int k = 0; k < i; k++) {
             if (!strcmp(info->wrench[k].name, w->name)) {
-                return report_bad_description(err, what, i, "the name of another one");
+                return report_bad_device_type_description(err, what, i, "the name of another one");
             }
         }
     }
@@ -110,24 +111,24 @@ int tact_device_check(const struct tact_device *device, struct tact_error *err)
 {
     const struct tact_device_info *info = &device->info;
     if (device->ops && tact_abi_check(&device->ops->abi, sizeof *device->ops)) {
-        return report_bad_description(err, "functions", -1,
-                                      "that were compiled for another ABI version");
+        return report_bad_device_type_description(err, "functions", -1,
+                                                  "that were compiled for another ABI version");
     }
     if (!device->ops || !device->ops->read || !device->ops->close) {
-        return report_bad_description(err,
-                                      !device->ops         ? "no functions"
-                                      : !device->ops->read ? "no read"
-                                                           : "no close",
-                                      -1, "for the device");
+        return report_bad_device_type_description(err,
+                                                  !device->ops         ? "no functions"
+                                                  : !device->ops->read ? "no read"
+                                                                       : "no close",
+                                                  -1, "for the device");
     }
     if (!is_displayable_text(info->name, sizeof info->name) ||
         !is_displayable_text(info->type, sizeof info->type)) {
-        return report_bad_description(err, "a name or a type", -1,
-                                      "that is not text of at most 47 characters");
+        return report_bad_device_type_description(err, "a name or a type", -1,
+                                                  "that is not text of at most 47 characters");
     }
     if (!is_displayable_text(info->model, sizeof info->model)) {
-        return report_bad_description(err, "a model", -1,
-                                      "that is not text of at most 255 characters");
+        return report_bad_device_type_description(err, "a model", -1,
+                                                  "that is not text of at most 255 characters");
     }
     int rc = check_channel_count("inputs", info->input_count, TACT_DEVICE_CHANNELS, err);
     rc = rc ? rc : check_channel_count("outputs", info->output_count, TACT_DEVICE_CHANNELS, err);

@@ -7,7 +7,7 @@
 #include "devices/comedi/comedi_capture_internal.h"
 #include "devices/common/settings.h"
 
-static const char *get_channel_list_setting(const struct tact_comedi_channel_address *where)
+static const char *channel_list_setting_key(const struct tact_comedi_channel_address *where)
 {
     return where->output ? "outputs" : "inputs";
 }
@@ -35,7 +35,7 @@ static int locate_channel_of_recording(const struct tact_device_config *config,
     }
     if (!found) {
         return tact_settings_fault(config,
-                                   tact_settings_find(config, get_channel_list_setting(where)), err,
+                                   tact_settings_find(config, channel_list_setting_key(where)), err,
                                    "%s was not recorded; recorded are: %s", where->word, has);
     }
     channel->subdevice = found->subdevice;
@@ -59,7 +59,7 @@ int tact_comedi_locate_channel(const struct tact_device_config *config,
                                struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct tact_device_setting *setting =
-        tact_settings_find(config, get_channel_list_setting(where));
+        tact_settings_find(config, channel_list_setting_key(where));
     if (known->playback && where->output) { /* not written anywhere */
         channel->subdevice = where->subdevice < 0 ? 0 : (unsigned int)where->subdevice;
         channel->channel = where->number;

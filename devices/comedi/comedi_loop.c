@@ -179,15 +179,15 @@ static void set_device_state(struct tact_comedi *self, int rc,
                              const struct tact_comedi_inhibit_reasons *held, int64_t now_ns,
                              struct tact_device_input *in)
 {
-    const bool all_inputs_usable =
+    const bool are_all_inputs_usable =
         examine_board_inputs(self, rc, now_ns) && !held->has_output_write_failed;
     if (held->was_rearmed) {
         self->output_gate = 0.0;
         self->ticks_without_fault = self->recovery_tick_count;
     }
     self->ticks_without_fault =
-        all_inputs_usable ? self->ticks_without_fault + (self->ticks_without_fault < UINT32_MAX)
-                          : 0;
+        are_all_inputs_usable ? self->ticks_without_fault + (self->ticks_without_fault < UINT32_MAX)
+                              : 0;
     if (self->ticks_without_fault < self->recovery_tick_count) {
         self->output_gate = 0.0;
     } else if (self->output_gate < 1.0) {

@@ -8,8 +8,8 @@
 #include "devices/common/settings.h"
 
 /* Event code with an index among all axes, relative axes and buttons, axes first. */
-static bool find_candidate_code(const struct libevdev *dev, int index, unsigned int *type,
-                                unsigned int *code)
+static bool nth_code_of_device(const struct libevdev *dev, int index, unsigned int *type,
+                               unsigned int *code)
 {
     *type = index < ABS_CNT ? EV_ABS : index < ABS_CNT + REL_CNT ? EV_REL : EV_KEY;
     *code = (unsigned int)(*type == EV_ABS   ? index
@@ -97,7 +97,7 @@ static int choose_named_channels(const struct tact_device_config *config,
     unsigned int code;
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
-        while (i < CANDIDATES && !(find_candidate_code(dev, i, &type, &code) &&
+        while (i < CANDIDATES && !(nth_code_of_device(dev, i, &type, &code) &&
                                    does_word_name_code(word, type, code))) {
             i++;
         }
@@ -128,7 +128,7 @@ static void choose_default_channels(const struct tact_device_config *config,
         unsigned int type;
         unsigned int code;
         char name[TACT_DEVICE_NAME];
-        if (!find_candidate_code(dev, i, &type, &code) || !is_default_channel_code(type, code)) {
+        if (!nth_code_of_device(dev, i, &type, &code) || !is_default_channel_code(type, code)) {
             continue;
         }
         tact_evdev_code_name(type, code, name, sizeof name);
@@ -154,11 +154,11 @@ static bool is_one_sided_by_default(const struct libevdev *dev, unsigned int cod
     static const unsigned int one_sided_axis_codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
                                                         ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
     const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
-    bool is_candidate_axis = code >= ABS_HAT0X && code <= ABS_HAT3Y;
+    bool may_be_one_sided_axis = code >= ABS_HAT0X && code <= ABS_HAT3Y;
     for (size_t i = 0; i < sizeof one_sided_axis_codes / sizeof *one_sided_axis_codes; i++) {
-        is_candidate_axis = is_candidate_axis || one_sided_axis_codes[i] == code;
+        may_be_one_sided_axis = may_be_one_sided_axis || one_sided_axis_codes[i] == code;
     }
-    if (!is_candidate_axis || info->minimum < 0 || info->maximum <= info->minimum) {
+    if (!may_be_one_sided_axis || info->minimum < 0 || info->maximum <= info->minimum) {
         return false;
     }
     double share = ((double)info->value - info->minimum) / ((double)info->maximum - info->minimum);
@@ -240,7 +240,7 @@ static bool has_axis_named(const struct libevdev *dev, const char *word)
     unsigned int type;
     unsigned int code;
     for (int i = 0; i < ABS_CNT + REL_CNT; i++) {
-        if (find_candidate_code(dev, i, &type, &code) && does_word_name_code(word, type, code)) {
+        if (nth_code_of_device(dev, i, &type, &code) && does_word_name_code(word, type, code)) {
             return true;
         }
     }

@@ -42,7 +42,7 @@ static int play_effect_slot(struct tact_force *force, int slot, bool on, int64_t
     int rc = write_force_events(force, &event, 1);
     if (rc == 0) {
         force->slot[slot].is_playing = on;
-        force->slot[slot].played_ns = now_ns;
+        force->slot[slot].last_played_ns = now_ns;
     }
     return rc;
 }
@@ -66,7 +66,7 @@ int tact_force_open(struct tact_force *force, const char *path,
         int type = plan->type[i];
         rc = type && !tact_force_supports_effect(bits, type) ? -ENXIO : 0;
     }
-    if (!rc && plan->has_autocenter) {
+    if (!rc && plan->supports_autocenter) {
         struct input_event event = make_playback_event(FF_AUTOCENTER, 0);
         rc = write_force_events(force, &event, 1);
     }
@@ -96,7 +96,7 @@ int tact_force_mute(struct tact_force *force)
 {
     struct input_event events[TACT_FORCE_SLOTS + 1];
     int count = 0;
-    if (force->plan.has_gain) {
+    if (force->plan.supports_gain) {
         events[count++] = make_playback_event(FF_GAIN, 0);
     }
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
@@ -112,7 +112,8 @@ int tact_force_mute(struct tact_force *force)
 int tact_force_unmute(struct tact_force *force)
 {
     struct input_event event = make_playback_event(FF_GAIN, force->plan.gain);
-    int rc = force->is_muted && force->plan.has_gain ? write_force_events(force, &event, 1) : 0;
+    int rc =
+        force->is_muted && force->plan.supports_gain ? write_force_events(force, &event, 1) : 0;
     force->is_muted = force->is_muted && rc;
     return rc;
 }
@@ -160,7 +161,8 @@ static int update_slot_effect(struct tact_force *force, int i, const struct ff_e
         force->slot[i].next_upload_time_ns = now_ns + period_ns;
         rc = upload_effect(force, i, effect);
     }
-    if (!rc && (!force->slot[i].is_playing || now_ns - force->slot[i].played_ns >= REFRESH_NS)) {
+    if (!rc &&
+        (!force->slot[i].is_playing || now_ns - force->slot[i].last_played_ns >= REFRESH_NS)) {
         rc = play_effect_slot(force, i, true, now_ns);
     }
     force->slot[i].stamp_ns = rc ? force->slot[i].stamp_ns : stamp_ns;

@@ -44,8 +44,8 @@ struct tact_force_rendering_plan {
     uint16_t waveform;                 /* waveform of TACT_FORCE_PERIODIC_SLOT */
     uint16_t wave_period_ms;           /* its period */
     uint16_t gain;                     /* gain of the device, 0 .. 0xffff */
-    uint8_t has_gain;
-    uint8_t has_autocenter;
+    uint8_t supports_gain;
+    uint8_t supports_autocenter;
 };
 
 /** Name of a force output in the settings: "force_x", ... */
@@ -80,7 +80,7 @@ struct tact_force {
         struct ff_effect sent;
         bool is_uploaded;
         bool is_playing;
-        int64_t played_ns;
+        int64_t last_played_ns;
         int64_t next_upload_time_ns; /* earliest time of the next upload */
         int64_t stamp_ns;            /* stamp of the levels on the device */
     } slot[TACT_FORCE_SLOTS];

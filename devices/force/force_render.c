@@ -55,7 +55,7 @@ static const struct effect_rendering effect_renderings[TACT_FORCE_CHANNELS][7] =
 };
 
 /* Index of the force output whose renderings a force output shares. */
-static int index_of_shared_renderings(int channel)
+static int output_with_same_renderings(int channel)
 {
     return channel == TACT_FORCE_ALONG_Y         ? TACT_FORCE_ALONG_X
            : channel == TACT_FORCE_SPRING_CENTER ? TACT_FORCE_SPRING
@@ -82,11 +82,11 @@ int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
     memset(plan->type, 0, sizeof plan->type);
     plan->wanted = wanted;
     plan->waveform = waveform_of_effect_bits(bits);
-    plan->has_gain = tact_force_supports_effect(bits, FF_GAIN);
-    plan->has_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
+    plan->supports_gain = tact_force_supports_effect(bits, FF_GAIN);
+    plan->supports_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         const struct effect_rendering *effect_rendering =
-            effect_renderings[index_of_shared_renderings(i)];
+            effect_renderings[output_with_same_renderings(i)];
         if (!(wanted >> i & 1U)) {
             continue;
         }
@@ -199,13 +199,13 @@ static void render_effect_of_slot(const struct tact_force_rendering_plan *plan, 
 void tact_force_render_effects(const struct tact_force_rendering_plan *plan, const double *level,
                                struct ff_effect *effect, bool *is_effect_silent)
 {
-    double clamped_level[TACT_FORCE_CHANNELS];
+    double clamped_levels[TACT_FORCE_CHANNELS];
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         bool is_condition_coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_SPRING_CENTER;
         double value = i >= TACT_FORCE_VIBRATION ? fabs(level[i]) : level[i];
-        clamped_level[i] = plan->wanted >> i & 1U
-                               ? clamp_force_level(value, is_condition_coefficient ? 0.0 : -1.0)
-                               : 0.0;
+        clamped_levels[i] = plan->wanted >> i & 1U
+                                ? clamp_force_level(value, is_condition_coefficient ? 0.0 : -1.0)
+                                : 0.0;
     }
     memset(effect, 0, TACT_FORCE_SLOTS * sizeof *effect);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
@@ -214,7 +214,7 @@ void tact_force_render_effects(const struct tact_force_rendering_plan *plan, con
             effect[i].type = plan->type[i];
             effect[i].direction = 0x4000; /* left */
             effect[i].replay.length = LENGTH_MS;
-            render_effect_of_slot(plan, i, clamped_level, &effect[i], &is_effect_silent[i]);
+            render_effect_of_slot(plan, i, clamped_levels, &effect[i], &is_effect_silent[i]);
         }
     }
 }

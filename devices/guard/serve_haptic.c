@@ -27,7 +27,8 @@ struct haptic_server {
     double wrench[TACT_HAPTIC_WRENCH_NUMBERS];
     struct tact_guard_gap gap;
     int64_t pose_stamp_ns; /* stamp of the pose for which the wrench was computed */
-    int64_t cycle_ns;      /* duration of the last cycle, at most a quarter of the timeout */
+    int64_t
+        last_cycle_duration_ns; /* duration of the last cycle, at most a quarter of the timeout */
     int64_t next_retry_ns;
 };
 
@@ -99,7 +100,7 @@ static const double *choose_wrench_to_send(struct haptic_server *s)
         copy_newest_wrench(s, now);
     }
     /* the newest heartbeat may be old too, if this process was delayed */
-    if (tact_guard_is_heartbeat_overdue(&s->heartbeat, now + s->cycle_ns)) {
+    if (tact_guard_is_heartbeat_overdue(&s->heartbeat, now + s->last_cycle_duration_ns)) {
         tact_guard_trip(&s->heartbeat);
     }
     /* the duration of two usual cycles is no gap, else a device whose calls always take long would
@@ -212,7 +213,7 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
             memset(s.gap.sent, 0, sizeof s.gap.sent);
         }
         const int64_t done = tact_guard_clock_ns();
-        s.cycle_ns =
+        s.last_cycle_duration_ns =
             done - now < page->head.timeout_ns / 4 ? done - now : page->head.timeout_ns / 4;
         sleep_until(done - now < CYCLE_NS - MIN_PAUSE_NS ? now + CYCLE_NS : done + MIN_PAUSE_NS);
     }

@@ -14,8 +14,8 @@ enum { POLL_NS = 20000000 };
 
 static const struct tact_device_ops network_ops;
 
-static int read_blackout(const struct tact_device_config *config, double blackout_interval[2],
-                         struct tact_error *err)
+static int read_blackout_interval(const struct tact_device_config *config,
+                                  double blackout_interval[2], struct tact_error *err)
 {
     const double *numbers = NULL;
     double single;
@@ -55,7 +55,7 @@ static int create_simulated_link(const struct tact_device_config *config,
     rc = rc ? rc
             : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reordered_fraction,
                                       err);
-    rc = rc ? rc : read_blackout(config, o.blackout, err);
+    rc = rc ? rc : read_blackout_interval(config, o.blackout, err);
     if (rc || !has_link_setting) {
         return rc;
     }

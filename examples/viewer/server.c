@@ -343,19 +343,19 @@ static struct slot *get_next_publish_slot(struct server *s)
     return tact_triple_write_begin(s->slots);
 }
 
-WIRE_TICK_CODE struct wire_sample *server_sample_to_fill(struct server *s)
+WIRE_CODE_RUN_EVERY_TICK struct wire_sample *server_sample_to_fill(struct server *s)
 {
     return &get_next_publish_slot(s)->sample;
 }
 
-WIRE_TICK_CODE void server_publish(struct server *s)
+WIRE_CODE_RUN_EVERY_TICK void server_publish(struct server *s)
 {
     tact_triple_publish(s->slots);
     get_next_publish_slot(s)->record_bytes = 0;
 }
 
-WIRE_TICK_CODE struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick,
-                                                                  int sample)
+WIRE_CODE_RUN_EVERY_TICK struct tact_record *
+server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
 {
     unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
     if (every && tick % every == 0) {
@@ -370,7 +370,8 @@ WIRE_TICK_CODE struct tact_record *server_record_buffer_if_wanted(struct server 
                : NULL;
 }
 
-WIRE_TICK_CODE void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
+WIRE_CODE_RUN_EVERY_TICK void server_push_record(struct server *s, struct tact_record *record,
+                                                 size_t bytes)
 {
     if (record == record_queue_next_slot(&s->queue)) {
         s->last_queued_tick = record->tick;
@@ -382,17 +383,17 @@ WIRE_TICK_CODE void server_push_record(struct server *s, struct tact_record *rec
     }
 }
 
-WIRE_TICK_CODE int server_wants_every_tick(const struct server *s)
+WIRE_CODE_RUN_EVERY_TICK int server_wants_every_tick(const struct server *s)
 {
     return atomic_load_explicit(&s->wants_ticks, memory_order_relaxed) > 0;
 }
 
-WIRE_TICK_CODE void server_fetch_sample_buffer(struct server *s)
+WIRE_CODE_RUN_EVERY_TICK void server_fetch_sample_buffer(struct server *s)
 {
     wire_fetch_sample_buffer(&get_next_publish_slot(s)->sample);
 }
 
-WIRE_TICK_CODE void server_fetch_record_buffer(struct server *s)
+WIRE_CODE_RUN_EVERY_TICK void server_fetch_record_buffer(struct server *s)
 {
     if (atomic_load_explicit(&s->wants_frames, memory_order_relaxed)) {
         wire_write_to_cache_lines(server_slot_record(s, get_next_publish_slot(s)),

@@ -27,7 +27,7 @@ static void publish_record(struct stream *stream, int sample)
 /* Whether the record of a sample is that of its own tick. In real time it is that of the tick
  * halfway between two samples: code and data of both have left the caches since they were last
  * used, and no tick has to fetch both. */
-static int must_make_own_record(const struct stream *stream)
+static int must_fetch_separate_record(const struct stream *stream)
 {
     return stream->is_paced_by_pages || stream->every < 2;
 }
@@ -94,15 +94,16 @@ static int is_tick_quick(struct stream *stream, int64_t wake_ns)
 static void publish_in_quick_ticks(struct stream *stream, int64_t wake_ns)
 {
     const uint32_t ticks = stream->tick_statistics.ticks, every = stream->every;
-    const int is_sample_due = ticks >= every;
-    const int is_record_due = !stream->is_record_published && ticks >= every / 2;
-    const int is_quick = (is_sample_due || is_record_due) && is_tick_quick(stream, wake_ns);
-    const int record = is_record_due && (is_quick || ticks + 1 >= every);
+    const int is_sample_due_to_publish = ticks >= every;
+    const int is_record_due_to_publish = !stream->is_record_published && ticks >= every / 2;
+    const int is_quick =
+        (is_sample_due_to_publish || is_record_due_to_publish) && is_tick_quick(stream, wake_ns);
+    const int record = is_record_due_to_publish && (is_quick || ticks + 1 >= every);
     publish_record(stream, record);
     stream->is_record_published |= record;
     /* A pressure was computed for this tick, and is not computed for the next ones as well. */
     const int shows_pressure = stream->has_pressure_map && stream->map->patches;
-    if (is_sample_due && (is_quick || shows_pressure || ticks >= every + every / 4)) {
+    if (is_sample_due_to_publish && (is_quick || shows_pressure || ticks >= every + every / 4)) {
         publish_tick_to_pages(stream);
         stream->is_record_published = 0;
     }
@@ -122,8 +123,8 @@ static void fetch_buffer_for_next_tick(struct stream *stream)
     stream->next_due_tick_count = due > next ? due : next;
 }
 
-static WIRE_TICK_CODE void publish_what_is_due(struct stream *stream,
-                                               const struct tact_session_status *status)
+static WIRE_CODE_RUN_EVERY_TICK void
+publish_due_samples_and_records(struct stream *stream, const struct tact_session_status *status)
 {
     store_state_of_tick(stream, status);
     stream->has_pressure_map = status->tick == stream->pressure_request_tick;
@@ -132,10 +133,10 @@ static WIRE_TICK_CODE void publish_what_is_due(struct stream *stream,
         stream->fault = status->fault;
         server_send_fault_text(stream->server, stream->fault.text);
     }
-    if (must_make_own_record(stream)) {
-        const int is_sample_due = stream->tick_statistics.ticks >= stream->every;
-        publish_record(stream, is_sample_due);
-        if (is_sample_due) {
+    if (must_fetch_separate_record(stream)) {
+        const int is_sample_due_to_publish = stream->tick_statistics.ticks >= stream->every;
+        publish_record(stream, is_sample_due_to_publish);
+        if (is_sample_due_to_publish) {
             publish_tick_to_pages(stream);
         }
         request_pressure_map(stream);
@@ -146,8 +147,8 @@ static WIRE_TICK_CODE void publish_what_is_due(struct stream *stream,
     }
 }
 
-WIRE_TICK_CODE void stream_publish_tick(void *user, struct tact_session *session,
-                                        const struct tact_session_status *status)
+WIRE_CODE_RUN_EVERY_TICK void stream_publish_tick(void *user, struct tact_session *session,
+                                                  const struct tact_session_status *status)
 {
     struct stream *stream = user;
     (void)session;
@@ -158,7 +159,7 @@ WIRE_TICK_CODE void stream_publish_tick(void *user, struct tact_session *session
                          (double)status->wake_ns, (double)status->compute_ns);
     if (stream->tick_statistics.ticks >= stream->next_due_tick_count ||
         server_wants_every_tick(stream->server) || (status->faults && !stream->has_fault)) {
-        publish_what_is_due(stream, status);
+        publish_due_samples_and_records(stream, status);
     }
 }
 

@@ -31,7 +31,7 @@
 /* Of a function that ticks run for the viewer: the linker puts these side by side. A tick begins
  * with cold caches, and then each line and page of code that it needs costs as much as 100
  * instructions. */
-#define WIRE_TICK_CODE __attribute__((hot))
+#define WIRE_CODE_RUN_EVERY_TICK __attribute__((hot))
 
 enum { WIRE_MESH = 1, WIRE_FRAME = 2 };
 enum { WIRE_PAUSED = 1, WIRE_ENDED = 2, WIRE_DEADMAN = 4 };

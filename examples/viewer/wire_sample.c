@@ -56,7 +56,7 @@ static inline int find_bin_of_time(double ns)
 
 /* Key of a contact, by which contacts are in order: its pair, and the number of its piece from 1,
  * or 0 where the patch is not split. */
-static int contact_key(int pair, int piece)
+static int contact_or_piece_key(int pair, int piece)
 {
     return pair * (TACT_PIECES + 1) + piece;
 }
@@ -71,10 +71,10 @@ static inline void visit_touching_contacts(struct tact_world *world, void *user,
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(world, near[i]);
         for (int k = 0; c->touching && k < c->split; k++) {
-            visit(user, contact_key(near[i], k + 1), tact_world_piece(world, near[i], k));
+            visit(user, contact_or_piece_key(near[i], k + 1), tact_world_piece(world, near[i], k));
         }
         if (c->touching && !c->split) {
-            visit(user, contact_key(near[i], 0), c);
+            visit(user, contact_or_piece_key(near[i], 0), c);
         }
     }
 }
@@ -120,8 +120,9 @@ static inline void merge_contact_force(void *user, int key, const struct tact_co
     f->most = tact_max(force, f->most);
 }
 
-WIRE_TICK_CODE void wire_accumulate_tick(struct wire_tick_statistics *g, struct tact_world *world,
-                                         double period, double wake_ns, double compute_ns)
+WIRE_CODE_RUN_EVERY_TICK void wire_accumulate_tick(struct wire_tick_statistics *g,
+                                                   struct tact_world *world, double period,
+                                                   double wake_ns, double compute_ns)
 {
     struct merged_contact_visit merged_contact_visit = {.gather = g, .period = period};
     if (!g->ticks) { /* the first tick of a frame: what was gathered is that of the last one */
@@ -143,7 +144,7 @@ WIRE_TICK_CODE void wire_accumulate_tick(struct wire_tick_statistics *g, struct 
 }
 
 /* State while a sample is filled. */
-struct sample_filler {
+struct sample_filling_state {
     struct wire_sample *sample;
     const struct wire_tick_statistics *gather;
     unsigned char *at; /* in its rest */
@@ -198,7 +199,7 @@ const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touc
 
 static inline void add_contact(void *user, int key, const struct tact_contact *c)
 {
-    struct sample_filler *f = user;
+    struct sample_filling_state *f = user;
     const struct wire_tick_statistics *g = f->gather;
     while (f->next < g->count && g->force[f->next].contact < key) {
         f->next++;
@@ -215,14 +216,14 @@ static inline void add_contact(void *user, int key, const struct tact_contact *c
     f->sample->contacts++;
 }
 
-static void add_body_poses(struct sample_filler *f, const struct tact_world *world)
+static void add_body_poses(struct sample_filling_state *f, const struct tact_world *world)
 {
     const size_t bytes = sizeof(struct tact_pose) * (size_t)f->sample->shapes;
     memcpy(f->at, tact_world_shape_poses(world), bytes);
     f->at += bytes;
 }
 
-static void add_joint_positions(struct sample_filler *f, struct tact_world *world)
+static void add_joint_positions(struct sample_filling_state *f, struct tact_world *world)
 {
     for (int i = 0; i < tact_world_hand_count(world); i++) {
         struct tact_hand *hand = tact_world_hand(world, i);
@@ -236,7 +237,7 @@ static void add_joint_positions(struct sample_filler *f, struct tact_world *worl
     }
 }
 
-static void add_device_states(struct sample_filler *f, const struct wire_state *state)
+static void add_device_states(struct sample_filling_state *f, const struct wire_state *state)
 {
     memset(f->at, 0, wire_round_up_to_eight_bytes(4 * (size_t)state->devices));
     for (int i = 0; i < state->devices; i++) {
@@ -246,13 +247,12 @@ static void add_device_states(struct sample_filler *f, const struct wire_state *
     f->at += wire_round_up_to_eight_bytes(4 * (size_t)state->devices);
 }
 
-WIRE_TICK_CODE void wire_accumulate_and_sample_tick(struct wire_tick_statistics *g,
-                                                    struct tact_world *world, double period,
-                                                    const struct wire_state *state,
-                                                    const struct tact_pressure *map,
-                                                    struct wire_sample *out)
+WIRE_CODE_RUN_EVERY_TICK void
+wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact_world *world,
+                                double period, const struct wire_state *state,
+                                const struct tact_pressure *map, struct wire_sample *out)
 {
-    struct sample_filler f = {.sample = out, .gather = g, .at = out->rest};
+    struct sample_filling_state f = {.sample = out, .gather = g, .at = out->rest};
     out->number = ++g->number;
     out->ticks = g->ticks;
     out->wake = g->wake;
@@ -276,7 +276,7 @@ WIRE_TICK_CODE void wire_accumulate_and_sample_tick(struct wire_tick_statistics 
     g->ticks = 0;
 }
 
-WIRE_TICK_CODE void wire_write_to_cache_lines(void *first, size_t bytes)
+WIRE_CODE_RUN_EVERY_TICK void wire_write_to_cache_lines(void *first, size_t bytes)
 {
     volatile unsigned char *at = first;
     for (size_t i = 0; i < bytes; i += WIRE_CACHE_LINE_BYTES) {
@@ -284,7 +284,7 @@ WIRE_TICK_CODE void wire_write_to_cache_lines(void *first, size_t bytes)
     }
 }
 
-WIRE_TICK_CODE void wire_fetch_sample_buffer(struct wire_sample *sample)
+WIRE_CODE_RUN_EVERY_TICK void wire_fetch_sample_buffer(struct wire_sample *sample)
 {
     const size_t rest = sample->trailer_bytes;
     wire_write_to_cache_lines(sample, offsetof(struct wire_sample, map));

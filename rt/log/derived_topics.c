@@ -27,7 +27,7 @@ static bool is_joint_inside_record(const struct tact_recorder_link *link, uint32
            is_range_inside_record(link->position, link->slides == TACT_RECORDER_BASE ? 6 : 1, size);
 }
 
-static bool is_offset_inside_or_none(uint32_t offset, uint32_t size)
+static bool is_offset_inside_or_absent(uint32_t offset, uint32_t size)
 {
     return offset == TACT_RECORDER_NONE || offset < size;
 }
@@ -51,9 +51,9 @@ static bool is_valid_topic_part(const char *name)
 
 static bool is_joint_record_valid(const struct tact_recorder_joint *joint, uint32_t size)
 {
-    return is_offset_inside_or_none(joint->position, size) &&
-           is_offset_inside_or_none(joint->velocity, size) &&
-           is_offset_inside_or_none(joint->effort, size);
+    return is_offset_inside_or_absent(joint->position, size) &&
+           is_offset_inside_or_absent(joint->velocity, size) &&
+           is_offset_inside_or_absent(joint->effort, size);
 }
 
 static bool is_contact_record_valid(const struct tact_recorder_contact *contact, uint32_t size)
@@ -93,7 +93,7 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
 }
 
 /* Size of the record, or of the list element, to which a contact's offsets refer [doubles]. */
-static uint32_t doubles_per_contact(uint32_t size, uint32_t stride)
+static uint32_t doubles_at_contact_offsets(uint32_t size, uint32_t stride)
 {
     return stride ? stride - TACT_ELEMENT_HEAD : size;
 }
@@ -112,7 +112,7 @@ static int check_shape_owners(const struct tact_recorder_content *content, struc
 static int check_wrenches(const struct tact_recorder_content *content, struct tact_error *err)
 {
     uint32_t size = content->layout->size;
-    uint32_t element_size = doubles_per_contact(size, tact_layout_stride(content->layout));
+    uint32_t element_size = doubles_at_contact_offsets(size, tact_layout_stride(content->layout));
 
     if (content->contact_count > TACT_RECORDER_WRENCHES ||
         content->sensor_count > TACT_RECORDER_WRENCHES) {
@@ -383,7 +383,8 @@ int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32
         in->bad = in->bad || !is_joint_record_valid(joint, size);
     }
     read_body_and_link_frames(s, size, counts[1], counts[2], in);
-    read_wrench_sensors(s, size, doubles_per_contact(size, stride), counts[3], counts[4], in);
+    read_wrench_sensors(s, size, doubles_at_contact_offsets(size, stride), counts[3], counts[4],
+                        in);
     while (!in->bad && s->owner_count < counts[5]) {
         s->owners[s->owner_count++] = read_name_text(in);
     }

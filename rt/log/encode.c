@@ -136,12 +136,12 @@ static int add_derived_topics(struct tact_encoder *encoder)
 {
     const struct tact_derived_topics *s = &encoder->derived_topics;
     bool joints = s->joint_count > 0, frames = s->body_count + s->link_count + s->contact_count > 0;
-    bool has_contact_arrows = s->contact_count > 0, scene = encoder->scene.size > 0;
+    bool are_contact_arrows_encoded = s->contact_count > 0, scene = encoder->scene.size > 0;
     int joint = add_message_schema(encoder, joints, TACT_SCHEMA_JOINTS, tact_schema_joints);
     int tf = add_message_schema(encoder, frames, TACT_SCHEMA_TF, tact_schema_tf);
     int wrench = add_message_schema(encoder, s->contact_count + s->sensor_count > 0,
                                     TACT_SCHEMA_WRENCH, tact_schema_wrench);
-    int marker_schema_id = add_message_schema(encoder, has_contact_arrows || scene,
+    int marker_schema_id = add_message_schema(encoder, are_contact_arrows_encoded || scene,
                                               TACT_SCHEMA_MARKERS, tact_schema_markers);
 
     int rc = add_topic_channel(encoder, TACT_CHANNEL_JOINTS, joints, joint, "/joint_states");
@@ -149,8 +149,8 @@ static int add_derived_topics(struct tact_encoder *encoder)
     rc = rc ? rc : add_wrench_topics(encoder, TACT_CHANNEL_CONTACTS, wrench);
     rc = rc ? rc : add_wrench_topics(encoder, TACT_CHANNEL_SENSORS, wrench);
     rc = rc ? rc
-            : add_topic_channel(encoder, TACT_CHANNEL_ARROWS, has_contact_arrows, marker_schema_id,
-                                "/contacts/markers");
+            : add_topic_channel(encoder, TACT_CHANNEL_ARROWS, are_contact_arrows_encoded,
+                                marker_schema_id, "/contacts/markers");
     return rc ? rc
               : add_topic_channel(encoder, TACT_CHANNEL_SCENE, scene, marker_schema_id, "/scene");
 }
@@ -327,8 +327,8 @@ static uint32_t checked_double_to_uint32(double value)
 }
 
 /* Encodes a list element; its name is "ruler/finger", or "ruler/finger#2" for the second pair. */
-static void encode_contact_list_element(struct tact_cdr *cdr, const struct tact_encoder *encoder,
-                                        const double *element)
+static void encode_contact_of_list(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                                   const double *element)
 {
     char name[512];
     uint32_t same = checked_double_to_uint32(element[2]);
@@ -368,7 +368,7 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
         uint32_t count = checked_double_to_uint32(element[-1]);
         tact_cdr_u32(&cdr, count);
         for (uint32_t i = 0; i < count; i++, element += encoder->stride) {
-            encode_contact_list_element(&cdr, encoder, element);
+            encode_contact_of_list(&cdr, encoder, element);
         }
     }
     encoder->message_sink.end(encoder->message_sink.self);

@@ -61,7 +61,7 @@ struct tact_log {
     struct tact_log_gap {
         bool ticks, events; /* the next sequence number may be higher: ticks or events were in
                                damaged chunks */
-        uint32_t lost_ticks, lost_events; /* numbers lost so far, from sequence numbers */
+        uint32_t lost_tick_count, lost_events; /* numbers lost so far, from sequence numbers */
     } gap;
     uint64_t data_end_offset; /* offset of the end of the data; 0: not found, or changed */
     int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
@@ -86,11 +86,12 @@ struct tact_log {
 
     struct tact_log_chunk *chunks;
     size_t chunk_count;
-    size_t cached_chunk_bytes; /* bytes of cached chunks */
-    struct tact_bytes chunk;   /* decompressed */
-    struct tact_cursor cursor; /* unread part of `chunk` */
-    size_t next_chunk_index;   /* index of the chunk that is loaded when `cursor` is at its end */
-    uint64_t position;         /* index of the next record to be read */
+    size_t cached_chunk_bytes;            /* bytes of cached chunks */
+    struct tact_bytes chunk;              /* decompressed */
+    struct tact_cursor unread_chunk_part; /* unread part of `chunk` */
+    size_t next_chunk_index; /* index of the chunk that is loaded when `unread_chunk_part` is at its
+                                end */
+    uint64_t position;       /* index of the next record to be read */
 
     struct tact_log *next_log_part; /* next file of the session, or NULL */
     uint64_t ticks_in_this_file;    /* number of records in this file; state counts all files */

@@ -238,7 +238,8 @@ static int load_log_chunk(struct tact_log *log, size_t index)
         }
         decompressed_chunk = &log->chunk;
     }
-    log->cursor = (struct tact_cursor){decompressed_chunk->data, decompressed_chunk->size, false};
+    log->unread_chunk_part =
+        (struct tact_cursor){decompressed_chunk->data, decompressed_chunk->size, false};
     log->next_chunk_index = index + 1;
     return 0;
 }
@@ -249,7 +250,7 @@ static int read_next_message_of_chunk(struct tact_log *log, struct tact_mcap_mes
     struct tact_mcap_record record;
     int rc;
 
-    while ((rc = tact_mcap_chunk_next(&log->cursor, &record)) == 0) {
+    while ((rc = tact_mcap_chunk_next(&log->unread_chunk_part, &record)) == 0) {
         if (record.opcode != TACT_MCAP_MESSAGE) {
             continue;
         }
@@ -302,7 +303,7 @@ int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
         return -ERANGE;
     }
     log->position = index;
-    log->cursor = (struct tact_cursor){0};
+    log->unread_chunk_part = (struct tact_cursor){0};
     log->next_chunk_index = log->chunk_count;
     if (index == log->ticks_in_this_file) {
         return 0;

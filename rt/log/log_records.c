@@ -243,16 +243,16 @@ int tact_log_scan_tick(struct tact_log *log, const struct tact_mcap_message *mes
     }
     const uint64_t tick = parsed_tick.tick;
     /* The recorder numbers its messages: a gap is a missing chunk. */
-    uint32_t lost = message->sequence - ((uint32_t)state->ticks + log->gap.lost_ticks);
+    uint32_t lost = message->sequence - ((uint32_t)state->ticks + log->gap.lost_tick_count);
     if (lost > 0) {
         if (!log->gap.ticks || lost > INT32_MAX || (state->ticks > 0 && tick <= state->last_tick)) {
             return -EBADMSG;
         }
-        if (log->gap.lost_ticks == 0) {
+        if (log->gap.lost_tick_count == 0) {
             state->lost_first = state->ticks > 0 ? state->last_tick + 1 : 0;
         }
         state->lost_last = tick > 0 ? tick - 1 : 0;
-        log->gap.lost_ticks += lost;
+        log->gap.lost_tick_count += lost;
         state->lost += lost;
     }
     log->gap.ticks = false;

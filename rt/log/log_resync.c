@@ -40,7 +40,7 @@ static bool is_record_verified(struct tact_log *log, const struct tact_mcap_reco
     }
 }
 
-static bool is_record_at(struct tact_log *log, uint64_t at)
+static bool is_plausible_record_at(struct tact_log *log, uint64_t at)
 {
     struct tact_mcap_record record;
 
@@ -85,7 +85,7 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
                 return -ENODATA;
             }
             resync_byte_budget -= length;
-            if (is_record_at(log, at + i)) {
+            if (is_plausible_record_at(log, at + i)) {
                 return 0;
             }
         }

@@ -65,12 +65,13 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
 {
     struct tact_log_state before = log->state;
     const struct tact_log_gap gap_before_scan = log->gap;
-    struct tact_log_topic saved_topics[TACT_LOG_TOPICS];
-    size_t saved_topic_count = log->topic_count, events_before = log->event_count;
-    const int saved_tick_channel = log->tick_channel, event_channel_before = log->event_channel;
+    struct tact_log_topic topics_before_scan[TACT_LOG_TOPICS];
+    size_t topic_count_before_scan = log->topic_count, events_before = log->event_count;
+    const int tick_channel_before_scan = log->tick_channel,
+              event_channel_before = log->event_channel;
     struct tact_mcap_record record;
 
-    memcpy(saved_topics, log->topics, sizeof saved_topics);
+    memcpy(topics_before_scan, log->topics, sizeof topics_before_scan);
     int rc = tact_log_grow_array(&log->chunks, log->chunk_count, sizeof *log->chunks);
     if (rc == 0) {
         rc = tact_mcap_parse_chunk(chunk->content, &log->chunk);
@@ -83,21 +84,21 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
         rc = scan_chunk_record(log, &record, err);
     }
     if (rc == -ENODATA) {
-        struct tact_log_chunk *new_chunk = &log->chunks[log->chunk_count++];
-        *new_chunk =
+        struct tact_log_chunk *appended_chunk = &log->chunks[log->chunk_count++];
+        *appended_chunk =
             (struct tact_log_chunk){chunk->at, before.ticks, log->state.ticks - before.ticks, {0}};
         if (log->chunk.size <= TACT_LOG_CACHE_BYTES - log->cached_chunk_bytes) {
             log->cached_chunk_bytes += log->chunk.size;
-            new_chunk->decompressed_chunk = log->chunk;
+            appended_chunk->decompressed_chunk = log->chunk;
             log->chunk = (struct tact_bytes){0};
         }
         return 0;
     }
     log->state = before;
     log->gap = gap_before_scan;
-    memcpy(log->topics, saved_topics, sizeof saved_topics);
-    log->topic_count = saved_topic_count;
-    log->tick_channel = saved_tick_channel;
+    memcpy(log->topics, topics_before_scan, sizeof topics_before_scan);
+    log->topic_count = topic_count_before_scan;
+    log->tick_channel = tick_channel_before_scan;
     log->event_channel = event_channel_before;
     for (; log->event_count > events_before; log->event_count--) {
         free((char *)log->events[log->event_count - 1].name);

@@ -16,7 +16,7 @@ struct reopened_log {
     bool damaged; /* 1: a damaged range was skipped: message numbers may be missing */
 };
 
-static int get_buffer_error(const struct tact_bytes *bytes)
+static int error_of_byte_buffer(const struct tact_bytes *bytes)
 {
     return bytes->failed ? -ENOMEM : 0;
 }
@@ -54,7 +54,7 @@ static int rebuild_state_from_definition(struct tact_mcap_writer *writer, uint8_
     tact_put_bytes(&group->records, content.data, content.size);
     tact_mcap_end_record(&group->records, record);
     group->count++;
-    return get_buffer_error(&group->records);
+    return error_of_byte_buffer(&group->records);
 }
 
 static int rebuild_state_from_message(struct reopened_log *t, struct tact_span content,
@@ -73,7 +73,7 @@ static int rebuild_state_from_message(struct reopened_log *t, struct tact_span c
     }
     channel->next = message.sequence + 1;
     tact_mcap_index_message(writer, message.channel, message.log_time, offset);
-    return get_buffer_error(&channel->index);
+    return error_of_byte_buffer(&channel->index);
 }
 
 static int rebuild_state_from_all_records(struct reopened_log *t, struct tact_cursor in)
@@ -109,7 +109,7 @@ static const struct tact_mcap_byte_range *find_damage_at_offset(const struct reo
     return NULL;
 }
 
-static void queue_file_patch(struct reopened_log *t, uint64_t at, const void *data, size_t size)
+static void queue_change_of_file(struct reopened_log *t, uint64_t at, const void *data, size_t size)
 {
     tact_put_u64(&t->writer->patches, at);
     tact_put_u64(&t->writer->patches, size);
@@ -154,7 +154,7 @@ static int rebuild_state_from_message_indexes(struct reopened_log *t)
     int rc = bytes ? tact_mcap_read_at(t->from->fd, at, bytes, size) : -ENOMEM;
     if (rc == 0 && memcmp(bytes, out->data, size) != 0) {
         rc = check_message_index_range(t, at + size);
-        queue_file_patch(t, at, out->data, size);
+        queue_change_of_file(t, at, out->data, size);
     }
     tact_bytes_free(&found);
     t->file.offset = at + size;
@@ -182,7 +182,7 @@ static int rebuild_state_from_chunk(struct reopened_log *t, const struct tact_mc
     }
     tact_mcap_index_chunk(writer, chunk->at, t->file.offset - chunk->at, compressed_chunk_bytes,
                           is_zstd_compressed ? "zstd" : "");
-    rc = get_buffer_error(&writer->output);
+    rc = error_of_byte_buffer(&writer->output);
     return rc ? rc : rebuild_state_from_message_indexes(t);
 }
 
@@ -256,7 +256,7 @@ static int rebuild_state_from_damage_cover(struct reopened_log *t, uint64_t end)
     int rc = add_file_range_crc(file->fd, at + sizeof head, end, &crc);
     memcpy(head + 1, &length, sizeof length);
     memcpy(head + TACT_MCAP_RECORD_HEADER, &crc, sizeof crc);
-    queue_file_patch(t, at, head, sizeof head);
+    queue_change_of_file(t, at, head, sizeof head);
     file->crc = tact_crc32(file->crc, head, sizeof head);
     if (rc == 0) {
         rc = add_file_range_crc(file->fd, at + sizeof head, end, &file->crc);
@@ -275,7 +275,7 @@ static int rebuild_state_from_header(struct reopened_log *t)
 
     t->file.offset += header.size;
     t->file.crc = tact_crc32(t->file.crc, header.data, header.size);
-    queue_file_patch(t, at, header.data, header.size);
+    queue_change_of_file(t, at, header.data, header.size);
     return t->file.offset <= t->from->end ? 0 : -EBADMSG;
 }
 
@@ -307,7 +307,7 @@ static int rebuild_writer_state(struct reopened_log *t)
     struct tact_mcap_record record;
     int rc = t->from->header.size > 0 ? rebuild_state_from_header(t) : 0;
 
-    queue_file_patch(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    queue_change_of_file(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     while (rc == 0 && t->file.offset < t->from->end) {
         const struct tact_mcap_byte_range *damage = find_damage_at_offset(t, t->file.offset);
         rc = damage ? rebuild_state_from_damage_cover(t, damage->end)
@@ -344,10 +344,10 @@ int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
                                      schema_and_channel_records.size, false});
     }
     if (rc == 0) {
-        rc = get_buffer_error(&writer->chunk);
+        rc = error_of_byte_buffer(&writer->chunk);
     }
     if (rc == 0) {
-        rc = get_buffer_error(&writer->patches);
+        rc = error_of_byte_buffer(&writer->patches);
     }
     if (rc != 0) {
         tact_mcap_writer_abandon(writer);
@@ -357,7 +357,7 @@ int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
     return 0;
 }
 
-static int write_queued_patches(struct tact_mcap_writer *writer)
+static int write_queued_changes_of_file(struct tact_mcap_writer *writer)
 {
     struct tact_cursor in = {writer->patches.data, writer->patches.size, false};
 
@@ -378,7 +378,7 @@ int tact_mcap_writer_resume(struct tact_mcap_writer *writer)
         lseek(writer->fd, (off_t)writer->offset, SEEK_SET) < 0) {
         return -errno;
     }
-    int rc = write_queued_patches(writer);
+    int rc = write_queued_changes_of_file(writer);
     return rc ? rc : tact_mcap_write_output(writer);
 }
 

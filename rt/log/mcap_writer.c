@@ -268,8 +268,8 @@ void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint6
     if (writer->chunk_message_count == 0 || time_ns < writer->chunk_first_log_time) {
         writer->chunk_first_log_time = time_ns;
     }
-    if (writer->chunk_message_count == 0 || time_ns > writer->chunk_end) {
-        writer->chunk_end = time_ns;
+    if (writer->chunk_message_count == 0 || time_ns > writer->chunk_last_log_time) {
+        writer->chunk_last_log_time = time_ns;
     }
     writer->chunk_message_count++;
     of->messages++;
@@ -323,7 +323,7 @@ static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *com
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_CHUNK);
 
     tact_put_u64(out, writer->chunk_first_log_time);
-    tact_put_u64(out, writer->chunk_end);
+    tact_put_u64(out, writer->chunk_last_log_time);
     tact_put_u64(out, chunk->size);
     tact_put_u32(out, tact_crc32(0, chunk->data, chunk->size));
     tact_put_text(out, writer->zstd ? "zstd" : "");
@@ -360,7 +360,7 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
 
     size_t chunk_index_record = tact_mcap_begin_record(entry, TACT_MCAP_CHUNK_INDEX);
     tact_put_u64(entry, writer->chunk_first_log_time);
-    tact_put_u64(entry, writer->chunk_end);
+    tact_put_u64(entry, writer->chunk_last_log_time);
     tact_put_u64(entry, at);
     tact_put_u64(entry, length);
     size_t map = entry->size;
@@ -389,8 +389,8 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
     if (writer->end == 0 || writer->chunk_first_log_time < writer->start) {
         writer->start = writer->chunk_first_log_time;
     }
-    if (writer->chunk_end > writer->end) {
-        writer->end = writer->chunk_end;
+    if (writer->chunk_last_log_time > writer->end) {
+        writer->end = writer->chunk_last_log_time;
     }
     writer->chunk.size = 0;
     writer->chunk_message_count = 0;

@@ -41,7 +41,7 @@ struct tact_mcap_writer {
     struct tact_bytes output;   /* bytes of the next write() to the file */
     size_t open_message_offset; /* offset in the chunk at which the open message starts */
     uint64_t chunk_message_count;
-    uint64_t chunk_first_log_time, chunk_end;
+    uint64_t chunk_first_log_time, chunk_last_log_time;
     struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
     int channel_count;
     struct tact_mcap_group groups[TACT_MCAP_GROUPS];

@@ -73,10 +73,10 @@ struct tact_recorder_part {
                                            in the open chunk */
     int64_t chunk_first_record_stamp_ns;       /* stamp of the open chunk's first record */
     int64_t part_first_record_stamp_ns;        /* stamp of the part's first record */
-    bool is_next_part_opened;           /* the next part was created, or creating it failed */
-    int64_t chunk_opened_ns, synced_ns; /* CLOCK_MONOTONIC */
-    int64_t file_name_checked_ns;       /* time at which the file was last found to have a name */
-    bool had_file_name_when_opened;     /* the file had a name when it was opened */
+    bool is_next_part_opened;                /* the next part was created, or creating it failed */
+    int64_t chunk_opened_ns, file_synced_ns; /* CLOCK_MONOTONIC */
+    int64_t file_name_checked_ns;   /* time at which the file was last found to have a name */
+    bool had_file_name_when_opened; /* the file had a name when it was opened */
     bool are_overruns_logged, is_deletion_logged;
     struct tact_recorder_report report;
 };

@@ -179,7 +179,7 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->options = owner->options;
     part->messages = owner->messages;
     part->event_queue_tail = &part->queue;
-    part->synced_ns = read_clock_ns(CLOCK_MONOTONIC);
+    part->file_synced_ns = read_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
     bool made = false;
     int rc = open_recorder_part(part, content, &made, err);

@@ -95,9 +95,9 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     recorder->open_chunk_omitted_polygon_count = 0;
     release_written_elements(recorder);
     if (recorder->options.sync_ns > 0 &&
-        now_ns() - recorder->synced_ns >= recorder->options.sync_ns) {
+        now_ns() - recorder->file_synced_ns >= recorder->options.sync_ns) {
         tact_mcap_writer_sync(recorder->writer);
-        recorder->synced_ns = now_ns();
+        recorder->file_synced_ns = now_ns();
     }
     report_write_error(recorder);
     if (recorder->owner) {

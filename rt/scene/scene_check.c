@@ -486,7 +486,8 @@ static int check_output_quantity(const struct tact_scene_check *check,
     return 0;
 }
 
-static int check_io_values(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_input_and_output_values(const struct tact_scene_check *check,
+                                         const struct tact_scene *scene)
 {
     static const char *const into[] = {"target", "state", "force", NULL};
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
@@ -574,5 +575,5 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         rc = check_hand(check, scene, i);
     }
-    return rc ? rc : check_io_values(check, scene);
+    return rc ? rc : check_input_and_output_values(check, scene);
 }

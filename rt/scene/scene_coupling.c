@@ -10,10 +10,10 @@
 #define MAX_DEFAULT_DAMPING 0.4 /* of the device's mass by the period: see passivity.h */
 
 static int report_missing_key(const struct tact_scene_check *check, const char *path,
-                              const char *key, const char *also)
+                              const char *key, const char *alternative_key_text)
 {
     return tact_scene_report_bad_value(check, path, "missing; expected the key \"%s\" here%s", key,
-                                       also);
+                                       alternative_key_text);
 }
 
 /* slides: along an axis. What a device with bad numbers would give is reported with these. */

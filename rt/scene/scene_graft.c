@@ -15,7 +15,7 @@ struct index_merge {
 };
 
 const char *tact_scene_index_file(const struct tact_scene_index *index,
-                                  const struct tact_index_node *node)
+                                  const struct tact_scene_index_node *node)
 {
     return index->files[node->file];
 }
@@ -43,15 +43,15 @@ static int source_line_of_node(const struct index_merge *g, int line)
 
 /* Copies one node, without its children. Its number, or 0 where memory is short. */
 static uint32_t copy_index_node(const struct index_merge *g, uint32_t to,
-                                const struct tact_index_node *n)
+                                const struct tact_scene_index_node *n)
 {
-    struct tact_index_node copy = {.key = copy_text_or_null(n->key),
-                                   .text = copy_text_or_null(n->text),
-                                   .plain = n->plain,
-                                   .kind = n->kind,
-                                   .key_line = source_line_of_node(g, n->key_line),
-                                   .line = source_line_of_node(g, n->line),
-                                   .file = g->file};
+    struct tact_scene_index_node copy = {.key = copy_text_or_null(n->key),
+                                         .text = copy_text_or_null(n->text),
+                                         .plain = n->plain,
+                                         .kind = n->kind,
+                                         .key_line = source_line_of_node(g, n->key_line),
+                                         .line = source_line_of_node(g, n->line),
+                                         .file = g->file};
     const bool whole = (copy.key || !n->key) && (copy.text || !n->text);
     const uint32_t number = whole ? tact_scene_index_append(g->index, to, &copy) : 0;
     if (!number) {
@@ -64,7 +64,7 @@ static uint32_t copy_index_node(const struct index_merge *g, uint32_t to,
 static int merge_child_nodes(const struct index_merge *g, uint32_t to, uint32_t from)
 {
     for (uint32_t i = g->other->nodes[from].first; i; i = g->other->nodes[i].next) {
-        const struct tact_index_node *n = &g->other->nodes[i];
+        const struct tact_scene_index_node *n = &g->other->nodes[i];
         uint32_t there = n->key ? tact_scene_index_child(g->index, to, n->key) : 0;
         if (there && (n->kind != TACT_INDEX_MAP || g->index->nodes[there].kind != n->kind)) {
             continue;
@@ -94,14 +94,14 @@ int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
 
 uint32_t tact_scene_index_add_list(struct tact_scene_index *index, uint32_t map, const char *key)
 {
-    const struct tact_index_node *at = &index->nodes[map];
-    struct tact_index_node list = {.key = strdup(key),
-                                   .kind = TACT_INDEX_LIST,
-                                   .key_line = at->line,
-                                   .key_column = at->column,
-                                   .line = at->line,
-                                   .column = at->column,
-                                   .file = at->file};
+    const struct tact_scene_index_node *at = &index->nodes[map];
+    struct tact_scene_index_node list = {.key = strdup(key),
+                                         .kind = TACT_INDEX_LIST,
+                                         .key_line = at->line,
+                                         .key_column = at->column,
+                                         .line = at->line,
+                                         .column = at->column,
+                                         .file = at->file};
     const uint32_t number = list.key ? tact_scene_index_append(index, map, &list) : 0;
     if (!number) {
         free(list.key);

@@ -14,7 +14,7 @@
 struct hand_file_source {
     const struct tact_scene_files *files;
     char folder[4096]; /* "" or with a slash at its end */
-    struct tact_scene_hand_content *content;
+    struct tact_scene_loaded_hand_files *content;
 };
 
 static int copy_bytes(const void *from, uint64_t size, char **data)
@@ -37,7 +37,7 @@ static int read_stored_file(const struct tact_scene_files *files, const char *pa
 }
 
 static const struct tact_scene_hand_source *
-find_loaded_file(const struct tact_scene_hand_content *content, const char *path)
+find_loaded_file(const struct tact_scene_loaded_hand_files *content, const char *path)
 {
     for (uint32_t i = 0; i < content->count; i++) {
         if (!strcmp(content->sources[i].name, path)) {
@@ -48,7 +48,7 @@ find_loaded_file(const struct tact_scene_hand_content *content, const char *path
 }
 
 /* Appends a copy of a hand file to those that a log of the scene attaches. */
-static int store_loaded_file(struct tact_scene_hand_content *content, const char *path,
+static int store_loaded_file(struct tact_scene_loaded_hand_files *content, const char *path,
                              const char *data, uint64_t size)
 {
     uint64_t total = size;
@@ -167,7 +167,7 @@ static int merge_hand_yaml(struct tact_scene_index *index, uint32_t hand, const 
 
 static int merge_hand_file(const struct tact_scene_check *check, struct tact_scene_index *index,
                            struct hand_file_source *source, uint32_t hand, uint32_t number,
-                           struct tact_scene_hand_content *content)
+                           struct tact_scene_loaded_hand_files *content)
 {
     const char *file = text_of_hand_key(index, hand, "file");
     const char *collision = text_of_hand_key(index, hand, "collision");

@@ -33,7 +33,7 @@ static uint32_t find_child_hash_slot(const struct tact_scene_index *index, uint3
     uint32_t mask = index->slot_count - 1;
     uint32_t s = hash_child_key(parent, key, length, place) & mask;
     for (; index->slots[s]; s = (s + 1) & mask) {
-        const struct tact_index_node *n = &index->nodes[index->slots[s]];
+        const struct tact_scene_index_node *n = &index->nodes[index->slots[s]];
         if (n->parent != parent || !n->key != !key) {
             continue;
         }
@@ -60,8 +60,8 @@ void tact_scene_index_free(struct tact_scene_index *index)
     free(index);
 }
 
-const struct tact_index_node *tact_scene_index_find(const struct tact_scene_index *index,
-                                                    const char *path)
+const struct tact_scene_index_node *tact_scene_index_find(const struct tact_scene_index *index,
+                                                          const char *path)
 {
     uint32_t node = 0;
     while (*path) {
@@ -95,10 +95,11 @@ bool tact_scene_has_key(const struct tact_scene_check *check, const char *format
     return tact_scene_index_find(check->index, path) != NULL;
 }
 
-void tact_scene_index_path(const struct tact_scene_index *index, const struct tact_index_node *node,
+void tact_scene_index_path(const struct tact_scene_index *index,
+                           const struct tact_scene_index_node *node,
                            char path[TACT_SCENE_PATH_BYTES])
 {
-    const struct tact_index_node *chain_of_parents[TACT_SCENE_MAX_DEPTH + 1];
+    const struct tact_scene_index_node *chain_of_parents[TACT_SCENE_MAX_DEPTH + 1];
     int depth = 0;
     for (; node != index->nodes && depth <= TACT_SCENE_MAX_DEPTH;
          node = &index->nodes[node->parent]) {
@@ -107,7 +108,7 @@ void tact_scene_index_path(const struct tact_scene_index *index, const struct ta
     size_t used = 0;
     path[0] = '\0';
     while (depth-- > 0 && used < TACT_SCENE_PATH_BYTES - 1) {
-        const struct tact_index_node *n = chain_of_parents[depth];
+        const struct tact_scene_index_node *n = chain_of_parents[depth];
         int written = n->key
                           ? snprintf(path + used, TACT_SCENE_PATH_BYTES - used, "%s%s",
                                      used ? "." : "", n->key)
@@ -121,7 +122,7 @@ void tact_scene_index_locate(const struct tact_scene_index *index, const char *p
 {
     char part[TACT_SCENE_PATH_BYTES];
     snprintf(part, sizeof part, "%s", path);
-    const struct tact_index_node *node;
+    const struct tact_scene_index_node *node;
     while (!(node = tact_scene_index_find(index, part))) {
         size_t n = strlen(part);
         while (n > 0 && part[n - 1] != '.' && part[n - 1] != '[') {
@@ -165,7 +166,7 @@ static int reserve_index_node(struct tact_scene_index *index)
         return 0;
     }
     uint32_t capacity = index->capacity ? 2 * index->capacity : 256;
-    struct tact_index_node *nodes = realloc(index->nodes, capacity * sizeof *nodes);
+    struct tact_scene_index_node *nodes = realloc(index->nodes, capacity * sizeof *nodes);
     if (!nodes) {
         return -ENOMEM;
     }
@@ -179,7 +180,7 @@ static int reserve_index_node(struct tact_scene_index *index)
     index->slot_count = 2 * capacity;
     index->capacity = capacity;
     for (uint32_t i = 1; i < index->count; i++) {
-        const struct tact_index_node *n = &nodes[i];
+        const struct tact_scene_index_node *n = &nodes[i];
         slots[find_child_hash_slot(index, n->parent, n->key, n->key ? strlen(n->key) : 0,
                                    n->index)] = i;
     }
@@ -187,12 +188,12 @@ static int reserve_index_node(struct tact_scene_index *index)
 }
 
 uint32_t tact_scene_index_append(struct tact_scene_index *index, uint32_t parent,
-                                 const struct tact_index_node *node)
+                                 const struct tact_scene_index_node *node)
 {
     if (index->count >= TACT_SCENE_MAX_NODES || reserve_index_node(index)) {
         return 0;
     }
-    struct tact_index_node *p = &index->nodes[parent], *n = &index->nodes[index->count];
+    struct tact_scene_index_node *p = &index->nodes[parent], *n = &index->nodes[index->count];
     *n = *node;
     n->parent = parent;
     n->index = p->kind == TACT_INDEX_LIST ? p->count : 0;
@@ -225,7 +226,8 @@ static int report_index_error(struct reader *r, yaml_mark_t mark, const char *te
     return tact_error_set(r->err, -EINVAL, "%s", text);
 }
 
-static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact_index_kind kind)
+static int add_index_node(struct reader *r, const yaml_event_t *event,
+                          enum tact_scene_index_kind kind)
 {
     struct tact_scene_index *index = r->index;
     if (index->count >= TACT_SCENE_MAX_NODES) {
@@ -236,12 +238,12 @@ static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
     uint32_t number = index->count;
-    struct tact_index_node *n = &index->nodes[number];
-    *n = (struct tact_index_node){.kind = kind,
-                                  .line = (int)event->start_mark.line + 1,
-                                  .column = (int)event->start_mark.column + 1};
+    struct tact_scene_index_node *n = &index->nodes[number];
+    *n = (struct tact_scene_index_node){.kind = kind,
+                                        .line = (int)event->start_mark.line + 1,
+                                        .column = (int)event->start_mark.column + 1};
     if (r->depth > 0) {
-        struct tact_index_node *parent = &index->nodes[r->open[r->depth - 1]];
+        struct tact_scene_index_node *parent = &index->nodes[r->open[r->depth - 1]];
         n->parent = r->open[r->depth - 1];
         n->index = parent->kind == TACT_INDEX_LIST ? parent->count : 0;
         uint32_t s =
@@ -302,7 +304,7 @@ static int read_yaml_scalar(struct reader *r, const yaml_event_t *event)
 }
 
 static int read_collection_start(struct reader *r, const yaml_event_t *event,
-                                 enum tact_index_kind kind)
+                                 enum tact_scene_index_kind kind)
 {
     if (r->depth == 0 && kind == TACT_INDEX_LIST) {
         return report_index_error(r, event->start_mark,

@@ -22,10 +22,10 @@ enum {
     TACT_SCENE_PATH_BYTES = 128,     /**< maximum key path, with the zero */
 };
 
-enum tact_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP };
+enum tact_scene_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP };
 
 /** One value of the file. Nodes are numbered in the order of the file; 0 is the whole scene. */
-struct tact_index_node {
+struct tact_scene_index_node {
     uint32_t parent;
     uint32_t first; /**< first child, or 0: none */
     uint32_t next;  /**< next child of the same parent, or 0: none */
@@ -34,7 +34,7 @@ struct tact_index_node {
     char *key;      /**< key in a map, or NULL in a list */
     char *text;     /**< scalar as written, or NULL */
     bool plain;     /**< scalar without quotes */
-    enum tact_index_kind kind;
+    enum tact_scene_index_kind kind;
     int key_line;
     int key_column;
     int line; /**< line of the value */
@@ -44,7 +44,7 @@ struct tact_index_node {
 };
 
 struct tact_scene_index {
-    struct tact_index_node *nodes;
+    struct tact_scene_index_node *nodes;
     uint32_t count;
     uint32_t capacity;
     uint32_t *slots; /**< hash table over (parent, key or index): node number, 0 = free */
@@ -80,21 +80,22 @@ uint32_t tact_scene_index_add_list(struct tact_scene_index *index, uint32_t map,
 /** Appends a node as the last child of a map or list, which has no child of its key; takes over its
  * texts. Its number, or 0 where memory is short or the index is full. */
 uint32_t tact_scene_index_append(struct tact_scene_index *index, uint32_t parent,
-                                 const struct tact_index_node *node);
+                                 const struct tact_scene_index_node *node);
 /** Name of the file that a node is from. */
 const char *tact_scene_index_file(const struct tact_scene_index *index,
-                                  const struct tact_index_node *node);
+                                  const struct tact_scene_index_node *node);
 
 /** The node at a key path such as "bodies[0].mass", or NULL if the file does not have it. */
-const struct tact_index_node *tact_scene_index_find(const struct tact_scene_index *index,
-                                                    const char *path);
+const struct tact_scene_index_node *tact_scene_index_find(const struct tact_scene_index *index,
+                                                          const char *path);
 
 /** Whether the file has the key whose path is printed from format. */
 bool tact_scene_has_key(const struct tact_scene_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Writes the key path of a node, such as "bodies[0].mass". */
-void tact_scene_index_path(const struct tact_scene_index *index, const struct tact_index_node *node,
+void tact_scene_index_path(const struct tact_scene_index *index,
+                           const struct tact_scene_index_node *node,
                            char path[TACT_SCENE_PATH_BYTES]);
 
 /** Sets file, line, column and key of err for a key path; an absent key gets the position of the
@@ -219,7 +220,7 @@ int tact_scene_check_tied_ranges(const struct tact_scene_check *check,
 
 /* scene_hand_file.c: reads the files of hands, and joins what they have to the index. */
 struct tact_scene_hand_files {
-    struct tact_scene_hand_content {
+    struct tact_scene_loaded_hand_files {
         uint32_t hand;
         char *notes;
         struct tact_scene_hand_source *sources;

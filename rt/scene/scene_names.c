@@ -287,7 +287,8 @@ static int check_reaction_output_of_joint(const struct tact_scene_check *check,
         scene->outputs[i].from, input);
 }
 
-static int check_io_references(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_input_and_output_references(const struct tact_scene_check *check,
+                                             const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH_BYTES];
     int rc = check_input_references(check, scene);
@@ -403,5 +404,5 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
     rc = rc ? rc : check_constraints(check, scene);
     rc = rc ? rc : check_pair_names(check, scene);
     rc = rc ? rc : check_exclusions(check, scene);
-    return rc ? rc : check_io_references(check, scene);
+    return rc ? rc : check_input_and_output_references(check, scene);
 }

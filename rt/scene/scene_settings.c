@@ -20,19 +20,19 @@ static int out_of_memory(const struct settings_collector *c)
     return tact_error_set(c->check->err, -ENOMEM, "out of memory");
 }
 
-static const struct tact_index_node *first_child_of_node(const struct settings_collector *c,
-                                                         const struct tact_index_node *node)
+static const struct tact_scene_index_node *
+first_child_of_node(const struct settings_collector *c, const struct tact_scene_index_node *node)
 {
     return node->first ? &c->check->index->nodes[node->first] : NULL;
 }
 
-static const struct tact_index_node *next_sibling_of_node(const struct settings_collector *c,
-                                                          const struct tact_index_node *node)
+static const struct tact_scene_index_node *
+next_sibling_of_node(const struct settings_collector *c, const struct tact_scene_index_node *node)
 {
     return node->next ? &c->check->index->nodes[node->next] : NULL;
 }
 
-static bool is_number_node(const struct tact_index_node *node)
+static bool is_number_node(const struct tact_scene_index_node *node)
 {
     static const char *const not_finite[] = {".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",
                                              "+.inf", "-.inf", "-.Inf", "-.INF", ".INF"};
@@ -49,12 +49,13 @@ static bool is_number_node(const struct tact_index_node *node)
 }
 
 /** Number of columns if node is a list of numbers (0: an empty one), else -1. */
-static int count_row_numbers(const struct settings_collector *c, const struct tact_index_node *node)
+static int count_row_numbers(const struct settings_collector *c,
+                             const struct tact_scene_index_node *node)
 {
     if (node->kind != TACT_INDEX_LIST || node->count > INT_MAX) {
         return -1;
     }
-    for (const struct tact_index_node *n = first_child_of_node(c, node); n;
+    for (const struct tact_scene_index_node *n = first_child_of_node(c, node); n;
          n = next_sibling_of_node(c, n)) {
         if (!is_number_node(n)) {
             return -1;
@@ -65,12 +66,12 @@ static int count_row_numbers(const struct settings_collector *c, const struct ta
 
 /** Whether node is a list of numbers, or a list of lists of numbers. */
 static bool is_table_of_numbers(const struct settings_collector *c,
-                                const struct tact_index_node *node)
+                                const struct tact_scene_index_node *node)
 {
     if (count_row_numbers(c, node) > 0) {
         return true;
     }
-    const struct tact_index_node *row = first_child_of_node(c, node);
+    const struct tact_scene_index_node *row = first_child_of_node(c, node);
     if (node->kind != TACT_INDEX_LIST || !row) {
         return false;
     }
@@ -82,10 +83,10 @@ static bool is_table_of_numbers(const struct settings_collector *c,
     return true;
 }
 
-static int read_table_row(const struct settings_collector *c, const struct tact_index_node *row,
-                          double *values)
+static int read_table_row(const struct settings_collector *c,
+                          const struct tact_scene_index_node *row, double *values)
 {
-    for (const struct tact_index_node *n = first_child_of_node(c, row); n;
+    for (const struct tact_scene_index_node *n = first_child_of_node(c, row); n;
          n = next_sibling_of_node(c, n)) {
         if (!tact_scene_parse_number(n->text, values) || !isfinite(*values)) {
             char path[TACT_SCENE_PATH_BYTES];
@@ -98,10 +99,11 @@ static int read_table_row(const struct settings_collector *c, const struct tact_
     return 0;
 }
 
-static int read_number_table(const struct settings_collector *c, const struct tact_index_node *node,
+static int read_number_table(const struct settings_collector *c,
+                             const struct tact_scene_index_node *node,
                              struct tact_device_setting *setting)
 {
-    const struct tact_index_node *row = first_child_of_node(c, node);
+    const struct tact_scene_index_node *row = first_child_of_node(c, node);
     bool flat = row->kind == TACT_INDEX_SCALAR;
     uint32_t rows = flat ? 1 : node->count, columns = flat ? node->count : row->count;
     double *numbers = calloc((size_t)rows * columns + 1, sizeof *numbers);
@@ -130,8 +132,8 @@ static int read_number_table(const struct settings_collector *c, const struct ta
     return 0;
 }
 
-static int add_device_setting(struct settings_collector *c, const struct tact_index_node *node,
-                              const char *key)
+static int add_device_setting(struct settings_collector *c,
+                              const struct tact_scene_index_node *node, const char *key)
 {
     struct tact_scene_device *device = c->device;
     if (device->settings_count == c->capacity) {
@@ -157,8 +159,8 @@ static int add_device_setting(struct settings_collector *c, const struct tact_in
     return setting->text ? 0 : out_of_memory(c);
 }
 
-static int collect_device_settings(struct settings_collector *c, const struct tact_index_node *node,
-                                   const char *key)
+static int collect_device_settings(struct settings_collector *c,
+                                   const struct tact_scene_index_node *node, const char *key)
 {
     if (node->kind == TACT_INDEX_SCALAR || is_table_of_numbers(c, node)) {
         return add_device_setting(c, node, key);
@@ -169,7 +171,7 @@ static int collect_device_settings(struct settings_collector *c, const struct ta
         return tact_scene_report_bad_value(
             c->check, path, "expected a value of this device setting, got an empty list or map");
     }
-    for (const struct tact_index_node *n = first_child_of_node(c, node); n;
+    for (const struct tact_scene_index_node *n = first_child_of_node(c, node); n;
          n = next_sibling_of_node(c, n)) {
         char inner[TACT_SCENE_PATH_BYTES];
         int length = n->key
@@ -195,7 +197,7 @@ int tact_scene_collect_settings(const struct tact_scene_check *check, struct tac
     for (uint32_t i = 0; i < scene->devices_count; i++) {
         char path[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "devices[%u].settings", i);
-        const struct tact_index_node *node = tact_scene_index_find(check->index, path);
+        const struct tact_scene_index_node *node = tact_scene_index_find(check->index, path);
         if (!node || (node->kind == TACT_INDEX_SCALAR && !node->text[0])) {
             continue;
         }

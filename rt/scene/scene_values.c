@@ -14,8 +14,8 @@
 
 static const char *const kind_names[] = {"a single value", "a list", "a map of keys"};
 
-static int report_bad_node(const struct tact_scene_check *check, const struct tact_index_node *node,
-                           const char *expected)
+static int report_bad_node(const struct tact_scene_check *check,
+                           const struct tact_scene_index_node *node, const char *expected)
 {
     char path[TACT_SCENE_PATH_BYTES];
     tact_scene_index_path(check->index, node, path);
@@ -56,7 +56,7 @@ static size_t edit_distance(const char *a, const char *b)
 }
 
 static int report_unknown_key(const struct tact_scene_check *check,
-                              const struct tact_index_node *node,
+                              const struct tact_scene_index_node *node,
                               const cyaml_schema_field_t *fields)
 {
     char list[300] = "", path[TACT_SCENE_PATH_BYTES];
@@ -89,9 +89,9 @@ static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields
 }
 
 /** Child of a map node with that key, or NULL. */
-static const struct tact_index_node *find_child_node(const struct tact_scene_index *index,
-                                                     const struct tact_index_node *map,
-                                                     const char *key)
+static const struct tact_scene_index_node *find_child_node(const struct tact_scene_index *index,
+                                                           const struct tact_scene_index_node *map,
+                                                           const char *key)
 {
     for (uint32_t i = map->first; i; i = index->nodes[i].next) {
         if (strcmp(index->nodes[i].key, key) == 0) {
@@ -102,7 +102,7 @@ static const struct tact_index_node *find_child_node(const struct tact_scene_ind
 }
 
 static int load_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                      const struct tact_index_node *node, char *to);
+                      const struct tact_scene_index_node *node, char *to);
 
 /* Where a value is stored: at `to`, or in `size` bytes of its own, to which `to` then points. NULL
  * where memory is short. */
@@ -122,7 +122,7 @@ static char *reserve_value_memory(const struct tact_scene_check *check,
 }
 
 static int load_map_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                          const struct tact_index_node *node, char *to)
+                          const struct tact_scene_index_node *node, char *to)
 {
     if (node->kind != TACT_INDEX_MAP) {
         return report_bad_node(check, node, kind_names[TACT_INDEX_MAP]);
@@ -165,7 +165,7 @@ static char *list_entry_address(const cyaml_schema_value_t *entry, char *to, uin
 }
 
 static int load_list_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                           const struct tact_index_node *node, char *to)
+                           const struct tact_scene_index_node *node, char *to)
 {
     const cyaml_schema_value_t *entry = schema->sequence.entry;
     char expected[80];
@@ -192,7 +192,7 @@ static int load_list_value(const struct tact_scene_check *check, const cyaml_sch
         return -ENOMEM;
     }
     for (uint32_t i = node->first; i; i = check->index->nodes[i].next) {
-        const struct tact_index_node *n = &check->index->nodes[i];
+        const struct tact_scene_index_node *n = &check->index->nodes[i];
         int rc = load_value(check, entry, n, list_entry_address(entry, to, n->index));
         if (rc) {
             return rc;
@@ -203,7 +203,7 @@ static int load_list_value(const struct tact_scene_check *check, const cyaml_sch
 
 static int load_integer_value(const struct tact_scene_check *check,
                               const cyaml_schema_value_t *schema,
-                              const struct tact_index_node *node, char *to)
+                              const struct tact_scene_index_node *node, char *to)
 {
     bool is_signed_integer = schema->type == CYAML_INT;
     char *end;
@@ -223,8 +223,8 @@ static int load_integer_value(const struct tact_scene_check *check,
     return 0;
 }
 
-static int load_bool_value(const struct tact_scene_check *check, const struct tact_index_node *node,
-                           char *to)
+static int load_bool_value(const struct tact_scene_check *check,
+                           const struct tact_scene_index_node *node, char *to)
 {
     static const char *const words[] = {"false", "true", "no", "yes"};
     for (int i = 0; i < 4; i++) {
@@ -238,7 +238,7 @@ static int load_bool_value(const struct tact_scene_check *check, const struct ta
 }
 
 static int load_text_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                           const struct tact_index_node *node, char *to)
+                           const struct tact_scene_index_node *node, char *to)
 {
     size_t length = strlen(node->text);
     if (length < schema->string.min) {
@@ -254,7 +254,7 @@ static int load_text_value(const struct tact_scene_check *check, const cyaml_sch
 }
 
 static int load_number_value(const struct tact_scene_check *check,
-                             const struct tact_index_node *node, char *to)
+                             const struct tact_scene_index_node *node, char *to)
 {
     double value;
     if (!tact_scene_parse_number(node->text, &value) || !isfinite(value)) {
@@ -265,8 +265,8 @@ static int load_number_value(const struct tact_scene_check *check,
 }
 
 static int load_scalar_value(const struct tact_scene_check *check,
-                             const cyaml_schema_value_t *schema, const struct tact_index_node *node,
-                             char *to)
+                             const cyaml_schema_value_t *schema,
+                             const struct tact_scene_index_node *node, char *to)
 {
     bool is_scalar_node = node->kind == TACT_INDEX_SCALAR;
     switch (schema->type) {
@@ -287,7 +287,7 @@ static int load_scalar_value(const struct tact_scene_check *check,
 }
 
 static int load_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                      const struct tact_index_node *node, char *to)
+                      const struct tact_scene_index_node *node, char *to)
 {
     switch (schema->type) {
     case CYAML_MAPPING:

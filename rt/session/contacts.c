@@ -34,7 +34,8 @@ static const struct contact_field fields[] = {
      "left of each limit, -1 to 1: normal, slip, friction, spin, edge, joint", TACT_MARGIN_COUNT},
 };
 
-_Static_assert(AT_EXTRAS == CONTACT_MARGINS_OFFSET + TACT_MARGIN_COUNT, "the extras follow");
+_Static_assert(CONTACT_EXTRAS_OFFSET == CONTACT_MARGINS_OFFSET + TACT_MARGIN_COUNT,
+               "the extras follow");
 
 static int add_field(struct tact_layout *to, const char *name, const char *unit, int count)
 {
@@ -278,7 +279,7 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     const struct session_pair *p = tact_session_find_known_pair(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
-    double *more = v + AT_EXTRAS;
+    double *more = v + CONTACT_EXTRAS_OFFSET;
     const struct session_near_pair *live =
         tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_near_pair_state(s, pair);
     v[CONTACT_STATUS_OFFSET] = live ? live->status : 0;
@@ -321,7 +322,7 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
 {
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     struct tact_contact *c = tact_world_contact(s->world, pair);
-    const double *more = v + AT_EXTRAS;
+    const double *more = v + CONTACT_EXTRAS_OFFSET;
     memcpy(c->warm, v + CONTACT_WARM_START_OFFSET, sizeof c->warm);
     tact_v3_copy(c->warm_point, v + CONTACT_WARM_START_OFFSET + 6);
     tact_world_set_direction(s->world, pair, v + CONTACT_DIRECTION_OFFSET);

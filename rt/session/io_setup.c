@@ -114,7 +114,7 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
                               replayed_device_count, s->device_count);
     }
     for (int i = 0; i < s->device_count; i++) {
-        int rc = tact_session_check_creation_stop(s, err);
+        int rc = tact_session_check_stop_during_creation(s, err);
         if (rc) {
             return rc;
         }

@@ -252,7 +252,7 @@ int tact_session_end(struct tact_session *s, struct tact_session_report *report)
                                                                 : -EINVAL;
 }
 
-void tact_session_abandon(struct tact_session *s)
+void tact_session_end_abandoned_run(struct tact_session *s)
 {
     struct tact_session_report report;
     if (s->phase == SESSION_RUNS) {

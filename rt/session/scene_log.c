@@ -283,8 +283,8 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
     rc = rc ? rc : set_local_folder(out->scene, local);
     rc = rc ? rc : load_logged_devices(log, out, err);
     rc = rc ? rc
-            : tact_session_prepare(out->scene, &options, out->devices, out->device_count, log,
-                                   &out->session, err);
+            : tact_session_create_unstarted(out->scene, &options, out->devices, out->device_count,
+                                            log, &out->session, err);
     if (!rc && !tact_layout_equal(&out->session->layout, tact_log_layout(log))) {
         rc = tact_error_set(err, -EINVAL,
                             "the log's records have another layout than this version of tact "

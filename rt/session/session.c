@@ -27,7 +27,7 @@ static int make_session_buffers(struct tact_session *s)
                : -ENOMEM;
 }
 
-int tact_session_check_creation_stop(const struct tact_session *s, struct tact_error *err)
+int tact_session_check_stop_during_creation(const struct tact_session *s, struct tact_error *err)
 {
     return tact_stop_requested(s->options.stop)
                ? tact_error_set(err, -EINTR, "the session was stopped before its first tick")
@@ -53,10 +53,11 @@ static int64_t logged_wall_clock_anchor(const struct tact_log *log)
     return logged ? strtoll(logged, NULL, 10) : now.wall_ns - now.monotonic_ns;
 }
 
-int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
-                         const struct tact_device_info *replayed, int replayed_device_count,
-                         const struct tact_log *log, struct tact_session **out,
-                         struct tact_error *err)
+int tact_session_create_unstarted(const struct tact_scene *scene,
+                                  const struct tact_session_options *options,
+                                  const struct tact_device_info *replayed,
+                                  int replayed_device_count, const struct tact_log *log,
+                                  struct tact_session **out, struct tact_error *err)
 {
     struct tact_session *s = calloc(1, sizeof *s);
     *out = s;
@@ -78,7 +79,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->precedes_results_38 = log && tact_log_results_version(log) < 38;
     s->precedes_results_39 = log && tact_log_results_version(log) < 39;
     int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
-    rc = rc ? rc : tact_session_check_creation_stop(s, err);
+    rc = rc ? rc : tact_session_check_stop_during_creation(s, err);
     if (!rc && (!log || accepts_start_overlaps(log))) {
         tact_session_accept_start_overlaps(s);
     }
@@ -94,15 +95,15 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
 {
     *out = NULL;
     int rc = tact_session_check_log(scene, options, err);
-    rc = rc ? rc : tact_session_prepare(scene, options, NULL, 0, NULL, out, err);
+    rc = rc ? rc : tact_session_create_unstarted(scene, options, NULL, 0, NULL, out, err);
     if (!rc) {
         tact_scene_doubt(scene, options->messages);
     }
     rc = rc ? rc : tact_session_check_calibrated(*out, err);
-    rc = rc ? rc : tact_session_check_creation_stop(*out, err);
+    rc = rc ? rc : tact_session_check_stop_during_creation(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
     /* a session that never ran writes no log */
-    rc = rc ? rc : tact_session_check_creation_stop(*out, err);
+    rc = rc ? rc : tact_session_check_stop_during_creation(*out, err);
     rc = rc ? rc : tact_session_open_log(*out, err);
     if (rc) {
         if (err && !err->text[0]) {
@@ -126,7 +127,7 @@ void tact_session_destroy(struct tact_session *s)
     if (!s) {
         return;
     }
-    tact_session_abandon(s);
+    tact_session_end_abandoned_run(s);
     for (int i = 0; i < s->device_count; i++) {
         if (s->devices[i].open) {
             s->devices[i].device.ops->close(s->devices[i].device.self);

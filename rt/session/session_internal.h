@@ -132,7 +132,7 @@ enum {
     CONTACT_DIRECTION_OFFSET = 41,
     CONTACT_LIMITS_OFFSET = 44,
     CONTACT_MARGINS_OFFSET = 45,
-    AT_EXTRAS = 51
+    CONTACT_EXTRAS_OFFSET = 51
 };
 
 /* Optional fields of a contact: how many numbers each has; 0: it is absent. */
@@ -397,7 +397,7 @@ struct tact_session {
 };
 
 /* session.c: -EINTR where the session's stop was requested during its creation. */
-int tact_session_check_creation_stop(const struct tact_session *s, struct tact_error *err);
+int tact_session_check_stop_during_creation(const struct tact_session *s, struct tact_error *err);
 
 /* build.c: builds the contact world of the scene. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
@@ -533,7 +533,7 @@ int tact_session_check_log(const struct tact_scene *scene,
                            const struct tact_session_options *options, struct tact_error *err);
 
 /* run.c: ends a run that was begun and not ended, as tact_session_end() does. */
-void tact_session_abandon(struct tact_session *s);
+void tact_session_end_abandoned_run(struct tact_session *s);
 
 /* watch.c: the thread that reports to the user, with the stack size of the options. */
 void tact_session_watch_start(struct tact_session *s, const struct tact_realtime_options *realtime);
@@ -590,9 +590,10 @@ void tact_session_report_stuck_overlaps(struct tact_session *s);
 void tact_session_report_tunnelled_pairs(struct tact_session *s);
 
 /* session.c. log: the one to be replayed, with its devices, or NULL. */
-int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
-                         const struct tact_device_info *replayed, int replayed_device_count,
-                         const struct tact_log *log, struct tact_session **out,
-                         struct tact_error *err);
+int tact_session_create_unstarted(const struct tact_scene *scene,
+                                  const struct tact_session_options *options,
+                                  const struct tact_device_info *replayed,
+                                  int replayed_device_count, const struct tact_log *log,
+                                  struct tact_session **out, struct tact_error *err);
 
 #endif
