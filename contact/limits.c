@@ -51,8 +51,8 @@ void tact_limit_tally_add(struct tact_limit_tally *tally, int limits, double spi
     double now[TACT_MARGIN_COUNT];
     memcpy(now, margins, sizeof now);
     for (int i = 0; i < TACT_MARGIN_COUNT; i++) {
-        int is_smallest_margin = !tally->touching || now[i] < tally->least[i];
-        tally->least[i] = is_smallest_margin ? now[i] : tally->least[i];
+        int is_smallest_margin_so_far = !tally->touching || now[i] < tally->least[i];
+        tally->least[i] = is_smallest_margin_so_far ? now[i] : tally->least[i];
     }
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
         tally->at[i] += limits >> i & 1;

@@ -67,7 +67,7 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
 
 /** Set bit i of *bits where lane i of a comparison mask is set: of 8 lanes of floats, of 4, of 4 of
  * doubles. */
-TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
+TACT_INLINE void tact_i8_mask_to_bits(const tact_i8 *mask, uint32_t *bits)
 {
 #ifdef __SSE2__
     tact_f4 half[2];
@@ -81,7 +81,7 @@ TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
 #endif
 }
 
-TACT_INLINE void tact_i4_bits(const tact_i4 *mask, uint32_t *bits)
+TACT_INLINE void tact_i4_mask_to_bits(const tact_i4 *mask, uint32_t *bits)
 {
 #ifdef __SSE2__
     *bits = (uint32_t)_mm_movemask_ps((tact_f4)*mask);
@@ -92,7 +92,7 @@ TACT_INLINE void tact_i4_bits(const tact_i4 *mask, uint32_t *bits)
 #endif
 }
 
-TACT_INLINE void tact_l4_bits(const tact_l4 *mask, uint32_t *bits)
+TACT_INLINE void tact_l4_mask_to_bits(const tact_l4 *mask, uint32_t *bits)
 {
 #ifdef __SSE2__
     tact_d2 half[2];
@@ -106,7 +106,8 @@ TACT_INLINE void tact_l4_bits(const tact_l4 *mask, uint32_t *bits)
 }
 
 /** A vector of one number of each of four arrays. */
-#define TACT_D4_OF(from, at) ((tact_d4){(from)[0][at], (from)[1][at], (from)[2][at], (from)[3][at]})
+#define TACT_D4_GATHER(from, at)                                                                   \
+    ((tact_d4){(from)[0][at], (from)[1][at], (from)[2][at], (from)[3][at]})
 
 /** Prefetches memory that will soon be read: a large mesh does not fit in a cache. */
 TACT_INLINE void tact_prefetch(const void *from, size_t size)

@@ -34,7 +34,7 @@ struct overlap_polyhedron {
 /** A vertex of the overlap, listed once for each face plane that it is on. */
 struct corner {
     double r[3], angle;
-    uint32_t plane;
+    uint32_t plane_index;
 };
 
 /** A dual point with the plane that it belongs to, for sorting. */
@@ -186,7 +186,7 @@ static int record_hull_corners(struct overlap_polyhedron *d, qhT *qh)
             }
             struct corner *c = &d->corner[d->corners++];
             tact_v3_scale(c->r, facet->normal, -1.0 / facet->offset);
-            c->plane = (uint32_t)qh_pointid(qh, vertex->point);
+            c->plane_index = (uint32_t)qh_pointid(qh, vertex->point);
         }
     }
     return 0;
@@ -220,8 +220,8 @@ static int compute_polyhedron_corners(struct overlap_polyhedron *d)
 static int compare_corner_angles(const void *pa, const void *pb)
 {
     const struct corner *a = pa, *b = pb;
-    if (a->plane != b->plane) {
-        return a->plane < b->plane ? -1 : 1;
+    if (a->plane_index != b->plane_index) {
+        return a->plane_index < b->plane_index ? -1 : 1;
     }
     return a->angle < b->angle ? -1 : a->angle > b->angle;
 }
@@ -234,11 +234,12 @@ static void sort_corners_by_angle(struct overlap_polyhedron *d)
     }
     for (size_t i = 0, end; i < d->corners; i = end) {
         double centre_point[3] = {0.0}, u[3], w[3];
-        for (end = i; end < d->corners && d->corner[end].plane == d->corner[i].plane; end++) {
+        for (end = i; end < d->corners && d->corner[end].plane_index == d->corner[i].plane_index;
+             end++) {
             tact_v3_add(centre_point, centre_point, d->corner[end].r);
         }
         tact_v3_scale(centre_point, centre_point, 1.0 / (double)(end - i));
-        tact_v3_tangents(d->plane[d->corner[i].plane], u, w);
+        tact_v3_tangents(d->plane[d->corner[i].plane_index], u, w);
         for (size_t k = i; k < end; k++) {
             double point_difference[3];
             tact_v3_sub(point_difference, d->corner[k].r, centre_point);
@@ -281,11 +282,12 @@ static void integrate_polyhedron(const struct overlap_polyhedron *d,
     static const double surface_share_of_a[4] = {0.0, 1.0, 0.0, 0.5};
     memset(moment_sums, 0, sizeof *moment_sums);
     for (size_t i = 0, end; i < d->corners; i = end) {
-        for (end = i; end < d->corners && d->corner[end].plane == d->corner[i].plane; end++) {
+        for (end = i; end < d->corners && d->corner[end].plane_index == d->corner[i].plane_index;
+             end++) {
             if (end > i + 1) {
-                add_face_triangle_sums(moment_sums, d->corner[i].r, d->corner[end - 1].r,
-                                       d->corner[end].r,
-                                       surface_share_of_a[d->owner_solids[d->corner[i].plane]]);
+                add_face_triangle_sums(
+                    moment_sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
+                    surface_share_of_a[d->owner_solids[d->corner[i].plane_index]]);
             }
         }
     }
@@ -357,11 +359,11 @@ int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
 
 int tact_mesh_convexity(const struct tact_mesh *mesh, double *ratio)
 {
-    struct tact_mesh *hull;
-    int rc = tact_mesh_hull(mesh->vertices, mesh->vertex_count, &hull, NULL);
+    struct tact_mesh *convex_hull_mesh;
+    int rc = tact_mesh_hull(mesh->vertices, mesh->vertex_count, &convex_hull_mesh, NULL);
     if (rc == 0) {
-        *ratio = mesh->volume / hull->volume;
-        tact_mesh_free(hull);
+        *ratio = mesh->volume / convex_hull_mesh->volume;
+        tact_mesh_free(convex_hull_mesh);
     }
     return rc;
 }

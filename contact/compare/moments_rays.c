@@ -64,7 +64,7 @@ static struct bounding_box compute_world_bounding_box(const struct tact_rays_bod
 
 /** Sums over the rays of one direction; moments are about the centre of the bounds. */
 struct ray_direction_sums {
-    struct tact_moment_sums sums;
+    struct tact_moment_sums moment_sums;
     struct bounding_box
         overlap_bounding_box; /* bounds of the ray intervals that are inside both solids */
     size_t rays, corrected, dropped;
@@ -84,14 +84,15 @@ static int is_inside_by_crossings(const struct surface_crossings *r, int ray_cro
 /** Adds the interval of a ray from z0 to z1 that is inside both solids, in the middle of a cell of
  * sizes hu and hv. */
 static void add_ray_interval_sums(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
-                                  const double middle[3], double u, double v, double z0, double z1)
+                                  const double bounds_centre[3], double u, double v, double z0,
+                                  double z1)
 {
     static const int second_moment_index[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
-    struct tact_moment_sums *s = &d->sums;
+    struct tact_moment_sums *s = &d->moment_sums;
     double hu = l->step[l->u], hv = l->step[l->v], interval_volume = hu * hv * (z1 - z0), p[3];
-    p[l->u] = u - middle[l->u];
-    p[l->v] = v - middle[l->v];
-    p[l->axis] = 0.5 * (z0 + z1) - middle[l->axis];
+    p[l->u] = u - bounds_centre[l->u];
+    p[l->v] = v - bounds_centre[l->v];
+    p[l->axis] = 0.5 * (z0 + z1) - bounds_centre[l->axis];
     s->volume += interval_volume;
     for (int i = 0; i < 3; i++) {
         s->first[i] += interval_volume * p[i];
@@ -114,35 +115,36 @@ static void add_ray_interval_sums(struct ray_direction_sums *d, const struct tac
 /** Adds to the gradient a crossing of A's surface by a ray. sign: +1 where the ray enters A, -1
  * where it leaves, times the fraction of the crossing that is inside B. */
 static void add_surface_crossing_sums(struct ray_direction_sums *d,
-                                      const struct tact_rays_lattice *l, const double middle[3],
-                                      double u, double v, double z, double sign)
+                                      const struct tact_rays_lattice *l,
+                                      const double bounds_centre[3], double u, double v, double z,
+                                      double sign)
 {
     double n[3] = {0.0}, p[3], moment[3];
     n[l->axis] = -sign * l->step[l->u] * l->step[l->v];
-    p[l->u] = u - middle[l->u];
-    p[l->v] = v - middle[l->v];
-    p[l->axis] = z - middle[l->axis];
+    p[l->u] = u - bounds_centre[l->u];
+    p[l->v] = v - bounds_centre[l->v];
+    p[l->axis] = z - bounds_centre[l->axis];
     tact_v3_cross(moment, p, n);
-    tact_v3_add(d->sums.gradient, d->sums.gradient, n);
-    tact_v3_add(d->sums.torque, d->sums.torque, moment);
+    tact_v3_add(d->moment_sums.gradient, d->moment_sums.gradient, n);
+    tact_v3_add(d->moment_sums.torque, d->moment_sums.torque, moment);
 }
 
 /** Adds the sums along one ray, over its crossings in order. Coincident crossings are processed
  * together: a face of A in a face of B counts half. */
 static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
-                                const double middle[3], const struct tact_rays_hit *hit,
+                                const double bounds_centre[3], const struct tact_rays_hit *hit,
                                 size_t count, const struct surface_crossings crossings[2])
 {
     double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->rays_per_side);
     double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->rays_per_side);
-    double coincidence_distance = COINCIDENT_HITS_TOLERANCE *
-                                  (fabs(middle[l->axis]) + l->rays_per_side * l->step[l->axis]),
+    double coincidence_distance = COINCIDENT_HITS_TOLERANCE * (fabs(bounds_centre[l->axis]) +
+                                                               l->rays_per_side * l->step[l->axis]),
            from = 0.0;
     int ray_crossing_count[2] = {0}, winding_number[2] = {0}, in[2] = {0}, was[2];
     for (size_t i = 0; i < count;) {
         double z = hit[i].depth;
         if (in[0] && in[1] && z > from) {
-            add_ray_interval_sums(d, l, middle, u, v, from, z);
+            add_ray_interval_sums(d, l, bounds_centre, u, v, from, z);
         }
         for (int k = 0; k < 2; k++) {
             was[k] = in[k];
@@ -156,7 +158,7 @@ static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_
             in[k] = is_inside_by_crossings(&crossings[k], ray_crossing_count[k], winding_number[k]);
         }
         if (in[0] != was[0] && (in[1] || was[1])) {
-            add_surface_crossing_sums(d, l, middle, u, v, z,
+            add_surface_crossing_sums(d, l, bounds_centre, u, v, z,
                                       0.5 * (in[0] - was[0]) * (in[1] + was[1]));
         }
         from = z;
@@ -165,7 +167,8 @@ static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_
 
 /** Adds the sums along all rays of a lattice. */
 static void integrate_along_all_rays(struct ray_direction_sums *d,
-                                     const struct tact_rays_lattice *l, const double middle[3],
+                                     const struct tact_rays_lattice *l,
+                                     const double bounds_centre[3],
                                      const struct tact_rays_hits *ray_hits)
 {
     for (size_t i = 0; i < ray_hits->count;) {
@@ -184,7 +187,7 @@ static void integrate_along_all_rays(struct ray_direction_sums *d,
             d->dropped += (size_t)odd;
             d->corrected += !odd && (crossings[0].parity || crossings[1].parity);
             if (!odd) {
-                integrate_along_ray(d, l, middle, ray_hits->hit + i, end - i, crossings);
+                integrate_along_ray(d, l, bounds_centre, ray_hits->hit + i, end - i, crossings);
             }
         }
         i = end;
@@ -197,9 +200,9 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
                                      struct ray_direction_sums direction[3])
 {
     struct tact_rays_hits ray_hits = {0};
-    double middle[3];
+    double bounds_centre[3];
     for (int k = 0; k < 3; k++) {
-        middle[k] = 0.5 * (in->lower[k] + in->upper[k]);
+        bounds_centre[k] = 0.5 * (in->lower[k] + in->upper[k]);
     }
     for (int k = 0; k < 3; k++) {
         struct tact_rays_lattice l = {
@@ -214,7 +217,7 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
         tact_rays_cast_body(&l, a, 0, &ray_hits);
         tact_rays_cast_body(&l, b, 1, &ray_hits);
         tact_rays_sort_hits(&ray_hits);
-        integrate_along_all_rays(&direction[k], &l, middle, &ray_hits);
+        integrate_along_all_rays(&direction[k], &l, bounds_centre, &ray_hits);
     }
     free(ray_hits.hit);
     return ray_hits.out_of_memory ? -ENOMEM : 0;
@@ -243,32 +246,32 @@ static int shrink_bounding_box_to_overlap(struct bounding_box *in, int rays_per_
 /** Combines the sums of the three ray directions. Dropped rays count as the mean of the others of
  * their direction, and a direction is weighted by its fraction of valid rays. */
 static void combine_ray_directions(const struct ray_direction_sums direction[3],
-                                   struct tact_moment_sums *sums)
+                                   struct tact_moment_sums *moment_sums)
 {
     double valid_ray_fraction_sum = 0.0;
-    memset(sums, 0, sizeof *sums);
+    memset(moment_sums, 0, sizeof *moment_sums);
     for (int k = 0; k < 3; k++) {
         const struct ray_direction_sums *d = &direction[k];
         double valid_ray_fraction =
             d->rays ? (double)(d->rays - d->dropped) / (double)d->rays : 0.0;
         valid_ray_fraction_sum += valid_ray_fraction;
-        sums->volume += d->sums.volume;
+        moment_sums->volume += d->moment_sums.volume;
         for (int i = 0; i < 3; i++) {
-            sums->first[i] += d->sums.first[i];
-            sums->second[i] += d->sums.second[i];
-            sums->second[3 + i] += d->sums.second[3 + i];
-            sums->gradient[i] += d->sums.gradient[i];
-            sums->torque[i] += d->sums.torque[i];
+            moment_sums->first[i] += d->moment_sums.first[i];
+            moment_sums->second[i] += d->moment_sums.second[i];
+            moment_sums->second[3 + i] += d->moment_sums.second[3 + i];
+            moment_sums->gradient[i] += d->moment_sums.gradient[i];
+            moment_sums->torque[i] += d->moment_sums.torque[i];
         }
     }
     double scale = valid_ray_fraction_sum > 0.0 ? 1.0 / valid_ray_fraction_sum : 0.0;
-    sums->volume *= scale;
+    moment_sums->volume *= scale;
     for (int i = 0; i < 3; i++) {
-        sums->first[i] *= scale;
-        sums->second[i] *= scale;
-        sums->second[3 + i] *= scale;
+        moment_sums->first[i] *= scale;
+        moment_sums->second[i] *= scale;
+        moment_sums->second[3 + i] *= scale;
     }
-    sums->volume_term_magnitude = sums->volume;
+    moment_sums->volume_term_magnitude = moment_sums->volume;
 }
 
 /** Intersection of the bounding boxes of two bodies, slightly enlarged; returns 0 where it is
@@ -309,23 +312,24 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
         coarse = resolution < COARSE ? resolution : COARSE;
     for (int i = 0, again = overlap; again && i < NARROWINGS && rc == 0; i++) {
         rc = cast_three_ray_directions(a, b, &in, coarse, direction);
-        again =
-            direction[0].sums.volume + direction[1].sums.volume + direction[2].sums.volume > 0.0 &&
-            shrink_bounding_box_to_overlap(&in, coarse, direction);
+        again = direction[0].moment_sums.volume + direction[1].moment_sums.volume +
+                        direction[2].moment_sums.volume >
+                    0.0 &&
+                shrink_bounding_box_to_overlap(&in, coarse, direction);
     }
     if (overlap && rc == 0) {
-        struct tact_moment_sums sums;
-        double middle[3];
+        struct tact_moment_sums moment_sums;
+        double bounds_centre[3];
         rc = cast_three_ray_directions(a, b, &in, resolution, direction);
         for (int k = 0; k < 3; k++) {
-            middle[k] = 0.5 * (in.lower[k] + in.upper[k]);
+            bounds_centre[k] = 0.5 * (in.lower[k] + in.upper[k]);
             cast_rays_report.rays += direction[k].rays;
             cast_rays_report.corrected += direction[k].corrected;
             cast_rays_report.dropped += direction[k].dropped;
-            cast_rays_report.volume[k] = direction[k].sums.volume;
+            cast_rays_report.volume[k] = direction[k].moment_sums.volume;
         }
-        combine_ray_directions(direction, &sums);
-        rc = rc ? rc : tact_sums_finish(&sums, axes, middle, out);
+        combine_ray_directions(direction, &moment_sums);
+        rc = rc ? rc : tact_sums_finish(&moment_sums, axes, bounds_centre, out);
     }
     if (report) {
         *report = cast_rays_report;

@@ -3,20 +3,22 @@
 
 #include <stdlib.h>
 
-static void append_ray_hit(struct tact_rays_hits *hits, uint32_t cell, double depth, int entry_sign,
-                           uint8_t body)
+static void append_ray_hit(struct tact_rays_hits *ray_hits, uint32_t cell, double depth,
+                           int entry_sign, uint8_t body)
 {
-    if (hits->count == hits->capacity) {
-        size_t capacity = hits->capacity ? 2 * hits->capacity : 4096;
-        struct tact_rays_hit *resized = realloc(hits->hit, capacity * sizeof *resized);
-        if (!resized) {
-            hits->out_of_memory = 1;
+    if (ray_hits->count == ray_hits->capacity) {
+        size_t capacity = ray_hits->capacity ? 2 * ray_hits->capacity : 4096;
+        struct tact_rays_hit *resized_hits =
+            realloc(ray_hits->hit, capacity * sizeof *resized_hits);
+        if (!resized_hits) {
+            ray_hits->out_of_memory = 1;
             return;
         }
-        hits->hit = resized;
-        hits->capacity = capacity;
+        ray_hits->hit = resized_hits;
+        ray_hits->capacity = capacity;
     }
-    hits->hit[hits->count++] = (struct tact_rays_hit){depth, cell, (int8_t)entry_sign, body};
+    ray_hits->hit[ray_hits->count++] =
+        (struct tact_rays_hit){depth, cell, (int8_t)entry_sign, body};
 }
 
 static int compare_ray_hits(const void *pa, const void *pb)
@@ -31,16 +33,16 @@ static int compare_ray_hits(const void *pa, const void *pb)
     return a->body != b->body ? a->body - b->body : a->entry_sign - b->entry_sign;
 }
 
-void tact_rays_sort_hits(struct tact_rays_hits *hits)
+void tact_rays_sort_hits(struct tact_rays_hits *ray_hits)
 {
-    if (hits->count) {
-        qsort(hits->hit, hits->count, sizeof *hits->hit, compare_ray_hits);
+    if (ray_hits->count) {
+        qsort(ray_hits->hit, ray_hits->count, sizeof *ray_hits->hit, compare_ray_hits);
     }
 }
 
 static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
                                        const struct tact_rays_body *body, uint8_t body_index,
-                                       struct tact_rays_hits *hits)
+                                       struct tact_rays_hits *ray_hits)
 {
     const double *c = body->pose.position;
     for (int i = 0; i < l->rays_per_side; i++) {
@@ -50,8 +52,8 @@ static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
             double square = body->radius * body->radius - x * x - y * y;
             uint32_t cell = (uint32_t)(i * l->rays_per_side + j);
             if (square > 0.0) {
-                append_ray_hit(hits, cell, c[l->axis] - sqrt(square), 1, body_index);
-                append_ray_hit(hits, cell, c[l->axis] + sqrt(square), -1, body_index);
+                append_ray_hit(ray_hits, cell, c[l->axis] - sqrt(square), 1, body_index);
+                append_ray_hit(ray_hits, cell, c[l->axis] + sqrt(square), -1, body_index);
             }
         }
     }
@@ -59,7 +61,7 @@ static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
 
 static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
                                           const struct tact_rays_body *body, uint8_t body_index,
-                                          struct tact_rays_hits *hits)
+                                          struct tact_rays_hits *ray_hits)
 {
     const double up[3] = {0.0, 0.0, 1.0}, *o = body->pose.position;
     double n[3];
@@ -79,8 +81,8 @@ static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
             } else if (plane_height > 0.0) {
                 continue;
             }
-            append_ray_hit(hits, cell, first, 1, body_index);
-            append_ray_hit(hits, cell, last, -1, body_index);
+            append_ray_hit(ray_hits, cell, first, 1, body_index);
+            append_ray_hit(ray_hits, cell, last, -1, body_index);
         }
     }
 }
@@ -93,10 +95,10 @@ struct projected_edge {
 
 static struct projected_edge make_oriented_edge(const double *a, const double *b)
 {
-    int is_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
-    const double *low = is_reversed ? b : a, *high = is_reversed ? a : b;
+    int is_edge_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
+    const double *low = is_edge_reversed ? b : a, *high = is_edge_reversed ? a : b;
     struct projected_edge e = {low[0], low[1], high[0] - low[0], high[1] - low[1],
-                               is_reversed ? -1.0 : 1.0};
+                               is_edge_reversed ? -1.0 : 1.0};
     return e;
 }
 
@@ -119,7 +121,7 @@ static int lattice_cells_between(const struct tact_rays_lattice *l, int axis, do
 }
 
 static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, double (*p)[3],
-                                         uint8_t body_index, struct tact_rays_hits *hits)
+                                         uint8_t body_index, struct tact_rays_hits *ray_hits)
 {
     double q[3][2], d[3], low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
@@ -159,7 +161,7 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
             double b1 = (rx * wy - ry * wx) / area, b2 = (ux * ry - uy * rx) / area;
             double depth = d[0] + b1 * (d[1] - d[0]) + b2 * (d[2] - d[0]);
             /* A ray leaves the solid through a face whose normal points along the ray. */
-            append_ray_hit(hits, (uint32_t)(i * l->rays_per_side + j),
+            append_ray_hit(ray_hits, (uint32_t)(i * l->rays_per_side + j),
                            tact_min(tact_max(depth, min_triangle_depth), max_triangle_depth),
                            triangle_orientation > 0.0 ? -1 : 1, body_index);
         }
@@ -167,15 +169,15 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
 }
 
 void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                         uint8_t body_index, struct tact_rays_hits *hits)
+                         uint8_t body_index, struct tact_rays_hits *ray_hits)
 {
     double r[9], p[3][3];
     if (body->kind == TACT_SHAPE_SPHERE) {
-        intersect_rays_with_sphere(l, body, body_index, hits);
+        intersect_rays_with_sphere(l, body, body_index, ray_hits);
         return;
     }
     if (body->kind == TACT_SHAPE_HALFSPACE) {
-        intersect_rays_with_halfspace(l, body, body_index, hits);
+        intersect_rays_with_halfspace(l, body, body_index, ray_hits);
         return;
     }
     tact_quat_to_m3(r, body->pose.quat_wxyz);
@@ -185,6 +187,6 @@ void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_ra
             tact_m3_mul_v3(p[k], r, v);
             tact_v3_add(p[k], p[k], body->pose.position);
         }
-        intersect_rays_with_triangle(l, p, body_index, hits);
+        intersect_rays_with_triangle(l, p, body_index, ray_hits);
     }
 }

@@ -100,13 +100,13 @@ fill_wrench_constraint_rows(const struct tact_reduced *r, const struct reduced_k
 {
     memset(row, 0, COORDINATES * sizeof row[0]);
     if (mode == TACT_REDUCED_SLIDING) {
-        double along[2];
-        slip_direction(r, twist, along);
+        double slip_axis[2];
+        slip_direction(r, twist, slip_axis);
         for (int i = 0; i < COORDINATES; i++) {
             row[i][i] = 1.0;
         }
-        row[3][5] = -r->options.friction_dynamic * along[0];
-        row[4][5] = -r->options.friction_dynamic * along[1];
+        row[3][5] = -r->options.friction_dynamic * slip_axis[0];
+        row[4][5] = -r->options.friction_dynamic * slip_axis[1];
         return COORDINATES;
     }
     for (int n = 0; n < free->count; n++) {

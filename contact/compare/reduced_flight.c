@@ -128,11 +128,11 @@ static double split_normal_impulse(const double n[3], const double p[3],
                                    double *tangential_magnitude)
 {
     double tangential_impulse[3];
-    const double along = tact_v3_dot(n, p);
+    const double normal_impulse = tact_v3_dot(n, p);
     tact_v3_copy(tangential_impulse, p);
-    tact_v3_axpy(tangential_impulse, -along, n);
+    tact_v3_axpy(tangential_impulse, -normal_impulse, n);
     *tangential_magnitude = tact_v3_norm(tangential_impulse);
-    return along;
+    return normal_impulse;
 }
 
 /* The impulse p that changes the velocity by W p = change; 0 where W is singular. */

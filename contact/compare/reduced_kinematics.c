@@ -244,14 +244,14 @@ void tact_reduced_moving_body_pose(const struct reduced_kinematics *k, double tu
 
 void tact_reduced_matrix_to_quat(const double m[9], double q[4])
 {
-    const double trace = m[0] + m[4] + m[8];
+    const double matrix_trace = m[0] + m[4] + m[8];
     int k = 0; /* the largest of w, x, y, z */
     for (int i = 1; i < 4; i++) {
-        k = m[4 * (i - 1)] > (k ? m[4 * (k - 1)] : trace) ? i : k;
+        k = m[4 * (i - 1)] > (k ? m[4 * (k - 1)] : matrix_trace) ? i : k;
     }
     const double off[3] = {m[7] - m[5], m[2] - m[6], m[3] - m[1]};
     if (k == 0) {
-        q[0] = 1.0 + trace;
+        q[0] = 1.0 + matrix_trace;
         tact_v3_copy(q + 1, off);
     } else {
         const int a = k - 1, b = k % 3, c = (k + 1) % 3;
@@ -310,7 +310,7 @@ double tact_reduced_chart_frame_angle(const struct contact_frame *from,
 }
 
 /* Transforms a tangential vector to axes that are rotated by an angle about z. */
-static void rotate_tangent_axes(double v[2], double angle)
+static void transform_to_rotated_tangents(double v[2], double angle)
 {
     const double c = tact_cos(angle), d = tact_sin(angle), x = v[0], y = v[1];
     v[0] = c * x + d * y;
@@ -338,9 +338,9 @@ int tact_reduced_change_chart(struct tact_reduced *r, int b, int edge)
         tact_reduced_chart_frame_angle(&kinematics_before.frame[b], &kinematics_after.frame[b]);
     s->q[4] += turn;
     if (b == 0) { /* velocity and direction of slip are given in frame 1c, which rotates */
-        rotate_tangent_axes(twist, turn);
-        rotate_tangent_axes(twist + 3, turn);
-        rotate_tangent_axes(r->incipient_slip, turn);
+        transform_to_rotated_tangents(twist, turn);
+        transform_to_rotated_tangents(twist + 3, turn);
+        transform_to_rotated_tangents(r->incipient_slip, turn);
     }
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(r->surface, s, &kinematics_after);

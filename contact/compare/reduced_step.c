@@ -33,7 +33,8 @@ static int compute_state_derivative(const struct tact_reduced *r, struct reduced
     return rc;
 }
 
-static void advance_state(struct reduced_state *s, double h, const struct state_derivative *d)
+static void advance_reduced_state(struct reduced_state *s, double h,
+                                  const struct state_derivative *d)
 {
     for (int i = 0; i < COORDINATES; i++) {
         s->q[i] += h * d->q[i];
@@ -60,14 +61,14 @@ static enum reduced_failure integrate_runge_kutta(const struct tact_reduced *r, 
     *out = r->state;
     for (int i = 0; i < 4; i++) {
         struct reduced_state at = r->state;
-        advance_state(&at, stage_time_fraction[i] * h, &d);
+        advance_reduced_state(&at, stage_time_fraction[i] * h, &d);
         if (!is_state_finite(&at)) {
             return REDUCED_NOT_FINITE;
         }
         if (compute_state_derivative(r, &at, &d)) {
             return REDUCED_SINGULAR_MATRIX;
         }
-        advance_state(out, stage_weight[i] * h / 6.0, &d);
+        advance_reduced_state(out, stage_weight[i] * h / 6.0, &d);
     }
     if (r->report.mode != TACT_REDUCED_SLIDING) {
         struct reduced_kinematics k;
@@ -252,7 +253,7 @@ static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, doubl
         struct reduced_state state_after_min_step = r->state;
         struct state_derivative d = {{0.0}, {0.0}};
         memcpy(d.q, r->state.rate, sizeof d.q);
-        advance_state(&state_after_min_step, r->options.min_step, &d);
+        advance_reduced_state(&state_after_min_step, r->options.min_step, &d);
         if (distance_to_chart_edge(r, &state_after_min_step, &body, &edge) >= 0.0) {
             r->chart_crossings_without_time =
                 step_fraction * h > 0.0 ? 0 : r->chart_crossings_without_time + 1;

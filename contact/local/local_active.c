@@ -11,7 +11,7 @@ enum { MAX_ACTIVE_SET_STEPS = 16, SWITCHES = 6 };
     (1.0 - 1e-9) /* ratio of friction to its limit from which the limit counts as reached */
 #define ROUNDING_VELOCITY_RESIDUAL                                                                 \
     1e-15 /* residual of the velocities, relative to their size, that is rounding alone */
-#define MAX_NORMAL_FORCE_DROP                                                                      \
+#define MAX_NORMAL_FORCE_DROP_RATIO                                                                \
     0.9 /* largest share of the normal force by which a Newton step may reduce it */
 #define MAX_SQUARED_FRICTION_RATIO                                                                 \
     1.5 /* square of friction over that of its limit from which friction is scaled to the limit */
@@ -44,8 +44,9 @@ static int apply_newton_step(struct tact_active_set *a,
                              const struct tact_active_set_step *newton_step)
 {
     double normal_force_drop = -newton_step->n[0] / a->n[0];
-    double share =
-        normal_force_drop > MAX_NORMAL_FORCE_DROP ? MAX_NORMAL_FORCE_DROP / normal_force_drop : 1.0;
+    double share = normal_force_drop > MAX_NORMAL_FORCE_DROP_RATIO
+                       ? MAX_NORMAL_FORCE_DROP_RATIO / normal_force_drop
+                       : 1.0;
     tact_v3_axpy(a->n, share, newton_step->n);
     tact_v3_axpy(a->t, share, newton_step->t);
     a->slip_multiplier += share * newton_step->slip_multiplier;
@@ -122,9 +123,9 @@ static double copy_scaled_rows(const struct tact_local_problem *problem, const d
 {
     double most = 0.0;
     for (int i = 0; i < 3; i++) {
-        int entry = tact_local_row_of_scaled_unknown[row + i];
-        b[i] = unit[row + i] * problem->b[entry];
-        x[i] = unit[row + i] != 0.0 ? r[entry] / unit[row + i] : 0.0;
+        int impulse_row = tact_local_row_of_scaled_unknown[row + i];
+        b[i] = unit[row + i] * problem->b[impulse_row];
+        x[i] = unit[row + i] != 0.0 ? r[impulse_row] / unit[row + i] : 0.0;
         most = tact_max(most, fabs(b[i]));
     }
     return most;
@@ -177,8 +178,8 @@ static int init_scaled_problem(const struct tact_local_problem *problem, const d
     if (!has_torsion_limit) {
         a->tt[8] = a->max_scaled_mobility;
     }
-    a->semi_axis_1_ratio = has_torsion_limit ? problem->semi[0] / problem->spin_arm : 0.0;
-    a->semi_axis_2_ratio = has_torsion_limit ? problem->semi[1] / problem->spin_arm : 0.0;
+    a->semi_axis_1_over_spin_arm = has_torsion_limit ? problem->semi[0] / problem->spin_arm : 0.0;
+    a->semi_axis_2_over_spin_arm = has_torsion_limit ? problem->semi[1] / problem->spin_arm : 0.0;
     a->corners = rolls ? problem->corners : 0;
     double inverse[2] = {1.0 / problem->semi[0], 1.0 / problem->semi[1]};
     for (int i = 0; i < a->corners; i++) {
@@ -239,7 +240,7 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
                                   const double r[6], double *slope)
 {
     struct tact_active_set a;
-    struct tact_active_set_step row_response[6];
+    struct tact_active_set_step row_responses[6];
     memset(slope, 0, 36 * sizeof *slope);
     if (tact_local_resists_rolling(problem) || !init_active_set(problem, r, 0, &a)) {
         return 0;
@@ -248,16 +249,16 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
         a.is_slipping = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
     }
     tact_active_set_compute_face_basis(&a);
-    tact_active_set_responses_to_rows(&a, row_response);
+    tact_active_set_responses_to_rows(&a, row_responses);
     for (int k = 0; k < 6; k++) {
-        if (!isfinite(row_response[k].t[0])) {
+        if (!isfinite(row_responses[k].t[0])) {
             return 0;
         }
         for (int i = 0; i < 3; i++) {
             slope[6 * tact_local_row_of_scaled_unknown[i] + tact_local_row_of_scaled_unknown[k]] =
-                a.unit[i] * row_response[k].n[i];
+                a.unit[i] * row_responses[k].n[i];
             slope[6 * tact_local_row_of_scaled_unknown[3 + i] +
-                  tact_local_row_of_scaled_unknown[k]] = a.unit[3 + i] * row_response[k].t[i];
+                  tact_local_row_of_scaled_unknown[k]] = a.unit[3 + i] * row_responses[k].t[i];
         }
     }
     return 1;

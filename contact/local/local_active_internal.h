@@ -20,9 +20,10 @@ struct tact_active_set {
                                    friction by friction */
     double bn[3], bt[3];
     double unit[6]; /* impulse per scaled unknown, those of n before those of t */
-    double semi_axis_1_ratio, semi_axis_2_ratio; /* semi-axes of the patch over the spin arm */
-    double max_bias_velocity;                    /* largest entry of b */
-    double max_scaled_mobility;                  /* largest diagonal entry of the scaled S */
+    double semi_axis_1_over_spin_arm,
+        semi_axis_2_over_spin_arm; /* semi-axes of the patch over the spin arm */
+    double max_bias_velocity;      /* largest entry of b */
+    double max_scaled_mobility;    /* largest diagonal entry of the scaled S */
     double corner[TACT_PATCH_CORNERS][2];
     int corners;
     /* the unscaled problem, which defines the limit surface */
@@ -69,10 +70,10 @@ double tact_active_set_residual(const struct tact_active_set *a);
 void tact_active_set_solve_newton_step(const struct tact_active_set *a,
                                        struct tact_active_set_step *out);
 
-/* Response of the unknowns to additional velocities (un, ut) and residuals `more` of the equations
- * of friction and its limit. */
+/* Response of the unknowns to additional velocities (un, ut) and residuals `equation_residuals` of
+ * the equations of friction and its limit. */
 void tact_active_set_response_of_unknowns(const struct tact_active_set *a, const double *un,
-                                          const double *ut, const double *more,
+                                          const double *ut, const double *equation_residuals,
                                           struct tact_active_set_step *out);
 
 /* Responses of the unknowns to an additional velocity of each row in turn, of n, then of t, by its

@@ -23,8 +23,8 @@ static void solve_selected_rows(const double *s, const double *b, const int *row
     tact_ldl_solve(a, n, x);
 }
 
-static void move_problem_to_point(const struct tact_local_problem *in, const double *p, double *s,
-                                  double *b)
+static void move_local_problem_to_point(const struct tact_local_problem *in, const double *p,
+                                        double *s, double *b)
 {
     /* Velocity at p = (p1, p2): v_n += p2 w_1 - p1 w_2, v_1 -= p2 w_n, v_2 += p1 w_n. */
     const double x[3][2] = {{p[1], -p[0]}, {-p[1], 0.0}, {p[0], 0.0}};
@@ -138,7 +138,7 @@ static int solve_point_contact(const struct tact_local_problem *problem, const d
 {
     static const int linear_row_indices[3] = {0, 1, 2};
     double s[36], b[6];
-    move_problem_to_point(problem, p, s, b);
+    move_local_problem_to_point(problem, p, s, b);
     solve_selected_rows(s, b, linear_row_indices, 3, f);
     if (!is_outside_friction_cone(f, problem->mu)) {
         return 0;
@@ -193,7 +193,7 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
 
 /* Sets the impulse where no rigid solution pushes: a frictionless one where the bodies approach,
  * otherwise zero. */
-static int solve_without_pushing_solution(const struct tact_local_problem *problem, double *r)
+static int set_frictionless_or_zero_impulse(const struct tact_local_problem *problem, double *r)
 {
     memset(r, 0, 6 * sizeof *r);
     if (problem->by_mass && !(problem->mu > 0.0) && problem->semi[0] > 0.0 &&
@@ -232,14 +232,14 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     int limits = 0;
     solve_selected_rows(problem->s, problem->b, all, 6, r);
     if (r[0] <= 0.0) {
-        return solve_without_pushing_solution(problem, r);
+        return set_frictionless_or_zero_impulse(problem, r);
     }
     if (is_outside_friction_cone(r, problem->mu)) {
         double q[3];
         friction_cone_direction(r, problem->mu, q);
         double size = solve_on_friction_cone(problem->s, problem->b, q, r + 3);
         if (!(size > 0.0)) {
-            return solve_without_pushing_solution(problem, r);
+            return set_frictionless_or_zero_impulse(problem, r);
         }
         tact_v3_scale(r, q, size);
         limits |= TACT_LIMIT_CONE;

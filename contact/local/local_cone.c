@@ -62,8 +62,8 @@ static double evaluate_slip_equation(void *user, double g)
     }
     p->rim = 0;
     if (n == 1) {
-        double min_pivot = TACT_PIVOT_FLOOR * p->s[0];
-        p->x[0] = q[0] < 0.0 && h[0] > min_pivot ? -q[0] / h[0] : 0.0;
+        double min_cholesky_pivot = TACT_PIVOT_FLOOR * p->s[0];
+        p->x[0] = q[0] < 0.0 && h[0] > min_cholesky_pivot ? -q[0] / h[0] : 0.0;
     } else {
         p->rim = tact_normal_minimize_over_cone(&p->patch, h, q, p->x);
     }
@@ -262,25 +262,28 @@ struct friction_state_trial {
 };
 
 static void evaluate_trial_friction_state(const struct tact_local_problem *problem,
-                                          struct friction_state_trial *trial)
+                                          struct friction_state_trial *friction_trial)
 {
     struct friction_state own;
-    const struct friction_state *at = &trial->at;
+    const struct friction_state *at = &friction_trial->at;
     int rolls = tact_local_transmits_rolling_torque(problem),
         moves = problem->surface != TACT_SURFACE_ELLIPSOID;
-    trial->limits = tact_local_solve_friction_state(problem, at, trial->r, &trial->slip);
-    tact_local_friction_state(problem, trial->r, &own);
-    trial->centre_and_friction_residual[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
-    trial->centre_and_friction_residual[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
-    trial->centre_and_friction_residual[2] =
+    friction_trial->limits =
+        tact_local_solve_friction_state(problem, at, friction_trial->r, &friction_trial->slip);
+    tact_local_friction_state(problem, friction_trial->r, &own);
+    friction_trial->centre_and_friction_residual[0] =
+        rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
+    friction_trial->centre_and_friction_residual[1] =
+        rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
+    friction_trial->centre_and_friction_residual[2] =
         moves ? own.friction_to_torsion_fraction - at->friction_to_torsion_fraction : 0.0;
-    trial->size = tact_v3_norm(trial->centre_and_friction_residual);
+    friction_trial->size = tact_v3_norm(friction_trial->centre_and_friction_residual);
     /* 1 where friction is within the ellipsoid that is tangent to the limit surface at this state
      */
-    int is_within_tangent_ellipsoid = !(trial->limits & TACT_LIMIT_CONE);
+    int is_within_tangent_ellipsoid = !(friction_trial->limits & TACT_LIMIT_CONE);
     if (is_within_tangent_ellipsoid &&
-        tact_local_friction_limit_ratio(problem, trial->r, own.d) <= 1.0) {
-        trial->size = 0.0;
+        tact_local_friction_limit_ratio(problem, friction_trial->r, own.d) <= 1.0) {
+        friction_trial->size = 0.0;
     }
 }
 
@@ -339,16 +342,16 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
 
 /* Broyden's rank-one update of minus the inverse derivative, for a step that changed the residual.
  */
-static void update_inverse_by_broyden(double *inverse, const double *step, const double *before,
-                                      const double *after)
+static void update_inverse_by_broyden(double *inverse, const double *step,
+                                      const double *residual_before, const double *residual_after)
 {
-    double change[3], along[3], back[3];
-    tact_v3_sub(change, after, before);
-    tact_m3_mul_v3(along, inverse, change);
+    double residual_change[3], inverse_times_change[3], back[3];
+    tact_v3_sub(residual_change, residual_after, residual_before);
+    tact_m3_mul_v3(inverse_times_change, inverse, residual_change);
     tact_m3_tmul_v3(back, inverse, step);
-    double size = tact_v3_dot(step, along);
+    double size = tact_v3_dot(step, inverse_times_change);
     for (int i = 0; i < 9 && fabs(size) > 1e-300; i++) {
-        inverse[i] -= (step[i / 3] + along[i / 3]) * back[i % 3] / size;
+        inverse[i] -= (step[i / 3] + inverse_times_change[i / 3]) * back[i % 3] / size;
     }
 }
 
@@ -385,12 +388,12 @@ static int iterate_friction_state(const struct tact_local_problem *problem,
 {
     double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     int most = problem->passes ? problem->passes : MAX_FRICTION_STATE_STEPS;
-    double before = INFINITY;
+    double residual_before = INFINITY;
     evaluate_trial_friction_state(problem, now);
     for (int step_count = 1; step_count < most && now->size > CONVERGED_FRICTION_STATE_RESIDUAL;
          step_count++) {
         double step[3];
-        before = now->size;
+        residual_before = now->size;
         struct friction_state_trial stepped_trial = *now;
         tact_m3_mul_v3(step, inverse, now->centre_and_friction_residual);
         step_friction_state(problem, &stepped_trial.at, step);
@@ -400,14 +403,14 @@ static int iterate_friction_state(const struct tact_local_problem *problem,
         if (stepped_trial.size < now->size) {
             *now = stepped_trial;
         }
-        if (now->size > 0.1 * before && now->size > CONVERGED_FRICTION_STATE_RESIDUAL) {
+        if (now->size > 0.1 * residual_before && now->size > CONVERGED_FRICTION_STATE_RESIDUAL) {
             invert_residual_derivative(problem, now, inverse);
             if (!line_search_along_step(problem, inverse, now)) {
                 break;
             }
         }
     }
-    return now->size <= tact_max(DIVERGED_FRICTION_STATE_RESIDUAL, 0.5 * before);
+    return now->size <= tact_max(DIVERGED_FRICTION_STATE_RESIDUAL, 0.5 * residual_before);
 }
 
 /* Relaxes the friction state: moves it halfway to that of the present impulse, repeatedly, even if
@@ -442,7 +445,7 @@ static int search_friction_state(const struct tact_local_problem *problem, doubl
 }
 
 /* 1 where b_N is in the dual cone N*, so that the solution is zero at any friction state. */
-static int has_zero_solution(const struct tact_local_problem *problem)
+static int is_zero_impulse_solution(const struct tact_local_problem *problem)
 {
     const double *b = problem->b, *semi = problem->semi;
     if (!tact_local_transmits_rolling_torque(problem)) {
@@ -475,7 +478,7 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
     }
     int limits = tact_local_solve_by_active_set(problem, r);
     *by = TACT_COUNT_ACTIVE_SET;
-    if (limits < 0 && has_zero_solution(problem)) {
+    if (limits < 0 && is_zero_impulse_solution(problem)) {
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }

@@ -24,7 +24,8 @@ void tact_active_set_update_limit_surface(struct tact_active_set *a)
     a->normal_force_inverse = 1.0 / a->n[0];
     a->y[0] = a->n[1] * a->normal_force_inverse;
     a->y[1] = a->n[2] * a->normal_force_inverse;
-    a->m = t[2] - (a->semi_axis_1_ratio * a->y[0] * t[1] - a->semi_axis_2_ratio * a->y[1] * t[0]);
+    a->m = t[2] - (a->semi_axis_1_over_spin_arm * a->y[0] * t[1] -
+                   a->semi_axis_2_over_spin_arm * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];
     if (tact_has_friction_points(a->law)) {
         const double z[3] = {t[0], t[1], a->m};
@@ -37,8 +38,8 @@ void tact_active_set_update_limit_surface(struct tact_active_set *a)
 
 void tact_active_set_compute_slip(const struct tact_active_set *a, double *v)
 {
-    v[0] = a->ut[0] - a->semi_axis_2_ratio * a->y[1] * a->ut[2];
-    v[1] = a->ut[1] + a->semi_axis_1_ratio * a->y[0] * a->ut[2];
+    v[0] = a->ut[0] - a->semi_axis_2_over_spin_arm * a->y[1] * a->ut[2];
+    v[1] = a->ut[1] + a->semi_axis_1_over_spin_arm * a->y[0] * a->ut[2];
     v[2] = a->ut[2];
 }
 

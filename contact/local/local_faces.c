@@ -5,7 +5,7 @@
 #include "contact/local/local_active_internal.h"
 #include "contact/vec.h"
 
-#define AT_LIMIT_MIN_RATIO                                                                         \
+#define MIN_RATIO_AT_PATCH_EDGE                                                                    \
     (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
 #define VELOCITY_ROUNDING_BOUND                                                                    \
     1e-12 /* bound of rounding errors of velocities, relative to their magnitude */
@@ -44,9 +44,9 @@ static void set_face_to_edge(struct tact_active_set *a, int first)
     double share = pressure_centre_along_edge(a, first);
     a->face = FACE_EDGE;
     a->first = first;
-    if (!(share >= 1.0 - AT_LIMIT_MIN_RATIO && share <= AT_LIMIT_MIN_RATIO)) {
+    if (!(share >= 1.0 - MIN_RATIO_AT_PATCH_EDGE && share <= MIN_RATIO_AT_PATCH_EDGE)) {
         a->face = FACE_CORNER;
-        a->first = share > AT_LIMIT_MIN_RATIO ? next_polygon_corner(a, first) : first;
+        a->first = share > MIN_RATIO_AT_PATCH_EDGE ? next_polygon_corner(a, first) : first;
     }
 }
 
@@ -93,7 +93,7 @@ static int choose_boundary_face_if_beyond(struct tact_active_set *a, double max_
 void tact_active_set_choose_face(struct tact_active_set *a)
 {
     if (a->face == FACE_INSIDE) {
-        choose_boundary_face_if_beyond(a, AT_LIMIT_MIN_RATIO);
+        choose_boundary_face_if_beyond(a, MIN_RATIO_AT_PATCH_EDGE);
     }
 }
 
@@ -145,9 +145,9 @@ static void set_corner_face_basis(struct tact_active_set *a, const double *p)
     }
 }
 
-/* Sets the basis of an edge or rim as the active face: two directions; basis_rate_along_first,
+/* Sets the basis of an edge or rim as the active face: two directions; second_basis_vector_change,
  * turn: their change with the second unknown. */
-static void set_edge_face_basis(struct tact_active_set *a, double basis_rate_along_first,
+static void set_edge_face_basis(struct tact_active_set *a, double second_basis_vector_change,
                                 double turn)
 {
     const double *e = a->face_basis[0], *o = a->face_basis[1];
@@ -155,7 +155,7 @@ static void set_edge_face_basis(struct tact_active_set *a, double basis_rate_alo
     tact_v3_set(a->face_basis[2], 0.0, 0.0, 0.0);
     tact_m3_mul_v3(he, a->nn, e);
     tact_m3_mul_v3(ho, a->nn, o);
-    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + basis_rate_along_first,
+    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + second_basis_vector_change,
                    tact_v3_dot(o, ho) + turn};
     tact_ldl_factor(h, 2);
     for (int i = 0; i < 9; i++) {

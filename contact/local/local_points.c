@@ -20,7 +20,8 @@
 #include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
-#define ROUNDING_RESIDUAL 2e-14 /* residual, relative to the friction, that is rounding alone */
+#define ROUNDING_GAUGE_RESIDUAL                                                                    \
+    2e-14 /* residual, relative to the friction, that is rounding alone */
 #define STALLED_GAUGE_RESIDUAL                                                                     \
     1e-12 /* relative residual below which a step that does not reduce it ends the search */
 #define MAX_SLIP_NEWTON_STEPS 60
@@ -64,7 +65,7 @@ double tact_friction_points_squared_gauge(const struct tact_local_problem *probl
                                           const double z[3], double slip[3],
                                           struct limit_surface_at_slip *at)
 {
-    struct limit_surface_at_slip next;
+    struct limit_surface_at_slip trial_limit_surface;
     double size = tact_v3_norm(z), gauge_residual[3], then[3], value, after;
     if (!(size > 0.0)) {
         memset(at, 0, sizeof *at);
@@ -76,25 +77,28 @@ double tact_friction_points_squared_gauge(const struct tact_local_problem *probl
     }
     tact_friction_points_at_slip(problem, slip, at);
     double slip_residual = compute_slip_residual(at, z, slip, gauge_residual, &value);
-    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && slip_residual > ROUNDING_RESIDUAL * size; i++) {
+    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && slip_residual > ROUNDING_GAUGE_RESIDUAL * size;
+         i++) {
         double trial_slip[3];
         tact_v3_copy(trial_slip, slip);
         apply_newton_step_to_slip(at->hessian, gauge_residual, trial_slip);
-        tact_friction_points_at_slip(problem, trial_slip, &next);
-        double rest = compute_slip_residual(&next, z, trial_slip, then, &after);
-        if (!(rest < 0.5 * slip_residual || after < value)) {
+        tact_friction_points_at_slip(problem, trial_slip, &trial_limit_surface);
+        double trial_residual =
+            compute_slip_residual(&trial_limit_surface, z, trial_slip, then, &after);
+        if (!(trial_residual < 0.5 * slip_residual || after < value)) {
             if (slip_residual <= STALLED_GAUGE_RESIDUAL * size) {
                 break;
             }
             tact_v3_copy(trial_slip, slip);
             apply_newton_step_to_slip(at->metric, gauge_residual, trial_slip);
-            tact_friction_points_at_slip(problem, trial_slip, &next);
-            rest = compute_slip_residual(&next, z, trial_slip, then, &after);
+            tact_friction_points_at_slip(problem, trial_slip, &trial_limit_surface);
+            trial_residual =
+                compute_slip_residual(&trial_limit_surface, z, trial_slip, then, &after);
         }
         tact_v3_copy(slip, trial_slip);
         tact_v3_copy(gauge_residual, then);
-        *at = next;
-        slip_residual = rest;
+        *at = trial_limit_surface;
+        slip_residual = trial_residual;
         value = after;
     }
     return tact_v3_dot(z, slip);

@@ -60,19 +60,19 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
                                    double w, double least, int are_parts_tilted, struct sums *sums)
 {
     tact_d4 x, y, share, arm, speed;
-    int left = p->count - first;
-    copy_parts_zero_padded(p->x + first, left, &x);
-    copy_parts_zero_padded(p->y + first, left, &y);
-    copy_parts_zero_padded(p->share + first, left, &share);
-    copy_parts_zero_padded(p->arm + first, left, &arm);
+    int remaining_part_count = p->count - first;
+    copy_parts_zero_padded(p->x + first, remaining_part_count, &x);
+    copy_parts_zero_padded(p->y + first, remaining_part_count, &y);
+    copy_parts_zero_padded(p->share + first, remaining_part_count, &share);
+    copy_parts_zero_padded(p->arm + first, remaining_part_count, &arm);
     tact_d4 own = arm * arm, floor = {least, least, least, least};
     own = TACT_D4_MAX(own, floor);
     tact_d4 a = v[0] - w * y, b = v[1] + w * x, square, xx, xy, yy;
     if (are_parts_tilted) {
         const tact_d4 slip_a = a, slip_b = b;
-        copy_parts_zero_padded(p->tilt_xx + first, left, &xx);
-        copy_parts_zero_padded(p->tilt_xy + first, left, &xy);
-        copy_parts_zero_padded(p->tilt_yy + first, left, &yy);
+        copy_parts_zero_padded(p->tilt_xx + first, remaining_part_count, &xx);
+        copy_parts_zero_padded(p->tilt_xy + first, remaining_part_count, &xy);
+        copy_parts_zero_padded(p->tilt_yy + first, remaining_part_count, &yy);
         a -= xx * slip_a + xy * slip_b;
         b -= xy * slip_a + yy * slip_b;
         square = slip_a * a + slip_b * b + own * (w * w);

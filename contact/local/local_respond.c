@@ -33,8 +33,8 @@ static void compute_velocity_changes(const struct tact_active_set *a, const row 
 
 /* Adds the change of friction's direction to the equations of slip, and that of its limit, on a
  * surface of points. dm: change of the torsion. */
-static void add_point_surface_terms(const struct tact_active_set *a, const row *unit, const row *dm,
-                                    row *out)
+static void add_points_limit_surface_terms(const struct tact_active_set *a, const row *unit,
+                                           const row *dm, row *out)
 {
     const double *normal = a->normal, *b = a->surface_hessian, slip_multiplier = a->slip_multiplier;
     for (int i = 0; i < 3; i++) {
@@ -56,20 +56,23 @@ static void compute_slip_row_residuals(const struct tact_active_set *a, const ro
            w1 = a->slip_multiplier * a->w[1];
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
     row along = unit[0] * t[0] + unit[1] * t[1];
-    row turn =
-        unit[0] * (a->semi_axis_2_ratio * y[1]) - unit[1] * (a->semi_axis_1_ratio * y[0]) + unit[2];
-    row dm = (turn + y1 * (a->semi_axis_2_ratio * t[0]) - y0 * (a->semi_axis_1_ratio * t[1]));
+    row turn = unit[0] * (a->semi_axis_2_over_spin_arm * y[1]) -
+               unit[1] * (a->semi_axis_1_over_spin_arm * y[0]) + unit[2];
+    row dm = (turn + y1 * (a->semi_axis_2_over_spin_arm * t[0]) -
+              y0 * (a->semi_axis_1_over_spin_arm * t[1]));
     if (tact_has_friction_points(a->law)) {
-        out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->semi_axis_2_ratio;
-        out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_ratio;
+        out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->semi_axis_2_over_spin_arm;
+        out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_over_spin_arm;
         out[2] = v[2];
         out[3] = w[0] * (-0.5 * (a->g * inverse * inverse + 1.0));
-        add_point_surface_terms(a, unit, &dm, out);
+        add_points_limit_surface_terms(a, unit, &dm, out);
         return;
     }
     row bent = (along * square - dm * (a->f * m)) * (a->slip_multiplier * a->surface_curvature);
-    out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->semi_axis_2_ratio + bent * (square * t[0]);
-    out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_ratio + bent * (square * t[1]);
+    out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->semi_axis_2_over_spin_arm +
+             bent * (square * t[0]);
+    out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_over_spin_arm +
+             bent * (square * t[1]);
     out[2] = v[2] - bent * (a->f * m) + dm * w1;
     out[0] += unit[0] * w0;
     out[1] += unit[1] * w0;
@@ -94,7 +97,7 @@ static void compute_row_residuals(const struct tact_active_set *a, const row *un
 /* The coefficients of the equations, J t + pull gamma (three equations) and limit . t (the fourth),
  * solved for t. */
 struct slip_equation_solution {
-    double cross[9]; /* cofactors of J: its transposed inverse times its determinant */
+    double cofactors[9]; /* cofactors of J: its transposed inverse times its determinant */
     double det, inverse;
     double limit[3], by[3], along; /* by: response of friction to pull; along: limit . by */
 };
@@ -106,15 +109,15 @@ static void invert_slip_equations(const struct tact_active_set *a, const row *eq
     for (int i = 0; i < 3; i++) {
         tact_v3_set(j[i], eq[i][0], eq[i][1], eq[i][2]);
     }
-    tact_v3_cross(s->cross, j[1], j[2]);
-    tact_v3_cross(s->cross + 3, j[2], j[0]);
-    tact_v3_cross(s->cross + 6, j[0], j[1]);
-    s->det = tact_v3_dot(j[0], s->cross);
+    tact_v3_cross(s->cofactors, j[1], j[2]);
+    tact_v3_cross(s->cofactors + 3, j[2], j[0]);
+    tact_v3_cross(s->cofactors + 6, j[0], j[1]);
+    s->det = tact_v3_dot(j[0], s->cofactors);
     s->inverse = 1.0 / s->det;
     if (a->is_slipping) {
         tact_v3_set(s->limit, eq[3][0], eq[3][1], eq[3][2]);
         tact_active_set_limit_surface_normal(a, pull);
-        tact_m3_tmul_v3(s->by, s->cross, pull);
+        tact_m3_tmul_v3(s->by, s->cofactors, pull);
         s->along = tact_v3_dot(s->limit, s->by);
     }
 }
@@ -127,7 +130,7 @@ static void solve_slip_equations(const struct tact_active_set *a,
                                  struct tact_active_set_step *out)
 {
     double dt[3];
-    tact_m3_tmul_v3(dt, s->cross, left);
+    tact_m3_tmul_v3(dt, s->cofactors, left);
     out->slip_multiplier = 0.0;
     if (a->is_slipping) {
         out->slip_multiplier = (tact_v3_dot(s->limit, dt) - s->det * left[3]) / s->along;
@@ -154,8 +157,8 @@ static void pack_row_velocities(const struct tact_active_set *a, const double *u
 
 TACT_DISPATCH_BY_CPU(void, tact_active_set_response_of_unknowns,
                      (const struct tact_active_set *a, const double *un, const double *ut,
-                      const double *more, struct tact_active_set_step *out),
-                     (a, un, ut, more, out))
+                      const double *equation_residuals, struct tact_active_set_step *out),
+                     (a, un, ut, equation_residuals, out))
 {
     row normal[3], friction[3], w[3], eq[4];
     struct slip_equation_solution s;
@@ -164,7 +167,7 @@ TACT_DISPATCH_BY_CPU(void, tact_active_set_response_of_unknowns,
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int i = 0; i < 4; i++) {
-        left[i] = -eq[i][3] - more[i];
+        left[i] = -eq[i][3] - equation_residuals[i];
     }
     solve_slip_equations(a, &s, left, w, w, 3, out);
 }
@@ -180,16 +183,17 @@ TACT_DISPATCH_BY_CPU(void, tact_active_set_responses_to_rows,
     pack_row_velocities(a, zero_velocity, zero_velocity, normal, friction);
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
-    for (int half = 0; half < 2; half++) { /* unit velocities of each row in turn: of the normal
-                                              part n, then of friction t */
+    for (int is_friction_half = 0; is_friction_half < 2;
+         is_friction_half++) { /* unit velocities of each row in turn: of the normal
+part n, then of friction t */
         row un[3] = {{0.0}}, ut[3] = {{0.0}}, constant[3], terms[4];
         for (int i = 0; i < 3; i++) {
-            (half ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * half + i];
+            (is_friction_half ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * is_friction_half + i];
         }
         compute_row_residuals(a, CONSTANTS, un, ut, constant, terms);
         for (int k = 0; k < 3; k++) {
             const double left[4] = {-terms[0][k], -terms[1][k], -terms[2][k], -terms[3][k]};
-            solve_slip_equations(a, &s, left, w, constant, k, &out[3 * half + k]);
+            solve_slip_equations(a, &s, left, w, constant, k, &out[3 * is_friction_half + k]);
         }
     }
 }

@@ -135,16 +135,16 @@ static int solve_at_rolling_limit(struct rolling_resistance_problem *m,
 int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *problem, double r[6],
                                              int *by)
 {
-    static const double none[2] = {0.0, 0.0};
+    static const double zero_torques[2] = {0.0, 0.0};
     struct rolling_resistance_problem m = {.problem = problem};
-    remove_rolling_torques(problem, none, &m.rest);
+    remove_rolling_torques(problem, zero_torques, &m.rest);
     memcpy(m.r, r, sizeof m.r);
     double equation_at_zero_multiplier = evaluate_rolling_equation(&m, 0.0);
     int limits = 0;
     if (equation_at_zero_multiplier < 0.0) {
         struct tact_local_problem free;
         double impulse_without_rolling_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-        remove_rolling_torques(problem, none, &free);
+        remove_rolling_torques(problem, zero_torques, &free);
         tact_local_prepare(&free);
         int limits_without_rolling_torques =
             tact_local_cone_by(&free, impulse_without_rolling_torques, by);
@@ -153,8 +153,8 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
             memcpy(r, impulse_without_rolling_torques, sizeof impulse_without_rolling_torques);
             return limits_without_rolling_torques;
         }
-        int found = solve_at_rolling_limit(&m, equation_at_zero_multiplier);
-        m.by = found ? m.by : TACT_COUNT_ROLLING_NOT_FOUND;
+        int has_found_multiplier = solve_at_rolling_limit(&m, equation_at_zero_multiplier);
+        m.by = has_found_multiplier ? m.by : TACT_COUNT_ROLLING_NOT_FOUND;
         limits = m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
     }
     memcpy(r, m.r, sizeof m.r);
@@ -181,10 +181,10 @@ static double rolling_torque_residual(const struct tact_local_problem *problem, 
     double rho = 1.0 / max_scaled_mobility, x[2] = {z[0] - rho * v[0], z[1] - rho * v[1]};
     double size = tact_hypot(x[0], x[1]), limit = tact_max(r[0], 0.0);
     double share = size > limit ? limit / size : 1.0;
-    double miss = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
+    double residual_torque = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
     double scale =
         tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(squared_rolling_velocity));
-    return scale > 0.0 ? miss / scale : 0.0;
+    return scale > 0.0 ? residual_torque / scale : 0.0;
 }
 
 double tact_local_rolling_resistance_residual(const struct tact_local_problem *problem,
@@ -198,10 +198,10 @@ double tact_local_rolling_resistance_residual(const struct tact_local_problem *p
 
 int tact_local_enforce_rolling_limits(const struct tact_local_problem *problem, double r[6])
 {
-    static const double none[2] = {0.0, 0.0};
+    static const double zero_torques[2] = {0.0, 0.0};
     struct tact_local_problem rest;
     double tau[2] = {r[4], r[5]};
-    remove_rolling_torques(problem, none, &rest);
+    remove_rolling_torques(problem, zero_torques, &rest);
     r[4] = r[5] = 0.0;
     int limits = tact_local_scale_to_limit_surface(&rest, r);
     r[4] = tau[0];

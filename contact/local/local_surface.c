@@ -10,13 +10,13 @@ static const double fit[3][3] = {
     {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
 
 double tact_local_limit_surface_curvature(const struct tact_local_problem *problem, double f,
-                                          double m, double w[2], double *curvature)
+                                          double m, double w[2], double *surface_curvature)
 {
     enum tact_surface surface = problem->surface;
     double sum = f + m;
     if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID || surface == TACT_SURFACE_POINTS) {
         w[0] = w[1] = 1.0;
-        *curvature = 0.0;
+        *surface_curvature = 0.0;
         return sum;
     }
     const double *p = surface == TACT_SURFACE_FITTED ? problem->fit : fit[surface];
@@ -25,13 +25,14 @@ double tact_local_limit_surface_curvature(const struct tact_local_problem *probl
     double g = 1.0 + c * e * at, dg = (e - c) * at + c * e * slope;
     w[0] = g + e * dg;
     w[1] = g - c * dg;
-    *curvature = 4.0 * ((e - c) * slope - at + c * e * p[2]) * (inverse * inverse * inverse);
+    *surface_curvature =
+        4.0 * ((e - c) * slope - at + c * e * p[2]) * (inverse * inverse * inverse);
     return sum * g;
 }
 
 double tact_local_limit_surface(const struct tact_local_problem *problem, double f, double m,
                                 double w[2])
 {
-    double curvature;
-    return tact_local_limit_surface_curvature(problem, f, m, w, &curvature);
+    double surface_curvature;
+    return tact_local_limit_surface_curvature(problem, f, m, w, &surface_curvature);
 }

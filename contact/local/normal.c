@@ -99,14 +99,14 @@ static double minimum_along_cone_ray(const double *h, const double *g, const dou
 /* Points of the rim by their multiplier: x(m) = -(H - m J)^-1 g with J = diag(1, -1, -1). x'Jx
  * increases with m, from its value at the unconstrained minimum x(0) to above 0, as long as H - m J
  * is positive definite, which requires m < H00. Returns x'Jx / |x|^2, and 1 beyond. */
-static double cone_form_at_multiplier(void *user, double multiplier)
+static double cone_form_at_multiplier(void *user, double rim_multiplier)
 {
     struct rim *rim = user;
     double a[9];
     memcpy(a, rim->h, sizeof a);
-    a[0] -= multiplier;
-    a[4] += multiplier;
-    a[8] += multiplier;
+    a[0] -= rim_multiplier;
+    a[4] += rim_multiplier;
+    a[8] += rim_multiplier;
     tact_ldl_factor(a, 3);
     if (!(a[0] > 0.0 && a[4] > 0.0 && a[8] > 0.0)) {
         return 1.0;
@@ -137,9 +137,9 @@ static int minimize_by_multiplier(struct rim *rim)
 static void minimize_on_rim(const double *h, const double *g, double *x)
 {
     /* tangent of half the angle between two directions */
-    static const double reach = 0.19891236737965801;
+    static const double half_angle_tangent = 0.19891236737965801;
     struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
-    double best = 0.0;
+    double smallest_objective = 0.0;
     tact_v3_copy(rim.x, x);
     if (tact_hypot(x[1], x[2]) > 0.0 && minimize_on_rim_by_newton(&rim)) {
         tact_v3_copy(x, rim.x);
@@ -147,13 +147,13 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
     }
     for (int i = 0; i < RIM_DIRECTIONS; i++) {
         double value = minimum_along_cone_ray(h, g, rim_directions[i]);
-        if (value < best) {
-            best = value;
+        if (value < smallest_objective) {
+            smallest_objective = value;
             memcpy(rim.from, rim_directions[i], sizeof rim.from);
         }
     }
-    if (!(best < 0.0)) { /* the objective decreases only in a narrow range about the steepest
-                            descent of g */
+    if (!(smallest_objective < 0.0)) { /* the objective decreases only in a narrow range about the
+                            steepest descent of g */
         double size = tact_hypot(g[1], g[2]);
         rim.from[0] = size > 0.0 ? -g[1] / size : 1.0;
         rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
@@ -167,10 +167,11 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         tact_v3_copy(x, rim.x);
         return;
     }
-    double flo = rim_derivative_at_half_angle(&rim, -reach),
-           fhi = rim_derivative_at_half_angle(&rim, reach);
+    double flo = rim_derivative_at_half_angle(&rim, -half_angle_tangent),
+           fhi = rim_derivative_at_half_angle(&rim, half_angle_tangent);
     if (flo < 0.0 && fhi > 0.0) {
-        tact_root_find(rim_derivative_at_half_angle, &rim, -reach, flo, reach, fhi, 60);
+        tact_root_find(rim_derivative_at_half_angle, &rim, -half_angle_tangent, flo,
+                       half_angle_tangent, fhi, 60);
     } else {
         rim_derivative_at_half_angle(&rim, 0.0);
     }
@@ -180,10 +181,11 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
 /* Compares a candidate on the ray of a corner or on the face between two with the smallest
  * objective so far. */
 static void keep_smaller_minimum_on_face(double objective, const double *p, double a,
-                                         const double *q, double b, double *best, double *x)
+                                         const double *q, double b, double *smallest_objective,
+                                         double *x)
 {
-    if (objective < *best) {
-        *best = objective;
+    if (objective < *smallest_objective) {
+        *smallest_objective = objective;
         x[0] = a + b;
         x[1] = a * p[0] + b * q[0];
         x[2] = a * p[1] + b * q[1];
@@ -194,7 +196,7 @@ static void keep_smaller_minimum_on_face(double objective, const double *p, doub
 static void minimize_on_faces(const struct admissible_pressure_centres *patch, const double *h,
                               const double *g, double *x)
 {
-    double he[TACT_PATCH_CORNERS][3], eg[TACT_PATCH_CORNERS], best = 0.0;
+    double he[TACT_PATCH_CORNERS][3], eg[TACT_PATCH_CORNERS], smallest_objective = 0.0;
     int n = patch->corners;
     for (int i = 0; i < n; i++) {
         double e[3] = {1.0, patch->corner[i][0], patch->corner[i][1]};
@@ -210,13 +212,14 @@ static void minimize_on_faces(const struct admissible_pressure_centres *patch, c
         double qq = he[j][0] + q[0] * he[j][1] + q[1] * he[j][2];
         double det = pp * qq - pq * pq;
         if (eg[i] < 0.0 && pp > 0.0) {
-            keep_smaller_minimum_on_face(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best,
-                                         x);
+            keep_smaller_minimum_on_face(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0,
+                                         &smallest_objective, x);
         }
         if (det > TACT_PIVOT_FLOOR * pp * qq) {
             double a = (pq * eg[j] - qq * eg[i]) / det, b = (pq * eg[i] - pp * eg[j]) / det;
             if (a > 0.0 && b > 0.0) {
-                keep_smaller_minimum_on_face(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
+                keep_smaller_minimum_on_face(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b,
+                                             &smallest_objective, x);
             }
         }
     }

@@ -192,7 +192,7 @@ static int find_edges_with_points_beyond(const struct tact_hull *hull,
         for (int k = 0; k < hull->count; k++) {
             const tact_l4 passed = ey * (hull->x[k] - px) - ex * (hull->y[k] - py) > limit;
             uint32_t bits;
-            tact_l4_bits(&passed, &bits);
+            tact_l4_mask_to_bits(&passed, &bits);
             if (bits) {
                 edge[k] = (uint8_t)(i + __builtin_ctz(bits));
             }

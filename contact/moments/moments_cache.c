@@ -201,8 +201,8 @@ static void tact_cache_place_four_triangles(const struct tact_placed_mesh *body,
         from[i] = &leaves[face[i] / 4].corner[0][0][face[i] % 4];
     }
     for (int k = 0; k < 3; k++) {
-        const tact_d4 x = TACT_D4_OF(from, 12 * k), y = TACT_D4_OF(from, 12 * k + 4);
-        const tact_d4 z = TACT_D4_OF(from, 12 * k + 8);
+        const tact_d4 x = TACT_D4_GATHER(from, 12 * k), y = TACT_D4_GATHER(from, 12 * k + 4);
+        const tact_d4 z = TACT_D4_GATHER(from, 12 * k + 8);
         tact_leaf_place_corner(body, &x, &y, &z, p[k]);
     }
 }

@@ -67,7 +67,7 @@ TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
         reaches &= (low < most) & (high > -most);
     }
     uint32_t near_lanes;
-    tact_l4_bits(&reaches, &near_lanes);
+    tact_l4_mask_to_bits(&reaches, &near_lanes);
     *bits &= near_lanes;
 }
 

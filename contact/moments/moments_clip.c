@@ -83,7 +83,7 @@ void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t
     uint32_t inside[3];
     for (int i = 0; i < 3; i++) {
         tact_l4 in = value[i] >= 0.0;
-        tact_l4_bits(&in, &inside[i]);
+        tact_l4_mask_to_bits(&in, &inside[i]);
     }
     double kept[TACT_POLYGON], first[3];
     uint32_t planes_that_cut = 7 & ~(inside[0] & inside[1] & inside[2]);

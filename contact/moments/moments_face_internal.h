@@ -67,7 +67,7 @@ TACT_INLINE int tact_faces_may_contribute(const struct tact_face *s, const struc
     uint32_t bits;
     tact_faces_test_contribution(s, &s->at, t, &t->at, value, &meet);
     meet &= s->span > t->span;
-    tact_l4_bits(&meet, &bits);
+    tact_l4_mask_to_bits(&meet, &bits);
     return bits == 15;
 }
 
@@ -83,7 +83,7 @@ TACT_INLINE int tact_faces_may_contribute_slack(const struct tact_face *s,
     tact_l4 meet;
     uint32_t bits;
     tact_faces_test_contribution(s, &at_s, t, &at_t, value, &meet);
-    tact_l4_bits(&meet, &bits);
+    tact_l4_mask_to_bits(&meet, &bits);
     return bits == 15;
 }
 

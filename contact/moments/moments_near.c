@@ -77,7 +77,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int of_a, u
             most[d] = TACT_F8_MAX(high, most[d]);
         }
         uint32_t overlapping_bits;
-        tact_i8_bits(&overlapping, &overlapping_bits);
+        tact_i8_mask_to_bits(&overlapping, &overlapping_bits);
         for (overlapping_bits &= (1U << wide_node->count) - 1; overlapping_bits;
              overlapping_bits &= overlapping_bits - 1) {
             uint32_t k = (uint32_t)__builtin_ctz(overlapping_bits), child = wide_node->child[k];
@@ -212,7 +212,7 @@ static uint32_t tact_pairing_leaves_in_bounds(const struct tact_pairing_tree *b,
                           (b->leaf_upper[0][leaf_group_index] > low[0]) &
                           (b->leaf_upper[1][leaf_group_index] > low[1]) &
                           (b->leaf_upper[2][leaf_group_index] > low[2]);
-    tact_i8_bits(&overlapping, &bits);
+    tact_i8_mask_to_bits(&overlapping, &bits);
     return bits;
 }
 
@@ -224,7 +224,7 @@ static uint32_t tact_triangles_meeting_bounds(const struct tact_triangle_bounds 
     tact_l4 overlapping = (t->upper[2] > lower[2]) & (t->upper[0] > lower[0]) &
                           (t->lower[0] < upper[0]) & (t->upper[1] > lower[1]) &
                           (t->lower[1] < upper[1]);
-    tact_l4_bits(&overlapping, &bits);
+    tact_l4_mask_to_bits(&overlapping, &bits);
     return bits;
 }
 

@@ -58,7 +58,8 @@ TACT_INLINE void place_four_triangles(const struct frame_transform *frame_transf
             from[i] = frame_transform->mesh->vertices +
                       3 * (size_t)frame_transform->mesh->triangles[3 * (size_t)index[i] + k];
         }
-        const tact_d4 x = TACT_D4_OF(from, 0), y = TACT_D4_OF(from, 1), z = TACT_D4_OF(from, 2);
+        const tact_d4 x = TACT_D4_GATHER(from, 0), y = TACT_D4_GATHER(from, 1),
+                      z = TACT_D4_GATHER(from, 2);
         for (int c = 0; c < 3; c++) {
             p[k][c] = frame_transform->column[0][c] * x + frame_transform->column[1][c] * y +
                       frame_transform->column[2][c] * z + frame_transform->shift[c];

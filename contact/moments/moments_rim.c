@@ -100,7 +100,7 @@ TACT_INLINE uint32_t find_overlapping_boxes_of_8(const struct tact_rim_box_group
     for (int d = 1; d < 3; d++) {
         keep &= (e->lower[d] <= high[d]) & (e->upper[d] >= low[d]);
     }
-    tact_i8_bits(&keep, &bits);
+    tact_i8_mask_to_bits(&keep, &bits);
     return bits;
 }
 

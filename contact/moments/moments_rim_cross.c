@@ -18,7 +18,7 @@ static uint32_t tact_rim_overlapping_lanes(const struct tact_rim_leaf *s, uint32
     for (int c = 1; c < 3; c++) {
         keep &= (t->upper[c] >= s->lower[c][i]) & (t->lower[c] <= s->upper[c][i]);
     }
-    tact_i4_bits(&keep, &bits);
+    tact_i4_mask_to_bits(&keep, &bits);
     return bits;
 }
 
@@ -57,7 +57,7 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
         }
         lies &= (upper[1] >= lower[0][i]) & (lower[1] <= upper[0][i]);
     }
-    tact_l4_bits(&lies, bits);
+    tact_l4_mask_to_bits(&lies, bits);
 }
 
 /** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
@@ -81,12 +81,12 @@ static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
     tact_rim_lanes_of_both_signs(h->of_a, &mixed_a);
     tact_rim_lanes_of_both_signs(h->of_b, &mixed_b);
     mixed = mixed_a & mixed_b;
-    tact_l4_bits(&mixed, &bits);
+    tact_l4_mask_to_bits(&mixed, &bits);
     /* one corner away from the other's plane is sufficient, and usual, to exclude that a triangle
      * lies in it */
     const tact_l4 pairing =
         (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
-    tact_l4_bits(&pairing, &coplanar_lane_bits);
+    tact_l4_mask_to_bits(&pairing, &coplanar_lane_bits);
     if (coplanar_lane_bits) {
         tact_rim_coplanar_lanes(rim, s, i, t, h, &coplanar_lane_bits);
     }
@@ -299,7 +299,7 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
             parts |= out;
         }
         uint32_t bits;
-        tact_l4_bits(&parts, &bits);
+        tact_l4_mask_to_bits(&parts, &bits);
         lane_bits &= ~bits;
     }
     return lane_bits;

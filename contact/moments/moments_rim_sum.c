@@ -44,9 +44,9 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
     unsure &= ~outside;
     uint32_t undecided_lanes, met, risen;
     tact_l4 not_met = outside, rises = leaf->n[2] > 0.0;
-    tact_l4_bits(&unsure, &undecided_lanes);
-    tact_l4_bits(&not_met, &met);
-    tact_l4_bits(&rises, &risen);
+    tact_l4_mask_to_bits(&unsure, &undecided_lanes);
+    tact_l4_mask_to_bits(&not_met, &met);
+    tact_l4_mask_to_bits(&rises, &risen);
     const uint32_t lanes = (1U << leaf->count) - 1;
     undecided_lanes &= lanes;
     met = ~met & lanes;
@@ -76,7 +76,7 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
         tact_i8 keep = (e->lower[0] <= high[0]) & (e->upper[0] >= low[0]) &
                        (e->lower[1] <= high[1]) & (e->upper[1] >= low[1]);
         keep &= of ? e->lower[2] <= high[2] : e->upper[2] >= low[2];
-        tact_i8_bits(&keep, &bits);
+        tact_i8_mask_to_bits(&keep, &bits);
         for (; bits; bits &= bits - 1) {
             uint32_t k = 8 * at + (uint32_t)__builtin_ctz(bits);
             if (level > 0) {
@@ -441,7 +441,7 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
         meet &= (recent_box->lower[d] <= own->upper[d][lane]) &
                 (recent_box->upper[d] >= own->lower[d][lane]);
     }
-    tact_i8_bits(&meet, &bits);
+    tact_i8_mask_to_bits(&meet, &bits);
     if (bits) {
         inside = (int)(recent_box->inside >> __builtin_ctz(bits)) & 1;
     }

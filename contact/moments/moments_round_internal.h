@@ -60,7 +60,7 @@ TACT_INLINE void tact_capsule_query_boxes(const void *query,
         begins -= TACT_F8_ABS(x * axis[0] + y * axis[1] + z * axis[2]);
     }
     tact_i8 near = (begins <= 0.0F) | (begins * begins <= n->squared_radius * apart2);
-    tact_i8_bits(&near, bits);
+    tact_i8_mask_to_bits(&near, bits);
     *bits &= (1U << wide_node->count) - 1U;
 }
 
@@ -120,7 +120,7 @@ TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
         begins -= TACT_F8_ABS(x[0] * axis[0] + x[1] * axis[1] + x[2] * axis[2]);
     }
     tact_i8 near = ~((begins > 0.0F) & (begins * begins > n->squared_radius * apart2));
-    tact_i8_bits(&near, bits);
+    tact_i8_mask_to_bits(&near, bits);
     *bits &= (1U << wide_node->count) - 1U;
 }
 

@@ -313,7 +313,7 @@ TACT_INLINE void add_leaf_triangles(struct ball_query *ball, const struct tact_m
         apart2 += apart * apart;
     }
     tact_l4 reaches = apart2 < ball->radius * ball->radius;
-    tact_l4_bits(&reaches, &bits);
+    tact_l4_mask_to_bits(&reaches, &bits);
     for (unsigned i = 0; i < leaf->count; i++) {
         if (bits >> i & 1U) {
             double v[3][3], unmapped[3][3];

@@ -36,9 +36,9 @@ TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
         high = TACT_D4_MAX(h, high);
         tact_l4 below =
             h<-2.0 * c->tolerance, near_plane_corners = h> - CLEAR_DEPTH_TOLERANCES * c->tolerance;
-        tact_l4_bits(&below, &bits);
+        tact_l4_mask_to_bits(&below, &bits);
         out->below[i / 64] |= (uint64_t)bits << i % 64;
-        tact_l4_bits(&near_plane_corners, &bits);
+        tact_l4_mask_to_bits(&near_plane_corners, &bits);
         out->near_plane_corners[i / 64] |= (uint64_t)bits << i % 64;
     }
     out->lowest = tact_min(tact_min(low[0], low[1]), tact_min(low[2], low[3]));
@@ -345,7 +345,7 @@ TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *wide_n
         tact_i8 kept_boxes = k < 2 ? lowest <= 0.0F
                                    : (lowest <= p->clear_distance) |
                                          ((*near_plane_bits & (*near_plane_bits - 1)) != 0);
-        tact_i8_bits(&kept_boxes, &left);
+        tact_i8_mask_to_bits(&kept_boxes, &left);
         *bits &= left;
         *near_plane_bits |= (highest >= -p->clear_distance) & (int32_t)(1U << k);
     }

@@ -22,7 +22,7 @@ void tact_anderson_initialise(struct anderson *a, double *numbers, int size)
     for (int i = 0; i < ANDERSON_WINDOW; i++) {
         a->df[i] = numbers;
         a->dg[i] = numbers + n;
-        a->basis[i] = numbers + 2 * n;
+        a->residual_basis[i] = numbers + 2 * n;
         numbers += 3 * n;
     }
 }
@@ -66,12 +66,12 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
     memcpy(unrepresented_residual, a->f, sizeof *unrepresented_residual * (size_t)n);
     for (int k = 0; k < depth; k++) { /* newest difference first; dependent ones are skipped */
         int window_slot = (a->recorded_sweeps - 2 - k) % ANDERSON_WINDOW;
-        double *q = a->basis[rank],
+        double *q = a->residual_basis[rank],
                size = sqrt(tact_dot(a->df[window_slot], a->df[window_slot], n));
         memcpy(q, a->df[window_slot], sizeof *q * (size_t)n);
         for (int i = 0; i < rank; i++) {
-            r[i][rank] = tact_dot(a->basis[i], q, n);
-            tact_axpy(q, -r[i][rank], a->basis[i], n);
+            r[i][rank] = tact_dot(a->residual_basis[i], q, n);
+            tact_axpy(q, -r[i][rank], a->residual_basis[i], n);
         }
         double rest = sqrt(tact_dot(q, q, n));
         if (!(rest > DEPENDENT_DIFFERENCE_TOLERANCE * size + rounding_noise)) {

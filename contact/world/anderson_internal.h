@@ -12,12 +12,13 @@
     (2 + 3 * ANDERSON_WINDOW) /* number of vectors in the storage, each as long as the unknowns */
 
 struct anderson {
-    int size;                       /* number of unknowns */
-    int recorded_sweeps;            /* number of sweeps recorded since the restart */
-    double *f, *g;                  /* scaled residual g - x and result g of the last sweep */
-    double *df[ANDERSON_WINDOW];    /* differences between successive residuals (scaled) */
-    double *dg[ANDERSON_WINDOW];    /* differences between successive results */
-    double *basis[ANDERSON_WINDOW]; /* orthonormal basis of the span of the residual differences */
+    int size;                    /* number of unknowns */
+    int recorded_sweeps;         /* number of sweeps recorded since the restart */
+    double *f, *g;               /* scaled residual g - x and result g of the last sweep */
+    double *df[ANDERSON_WINDOW]; /* differences between successive residuals (scaled) */
+    double *dg[ANDERSON_WINDOW]; /* differences between successive results */
+    double *residual_basis[ANDERSON_WINDOW]; /* orthonormal basis of the span of the residual
+                                                differences */
 };
 
 /* Initialises the acceleration for `size` unknowns. numbers: storage for ANDERSON_STORAGE_VECTORS *

@@ -105,8 +105,8 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     int has_friction_or_stops = constraint->friction > 0.0 || constraint->damping > 0.0 ||
                                 constraint->lower < constraint->upper;
     w->free_row = has_friction_or_stops ? kinds[constraint->kind].free_row : -1;
-    memcpy(w->constrained_row, kinds[constraint->kind].rows,
-           (size_t)w->count * sizeof *w->constrained_row);
+    memcpy(w->constrained_row_indices, kinds[constraint->kind].rows,
+           (size_t)w->count * sizeof *w->constrained_row_indices);
     for (int k = 0; k < 2; k++) {
         const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
         if (body) {
@@ -115,8 +115,8 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
             tact_rows_add_schur(s, w->j[k], w->y[k], 6);
         }
     }
-    double linear = s[0] + s[7] + s[14], angular = s[21] + s[28] + s[35];
-    w->torque_scale = sqrt(angular / linear);
+    double linear_mobility = s[0] + s[7] + s[14], angular_mobility = s[21] + s[28] + s[35];
+    w->torque_scale = sqrt(angular_mobility / linear_mobility);
     set_constraint_error_targets(world, w);
 }
 
@@ -130,7 +130,7 @@ static void add_constraint_coupling(const struct world_constraint *w, int side, 
         for (int k = 0; k < columns; k++) {
             double sum = 0.0;
             for (int d = 0; d < 6; d++) {
-                sum += j[d * 6 + w->constrained_row[i]] * y[d * 6 + column + k];
+                sum += j[d * 6 + w->constrained_row_indices[i]] * y[d * 6 + column + k];
             }
             c[i * columns + k] += sum;
         }
@@ -177,14 +177,15 @@ static void compute_free_row_response(struct tact_world *world, struct world_con
     tact_mechanism_solve(m, w->mechanism, w->free_response, 1);
     for (int k = 0; k < 2; k++) {
         for (int d = 0; d < 6 && tact_constraint_body_on_side(world, w, k); d++) {
-            w->mobility += w->j[k][d * 6 + w->free_row] * w->y[k][d * 6 + w->free_row];
+            w->free_row_mobility += w->j[k][d * 6 + w->free_row] * w->y[k][d * 6 + w->free_row];
         }
     }
-    double own = w->mobility;
+    double own = w->free_row_mobility;
     for (int i = 0; i < rows; i++) {
-        w->mobility -= coupling[i] * w->free_response[i];
+        w->free_row_mobility -= coupling[i] * w->free_response[i];
     }
-    w->mobility = w->mobility > LOCKED_MOBILITY_RATIO * own ? w->mobility : 0.0;
+    w->free_row_mobility =
+        w->free_row_mobility > LOCKED_MOBILITY_RATIO * own ? w->free_row_mobility : 0.0;
 }
 
 void tact_constraints_assemble(struct tact_world *world)
@@ -197,7 +198,7 @@ void tact_constraints_assemble(struct tact_world *world)
     world->mechanisms.mechanism_responses_used = 0;
     for (int i = 0; i < world->constraint_count; i++) {
         struct world_constraint *w = &world->constraints[i];
-        w->mobility = 0.0;
+        w->free_row_mobility = 0.0;
         if (w->free_row >= 0) {
             const struct mechanism *p = &world->mechanisms.list[w->mechanism];
             compute_free_row_response(world, w, free_response_storage);

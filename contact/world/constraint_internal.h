@@ -18,13 +18,14 @@ struct world_constraint {
     double j[2][36], y[2][36]; /* J and Y of the joint's two bodies, as in struct
                                   block_jacobian_node; unused for a side that is fixed */
     /* which of the joint's six rows are constrained, and their number */
-    int constrained_row[6], count;
+    int constrained_row_indices[6], count;
     int row;       /* index of the joint's first constrained row in the matrix of its mechanism */
     int mechanism; /* index of the joint's mechanism */
     int free_row;  /* the joint's free row, with friction, damping or stops; -1: none */
     double *free_response; /* impulses of the constrained rows of the mechanism per unit impulse of
                               the free row */
-    double mobility; /* mobility of the free row with all joints satisfied [1/kg, 1/(kg m^2)] */
+    double free_row_mobility; /* mobility of the free row with all joints satisfied [1/kg, 1/(kg
+                                 m^2)] */
     double uncorrected_joint_error[6]; /* joint error left after this tick, where it is too large to
                                  be corrected at once */
     double joint_error_rounding_rate[2]; /* rate of a joint error that is due to rounding alone

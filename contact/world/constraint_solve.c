@@ -88,7 +88,8 @@ static void joint_error_rates(const struct tact_world *world, const struct world
 static double free_row_impulse(const struct tact_world *world, struct world_constraint *w, double u)
 {
     const struct tact_constraint *constraint = &w->constraint;
-    double h = world->options.period, s = w->mobility, stick = s * constraint->friction * h;
+    double h = world->options.period, s = w->free_row_mobility,
+           stick = s * constraint->friction * h;
     double rate =
         fabs(u) > stick ? (u - copysign(stick, u)) / (1.0 + s * constraint->damping * h) : 0.0;
     w->constraint.stop = rate < w->lowest_rate_at_stops ? -1 : rate > w->highest_rate_at_stops;
@@ -108,8 +109,9 @@ static void add_to_constrained_impulses(struct tact_world *world, int mechanism,
         struct world_constraint *w = &world->constraints[m->order[i]];
         double impulse_change[6] = {0.0};
         for (int k = 0; k < w->count; k++) {
-            impulse_change[w->constrained_row[k]] = factor * x[w->row + k - p->row];
-            w->constraint.impulse[w->constrained_row[k]] += impulse_change[w->constrained_row[k]];
+            impulse_change[w->constrained_row_indices[k]] = factor * x[w->row + k - p->row];
+            w->constraint.impulse[w->constrained_row_indices[k]] +=
+                impulse_change[w->constrained_row_indices[k]];
         }
         apply_constraint_impulse(world, w, impulse_change);
     }
@@ -182,7 +184,7 @@ static void compute_constrained_row_velocities(struct tact_world *world, int mec
             }
         }
         for (int k = 0; k < w->count; k++) {
-            m->constrained_row_velocities[w->row + k] = u[w->constrained_row[k]];
+            m->constrained_row_velocities[w->row + k] = u[w->constrained_row_indices[k]];
         }
     }
 }
@@ -199,9 +201,10 @@ static double solve_mechanism_constraints(struct tact_world *world, int mechanis
         double e[6];
         joint_error_rates(world, w, e);
         for (int k = 0; k < w->count; k++) {
-            x[w->row - p->row + k] = -e[w->constrained_row[k]];
-            does_error_exceed_rounding |= fabs(e[w->constrained_row[k]]) >
-                                          w->joint_error_rounding_rate[w->constrained_row[k] / 3];
+            x[w->row - p->row + k] = -e[w->constrained_row_indices[k]];
+            does_error_exceed_rounding |=
+                fabs(e[w->constrained_row_indices[k]]) >
+                w->joint_error_rounding_rate[w->constrained_row_indices[k] / 3];
         }
     }
     tact_mechanism_solve(m, mechanism, x, 1);
@@ -210,8 +213,8 @@ static double solve_mechanism_constraints(struct tact_world *world, int mechanis
         double impulse_change[6] = {0.0}, after[6];
         memcpy(after, w->constraint.impulse, sizeof after);
         for (int k = 0; k < w->count; k++) {
-            impulse_change[w->constrained_row[k]] = x[w->row - p->row + k];
-            after[w->constrained_row[k]] += impulse_change[w->constrained_row[k]];
+            impulse_change[w->constrained_row_indices[k]] = x[w->row - p->row + k];
+            after[w->constrained_row_indices[k]] += impulse_change[w->constrained_row_indices[k]];
         }
         double moved = squared_joint_impulse(w, impulse_change),
                most = tact_max(squared_joint_impulse(w, w->constraint.impulse),
@@ -235,13 +238,14 @@ static double solve_free_row(struct tact_world *world, struct world_constraint *
             tact_rows_add_velocity(u, w->j[k], body->twist, 6);
         }
     }
-    double impulse_change = free_row_impulse(world, w, u[w->free_row] - w->mobility * old) - old;
+    double impulse_change =
+        free_row_impulse(world, w, u[w->free_row] - w->free_row_mobility * old) - old;
     if (impulse_change == 0.0) {
         return 0.0;
     }
     double all[6] = {0.0}, most = squared_joint_impulse(w, w->constraint.impulse);
     int does_error_exceed_rounding =
-        fabs(impulse_change) * w->mobility > w->joint_error_rounding_rate[w->free_row / 3];
+        fabs(impulse_change) * w->free_row_mobility > w->joint_error_rounding_rate[w->free_row / 3];
     all[w->free_row] = impulse_change;
     w->constraint.impulse[w->free_row] += impulse_change;
     apply_constraint_impulse(world, w, all);

@@ -15,13 +15,13 @@ static void count_node_unknowns(struct tact_world *world)
 {
     struct direct *d = &world->direct;
     for (int i = 0; i < world->body_count; i++) {
-        d->dof[i] = TACT_NODE_UNKNOWNS;
+        d->dof[i] = TACT_UNKNOWNS_PER_NODE;
     }
     for (int i = 0; i < world->hand_count; i++) {
         const struct tact_hand *hand = world->hands[i].hand;
         for (int k = 0; k < hand->count; k++) {
             if (tact_hand_is_independent_joint(hand, k)) {
-                d->dof[world->hands[i].node + hand->links[k].slot / TACT_NODE_UNKNOWNS]++;
+                d->dof[world->hands[i].node + hand->links[k].slot / TACT_UNKNOWNS_PER_NODE]++;
             }
         }
     }

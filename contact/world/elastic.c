@@ -38,9 +38,10 @@ static void invert_stiffness(const double *stiffness, const int *row, int count,
     }
     for (int i = 0; i < count * count; i++) {
         int p = i / count, q = i % count;
-        double symmetric_entry =
+        double symmetrised_stiffness_entry =
             0.5 * (stiffness[6 * row[p] + row[q]] + stiffness[6 * row[q] + row[p]]);
-        factor[i] = p == q ? 1.0 + SINGULAR_STIFFNESS_RATIO : scale[p] * scale[q] * symmetric_entry;
+        factor[i] = p == q ? 1.0 + SINGULAR_STIFFNESS_RATIO
+                           : scale[p] * scale[q] * symmetrised_stiffness_entry;
     }
     tact_ldl_factor(factor, count);
     for (int k = 0; k < count; k++) {

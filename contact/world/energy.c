@@ -28,7 +28,7 @@ static double work_of_island_contacts(const struct tact_world *world, const stru
 /* Work of the impulses of an island's contacts and joints [J]: impulses times the velocities before
  * gravity and drives, times those without the impulses, and times those with them; and the energy
  * that the impulses may add. */
-struct work {
+struct island_work {
     double pre, free, after, allowed;
 };
 
@@ -58,9 +58,9 @@ static double energy_of_stopped_separation(const struct tact_world *world,
     return tact_block_has_restitution(block) ? 0.0 : 0.5 * r[0] * tact_max(separation_speed, 0.0);
 }
 
-static struct work compute_island_work(struct tact_world *world, const struct island *island)
+static struct island_work compute_island_work(struct tact_world *world, const struct island *island)
 {
-    struct work w = {.after = work_of_island_contacts(world, island)};
+    struct island_work w = {.after = work_of_island_contacts(world, island)};
     tact_velocities_set_before_forces(world, island);
     w.pre = work_of_island_contacts(world, island);
     tact_velocities_set_free(world, island);
@@ -77,7 +77,7 @@ static struct work compute_island_work(struct tact_world *world, const struct is
  * at the pre-velocities and at the final ones. With the free velocities in place of the
  * pre-velocities an impulse could add r g h / 2 of what gravity removed in the tick, permanently
  * where a body rebounds. */
-static int do_impulses_add_energy(const struct work *w)
+static int do_impulses_add_energy(const struct island_work *w)
 {
     return 0.5 * (w->pre + w->after) > w->allowed + 1e-12 * (fabs(w->pre) + fabs(w->after));
 }
@@ -93,7 +93,7 @@ static int reduce_island_restitution(struct tact_world *world, struct island *is
     if (!has_restitution) {
         return 0;
     }
-    struct work w = compute_island_work(world, island);
+    struct island_work w = compute_island_work(world, island);
     if (!do_impulses_add_energy(&w)) {
         return 0;
     }
@@ -125,7 +125,7 @@ void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stat
 
 /* Largest scale s of an island's impulses with which they add no more energy than is allowed. Their
  * work is s (pre + free) / 2 + s^2 (after - free) / 2. */
-static double largest_passive_impulse_scale(const struct work *w)
+static double largest_passive_impulse_scale(const struct island_work *w)
 {
     double p = 0.5 * (w->pre + w->free), q = 0.5 * (w->after - w->free);
     return q > 0.0 ? tact_min(1.0, (sqrt(p * p + 4.0 * q * w->allowed) - p) / (2.0 * q)) : 1.0;
@@ -136,7 +136,7 @@ void tact_island_bound_energy(struct tact_world *world, struct island *island)
     if (!tact_island_can_accelerate(world, island)) {
         return;
     }
-    struct work w = compute_island_work(world, island);
+    struct island_work w = compute_island_work(world, island);
     if (do_impulses_add_energy(&w)) {
         world->counts[TACT_COUNT_SCALED]++;
         tact_sweeps_scale_impulses(world, island, largest_passive_impulse_scale(&w));

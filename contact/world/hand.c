@@ -78,7 +78,7 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
     const int has_mimics_or_tendons = tact_hand_has_mimics_or_tendons(links, count);
     hand->links = calloc(n, sizeof *hand->links);
     hand->numbers =
-        calloc(n * n * (size_t)(2 + has_mimics_or_tendons) + n * (14 + TACT_NODE_UNKNOWNS),
+        calloc(n * n * (size_t)(2 + has_mimics_or_tendons) + n * (14 + TACT_UNKNOWNS_PER_NODE),
                sizeof *hand->numbers);
     hand->rows = calloc(n, sizeof *hand->rows);
     if (!hand->links || !hand->numbers || !hand->rows) {
@@ -90,14 +90,14 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
     hand->factor = hand->mass + n * n;
     hand->coordinate_mass = has_mimics_or_tendons ? hand->factor + n * n : hand->mass;
     double *next = hand->factor + n * n * (size_t)(1 + has_mimics_or_tendons);
-    double **hand_arrays[15] = {
+    double **array_pointers_of_hand[15] = {
         &hand->state.q,           &hand->state.v,      &hand->state.target,
         &hand->state.target_rate, &hand->state.torque, &hand->state.saturated,
         &hand->state.reaction,    &hand->state.stop,   &hand->bias_torques,
         &hand->velocity,          &hand->rhs,          &hand->scratch,
         &hand->inverse,           &hand->drive_gains,  &hand->w};
     for (int i = 0; i < 15; i++) {
-        *hand_arrays[i] = next;
+        *array_pointers_of_hand[i] = next;
         next += n;
     }
     return 0;
@@ -194,7 +194,7 @@ int tact_hand_joints_of_drive(const struct tact_hand *hand, int i, int *count)
 }
 
 /* Torque of a joint's drive at joint rate 0, not limited. */
-static double drive_torque_at_zero_rate(const struct tact_hand *hand, int i)
+static double unlimited_drive_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
     if (hand->has_moving_base && i < TACT_HAND_BASE) {
@@ -212,7 +212,7 @@ static double constant_drive_torque(const struct tact_hand *hand, int i)
 {
     const double saturation_sign = hand->state.saturated[i];
     return saturation_sign != 0.0 ? saturation_sign * hand->links[i].def.limit
-                                  : drive_torque_at_zero_rate(hand, i);
+                                  : unlimited_drive_torque_at_zero_rate(hand, i);
 }
 
 /* Torque of a drive at the joint rates of the tick, limited only where the drive is marked as at
@@ -288,7 +288,7 @@ static double demanded_torque_magnitude(const double *torque, int count)
 }
 
 /* Marks the drives whose torque would exceed its limit; returns how many were not marked before. */
-static int mark_saturated_drives(struct tact_hand *hand, double h)
+static int mark_drives_at_torque_limit(struct tact_hand *hand, double h)
 {
     int found = 0, count;
     for (int i = 0; i < hand->count; i += count) {
@@ -364,13 +364,13 @@ static void recompute_bias_at_mean_rates(struct tact_hand *hand, double h, const
  * at these rates. */
 static int predict_joint_rates(struct tact_hand *hand, double h, const double *impulse)
 {
-    int has_torque_limits = 0, rc = factor_mass_with_drives(hand, h);
+    int has_drive_torque_limits = 0, rc = factor_mass_with_drives(hand, h);
     for (int i = 0; i < hand->count; i++) {
-        has_torque_limits |= hand->links[i].def.limit > 0.0;
+        has_drive_torque_limits |= hand->links[i].def.limit > 0.0;
     }
     for (int pass = 0; !rc && pass < MAX_DRIVE_LIMIT_PASSES; pass++) {
         solve_joint_rates(hand, h, impulse);
-        if (!has_torque_limits || !mark_saturated_drives(hand, h)) {
+        if (!has_drive_torque_limits || !mark_drives_at_torque_limit(hand, h)) {
             break;
         }
         rc = factor_mass_with_drives(hand, h);
@@ -405,7 +405,7 @@ static double drive_torque_margin(const struct tact_hand *hand, int joint, doubl
     double torque[3];
     for (int k = first; k < first + count; k++) {
         const struct tact_link_def *def = &hand->links[k].def;
-        torque[k - first] = drive_torque_at_zero_rate(hand, k) -
+        torque[k - first] = unlimited_drive_torque_at_zero_rate(hand, k) -
                             (h * def->stiffness + def->damping) *
                                 tact_hand_drive_length_or_rate(hand, k, hand->velocity);
         *saturated |= hand->state.saturated[k] != 0.0;

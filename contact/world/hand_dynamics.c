@@ -26,20 +26,20 @@ static void move_link_by_joint(struct link *link, const struct tact_pose *pose_a
                                double q)
 {
     struct tact_pose joint = tact_pose_identity();
-    double scaled[3];
-    tact_v3_scale(scaled, link->def.axis, q);
+    double scaled_axis[3];
+    tact_v3_scale(scaled_axis, link->def.axis, q);
     if (link->def.joint == TACT_JOINT_HINGE) {
-        tact_quat_from_rotvec(joint.quat_wxyz, scaled);
+        tact_quat_from_rotvec(joint.quat_wxyz, scaled_axis);
         tact_v3_copy(link->pose.position, pose_at_joint_zero->position);
         tact_quat_mul(link->pose.quat_wxyz, pose_at_joint_zero->quat_wxyz, joint.quat_wxyz);
         tact_quat_normalize(link->pose.quat_wxyz);
     } else {
-        tact_v3_copy(joint.position, scaled);
+        tact_v3_copy(joint.position, scaled_axis);
         tact_pose_mul(&link->pose, pose_at_joint_zero, &joint);
     }
 }
 
-static void refresh_link(struct tact_hand *hand, int i)
+static void update_link_pose_and_inertia(struct tact_hand *hand, int i)
 {
     struct link *link = &hand->links[i];
     struct tact_pose pose_at_joint_zero;
@@ -101,7 +101,7 @@ void tact_hand_refresh(struct tact_hand *hand)
         tact_hand_base_refresh(hand);
     }
     for (int i = hand->has_moving_base ? TACT_HAND_BASE : 0; i < hand->count; i++) {
-        refresh_link(hand, i);
+        update_link_pose_and_inertia(hand, i);
     }
     set_link_velocities(hand, hand->state.v);
 }

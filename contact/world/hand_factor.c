@@ -174,8 +174,8 @@ void tact_hand_divide_into_chains(struct tact_hand *hand)
                 tact_hand_is_independent_joint(hand, j) && parent_coordinate(hand, j) == link->up;
         }
         int after = link->up >= 0 ? hand->links[link->up].slot + 1 : 0;
-        if (link->up < 0 || child_count > 1 || after % TACT_NODE_UNKNOWNS == 0) {
-            after = TACT_NODE_UNKNOWNS * hand->chain_count++;
+        if (link->up < 0 || child_count > 1 || after % TACT_UNKNOWNS_PER_NODE == 0) {
+            after = TACT_UNKNOWNS_PER_NODE * hand->chain_count++;
         }
         link->slot = after;
     }

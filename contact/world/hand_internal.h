@@ -10,7 +10,7 @@
 
 #include "contact/world/hand.h"
 
-#define TACT_NODE_UNKNOWNS                                                                         \
+#define TACT_UNKNOWNS_PER_NODE                                                                     \
     6 /* number of unknowns of a node of the elimination: a body, or a chain of at most so many    \
        * joints                                                                                    \
        */
@@ -41,8 +41,8 @@ struct link {
                         these joints are above it */
     double tendon_drive_gain; /* implicit gain h D + h^2 K of a drive on a tendon, 0 at its force
                                  limit */
-    int slot; /* index of the coordinate in w: TACT_NODE_UNKNOWNS times its chain, plus its position
-               * in the chain; -1 of a joint that is no coordinate
+    int slot; /* index of the coordinate in w: TACT_UNKNOWNS_PER_NODE times its chain, plus its
+               * position in the chain; -1 of a joint that is no coordinate
                */
 };
 
@@ -70,7 +70,8 @@ struct tact_hand {
     /* displacement and rotation vector from a moving base to its target pose */
     double base_target_error[6];
     double base_target_twist[6]; /* velocity and angular velocity of a base's target */
-    int chain_count; /* number of chains: unbranched sequences of at most TACT_NODE_UNKNOWNS links
+    int chain_count; /* number of chains: unbranched sequences of at most TACT_UNKNOWNS_PER_NODE
+                      * links
                       */
     double *w; /* factored joint rates w = L v in the tick that is being solved, by slot; 0 in slots
                   without a joint */

@@ -43,11 +43,12 @@ static int check_tendon_drive(const struct tact_link_def *links, int count, int 
         return -EINVAL;
     }
     for (int i = 0; i < def->tendon_count; i++) {
-        const struct tact_tendon_term *term = &def->tendon[i];
-        int fault = term->joint < 0 || term->joint >= count ||
-                    links[term->joint].joint == TACT_JOINT_BASE || !isfinite(term->coefficient);
+        const struct tact_tendon_term *tendon_term = &def->tendon[i];
+        int fault = tendon_term->joint < 0 || tendon_term->joint >= count ||
+                    links[tendon_term->joint].joint == TACT_JOINT_BASE ||
+                    !isfinite(tendon_term->coefficient);
         for (int k = 0; k < i; k++) {
-            fault |= def->tendon[k].joint == term->joint;
+            fault |= def->tendon[k].joint == tendon_term->joint;
         }
         if (fault) {
             return -EINVAL;
@@ -134,8 +135,8 @@ static int transfer_mimic_bounds(struct tact_hand *hand, int joint)
 
 /* Marks as coupled with each other all coordinates that move one link, or on which one tendon acts.
  */
-static void mark_coordinates_coupled(const int *coordinates, int found, int n,
-                                     unsigned char *coupling_flags)
+static void mark_coordinates_as_coupled(const int *coordinates, int found, int n,
+                                        unsigned char *coupling_flags)
 {
     for (int a = 0; a < found; a++) {
         for (int b = 0; b < found; b++) {
@@ -155,11 +156,11 @@ static void mark_coordinate_couplings(struct tact_hand *hand, int *list,
             list[found++] = hand->links[j].coordinate;
             link->deepest = list[found - 1] > link->deepest ? list[found - 1] : link->deepest;
         }
-        mark_coordinates_coupled(list, found, hand->count, coupling_flags);
+        mark_coordinates_as_coupled(list, found, hand->count, coupling_flags);
         for (int k = 0; k < link->def.tendon_count; k++) {
             list[k] = hand->links[link->def.tendon[k].joint].coordinate;
         }
-        mark_coordinates_coupled(list, link->def.tendon_count, hand->count, coupling_flags);
+        mark_coordinates_as_coupled(list, link->def.tendon_count, hand->count, coupling_flags);
     }
 }
 
@@ -180,7 +181,7 @@ static int set_elimination_tree(struct tact_hand *hand)
                 }
             }
             hand->links[k].up = found ? list[found - 1] : -1;
-            mark_coordinates_coupled(list, found, n, coupling_flags);
+            mark_coordinates_as_coupled(list, found, n, coupling_flags);
         }
     }
     const int rc = coupling_flags && list ? 0 : -ENOMEM;
@@ -261,11 +262,11 @@ void tact_hand_add_tendon_drives(struct tact_hand *hand)
             if (of_b->coordinate > of_a->coordinate) {
                 continue; /* the factorisation reads the lower half only */
             }
-            const double added = hand->links[i].tendon_drive_gain * a->coefficient * of_a->ratio *
-                                 b->coefficient * of_b->ratio;
-            hand->factor[of_a->coordinate * hand->count + of_b->coordinate] += added;
+            const double added_stiffness = hand->links[i].tendon_drive_gain * a->coefficient *
+                                           of_a->ratio * b->coefficient * of_b->ratio;
+            hand->factor[of_a->coordinate * hand->count + of_b->coordinate] += added_stiffness;
             hand->drive_gains[of_a->coordinate] +=
-                of_a->coordinate == of_b->coordinate ? added : 0.0;
+                of_a->coordinate == of_b->coordinate ? added_stiffness : 0.0;
         }
     }
 }

@@ -10,13 +10,13 @@
 
 struct tact_world;
 
-struct list {
+struct index_list {
     int *at;
     int count;
 };
 
 /* State of the iteration between the sweeps of an island (search.c). */
-struct search {
+struct island_search {
     int n;                              /* number of unknowns */
     int may_use_newton;                 /* 1: Newton's method may be used in this search */
     double best_residual;               /* smallest residual of the island in this search */
@@ -46,10 +46,11 @@ struct search {
 };
 
 struct island {
-    struct list blocks, constraints, mechanisms; /* indices of the island's contact blocks, joints
-                                                    between bodies, and mechanisms in the world */
-    struct list bounds;       /* indices of the bounds of hands' joints (stops and dry friction) */
-    struct list owners;       /* bodies, then hands */
+    struct index_list blocks, constraints,
+        mechanisms;           /* indices of the island's contact blocks, joints
+                           between bodies, and mechanisms in the world */
+    struct index_list bounds; /* indices of the bounds of hands' joints (stops and dry friction) */
+    struct index_list owners; /* bodies, then hands */
     int points;               /* 1: a contact of the island is solved as contact points */
     int has_coupled_contacts; /* 1: two contacts or joint bounds of the island share a body or hand
                                */
@@ -58,7 +59,7 @@ struct island {
     double residual;
     double size, change; /* sums of squares of the island's impulses and of their changes in the
                             last sweep; torques are scaled to forces */
-    struct search search;
+    struct island_search search;
 };
 
 /* The islands of a tick: in the order of their first contacts, then those with joints only. */

@@ -18,13 +18,13 @@ int tact_islands_create(struct tact_world *world)
     struct islands *s = &world->islands;
     size_t owners = (size_t)owner_count(world), contacts = (size_t)world->contact_capacity;
     size_t constraints = (size_t)world->constraint_count, bounds = (size_t)world->bounds.count;
-    size_t unknowns = contacts * 6 + constraints + bounds;
+    size_t max_unknown_count = contacts * 6 + constraints + bounds;
     s->list = calloc(owners + 1, sizeof *s->list);
     s->root = calloc(owners + 1, sizeof *s->root);
     s->number = calloc(owners + 1, sizeof *s->number);
     s->items = calloc(contacts + 2 * constraints + bounds + owners + 1, sizeof *s->items);
     s->impulse_vectors =
-        calloc(unknowns * (IMPULSE_VECTORS_PER_SEARCH + ANDERSON_STORAGE_VECTORS) + 1,
+        calloc(max_unknown_count * (IMPULSE_VECTORS_PER_SEARCH + ANDERSON_STORAGE_VECTORS) + 1,
                sizeof *s->impulse_vectors);
     return s->list && s->root && s->number && s->items && s->impulse_vectors ? 0 : -ENOMEM;
 }
@@ -38,7 +38,7 @@ void tact_islands_destroy(struct islands *islands)
     free(islands->impulse_vectors);
 }
 
-static int find_owner_tree_root(struct islands *s, int owner)
+static int find_union_tree_root(struct islands *s, int owner)
 {
     while (s->root[owner] != owner) {
         s->root[owner] = s->root[s->root[owner]];
@@ -47,11 +47,11 @@ static int find_owner_tree_root(struct islands *s, int owner)
     return owner;
 }
 
-static void unite_owner_trees(struct islands *s, int a, int b)
+static void unite_owner_sets(struct islands *s, int a, int b)
 {
     if (a >= 0 && b >= 0) {
-        a = find_owner_tree_root(s, a);
-        b = find_owner_tree_root(s, b);
+        a = find_union_tree_root(s, a);
+        b = find_union_tree_root(s, b);
         s->root[a > b ? a : b] = a > b ? b : a;
     }
 }
@@ -70,7 +70,7 @@ static int owner_of_constraint(const struct tact_world *world, int constraint, i
 /* The island of a moving body or hand, or -1 where it is in none. */
 static int island_of_moving_owner(struct tact_world *world, int a, int b)
 {
-    return world->islands.number[find_owner_tree_root(&world->islands, a >= 0 ? a : b)];
+    return world->islands.number[find_union_tree_root(&world->islands, a >= 0 ? a : b)];
 }
 
 static int island_of_block(struct tact_world *world, int i)
@@ -114,7 +114,7 @@ static void assign_island_to_root(struct islands *s, int root)
     }
 }
 
-static void number_islands(struct tact_world *world)
+static void assign_island_numbers(struct tact_world *world)
 {
     struct islands *s = &world->islands;
     for (int i = 0; i < owner_count(world); i++) {
@@ -122,23 +122,23 @@ static void number_islands(struct tact_world *world)
         s->number[i] = -1;
     }
     for (int i = 0; i < world->block_count; i++) {
-        unite_owner_trees(s, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
+        unite_owner_sets(s, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
     }
     for (int i = 0; i < world->constraint_count; i++) {
-        unite_owner_trees(s, owner_of_constraint(world, i, 0), owner_of_constraint(world, i, 1));
+        unite_owner_sets(s, owner_of_constraint(world, i, 0), owner_of_constraint(world, i, 1));
     }
     s->count = 0;
     for (int i = 0; i < world->block_count; i++) {
         int a = owner_of_block(world, i, 0);
-        assign_island_to_root(s, find_owner_tree_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
+        assign_island_to_root(s, find_union_tree_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
     }
     for (int i = 0; i < world->constraint_count; i++) {
         int a = owner_of_constraint(world, i, 0);
         assign_island_to_root(
-            s, find_owner_tree_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
+            s, find_union_tree_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
     }
     for (int i = 0; i < world->bounds.count; i++) {
-        assign_island_to_root(s, find_owner_tree_root(s, hand_index_of_joint_bound(world, i)));
+        assign_island_to_root(s, find_union_tree_root(s, hand_index_of_joint_bound(world, i)));
     }
 }
 
@@ -149,7 +149,7 @@ static int *fill_island_index_lists(struct tact_world *world, size_t offset, int
                                     int *unused_index_storage)
 {
     struct islands *s = &world->islands;
-    struct list *list;
+    struct index_list *list;
     /* The first pass counts the items of each island, the second writes them. */
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < count; i++) {
@@ -157,14 +157,14 @@ static int *fill_island_index_lists(struct tact_world *world, size_t offset, int
             if (island < 0) {
                 continue;
             }
-            list = (struct list *)((char *)&s->list[island] + offset);
+            list = (struct index_list *)((char *)&s->list[island] + offset);
             if (pass) {
                 list->at[list->count] = i;
             }
             list->count++;
         }
         for (int i = 0; i < s->count && !pass; i++) {
-            list = (struct list *)((char *)&s->list[i] + offset);
+            list = (struct index_list *)((char *)&s->list[i] + offset);
             list->at = unused_index_storage;
             unused_index_storage += list->count;
             list->count = 0;
@@ -178,7 +178,7 @@ static void assign_search_vectors(struct islands *s)
 {
     double *next = s->impulse_vectors;
     for (int i = 0; i < s->count; i++) {
-        struct search *search = &s->list[i].search;
+        struct island_search *search = &s->list[i].search;
         int n =
             s->list[i].blocks.count * 6 + s->list[i].constraints.count + s->list[i].bounds.count;
         double **search_vector_pointers[IMPULSE_VECTORS_PER_SEARCH] = {
@@ -236,7 +236,7 @@ void tact_islands_find(struct tact_world *world)
     struct islands *s = &world->islands;
     int *unused_index_storage = s->items;
     world->direct.island = NULL;
-    number_islands(world);
+    assign_island_numbers(world);
     unused_index_storage =
         fill_island_index_lists(world, offsetof(struct island, blocks), world->block_count,
                                 island_of_block, unused_index_storage);

@@ -13,7 +13,7 @@ static int max_chains_from_link_to_base(const struct tact_hand *hand)
     for (int i = 0; i < hand->count; i++) {
         int count = 0;
         for (int j = hand->links[i].deepest, last = -1; j >= 0; j = hand->links[j].up) {
-            int chain_of_link = hand->links[j].slot / TACT_NODE_UNKNOWNS;
+            int chain_of_link = hand->links[j].slot / TACT_UNKNOWNS_PER_NODE;
             count += chain_of_link != last;
             last = chain_of_link;
         }
@@ -65,14 +65,14 @@ static void add_owner_nodes(struct tact_world *world, struct block *block, struc
 {
     if (owner.kind == TACT_OWNER_BODY) {
         add_block_node(block, owner.index, world->bodies[owner.index].body.twist,
-                       TACT_NODE_UNKNOWNS);
+                       TACT_UNKNOWNS_PER_NODE);
     } else if (owner.kind == TACT_OWNER_HAND) {
         const struct world_hand *h = &world->hands[owner.index];
         for (int i = h->hand->links[owner.link].deepest; i >= 0; i = h->hand->links[i].up) {
-            int slot = h->hand->links[i].slot, chain_of_link = slot / TACT_NODE_UNKNOWNS;
+            int slot = h->hand->links[i].slot, chain_of_link = slot / TACT_UNKNOWNS_PER_NODE;
             add_block_node(block, h->node + chain_of_link,
-                           h->hand->w + TACT_NODE_UNKNOWNS * chain_of_link,
-                           slot % TACT_NODE_UNKNOWNS + 1);
+                           h->hand->w + TACT_UNKNOWNS_PER_NODE * chain_of_link,
+                           slot % TACT_UNKNOWNS_PER_NODE + 1);
         }
     }
 }
@@ -110,8 +110,8 @@ static double *jacobian_row_of_coordinate(const struct block *block, const struc
                                           int coordinate)
 {
     int slot = hand->hand->links[coordinate].slot;
-    return find_block_node(block, hand->node + slot / TACT_NODE_UNKNOWNS)->j +
-           6 * (slot % TACT_NODE_UNKNOWNS);
+    return find_block_node(block, hand->node + slot / TACT_UNKNOWNS_PER_NODE)->j +
+           6 * (slot % TACT_UNKNOWNS_PER_NODE);
 }
 
 /* Adds to a contact's Jacobian the rows of the joints between a link and the base, for the rates of
@@ -151,7 +151,7 @@ static void add_pitch_to_normal_row(struct block *block)
 {
     for (int k = 0; k < block->node_count && block->wrench_pitch != 0.0; k++) {
         double *j = block->nodes[k].j;
-        for (int i = 0; i < TACT_NODE_UNKNOWNS; i++) {
+        for (int i = 0; i < TACT_UNKNOWNS_PER_NODE; i++) {
             j[6 * i] += block->wrench_pitch * j[6 * i + 3];
         }
     }
@@ -216,11 +216,12 @@ void tact_block_assemble_mobility(struct tact_world *world, struct block *block)
     double *s = block->local.s;
     int body = block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY;
     memset(s, 0, sizeof block->local.s);
-    block->mobility = 0.0;
+    block->joint_mobility_along_normal = 0.0;
     for (int k = 0; k < 2; k++) {
         const struct world_hand *hand = tact_block_hand_on_side(world, block, k);
         if (hand) {
-            block->mobility += body ? 0.0 : tact_joint_mobility_along_normal(hand->hand);
+            block->joint_mobility_along_normal +=
+                body ? 0.0 : tact_joint_mobility_along_normal(hand->hand);
             tact_hand_apply_inverse_transpose_to_rows(hand->hand, hand->hand->rows);
         }
     }

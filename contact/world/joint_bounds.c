@@ -10,7 +10,7 @@
     5.0 /* largest speed at which a hinge returns from beyond a stop [rad/s]; for a slide it is    \
            push_limit */
 
-#define ROUNDING 1e-15 /* rounding error of a joint value, relative to its size */
+#define JOINT_VALUE_ROUNDING 1e-15 /* rounding error of a joint value, relative to its size */
 
 static int has_stops_or_friction(const struct tact_link_def *def)
 {
@@ -23,12 +23,12 @@ static int list_chains_to_base(const struct world_hand *hand, int joint, struct 
 {
     int count = 0;
     for (int i = joint; i >= 0; i = hand->hand->links[i].up) {
-        int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_NODE_UNKNOWNS;
+        int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_UNKNOWNS_PER_NODE;
         if (count == 0 || nodes[count - 1].node != node) {
-            nodes[count++] = (struct bound_chain){.node = node,
-                                                  .dof = slot % TACT_NODE_UNKNOWNS + 1,
-                                                  .w = hand->hand->w + slot / TACT_NODE_UNKNOWNS *
-                                                                           TACT_NODE_UNKNOWNS};
+            nodes[count++] = (struct bound_chain){
+                .node = node,
+                .dof = slot % TACT_UNKNOWNS_PER_NODE + 1,
+                .w = hand->hand->w + slot / TACT_UNKNOWNS_PER_NODE * TACT_UNKNOWNS_PER_NODE};
         }
     }
     return count;
@@ -64,7 +64,7 @@ static void assign_joint_bound_arrays(struct tact_world *world, size_t most)
     struct joint_bounds *bounds = &world->bounds;
     double *next = bounds->numbers;
     for (int i = 0; i < world->hand_count; i++) {
-        bounds->hands[i].mobility = next;
+        bounds->hands[i].mobility_matrix = next;
         next += (size_t)bounds->hands[i].count * (size_t)bounds->hands[i].count;
     }
     bounds->factor = next;
@@ -80,7 +80,7 @@ int tact_joint_bounds_create(struct tact_world *world)
     bounds->hands = calloc((size_t)world->hand_count + 1, sizeof *bounds->hands);
     for (int i = 0; bounds->hands && i < world->hand_count; i++) {
         size_t own = (size_t)count_joint_bounds(world->hands[i].hand);
-        bounds->hands[i] = (struct hand_bounds){.first = (int)count, .count = (int)own};
+        bounds->hands[i] = (struct hand_joint_bounds){.first = (int)count, .count = (int)own};
         count += own;
         mobility_entry_count += own * own;
         most = own > most ? own : most;
@@ -133,15 +133,15 @@ static void assemble_joint_bound_mobility(struct tact_world *world, struct joint
                                           double *row)
 {
     struct tact_hand *hand = hand_of_joint_bound(world, b);
-    const struct hand_bounds *of = &world->bounds.hands[b->hand];
+    const struct hand_joint_bounds *of = &world->bounds.hands[b->hand];
     const struct link *link = &hand->links[b->joint];
     double *x = hand->scratch;
     tact_hand_inverse_transpose_of_unit(hand, b->joint, x);
     int k = 0;
     for (int i = b->joint; i >= 0; i = hand->links[i].up) {
         int slot = hand->links[i].slot;
-        k += world->hands[b->hand].node + slot / TACT_NODE_UNKNOWNS != b->nodes[k].node;
-        b->nodes[k].y[slot % TACT_NODE_UNKNOWNS] = x[i];
+        k += world->hands[b->hand].node + slot / TACT_UNKNOWNS_PER_NODE != b->nodes[k].node;
+        b->nodes[k].y[slot % TACT_UNKNOWNS_PER_NODE] = x[i];
     }
     tact_hand_apply_inverse_factor(hand, x);
     for (int i = 0; i < of->count; i++) {
@@ -164,7 +164,8 @@ static void set_joint_bound_law(const struct tact_world *world, struct joint_bou
         has_stops ? tact_min((def->lower - q) / h, max_return_speed) : -INFINITY;
     b->highest_rate_at_stops =
         has_stops ? tact_max((def->upper - q) / h, -max_return_speed) : INFINITY;
-    b->joint_error_rounding_rate = ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
+    b->joint_error_rounding_rate =
+        JOINT_VALUE_ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
     b->law_kink_impulse[0] =
         b->highest_rate_at_stops < 0.0 ? h * def->friction : -h * def->friction;
     b->law_kink_impulse[1] = b->lowest_rate_at_stops > 0.0 ? -h * def->friction : h * def->friction;
@@ -174,11 +175,11 @@ void tact_joint_bounds_assemble(struct tact_world *world)
 {
     world->bounds.factored_hand = NULL;
     for (int i = 0; i < world->hand_count; i++) {
-        const struct hand_bounds *of = &world->bounds.hands[i];
+        const struct hand_joint_bounds *of = &world->bounds.hands[i];
         for (int k = 0; k < of->count; k++) {
             struct joint_bound *b = &world->bounds.list[of->first + k];
             set_joint_bound_law(world, b);
-            assemble_joint_bound_mobility(world, b, of->mobility + k * of->count);
+            assemble_joint_bound_mobility(world, b, of->mobility_matrix + k * of->count);
         }
     }
 }
@@ -191,7 +192,7 @@ static void apply_bound_impulse(const struct joint_bound *b, double impulse)
 }
 
 /* Rate of the joint of a bound at the present velocities. */
-static double joint_rate(const struct joint_bound *b)
+static double rate_of_joint_bound(const struct joint_bound *b)
 {
     double sum = 0.0;
     for (int k = 0; k < b->node_count; k++) {
@@ -209,20 +210,20 @@ void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct isl
 }
 
 /* Solves the joint bounds of one hand; returns the residual. */
-static double solve_hand_bounds(struct tact_world *world, const struct hand_bounds *of,
+static double solve_hand_bounds(struct tact_world *world, const struct hand_joint_bounds *of,
                                 struct island *island)
 {
     struct joint_bounds *bounds = &world->bounds;
     double *last = bounds->last_impulse, change = 0.0, before = 0.0, after = 0.0;
     for (int k = 0; k < of->count; k++) {
-        bounds->rate[k] = joint_rate(&bounds->list[of->first + k]);
+        bounds->rate[k] = rate_of_joint_bound(&bounds->list[of->first + k]);
         last[k] = bounds->list[of->first + k].impulse;
     }
-    int has_solution = tact_joint_bounds_solve(bounds, of), does_change_exceed_rounding = 0;
+    int has_solution = tact_joint_bounds_solve_hand(bounds, of), does_change_exceed_rounding = 0;
     for (int k = 0; k < of->count; k++) {
         const struct joint_bound *b = &bounds->list[of->first + k];
         double unit = b->torque_scale * b->torque_scale, delta = b->impulse - last[k];
-        double rate = delta * of->mobility[(of->count + 1) * k];
+        double rate = delta * of->mobility_matrix[(of->count + 1) * k];
         does_change_exceed_rounding |= fabs(rate) > b->joint_error_rounding_rate;
         apply_bound_impulse(b, delta);
         change += unit * delta * delta;
@@ -240,7 +241,7 @@ double tact_joint_bounds_solve_once(struct tact_world *world, struct island *isl
     double worst = 0.0;
     for (int i = 0; i < island->bounds.count;) {
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
-        const struct hand_bounds *of = &world->bounds.hands[b->hand];
+        const struct hand_joint_bounds *of = &world->bounds.hands[b->hand];
         worst = tact_max(worst, solve_hand_bounds(world, of, island));
         i += of->count; /* the island's list has the bounds of one hand in succession */
     }
@@ -269,15 +270,15 @@ double tact_joint_bounds_impulse_work(const struct tact_world *world, const stru
     double work = 0.0;
     for (int i = 0; i < island->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
-        work += b->impulse * joint_rate(b);
+        work += b->impulse * rate_of_joint_bound(b);
     }
     return work;
 }
 
 static double mobility_of_joint_bound(const struct tact_world *world, int bound)
 {
-    const struct hand_bounds *of = &world->bounds.hands[world->bounds.list[bound].hand];
-    return of->mobility[(of->count + 1) * (bound - of->first)];
+    const struct hand_joint_bounds *of = &world->bounds.hands[world->bounds.list[bound].hand];
+    return of->mobility_matrix[(of->count + 1) * (bound - of->first)];
 }
 
 void tact_joint_bounds_add_newton_response(const struct tact_world *world,
@@ -290,7 +291,7 @@ void tact_joint_bounds_add_newton_response(const struct tact_world *world,
             double stiffness =
                 1.0 / (compliance * mobility_of_joint_bound(world, island->bounds.at[i]));
             tact_direct_add_joint_bound_stiffness(direct, b, stiffness,
-                                                  stiffness * (b->target - joint_rate(b)));
+                                                  stiffness * (b->target - rate_of_joint_bound(b)));
         }
     }
 }
@@ -302,7 +303,7 @@ void tact_joint_bounds_newton_step(const struct tact_world *world, const struct 
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
         next[i] = b->impulse;
         if (b->free) {
-            double error = joint_rate(b) - b->target + tact_direct_bound_rate(direct, b);
+            double error = rate_of_joint_bound(b) - b->target + tact_direct_bound_rate(direct, b);
             next[i] -= error / (compliance * mobility_of_joint_bound(world, island->bounds.at[i]));
         }
     }

@@ -26,7 +26,7 @@ struct bound_chain {
     int node;
     int dof;
     double *w;
-    double y[TACT_NODE_UNKNOWNS];
+    double y[TACT_UNKNOWNS_PER_NODE];
 };
 
 /* One joint's. */
@@ -48,24 +48,24 @@ struct joint_bound {
 };
 
 /* The stops and dry friction of the joints of one hand. */
-struct hand_bounds {
-    int first, count; /* the hand's range in the list of joint bounds */
-    double *mobility; /* mobility matrix A of the hand's joint bounds, count x count: rates per
-                         impulse [1/(kg m^2), 1/kg] */
+struct hand_joint_bounds {
+    int first, count;        /* the hand's range in the list of joint bounds */
+    double *mobility_matrix; /* mobility matrix A of the hand's joint bounds, count x count: rates
+                         per impulse [1/(kg m^2), 1/kg] */
 };
 
 struct joint_bounds {
     struct joint_bound *list;
     int count;
-    struct bound_chain *nodes; /* storage of the chains of all joint bounds */
-    struct hand_bounds *hands; /* of each hand */
+    struct bound_chain *nodes;       /* storage of the chains of all joint bounds */
+    struct hand_joint_bounds *hands; /* of each hand */
     double *numbers; /* one allocation that holds all arrays of numbers of the joint bounds */
     /* scratch of the solution, n x n, with n the largest number of bounds of a hand */
     double *factor;
     double *rate, *step, *last_impulse; /* the same, n each */
     int *free;                          /* indices of the free bounds of a hand */
     /* hand whose free bounds `factor` belongs to; NULL: none in this tick */
-    const struct hand_bounds *factored_hand;
+    const struct hand_joint_bounds *factored_hand;
     /* number and indices of the free bounds that `factor` belongs to */
     int factored_bound_count, *factored_free_bounds;
 };
@@ -114,7 +114,7 @@ void tact_joint_bounds_newton_step(const struct tact_world *world, const struct 
 
 /* Solves the joint bounds of a hand, whose rates at the present impulses are in `rate`: sets their
  * impulses and the pieces of their laws. Returns 0 where the solution was not reached. */
-int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bounds *of);
+int tact_joint_bounds_solve_hand(struct joint_bounds *bounds, const struct hand_joint_bounds *of);
 
 /* Stores the torques of joint bounds in the hands' states; tact_joint_bounds_zero_impulses() sets
  * them to zero, for a tick that could not be solved. */

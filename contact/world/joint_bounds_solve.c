@@ -11,7 +11,7 @@
 #include "contact/linear.h"
 #include "contact/world/joint_bounds_internal.h"
 
-#define ROUNDING                                                                                   \
+#define JOINT_RATE_ROUNDING                                                                        \
     1e-13 /* error of a joint rate that counts as rounding, over the rates that the impulses cause \
              in it */
 #define AT_KINK_TOLERANCE                                                                          \
@@ -53,7 +53,8 @@ static void allowed_rates_at_kink(const struct joint_bound *b, double *lowest_al
 
 /* Factors A of the free bounds as L L^T, unless they are those that were factored last in this
  * tick. Returns 0 where A is not positive definite. */
-static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bounds *of, int n)
+static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_joint_bounds *of,
+                              int n)
 {
     const size_t size = (size_t)n * sizeof *bounds->free;
     if (bounds->factored_hand == of && bounds->factored_bound_count == n &&
@@ -63,7 +64,7 @@ static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bou
     bounds->factored_hand = NULL;
     for (int i = 0; i < n; i++) {
         double *row = bounds->factor + i * n;
-        const double *from = of->mobility + bounds->free[i] * of->count;
+        const double *from = of->mobility_matrix + bounds->free[i] * of->count;
         for (int j = 0; j <= i; j++) {
             const double *other = bounds->factor + j * n;
             double rest = from[bounds->free[j]] - tact_dot(row, other, j);
@@ -106,7 +107,7 @@ static double impulse_change_to_kink(const struct joint_bound *b, double step)
 
 /* Moves the free impulses until their rates are the targets, or as far as the first kink. Returns 1
  * where all rates are, 0 where an impulse is at a kink now, -1 where there is no step. */
-static int move_free_impulses(struct joint_bounds *bounds, const struct hand_bounds *of)
+static int move_free_impulses(struct joint_bounds *bounds, const struct hand_joint_bounds *of)
 {
     struct joint_bound *list = bounds->list + of->first;
     int n = 0, reached = -1;
@@ -134,7 +135,7 @@ static int move_free_impulses(struct joint_bounds *bounds, const struct hand_bou
         double step =
             k == reached ? impulse_change_to_kink(b, bounds->step[k]) : share * bounds->step[k];
         b->impulse += step;
-        tact_axpy(bounds->rate, step, of->mobility + bounds->free[k] * of->count, of->count);
+        tact_axpy(bounds->rate, step, of->mobility_matrix + bounds->free[k] * of->count, of->count);
     }
     if (reached >= 0) {
         find_joint_bound_law_piece(&list[bounds->free[reached]]);
@@ -145,18 +146,19 @@ static int move_free_impulses(struct joint_bounds *bounds, const struct hand_bou
 /* Scale of rounding of a joint's rate: sum of the sizes of the rates that the impulses cause in it,
  * and of the present rate. */
 static double joint_rate_rounding_scale(const struct joint_bounds *bounds,
-                                        const struct hand_bounds *of, int i)
+                                        const struct hand_joint_bounds *of, int i)
 {
     double sum = fabs(bounds->rate[i]);
     for (int k = 0; k < of->count; k++) {
-        sum += fabs(of->mobility[i * of->count + k] * bounds->list[of->first + k].impulse);
+        sum += fabs(of->mobility_matrix[i * of->count + k] * bounds->list[of->first + k].impulse);
     }
     return sum;
 }
 
 /* Releases the impulse at a kink whose rate is most beyond what its law allows. Returns 0 where
  * there is none. */
-static int release_most_violated_bound(struct joint_bounds *bounds, const struct hand_bounds *of)
+static int release_most_violated_bound(struct joint_bounds *bounds,
+                                       const struct hand_joint_bounds *of)
 {
     struct joint_bound *list = bounds->list + of->first;
     double most = 0.0, target = 0.0;
@@ -164,14 +166,16 @@ static int release_most_violated_bound(struct joint_bounds *bounds, const struct
     for (int i = 0; i < of->count; i++) {
         double lowest_allowed_rate, highest_allowed_rate, rate = bounds->rate[i];
         allowed_rates_at_kink(&list[i], &lowest_allowed_rate, &highest_allowed_rate);
-        double nearest = rate < lowest_allowed_rate ? lowest_allowed_rate : highest_allowed_rate,
-               beyond = fabs(rate - nearest);
-        double size = beyond / sqrt(of->mobility[i * (of->count + 1)]);
+        double nearest_allowed_rate =
+                   rate < lowest_allowed_rate ? lowest_allowed_rate : highest_allowed_rate,
+               beyond = fabs(rate - nearest_allowed_rate);
+        double size = beyond / sqrt(of->mobility_matrix[i * (of->count + 1)]);
         if (!list[i].free && (rate < lowest_allowed_rate || rate > highest_allowed_rate) &&
-            size > most && beyond > ROUNDING * joint_rate_rounding_scale(bounds, of, i)) {
+            size > most &&
+            beyond > JOINT_RATE_ROUNDING * joint_rate_rounding_scale(bounds, of, i)) {
             most = size;
             worst = i;
-            target = nearest;
+            target = nearest_allowed_rate;
         }
     }
     if (worst >= 0) {
@@ -181,14 +185,14 @@ static int release_most_violated_bound(struct joint_bounds *bounds, const struct
     return worst >= 0;
 }
 
-int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bounds *of)
+int tact_joint_bounds_solve_hand(struct joint_bounds *bounds, const struct hand_joint_bounds *of)
 {
     struct joint_bound *list = bounds->list + of->first;
     for (int i = 0; i < of->count; i++) {
         double before = list[i].impulse;
         find_joint_bound_law_piece(&list[i]);
         if (list[i].impulse != before) {
-            tact_axpy(bounds->rate, list[i].impulse - before, of->mobility + i * of->count,
+            tact_axpy(bounds->rate, list[i].impulse - before, of->mobility_matrix + i * of->count,
                       of->count);
         }
     }

@@ -185,7 +185,8 @@ static void add_shared_body_entries(struct mechanisms *m, const struct world_con
         for (int k = 0; k < q->count && q->row + k <= row; k++) {
             double sum = 0.0;
             for (int d = 0; d < 6; d++) {
-                sum += j[d * 6 + p->constrained_row[i]] * y[d * 6 + q->constrained_row[k]];
+                sum += j[d * 6 + p->constrained_row_indices[i]] *
+                       y[d * 6 + q->constrained_row_indices[k]];
             }
             to[k] += sum;
         }

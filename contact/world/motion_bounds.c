@@ -18,7 +18,7 @@
 
 int tact_world_set_fast(struct tact_world *world, int body)
 {
-    if (world->is_world_finished || world->prepared.is_prepared || body < 0 ||
+    if (world->is_world_finished || world->prepared_models.is_prepared || body < 0 ||
         body >= world->body_count) {
         return -EINVAL;
     }

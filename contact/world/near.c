@@ -28,7 +28,7 @@ static int count_faceted_shapes(const struct tact_world *world)
 
 int tact_broad_phase_create(struct tact_world *world)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     size_t shapes = (size_t)world->shape_count, slots = (size_t)world->slots + 1;
     int faceted_shape_count = count_faceted_shapes(world);
     near->list = calloc(slots, sizeof *near->list);
@@ -70,7 +70,7 @@ int tact_broad_phase_create(struct tact_world *world)
     return 0;
 }
 
-void tact_broad_phase_destroy(struct near *near)
+void tact_broad_phase_destroy(struct broad_phase *near)
 {
     void *blocks[] = {near->list,
                       near->slots,
@@ -171,7 +171,7 @@ static int does_pair_have_state(const struct tact_world *world, int slot)
  * the candidates. */
 static void list_pair_if_close(struct tact_world *world, int i, int k)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     int a = i < k ? i : k, b = i < k ? k : i;
     int slot = tact_broad_phase_slot_of_pair(near, tact_shape_pair_number(world, a, b));
     if (slot >= 0) {
@@ -188,7 +188,7 @@ static void list_pair_if_close(struct tact_world *world, int i, int k)
 
 static void list_pairs_with_state(struct tact_world *world)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     for (int i = 0; i < near->count; i++) {
         near->pairs[near->slots[i]].listed = (uint8_t)does_pair_have_state(world, near->slots[i]);
     }
@@ -196,7 +196,7 @@ static void list_pairs_with_state(struct tact_world *world)
 
 static void list_pairs_with_halfspaces(struct tact_world *world)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     for (int p = 0; p < world->shape_count; p++) {
         const double z[3] = {0.0, 0.0, 1.0}, *at = world->poses[p].position;
         double up[3], origin_difference[3];
@@ -235,7 +235,7 @@ static int axis_of_widest_shape_spread(const struct tact_world *world)
 
 /* Sorts by Shell's method with the gaps of Ciura 2001: in place, and fast where little has changed.
  */
-static void sort_shapes_along_axis(struct near *near)
+static void sort_shapes_along_axis(struct broad_phase *near)
 {
     static const int gaps[] = {57893, 24684, 10525, 4487, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
@@ -255,7 +255,7 @@ static void sort_shapes_along_axis(struct near *near)
  * count as far away. */
 static void sweep_and_prune_along_axis(struct tact_world *world)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     int axis = axis_of_widest_shape_spread(world);
     for (int k = 0; k < near->sorted_shape_count; k++) {
         int i = near->order[k];
@@ -288,7 +288,7 @@ static void sweep_and_prune_along_axis(struct tact_world *world)
  * insertion. */
 static void sort_slots_by_pair(struct tact_world *world, int count)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     memset(near->first, 0, ((size_t)world->shape_count + 1) * sizeof *near->first);
     for (int i = 0; i < count; i++) {
         near->first[world->contacts[near->slots[i]].a + 1]++;
@@ -314,7 +314,7 @@ static void sort_slots_by_pair(struct tact_world *world, int count)
 /* Assigns a free slot to a pair that has come near; -1 where no slot is left. */
 static int acquire_pair_slot(struct tact_world *world, const struct world_pair *p)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     if (!near->free_pair_slot_count || (p->max_patches > 1 && !near->unused_piece_slot_count)) {
         near->is_capacity_exceeded = 1;
         return -1;
@@ -342,7 +342,7 @@ static int acquire_pair_slot(struct tact_world *world, const struct world_pair *
 
 static void release_pair_slot(struct tact_world *world, int slot)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     if (near->pairs[slot].max_patches > 1) {
         near->unused_piece_slots[near->unused_piece_slot_count++] =
             world->contacts[slot].first_piece;
@@ -356,7 +356,7 @@ static void release_pair_slot(struct tact_world *world, int slot)
  * number in use. */
 static int update_pair_slots(struct tact_world *world)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     int used = 0;
     for (int i = 0; i < near->count; i++) {
         if (near->pairs[near->slots[i]].listed) {
@@ -379,7 +379,7 @@ static void run_broad_phase_search(struct tact_world *world)
     for (int i = 0; i < world->shape_count; i++) {
         world->shapes[i].margin_at_last_search = tact_motion_search_margin(&world->shapes[i]);
     }
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     near->candidate_pair_count = near->is_capacity_exceeded = 0;
     list_pairs_with_state(world);
     list_pairs_with_halfspaces(world);
@@ -402,7 +402,7 @@ void tact_broad_phase_update(struct tact_world *world)
 
 void tact_broad_phase_add_pair(struct tact_world *world, int pair)
 {
-    struct near *near = &world->near;
+    struct broad_phase *near = &world->near;
     struct world_pair p;
     if (tact_broad_phase_slot_of_pair(near, pair) >= 0) {
         return;

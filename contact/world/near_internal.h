@@ -36,7 +36,7 @@ struct near_pair {
     double direction[3];
 };
 
-struct near {
+struct broad_phase {
     int *list;  /* numbers of the near pairs among all pairs, ascending */
     int *slots; /* slot of each */
     int count;
@@ -66,7 +66,7 @@ struct near {
 
 /* Allocates the broad phase for the shapes and pairs of a world. -ENOMEM. */
 int tact_broad_phase_create(struct tact_world *world);
-void tact_broad_phase_destroy(struct near *near);
+void tact_broad_phase_destroy(struct broad_phase *near);
 
 /* Updates the list of near pairs for the present poses of the shapes. Real-time safe. */
 void tact_broad_phase_update(struct tact_world *world);
@@ -77,7 +77,7 @@ int tact_shape_pair_number(const struct tact_world *world, int a, int b);
 void tact_pair_number_to_shapes(const struct tact_world *world, int pair, int *a, int *b);
 
 /* Slot of a pair in the list of near pairs; -1: the pair is not near. Real-time safe. */
-static inline int tact_broad_phase_slot_of_pair(const struct near *near, int pair)
+static inline int tact_broad_phase_slot_of_pair(const struct broad_phase *near, int pair)
 {
     return tact_keys_find(&near->keys, pair);
 }

@@ -44,10 +44,10 @@ int tact_newton_create(struct newton *newton, int blocks)
     if (!newton->numbers) {
         return -ENOMEM;
     }
-    newton->impulse_by_b = newton->numbers;
-    newton->impulse_by_normal_force = newton->impulse_by_b + 6 * n;
-    newton->impulse_by_velocity = newton->impulse_by_normal_force + n;
-    newton->impulse_offset = newton->impulse_by_velocity + 6 * n;
+    newton->impulse_derivative_by_b = newton->numbers;
+    newton->impulse_derivative_by_normal_force = newton->impulse_derivative_by_b + 6 * n;
+    newton->impulse_derivative_by_velocity = newton->impulse_derivative_by_normal_force + n;
+    newton->impulse_offset = newton->impulse_derivative_by_velocity + 6 * n;
     return 0;
 }
 
@@ -108,12 +108,12 @@ static void differentiate_contact_impulse(const struct block *block, int limits,
  * a soft patch depends. */
 static void differentiate_by_normal_force(const struct tact_world *world, const struct block *block,
                                           double x, const double *r,
-                                          double *impulse_per_normal_force_change)
+                                          double *impulse_per_normal_force)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem local = block->local;
     double base[6], moved[6];
-    memset(impulse_per_normal_force_change, 0, 6 * sizeof *impulse_per_normal_force_change);
+    memset(impulse_per_normal_force, 0, 6 * sizeof *impulse_per_normal_force);
     if (c->patch.kind != TACT_PATCH_ELASTIC || !(x > 0.0)) {
         return;
     }
@@ -126,8 +126,7 @@ static void differentiate_by_normal_force(const struct tact_world *world, const 
     tact_patch_rolling_arms(&c->patch, force, local.rolling_arm);
     tact_local_cone(&local, moved);
     for (int i = 0; i < 6; i++) {
-        impulse_per_normal_force_change[i] =
-            (moved[i] - base[i]) / (NORMAL_FORCE_DIFFERENCE_STEP * x);
+        impulse_per_normal_force[i] = (moved[i] - base[i]) / (NORMAL_FORCE_DIFFERENCE_STEP * x);
     }
 }
 
@@ -202,9 +201,9 @@ static int find_contact_response(const struct tact_world *world, const struct bl
 {
     const struct tact_local_problem *local = &block->local;
     int limits = world->contacts[block->contact].limits;
-    const double *slope = world->newton.impulse_by_b + (size_t)36 * (size_t)i;
-    const double *impulse_per_normal_force_change =
-        world->newton.impulse_by_normal_force + (size_t)6 * (size_t)i;
+    const double *slope = world->newton.impulse_derivative_by_b + (size_t)36 * (size_t)i;
+    const double *impulse_per_normal_force =
+        world->newton.impulse_derivative_by_normal_force + (size_t)6 * (size_t)i;
     double e[6], system_matrix[36], right_side[42], soft[6];
     memset(c, 0, 36 * sizeof *c);
     memset(a, 0, 6 * sizeof *a);
@@ -230,9 +229,9 @@ static int find_contact_response(const struct tact_world *world, const struct bl
                                             ? tact_dot(row, block->cross_compliance + 6 * j, 6)
                                             : 0.0;
         }
-        system_matrix[6 * k] -= impulse_per_normal_force_change[k];
+        system_matrix[6 * k] -= impulse_per_normal_force[k];
         memcpy(right_side + 7 * k, row, 6 * sizeof *right_side);
-        right_side[7 * k + 6] = tact_dot(row, e, 6) + impulse_per_normal_force_change[k] * was;
+        right_side[7 * k + 6] = tact_dot(row, e, 6) + impulse_per_normal_force[k] * was;
     }
     return solve_contact_response_system(system_matrix, right_side, c, a);
 }
@@ -245,7 +244,8 @@ static void compute_contact_impulse_step(const struct tact_world *world, const s
     double u[6] = {0.0};
     tact_direct_contact_velocity(&world->direct, block, v, u);
     memcpy(step, newton->impulse_offset + (size_t)6 * (size_t)i, 6 * sizeof *step);
-    tact_6x6_add_matrix_vector(step, 1.0, newton->impulse_by_velocity + (size_t)36 * (size_t)i, u);
+    tact_6x6_add_matrix_vector(step, 1.0,
+                               newton->impulse_derivative_by_velocity + (size_t)36 * (size_t)i, u);
 }
 
 static int find_newton_step_of_island(struct tact_world *world, const struct island *island,
@@ -265,7 +265,7 @@ static int find_newton_step_of_island(struct tact_world *world, const struct isl
     memset(d->rhs, 0, 6 * (size_t)d->rows * sizeof *d->rhs);
     for (int i = 0; i < n; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        double *c = newton->impulse_by_velocity + (size_t)36 * (size_t)i,
+        double *c = newton->impulse_derivative_by_velocity + (size_t)36 * (size_t)i,
                *a = newton->impulse_offset + 6 * i;
         if (!find_contact_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], c, a)) {
             return 0;
@@ -326,17 +326,15 @@ static void set_pair_stick_equations(const struct tact_local_problem *local, con
 
 /* Equation of the impulse change d of a contact at a limit: (1 - p) d = G (e + W d_other) + p was.
  */
-static void set_pair_limit_equations(const double *slope,
-                                     const double *impulse_per_normal_force_change, double was,
-                                     const double *e, const double *w, double *system_matrix,
-                                     double *right_side)
+static void set_pair_limit_equations(const double *slope, const double *impulse_per_normal_force,
+                                     double was, const double *e, const double *w,
+                                     double *system_matrix, double *right_side)
 {
     double product[36] = {0.0};
     tact_6x6_add_product(product, 1.0, slope, w);
     for (int i = 0; i < 6; i++) {
-        system_matrix[6 * i] -= impulse_per_normal_force_change[i];
-        right_side[7 * i + 6] =
-            tact_dot(slope + 6 * i, e, 6) + impulse_per_normal_force_change[i] * was;
+        system_matrix[6 * i] -= impulse_per_normal_force[i];
+        right_side[7 * i + 6] = tact_dot(slope + 6 * i, e, 6) + impulse_per_normal_force[i] * was;
         memcpy(right_side + 7 * i, product + 6 * i, 6 * sizeof *right_side);
     }
 }
@@ -361,9 +359,9 @@ static int find_response_in_contact_pair(const struct tact_world *world, const s
     if (did_contact_stick_in_sweep(world, block)) {
         set_pair_stick_equations(&block->local, e, w, system_matrix, right_side);
     } else {
-        set_pair_limit_equations(world->newton.impulse_by_b + 36 * i,
-                                 world->newton.impulse_by_normal_force + 6 * i, was, e, w,
-                                 system_matrix, right_side);
+        set_pair_limit_equations(world->newton.impulse_derivative_by_b + 36 * i,
+                                 world->newton.impulse_derivative_by_normal_force + 6 * i, was, e,
+                                 w, system_matrix, right_side);
     }
     return solve_contact_response_system(system_matrix, right_side, c, a);
 }
@@ -406,9 +404,10 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
         if (!did_contact_stick_in_sweep(world, block) && !(limits & TACT_LIMIT_OPEN) &&
             !block->is_only_contact_of_bodies) {
             differentiate_contact_impulse(block, assumes_slip_at_limits(world, block) ? -1 : limits,
-                                          g + 6 * i, scale + 6 * i, newton->impulse_by_b + 36 * i);
+                                          g + 6 * i, scale + 6 * i,
+                                          newton->impulse_derivative_by_b + 36 * i);
             differentiate_by_normal_force(world, block, x[6 * i], g + 6 * i,
-                                          newton->impulse_by_normal_force + 6 * i);
+                                          newton->impulse_derivative_by_normal_force + 6 * i);
         }
     }
     return island->blocks.count == 2 && !island->bounds.count

@@ -12,13 +12,13 @@ struct tact_world;
 
 struct newton {
     double *numbers;
-    double *impulse_by_b; /* 36 numbers a contact block: derivative of its impulse by its b, the
-                             velocity without its own impulse */
-    double *impulse_by_normal_force; /* six numbers a contact block: derivative of its impulse by
-                                 its normal force in the sweep before */
+    double *impulse_derivative_by_b; /* 36 numbers a contact block: derivative of its impulse by its
+                             b, the velocity without its own impulse */
+    double *impulse_derivative_by_normal_force; /* six numbers a contact block: derivative of its
+                                 impulse by its normal force in the sweep before */
     /* 36 and 6 numbers a contact block, of its impulse step dr = offset + derivative * change of
      * its velocity */
-    double *impulse_by_velocity, *impulse_offset;
+    double *impulse_derivative_by_velocity, *impulse_offset;
     double compliance; /* compliance of the contact rows in the present step of Newton's method,
                           relative to S */
 };

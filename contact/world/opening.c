@@ -56,7 +56,7 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
 
 void tact_block_set_relative_mobility(struct block *block)
 {
-    double joint_mobility = block->mobility;
+    double joint_mobility = block->joint_mobility_along_normal;
     block->relative_normal_mobility = 1.0;
     block->weak_normal_cfm = 0.0;
     if (block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY) {
@@ -142,7 +142,7 @@ static void clear_start_of_moving_islands(struct tact_world *world)
 {
     double max_resting_speed = world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->islands.count; i++) {
-        const struct list *blocks = &world->islands.list[i].blocks;
+        const struct index_list *blocks = &world->islands.list[i].blocks;
         int is_island_at_rest = 1;
         for (int k = 0; k < blocks->count; k++) {
             is_island_at_rest &=

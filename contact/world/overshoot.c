@@ -39,10 +39,10 @@ static void move_body_of_shape(struct tact_world *world, int shape, double dista
     }
     struct tact_body *body = &world->bodies[world->shapes[shape].owner.index].body;
     double work = -body->mass * distance * tact_v3_dot(world->options.gravity, n);
-    double energy = tact_body_energy(body);
+    double kinetic_energy = tact_body_energy(body);
     tact_v3_axpy(body->pose.position, distance, n);
-    if (work > 0.0 && energy > 0.0) {
-        double left = sqrt(tact_max(0.0, 1.0 - work / energy));
+    if (work > 0.0 && kinetic_energy > 0.0) {
+        double left = sqrt(tact_max(0.0, 1.0 - work / kinetic_energy));
         tact_v3_scale(body->twist, body->twist, left);
         tact_v3_scale(body->twist + 3, body->twist + 3, left);
     }

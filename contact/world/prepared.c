@@ -19,7 +19,7 @@ static int is_valid_field_material(const struct tact_material *of)
 int tact_world_set_material(struct tact_world *world, int material, const struct tact_material *of)
 {
     static const struct tact_material empty_material;
-    struct prepared *p = &world->prepared;
+    struct prepared_models *p = &world->prepared_models;
     if (p->is_prepared || material < 0 || material >= MOST_MATERIALS || !isfinite(of->modulus) ||
         of->modulus < 0.0 || !is_valid_field_material(of)) {
         return -EINVAL;
@@ -39,7 +39,7 @@ int tact_world_set_material(struct tact_world *world, int material, const struct
     return 0;
 }
 
-static struct prepared_model *find_prepared_model(const struct prepared *p,
+static struct prepared_model *find_prepared_model(const struct prepared_models *p,
                                                   const struct tact_contact_model *model)
 {
     for (int i = 0; i < p->count; i++) {
@@ -54,14 +54,14 @@ const void *tact_prepared_data(const struct tact_world *world,
                                const struct tact_contact_model *model, int shape)
 {
     const struct prepared_model *of =
-        model->prepare ? find_prepared_model(&world->prepared, model) : NULL;
+        model->prepare ? find_prepared_model(&world->prepared_models, model) : NULL;
     return of ? of->data[shape] : NULL;
 }
 
 static struct prepared_model *add_prepared_model(struct tact_world *world,
                                                  const struct tact_contact_model *model)
 {
-    struct prepared *p = &world->prepared;
+    struct prepared_models *p = &world->prepared_models;
     size_t shapes = (size_t)world->shape_count;
     struct prepared_model *more = realloc(p->of, ((size_t)p->count + 1) * sizeof *p->of);
     if (!more) {
@@ -97,7 +97,7 @@ static int prepare_shape_for_model(struct tact_world *world, struct prepared_mod
 {
     static const struct tact_material empty_material;
     const struct world_shape *s = &world->shapes[shape];
-    const struct prepared *p = &world->prepared;
+    const struct prepared_models *p = &world->prepared_models;
     void *data = NULL;
     if (of->from[shape] >= 0) {
         return 0;
@@ -125,7 +125,7 @@ static int prepare_shape_for_model(struct tact_world *world, struct prepared_mod
 static int prepare_shapes_of_pair(struct tact_world *world, const struct tact_contact_model *model,
                                   const int pair[2], int *shape, struct tact_error *err)
 {
-    struct prepared_model *of = find_prepared_model(&world->prepared, model);
+    struct prepared_model *of = find_prepared_model(&world->prepared_models, model);
     of = of ? of : add_prepared_model(world, model);
     int rc = of ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && !rc; i++) {
@@ -140,7 +140,7 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
     int unused, rc = 0;
     shape = shape ? shape : &unused;
     *shape = 0;
-    if (world->prepared.is_prepared || world->is_world_finished) {
+    if (world->prepared_models.is_prepared || world->is_world_finished) {
         return -EINVAL;
     }
     for (int a = 0; a < world->shape_count && !rc; a++) {
@@ -152,14 +152,14 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
             }
         }
     }
-    world->prepared.is_prepared = !rc;
+    world->prepared_models.is_prepared = !rc;
     return rc;
 }
 
-void tact_prepared_destroy(struct prepared *prepared)
+void tact_prepared_destroy(struct prepared_models *prepared_models)
 {
-    for (int i = 0; i < prepared->count; i++) {
-        struct prepared_model *of = &prepared->of[i];
+    for (int i = 0; i < prepared_models->count; i++) {
+        struct prepared_model *of = &prepared_models->of[i];
         for (int k = 0; k < of->distinct_data_count; k++) {
             of->model->release(of->made[k]);
         }
@@ -167,6 +167,6 @@ void tact_prepared_destroy(struct prepared *prepared)
         free(of->made);
         free(of->from);
     }
-    free(prepared->of);
-    free(prepared->materials);
+    free(prepared_models->of);
+    free(prepared_models->materials);
 }

@@ -17,7 +17,7 @@ struct prepared_model {
     int distinct_data_count;
 };
 
-struct prepared {
+struct prepared_models {
     struct prepared_model *of; /* the contact models with a prepare() that some pair uses */
     int count;
     struct tact_material *materials; /* by material number */
@@ -25,7 +25,7 @@ struct prepared {
     int is_prepared;
 };
 
-void tact_prepared_destroy(struct prepared *prepared);
+void tact_prepared_destroy(struct prepared_models *prepared_models);
 
 /* Prepared data of a contact model for a shape, or NULL. */
 const void *tact_prepared_data(const struct tact_world *world,

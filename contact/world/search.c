@@ -86,7 +86,7 @@ void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island,
 }
 
 /* Resets the residuals and steps of a search, which belong to another problem. */
-static void reset_search_residuals(struct search *s)
+static void reset_search_residuals(struct island_search *s)
 {
     s->best_residual = s->best_residual_since_restart = s->least_absolute_residual = INFINITY;
     s->newton_steps_without_progress = s->newton_pause_sweeps = 0;
@@ -105,7 +105,7 @@ static int has_island_many_contacts(const struct tact_world *world, const struct
 }
 
 /* 1 where a contact patch of an island has gaps. */
-static int has_island_gaps(const struct tact_world *world, const struct island *island)
+static int does_island_have_gap_patches(const struct tact_world *world, const struct island *island)
 {
     int gaps = 0;
     for (int i = 0; i < island->blocks.count; i++) {
@@ -130,7 +130,7 @@ static int does_island_rest_on_gaps(const struct tact_world *world, const struct
             return 0;
         }
     }
-    return has_island_gaps(world, island);
+    return does_island_have_gap_patches(world, island);
 }
 
 /* Anchors the springs of an island for all of its search. Newton's steps are damped where most
@@ -139,8 +139,8 @@ static int does_island_rest_on_gaps(const struct tact_world *world, const struct
 static void anchor_island_springs(struct tact_world *world, struct island *island)
 {
     int anchored_contact_count = tact_springs_anchor_at_impulses(world, island);
-    island->search.are_newton_steps_damped =
-        2 * anchored_contact_count > island->blocks.count && !has_island_gaps(world, island);
+    island->search.are_newton_steps_damped = 2 * anchored_contact_count > island->blocks.count &&
+                                             !does_island_have_gap_patches(world, island);
     island->search.spring_anchor_state = -1;
 }
 
@@ -156,7 +156,7 @@ static void anchor_island_springs(struct tact_world *world, struct island *islan
  * the springs are anchored only after Newton's method has failed. */
 static void begin_island_search(struct tact_world *world, struct island *island)
 {
-    struct search *s = &island->search;
+    struct island_search *s = &island->search;
     reset_search_residuals(s);
     s->failed_newton_series = s->interior_point_steps = s->are_newton_steps_damped = 0;
     s->may_use_newton = island->has_coupled_contacts && island->constraints.count == 0;
@@ -170,7 +170,7 @@ static void begin_island_search(struct tact_world *world, struct island *island)
  * last tick. Returns 1 where it does. */
 static int restart_with_anchored_springs(struct tact_world *world, struct island *island)
 {
-    struct search *s = &island->search;
+    struct island_search *s = &island->search;
     if (!s->may_use_newton || s->spring_anchor_state != 0 ||
         !has_island_many_contacts(world, island) || !does_island_rest_on_gaps(world, island)) {
         return 0;
@@ -186,7 +186,7 @@ static int restart_with_anchored_springs(struct tact_world *world, struct island
     return 1;
 }
 
-static void restart_search_anderson(struct search *s)
+static void restart_search_anderson(struct island_search *s)
 {
     tact_anderson_restart(&s->anderson);
     s->best_residual_since_restart = INFINITY;
@@ -197,7 +197,7 @@ static void restart_search_anderson(struct search *s)
 static int try_interior_point(struct tact_world *world, struct island *island,
                               struct tact_solve_stats *stats)
 {
-    struct search *s = &island->search;
+    struct island_search *s = &island->search;
     int left = world->options.iterations - stats->iterations - SWEEPS_AFTER_INTERIOR_POINT;
     if (s->interior_point_steps || left <= 0) {
         return 0;
@@ -215,7 +215,7 @@ static int try_interior_point(struct tact_world *world, struct island *island,
 static int restore_best_impulses(struct tact_world *world, struct island *island,
                                  struct tact_solve_stats *stats)
 {
-    struct search *s = &island->search;
+    struct island_search *s = &island->search;
     if (!s->newton_steps_without_progress) {
         return 0;
     }
@@ -271,7 +271,7 @@ static void compute_unknown_scales(const struct tact_world *world, const struct 
 static void accelerate_by_anderson(struct tact_world *world, struct island *island,
                                    struct tact_solve_stats *stats)
 {
-    struct search *s = &island->search;
+    struct island_search *s = &island->search;
     double residual = island->residual;
     int takes_newton_step =
         s->may_use_newton && (s->newton_steps_without_progress || s->newton_pause_sweeps-- <= 0);
@@ -324,7 +324,7 @@ int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_p
 /* Records the impulses with the smallest relative and with the smallest absolute residual. */
 static void record_best_impulses(struct tact_world *world, struct island *island, double miss)
 {
-    struct search *s = &island->search;
+    struct island_search *s = &island->search;
     if (island->residual < s->best_residual) {
         s->best_residual = island->residual;
         pack_island_impulses(world, island, s->best_impulses);
@@ -341,7 +341,7 @@ static void record_best_impulses(struct tact_world *world, struct island *island
 static void restore_and_bound_unsolved_island(struct tact_world *world, struct island *island,
                                               double miss)
 {
-    struct search *s = &island->search;
+    struct island_search *s = &island->search;
     if (s->least_absolute_residual < INFINITY && !(miss <= s->least_absolute_residual)) {
         unpack_island_impulses(world, island, s->least_absolute_impulses);
         world->counts[TACT_COUNT_RESTORED]++;

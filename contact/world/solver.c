@@ -119,7 +119,7 @@ static int compute_free_velocities(struct tact_world *world, int *failed_hand)
             return rc;
         }
         tact_hand_multiply_rates_by_factor(hand->hand, world->pre_force_velocities +
-                                                           TACT_NODE_UNKNOWNS * hand->node);
+                                                           TACT_UNKNOWNS_PER_NODE * hand->node);
     }
     return 0;
 }
@@ -165,15 +165,15 @@ static void compute_limit_margins(const struct tact_world *world, struct block *
 static void store_contact_wrench(struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
-    double inverse_h = 1.0 / world->options.period;
+    double inverse_period = 1.0 / world->options.period;
     c->impulse[3] += block->wrench_pitch * c->impulse[0];
     tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
     tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
     tact_v3_copy(c->warm_point, c->patch.center);
-    c->spin_arm = block->points ? tact_patch_spin_arm(&c->patch, c->impulse[0] * inverse_h)
+    c->spin_arm = block->points ? tact_patch_spin_arm(&c->patch, c->impulse[0] * inverse_period)
                                 : block->local.spin_arm;
     for (int i = 0; i < 6; i++) {
-        c->wrench[i] = c->warm[i] * inverse_h;
+        c->wrench[i] = c->warm[i] * inverse_period;
     }
     tact_springs_store_loads(world, block);
 }

@@ -114,12 +114,13 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
 void tact_springs_assemble(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    double tangential = tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
+    double tangential_compliance_of_pair =
+        tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
     block->foundation_spring_rows = block->elastic_row_bits = block->has_cross_compliance = 0;
     set_rigid_contact_springs(world, block);
     if (c->patch.law == TACT_LAW_WRENCH) {
         tact_elastic_set_springs(world, block);
-    } else if (tangential > 0.0 && !tact_block_has_restitution(block)) {
+    } else if (tangential_compliance_of_pair > 0.0 && !tact_block_has_restitution(block)) {
         set_foundation_spring(world, block);
     }
     for (int i = 0; i < 6; i++) {

@@ -75,7 +75,7 @@ static inline int tact_island_can_accelerate(const struct tact_world *world,
 static inline int tact_island_has_hands(const struct tact_world *world, const struct island *island)
 {
     /* the index of the common order is ascending: bodies, then hands */
-    const struct list *owners = &island->owners;
+    const struct index_list *owners = &island->owners;
     return owners->at[owners->count - 1] >= world->body_count;
 }
 

@@ -9,13 +9,13 @@
 static double *velocities_of_owner(const struct tact_world *world, int owner, size_t *at, size_t *n)
 {
     if (owner < world->body_count) {
-        *at = (size_t)owner * TACT_NODE_UNKNOWNS;
-        *n = TACT_NODE_UNKNOWNS;
+        *at = (size_t)owner * TACT_UNKNOWNS_PER_NODE;
+        *n = TACT_UNKNOWNS_PER_NODE;
         return world->bodies[owner].body.twist;
     }
     const struct world_hand *hand = &world->hands[owner - world->body_count];
-    *at = (size_t)hand->node * TACT_NODE_UNKNOWNS;
-    *n = (size_t)hand->hand->chain_count * TACT_NODE_UNKNOWNS;
+    *at = (size_t)hand->node * TACT_UNKNOWNS_PER_NODE;
+    *n = (size_t)hand->hand->chain_count * TACT_UNKNOWNS_PER_NODE;
     return hand->hand->w;
 }
 

@@ -84,7 +84,7 @@ void tact_world_destroy(struct tact_world *world)
     tact_points_destroy(&world->points);
     tact_mechanisms_destroy(&world->mechanisms);
     tact_joint_bounds_destroy(&world->bounds);
-    tact_prepared_destroy(&world->prepared);
+    tact_prepared_destroy(&world->prepared_models);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -144,7 +144,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
 {
     int has_closed_form_moments =
         shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
-    if (world->is_world_finished || world->prepared.is_prepared ||
+    if (world->is_world_finished || world->prepared_models.is_prepared ||
         (!has_closed_form_moments && !shape->mesh) || material < 0 || owner.index < 0 ||
         owner.link < 0 || (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
         (owner.kind == TACT_OWNER_HAND &&
@@ -169,7 +169,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
 
 int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes, uint32_t touched)
 {
-    if (world->is_world_finished || world->prepared.is_prepared || shape < 0 ||
+    if (world->is_world_finished || world->prepared_models.is_prepared || shape < 0 ||
         shape >= world->shape_count) {
         return -EINVAL;
     }
@@ -285,8 +285,8 @@ static int does_owner_exist(const struct tact_world *world, const struct tact_ow
 
 int tact_world_exclude(struct tact_world *world, struct tact_owner a, struct tact_owner b)
 {
-    if (world->is_world_finished || world->prepared.is_prepared || !does_owner_exist(world, &a) ||
-        !does_owner_exist(world, &b)) {
+    if (world->is_world_finished || world->prepared_models.is_prepared ||
+        !does_owner_exist(world, &a) || !does_owner_exist(world, &b)) {
         return -EINVAL;
     }
     struct excluded_owner_pair *pair =
@@ -472,7 +472,7 @@ int tact_world_finish(struct tact_world *world)
         return -EINVAL;
     }
     int rc = compute_world_extent(world);
-    rc = rc || world->prepared.is_prepared ? rc : tact_world_prepare(world, NULL, NULL);
+    rc = rc || world->prepared_models.is_prepared ? rc : tact_world_prepare(world, NULL, NULL);
     rc = rc ? rc : allocate_contacts(world);
     rc = rc ? rc : tact_world_allocate(world);
     if (!rc) {

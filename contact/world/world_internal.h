@@ -116,8 +116,8 @@ struct block {
     int has_body_free_of_joints; /* 1: one of the contact's bodies is free of joints, so that every
                           direction can move */
     int is_normal_immobile;      /* 1: joints leave the contact no motion along its normal */
-    double mobility; /* mobility along the contact normal, summed over the joints in their best
-                        directions [1/kg] */
+    double joint_mobility_along_normal; /* mobility along the contact normal, summed over the joints
+                        in their best directions [1/kg] */
     double relative_normal_mobility; /* mobility along the contact normal over that in the joints'
                                  best direction, 0 to 1 (opening.c) */
     double weak_normal_cfm; /* compliance added to a contact along whose normal joints hardly move
@@ -150,11 +150,11 @@ struct tact_world {
     int constraint_count;
     struct mechanisms mechanisms;
     struct joint_bounds bounds;
-    struct prepared prepared;
+    struct prepared_models prepared_models;
     int is_world_finished;
 
     struct tact_world_extent extent;
-    struct near near;
+    struct broad_phase near;
     struct tact_contact *contacts; /* contacts of near pairs (`slots`), then pieces of split ones */
     int slots, piece_slots;
     double *model_states; /* state variables of the models: `state` numbers for each slot, then as

@@ -6,7 +6,8 @@
 #include "contact/moments/moments_internal.h"
 #include "contact/world/world_internal.h"
 
-static const struct tact_pose *owner_pose(const struct tact_world *world, struct tact_owner owner)
+static const struct tact_pose *pose_of_owner(const struct tact_world *world,
+                                             struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_BODY) {
         return &world->bodies[owner.index].body.pose;
@@ -73,7 +74,7 @@ static void compute_shape_pose(const struct tact_world *world, int shape, struct
     if (s->owner.kind == TACT_OWNER_FIXED) {
         *pose = s->local;
     } else {
-        tact_pose_mul(pose, owner_pose(world, s->owner), &s->local);
+        tact_pose_mul(pose, pose_of_owner(world, s->owner), &s->local);
     }
 }
 
@@ -327,7 +328,8 @@ static void make_pair_query(struct tact_world *world, int slot,
 
 /* Measures a near pair by its model into the contact's patch and world->piece. Returns the number
  * of pieces, or the reason why there is no patch, as in struct tact_contact_model. */
-static int measure_pair(struct tact_world *world, int slot, const struct tact_contact_model *model)
+static int measure_pair_patches(struct tact_world *world, int slot,
+                                const struct tact_contact_model *model)
 {
     struct tact_contact *c = &world->contacts[slot];
     struct tact_pair_query query;
@@ -414,7 +416,7 @@ static void assemble_near_pair(struct tact_world *world, int n)
     struct tact_contact *c = &world->contacts[slot];
     uint32_t before = world->pressure ? world->pressure->patches : 0;
     const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
-    int pieces = measure_pair(world, slot, model);
+    int pieces = measure_pair_patches(world, slot, model);
     set_pair_of_pressure_patches(world, world->near.list[n], c, before);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
@@ -462,7 +464,7 @@ int tact_assemble_blocks(struct tact_world *world)
 static double initial_overlap_excess(struct tact_world *world, int slot)
 {
     const struct tact_contact *c = &world->contacts[slot];
-    int rc = measure_pair(world, slot, tact_world_pair_model(world, c->a, c->b));
+    int rc = measure_pair_patches(world, slot, tact_world_pair_model(world, c->a, c->b));
     if (rc == -ERANGE) {
         double smaller_radius = tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
         double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : smaller_radius;

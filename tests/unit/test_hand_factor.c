@@ -20,7 +20,7 @@ enum { JOINTS = 24, TREES = 200 };
 static double matrix[JOINTS * JOINTS]; /* M + diagonal, full */
 
 /* A random tree of links in which about every third link starts a branch, so that chains have 1 to
- * more than TACT_NODE_UNKNOWNS links. */
+ * more than TACT_UNKNOWNS_PER_NODE links. */
 static struct tact_hand *random_branching_hand(int n)
 {
     struct tact_link_def defs[JOINTS] = {{0}};
@@ -143,7 +143,7 @@ static void rates_convert_to_scaled_and_back(void **state)
         }
         tact_hand_copy_rates_by_slot(hand);
         tact_hand_multiply_rates_by_factor(hand, hand->w);
-        for (int i = 0; i < TACT_NODE_UNKNOWNS * hand->chain_count; i++) {
+        for (int i = 0; i < TACT_UNKNOWNS_PER_NODE * hand->chain_count; i++) {
             square += hand->w[i] * hand->w[i];
         }
         tact_hand_compute_joint_rates(hand);

@@ -82,12 +82,13 @@ static void set_contact_rows(const struct tact_world *world, const struct coulom
     for (int k = 0; k < hand->chain_count; k++) {
         struct block_jacobian_node *node = &block->nodes[k];
         node->node = world->hands[0].node + k;
-        node->v = hand->w + TACT_NODE_UNKNOWNS * k;
-        node->dof = n - TACT_NODE_UNKNOWNS * k < TACT_NODE_UNKNOWNS ? n - TACT_NODE_UNKNOWNS * k
-                                                                    : TACT_NODE_UNKNOWNS;
+        node->v = hand->w + TACT_UNKNOWNS_PER_NODE * k;
+        node->dof = n - TACT_UNKNOWNS_PER_NODE * k < TACT_UNKNOWNS_PER_NODE
+                        ? n - TACT_UNKNOWNS_PER_NODE * k
+                        : TACT_UNKNOWNS_PER_NODE;
         for (int m = 0; m < 3 * node->dof; m++) {
             node->j[6 * (m / 3) + m % 3] =
-                c[(3 * contact + m % 3) * n + TACT_NODE_UNKNOWNS * k + m / 3];
+                c[(3 * contact + m % 3) * n + TACT_UNKNOWNS_PER_NODE * k + m / 3];
         }
         memcpy(node->y, node->j, sizeof node->y);
     }
@@ -145,7 +146,7 @@ static void place_masonry_contact(struct tact_world *world, const struct masonry
         double arm[3], torque[3], sign = k ? -1 : 1;
         block->owner[k] = (struct tact_owner){TACT_OWNER_BODY, index, 0};
         node->node = index;
-        node->dof = TACT_NODE_UNKNOWNS;
+        node->dof = TACT_UNKNOWNS_PER_NODE;
         node->v = body->twist;
         tact_v3_sub(arm, at, body->pose.position);
         for (int i = 0; i < 3; i++) {
