@@ -44,10 +44,10 @@ static void write_torus_obj(FILE *to, int are_triangles)
 {
     for (int i = 0; i < RING * RING; i++) {
         const int a = i / RING, b = i % RING;
-        const double ring_vertex_count = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
+        const double ring_angle = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
         const double r = 5e4 + 2e4 * cos(tube);
-        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(ring_vertex_count)),
-                lround(r * sin(ring_vertex_count)), lround(2e4 * sin(tube)));
+        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(ring_angle)), lround(r * sin(ring_angle)),
+                lround(2e4 * sin(tube)));
     }
     for (int i = 0; i < RING * RING; i++) {
         const int a = i / RING, b = i % RING, c = (a + 1) % RING, d = (b + 1) % RING;
@@ -85,7 +85,7 @@ static double draw_random_fraction(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-static double mean_patch_count_of_charts(const struct tact_charts *charts)
+static double count_charts_of_surface(const struct tact_charts *charts)
 {
     struct tact_surface_point p;
     double place[3] = {0.0, 0.25, 0.25};
@@ -122,7 +122,7 @@ static int measure_surface(int degree, int are_triangles, double *time, struct t
     struct tact_surface_point p;
     uint64_t random = 1;
     int rc = make_surface(degree, are_triangles, &charts, err);
-    const double count = rc ? 0.0 : mean_patch_count_of_charts(charts);
+    const double count = rc ? 0.0 : count_charts_of_surface(charts);
     for (int i = 0; !rc && i < PLACES; i++) {
         rc = find_random_surface_point(charts, count, degree, &random, places[i]);
         rc =
@@ -205,8 +205,8 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
         {"Loop, degree 5", 0.1933e-3, 5, 1},   {"Loop, degree 7", 0.2223e-3, 7, 1},
         {"Loop, degree 10", 0.2654e-3, 10, 1}, {"bicubic", 0.0801e-3, 0, 0},
     };
-    static const double published_bowl_speeds[SMOOTH_STEPS] = {6.542, 3.328, 1.766, 0.974,
-                                                               0.521, 0.370, 0.286};
+    static const double published_bowl_seconds[SMOOTH_STEPS] = {6.542, 3.328, 1.766, 0.974,
+                                                                0.521, 0.370, 0.286};
     int rc = 0;
     for (int i = 0; !rc && out->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
         struct smooth_surface_row *row = &out->surface[i];
@@ -217,7 +217,7 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
     for (int i = 0; !rc && out->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
         struct smooth_bowl_row *row = &out->bowl[i];
         row->period = ldexp(1e-3, i);
-        row->published_seconds = published_bowl_speeds[i];
+        row->published_seconds = published_bowl_seconds[i];
         rc = run_bowl(folder, row, err);
     }
     return rc;
@@ -251,7 +251,7 @@ void print_smooth_tables(const struct smooth_bench_results *t)
 
 int smooth_tables_print_json(const struct smooth_bench_results *t)
 {
-    json_t *all = json_object(), *surfaces = json_array(), *published_bowl_speeds = json_array();
+    json_t *all = json_object(), *surfaces = json_array(), *bowl_rows = json_array();
     for (int i = 0; t->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
         const struct smooth_surface_row *r = &t->surface[i];
         json_array_append_new(surfaces,
@@ -260,15 +260,14 @@ int smooth_tables_print_json(const struct smooth_bench_results *t)
     }
     for (int i = 0; t->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
         const struct smooth_bowl_row *r = &t->bowl[i];
-        json_array_append_new(published_bowl_speeds,
-                              json_pack("{s:f, s:f, s:f, s:f, s:I, s:[f, f, f]}", "step_s",
-                                        r->period, "published_s", r->published_seconds, "time_s",
-                                        r->time, "unconverged", r->unconverged, "edges",
-                                        (json_int_t)r->edges, "position_m", r->position[0],
-                                        r->position[1], r->position[2]));
+        json_array_append_new(
+            bowl_rows, json_pack("{s:f, s:f, s:f, s:f, s:I, s:[f, f, f]}", "step_s", r->period,
+                                 "published_s", r->published_seconds, "time_s", r->time,
+                                 "unconverged", r->unconverged, "edges", (json_int_t)r->edges,
+                                 "position_m", r->position[0], r->position[1], r->position[2]));
     }
     json_object_set_new(all, "1", surfaces);
-    json_object_set_new(all, "2", published_bowl_speeds);
+    json_object_set_new(all, "2", bowl_rows);
     json_t *tables = json_pack("{s:o}", "tables", all);
     int rc = json_dumpf(tables, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) ? -ENOMEM : 0;
     json_decref(tables);

@@ -222,19 +222,19 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
     }
     code = code ? code : open_haptic_axis(o, scene, def, plugins, &device, &axis);
     code = code ? code : measure_open_axis(o, &axis, &found, &wall_stiffness);
-    int can_write_file =
+    int write_exit_code =
         EXIT_GOOD; /* nothing is asked of the person if the file will not be written */
     if (!code && !o->report) {
         print_identified_axis(&found, &wall_stiffness);
     }
     if (!code && path[0]) {
-        can_write_file =
+        write_exit_code =
             write_calibrated_axis(o, def, device.info.model, path, &found, &wall_stiffness);
     }
     if (!code && o->report) {
         code = report_identified_axis(o->report, &found, &wall_stiffness);
     }
-    code = code ? code : can_write_file;
+    code = code ? code : write_exit_code;
     tact_plugins_close(plugins);
     return code || !o->plot_path
                ? code

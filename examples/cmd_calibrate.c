@@ -130,19 +130,19 @@ static const struct tact_scene_device *find_device(const struct tact_scene *scen
 
 /* Whether a setting of the scene is used while its device is measured: its selection, and how it is
  * read. The zero of gauges is in their inputs' units. */
-static int count_setting_numbers(const char *key, const char *type, int zeroed_sensor)
+static int count_setting_numbers(const char *key, const char *type, int is_zero_measured)
 {
     static const char *const input[] = {"path", "match", "serial", "phys", "relative", NULL};
     static const char *const board[] = {"board",       "inputs",      "reference",
                                         "input_range", "calibration", "stream",
                                         "input_map",   "input_units", NULL};
     const int is_measurement_card = !strcmp(type, "comedi");
-    if (is_measurement_card && zeroed_sensor && !strncmp(key, "maps.", 5)) {
+    if (is_measurement_card && is_zero_measured && !strncmp(key, "maps.", 5)) {
         return 1;
     }
     for (const char *const *k = is_measurement_card ? board : input; *k; k++) {
         if (!strcmp(key, *k)) {
-            return zeroed_sensor || (strcmp(key, "input_map") && strcmp(key, "input_units"));
+            return is_zero_measured || (strcmp(key, "input_map") && strcmp(key, "input_units"));
         }
     }
     return 0;

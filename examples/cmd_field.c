@@ -88,9 +88,8 @@ static int measure_query_time(struct answer *a)
         struct tact_field_contact contact;
         int axis = side / 2;
         double sign = side % 2 ? -1.0 : 1.0;
-        const double section_view_rotation[4] = {0.0, axis == 0 ? 0.0 : 1.0, axis == 0 ? 1.0 : 0.0,
-                                                 0.0};
-        tact_quat_mul(at.quat_wxyz, turn[axis], side % 2 ? section_view_rotation : own.quat_wxyz);
+        const double half_turn_quat[4] = {0.0, axis == 0 ? 0.0 : 1.0, axis == 0 ? 1.0 : 0.0, 0.0};
+        tact_quat_mul(at.quat_wxyz, turn[axis], side % 2 ? half_turn_quat : own.quat_wxyz);
         at.position[axis] = (side % 2 ? bounds->upper[axis] : bounds->lower[axis]) +
                             sign * 0.2 * a->quality.deepest;
         double before = get_processor_time();

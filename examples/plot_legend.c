@@ -38,8 +38,8 @@ static void write_legend_name(struct legend *l, const char *prefix, const char *
 static void write_legend_entry(struct legend *l, double left, int row, int i, const char *style,
                                const char *prefix, const char *name, const char *colour)
 {
-    int reversed_row = row + i / 2;
-    double x = left + LEGEND_COLUMN_WIDTH * (i % 2), y = TOP - ROW * reversed_row;
+    int legend_row = row + i / 2;
+    double x = left + LEGEND_COLUMN_WIDTH * (i % 2), y = TOP - ROW * legend_row;
     fprintf(
         l->to,
         "set arrow %d from screen %g, screen down(%g) to screen %g, screen down(%g) nohead %s lc "

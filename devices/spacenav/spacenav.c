@@ -267,14 +267,14 @@ static void renew_connection(void *data)
     struct spacenav *self = data;
     const int retired_socket = atomic_exchange_explicit(&self->retired, -1, memory_order_acquire);
     if (retired_socket >= 0) {
-        const bool was_connection_refused = read_counter(&self->refused) != self->known_refused;
+        const bool were_packets_refused = read_counter(&self->refused) != self->known_refused;
         close(retired_socket);
         self->known_refused = read_counter(&self->refused);
         self->is_connected = false;
         self->polls_until_connect = POLLS_AFTER_LOSS;
         tact_message(
             self->messages, TACT_MESSAGE_WARNING,
-            was_connection_refused
+            were_packets_refused
                 ? "%s: the data from %s are no packets of spacenavd: the connection was closed"
                 : "%s: spacenavd has closed %s",
             self->name, self->address.sun_path);

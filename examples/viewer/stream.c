@@ -27,7 +27,7 @@ static void publish_record(struct stream *stream, int sample)
 /* Whether the record of a sample is that of its own tick. In real time it is that of the tick
  * halfway between two samples: code and data of both have left the caches since they were last
  * used, and no tick has to fetch both. */
-static int must_fetch_separate_record(const struct stream *stream)
+static int is_record_of_sample_tick(const struct stream *stream)
 {
     return stream->is_paced_by_pages || stream->every < 2;
 }
@@ -133,7 +133,7 @@ publish_due_samples_and_records(struct stream *stream, const struct tact_session
         stream->fault = status->fault;
         server_send_fault_text(stream->server, stream->fault.text);
     }
-    if (must_fetch_separate_record(stream)) {
+    if (is_record_of_sample_tick(stream)) {
         const int is_sample_due_to_publish = stream->tick_statistics.ticks >= stream->every;
         publish_record(stream, is_sample_due_to_publish);
         if (is_sample_due_to_publish) {

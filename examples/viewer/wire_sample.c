@@ -80,7 +80,7 @@ static inline void visit_touching_contacts(struct tact_world *world, void *user,
 }
 
 /* State of merging the forces of a tick into those of the earlier ticks. */
-struct merged_contact_visit {
+struct contact_force_merge {
     struct wire_tick_statistics *gather;
     double period;
     int at;
@@ -104,7 +104,7 @@ static __attribute__((noinline)) int insert_contact_force(struct wire_tick_stati
 
 static inline void merge_contact_force(void *user, int key, const struct tact_contact *c)
 {
-    struct merged_contact_visit *m = user;
+    struct contact_force_merge *m = user;
     struct wire_tick_statistics *g = m->gather;
     double force = c->impulse[0] / m->period;
     while (m->at < g->count && g->force[m->at].contact < key) {
@@ -124,7 +124,7 @@ WIRE_CODE_RUN_EVERY_TICK void wire_accumulate_tick(struct wire_tick_statistics *
                                                    struct tact_world *world, double period,
                                                    double wake_ns, double compute_ns)
 {
-    struct merged_contact_visit merged_contact_visit = {.gather = g, .period = period};
+    struct contact_force_merge contact_force_merge = {.gather = g, .period = period};
     if (!g->ticks) { /* the first tick of a frame: what was gathered is that of the last one */
         g->count = 0;
         g->wake = g->compute = 0.0;
@@ -137,7 +137,7 @@ WIRE_CODE_RUN_EVERY_TICK void wire_accumulate_tick(struct wire_tick_statistics *
     for (int i = 0; i < g->count; i++) {
         g->force[i].seen = 0;
     }
-    visit_touching_contacts(world, &merged_contact_visit, merge_contact_force);
+    visit_touching_contacts(world, &contact_force_merge, merge_contact_force);
     for (int i = 0; i < g->count; i++) {
         g->force[i].least = g->force[i].seen ? g->force[i].least : 0.0;
     }

@@ -93,7 +93,7 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
 }
 
 /* Size of the record, or of the list element, to which a contact's offsets refer [doubles]. */
-static uint32_t doubles_at_contact_offsets(uint32_t size, uint32_t stride)
+static uint32_t contact_record_doubles(uint32_t size, uint32_t stride)
 {
     return stride ? stride - TACT_ELEMENT_HEAD : size;
 }
@@ -112,7 +112,7 @@ static int check_shape_owners(const struct tact_recorder_content *content, struc
 static int check_wrenches(const struct tact_recorder_content *content, struct tact_error *err)
 {
     uint32_t size = content->layout->size;
-    uint32_t element_size = doubles_at_contact_offsets(size, tact_layout_stride(content->layout));
+    uint32_t element_size = contact_record_doubles(size, tact_layout_stride(content->layout));
 
     if (content->contact_count > TACT_RECORDER_WRENCHES ||
         content->sensor_count > TACT_RECORDER_WRENCHES) {
@@ -383,8 +383,7 @@ int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32
         in->bad = in->bad || !is_joint_record_valid(joint, size);
     }
     read_body_and_link_frames(s, size, counts[1], counts[2], in);
-    read_wrench_sensors(s, size, doubles_at_contact_offsets(size, stride), counts[3], counts[4],
-                        in);
+    read_wrench_sensors(s, size, contact_record_doubles(size, stride), counts[3], counts[4], in);
     while (!in->bad && s->owner_count < counts[5]) {
         s->owners[s->owner_count++] = read_name_text(in);
     }

@@ -28,8 +28,8 @@ struct session_admittance *tact_session_find_admittance(const struct tact_sessio
     return NULL;
 }
 
-/* Sum of the forces on a joint whose devices have new values; *stale or *lost is set to 1 where a
- * device has none. */
+/* Sum of the forces on a joint whose devices have new values; *is_device_stale or *lost is set to 1
+ * where a device has none. */
 static double sum_new_forces(const struct tact_session *s, const struct session_admittance *a,
                              int *is_device_stale, int *lost)
 {
