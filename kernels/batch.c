@@ -10,7 +10,7 @@
 
 /* In single precision, a volume below this fraction of the sum of its terms' magnitudes is
  * measured on the host. */
-#define MIN_VOLUME_RATIO 0.02
+#define MIN_VOLUME_TO_TERMS_RATIO 0.02
 
 enum device_buffer {
     VERTEX_BUFFER,
@@ -32,18 +32,18 @@ struct tact_batch {
     struct tact_batch_mesh *meshes;
     uint32_t *mesh_index_of_shape; /* index into `meshes` for every shape that has a mesh */
     struct tact_batch_pair *pairs;
-    struct tact_items items;
-    uint32_t first_item_of_kernel[TACT_CL_ITEM_KERNELS + 1];
-    struct tact_range *summation_ranges;
+    struct tact_work_items items;
+    uint32_t first_item_of_kernel[TACT_CL_ITEM_KERNEL_COUNT + 1];
+    struct tact_summation_range *summation_ranges;
     uint32_t chunk_count;
     void *device_pair_values; /* tact_batch_pair.values of all pairs, in the device's precision */
     void *device_pair_sums;   /* the device's sums, TACT_SUMS_PER_PAIR per pair */
     cl_mem buffers[BUFFER_COUNT];
 };
 
-static const enum tact_moments_method moments_method_of_kernel[TACT_CL_ITEM_KERNELS] = {
-    [TACT_CL_PRISMS] = TACT_MOMENTS_MESH_MESH,
-    [TACT_CL_PLANE] = TACT_MOMENTS_MESH_HALFSPACE,
+static const enum tact_moments_method moments_method_of_kernel[TACT_CL_ITEM_KERNEL_COUNT] = {
+    [TACT_CL_PRISM_PAIR_KERNEL] = TACT_MOMENTS_MESH_MESH,
+    [TACT_CL_PLANE_TRIANGLE_KERNEL] = TACT_MOMENTS_MESH_HALFSPACE,
 };
 
 static void write_device_real(void *to, size_t floating_point_bytes, size_t i, double value)
@@ -153,9 +153,9 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
                  floating_point_bytes = b->cl->bytes_per_real;
     const size_t chunk_capacity = b->items.capacity / TACT_ITEMS_PER_CHUNK + pairs;
     const size_t buffer_sizes[BUFFER_COUNT] = {
-        [ITEM_BUFFER] = b->items.capacity * sizeof(struct tact_item),
+        [ITEM_BUFFER] = b->items.capacity * sizeof(struct tact_work_item),
         [PAIR_VALUES_BUFFER] = pairs * TACT_PAIR_VALUES * floating_point_bytes,
-        [SUMMATION_RANGE_BUFFER] = (chunk_capacity + pairs) * sizeof(struct tact_range),
+        [SUMMATION_RANGE_BUFFER] = (chunk_capacity + pairs) * sizeof(struct tact_summation_range),
         [PARTIAL_SUMS_BUFFER] = b->items.capacity * TACT_SUMS_PER_PAIR * floating_point_bytes,
         [CHUNK_SUMS_BUFFER] = chunk_capacity * TACT_SUMS_PER_PAIR * floating_point_bytes,
         [RESULT_BUFFER] = pairs * TACT_SUMS_PER_PAIR * floating_point_bytes,
@@ -187,8 +187,8 @@ static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kern
     const enum device_buffer item[] = {ITEM_BUFFER, PAIR_VALUES_BUFFER, VERTEX_BUFFER,
                                        TRIANGLE_BUFFER, PARTIAL_SUMS_BUFFER};
     const enum device_buffer sum[] = {SUMMATION_RANGE_BUFFER, from, to};
-    const enum device_buffer *kernel_buffers = kernel == TACT_CL_SUM ? sum : item;
-    const cl_uint n = kernel == TACT_CL_SUM ? 3 : 5;
+    const enum device_buffer *kernel_buffers = kernel == TACT_CL_SUM_KERNEL ? sum : item;
+    const cl_uint n = kernel == TACT_CL_SUM_KERNEL ? 3 : 5;
     cl_kernel k = b->cl->kernels[kernel];
     cl_int code = clSetKernelArg(k, 0, sizeof(cl_mem), &b->buffers[kernel_buffers[0]]);
     code |= clSetKernelArg(k, 1, sizeof first, &first);
@@ -204,7 +204,7 @@ static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kern
 static int compile_kernels_by_launch(struct tact_batch *b, struct tact_error *err)
 {
     cl_int code = CL_SUCCESS;
-    for (int k = 0; k < TACT_CL_KERNELS; k++) {
+    for (int k = 0; k < TACT_CL_KERNEL_COUNT; k++) {
         code |=
             set_arguments(b, (enum tact_cl_kernel)k, 0, 0, PARTIAL_SUMS_BUFFER, CHUNK_SUMS_BUFFER);
         code |= tact_cl_launch_kernel(b->cl, (enum tact_cl_kernel)k, 1);
@@ -310,13 +310,13 @@ static void collect_frame_items(struct tact_batch *b, const struct tact_pose *po
         const struct tact_source_pair *pair = &b->scene.pairs[i];
         c->first_pose = &poses[c->swapped ? pair->b : pair->a];
         c->second_pose = &poses[c->swapped ? pair->a : pair->b];
-        c->items = (struct tact_range){0, 0};
+        c->items = (struct tact_summation_range){0, 0};
         c->cost_ns = 0.0;
         c->status = !active[i]                       ? 0
                     : c->method == TACT_MOMENTS_NONE ? -ENOTSUP
                                                      : c->is_computed_on_host;
     }
-    for (int k = 0; k < TACT_CL_ITEM_KERNELS; k++) {
+    for (int k = 0; k < TACT_CL_ITEM_KERNEL_COUNT; k++) {
         b->first_item_of_kernel[k] = b->items.count;
         for (uint32_t i = 0; i < b->pair_count; i++) {
             if (active[i] && b->pairs[i].method == moments_method_of_kernel[k]) {
@@ -324,7 +324,7 @@ static void collect_frame_items(struct tact_batch *b, const struct tact_pose *po
             }
         }
     }
-    b->first_item_of_kernel[TACT_CL_ITEM_KERNELS] = b->items.count;
+    b->first_item_of_kernel[TACT_CL_ITEM_KERNEL_COUNT] = b->items.count;
 }
 
 /* Ranges of items for each chunk, then of chunks for each pair. */
@@ -332,10 +332,10 @@ static void plan_summation_ranges(struct tact_batch *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        const struct tact_range *items = &b->pairs[i].items;
+        const struct tact_summation_range *items = &b->pairs[i].items;
         for (uint32_t k = 0; k < items->count; k += TACT_ITEMS_PER_CHUNK) {
             uint32_t left = items->count - k;
-            b->summation_ranges[n++] = (struct tact_range){
+            b->summation_ranges[n++] = (struct tact_summation_range){
                 items->first + k, left < TACT_ITEMS_PER_CHUNK ? left : TACT_ITEMS_PER_CHUNK};
         }
     }
@@ -344,7 +344,7 @@ static void plan_summation_ranges(struct tact_batch *b)
     for (uint32_t i = 0; i < b->pair_count; i++) {
         uint32_t count =
             (b->pairs[i].items.count + TACT_ITEMS_PER_CHUNK - 1) / TACT_ITEMS_PER_CHUNK;
-        b->summation_ranges[n + i] = (struct tact_range){next_chunk, count};
+        b->summation_ranges[n + i] = (struct tact_summation_range){next_chunk, count};
         next_chunk += count;
     }
 }
@@ -380,7 +380,7 @@ static cl_int upload_frame(struct tact_batch *b)
 static cl_int integrate_frame(struct tact_batch *b)
 {
     cl_int code = upload_frame(b);
-    for (int k = 0; k < TACT_CL_ITEM_KERNELS && code == CL_SUCCESS; k++) {
+    for (int k = 0; k < TACT_CL_ITEM_KERNEL_COUNT && code == CL_SUCCESS; k++) {
         const enum tact_cl_kernel kernel = (enum tact_cl_kernel)k;
         uint32_t first = b->first_item_of_kernel[k], count = b->first_item_of_kernel[k + 1] - first;
         if (count > 0) {
@@ -388,12 +388,14 @@ static cl_int integrate_frame(struct tact_batch *b)
             code |= tact_cl_launch_kernel(b->cl, kernel, count);
         }
     }
-    code |=
-        set_arguments(b, TACT_CL_SUM, 0, b->chunk_count, PARTIAL_SUMS_BUFFER, CHUNK_SUMS_BUFFER);
-    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->chunk_count * TACT_SUMS_PER_PAIR);
-    code |= set_arguments(b, TACT_CL_SUM, b->chunk_count, b->pair_count, CHUNK_SUMS_BUFFER,
+    code |= set_arguments(b, TACT_CL_SUM_KERNEL, 0, b->chunk_count, PARTIAL_SUMS_BUFFER,
+                          CHUNK_SUMS_BUFFER);
+    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM_KERNEL,
+                                  (size_t)b->chunk_count * TACT_SUMS_PER_PAIR);
+    code |= set_arguments(b, TACT_CL_SUM_KERNEL, b->chunk_count, b->pair_count, CHUNK_SUMS_BUFFER,
                           RESULT_BUFFER);
-    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->pair_count * TACT_SUMS_PER_PAIR);
+    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM_KERNEL,
+                                  (size_t)b->pair_count * TACT_SUMS_PER_PAIR);
     code |= clEnqueueReadBuffer(b->cl->queue, b->buffers[RESULT_BUFFER], CL_TRUE, 0,
                                 b->pair_count * TACT_SUMS_PER_PAIR * b->cl->bytes_per_real,
                                 b->device_pair_sums, 0, NULL, NULL);
@@ -424,7 +426,7 @@ static int must_host_measure(const struct tact_batch *b, const struct tact_batch
                              const double *s)
 {
     return c->is_computed_on_host ||
-           (b->cl->bytes_per_real < sizeof(double) && s[0] < MIN_VOLUME_RATIO * s[16]);
+           (b->cl->bytes_per_real < sizeof(double) && s[0] < MIN_VOLUME_TO_TERMS_RATIO * s[16]);
 }
 
 int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,

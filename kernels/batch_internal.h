@@ -21,13 +21,13 @@
 struct tact_cl;
 
 /* The input of one work-item; its layout is that of an OpenCL uint4. */
-struct tact_item {
+struct tact_work_item {
     uint32_t a, b; /* triangles, numbered over all meshes; b only for prism pairs */
     uint32_t pair; /* index into the scene's pairs */
     uint32_t padding;
 };
 
-struct tact_range {
+struct tact_summation_range {
     uint32_t first, count;
 };
 
@@ -48,7 +48,7 @@ struct tact_batch_pair {
                                     frame, row by row; 9-11: origin in the first shape's frame [m];
                                     12-23: the same for the second shape; 24: distance up to which
                                     two faces count as coplanar [m] */
-    struct tact_range items;
+    struct tact_summation_range items;
     double cost_ns; /* estimated time to measure this pair on the host [ns] */
 };
 
@@ -58,8 +58,8 @@ struct tact_batch_mesh {
 };
 
 /* Items of a frame, filled by the broad phase. */
-struct tact_items {
-    struct tact_item *items;
+struct tact_work_items {
+    struct tact_work_item *items;
     uint32_t count, capacity;
     struct tact_moments_scratch *scratch;
 };
@@ -80,9 +80,9 @@ int tact_batch_run(struct tact_batch *batch, const struct tact_pose *poses, cons
 /* Choose the summation frame of a pair and append its items; set status to 1 (may overlap),
  * 0 (no overlap) or -ENOSPC (items are full). In collect.c. */
 void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                              const double direction[3], uint32_t pair, struct tact_items *to);
+                              const double direction[3], uint32_t pair, struct tact_work_items *to);
 void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                              uint32_t pair, struct tact_items *to);
+                              uint32_t pair, struct tact_work_items *to);
 
 /* Converts sums in the pair's frame (overwritten) to moments in the world. Returns 1, or 0 if the
  * volume does not exceed the rounding error of its terms. In finish.c. */

@@ -35,17 +35,17 @@ static void set_summation_axes(struct tact_batch_pair *c, const double *z)
     tact_v3_copy(c->axes + 6, z);
 }
 
-static int append_work_item(struct tact_items *to, uint32_t a, uint32_t b, uint32_t pair)
+static int append_work_item(struct tact_work_items *to, uint32_t a, uint32_t b, uint32_t pair)
 {
     if (to->count == to->capacity) {
         return -ENOSPC;
     }
-    to->items[to->count++] = (struct tact_item){a, b, pair, 0};
+    to->items[to->count++] = (struct tact_work_item){a, b, pair, 0};
     return 0;
 }
 
 void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                              const double direction[3], uint32_t pair, struct tact_items *to)
+                              const double direction[3], uint32_t pair, struct tact_work_items *to)
 {
     const struct tact_batch_mesh *a = &meshes[c->first_mesh_index],
                                  *b = &meshes[c->second_mesh_index];
@@ -79,13 +79,13 @@ void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch
 
 /* Traversal of a mesh's tree: appends the leaves for which overlaps() is true, and bounds them. */
 struct tree_traversal {
-    int (*overlaps)(const void *context, const struct tact_mesh_node *node);
-    const void *context;
+    int (*overlaps)(const void *overlaps_context, const struct tact_mesh_node *node);
+    const void *overlaps_context;
     double lower[3], upper[3];
 };
 
 static int traverse_mesh_tree(struct tree_traversal *d, const struct tact_batch_mesh *mesh,
-                              uint32_t pair, struct tact_items *to)
+                              uint32_t pair, struct tact_work_items *to)
 {
     uint32_t stack[MAX_TRAVERSAL_STACK_DEPTH];
     int depth = 0;
@@ -94,7 +94,7 @@ static int traverse_mesh_tree(struct tree_traversal *d, const struct tact_batch_
     tact_v3_set(d->upper, -INFINITY, -INFINITY, -INFINITY);
     while (depth > 0) {
         const struct tact_mesh_node *node = &mesh->mesh->nodes[stack[--depth]];
-        if (!d->overlaps(d->context, node)) {
+        if (!d->overlaps(d->overlaps_context, node)) {
             continue;
         }
         if (node->count == 0) {
@@ -125,9 +125,9 @@ struct plane {
     double slack; /* height up to which a vertex counts as in the plane [m] */
 };
 
-static int is_node_below_plane(const void *context, const struct tact_mesh_node *node)
+static int is_node_below_plane(const void *overlaps_context, const struct tact_mesh_node *node)
 {
-    const struct plane *p = context;
+    const struct plane *p = overlaps_context;
     double lowest = -p->offset;
     for (int i = 0; i < 3; i++) {
         lowest += p->normal[i] * (p->normal[i] > 0.0 ? node->lower[i] : node->upper[i]);
@@ -136,12 +136,13 @@ static int is_node_below_plane(const void *context, const struct tact_mesh_node 
 }
 
 void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                              uint32_t pair, struct tact_items *to)
+                              uint32_t pair, struct tact_work_items *to)
 {
     const struct tact_batch_mesh *mesh = &meshes[c->first_mesh_index];
     double up[3] = {0.0, 0.0, 1.0}, z[3], m[9], middle[3], d[3];
     struct plane plane;
-    struct tree_traversal tree_traversal = {.overlaps = is_node_below_plane, .context = &plane};
+    struct tree_traversal tree_traversal = {.overlaps = is_node_below_plane,
+                                            .overlaps_context = &plane};
     uint32_t before = to->count;
     tact_quat_rotate(z, c->second_pose->quat_wxyz, up);
     tact_quat_to_m3(m, c->first_pose->quat_wxyz);

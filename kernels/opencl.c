@@ -18,10 +18,10 @@
 #define MAX_PLATFORMS 16
 #define MAX_DEVICES 32
 
-static const char *const kernel_names[TACT_CL_KERNELS] = {
-    [TACT_CL_PRISMS] = "prism_pairs",
-    [TACT_CL_PLANE] = "plane_triangles",
-    [TACT_CL_SUM] = "sum_partial_rows",
+static const char *const kernel_names[TACT_CL_KERNEL_COUNT] = {
+    [TACT_CL_PRISM_PAIR_KERNEL] = "prism_pairs",
+    [TACT_CL_PLANE_TRIANGLE_KERNEL] = "plane_triangles",
+    [TACT_CL_SUM_KERNEL] = "sum_partial_rows",
 };
 
 int tact_cl_set_error(struct tact_error *err, cl_int code, const char *opencl_call)
@@ -139,8 +139,8 @@ static void describe_device(cl_device_id device, struct tact_opencl_device *info
     snprintf(info->verdict, sizeof info->verdict, "not tested");
 }
 
-static int choose_opencl_device(const struct tact_cl_request *request, struct tact_cl *cl,
-                                struct tact_error *err)
+static int choose_opencl_device(const struct tact_cl_device_request *device_request,
+                                struct tact_cl *cl, struct tact_error *err)
 {
     cl_device_id devices[MAX_DEVICES];
     size_t count;
@@ -159,10 +159,10 @@ static int choose_opencl_device(const struct tact_cl_request *request, struct ta
     for (size_t i = 0; i < count; i++) {
         struct tact_opencl_device info;
         describe_device(devices[i], &info);
-        int named = !request->device || strcasestr(info.name, request->device) ||
-                    strcasestr(info.platform, request->device);
+        int named = !device_request->device || strcasestr(info.name, device_request->device) ||
+                    strcasestr(info.platform, device_request->device);
         int device_score = info.gpu ? 1 : 0;
-        if (named && (request->exact ? i == request->index : device_score > best)) {
+        if (named && (device_request->exact ? i == device_request->index : device_score > best)) {
             best = device_score;
             cl->device = devices[i];
             cl->info = info;
@@ -170,12 +170,12 @@ static int choose_opencl_device(const struct tact_cl_request *request, struct ta
     }
     if (best < 0) {
         return tact_error_set(err, -ENODEV, "no OpenCL device is called \"%s\" (%zu found)",
-                              request->device ? request->device : "", count);
+                              device_request->device ? device_request->device : "", count);
     }
     return 0;
 }
 
-static int build_kernels(const struct tact_cl_request *request, struct tact_cl *cl,
+static int build_kernels(const struct tact_cl_device_request *device_request, struct tact_cl *cl,
                          struct tact_error *err)
 {
     const char *text = moments_cl;
@@ -184,7 +184,7 @@ static int build_kernels(const struct tact_cl_request *request, struct tact_cl *
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DTACT_SUMS_PER_PAIR=%d -DTACT_PAIR_VALUES=%d %s %s",
              TACT_SUMS_PER_PAIR, TACT_PAIR_VALUES, cl->bytes_per_real == 8 ? "-DTACT_DOUBLE" : "",
-             request->fault ? "-DTACT_FAULT" : "");
+             device_request->fault ? "-DTACT_FAULT" : "");
     cl->program = clCreateProgramWithSource(cl->context, 1, &text, NULL, &code);
     if (code != CL_SUCCESS) {
         return tact_cl_set_error(err, code, "reading the kernels");
@@ -204,7 +204,7 @@ static int build_kernels(const struct tact_cl_request *request, struct tact_cl *
                               "the OpenCL kernels cannot be compiled on %s (error %d): %s",
                               cl->info.name, (int)code, log);
     }
-    for (int i = 0; i < TACT_CL_KERNELS; i++) {
+    for (int i = 0; i < TACT_CL_KERNEL_COUNT; i++) {
         cl->kernels[i] = clCreateKernel(cl->program, kernel_names[i], &code);
         if (code != CL_SUCCESS) {
             return tact_cl_set_error(err, code, kernel_names[i]);
@@ -213,25 +213,26 @@ static int build_kernels(const struct tact_cl_request *request, struct tact_cl *
     return 0;
 }
 
-int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err)
+int tact_cl_open(const struct tact_cl_device_request *device_request, struct tact_cl *cl,
+                 struct tact_error *err)
 {
     cl_int code = CL_SUCCESS;
     memset(cl, 0, sizeof *cl);
-    int rc = choose_opencl_device(request, cl, err);
+    int rc = choose_opencl_device(device_request, cl, err);
     if (rc < 0) {
         return rc;
     }
-    if (request->precision == TACT_OPENCL_DOUBLE && !cl->info.fp64) {
+    if (device_request->precision == TACT_OPENCL_DOUBLE && !cl->info.fp64) {
         return tact_error_set(err, -ENOTSUP, "the device %s has no double precision",
                               cl->info.name);
     }
-    cl->bytes_per_real = cl->info.fp64 && request->precision != TACT_OPENCL_SINGLE ? 8 : 4;
+    cl->bytes_per_real = cl->info.fp64 && device_request->precision != TACT_OPENCL_SINGLE ? 8 : 4;
     cl->group = cl->info.gpu ? 64 : 16;
     cl->context = clCreateContext(NULL, 1, &cl->device, NULL, NULL, &code);
     if (code == CL_SUCCESS) {
         cl->queue = clCreateCommandQueue(cl->context, cl->device, 0, &code);
     }
-    rc = code == CL_SUCCESS ? build_kernels(request, cl, err)
+    rc = code == CL_SUCCESS ? build_kernels(device_request, cl, err)
                             : tact_cl_set_error(err, code, "opening a context");
     if (rc < 0) {
         tact_cl_close(cl);
@@ -241,7 +242,7 @@ int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, stru
 
 void tact_cl_close(struct tact_cl *cl)
 {
-    for (int i = 0; i < TACT_CL_KERNELS; i++) {
+    for (int i = 0; i < TACT_CL_KERNEL_COUNT; i++) {
         if (cl->kernels[i]) {
             clReleaseKernel(cl->kernels[i]);
         }
@@ -279,7 +280,7 @@ static double median_launch_us(const struct tact_cl *cl)
     double us[101];
     cl_mem nothing = clCreateBuffer(cl->context, CL_MEM_READ_WRITE, 64, NULL, NULL);
     cl_uint zero = 0;
-    cl_kernel kernel = cl->kernels[TACT_CL_SUM];
+    cl_kernel kernel = cl->kernels[TACT_CL_SUM_KERNEL];
     for (cl_uint i = 0; i < 5; i++) {
         int is_count_argument = i == 1 || i == 2;
         clSetKernelArg(kernel, i, is_count_argument ? sizeof zero : sizeof(cl_mem),
@@ -288,7 +289,7 @@ static double median_launch_us(const struct tact_cl *cl)
     for (int i = 0; i < 101; i++) {
         struct timespec t0, t1;
         clock_gettime(CLOCK_MONOTONIC, &t0);
-        tact_cl_launch_kernel(cl, TACT_CL_SUM, 1);
+        tact_cl_launch_kernel(cl, TACT_CL_SUM_KERNEL, 1);
         clFinish(cl->queue);
         clock_gettime(CLOCK_MONOTONIC, &t1);
         us[i] = 1e6 * (double)(t1.tv_sec - t0.tv_sec) + 1e-3 * (double)(t1.tv_nsec - t0.tv_nsec);
@@ -307,8 +308,8 @@ int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t
         return rc;
     }
     if (*count == 0) {
-        struct tact_cl none;
-        return choose_opencl_device(&(struct tact_cl_request){0}, &none, err);
+        struct tact_cl unused_device;
+        return choose_opencl_device(&(struct tact_cl_device_request){0}, &unused_device, err);
     }
     for (size_t i = 0; i < *count && i < capacity; i++) {
         describe_device(ids[i], &devices[i]);
@@ -317,8 +318,8 @@ int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t
         }
         struct tact_cl cl;
         struct tact_error why = {0};
-        struct tact_cl_request request = {.index = i, .exact = 1};
-        int rc = tact_cl_open(&request, &cl, &why);
+        struct tact_cl_device_request device_request = {.index = i, .exact = 1};
+        int rc = tact_cl_open(&device_request, &cl, &why);
         if (rc == 0 && (rc = tact_cl_selftest(&cl, &why)) == 0) {
             cl.info.launch_us = median_launch_us(&cl);
         }

@@ -8,11 +8,11 @@
 #include "kernels/opencl.h"
 
 enum tact_cl_kernel {
-    TACT_CL_PRISMS,
-    TACT_CL_PLANE,
-    TACT_CL_ITEM_KERNELS, /* number of kernels above, which have the same arguments */
-    TACT_CL_SUM = TACT_CL_ITEM_KERNELS,
-    TACT_CL_KERNELS,
+    TACT_CL_PRISM_PAIR_KERNEL,
+    TACT_CL_PLANE_TRIANGLE_KERNEL,
+    TACT_CL_ITEM_KERNEL_COUNT, /* number of kernels above, which have the same arguments */
+    TACT_CL_SUM_KERNEL = TACT_CL_ITEM_KERNEL_COUNT,
+    TACT_CL_KERNEL_COUNT,
 };
 
 struct tact_cl {
@@ -20,13 +20,13 @@ struct tact_cl {
     cl_context context;
     cl_command_queue queue;
     cl_program program;
-    cl_kernel kernels[TACT_CL_KERNELS];
+    cl_kernel kernels[TACT_CL_KERNEL_COUNT];
     size_t group;          /* work-group size of every launch */
     size_t bytes_per_real; /* 8 or 4 */
     struct tact_opencl_device info;
 };
 
-struct tact_cl_request {
+struct tact_cl_device_request {
     const char *device; /* substring of a device's or platform's name; NULL: any */
     size_t index;       /* with device NULL and exact != 0: index in the list of devices */
     int exact;
@@ -36,14 +36,15 @@ struct tact_cl_request {
 
 /* Opens a device and builds the kernels. Returns 0, -ENODEV, -EIO or -ENOTSUP (no double); sets
  * err. */
-int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, struct tact_error *err);
+int tact_cl_open(const struct tact_cl_device_request *request, struct tact_cl *cl,
+                 struct tact_error *err);
 void tact_cl_close(struct tact_cl *cl);
 
 /* Enqueues `count` work-items, rounded up to whole groups. Returns the OpenCL code. */
 cl_int tact_cl_launch_kernel(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count);
 
 /* Sets err from an OpenCL code and returns -EIO. */
-int tact_cl_set_error(struct tact_error *err, cl_int code, const char *operation);
+int tact_cl_set_error(struct tact_error *err, cl_int code, const char *opencl_call);
 
 /* Compares every kernel with the host's moments on fixed pairs. Returns 0, -EDOM (a wrong result),
  * or the error of setting the test up; sets status, verdict and error of cl->info. */

@@ -86,7 +86,7 @@ static int check_opencl_options(const struct tact_opencl_options *o, struct tact
 static int open_opencl_device(struct opencl_source *source, const struct tact_opencl_options *o,
                               struct tact_error *err)
 {
-    struct tact_cl_request request = {
+    struct tact_cl_device_request request = {
         .device = o->device,
         .precision = o->precision,
         .fault = o->fault.wrong_kernels,

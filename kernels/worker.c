@@ -16,10 +16,10 @@
 
 /* stack of the worker's thread, large as a driver may call its compiler in it */
 #define WORKER_STACK_BYTES ((size_t)4 << 20)
-#define SLOWEST_POLL_NS 1000000 /* longest polling interval, while no frame arrives */
+#define LONGEST_POLL_INTERVAL_NS 1000000 /* longest polling interval, while no frame arrives */
 /* longest frame at SCHED_FIFO; 1/4 of the loop's fuse (realtime.h) */
-#define LONGEST_FIFO_NS 50000000
-#define LONGEST_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
+#define LONGEST_FIFO_FRAME_NS 50000000
+#define LONGEST_FRAME_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
 
 /* A submitted frame: this header, 3 doubles per pair, a pose per shape, a byte per pair. */
 struct frame {
@@ -28,7 +28,7 @@ struct frame {
 };
 
 /* Published results: this header, then one result per pair. */
-struct results {
+struct published_results {
     uint64_t tick;
     struct tact_source_moments pairs[];
 };
@@ -95,7 +95,7 @@ void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_
 
 int tact_worker_latest(struct tact_worker *w, struct tact_source_result *out)
 {
-    const struct results *results = tact_triple_read(w->results, NULL);
+    const struct published_results *results = tact_triple_read(w->results, NULL);
     if (!results) {
         return -EAGAIN;
     }
@@ -146,7 +146,7 @@ static void wait_for_frame(struct tact_worker *w, const struct frame_schedule *s
         if (late > s->period_ns) {
             step = late / 8 > poll_interval_ns ? late / 8 : poll_interval_ns;
         }
-        poll_until_ns = now + (step < SLOWEST_POLL_NS ? step : SLOWEST_POLL_NS);
+        poll_until_ns = now + (step < LONGEST_POLL_INTERVAL_NS ? step : LONGEST_POLL_INTERVAL_NS);
     }
     struct timespec t = timespec_of_ns(poll_until_ns);
     pthread_mutex_lock(&w->mutex);
@@ -161,7 +161,7 @@ static void update_frame_schedule(struct frame_schedule *s, const struct frame *
     if (s->submission_time_ns && frame->tick > s->tick) {
         int64_t gap =
             (frame->submission_time_ns - s->submission_time_ns) / (int64_t)(frame->tick - s->tick);
-        if (gap > 0 && gap < LONGEST_PERIOD_NS) {
+        if (gap > 0 && gap < LONGEST_FRAME_PERIOD_NS) {
             s->period_ns += (gap - s->period_ns) / 8;
         }
     }
@@ -190,7 +190,7 @@ static int apply_injected_faults(const struct tact_worker *w)
 
 static void process_frame(struct tact_worker *w, const struct frame *frame, int64_t found_ns)
 {
-    struct results *results = tact_triple_write_begin(w->results);
+    struct published_results *results = tact_triple_write_begin(w->results);
     struct timespec cpu;
     const char *frame_slot = (const char *)frame;
     results->tick = frame->tick;
@@ -215,12 +215,12 @@ static void process_frame(struct tact_worker *w, const struct frame *frame, int6
 
 /* If each frame takes longer than the loop's period, the worker never blocks; at SCHED_FIFO it
  * would occupy a CPU and reach RLIMIT_RTTIME. So it sleeps for 1/8 of the last frame's time, and
- * drops its priority after a frame longer than LONGEST_FIFO_NS. */
+ * drops its priority after a frame longer than LONGEST_FIFO_FRAME_NS. */
 static void yield_cpu_for_other_threads(struct tact_worker *w)
 {
     const int64_t frame_duration_ns = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);
     const struct sched_param normal = {.sched_priority = 0};
-    if (frame_duration_ns > LONGEST_FIFO_NS) {
+    if (frame_duration_ns > LONGEST_FIFO_FRAME_NS) {
         pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
         w->options.fifo_priority = 0;
         tact_message(w->options.messages, TACT_MESSAGE_WARNING,
@@ -344,7 +344,8 @@ int tact_worker_create(const struct tact_source_scene *scene,
     int rc = tact_triple_create(&w->frames, get_active_pairs_offset(w) + pairs, 0);
     if (rc == 0) {
         rc = tact_triple_create(
-            &w->results, sizeof(struct results) + pairs * sizeof(struct tact_source_moments), 0);
+            &w->results,
+            sizeof(struct published_results) + pairs * sizeof(struct tact_source_moments), 0);
     }
     rc = rc < 0 ? tact_error_set(err, rc, "no memory") : start_thread(w, err);
     if (rc < 0) {

@@ -326,7 +326,7 @@ static int compute_dual_moments(struct overlap_polyhedron *d, double size, struc
     }
     sort_corners_by_angle(d);
     integrate_polyhedron(d, &moment_sums);
-    return tact_sums_finish(&moment_sums, identity_axes, d->origin, out);
+    return tact_moment_sums_finish(&moment_sums, identity_axes, d->origin, out);
 }
 
 int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,

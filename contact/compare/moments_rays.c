@@ -329,7 +329,7 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
             cast_rays_report.volume[k] = direction[k].moment_sums.volume;
         }
         combine_ray_directions(direction, &moment_sums);
-        rc = rc ? rc : tact_sums_finish(&moment_sums, axes, bounds_centre, out);
+        rc = rc ? rc : tact_moment_sums_finish(&moment_sums, axes, bounds_centre, out);
     }
     if (report) {
         *report = cast_rays_report;

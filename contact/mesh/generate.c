@@ -32,7 +32,7 @@ static void append_triangle(struct tact_soup *soup, size_t a, size_t b, size_t c
     t[2] = (uint32_t)c;
 }
 
-static void append_quad(struct tact_soup *soup, size_t a, size_t b, size_t c, size_t d)
+static void append_quad_as_triangles(struct tact_soup *soup, size_t a, size_t b, size_t c, size_t d)
 {
     append_triangle(soup, a, b, c);
     append_triangle(soup, a, c, d);
@@ -59,8 +59,8 @@ static double interpolated_value_noise(const double p[3], uint32_t seed)
     int32_t low[3];
     double t[3], sum = 0.0;
     for (int k = 0; k < 3; k++) {
-        double lattice_index = floor(p[k]), x = p[k] - lattice_index;
-        low[k] = (int32_t)lattice_index;
+        double noise_lattice_index = floor(p[k]), x = p[k] - noise_lattice_index;
+        low[k] = (int32_t)noise_lattice_index;
         t[k] = x * x * (3.0 - 2.0 * x);
     }
     for (int i = 0; i < 8; i++) {
@@ -75,18 +75,18 @@ static double interpolated_value_noise(const double p[3], uint32_t seed)
  * the solid is star-shaped and cannot intersect itself. */
 static void project_to_bumpy_surface(const struct tact_generate *g, double p[3])
 {
-    double lattice_point[3], size = g->edge * 0.5;
+    double noise_lattice_point[3], size = g->edge * 0.5;
     if (g->kind == TACT_GENERATE_BLOB) {
         tact_v3_normalize(p, p);
         size = g->radius;
     }
-    tact_v3_scale(lattice_point, p, 0.5 * g->count);
-    double bump_height = g->bump * interpolated_value_noise(lattice_point, g->seed);
+    tact_v3_scale(noise_lattice_point, p, 0.5 * g->count);
+    double bump_height = g->bump * interpolated_value_noise(noise_lattice_point, g->seed);
     tact_v3_scale(p, p, size + bump_height);
 }
 
 /* Makes a cube of six faces of n x n squares; vertices on shared edges are bitwise equal. */
-static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
+static int make_bumpy_cube(const struct tact_generate *g, struct tact_soup *soup)
 {
     size_t n = (size_t)lround(sqrt(g->triangles / 12.0)), row = n + 1;
     int rc = allocate_soup(soup, 6 * row * row, 12 * n * n);
@@ -104,9 +104,9 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
         for (size_t i = 0; i < n * n; i++) {
             size_t a = first + i / n * row + i % n, b = a + row, c = b + 1, d = a + 1;
             if (face < 3) {
-                append_quad(soup, a, b, c, d);
+                append_quad_as_triangles(soup, a, b, c, d);
             } else {
-                append_quad(soup, a, d, c, b);
+                append_quad_as_triangles(soup, a, d, c, b);
             }
         }
     }
@@ -123,7 +123,7 @@ static void append_quads_between_rings(struct tact_soup *soup, size_t first, siz
                high = first + (i + 1) % ring_count * vertices_per_ring;
         for (size_t j = 0; j < vertices_per_ring; j++) {
             size_t k = (j + 1) % vertices_per_ring;
-            append_quad(soup, low + j, low + k, high + k, high + j);
+            append_quad_as_triangles(soup, low + j, low + k, high + k, high + j);
         }
     }
 }
@@ -278,7 +278,8 @@ int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out,
 {
     static int (*const make[TACT_GENERATE_KINDS])(const struct tact_generate *,
                                                   struct tact_soup *) = {
-        make_prism, make_gear, make_tube_along_knot, make_tube_along_knot, make_cube, make_cube};
+        make_prism,           make_gear,       make_tube_along_knot,
+        make_tube_along_knot, make_bumpy_cube, make_bumpy_cube};
     int is_known_kind = (unsigned)what->kind < TACT_GENERATE_KINDS;
     const char *bad_parameter_name = is_known_kind ? parameter_out_of_range_name(what) : "kind";
     memset(out, 0, sizeof *out);

@@ -8,7 +8,7 @@
 #include "contact/vec.h"
 
 /** Relative rounding error of a box coordinate in single precision, with a margin. */
-static const double SINGLE_PRECISION_ERROR = 2e-6;
+static const double BOX_SINGLE_PRECISION_ERROR = 2e-6;
 
 /** A run of triangles, contiguous in the mesh: those below a node of the tree. */
 struct run {
@@ -64,14 +64,14 @@ static void align_axes_to_principal(const struct run *run, double axes[3][3])
     tact_v3_copy(axes[1], v);
 }
 
-struct extents {
+struct box_extents {
     double lower[3], half[3];
 };
 
 /** Measures the extents of the triangles' corners along axes; returns a quarter of the surface of
  * their box. */
 static double measure_extents_along_axes(const struct run *run, double axes[3][3],
-                                         struct extents *out)
+                                         struct box_extents *out)
 {
     for (int k = 0; k < 3; k++) {
         double lower = INFINITY, upper = -INFINITY;
@@ -91,23 +91,23 @@ static void build_oriented_box(const struct run *run, const double root_centre[3
                                struct tact_mesh_box *box)
 {
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[3][3];
-    struct extents extents, other;
-    double surface = measure_extents_along_axes(run, axes, &extents), centre[3] = {0.0};
+    struct box_extents box_extents, other;
+    double surface = measure_extents_along_axes(run, axes, &box_extents), centre[3] = {0.0};
     double total_area = sum_triangle_areas(run, turned[2]);
     if (tact_v3_norm(turned[2]) > 0.3 * total_area) {
         tact_v3_normalize(turned[2], turned[2]);
         tact_v3_tangents(turned[2], turned[0], turned[1]);
         align_axes_to_principal(run, turned);
         if (measure_extents_along_axes(run, turned, &other) < surface) {
-            extents = other;
+            box_extents = other;
             for (int k = 0; k < 3; k++) {
                 tact_v3_copy(axes[k], turned[k]);
             }
         }
     }
     for (int k = 0; k < 3; k++) {
-        double half = extents.half[k] / unit + SINGLE_PRECISION_ERROR;
-        tact_v3_axpy(centre, extents.lower[k] + extents.half[k], axes[k]);
+        double half = box_extents.half[k] / unit + BOX_SINGLE_PRECISION_ERROR;
+        tact_v3_axpy(centre, box_extents.lower[k] + box_extents.half[k], axes[k]);
         for (int j = 0; j < 3; j++) {
             box->axis[k][j] = (float)(half * axes[k][j]);
         }
@@ -132,7 +132,7 @@ static struct run triangle_run_of_node(const struct tact_mesh *mesh, size_t inde
 
 struct tact_mesh_box *tact_mesh_build_boxes(const struct tact_mesh *mesh)
 {
-    double root_centre[3], unit = tact_mesh_box_unit(mesh, root_centre);
+    double root_centre[3], unit = tact_mesh_box_length_unit(mesh, root_centre);
     struct tact_mesh_box *node_boxes = calloc(mesh->node_count, sizeof *node_boxes);
     for (size_t i = 0; node_boxes && i < mesh->node_count; i++) {
         struct run run = triangle_run_of_node(mesh, i);

@@ -8,14 +8,14 @@
 
 #include "contact/vec.h"
 
-struct keyed_vertex {
+struct indexed_vertex {
     double r[3];
     size_t index;
 };
 
 static int compare_vertices(const void *pa, const void *pb)
 {
-    const struct keyed_vertex *a = pa, *b = pb;
+    const struct indexed_vertex *a = pa, *b = pb;
     for (int k = 0; k < 3; k++) {
         if (a->r[k] != b->r[k]) {
             return a->r[k] < b->r[k] ? -1 : 1;
@@ -28,7 +28,7 @@ static int compare_vertices(const void *pa, const void *pb)
  * 0 or -ENOMEM. */
 static int find_equal_vertices(const double *vertices, size_t n, size_t *first)
 {
-    struct keyed_vertex *keys = malloc((n ? n : 1) * sizeof *keys);
+    struct indexed_vertex *keys = malloc((n ? n : 1) * sizeof *keys);
     if (!keys) {
         return -ENOMEM;
     }

@@ -12,7 +12,7 @@
 
 /** Displacement of a mesh's components against each other, relative to its size: for coincident
  * faces, edges and corners it separates overlap from mere contact. */
-static const double RELATIVE_PERTURBATION = 1e-9;
+static const double COMPONENT_PERTURBATION_RATIO = 1e-9;
 
 /** List of crossing triangle pairs, each as the pair of their components, the smaller one in the
  * high half. */
@@ -129,12 +129,12 @@ static void record_triangle_crossing(struct crossing_search *f, size_t i, size_t
     uint64_t b = f->component_of_vertex[f->mesh->triangles[3 * j]];
     if (c->count == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 64;
-        uint64_t *grown_pairs = realloc(c->pairs, capacity * sizeof *grown_pairs);
-        if (!grown_pairs) {
+        uint64_t *reallocated_pairs = realloc(c->pairs, capacity * sizeof *reallocated_pairs);
+        if (!reallocated_pairs) {
             f->rc = -ENOMEM;
             return;
         }
-        c->pairs = grown_pairs;
+        c->pairs = reallocated_pairs;
         c->capacity = capacity;
     }
     c->pairs[c->count++] = a < b ? a << 32 | b : b << 32 | a;
@@ -215,7 +215,7 @@ static double component_perturbation(uint32_t component, int axis)
     return 2.0 * (x - floor(x)) - 1.0;
 }
 
-static int compare_pairs(const void *a, const void *b)
+static int compare_crossing_pairs(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -227,7 +227,8 @@ static size_t count_common_crossings(struct crossings found[2])
     size_t common_count = 0;
     for (int way = 0; way < 2; way++) {
         if (found[way].count) {
-            qsort(found[way].pairs, found[way].count, sizeof *found[way].pairs, compare_pairs);
+            qsort(found[way].pairs, found[way].count, sizeof *found[way].pairs,
+                  compare_crossing_pairs);
         }
     }
     for (size_t i = 0, j = 0; i < found[0].count && j < found[1].count;) {
@@ -309,8 +310,8 @@ static int winding_number_of_components(const struct crossing_search *f, uint32_
 /** Counts misplaced components: a solid must lie outside all others, a cavity (inside out) inside
  * exactly one. For components that do not cross, one triangle decides; triangles that lie on
  * another component's face are skipped. */
-static int count_misnested_components(const struct crossing_search *f, uint32_t components,
-                                      size_t *misplaced)
+static int count_wrongly_nested_components(const struct crossing_search *f, uint32_t components,
+                                           size_t *misplaced)
 {
     const struct tact_mesh *m = f->mesh;
     double *volume = calloc(components, sizeof *volume);
@@ -369,9 +370,9 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
     int rc = f.rc;
     defects->misplaced = 0;
     if (components > 1 && !rc) {
-        f.box_margin = 2.0 * RELATIVE_PERTURBATION * size;
+        f.box_margin = 2.0 * COMPONENT_PERTURBATION_RATIO * size;
         rc = count_perturbed_crossings(&f, &crossings_when_perturbed);
-        rc = rc ? rc : count_misnested_components(&f, components, &defects->misplaced);
+        rc = rc ? rc : count_wrongly_nested_components(&f, components, &defects->misplaced);
     }
     defects->crossings = found.count + crossings_when_perturbed;
     free(component_of_vertex);

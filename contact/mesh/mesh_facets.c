@@ -135,7 +135,7 @@ static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
 static int chain_edges_to_rims(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
-    uint32_t used = 0;
+    uint32_t stored_corner_count = 0;
     for (uint32_t f = 0; f < facets->count; f++) {
         uint32_t first = 0, of_facet = 0, length = 0;
         for (uint32_t e = 0; e < w->edges; e++) {
@@ -143,9 +143,9 @@ static int chain_edges_to_rims(struct work *w)
                 first = of_facet++ ? first : e;
             }
         }
-        facets->first[f] = used;
+        facets->first[f] = stored_corner_count;
         if (of_facet < 3 || of_facet > TACT_FACET_RIM ||
-            used + of_facet > sizeof facets->rim / sizeof facets->rim[0]) {
+            stored_corner_count + of_facet > sizeof facets->rim / sizeof facets->rim[0]) {
             return 0;
         }
         uint32_t e = first;
@@ -154,7 +154,7 @@ static int chain_edges_to_rims(struct work *w)
             if (corner < 0 || length == of_facet) {
                 return 0;
             }
-            facets->rim[used + length++] = (uint8_t)corner;
+            facets->rim[stored_corner_count + length++] = (uint8_t)corner;
             facets->corner_bits_of_facet[f][corner / 64] |= (uint64_t)1 << corner % 64;
             uint32_t next = 0;
             while (next < w->edges &&
@@ -169,13 +169,13 @@ static int chain_edges_to_rims(struct work *w)
         if (length != of_facet) {
             return 0;
         }
-        used += length;
+        stored_corner_count += length;
     }
-    facets->first[facets->count] = used;
+    facets->first[facets->count] = stored_corner_count;
     return 1;
 }
 
-static int store_facets(struct work *w)
+static int store_facets_in_mesh(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     for (size_t i = 0; i < 3 * w->mesh->vertex_count; i++) {
@@ -211,7 +211,7 @@ int tact_mesh_build_facets(struct tact_mesh *mesh)
     if (rc == 0) {
         w->mesh = mesh;
         w->facets = mesh->facets;
-        are_facets_stored = store_facets(w);
+        are_facets_stored = store_facets_in_mesh(w);
     }
     if (!are_facets_stored) {
         free(mesh->facets);

@@ -13,7 +13,7 @@
 #include "contact/vec.h"
 
 /** Lists the outward triangles of a computed convex hull. Returns their number, or -ENOMEM. */
-static long list_hull_triangles(qhT *qh, const double *points, uint32_t **triangles)
+static long list_triangles_of_hull(qhT *qh, const double *points, uint32_t **triangles)
 {
     facetT *facet;
     size_t facet_capacity = (size_t)qh->num_facets, n = 0;
@@ -80,7 +80,7 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     } else {
         uint32_t *triangles;
         *was_hull_found = 1;
-        long count = list_hull_triangles(qh, copy_of_points, &triangles);
+        long count = list_triangles_of_hull(qh, copy_of_points, &triangles);
         rc = count < 0 ? tact_error_set(err, -ENOMEM, "out of memory")
                        : tact_mesh_create_checked(points, n, triangles, (size_t)count, 1, out, err);
         free(triangles);

@@ -12,7 +12,7 @@
 int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
                    size_t triangle_count);
 
-/** Polygons of an OBJ file as they are, before any check. Freed with tact_free_polygons(). */
+/** Polygons of an OBJ file as they are, before any check. Freed with tact_polygons_free(). */
 struct tact_polygons {
     struct tact_soup soup; /* vertices of the polygons, in a soup that has no triangles */
     size_t corner_count, face_count;
@@ -28,7 +28,7 @@ struct tact_polygons {
 /** Reads the v and f lines of an OBJ file, as tact_soup_read(). Errors as there. */
 int tact_polygons_read(const void *data, size_t size, const char *name, double scale,
                        struct tact_polygons *out, struct tact_error *err);
-void tact_free_polygons(struct tact_polygons *polygons);
+void tact_polygons_free(struct tact_polygons *polygons);
 
 /** Counts the defects of triangles whose equal vertices are merged. Returns 0 or -ENOMEM. */
 int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const uint32_t *triangles,
@@ -42,8 +42,8 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
 enum { TACT_MESH_LEAF = 4 };
 
 /** An oriented box about a node's triangles. Coordinates are relative to the centre
- * of the root's bounds, in units of their largest half extent (tact_mesh_box_unit()), so that
- * single precision suffices for any mesh. */
+ * of the root's bounds, in units of their largest half extent (tact_mesh_box_length_unit()), so
+ * that single precision suffices for any mesh. */
 struct tact_mesh_box {
     float centre[3];
     float axis[3][3];      /* axes of the box, each with the length of the half extent */
@@ -51,7 +51,7 @@ struct tact_mesh_box {
 };
 
 /** Centre of the root's bounds [m] and their largest half extent, the unit of boxes [m]. */
-static inline double tact_mesh_box_unit(const struct tact_mesh *mesh, double middle[3])
+static inline double tact_mesh_box_length_unit(const struct tact_mesh *mesh, double middle[3])
 {
     double unit = 0.0;
     for (int k = 0; k < 3; k++) {

@@ -42,13 +42,13 @@ static double unit_ball_mesh_volume(size_t sector_count, size_t ring_count)
 static double radius_of_exact_volume(double radius, double half_length, size_t sector_count,
                                      size_t ring_count)
 {
-    double cubic_coefficient = unit_ball_mesh_volume(sector_count, ring_count);
+    double capsule_volume_cubic_coefficient = unit_ball_mesh_volume(sector_count, ring_count);
     double square = (double)sector_count * tact_sin(2.0 * PI / (double)sector_count) * half_length;
     double target_volume = PI * radius * radius * (4.0 / 3.0 * radius + 2.0 * half_length);
     double r = radius;
     for (int i = 0; i < 8; i++) {
-        r -= (r * r * (cubic_coefficient * r + square) - target_volume) /
-             (r * (3.0 * cubic_coefficient * r + 2.0 * square));
+        r -= (r * r * (capsule_volume_cubic_coefficient * r + square) - target_volume) /
+             (r * (3.0 * capsule_volume_cubic_coefficient * r + 2.0 * square));
     }
     return r;
 }
@@ -64,15 +64,15 @@ static size_t fill_capsule_vertices(double radius, double half_length, size_t se
     south_pole[0] = south_pole[1] = 0.0;
     south_pole[2] = -half_length - radius;
     for (size_t ring_level = 0; ring_level < ring_level_count; ring_level++) {
-        int is_northern = ring_level >= ring_count;
-        size_t up = is_northern && half_length > 0.0 ? ring_level - 1 : ring_level;
+        int is_upper_half_ball = ring_level >= ring_count;
+        size_t up = is_upper_half_ball && half_length > 0.0 ? ring_level - 1 : ring_level;
         double latitude = 0.5 * PI * ((double)(up + 1) / (double)ring_count - 1.0);
         for (size_t i = 0; i < sector_count; i++) {
             double angle = 2.0 * PI * (double)i / (double)sector_count;
             double *p = v + 3 * n++;
             p[0] = radius * tact_cos(latitude) * tact_cos(angle);
             p[1] = radius * tact_cos(latitude) * tact_sin(angle);
-            p[2] = radius * tact_sin(latitude) + (is_northern ? half_length : -half_length);
+            p[2] = radius * tact_sin(latitude) + (is_upper_half_ball ? half_length : -half_length);
         }
     }
     double *top = v + 3 * n++;

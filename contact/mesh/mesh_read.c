@@ -357,7 +357,7 @@ static int read_text_mesh(struct mesh_reader *r, const void *data, size_t size, 
     return rc;
 }
 
-static int read_tets(struct mesh_reader *r, const void *data, size_t size)
+static int read_surface_of_tets(struct mesh_reader *r, const void *data, size_t size)
 {
     struct tact_tets *tets;
     int rc = tact_tets_read(data, size, r->name, r->scale, &tets, r->err);
@@ -379,7 +379,7 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
     memset(out, 0, sizeof *out);
     struct mesh_reader r = {.name = name, .scale = scale, .soup = out, .err = err};
     if (tact_tets_recognise(data, size)) {
-        return read_tets(&r, data, size);
+        return read_surface_of_tets(&r, data, size);
     }
     int stl = is_binary_stl(data, size), rc;
     if (stl) {
@@ -413,12 +413,12 @@ int tact_polygons_read(const void *data, size_t size, const char *name, double s
         rc = set_line_error(&r, "no faces: expected an OBJ file with v and f lines");
     }
     if (rc) {
-        tact_free_polygons(out);
+        tact_polygons_free(out);
     }
     return rc;
 }
 
-void tact_free_polygons(struct tact_polygons *polygons)
+void tact_polygons_free(struct tact_polygons *polygons)
 {
     tact_soup_free(&polygons->soup);
     free(polygons->corners);

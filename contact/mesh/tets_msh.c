@@ -37,10 +37,10 @@ static int compare_nodes(const void *a, const void *b)
 
 static int find_node(const struct msh *m, uint64_t tag, const char *of, uint32_t *out)
 {
-    const struct node wanted_tag = {tag, 0};
-    const struct node *found =
-        m->nodes ? bsearch(&wanted_tag, m->nodes, m->node_count, sizeof wanted_tag, compare_nodes)
-                 : NULL;
+    const struct node node_with_wanted_tag = {tag, 0};
+    const struct node *found = m->nodes ? bsearch(&node_with_wanted_tag, m->nodes, m->node_count,
+                                                  sizeof node_with_wanted_tag, compare_nodes)
+                                        : NULL;
     if (!found) {
         return tact_tets_report_error(m->r, "%s has node %llu, which does not exist", of,
                                       (unsigned long long)tag);
@@ -113,27 +113,27 @@ static int read_integers(struct msh *m, const char *what, uint64_t *out, int cou
 static int read_nodes_format_4(struct msh *m)
 {
     size_t block_count, count, done = 0;
-    uint64_t tag_range[2], record_head[4];
+    uint64_t entity_tag_range[2], record_header[4];
     int rc = tact_tets_read_count(m->r, 8, "the number of blocks of nodes", &block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
-    rc = rc ? rc : read_integers(m, "a node's number", tag_range, 2);
+    rc = rc ? rc : read_integers(m, "a node's number", entity_tag_range, 2);
     rc = rc ? rc : allocate_nodes(m, count);
     for (size_t b = 0; !rc && b < block_count; b++) {
-        rc = read_integers(m, "the head of a block of nodes", record_head, 4);
-        if (!rc && (record_head[3] > count - done || record_head[2])) {
+        rc = read_integers(m, "the head of a block of nodes", record_header, 4);
+        if (!rc && (record_header[3] > count - done || record_header[2])) {
             rc = tact_tets_report_error(m->r, "a block of %llu nodes%s; %zu of %zu nodes are left",
-                                        (unsigned long long)record_head[3],
-                                        record_head[2] ? " with parameters, which cannot be read"
-                                                       : "",
+                                        (unsigned long long)record_header[3],
+                                        record_header[2] ? " with parameters, which cannot be read"
+                                                         : "",
                                         count - done, count);
         }
-        for (size_t i = 0; !rc && i < record_head[3]; i++) {
+        for (size_t i = 0; !rc && i < record_header[3]; i++) {
             rc = read_node_tag(m, done + i);
         }
-        for (size_t i = 0; !rc && i < record_head[3]; i++) {
+        for (size_t i = 0; !rc && i < record_header[3]; i++) {
             rc = read_coordinates(m, done + i);
         }
-        done += rc ? 0 : record_head[3];
+        done += rc ? 0 : record_header[3];
     }
     if (!rc && done < count) {
         rc = tact_tets_report_error(m->r, "%zu of %zu nodes are missing", count - done, count);
@@ -167,15 +167,15 @@ static int read_element(struct msh *m, uint64_t type)
 static int read_elements_format_2(struct msh *m)
 {
     size_t count;
-    uint64_t record_head[3], tag;
+    uint64_t record_header[3], tag;
     int rc = tact_tets_read_count(m->r, 8, "the number of elements", &count);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_integers(m, "an element's number, type and number of tags", record_head, 3);
-        for (uint64_t k = 0; !rc && k < record_head[2]; k++) {
+        rc = read_integers(m, "an element's number, type and number of tags", record_header, 3);
+        for (uint64_t k = 0; !rc && k < record_header[2]; k++) {
             rc = tact_tets_read_integer(m->r, "a tag of an element", &tag);
         }
-        rc = rc ? rc : read_element(m, record_head[1]);
+        rc = rc ? rc : read_element(m, record_header[1]);
     }
     return rc;
 }
@@ -185,22 +185,22 @@ static int read_elements_format_2(struct msh *m)
 static int read_elements_format_4(struct msh *m)
 {
     size_t block_count, count, done = 0;
-    uint64_t tag_range[2], record_head[4], tag;
+    uint64_t entity_tag_range[2], record_header[4], tag;
     int rc = tact_tets_read_count(m->r, 8, "the number of blocks of elements", &block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 4, "the number of elements", &count);
-    rc = rc ? rc : read_integers(m, "an element's number", tag_range, 2);
+    rc = rc ? rc : read_integers(m, "an element's number", entity_tag_range, 2);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t b = 0; !rc && b < block_count; b++) {
-        rc = read_integers(m, "the head of a block of elements", record_head, 4);
-        if (!rc && record_head[3] > count - done) {
+        rc = read_integers(m, "the head of a block of elements", record_header, 4);
+        if (!rc && record_header[3] > count - done) {
             rc = tact_tets_report_error(m->r, "a block of %llu elements; %zu of %zu are left",
-                                        (unsigned long long)record_head[3], count - done, count);
+                                        (unsigned long long)record_header[3], count - done, count);
         }
-        for (size_t i = 0; !rc && i < record_head[3]; i++) {
+        for (size_t i = 0; !rc && i < record_header[3]; i++) {
             rc = tact_tets_read_integer(m->r, "an element's number", &tag);
-            rc = rc ? rc : read_element(m, record_head[2]);
+            rc = rc ? rc : read_element(m, record_header[2]);
         }
-        done += rc ? 0 : record_head[3];
+        done += rc ? 0 : record_header[3];
     }
     if (!rc && done < count) {
         rc = tact_tets_report_error(m->r, "%zu of %zu elements are missing", count - done, count);
@@ -209,7 +209,7 @@ static int read_elements_format_4(struct msh *m)
 }
 
 /* Reads the rest of a line as a string without its quotes, cut to the size of a word. */
-static void read_string(struct msh *m, char name[TACT_TETS_WORD])
+static void read_quoted_string(struct msh *m, char name[TACT_TETS_WORD])
 {
     struct tets_reader *r = m->r;
     size_t n = 0;
@@ -238,7 +238,7 @@ static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_
     int rc = tact_tets_read_integer(m->r, "the number of strings", &count);
     tact_tets_skip_line(m->r);
     for (uint64_t i = 0; !rc && i < count && m->r->at < m->r->end; i++) {
-        read_string(m, i ? ignored_string_tag : name);
+        read_quoted_string(m, i ? ignored_string_tag : name);
     }
     rc = rc ? rc : tact_tets_read_integer(m->r, "the number of real numbers", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
@@ -257,12 +257,12 @@ static int read_node_data(struct msh *m)
     uint64_t integer_tags[3], tag = 0;
     uint32_t index = 0;
     int rc = read_node_data_head(m, name, integer_tags);
-    int wanted_tag = rc ? rc : tact_tets_is_field_name(m->r, name);
-    if (wanted_tag > 0 && integer_tags[1] != 1) {
+    int is_pressure_field = rc ? rc : tact_tets_is_field_name(m->r, name);
+    if (is_pressure_field > 0 && integer_tags[1] != 1) {
         return tact_tets_report_error(m->r, "\"%.40s\" has %llu components; expected 1", name,
                                       (unsigned long long)integer_tags[1]);
     }
-    for (uint64_t i = 0; wanted_tag > 0 && !rc && i < integer_tags[2]; i++) {
+    for (uint64_t i = 0; is_pressure_field > 0 && !rc && i < integer_tags[2]; i++) {
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {
@@ -271,8 +271,8 @@ static int read_node_data(struct msh *m)
         }
         rc = rc ? rc : tact_tets_read_number(m->r, name, &m->r->tets->values[index]);
     }
-    m->is_section_read = wanted_tag > 0;
-    return wanted_tag < 0 ? wanted_tag : rc;
+    m->is_section_read = is_pressure_field > 0;
+    return is_pressure_field < 0 ? is_pressure_field : rc;
 }
 
 /* Reads the end of a Gmsh section, which must follow at once where the section has been read. */

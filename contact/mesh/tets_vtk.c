@@ -27,7 +27,7 @@ enum { NUMBER_TYPES = sizeof number_types / sizeof *number_types };
 /* Reader of a legacy VTK file; its counts are 0 until read. */
 struct vtk {
     struct tets_reader *r;
-    int binary, of_points;
+    int is_binary, of_points;
     size_t cell_count; /* number of cells */
     uint32_t *offset; /* offset of each cell's vertices in the list of indices, cells + 1 entries */
     uint32_t *vertices; /* vertex indices of all cells, below the number of points */
@@ -51,23 +51,24 @@ static int read_number_type(struct vtk *v, const struct number_type **out)
 /* A big-endian number. */
 static double decode_number(const unsigned char *p, const struct number_type *type)
 {
-    uint64_t bits = 0;
+    uint64_t number_bits = 0;
     for (int i = 0; i < type->bytes; i++) {
-        bits = bits << 8 | p[i];
+        number_bits = number_bits << 8 | p[i];
     }
     if (type->real && type->bytes == 4) {
-        uint32_t half = (uint32_t)bits;
+        uint32_t half = (uint32_t)number_bits;
         float f;
         memcpy(&f, &half, sizeof f);
         return (double)f;
     }
     if (type->real) {
         double d;
-        memcpy(&d, &bits, sizeof d);
+        memcpy(&d, &number_bits, sizeof d);
         return d;
     }
     uint64_t sign = 1ull << (8 * type->bytes - 1);
-    return type->is_signed && bits & sign ? -(double)((~bits + 1) & (2 * sign - 1)) : (double)bits;
+    return type->is_signed && number_bits & sign ? -(double)((~number_bits + 1) & (2 * sign - 1))
+                                                 : (double)number_bits;
 }
 
 /* Begins an array of `count` numbers: moves to the first of them. */
@@ -75,7 +76,7 @@ static int begin_number_array(struct vtk *v, const struct number_type *type, siz
                               const char *what)
 {
     struct tets_reader *r = v->r;
-    if (!v->binary) {
+    if (!v->is_binary) {
         return 0;
     }
     tact_tets_skip_line(r);
@@ -87,7 +88,7 @@ static int begin_number_array(struct vtk *v, const struct number_type *type, siz
 static int read_value(struct vtk *v, const struct number_type *type, const char *what, double *out)
 {
     struct tets_reader *r = v->r;
-    if (!v->binary) {
+    if (!v->is_binary) {
         return tact_tets_read_number(r, what, out);
     }
     *out = decode_number((const unsigned char *)r->at, type);
@@ -134,23 +135,24 @@ static int read_points(struct vtk *v)
 /* Reads cells of versions up to 4.2: for each a number of vertices, then the vertices. */
 static int read_counted_cells(struct vtk *v, size_t cell_count, size_t count)
 {
-    const struct number_type integer_type = {"int", 4, 0, 1};
-    size_t left = count;
-    int rc = begin_number_array(v, &integer_type, count, "CELLS");
+    const struct number_type vtk_integer_type = {"int", 4, 0, 1};
+    size_t bytes_left = count;
+    int rc = begin_number_array(v, &vtk_integer_type, count, "CELLS");
     for (size_t i = 0; !rc && i < cell_count; i++) {
         uint32_t n = 0;
-        rc = left
-                 ? read_index(v, &integer_type, left, "a cell's number of vertices", &n)
+        rc = bytes_left
+                 ? read_index(v, &vtk_integer_type, bytes_left, "a cell's number of vertices", &n)
                  : tact_tets_report_error(v->r, "CELLS ends before cell %zu of %zu", i, cell_count);
-        left -= rc ? 0 : 1 + (size_t)n;
+        bytes_left -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
-            rc = read_index(v, &integer_type, v->r->tets->vertex_count, "a cell's vertex",
+            rc = read_index(v, &vtk_integer_type, v->r->tets->vertex_count, "a cell's vertex",
                             &v->vertices[v->vertex_count++]);
         }
         v->offset[i + 1] = (uint32_t)v->vertex_count;
     }
-    if (!rc && left) {
-        rc = tact_tets_report_error(v->r, "CELLS has %zu numbers more than its cells need", left);
+    if (!rc && bytes_left) {
+        rc = tact_tets_report_error(v->r, "CELLS has %zu numbers more than its cells need",
+                                    bytes_left);
     }
     return rc;
 }
@@ -226,7 +228,7 @@ static int add_tet(struct vtk *v, size_t cell)
 
 static int read_cell_types(struct vtk *v)
 {
-    const struct number_type integer_type = {"int", 4, 0, 1};
+    const struct number_type vtk_integer_type = {"int", 4, 0, 1};
     size_t count;
     int rc = tact_tets_read_count(v->r, 1, "the number of cell types", &count);
     if (rc) {
@@ -240,10 +242,10 @@ static int read_cell_types(struct vtk *v)
             count, v->cell_count);
     }
     rc = tact_tets_alloc_tets(v->r, count);
-    rc = rc ? rc : begin_number_array(v, &integer_type, count, "CELL_TYPES");
+    rc = rc ? rc : begin_number_array(v, &vtk_integer_type, count, "CELL_TYPES");
     for (size_t i = 0; !rc && i < count; i++) {
         uint32_t type = 0;
-        rc = read_index(v, &integer_type, UINT32_MAX, "a cell type", &type);
+        rc = read_index(v, &vtk_integer_type, UINT32_MAX, "a cell type", &type);
         if (!rc && type == TET) {
             rc = add_tet(v, i);
         } else if (!rc && type > LARGEST_FLAT) {
@@ -398,8 +400,8 @@ int tact_tets_read_vtk(struct tets_reader *r)
     tact_tets_skip_line(r);
     tact_tets_skip_line(r); /* the title */
     int rc = tact_tets_read_word(r, word);
-    v.binary = !strcasecmp(word, "BINARY");
-    if (!rc && !v.binary && strcasecmp(word, "ASCII") != 0) {
+    v.is_binary = !strcasecmp(word, "BINARY");
+    if (!rc && !v.is_binary && strcasecmp(word, "ASCII") != 0) {
         rc = tact_tets_report_error(r, "expected ASCII or BINARY, not \"%.40s\"", word);
     }
     rc = rc ? rc : expect_keyword(&v, "DATASET");

@@ -63,7 +63,7 @@ static void add_distinct_corner(struct corner_ring *ring, double x, double y)
 
 /** Finds the extreme points in each direction and in the opposite one, four directions at a time.
  */
-static void find_extreme_points(const struct tact_hull *hull, int at[DIRECTIONS],
+static void find_extreme_points(const struct tact_planar_hull *hull, int at[DIRECTIONS],
                                 double extreme_projection[DIRECTIONS])
 {
     for (int i = 0; i < HALF; i += 4) {
@@ -90,7 +90,7 @@ static void find_extreme_points(const struct tact_hull *hull, int at[DIRECTIONS]
 }
 
 /** Lists the extreme points in the order of their directions. */
-static void list_extreme_points(const struct tact_hull *hull, struct corner_ring *ring)
+static void list_extreme_points(const struct tact_planar_hull *hull, struct corner_ring *ring)
 {
     int at[DIRECTIONS];
     double extreme_projection[DIRECTIONS];
@@ -115,7 +115,7 @@ static void list_extreme_points(const struct tact_hull *hull, struct corner_ring
 
 /** Moves the points outside an edge from p to the front of its range, the farthest first; returns
  * their number. */
-static int partition_points_beyond_edge(struct tact_hull *hull, const double *p,
+static int partition_points_beyond_edge(struct tact_planar_hull *hull, const double *p,
                                         const struct edge *edge, double size)
 {
     const double least = min_twice_area_beyond_edge(p, edge->end, size);
@@ -140,13 +140,13 @@ static int partition_points_beyond_edge(struct tact_hull *hull, const double *p,
 }
 
 /** Adds the hull's corners outside an edge from p, in order, without the ends of the edge. */
-static void add_corners_beyond_edge(struct tact_hull *hull, const double *p,
-                                    const struct edge *whole, struct corner_ring *ring)
+static void add_corners_beyond_edge(struct tact_planar_hull *hull, const double *p,
+                                    const struct edge *hull_edge, struct corner_ring *ring)
 {
     struct edge edge_stack[TACT_HULL_POINTS + 1];
     double start[2] = {p[0], p[1]};
     int top = 0;
-    edge_stack[top++] = *whole;
+    edge_stack[top++] = *hull_edge;
     while (top > 0) {
         struct edge *edge = &edge_stack[top - 1];
         const int n = partition_points_beyond_edge(hull, start, edge, ring->size);
@@ -166,7 +166,7 @@ static void add_corners_beyond_edge(struct tact_hull *hull, const double *p,
 /** Finds the edge of a ring that each point is outside of, by the index of its first corner, or
  * NONE; returns 1 where there is such a point. No point is outside of two edges: the corner between
  * them would not be extreme. */
-static int find_edges_with_points_beyond(const struct tact_hull *hull,
+static int find_edges_with_points_beyond(const struct tact_planar_hull *hull,
                                          const struct corner_ring *ring, uint8_t *edge)
 {
     uint32_t any = 0;
@@ -203,14 +203,14 @@ static int find_edges_with_points_beyond(const struct tact_hull *hull,
 }
 
 /** Adds the corners of the hull that are outside the edges of a ring of corners. */
-static void add_missing_corners(const struct tact_hull *hull, struct corner_ring *ring)
+static void add_missing_corners(const struct tact_planar_hull *hull, struct corner_ring *ring)
 {
     uint8_t edge[TACT_HULL_POINTS];
     if (!find_edges_with_points_beyond(hull, ring, edge)) {
         return;
     }
     int first[NONE + 2] = {0}, at[NONE + 1];
-    struct tact_hull sorted;
+    struct tact_planar_hull sorted;
     for (int k = 0; k < hull->count; k++) {
         first[edge[k] + 1]++;
     }
@@ -227,9 +227,9 @@ static void add_missing_corners(const struct tact_hull *hull, struct corner_ring
     ring->count = 0;
     for (int i = 0; i < from.count; i++) {
         const double *end = from.at[i + 1 < from.count ? i + 1 : 0];
-        const struct edge whole = {{end[0], end[1]}, first[i], first[i + 1]};
+        const struct edge hull_edge = {{end[0], end[1]}, first[i], first[i + 1]};
         add_distinct_corner(ring, from.at[i][0], from.at[i][1]);
-        add_corners_beyond_edge(&sorted, from.at[i], &whole, ring);
+        add_corners_beyond_edge(&sorted, from.at[i], &hull_edge, ring);
     }
 }
 
@@ -253,17 +253,18 @@ static void remove_collinear_corners(struct corner_ring *ring)
 static double corner_weight_threshold(const double *corner_weight, int count, int most)
 {
     double unit = INFINITY;
-    for (int kept = -1;;) {
+    for (int last_full_weight_count = -1;;) {
         double rest = 0.0;
         int full_weight_corner_count = 0;
         for (int i = 0; i < count; i++) {
             full_weight_corner_count += corner_weight[i] >= unit;
             rest += corner_weight[i] >= unit ? 0.0 : corner_weight[i];
         }
-        if (full_weight_corner_count == kept || full_weight_corner_count >= most) {
+        if (full_weight_corner_count == last_full_weight_count ||
+            full_weight_corner_count >= most) {
             return unit;
         }
-        kept = full_weight_corner_count;
+        last_full_weight_count = full_weight_corner_count;
         unit = rest / (most - full_weight_corner_count);
     }
 }
@@ -297,7 +298,7 @@ static void reduce_hull_corners(struct corner_ring *ring, int most)
 {
     /* The first step starts within a corner, so that rounding does not decide between two. */
     double corner_weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
-    int n = 0, kept[TACT_HULL_CORNERS];
+    int n = 0, kept_corners[TACT_HULL_CORNERS];
     if (ring->count <= most) {
         return;
     }
@@ -310,31 +311,32 @@ static void reduce_hull_corners(struct corner_ring *ring, int most)
     for (int i = 0; i < ring->count; i++) {
         sum += tact_min(1.0, corner_weight[i] / unit);
         if (sum >= 1.0 && n < most) {
-            kept[n++] = i;
+            kept_corners[n++] = i;
             sum -= 1.0;
         }
     }
     for (int refinement_round = 0; refinement_round < ROUNDS; refinement_round++) {
         for (int i = 0; i < n; i++) {
-            kept[i] = corner_of_largest_area_between(ring, kept[i ? i - 1 : n - 1],
-                                                     kept[i + 1 < n ? i + 1 : 0]);
+            kept_corners[i] = corner_of_largest_area_between(ring, kept_corners[i ? i - 1 : n - 1],
+                                                             kept_corners[i + 1 < n ? i + 1 : 0]);
         }
     }
     const struct corner_ring from = *ring;
     for (int i = 0; i < n; i++) {
-        memcpy(ring->at[i], from.at[kept[i]], sizeof ring->at[i]);
+        memcpy(ring->at[i], from.at[kept_corners[i]], sizeof ring->at[i]);
     }
     ring->count = n;
 }
 
-static void compute_convex_hull(struct tact_hull *hull, struct corner_ring *ring)
+static void compute_convex_hull(struct tact_planar_hull *hull, struct corner_ring *ring)
 {
     list_extreme_points(hull, ring);
     add_missing_corners(hull, ring);
     remove_collinear_corners(ring);
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_hull_reduce_to_corners, (struct tact_hull * hull), (hull))
+TACT_DISPATCH_BY_CPU(void, tact_planar_hull_reduce_to_corners, (struct tact_planar_hull * hull),
+                     (hull))
 {
     struct corner_ring ring;
     compute_convex_hull(hull, &ring);
@@ -346,8 +348,8 @@ TACT_DISPATCH_BY_CPU(void, tact_hull_reduce_to_corners, (struct tact_hull * hull
     hull->count = ring.count;
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_hull_corners,
-                     (struct tact_hull * hull, double corners[TACT_PATCH_CORNERS][2]),
+TACT_DISPATCH_BY_CPU(int, tact_planar_hull_corners,
+                     (struct tact_planar_hull * hull, double corners[TACT_PATCH_CORNERS][2]),
                      (hull, corners))
 {
     struct corner_ring ring;

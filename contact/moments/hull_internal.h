@@ -8,19 +8,19 @@
 enum { TACT_HULL_POINTS = 512, TACT_HULL_CORNERS = TACT_HULL_POINTS / 2 };
 
 /** Points whose convex hull is to be computed. Zero initially. */
-struct tact_hull {
+struct tact_planar_hull {
     int count;
     double x[TACT_HULL_POINTS], y[TACT_HULL_POINTS]; /* [m] */
 };
 
 /** Replaces the points by the corners of their convex hull, at most TACT_HULL_CORNERS. */
-void tact_hull_reduce_to_corners(struct tact_hull *hull);
+void tact_planar_hull_reduce_to_corners(struct tact_planar_hull *hull);
 
 /** Adds a point. */
-static inline void tact_hull_add_point(struct tact_hull *hull, double x, double y)
+static inline void tact_planar_hull_add_point(struct tact_planar_hull *hull, double x, double y)
 {
     if (hull->count == TACT_HULL_POINTS) {
-        tact_hull_reduce_to_corners(hull);
+        tact_planar_hull_reduce_to_corners(hull);
     }
     hull->x[hull->count] = x;
     hull->y[hull->count++] = y;
@@ -28,6 +28,6 @@ static inline void tact_hull_add_point(struct tact_hull *hull, double x, double 
 
 /** Corners of the hull, counter-clockwise, as tact_outline() returns them; their number, or 0 where
  * the hull has no area. The points are overwritten. */
-int tact_hull_corners(struct tact_hull *hull, double corners[TACT_PATCH_CORNERS][2]);
+int tact_planar_hull_corners(struct tact_planar_hull *hull, double corners[TACT_PATCH_CORNERS][2]);
 
 #endif

@@ -90,10 +90,11 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
     return TACT_MOMENTS_NONE;
 }
 
-static void count_method_use(struct tact_moments_scratch *scratch, enum tact_moments_count method)
+static void count_method_use(struct tact_moments_scratch *scratch,
+                             enum tact_moments_count counted_method)
 {
     if (scratch) {
-        scratch->counts[method]++;
+        scratch->counts[counted_method]++;
     }
 }
 
@@ -192,7 +193,7 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                          struct tact_overlap_corners *corners)
 {
     int is_swapped, rc = -ENOTSUP;
-    enum tact_moments_method method = tact_moments_method(a, b, &is_swapped);
+    enum tact_moments_method moments_method = tact_moments_method(a, b, &is_swapped);
     if (is_swapped) {
         const struct tact_shape *shape = a;
         const struct tact_pose *pose = pa;
@@ -208,7 +209,7 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
     if (corners) {
         corners->count = 0;
     }
-    switch (method) {
+    switch (moments_method) {
     case TACT_MOMENTS_NONE:
         break;
     case TACT_MOMENTS_SPHERE_SPHERE:
@@ -255,7 +256,7 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
 }
 
 /** Rotates a symmetric matrix S (xx yy zz xy xz yz): r = M^T S M. */
-static void rotate_symmetric(double r[6], const double s[6], const double m[9])
+static void rotate_packed_symmetric_matrix(double r[6], const double s[6], const double m[9])
 {
     const double full_matrix[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
     double sm[9];
@@ -267,8 +268,8 @@ static void rotate_symmetric(double r[6], const double s[6], const double m[9])
     }
 }
 
-int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
-                     const double origin[3], struct tact_moments *out)
+int tact_moment_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
+                            const double origin[3], struct tact_moments *out)
 {
     memset(out, 0, sizeof *out);
     double v = sums->volume;
@@ -289,7 +290,7 @@ int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
     out->volume = v;
     tact_m3_tmul_v3(out->centroid, axes, c);
     tact_v3_add(out->centroid, out->centroid, origin);
-    rotate_symmetric(out->second, s, axes);
+    rotate_packed_symmetric_matrix(out->second, s, axes);
     tact_m3_tmul_v3(out->gradient, axes, sums->gradient);
     tact_m3_tmul_v3(out->gradient + 3, axes, torque);
     return 1;

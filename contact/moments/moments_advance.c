@@ -10,9 +10,9 @@ static void rotate_symmetric_matrix(double r[6], const double s[6], const double
                                     double scale)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    const double full[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
+    const double full_matrix[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
     double half[9], turned[9];
-    tact_m3_mul(half, rot, full);
+    tact_m3_mul(half, rot, full_matrix);
     tact_m3_mul_t(turned, half, rot);
     for (int k = 0; k < 6; k++) {
         r[k] = scale * turned[3 * row[k] + column[k]];
@@ -28,9 +28,9 @@ double tact_moments_exponent(const struct tact_moments *m)
         return 1.0;
     }
     const double *c = m->second;
-    const double full[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
+    const double full_matrix[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
     tact_v3_scale(n, m->gradient, 1.0 / area);
-    tact_m3_mul_v3(cn, full, n);
+    tact_m3_mul_v3(cn, full_matrix, n);
     double relative_normal_spread =
         sqrt(tact_max(tact_v3_dot(n, cn) / m->volume, 0.0)) * area / m->volume;
     return tact_min(tact_max(1.0 + (relative_normal_spread - uniform_layer_spread) /

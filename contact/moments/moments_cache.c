@@ -6,18 +6,18 @@
 
 /** Margin of a list, over the mean distance of the corners of the finer mesh; and the fraction of
  * it that two bodies may move between queries for a list to be worthwhile. */
-static const double PAIR_LIST_MARGIN = 0.5, SLOW_MOTION_FRACTION = 0.25;
+static const double PAIR_LIST_MARGIN_RATIO = 0.5, SLOW_MOTION_FRACTION = 0.25;
 
 /** Relative motion, in margins, beyond which a cached list is abandoned. */
 static const double MAX_MOTION_IN_LIST_MARGINS = 64.0;
 
 static void set_cache_placement(const struct tact_pairing *pairing, const double normal[3],
-                                struct tact_cache_placement *placement)
+                                struct tact_cached_placement *placement)
 {
     for (int i = 0; i < 2; i++) {
         const struct tact_placed_mesh *p = i ? &pairing->b.placed_mesh : &pairing->a.placed_mesh;
         double middle[3];
-        tact_mesh_box_unit(p->mesh, middle);
+        tact_mesh_box_length_unit(p->mesh, middle);
         for (int k = 0; k < 3; k++) {
             tact_v3_copy(placement->row[i][k], p->rot + 3 * k);
             placement->middle[i][k] = tact_v3_dot(p->rot + 3 * k, middle) + p->shift[k];
@@ -29,9 +29,9 @@ static void set_cache_placement(const struct tact_pairing *pairing, const double
 
 /** Upper bound of the relative motion of a point of A and one of B along an axis of the frame or
  * its normal [m]. */
-static double bound_relative_motion(const struct tact_cache_list *pair_list,
-                                    const struct tact_cache_placement *from,
-                                    const struct tact_cache_placement *to)
+static double bound_relative_motion(const struct tact_cached_pair_list *pair_list,
+                                    const struct tact_cached_placement *from,
+                                    const struct tact_cached_placement *to)
 {
     double max_motion = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -47,7 +47,7 @@ static double bound_relative_motion(const struct tact_cache_list *pair_list,
     return max_motion;
 }
 
-static void init_cached_pair_list(struct tact_cache_list *pair_list,
+static void init_cached_pair_list(struct tact_cached_pair_list *pair_list,
                                   const struct tact_pairing *pairing)
 {
     pair_list->is_valid = 0;
@@ -58,13 +58,13 @@ static void init_cached_pair_list(struct tact_cache_list *pair_list,
         double half[3];
         tact_v3_sub(half, mesh->nodes[0].upper, mesh->nodes[0].lower);
         pair_list->bounding_radius_of_mesh[i] = 0.5 * tact_v3_norm(half);
-        pair_list->margin =
-            tact_min(pair_list->margin, PAIR_LIST_MARGIN * pair_list->bounding_radius_of_mesh[i] /
-                                            sqrt((double)mesh->triangle_count));
+        pair_list->margin = tact_min(pair_list->margin, PAIR_LIST_MARGIN_RATIO *
+                                                            pair_list->bounding_radius_of_mesh[i] /
+                                                            sqrt((double)mesh->triangle_count));
     }
 }
 
-TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
+TACT_DISPATCH_BY_CPU(struct tact_cached_pair_list *, tact_cache_find_pair_list,
                      (struct tact_cache * pair_cache, const struct tact_pairing *pairing,
                       const double normal[3]),
                      (pair_cache, pairing, normal))
@@ -72,11 +72,11 @@ TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
     const uint64_t a = pairing->a.placed_mesh.mesh->wide->serial_number,
                    b = pairing->b.placed_mesh.mesh->wide->serial_number;
     int best = -1, oldest = 0;
-    struct tact_cache_placement now;
+    struct tact_cached_placement now;
     double least_motion_bound = INFINITY;
     set_cache_placement(pairing, normal, &now);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
-        const struct tact_cache_list *pair_list = &pair_cache->lists[i];
+        const struct tact_cached_pair_list *pair_list = &pair_cache->pair_lists[i];
         const uint64_t *serial_number = pair_cache->keys[i].serial_number;
         oldest = pair_cache->keys[i].lru_time < pair_cache->keys[oldest].lru_time ? i : oldest;
         if (serial_number[0] == a && serial_number[1] == b) {
@@ -93,9 +93,9 @@ TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
         best = oldest;
         pair_cache->keys[best].serial_number[0] = a;
         pair_cache->keys[best].serial_number[1] = b;
-        init_cached_pair_list(&pair_cache->lists[best], pairing);
+        init_cached_pair_list(&pair_cache->pair_lists[best], pairing);
     }
-    struct tact_cache_list *pair_list = &pair_cache->lists[best];
+    struct tact_cached_pair_list *pair_list = &pair_cache->pair_lists[best];
     pair_cache->keys[best].lru_time = ++pair_cache->lru_clock;
     pair_list->placement_at_last_use = now;
     /* a hundredth of a margin covers the rounding of the frame's coordinates by far */
@@ -111,7 +111,7 @@ TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
 /** A cached list under construction, with the positions in it of the triangles of the present leaf
  * of A, and of B; or NOWHERE. */
 struct tact_pair_list_builder {
-    struct tact_cache_list *pair_list;
+    struct tact_cached_pair_list *pair_list;
     uint32_t leaf_a;
     uint16_t face_index_a[4], face_index_b[4 * TACT_PAIRING_LEAVES];
 };
@@ -139,7 +139,7 @@ static int tact_cache_add_pairs(void *user, struct tact_pairing *w, uint32_t lea
                                 const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct tact_pair_list_builder *list_builder = user;
-    struct tact_cache_list *pair_list = list_builder->pair_list;
+    struct tact_cached_pair_list *pair_list = list_builder->pair_list;
     if (list_builder->leaf_a != leaf_a) {
         list_builder->leaf_a = leaf_a;
         memset(list_builder->face_index_a, 0xFF, sizeof list_builder->face_index_a);
@@ -172,7 +172,7 @@ static void tact_cache_pad_faces_to_four(uint32_t *faces, uint32_t count)
     }
 }
 
-void tact_cache_make_list(struct tact_cache_list *pair_list, struct tact_pairing *w)
+void tact_cache_make_list(struct tact_cached_pair_list *pair_list, struct tact_pairing *w)
 {
     struct tact_pair_list_builder list_builder;
     w->a.placed_mesh.margin = (float)pair_list->margin * w->pair_units_per_metre * 1.001F + 1e-6F;
@@ -207,7 +207,7 @@ static void tact_cache_place_four_triangles(const struct tact_placed_mesh *body,
     }
 }
 
-void tact_cache_place_list(const struct tact_cache_list *pair_list, struct tact_pairing *w)
+void tact_cache_place_list(const struct tact_cached_pair_list *pair_list, struct tact_pairing *w)
 {
     tact_d4 p[3][3];
     for (uint32_t i = 0; i < pair_list->faces_a; i += 4) {

@@ -15,13 +15,13 @@ enum { TACT_CACHE_PAIRS = 1024, TACT_CACHE_FACES = 512, TACT_CACHE_LISTS = 32 };
 
 /** Placement of two meshes in a frame: for each, the rows that map to x, y, z and the height along
  * the normal, and these coordinates of the middle of its bounds [m]. */
-struct tact_cache_placement {
+struct tact_cached_placement {
     double row[2][4][3], middle[2][4];
 };
 
-struct tact_cache_list {
+struct tact_cached_pair_list {
     /* placement of the meshes when the list was made, and at its last use */
-    struct tact_cache_placement placement_when_made, placement_at_last_use;
+    struct tact_cached_placement placement_when_made, placement_at_last_use;
     double bounding_radius_of_mesh[2]; /* radii of the meshes' bounds about their middle [m] */
     double margin;                     /* [m] */
     int is_valid;                      /* 1: the cached list is valid */
@@ -37,24 +37,24 @@ struct tact_cache {
         uint64_t serial_number[2]; /* serial numbers of the two meshes; 0: not in use */
         uint64_t lru_time;         /* time of the list's last use, by the clock of the cache */
     } keys[TACT_CACHE_LISTS];      /* of the lists */
-    struct tact_cache_list lists[TACT_CACHE_LISTS];
+    struct tact_cached_pair_list pair_lists[TACT_CACHE_LISTS];
 };
 
 /** Finds the cached list for a pair of meshes at their placement and the frame's normal, in the
  * frame: one that is valid, or one to be made (is_valid is 0), or NULL where the
  * meshes move too fast for a list. */
-struct tact_cache_list *tact_cache_find_pair_list(struct tact_cache *cache,
-                                                  const struct tact_pairing *pairing,
-                                                  const double normal[3]);
+struct tact_cached_pair_list *tact_cache_find_pair_list(struct tact_cache *pair_cache,
+                                                        const struct tact_pairing *pairing,
+                                                        const double normal[3]);
 
 #define tact_cache_make_list TACT_CPU_VARIANT(tact_cache_make_list)
 #define tact_cache_place_list TACT_CPU_VARIANT(tact_cache_place_list)
 
 /** Makes a cached list: cuts both trees with the margin and stores the pairs of triangles. Leaves
  * it invalid where its capacity is exceeded. */
-void tact_cache_make_list(struct tact_cache_list *list, struct tact_pairing *w);
+void tact_cache_make_list(struct tact_cached_pair_list *pair_list, struct tact_pairing *w);
 
 /** Places the triangles of a cached list in the frame, at the poses of their bodies. */
-void tact_cache_place_list(const struct tact_cache_list *list, struct tact_pairing *w);
+void tact_cache_place_list(const struct tact_cached_pair_list *pair_list, struct tact_pairing *w);
 
 #endif

@@ -36,7 +36,7 @@ static const double CAPSULE_END_TOLERANCE = 1e-8;
 
 /** Distance from a facet's plane, over the sizes of both, from which a capsule counts as beyond it:
  * more than it is displaced by. */
-static const double BEYOND_FACET_MARGIN = 1e-7;
+static const double CAPSULE_BEYOND_FACET_MARGIN = 1e-7;
 
 static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
 
@@ -53,7 +53,7 @@ static void init_capsule_sums(struct tact_capsule_sums *sums, double radius, dou
 /** Adds the moments of a part of a capsule, given about the part's origin, which is at a height
  * above that of the sums. */
 static void add_capsule_part(struct tact_moment_sums *to, const struct tact_moment_sums *part,
-                             const struct tact_capsule_faces *faces, double height)
+                             const struct tact_capsule_face_sums *faces, double height)
 {
     const double *m = faces->normal_position_moment, *area = faces->area,
                  shift[3] = {0.0, 0.0, height};
@@ -78,8 +78,8 @@ static void add_capsule_part(struct tact_moment_sums *to, const struct tact_mome
 static void finish_half_ball_moments(const struct tact_capsule_sums *s, int index, double turn,
                                      struct tact_moment_sums *out)
 {
-    const struct tact_capsule_faces *f = &s->faces[index];
-    const struct tact_capsule_slice *c = &s->slice[index];
+    const struct tact_capsule_face_sums *f = &s->faces[index];
+    const struct tact_capsule_slice *c = &s->end_slices[index];
     double side = index == TACT_CAPSULE_UPPER ? 1.0 : -1.0, r = s->radius, r2 = r * r;
     double area = 0.5 * (c->twice_area + r2 * turn);
     memset(out, 0, sizeof *out);
@@ -105,7 +105,7 @@ static void finish_half_ball_moments(const struct tact_capsule_sums *s, int inde
 static void finish_cylinder_moments(const struct tact_capsule_sums *s, const double turn[2],
                                     const double z[2], struct tact_moment_sums *out)
 {
-    const struct tact_capsule_faces *f = &s->faces[TACT_CAPSULE_MIDDLE];
+    const struct tact_capsule_face_sums *f = &s->faces[TACT_CAPSULE_MIDDLE];
     double r2 = s->radius * s->radius, round[3], up = z[0], down = z[1];
     memset(out, 0, sizeof *out);
     /* Integrals of z^k dtheta dz over the cylinder's surface inside the other solid. */
@@ -139,7 +139,7 @@ static int finish_capsule_moments(const struct tact_capsule_sums *s, const int i
     struct tact_moment_sums sums, part;
     memset(&sums, 0, sizeof sums);
     for (int i = 0; i < 2; i++) {
-        turn[i] = (is_end_inside[i] ? 2.0 * PI : 0.0) - s->slice[i].turn;
+        turn[i] = (is_end_inside[i] ? 2.0 * PI : 0.0) - s->end_slices[i].turn;
         finish_half_ball_moments(s, i, turn[i], &part);
         add_capsule_part(&sums, &part, &s->faces[i], z[i]);
     }
@@ -150,7 +150,7 @@ static int finish_capsule_moments(const struct tact_capsule_sums *s, const int i
     }
     tact_v3_copy(origin, centre);
     tact_v3_axpy(origin, middle, axes + 6);
-    return tact_sums_finish(&sums, axes, origin, out);
+    return tact_moment_sums_finish(&sums, axes, origin, out);
 }
 
 static void transform_capsule_to_mesh(const double turn[9], const double centre[3],
@@ -173,8 +173,8 @@ static void transform_capsule_to_mesh(const double turn[9], const double centre[
 /** Displaces a capsule off a face that contains an end of its axis. */
 static void shift_capsule_off_face(double radius, double centre[3])
 {
-    static const double shift_direction[3] = {0.48, 0.64, 0.6};
-    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, shift_direction);
+    static const double off_face_shift_direction[3] = {0.48, 0.64, 0.6};
+    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, off_face_shift_direction);
 }
 
 /** Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
@@ -224,7 +224,7 @@ int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_p
 static int is_capsule_beyond_facet(const struct tact_mesh_facets *facets,
                                    const struct tact_capsule_in_mesh_frame *p)
 {
-    const double least = p->radius + BEYOND_FACET_MARGIN * (facets->size + p->radius);
+    const double least = p->radius + CAPSULE_BEYOND_FACET_MARGIN * (facets->size + p->radius);
     for (uint32_t i = 0; i < facets->count; i++) {
         const double height = tact_v3_dot(facets->normal[i], p->centre) - facets->distance[i];
         if (height - fabs(tact_v3_dot(facets->normal[i], p->axis)) > least) {

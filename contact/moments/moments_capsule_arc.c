@@ -89,7 +89,7 @@ TACT_INLINE void to_vector_with_scalar(const double r[3], double one, tact_d4 *o
     *out = (tact_d4){r[0], r[1], r[2], one};
 }
 
-void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, const double *q,
+void tact_capsule_add_triangle(struct tact_capsule_face_cut *c, const double *p, const double *q,
                                const double *r)
 {
     double e[3], f[3], twice[3];
@@ -128,7 +128,7 @@ struct arc {
 };
 
 /** Integrals of z^k / k dtheta along an arc of the cylinder, k = 1 to 3. */
-TACT_INLINE void add_cylinder_contour_integrals(const struct tact_capsule_cut *cut,
+TACT_INLINE void add_cylinder_contour_integrals(const struct tact_capsule_face_cut *cut,
                                                 const struct arc *a, const double f[10])
 {
     double z = a->m[2], b = a->b[2], cc = a->c[2] * a->c[2];
@@ -152,7 +152,8 @@ TACT_INLINE double product_across_axis(const double *p, const double *q)
 /** Integral of (1 - |z|/R) dtheta along an arc of a half ball. In the form (x dy - y dx) / (R (R +
  * |z|)) it has no pole; its nearest singularity in the complex plane is 5 times as far as the ends.
  */
-TACT_INLINE void add_ball_contour_integrals(const struct tact_capsule_cut *cut, const struct arc *a)
+TACT_INLINE void add_ball_contour_integrals(const struct tact_capsule_face_cut *cut,
+                                            const struct arc *a)
 {
     const double q = a->quarter_angle_tangent * a->quarter_angle_tangent,
                  up = cut->part == TACT_CAPSULE_UPPER ? 1.0 : -1.0;
@@ -172,7 +173,7 @@ TACT_INLINE void add_ball_contour_integrals(const struct tact_capsule_cut *cut, 
 }
 
 /** Adds the segment between an arc and its chord. */
-TACT_INLINE void add_circular_segment(struct tact_capsule_cut *cut, const struct arc *a)
+TACT_INLINE void add_circular_segment(struct tact_capsule_face_cut *cut, const struct arc *a)
 {
     double f[10], normal[3], wc = 0.0, wb = 0.0;
     const double wm = tact_capsule_dot_normal(cut, a->m);
@@ -206,7 +207,7 @@ TACT_INLINE void add_circular_segment(struct tact_capsule_cut *cut, const struct
  * omitted segments over their chords. */
 static const double STRAIGHT_ARC_TOLERANCE = 1e-13;
 
-void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const double *q,
+void tact_capsule_add_arc(struct tact_capsule_face_cut *cut, const double *p, const double *q,
                           int is_major_arc)
 {
     struct arc a;

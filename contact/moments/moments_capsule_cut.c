@@ -31,7 +31,7 @@ static void interpolate_point(const double *p, const double *q, double s, double
 }
 
 /** Length |p x e| of a cross product in the metric of the capsule part's surface. */
-static double metric_cross_product(const struct tact_capsule_cut *c, const double *p,
+static double metric_cross_product(const struct tact_capsule_face_cut *c, const double *p,
                                    const double *e)
 {
     double m[3];
@@ -45,7 +45,7 @@ static double metric_cross_product(const struct tact_capsule_cut *c, const doubl
 /** Crossings of the line through p and q with the surface, from p: the first where p is outside,
  * and the last where q is; squared_excess_p and squared_excess_q: p.p and q.q less the squared
  * radius. Returns 0 where they are not in this order between p and q. */
-static int line_surface_crossings(const struct tact_capsule_cut *c, const double *p,
+static int line_surface_crossings(const struct tact_capsule_face_cut *c, const double *p,
                                   const double *q, double squared_excess_p, double squared_excess_q,
                                   double from[3], double to[3])
 {
@@ -78,8 +78,8 @@ static int line_surface_crossings(const struct tact_capsule_cut *c, const double
 /** The part of the edge p q within the surface. Its ends are bit for bit the same for both faces
  * that share an edge: a gap along it would count as much as rounding of coordinates over the depth.
  * Returns 0 where there is none. */
-static int clip_edge_to_surface(const struct tact_capsule_cut *c, const double *p, const double *q,
-                                double squared_excess_p, double squared_excess_q,
+static int clip_edge_to_surface(const struct tact_capsule_face_cut *c, const double *p,
+                                const double *q, double squared_excess_p, double squared_excess_q,
                                 struct inside_edge_part *out)
 {
     int k = 0, any = 1;
@@ -104,7 +104,7 @@ static int clip_edge_to_surface(const struct tact_capsule_cut *c, const double *
 }
 
 /** Angle from p to q about the centre of the conic in which a face's plane cuts the capsule. */
-static double angle_at_conic_centre(const struct tact_capsule_cut *c, const double *p,
+static double angle_at_conic_centre(const struct tact_capsule_face_cut *c, const double *p,
                                     const double *q)
 {
     double centre = c->part == TACT_CAPSULE_MIDDLE ? 0.0 : c->distance * c->distance;
@@ -120,7 +120,7 @@ static double angle_at_conic_centre(const struct tact_capsule_cut *c, const doub
 static const double NEARLY_CLOSED_ARC_RATIO = 1e-3;
 
 /** 1 where the arc between the parts of two edges is more than half of the conic. */
-static int is_longer_arc(const struct tact_capsule_cut *c, const struct polygon *p,
+static int is_longer_arc(const struct tact_capsule_face_cut *c, const struct polygon *p,
                          const struct inside_edge_part *last, const struct inside_edge_part *next)
 {
     double chord_vector[3], sum = 0.0;
@@ -140,7 +140,7 @@ static int is_longer_arc(const struct tact_capsule_cut *c, const struct polygon 
 }
 
 /** Adds the whole conic where its centre, and therefore all of it, is in the polygon. */
-static void add_full_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
+static void add_full_conic(struct tact_capsule_face_cut *c, const struct polygon *polygon)
 {
     double p[3], q[3], t1[3], t2[3];
     const double *n = c->normal;
@@ -180,7 +180,7 @@ static void add_segment(struct tact_capsule_slice *s, const double *p, const dou
 
 /** Adds the part of a polygon inside, given the inner parts of its edges: the polygon of their ends
  * and the segments of the conic between them. */
-static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
+static void add_polygon_cut_out(struct tact_capsule_face_cut *c, const struct polygon *p,
                                 const struct inside_edge_part *part, int count)
 {
     const double *first = part[0].from;
@@ -206,7 +206,7 @@ static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon
 }
 
 /** Adds a face polygon whose corners are all inside the capsule's part. */
-static void add_whole_polygon(struct tact_capsule_cut *c, const struct polygon *p)
+static void add_whole_polygon(struct tact_capsule_face_cut *c, const struct polygon *p)
 {
     for (int i = 1; i + 1 < p->count; i++) {
         tact_capsule_add_triangle(c, p->corner[0], p->corner[i], p->corner[i + 1]);
@@ -218,15 +218,15 @@ static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index,
                                       const double *q)
 {
     if (index == TACT_CAPSULE_UPPER) {
-        add_segment(&sums->slice[index], p, q);
+        add_segment(&sums->end_slices[index], p, q);
     } else if (index == TACT_CAPSULE_LOWER) {
-        add_segment(&sums->slice[index], q, p);
+        add_segment(&sums->end_slices[index], q, p);
     }
 }
 
 /** Adds the part inside the capsule of a face polygon with corners outside. squared_excess: of each
  * corner, p.p less the squared radius. */
-static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
+static void add_cut_polygon(struct tact_capsule_face_cut *c, const struct polygon *p,
                             const double *squared_excess, struct tact_capsule_sums *sums)
 {
     struct inside_edge_part part[CORNERS];
@@ -255,11 +255,11 @@ static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const
 {
     double radius = sums->radius, squared_excess[CORNERS];
     int any = 0;
-    struct tact_capsule_cut c = {.part = index,
-                                 .radius = radius,
-                                 .distance = distance,
-                                 .conic_radius = radius,
-                                 .faces = &sums->faces[index]};
+    struct tact_capsule_face_cut c = {.part = index,
+                                      .radius = radius,
+                                      .distance = distance,
+                                      .conic_radius = radius,
+                                      .faces = &sums->faces[index]};
     tact_v3_copy(c.normal, normal);
     if (index != TACT_CAPSULE_MIDDLE) {
         if (!(fabs(distance) < radius)) {

@@ -15,7 +15,7 @@ enum { TACT_CAPSULE_UPPER, TACT_CAPSULE_LOWER, TACT_CAPSULE_MIDDLE, TACT_CAPSULE
 
 /** Integrals over the faces of the other solid within one part, outward normals n. h = (x, y, z, 1)
  * is the homogeneous position; the weight w is r.n, in the cylinder without the axial term. */
-struct tact_capsule_faces {
+struct tact_capsule_face_sums {
     tact_d4 weighted[4];              /* sum of w h h^T over the faces, by rows [m^3, m^4, m^5] */
     double area[3];                   /* area of n [m^2] */
     double normal_position_moment[9]; /* integral of n r^T over the faces [m^3], row-major */
@@ -36,7 +36,7 @@ struct tact_capsule_slice {
 };
 
 /** One face of the other solid in one part of a capsule. */
-struct tact_capsule_cut {
+struct tact_capsule_face_cut {
     int part;            /* TACT_CAPSULE_UPPER ... */
     double radius;       /* radius of the capsule that the face is cut by [m] */
     double normal[3];    /* outward, unit */
@@ -44,19 +44,20 @@ struct tact_capsule_cut {
     double conic_radius; /* radius of the conic in which the face's plane cuts the capsule: in the
                     cylinder projected along the axis, in a half ball in the plane itself [m] */
     tact_d4 first;       /* integral of h over the face's area in the part [m^3, m^2] */
-    struct tact_capsule_faces *faces;
+    struct tact_capsule_face_sums *faces;
 };
 
 /** Product r.n of a position and the face's normal, in the cylinder without the axial term; in a
  * half ball the distance of the plane. */
-static inline double tact_capsule_dot_normal(const struct tact_capsule_cut *c, const double r[3])
+static inline double tact_capsule_dot_normal(const struct tact_capsule_face_cut *c,
+                                             const double r[3])
 {
     return c->part == TACT_CAPSULE_MIDDLE ? c->normal[0] * r[0] + c->normal[1] * r[1] : c->distance;
 }
 
 /** Product p.q in the metric of the capsule part's surface: in the cylinder without the axial term.
  */
-static inline double tact_capsule_dot(const struct tact_capsule_cut *c, const double *p,
+static inline double tact_capsule_dot(const struct tact_capsule_face_cut *c, const double *p,
                                       const double *q)
 {
     double dot_across_axis = p[0] * q[0] + p[1] * q[1];
@@ -65,7 +66,7 @@ static inline double tact_capsule_dot(const struct tact_capsule_cut *c, const do
 
 /** Triple product n.(p x q) in the metric of tact_capsule_dot(): positive where q is
  * counter-clockwise of p about the conic's centre. */
-static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const double *p,
+static inline double tact_capsule_cross(const struct tact_capsule_face_cut *c, const double *p,
                                         const double *q)
 {
     const double *n = c->normal;
@@ -81,12 +82,12 @@ static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const 
 #define tact_capsule_add_arc TACT_CPU_VARIANT(tact_capsule_add_arc)
 
 /** Adds the triangle p q r of a face to the face's integrals. */
-void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, const double *q,
+void tact_capsule_add_triangle(struct tact_capsule_face_cut *c, const double *p, const double *q,
                                const double *r);
 
 /** Adds the segment between the conic from p to q, counter-clockwise, and the chord p q.
  * is_major_arc: the arc is more than half of the conic. */
-void tact_capsule_add_arc(struct tact_capsule_cut *c, const double *p, const double *q,
+void tact_capsule_add_arc(struct tact_capsule_face_cut *c, const double *p, const double *q,
                           int is_major_arc);
 
 /** Integrals over the part of the other solid's surface in a capsule. */
@@ -97,8 +98,8 @@ struct tact_capsule_sums {
     double middle;          /* height z of the cylinder's origin [m]; NAN before the first face */
     int has_uncertain_face; /* 1: a face was within tolerance of an end of the axis */
     int has_cut_face;       /* 1: a face was cut */
-    struct tact_capsule_faces faces[TACT_CAPSULE_PARTS];
-    struct tact_capsule_slice slice[2];
+    struct tact_capsule_face_sums faces[TACT_CAPSULE_PARTS];
+    struct tact_capsule_slice end_slices[2];
 };
 
 /** Adds a convex face of at most 4 corners, counter-clockwise as seen from outside, in the axes of

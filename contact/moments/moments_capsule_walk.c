@@ -101,6 +101,6 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_mesh,
     struct tact_capsule_query capsule_query;
     struct capsule_traversal capsule_traversal = {p, sums};
     tact_capsule_query_init(p->centre, p->axis, p->radius, mesh, &capsule_query);
-    tact_round_query_visit(&capsule_query, tact_capsule_query_boxes, mesh, add_leaf,
-                           &capsule_traversal);
+    tact_round_body_query_visit(&capsule_query, tact_capsule_query_boxes, mesh, add_leaf,
+                                &capsule_traversal);
 }

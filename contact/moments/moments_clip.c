@@ -23,19 +23,19 @@ void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, do
 }
 
 /** Clips a polygon to its part where value >= 0; inside has a bit for each such corner. */
-static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsigned inside,
+static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsigned inside_bits,
                               double *kept)
 {
     const tact_d4 *in = p->corner[p->room];
     tact_d4 *out = p->corner[!p->room];
     int n = p->n, m = 0;
-    if (!inside) {
+    if (!inside_bits) {
         p->n = 0;
         return;
     }
     /* bit i of the shifted set: whether corner i + 1 is inside */
-    unsigned next = inside >> 1 | (inside & 1U) << (n - 1);
-    unsigned leaving_bits = inside & ~next, entering = ~inside & next;
+    unsigned next = inside_bits >> 1 | (inside_bits & 1U) << (n - 1);
+    unsigned leaving_bits = inside_bits & ~next, entering = ~inside_bits & next;
     if (leaving_bits & (leaving_bits - 1)) {
         tact_clip_nonconvex_polygon(p, value, kept);
         return;
@@ -51,8 +51,8 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
     tact_d4 leaving_corner = in[last] + leaving_fraction * (in[next_corner_after_last] - in[last]);
     tact_d4 enter = in[before] + entering_fraction * (in[first] - in[before]);
     /* the corners of the clipped polygon keep their cyclic order */
-    int wraps_around = inside & 1U, from = wraps_around ? 0 : first;
-    if (!wraps_around) {
+    int corners_wrap_around = inside_bits & 1U, from = corners_wrap_around ? 0 : first;
+    if (!corners_wrap_around) {
         kept[m] = 0.0;
         out[m] = enter;
         m += value[first] > 0.0;
@@ -64,7 +64,7 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
     kept[m] = 0.0;
     out[m] = leaving_corner;
     m += value[last] > 0.0;
-    if (wraps_around) {
+    if (corners_wrap_around) {
         kept[m] = 0.0;
         out[m] = enter;
         m += value[first] > 0.0;
@@ -80,22 +80,22 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
 void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t,
                                const tact_d4 value[3])
 {
-    uint32_t inside[3];
+    uint32_t inside_bits[3];
     for (int i = 0; i < 3; i++) {
         tact_l4 in = value[i] >= 0.0;
-        tact_l4_mask_to_bits(&in, &inside[i]);
+        tact_l4_mask_to_bits(&in, &inside_bits[i]);
     }
     double kept[TACT_POLYGON], first[3];
-    uint32_t planes_that_cut = 7 & ~(inside[0] & inside[1] & inside[2]);
+    uint32_t planes_that_cut = 7 & ~(inside_bits[0] & inside_bits[1] & inside_bits[2]);
     if (!planes_that_cut) {
         return;
     }
     int k = __builtin_ctz(planes_that_cut);
     for (int i = 0; i < 3; i++) {
         first[i] = value[i][k];
-        inside[i] = inside[i] >> k & 1;
+        inside_bits[i] = inside_bits[i] >> k & 1;
     }
-    tact_clip_polygon(p, first, inside[0] | inside[1] << 1 | inside[2] << 2, kept);
+    tact_clip_polygon(p, first, inside_bits[0] | inside_bits[1] << 1 | inside_bits[2] << 2, kept);
     for (planes_that_cut &= planes_that_cut - 1; planes_that_cut && p->n > 2;
          planes_that_cut &= planes_that_cut - 1) {
         k = __builtin_ctz(planes_that_cut);
@@ -115,11 +115,11 @@ void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t
 void tact_clip_below_face(struct tact_polygon *p, double *height)
 {
     double kept[TACT_POLYGON];
-    unsigned inside = 0;
+    unsigned inside_bits = 0;
     for (int i = 0; i < p->n; i++) {
-        inside |= (unsigned)(height[i] >= 0.0) << i;
+        inside_bits |= (unsigned)(height[i] >= 0.0) << i;
     }
-    tact_clip_polygon(p, height, inside, kept);
+    tact_clip_polygon(p, height, inside_bits, kept);
     memcpy(height, kept, sizeof kept);
 }
 
@@ -129,14 +129,14 @@ int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n,
     double ax = t->ax[3], ay = t->ay[3], dx = t->dx[3], dy = t->dy[3];
     double height_at_corner_0 = t->height[0], lowest = t->height[1], highest = t->height[2],
            most = 0.0;
-    int below = 0;
+    int corners_below = 0;
     for (int i = 0; i < n; i++) {
         double z = height_at_corner_0 - dy * (p[i][0] - ax) + dx * (p[i][1] - ay);
         /* heights of a steep triangle t are bounded by those of its corners, beyond which they are
          * mere rounding */
         height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
-        below += height[i] < 0.0;
+        corners_below += height[i] < 0.0;
         most = tact_max(fabs(height[i]), most);
     }
-    return most <= TACT_HEIGHT_SLACK(height_slack, dx, dy) ? -1 : below;
+    return most <= TACT_HEIGHT_SLACK(height_slack, dx, dy) ? -1 : corners_below;
 }

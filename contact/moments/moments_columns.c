@@ -3,8 +3,8 @@
 
 /** Adds a volume v and the integrals f of r and s of r r^T, given about the point base, to the
  * sums. */
-static void tact_columns_shift_origin(struct tact_columns_sums *c, const tact_d4 *v,
-                                      const tact_d4 *f, const tact_d4 *s, const tact_d4 *base)
+static void tact_prism_columns_shift_origin(struct tact_prism_columns_sums *c, const tact_d4 *v,
+                                            const tact_d4 *f, const tact_d4 *s, const tact_d4 *base)
 {
     static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
     c->volume += *v;
@@ -22,18 +22,19 @@ static void tact_columns_shift_origin(struct tact_columns_sums *c, const tact_d4
  * Relative to corner 0, the middle points of the column above the corners, x, y and m = z + h/2,
  * are linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T
  * with h^3 / 12 added to zz. */
-static void tact_columns_integrate_batch(const struct tact_columns_batch *batch,
-                                         struct tact_columns_sums *c)
+static void tact_prism_columns_integrate_batch(const struct tact_prism_columns_batch *column_batch,
+                                               struct tact_prism_columns_sums *c)
 {
-    const tact_d4 *p0 = batch->corner[0], *p1 = batch->corner[1], *p2 = batch->corner[2];
-    const tact_d4 *h = batch->height;
+    const tact_d4 *p0 = column_batch->corner[0], *p1 = column_batch->corner[1],
+                  *p2 = column_batch->corner[2];
+    const tact_d4 *h = column_batch->height;
     tact_d4 a[3], b[3], area[3], base[3], f[3], s[6];
     for (int k = 0; k < 3; k++) {
         base[k] = p0[k];
         a[k] = p1[k] - p0[k];
         b[k] = p2[k] - p0[k];
     }
-    tact_d4 half = 0.5 * batch->tau;
+    tact_d4 half = 0.5 * column_batch->tau;
     area[0] = half * (a[1] * b[2] - a[2] * b[1]);
     area[1] = half * (a[2] * b[0] - a[0] * b[2]);
     area[2] = half * (a[0] * b[1] - a[1] * b[0]);
@@ -62,15 +63,16 @@ static void tact_columns_integrate_batch(const struct tact_columns_batch *batch,
     tact_d4 squares = h[0] * h[0] + h[1] * h[1] + h[2] * h[2];
     tact_d4 cubes = h[0] * h[0] * h[0] + h[1] * h[1] * h[1] + h[2] * h[2] * h[2];
     s[2] += w * (1.0 / 720.0) * (sum * sum * sum + 3.0 * sum * squares + 2.0 * cubes);
-    tact_columns_shift_origin(c, &v, f, s, base);
+    tact_prism_columns_shift_origin(c, &v, f, s, base);
 }
 
-void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, const double *height,
-                               int n, double tau)
+void tact_prism_columns_add_triangle(struct tact_prism_columns *c, const tact_d4 *polygon,
+                                     const double *height, int n, double tau)
 {
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
-        struct tact_columns_batch *lane_batch = &c->lane_batches[c->queued_triangle_count / 4];
+        struct tact_prism_columns_batch *lane_batch =
+            &c->lane_batches[c->queued_triangle_count / 4];
         int lane = c->queued_triangle_count % 4;
         for (int k = 0; k < 3; k++) {
             const double *p = (const double *)&polygon[at[k]];
@@ -81,37 +83,38 @@ void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, c
         }
         ((double *)&lane_batch->tau)[lane] = tau;
         if (lane == 3) {
-            tact_columns_integrate_batch(lane_batch, &c->sums[c->queued_triangle_count / 4]);
+            tact_prism_columns_integrate_batch(lane_batch, &c->sums[c->queued_triangle_count / 4]);
         }
         c->queued_triangle_count = (c->queued_triangle_count + 1) % 8;
     }
 }
 
-static double tact_columns_sum_lanes(const tact_d4 *a, const tact_d4 *b)
+static double tact_prism_columns_sum_lanes(const tact_d4 *a, const tact_d4 *b)
 {
     const double *l = (const double *)a, *m = (const double *)b;
     return ((l[0] + l[1]) + (l[2] + l[3])) + ((m[0] + m[1]) + (m[2] + m[3]));
 }
 
-#define TACT_COLUMNS_TOTAL(c, of) tact_columns_sum_lanes(&(c)->sums[0].of, &(c)->sums[1].of)
+#define TACT_PRISM_COLUMNS_TOTAL(c, of)                                                            \
+    tact_prism_columns_sum_lanes(&(c)->sums[0].of, &(c)->sums[1].of)
 
-void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums)
+void tact_prism_columns_finish(struct tact_prism_columns *c, struct tact_moment_sums *sums)
 {
-    struct tact_columns_batch *lane_batch = &c->lane_batches[c->queued_triangle_count / 4];
+    struct tact_prism_columns_batch *lane_batch = &c->lane_batches[c->queued_triangle_count / 4];
     for (int lane = c->queued_triangle_count % 4; c->queued_triangle_count % 4 && lane < 4;
          lane++) {
         ((double *)&lane_batch->tau)[lane] = 0.0;
     }
     if (c->queued_triangle_count % 4) {
-        tact_columns_integrate_batch(lane_batch, &c->sums[c->queued_triangle_count / 4]);
+        tact_prism_columns_integrate_batch(lane_batch, &c->sums[c->queued_triangle_count / 4]);
     }
-    sums->volume = TACT_COLUMNS_TOTAL(c, volume);
-    sums->volume_term_magnitude = TACT_COLUMNS_TOTAL(c, volume_term_magnitude);
+    sums->volume = TACT_PRISM_COLUMNS_TOTAL(c, volume);
+    sums->volume_term_magnitude = TACT_PRISM_COLUMNS_TOTAL(c, volume_term_magnitude);
     for (int k = 0; k < 3; k++) {
-        sums->first[k] = TACT_COLUMNS_TOTAL(c, first[k]);
-        sums->second[k] = TACT_COLUMNS_TOTAL(c, second[k]);
-        sums->second[3 + k] = TACT_COLUMNS_TOTAL(c, second[3 + k]);
-        sums->gradient[k] = TACT_COLUMNS_TOTAL(c, gradient[k]);
-        sums->torque[k] = TACT_COLUMNS_TOTAL(c, torque[k]);
+        sums->first[k] = TACT_PRISM_COLUMNS_TOTAL(c, first[k]);
+        sums->second[k] = TACT_PRISM_COLUMNS_TOTAL(c, second[k]);
+        sums->second[3 + k] = TACT_PRISM_COLUMNS_TOTAL(c, second[3 + k]);
+        sums->gradient[k] = TACT_PRISM_COLUMNS_TOTAL(c, gradient[k]);
+        sums->torque[k] = TACT_PRISM_COLUMNS_TOTAL(c, torque[k]);
     }
 }

@@ -41,7 +41,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_within_planes,
         axes[i] = r[3 * (i % 3) + i / 3];
     }
     tact_pose_point(world, pose, origin);
-    rc = tact_sums_finish(&sums, axes, world, out);
+    rc = tact_moment_sums_finish(&sums, axes, world, out);
     for (int i = 0; is_swapped && i < 6; i++) {
         out->gradient[i] = -out->gradient[i];
     }

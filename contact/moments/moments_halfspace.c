@@ -28,7 +28,7 @@ static double node_lowest_height(const struct placed_mesh *p, const struct tact_
 
 /** Adds the prism between the part of a triangle below the plane and the plane. */
 TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
-                              struct tact_columns *columns)
+                              struct tact_prism_columns *columns)
 {
     const uint32_t *v = p->mesh->triangles + 3 * (size_t)index;
     double t[3][3], height[4];
@@ -55,19 +55,19 @@ TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
         }
     }
     if (n >= 3) {
-        tact_columns_add_triangle(columns, below, height, n, in_plane ? 0.5 : 1.0);
+        tact_prism_columns_add_triangle(columns, below, height, n, in_plane ? 0.5 : 1.0);
     }
 }
 
 /** Sums the moments of the part of a mesh below the plane. */
 static void add_volume_below_plane(const struct placed_mesh *p, struct tact_moment_sums *sums)
 {
-    struct tact_columns columns;
-    uint32_t stack[STACK_NODES] = {0};
+    struct tact_prism_columns columns;
+    uint32_t node_stack[STACK_NODES] = {0};
     int top = 1;
     memset(&columns, 0, sizeof columns);
     while (top > 0) {
-        const struct tact_mesh_node *node = &p->mesh->nodes[stack[--top]];
+        const struct tact_mesh_node *node = &p->mesh->nodes[node_stack[--top]];
         if (node_lowest_height(p, node) > p->slack) {
             continue;
         }
@@ -75,11 +75,11 @@ static void add_volume_below_plane(const struct placed_mesh *p, struct tact_mome
             add_triangle(p, node->first + i, &columns);
         }
         if (node->count == 0) {
-            stack[top++] = node->first + 1;
-            stack[top++] = node->first;
+            node_stack[top++] = node->first + 1;
+            node_stack[top++] = node->first;
         }
     }
-    tact_columns_finish(&columns, sums);
+    tact_prism_columns_finish(&columns, sums);
 }
 
 /** Places the frame's origin on the plane below the part of the mesh's box that is deepest, so that
@@ -90,10 +90,12 @@ static void choose_plane_origin(const struct tact_mesh *mesh, const struct tact_
     double r[9], up[3], corner[3], world[3];
     tact_quat_to_m3(r, pa->quat_wxyz);
     tact_m3_tmul_v3(up, r, axes + 6);
-    const struct tact_mesh_node *root = &mesh->nodes[0];
+    const struct tact_mesh_node *root_node = &mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
-        double middle = 0.5 * (root->lower[k] + root->upper[k]);
-        corner[k] = fabs(up[k]) < 0.01 ? middle : up[k] > 0.0 ? root->lower[k] : root->upper[k];
+        double middle = 0.5 * (root_node->lower[k] + root_node->upper[k]);
+        corner[k] = fabs(up[k]) < 0.01 ? middle
+                    : up[k] > 0.0      ? root_node->lower[k]
+                                       : root_node->upper[k];
     }
     tact_pose_point(world, pa, corner);
     double offset[3];
@@ -124,5 +126,5 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_mesh_halfspace,
 
     struct tact_moment_sums sums;
     add_volume_below_plane(&placed_mesh, &sums);
-    return tact_sums_finish(&sums, axes, origin, out);
+    return tact_moment_sums_finish(&sums, axes, origin, out);
 }

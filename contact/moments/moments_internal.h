@@ -85,8 +85,8 @@ int tact_prism_moments_without_list(const struct tact_mesh *a, const struct tact
 
 /** Converts sums in a frame (rows of axes: its axes in the world; origin in the world) to moments.
  * Returns 1, or 0 with *out zero where the volume is no more than rounding. */
-int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
-                     const double origin[3], struct tact_moments *out);
+int tact_moment_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
+                            const double origin[3], struct tact_moments *out);
 
 /** Transform from the frame of a pose to the prism frame: r_frame = rot r + shift. */
 void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,
@@ -104,7 +104,7 @@ int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
  * the world, n.r <= d. */
 int tact_moments_within_planes(const struct tact_mesh *a, const struct tact_pose *pa,
                                const struct tact_mesh *b, const struct tact_pose *pb,
-                               const double (*plane)[4], int planes, struct tact_moments *out,
+                               const double (*plane)[4], int plane_count, struct tact_moments *out,
                                double *planarity, struct tact_overlap_corners *corners);
 
 /** Slope above which a plane counts as that steep: a plane projected to a line has no heights. A

@@ -22,14 +22,14 @@ static void tact_pairing_bounds_of_eight(const struct tact_placed_mesh *p,
 
 /** Lanes of boxes of A (or else of B) that may contribute with the bounds of the other side: their
  * columns overlap, and B's top is above A's bottom along z and along the normal. */
-static void tact_pairing_overlapping_lanes(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
-                                           const struct tact_pairing_tree *other,
+static void tact_pairing_overlapping_lanes(const tact_f8 lower[4], const tact_f8 upper[4],
+                                           int is_of_a, const struct tact_pairing_tree *other_tree,
                                            tact_i8 *overlapping)
 {
-    const float *low = other->lower, *high = other->upper;
+    const float *low = other_tree->lower, *high = other_tree->upper;
     *overlapping =
         (lower[0] < high[0]) & (upper[0] > low[0]) & (lower[1] < high[1]) & (upper[1] > low[1]);
-    if (of_a) {
+    if (is_of_a) {
         *overlapping &= (lower[2] < high[2]) & (lower[3] < high[3]);
     } else {
         *overlapping &= (upper[2] > low[2]) & (upper[3] > low[3]);
@@ -50,11 +50,12 @@ static void tact_pairing_add_leaf(struct tact_pairing_tree *side, uint32_t leaf,
 
 /** Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
-static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int of_a, uint32_t max_nodes)
+static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a,
+                                             uint32_t max_nodes)
 {
-    struct tact_pairing_tree *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
+    struct tact_pairing_tree *side = is_of_a ? &w->a : &w->b, *other_tree = is_of_a ? &w->b : &w->a;
     const struct tact_mesh_wide_node *wide_nodes = side->placed_mesh.mesh->wide->wide_nodes;
-    uint32_t *from = w->from, inner = side->inner, before = side->leaves, n = 0;
+    uint32_t *from = w->from, inner = side->inner_node_count, before = side->leaves, n = 0;
     tact_f8 least[4], most[4];
     for (int d = 0; d < 4; d++) {
         least[d] = (tact_f8){0.0F} + INFINITY;
@@ -69,7 +70,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int of_a, u
             return 0;
         }
         tact_pairing_bounds_of_eight(&side->placed_mesh, wide_node, lower, upper);
-        tact_pairing_overlapping_lanes(lower, upper, of_a, other, &overlapping);
+        tact_pairing_overlapping_lanes(lower, upper, is_of_a, other_tree, &overlapping);
         for (int d = 0; d < 4; d++) {
             tact_f8 low = TACT_F8_SELECT(overlapping, lower[d], least[d]);
             tact_f8 high = TACT_F8_SELECT(overlapping, upper[d], most[d]);
@@ -92,7 +93,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int of_a, u
             }
         }
     }
-    side->inner = n;
+    side->inner_node_count = n;
     if (inner) {
         for (int d = 0; d < 4; d++) {
             const float *l = (const float *)&least[d], *m = (const float *)&most[d];
@@ -118,7 +119,7 @@ int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t max_nodes)
 {
     for (int i = 0; i < 2; i++) {
         struct tact_pairing_tree *side = i ? &w->b : &w->a;
-        side->inner = 1;
+        side->inner_node_count = 1;
         side->leaves = 0;
         side->node[0] = 0;
         for (int d = 0; d < 4; d++) {
@@ -126,12 +127,12 @@ int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t max_nodes)
             side->upper[d] = INFINITY;
         }
     }
-    while (w->a.inner || w->b.inner) {
+    while (w->a.inner_node_count || w->b.inner_node_count) {
         if (!tact_pairing_expand_largest_nodes(w, 1, max_nodes) ||
             !tact_pairing_expand_largest_nodes(w, 0, max_nodes)) {
             return -ENOSPC;
         }
-        if (!(w->a.inner + w->a.leaves) || !(w->b.inner + w->b.leaves)) {
+        if (!(w->a.inner_node_count + w->a.leaves) || !(w->b.inner_node_count + w->b.leaves)) {
             return 0;
         }
     }
@@ -238,7 +239,7 @@ struct tact_pairing_leaf {
 };
 
 static int tact_pairing_flush_pairs(struct tact_pairing *w, struct tact_pairing_leaf *s,
-                                    tact_triangle_pairs_fn *visit_pairs, void *user)
+                                    tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
 {
     uint32_t count = s->count;
     if (!count) {
@@ -249,12 +250,12 @@ static int tact_pairing_flush_pairs(struct tact_pairing *w, struct tact_pairing_
         s->is_placed = 1;
     }
     s->count = 0;
-    return visit_pairs(user, w, s->leaf, s->pairs, count);
+    return visit_pairs_of_batch(user, w, s->leaf, s->pairs, count);
 }
 
 /** Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
 static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pairing_leaf *s,
-                                         uint32_t at, tact_triangle_pairs_fn *visit_pairs,
+                                         uint32_t at, tact_triangle_pairs_fn *visit_pairs_of_batch,
                                          void *user)
 {
     for (uint32_t i = 0; i < s->triangles; i++) {
@@ -268,7 +269,7 @@ static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pai
             uint32_t j = (uint32_t)__builtin_ctz(overlapping_lanes);
             s->pairs[s->count++] = (struct tact_triangle_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
             int rc = s->count == TACT_PAIRING_BATCH
-                         ? tact_pairing_flush_pairs(w, s, visit_pairs, user)
+                         ? tact_pairing_flush_pairs(w, s, visit_pairs_of_batch, user)
                          : 0;
             if (rc) {
                 return rc;
@@ -281,7 +282,7 @@ static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pai
 /** Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
  */
 static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
-                                         tact_triangle_pairs_fn *visit_pairs, void *user)
+                                         tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
 {
     uint32_t left = w->b.leaves - w->first,
              count = left < TACT_PAIRING_LEAVES ? left : TACT_PAIRING_LEAVES;
@@ -303,22 +304,22 @@ static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
                 tact_pairing_place_leaf(w, at);
                 if (tact_triangles_meeting_bounds(&w->bounds[at], leaf_span.lower,
                                                   leaf_span.upper)) {
-                    rc = tact_pairing_visit_leaf_pairs(w, &s, at, visit_pairs, user);
+                    rc = tact_pairing_visit_leaf_pairs(w, &s, at, visit_pairs_of_batch, user);
                 }
             }
         }
-        rc = rc ? rc : tact_pairing_flush_pairs(w, &s, visit_pairs, user);
+        rc = rc ? rc : tact_pairing_flush_pairs(w, &s, visit_pairs_of_batch, user);
     }
     return rc;
 }
 
 int tact_pairing_match_leaves(struct tact_pairing *w, double margin,
-                              tact_triangle_pairs_fn *visit_pairs, void *user)
+                              tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
 {
     int rc = 0;
     tact_pairing_fill_unused_lanes(w);
     for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_PAIRING_LEAVES) {
-        rc = tact_pairing_match_leaf_batch(w, margin, visit_pairs, user);
+        rc = tact_pairing_match_leaf_batch(w, margin, visit_pairs_of_batch, user);
     }
     return rc;
 }

@@ -22,7 +22,7 @@ enum { TACT_PAIRING_LEAVES = 512, TACT_PAIRING_MAX_NODES = 32768 };
 struct tact_pairing_tree {
     struct tact_placed_mesh placed_mesh;
     float lower[4], upper[4]; /* bounds of all leaves of this side */
-    uint32_t inner, leaves;
+    uint32_t inner_node_count, leaves;
     uint32_t node[TACT_PAIRING_MAX_NODES], leaf[TACT_PAIRING_MAX_NODES];
     tact_f8 leaf_lower[4][TACT_PAIRING_MAX_NODES / 8 + 2],
         leaf_upper[4][TACT_PAIRING_MAX_NODES / 8 + 2];

@@ -28,7 +28,7 @@ TACT_DISPATCH_BY_CPU(struct tact_prism_work *, tact_prism_work_create, (void), (
 static void place_mesh(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
                        const struct tact_pose *pose, double unit, struct tact_placed_mesh *p)
 {
-    double middle[3], seen[3], normal[3], along[3], own = tact_mesh_box_unit(mesh, middle);
+    double middle[3], seen[3], normal[3], along[3], own = tact_mesh_box_length_unit(mesh, middle);
     p->mesh = mesh;
     tact_prism_place(frame, pose, p->rot, p->shift);
     tact_m3_mul_v3(seen, p->rot, middle);
@@ -53,7 +53,7 @@ TACT_DISPATCH_BY_CPU(struct tact_pairing *, tact_pairing_place_meshes,
 {
     struct tact_pairing *pairing = &scratch->work->pairing;
     double middle[3];
-    double unit = fmax(tact_mesh_box_unit(a, middle), tact_mesh_box_unit(b, middle));
+    double unit = fmax(tact_mesh_box_length_unit(a, middle), tact_mesh_box_length_unit(b, middle));
     pairing->pair_units_per_metre = (float)(1.0 / unit);
     place_mesh(a, frame, pa, unit, &pairing->a.placed_mesh);
     place_mesh(b, frame, pb, unit, &pairing->b.placed_mesh);

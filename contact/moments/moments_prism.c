@@ -11,7 +11,7 @@
 
 /** Volume over the sum of columns whose difference it is: below the first, columns cancel too many
  * digits; below the second, the centroid is rounding too. */
-static const double MIN_VOLUME = 1e-4, MIN_CENTROID_VOLUME = 1e-12;
+static const double MIN_VOLUME_TO_TERMS_RATIO = 1e-4, MIN_CENTROID_VOLUME = 1e-12;
 
 /** Square of the overlap's size over that of its distance from the frame's origin, below which the
  * second moment is lost in the shift to its own centroid. */
@@ -69,7 +69,7 @@ TACT_INLINE void place_four_triangles(const struct frame_transform *frame_transf
 }
 
 /** Clips a polygon by the oriented box of a body. */
-static void clip_by_box(struct tact_polygon *p, const struct tact_tets_box *box)
+static void clip_by_box(struct tact_polygon *p, const struct tact_bounds_in_prism_frame *box)
 {
     for (int side = 0; side < 6; side++) {
         const double *row = box->row[side / 2];
@@ -101,7 +101,7 @@ static void add_volume_under_polygon(struct tact_tet_sums *tets, const struct ta
 
 /** Adds the overlap of two triangles' prisms to the columns or, where tets is not NULL, to the
  * tetrahedra. value: TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
-TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tet_sums *tets,
+TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns, struct tact_tet_sums *tets,
                                    const tact_d4 s[3], const struct tact_face *t,
                                    const tact_d4 value[3], double slack)
 {
@@ -132,13 +132,13 @@ TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tet
     if (tets) {
         add_volume_under_polygon(tets, &p, height, tau);
     } else {
-        tact_columns_add_triangle(columns, p.corner[p.room], height, p.n, tau);
+        tact_prism_columns_add_triangle(columns, p.corner[p.room], height, p.n, tau);
     }
 }
 
 /** Adds the overlap of the prisms of each listed pair of triangles. */
-TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tact_tet_sums *tets,
-                                        const struct frame_transform *a,
+TACT_INLINE void add_listed_prism_pairs(struct tact_prism_columns *columns,
+                                        struct tact_tet_sums *tets, const struct frame_transform *a,
                                         const struct frame_transform *b,
                                         const struct tact_prism_pair *pairs, size_t count,
                                         double slack)
@@ -146,11 +146,11 @@ TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tac
     tact_d4 s[3] = {{0.0}};
     for (size_t i = 0; i < count; i += 4) {
         struct tact_face t[4];
-        uint32_t of_b[4];
+        uint32_t triangles_of_b[4];
         for (size_t k = 0; k < 4; k++) {
-            of_b[k] = pairs[i + k < count ? i + k : i].b;
+            triangles_of_b[k] = pairs[i + k < count ? i + k : i].b;
         }
-        place_four_triangles(b, of_b, t);
+        place_four_triangles(b, triangles_of_b, t);
         for (size_t k = 0; k < 4 && i + k < count; k++) {
             tact_d4 value[3];
             if (i + k == 0 || pairs[i + k].a != pairs[i + k - 1].a) {
@@ -170,14 +170,14 @@ static void add_prism_pair_sums(const struct frame_transform *a, const struct fr
                                 const struct tact_prism_pair *pairs, size_t count, double slack,
                                 struct tact_moment_sums *sums)
 {
-    struct tact_columns columns;
+    struct tact_prism_columns columns;
     memset(&columns, 0, sizeof columns);
     add_listed_prism_pairs(&columns, NULL, a, b, pairs, count, slack);
-    tact_columns_finish(&columns, sums);
+    tact_prism_columns_finish(&columns, sums);
 }
 
 static void own_box_of_mesh_in_frame(const struct frame_transform *frame_transform, double slack,
-                                     struct tact_tets_box *box)
+                                     struct tact_bounds_in_prism_frame *box)
 {
     const struct tact_mesh_node *root = &frame_transform->mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
@@ -197,7 +197,7 @@ static int have_column_sums_cancelled(const struct tact_moment_sums *sums)
 {
     double v = sums->volume, away = tact_v3_dot(sums->first, sums->first) / v;
     double size = sums->second[0] + sums->second[1] + sums->second[2];
-    return fabs(v) < MIN_VOLUME * sums->volume_term_magnitude ||
+    return fabs(v) < MIN_VOLUME_TO_TERMS_RATIO * sums->volume_term_magnitude ||
            (v > 0.0 && size - away < MIN_SIZE_OVER_DISTANCE_SQUARED * away);
 }
 
@@ -226,7 +226,7 @@ enum { MAX_FOUND = 512 };
 
 /** Integration of the columns of the triangle pairs found so far. */
 struct found {
-    struct tact_columns columns;
+    struct tact_prism_columns columns;
     double slack;
     uint32_t count;
 };
@@ -267,7 +267,7 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_pairing *pairing, 
     return 0;
 }
 
-static int add_near_prism_pairs(struct tact_pairing *pairing, struct tact_cache_list *list,
+static int add_near_prism_pairs(struct tact_pairing *pairing, struct tact_cached_pair_list *list,
                                 double slack, struct tact_moment_sums *sums)
 {
     struct found found;
@@ -284,7 +284,7 @@ static int add_near_prism_pairs(struct tact_pairing *pairing, struct tact_cache_
         rc = tact_pairing_expand_to_leaves(pairing, TACT_PAIRING_LEAVES);
         rc = rc > 0 ? tact_pairing_match_leaves(pairing, 0.0, add_found_prism_pairs, &found) : rc;
     }
-    tact_columns_finish(&found.columns, sums);
+    tact_prism_columns_finish(&found.columns, sums);
     return rc ? -EAGAIN : 0;
 }
 
@@ -308,7 +308,7 @@ TACT_DISPATCH_BY_CPU(int, tact_prism_moments_without_list,
     if (sums.volume_term_magnitude > 0.0 && have_column_sums_cancelled(&sums)) {
         return -EAGAIN;
     }
-    return tact_sums_finish(&sums, frame->axes, frame->origin, out);
+    return tact_moment_sums_finish(&sums, frame->axes, frame->origin, out);
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_prism_sum,
@@ -331,5 +331,5 @@ TACT_DISPATCH_BY_CPU(int, tact_prism_sum,
     }
     tact_m3_tmul_v3(origin, frame->axes, local);
     tact_v3_add(origin, origin, frame->origin);
-    return tact_sums_finish(&sums, frame->axes, origin, out);
+    return tact_moment_sums_finish(&sums, frame->axes, origin, out);
 }

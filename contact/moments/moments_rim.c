@@ -68,7 +68,7 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
 {
     struct tact_rim_mesh *side = &rim->side[of];
     const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
-    if (!side->free_slot_count && side->placed_leaf_count == TACT_RIM_LEAVES) {
+    if (!side->free_slot_count && side->placed_leaf_count == TACT_RIM_MAX_LEAVES) {
         return NULL;
     }
     const uint32_t at = side->free_slot_count ? side->free_leaf_slots[--side->free_slot_count]
@@ -80,7 +80,7 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
     /* bound: no coordinate of the area vector n exceeds twice the square of the largest edge */
     const double *size = (const double *)&leaf->size;
     const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
-    leaf->within = 4.0 * rim->slack_with_shift * most * most;
+    leaf->coplanar_height = 4.0 * rim->slack_with_shift * most * most;
     leaf->meets_other_mesh = 0;
     tact_prefetch(pairing->placed_mesh.mesh->triangles + 3 * (size_t)leaf->first, 64);
     tact_rim_leaf_bounds(leaf, low, high);
@@ -119,7 +119,7 @@ TACT_INLINE void read_box_bounds(const struct tact_rim_mesh *side, uint32_t box,
 TACT_INLINE int does_box_meet_any_box(const struct tact_rim_mesh *side, uint32_t box,
                                       const struct tact_rim_mesh *other)
 {
-    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
+    uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0;
     float low[3], high[3];
     read_box_bounds(side, box, low, high);
     stack[top++] = tact_rim_box_key((uint32_t)other->top, 0);
@@ -141,7 +141,7 @@ TACT_INLINE int does_box_meet_any_box(const struct tact_rim_mesh *side, uint32_t
 TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
 {
     const struct tact_rim_mesh *b = &rim->side[1];
-    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, n = 0;
+    uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0, n = 0;
     float low[3], high[3];
     read_box_bounds(&rim->side[0], box, low, high);
     stack[top++] = tact_rim_box_key((uint32_t)b->top, 0);
@@ -150,7 +150,7 @@ TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
         uint32_t bits =
             find_overlapping_boxes_of_8(&b->box_groups[b->level[level] + at], low, high);
         if (level == 0) {
-            rim->near_groups[n] = at;
+            rim->near_leaf_groups[n] = at;
             n += bits != 0;
             continue;
         }
@@ -241,7 +241,7 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
         }
     }
     for (uint32_t e = 0; e < group_count; e++) {
-        if (match_node_with_eight_boxes(rim, &leaf_group, rim->near_groups[e])) {
+        if (match_node_with_eight_boxes(rim, &leaf_group, rim->near_leaf_groups[e])) {
             return -EAGAIN;
         }
     }
@@ -251,7 +251,8 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
                        meets_other_mesh = side->leaf[at].meets_other_mesh;
         side->free_leaf_slots[side->free_slot_count] = at;
         side->free_slot_count += !meets_other_mesh;
-        side->separated[side->separated_box_count] = tact_rim_box_key(0, leaf_group.first + i);
+        side->separated_boxes[side->separated_box_count] =
+            tact_rim_box_key(0, leaf_group.first + i);
         side->separated_box_count += !meets_other_mesh;
     }
     return 0;
@@ -276,7 +277,7 @@ TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t 
     } else {
         is_separated = !does_box_meet_any_box(side, box, &rim->side[!of]);
     }
-    side->separated[side->separated_box_count] = box;
+    side->separated_boxes[side->separated_box_count] = box;
     side->separated_box_count += is_separated;
     return (int)is_separated;
 }
@@ -286,7 +287,7 @@ TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t 
 TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
 {
     struct tact_rim_mesh *side = &rim->side[of];
-    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, group_count;
+    uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0, group_count;
     for (uint32_t k = 8; k-- > 0;) {
         stack[top++] = tact_rim_box_key((uint32_t)side->top, k);
     }

@@ -7,7 +7,7 @@
 #include "contact/moments/moments_rim_internal.h"
 
 /** Smallest distance that the shift of A must create between two coplanar faces, over the slack. */
-static const double MIN_SHIFTED_FACE_DISTANCE = 2.0;
+static const double MIN_SHIFTED_FACE_DISTANCE_IN_SLACKS = 2.0;
 
 /** A flat polygon: a triangle clipped by another one. */
 struct polygon {
@@ -49,9 +49,9 @@ static int clip_polygon_by_line(const struct polygon *in, const double p[3], con
     return 1;
 }
 
-/** Adds to the gradient `weight` times the area of a flat polygon of unit normal n. */
+/** Adds to the gradient `area_weight` times the area of a flat polygon of unit normal n. */
 static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *polygon,
-                                  const double n[3], double weight)
+                                  const double n[3], double area_weight)
 {
     const double *base = polygon->at[0];
     for (int k = 1; k + 1 < polygon->count; k++) {
@@ -59,7 +59,7 @@ static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *po
         tact_v3_sub(u, polygon->at[k], base);
         tact_v3_sub(v, polygon->at[k + 1], base);
         tact_v3_cross(area, u, v);
-        tact_v3_scale(part, n, weight * fabs(0.5 * tact_v3_dot(area, n)));
+        tact_v3_scale(part, n, area_weight * fabs(0.5 * tact_v3_dot(area, n)));
         tact_v3_add(middle, u, v);
         tact_v3_scale(middle, middle, 1.0 / 3.0);
         tact_v3_add(middle, middle, base);
@@ -69,8 +69,8 @@ static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *po
     }
 }
 
-TACT_INLINE void corners_of(const struct tact_rim_leaf *leaf, uint32_t lane, const double shift[3],
-                            double corner[3][3], double n[3])
+TACT_INLINE void corners_of_lane(const struct tact_rim_leaf *leaf, uint32_t lane,
+                                 const double shift[3], double corner[3][3], double n[3])
 {
     for (int c = 0; c < 3; c++) {
         n[c] = leaf->n[c][lane];
@@ -87,8 +87,8 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
     struct polygon polygon[2];
     int last = 0;
     double of_b[3][3], n_a[3], n_b[3], n[3];
-    corners_of(s, lane_a, rim->shift, polygon[0].at, n_a);
-    corners_of(t, lane_b, zero_shift, of_b, n_b);
+    corners_of_lane(s, lane_a, rim->shift, polygon[0].at, n_a);
+    corners_of_lane(t, lane_b, zero_shift, of_b, n_b);
     const double squared_norm_a = tact_v3_dot(n_a, n_a), squared_norm_b = tact_v3_dot(n_b, n_b);
     const double normal_agreement_sign = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
     if (!(squared_norm_a > 0.0) || !(squared_norm_b > 0.0)) {
@@ -98,8 +98,8 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
     const double *larger_normal = squared_norm_a > squared_norm_b ? n_a : n_b;
     const double size = (larger_normal == n_a ? 1.0 : normal_agreement_sign) *
                         sqrt(tact_max(squared_norm_a, squared_norm_b));
-    const double across = tact_v3_dot(larger_normal, rim->shift) / size;
-    if (fabs(across) < MIN_SHIFTED_FACE_DISTANCE * rim->slack) {
+    const double shift_across_plane = tact_v3_dot(larger_normal, rim->shift) / size;
+    if (fabs(shift_across_plane) < MIN_SHIFTED_FACE_DISTANCE_IN_SLACKS * rim->slack) {
         return -EAGAIN;
     }
     int c = fabs(larger_normal[1]) > fabs(larger_normal[0]) ? 1 : 0;
@@ -114,7 +114,7 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
     /* which half counts already: with an outward shift, A's face is inside B where B is on its
      * other side, else outside */
     add_flat_polygon_area(rim, &polygon[last], n,
-                          normal_agreement_sign * across > 0.0 ? 0.5 : -0.5);
+                          normal_agreement_sign * shift_across_plane > 0.0 ? 0.5 : -0.5);
     return 0;
 }
 

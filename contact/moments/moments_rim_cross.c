@@ -38,8 +38,8 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
     const double shift_along_normal_of_s =
         s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
     for (int k = 0; k < 3; k++) {
-        of_a[k] = h->of_a[k] - shift_along_normal_of_t;
-        of_b[k] = h->of_b[k] + shift_along_normal_of_s;
+        of_a[k] = h->heights_of_a[k] - shift_along_normal_of_t;
+        of_b[k] = h->heights_of_b[k] + shift_along_normal_of_s;
     }
     tact_rim_largest_coordinate(of_a, &high_a);
     tact_rim_largest_coordinate(of_b, &high_b);
@@ -71,21 +71,22 @@ static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
     uint32_t bits, coplanar_lane_bits;
     const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
     for (int k = 0; k < 3; k++) {
-        h->of_a[k] = t->n[0] * (s->p[k][0][i] - t->p[0][0]) +
-                     t->n[1] * (s->p[k][1][i] - t->p[0][1]) +
-                     t->n[2] * (s->p[k][2][i] - t->p[0][2]);
-        h->of_b[k] = n[0] * (t->p[k][0] - s->p[0][0][i]) + n[1] * (t->p[k][1] - s->p[0][1][i]) +
-                     n[2] * (t->p[k][2] - s->p[0][2][i]);
+        h->heights_of_a[k] = t->n[0] * (s->p[k][0][i] - t->p[0][0]) +
+                             t->n[1] * (s->p[k][1][i] - t->p[0][1]) +
+                             t->n[2] * (s->p[k][2][i] - t->p[0][2]);
+        h->heights_of_b[k] = n[0] * (t->p[k][0] - s->p[0][0][i]) +
+                             n[1] * (t->p[k][1] - s->p[0][1][i]) +
+                             n[2] * (t->p[k][2] - s->p[0][2][i]);
     }
     tact_l4 mixed_a, mixed_b, mixed;
-    tact_rim_lanes_of_both_signs(h->of_a, &mixed_a);
-    tact_rim_lanes_of_both_signs(h->of_b, &mixed_b);
+    tact_rim_lanes_of_both_signs(h->heights_of_a, &mixed_a);
+    tact_rim_lanes_of_both_signs(h->heights_of_b, &mixed_b);
     mixed = mixed_a & mixed_b;
     tact_l4_mask_to_bits(&mixed, &bits);
     /* one corner away from the other's plane is sufficient, and usual, to exclude that a triangle
      * lies in it */
-    const tact_l4 pairing =
-        (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
+    const tact_l4 pairing = (TACT_D4_ABS(h->heights_of_a[0]) < t->coplanar_height) |
+                            (TACT_D4_ABS(h->heights_of_b[0]) < s->coplanar_height);
     tact_l4_mask_to_bits(&pairing, &coplanar_lane_bits);
     if (coplanar_lane_bits) {
         tact_rim_coplanar_lanes(rim, s, i, t, h, &coplanar_lane_bits);
@@ -176,19 +177,19 @@ static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
 }
 
 /** 1 where, along the line that the two planes share, edges of t (of B) are beyond those of s (of
- * A). Bit 0: t's leave beyond s's; bit 1: t's enter beyond s's. swapped: t's enter beyond s's
- * leave, and t's leave beyond s's enter. */
+ * A). Bit 0: t's leave beyond s's; bit 1: t's enter beyond s's. are_components_swapped: t's enter
+ * beyond s's leave, and t's leave beyond s's enter. */
 static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
                                           const struct tact_rim_crossing_triangle *s,
                                           const struct tact_rim_crossing_triangle *t,
-                                          const tact_d2 (*edge)[3], int swapped)
+                                          const tact_d2 (*edge)[3], int are_components_swapped)
 {
     const tact_d2 *p = edge[0], *e = edge[1];
     tact_d2 f[3], g[3], n[3];
     for (int c = 0; c < 3; c++) {
         const tact_d2 u = edge[2][c], v = edge[3][c], ut = {u[1], u[0]}, vt = {v[1], v[0]};
-        g[c] = (swapped ? ut : u) - p[c];
-        f[c] = swapped ? vt : v;
+        g[c] = (are_components_swapped ? ut : u) - p[c];
+        f[c] = are_components_swapped ? vt : v;
     }
     for (int c = 0; c < 3; c++) {
         const int y = (c + 1) % 3, z = (c + 2) % 3;
@@ -200,7 +201,7 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
     for (int i = 0; i < 2; i++) {
         if (!(fabs(d[i]) > rounding_bound)) {
             const struct tact_rim_crossing_triangle *of[2] = {s, t};
-            const int up[2] = {!i, i == swapped};
+            const int up[2] = {!i, i == are_components_swapped};
             const int edge_of_segment_end[2] = {up[0] ? s->leaving_edge : s->enter_edge,
                                                 up[1] ? t->leaving_edge : t->enter_edge};
             beyond_end_bits &= ~(1U << i);
@@ -211,8 +212,8 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
     return beyond_end_bits;
 }
 
-/** Sets end `which` of a rim segment, on edge e of the triangle. */
-static void tact_rim_set_segment_end(struct tact_rim_segment *g, int which,
+/** Sets end `end_index` of a rim segment, on edge e of the triangle. */
+static void tact_rim_set_segment_end(struct tact_rim_segment *g, int end_index,
                                      const struct tact_rim_crossing_triangle *s, int e, int up,
                                      int of_b)
 {
@@ -224,9 +225,9 @@ static void tact_rim_set_segment_end(struct tact_rim_segment *g, int which,
         const double from = s->p[tact_rim_lane_offset(p, c)];
         end[c] = from + share * (s->p[tact_rim_lane_offset(q, c)] - from);
     }
-    g->end[which] = end;
-    g->along[which] = along[up];
-    g->edge[which] = (uint8_t)(e + 3 * of_b);
+    g->end[end_index] = end;
+    g->along[end_index] = along[up];
+    g->edge[end_index] = (uint8_t)(e + 3 * of_b);
 }
 
 /** A candidate: two triangles that may cross, with tact_rim_edges_crossing_upward() of each. */
@@ -241,7 +242,7 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cros
 {
     const struct tact_rim_crossing_triangle *s = &c->crossing_triangles[0],
                                             *t = &c->crossing_triangles[1];
-    if (rim->rim_segment_count == TACT_RIM_SEGMENTS) {
+    if (rim->rim_segment_count == TACT_RIM_MAX_SEGMENTS) {
         return -EAGAIN;
     }
     const uint32_t beyond_end_bits = tact_rim_order_along_line(rim, s, t, c->edge, 1);
@@ -307,7 +308,7 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
 
 /** Handles coplanar faces among the pending triangles, a bit for each lane; -EAGAIN where A is not
  * shifted yet, or not across them: it must then be shifted. */
-static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t coplanar_bits)
+static int tact_rim_handle_coplanar_triangles(struct tact_rim *rim, uint64_t coplanar_bits)
 {
     rim->has_coplanar_faces = 1;
     rim->must_shift_mesh_a = !(rim->slack_with_shift > rim->slack);
@@ -327,9 +328,9 @@ static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t coplanar_bits
 
 int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
 {
-    struct tact_rim_corner_heights h[TACT_RIM_BATCH];
-    struct tact_rim_crossing_pair crossing_pairs[4 * TACT_RIM_BATCH];
-    uint8_t kept[4 * TACT_RIM_BATCH];
+    struct tact_rim_corner_heights h[TACT_RIM_PENDING_BATCH];
+    struct tact_rim_crossing_pair crossing_pairs[4 * TACT_RIM_PENDING_BATCH];
+    uint8_t kept[4 * TACT_RIM_PENDING_BATCH];
     uint64_t crossing_bits = 0, coplanar_bits = 0;
     uint32_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -341,16 +342,16 @@ int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
         crossing_bits |= (uint64_t)bits << 4 * k;
         coplanar_bits |= (uint64_t)coplanar_lane_bits << 4 * k;
     }
-    if (coplanar_bits && tact_rim_handle_coplanar(rim, coplanar_bits)) {
+    if (coplanar_bits && tact_rim_handle_coplanar_triangles(rim, coplanar_bits)) {
         return -EAGAIN;
     }
     for (uint8_t at = 0; crossing_bits; crossing_bits &= crossing_bits - 1, at++) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(crossing_bits), k = bit / 4, j = bit % 4;
         const struct tact_rim_pending_pair *w = &rim->pending_pairs[k];
         struct tact_rim_crossing_pair *c = &crossing_pairs[at];
-        tact_rim_set_crossing_triangle(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].of_a, j,
+        tact_rim_set_crossing_triangle(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].heights_of_a, j,
                                        &c->crossing_triangles[0]);
-        tact_rim_set_crossing_triangle(&rim->side[1].leaf[w->b / 16], j, h[k].of_b, j,
+        tact_rim_set_crossing_triangle(&rim->side[1].leaf[w->b / 16], j, h[k].heights_of_b, j,
                                        &c->crossing_triangles[1]);
         c->triangle[0] = w->a;
         c->triangle[1] = w->b / 16 * 4 + j;
@@ -383,13 +384,14 @@ int tact_rim_queue_leaf_pair(struct tact_rim *rim, uint32_t a, uint32_t b)
         n += lane_bits != 0;
     }
     rim->pending_pair_count = n;
-    if (n < TACT_RIM_BATCH) {
+    if (n < TACT_RIM_PENDING_BATCH) {
         return 0;
     }
-    if (tact_rim_intersect_pending(rim, TACT_RIM_BATCH)) {
+    if (tact_rim_intersect_pending(rim, TACT_RIM_PENDING_BATCH)) {
         return -EAGAIN;
     }
-    rim->pending_pair_count -= TACT_RIM_BATCH;
-    memcpy(rim->pending_pairs, rim->pending_pairs + TACT_RIM_BATCH, 4 * sizeof *rim->pending_pairs);
+    rim->pending_pair_count -= TACT_RIM_PENDING_BATCH;
+    memcpy(rim->pending_pairs, rim->pending_pairs + TACT_RIM_PENDING_BATCH,
+           4 * sizeof *rim->pending_pairs);
     return 0;
 }

@@ -24,13 +24,13 @@
  * with an edge of a triangle in one sense; triangles of A that are matched with four of B together.
  */
 enum {
-    TACT_RIM_LEAVES = 16384,
-    TACT_RIM_SEGMENTS = 32768,
+    TACT_RIM_MAX_LEAVES = 16384,
+    TACT_RIM_MAX_SEGMENTS = 32768,
     TACT_RIM_CORNER_SLOT_BITS = 16,
     TACT_RIM_CORNER_SLOTS = 1 << TACT_RIM_CORNER_SLOT_BITS,
-    TACT_RIM_LEVELS = 5,
+    TACT_RIM_BOX_LEVELS = 5,
     TACT_RIM_MAX_CROSSINGS_ON_EDGE = 16,
-    TACT_RIM_BATCH = 16
+    TACT_RIM_PENDING_BATCH = 16
 };
 
 #define TACT_RIM_NO_INDEX UINT32_MAX
@@ -42,8 +42,8 @@ struct tact_rim_leaf {
     tact_d4 size;               /* largest coordinate of the triangle's edges from corner 0 */
     tact_f4 lower[3], upper[3]; /* bounds of each triangle in the unit of the pair, enlarged by the
                                    rounding of single precision */
-    double within; /* heights over one of its planes, times twice the area, below which a triangle
-                      may lie in it */
+    double coplanar_height; /* heights over one of its planes, times twice the area, below which a
+                      triangle may lie in it */
     uint32_t first, count;
     uint32_t meets_other_mesh; /* 1: the leaf's box meets that of a leaf of the other mesh */
     uint32_t index;            /* index of the leaf in its mesh */
@@ -73,7 +73,7 @@ struct tact_rim_segment {
 /** A triangle of a leaf of A and the four of a leaf of B: heights of the corners of each over the
  * plane of the other, times twice its area. */
 struct tact_rim_corner_heights {
-    tact_d4 of_a[3], of_b[3];
+    tact_d4 heights_of_a[3], heights_of_b[3];
 };
 
 /** Boxes of eight adjacent nodes or leaves, in the unit of the pair. A box that meets none of the
@@ -94,16 +94,17 @@ struct tact_rim_mesh {
     int top;                             /* level of the root of the tree of boxes */
     uint32_t at[TACT_PAIRING_MAX_NODES]; /* position of each near leaf in leaf[], or NONE */
     struct tact_rim_box_group box_groups[TACT_PAIRING_MAX_NODES / 7 + 8];
-    uint32_t level[TACT_RIM_LEVELS]; /* index in the box groups of the first group of each level */
-    uint32_t separated[TACT_PAIRING_MAX_NODES]; /* boxes that meet no leaf of the other side:
+    uint32_t
+        level[TACT_RIM_BOX_LEVELS]; /* index in the box groups of the first group of each level */
+    uint32_t separated_boxes[TACT_PAIRING_MAX_NODES]; /* boxes that meet no leaf of the other side:
                                                 tact_rim_box_key() */
     uint32_t separated_box_count;
     uint32_t placed_leaf_count;
     uint32_t free_leaf_slots[8],
         free_slot_count; /* indices of leaf[] below `placed_leaf_count` that are not in use */
-    struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
-    uint32_t first_segment_of_triangle[4 * TACT_RIM_LEAVES]; /* index of the first rim segment of
-                                                                each triangle */
+    struct tact_rim_leaf leaf[TACT_RIM_MAX_LEAVES];
+    uint32_t first_segment_of_triangle[4 * TACT_RIM_MAX_LEAVES]; /* index of the first rim segment
+                                                                of each triangle */
     uint64_t corner_keys[TACT_RIM_CORNER_SLOTS]; /* key of a table entry: number of the query that
                                                     listed a corner, and the corner */
     uint8_t state[TACT_RIM_CORNER_SLOTS];        /* state of each corner in the table:
@@ -117,10 +118,10 @@ struct tact_rim {
     struct tact_rim_mesh side[2];
     uint32_t query_number; /* number of the present query for an overlap, from 1 */
     uint32_t rim_segment_count;
-    struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
+    struct tact_rim_segment segment[TACT_RIM_MAX_SEGMENTS];
     /* groups of eight leaves of B near a box of A */
-    uint32_t near_groups[TACT_PAIRING_MAX_NODES / 8];
-    struct tact_rim_pending_pair pending_pairs[TACT_RIM_BATCH + 4];
+    uint32_t near_leaf_groups[TACT_PAIRING_MAX_NODES / 8];
+    struct tact_rim_pending_pair pending_pairs[TACT_RIM_PENDING_BATCH + 4];
     uint32_t pending_pair_count;
     double slack;            /* distance within which a triangle lies in a plane [m] */
     double shift[3];         /* shift of A in the frame because of coplanar faces; or zero [m] */

@@ -62,7 +62,7 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
     const struct tact_pairing_tree *pairing = of ? &rim->pairing->a : &rim->pairing->b;
     const struct tact_rim_mesh *side = &rim->side[!of];
     float low[3], high[3];
-    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
+    uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0;
     int winding_number = 0;
     for (int c = 0; c < 3; c++) {
         float x = (float)p[c] * rim->pairing->pair_units_per_metre, by = 2e-6F + 2e-6F * fabsf(x);
@@ -208,13 +208,14 @@ static int classify_corners(struct crossed_triangle *t)
     int is_inconsistent = 0, first = -1;
     for (int k = 0; k < 3; k++) {
         const struct edge *e = &t->edge[k];
-        const int more = e->count[0] - e->count[1];
+        const int crossing_excess = e->count[0] - e->count[1];
         if (e->count[0] + e->count[1]) {
-            const int is_start_inside = more ? more > 0 : e->along[0][0] < e->along[1][0];
-            is_inconsistent |= more > 1 || more < -1;
+            const int is_start_inside =
+                crossing_excess ? crossing_excess > 0 : e->along[0][0] < e->along[1][0];
+            is_inconsistent |= crossing_excess > 1 || crossing_excess < -1;
             is_inconsistent |= set_corner_inside(&t->inside[k], is_start_inside);
-            is_inconsistent |=
-                set_corner_inside(&t->inside[tact_rim_next_corner(k)], is_start_inside - more);
+            is_inconsistent |= set_corner_inside(&t->inside[tact_rim_next_corner(k)],
+                                                 is_start_inside - crossing_excess);
             first = first < 0 ? k : first;
         }
     }
@@ -479,7 +480,7 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
         recent_box.lower[d] += INFINITY;
     }
     for (uint32_t i = 0; i < side->separated_box_count; i++) {
-        const uint32_t box = side->separated[i], level = box >> 16,
+        const uint32_t box = side->separated_boxes[i], level = box >> 16,
                        first = (box & 0xFFFF) << 3 * level;
         const uint32_t leaf_after_box = first + (1U << 3 * level);
         int inside = is_box_inside_other_mesh(rim, of, box, &recent_box);
@@ -496,7 +497,7 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
     return 0;
 }
 
-static void reset_rim_for_query(struct tact_rim *rim)
+static void reset_rim_for_next_query(struct tact_rim *rim)
 {
     if (++rim->query_number == 0) {
         memset(rim->side[0].corner_keys, 0, sizeof rim->side[0].corner_keys);
@@ -575,7 +576,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
     if (rc != 1) {
         return rc;
     }
-    reset_rim_for_query(rim);
+    reset_rim_for_next_query(rim);
     if (add_both_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
         return -EAGAIN;
     }
@@ -587,5 +588,5 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
     }
     tact_m3_tmul_v3(origin, frame->axes, local);
     tact_v3_add(origin, origin, frame->origin);
-    return tact_sums_finish(&sums, frame->axes, origin, out);
+    return tact_moment_sums_finish(&sums, frame->axes, origin, out);
 }

@@ -23,7 +23,7 @@ TACT_INLINE void tact_capsule_query_init(const double at[3], const double axis[3
                                          struct tact_capsule_query *out)
 {
     double middle[3], far = 2.0, axis2 = 0.0;
-    double unit = tact_mesh_box_unit(mesh, middle);
+    double unit = tact_mesh_box_length_unit(mesh, middle);
     for (int k = 0; k < 3; k++) {
         double centre = (at[k] - middle[k]) / unit, half = axis[k] / unit;
         out->centre[k] = (float)centre;
@@ -80,7 +80,7 @@ TACT_INLINE void tact_ellipsoid_query_init(const double at[3], const double map[
                                            const struct tact_mesh *mesh,
                                            struct tact_ellipsoid_query *out)
 {
-    double middle[3], far = 2.0, size2 = 0.0, unit = tact_mesh_box_unit(mesh, middle);
+    double middle[3], far = 2.0, size2 = 0.0, unit = tact_mesh_box_length_unit(mesh, middle);
     for (int k = 0; k < 3; k++) {
         const double centre = (at[k] - middle[k]) / unit;
         out->centre[k] = (float)centre;
@@ -126,16 +126,18 @@ TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
 
 /** Test of eight boxes: tact_capsule_query_boxes() or tact_ellipsoid_query_boxes(), with its query.
  */
-typedef void tact_round_query_boxes_fn(const void *query,
-                                       const struct tact_mesh_wide_node *wide_node, uint32_t *bits);
+typedef void tact_round_body_query_boxes_fn(const void *query,
+                                            const struct tact_mesh_wide_node *wide_node,
+                                            uint32_t *bits);
 
-typedef void tact_round_query_leaf_fn(void *user, const struct tact_mesh_leaf *leaf);
+typedef void tact_round_body_query_leaf_fn(void *user, const struct tact_mesh_leaf *leaf);
 
 /** Visits the leaves of a mesh that may reach into the round solid of a query, in the order of the
  * tree. */
-TACT_INLINE void tact_round_query_visit(const void *query, tact_round_query_boxes_fn *boxes,
-                                        const struct tact_mesh *mesh,
-                                        tact_round_query_leaf_fn *leaf, void *user)
+TACT_INLINE void tact_round_body_query_visit(const void *query,
+                                             tact_round_body_query_boxes_fn *boxes,
+                                             const struct tact_mesh *mesh,
+                                             tact_round_body_query_leaf_fn *leaf, void *user)
 {
     uint32_t stack[TACT_MESH_STACK] = {0};
     int top = 1;

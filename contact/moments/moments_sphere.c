@@ -29,7 +29,7 @@ static struct cap add_spherical_cap(double radius, double depth)
 
 /** Sets the moments of an overlap that is a solid of revolution about the unit vector axis. */
 static void set_moments_of_revolution(double volume, const double centroid[3], double across,
-                                      double along, const double axis[3], double disc,
+                                      double along, const double axis[3], double disc_area,
                                       struct tact_moments *out)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -38,7 +38,7 @@ static void set_moments_of_revolution(double volume, const double centroid[3], d
     for (int k = 0; k < 6; k++) {
         out->second[k] = (k < 3 ? across : 0.0) + (along - across) * axis[row[k]] * axis[column[k]];
     }
-    tact_v3_scale(out->gradient, axis, -disc);
+    tact_v3_scale(out->gradient, axis, -disc_area);
     tact_v3_set(out->gradient + 3, 0.0, 0.0, 0.0);
 }
 
@@ -57,8 +57,8 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
     struct cap c = add_spherical_cap(radius, depth);
     tact_v3_copy(centroid, pa->position);
     tact_v3_axpy(centroid, c.apex - radius, up);
-    double disc = PI * depth * (2.0 * radius - depth);
-    set_moments_of_revolution(c.volume, centroid, c.across, c.along, up, disc, out);
+    double disc_area = PI * depth * (2.0 * radius - depth);
+    set_moments_of_revolution(c.volume, centroid, c.across, c.along, up, disc_area, out);
     return c.volume > 0.0;
 }
 
@@ -80,14 +80,15 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
         normal[k] *= size[k];
     }
     /* The linear map to the ball of radius 1 takes the plane to one with this unit normal. */
-    const double reach = tact_v3_normalize(normal, normal);
-    const double depth = tact_min((reach - tact_v3_dot(up, offset)) / reach, 2.0);
+    const double ellipsoid_reach = tact_v3_normalize(normal, normal);
+    const double depth =
+        tact_min((ellipsoid_reach - tact_v3_dot(up, offset)) / ellipsoid_reach, 2.0);
     if (!(depth > 0.0)) {
         return 0;
     }
     const struct cap c = add_spherical_cap(1.0, depth);
     const double volume = size[0] * size[1] * size[2];
-    const double area = volume / reach * PI * depth * (2.0 - depth);
+    const double area = volume / ellipsoid_reach * PI * depth * (2.0 - depth);
     /* vector from the ellipsoid's centre to its farthest point along up */
     tact_m3_mul_v3(way, own, normal);
     out->volume = volume * c.volume;
@@ -132,7 +133,7 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     double along = a.along + b.along + a.volume * b.volume / volume * (za - zb) * (za - zb);
     tact_v3_copy(centroid, pb->position);
     tact_v3_axpy(centroid, rb - cap_depth_b + z, axis);
-    double disc = PI * cap_depth_a * (2.0 * ra - cap_depth_a);
-    set_moments_of_revolution(volume, centroid, a.across + b.across, along, axis, disc, out);
+    double disc_area = PI * cap_depth_a * (2.0 * ra - cap_depth_a);
+    set_moments_of_revolution(volume, centroid, a.across + b.across, along, axis, disc_area, out);
     return volume > 0.0;
 }

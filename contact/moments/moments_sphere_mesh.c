@@ -31,7 +31,7 @@ static const double NEAR_EDGE_TOLERANCE = 1e-8;
 
 /** Distance of the centre of an ellipsoid from a plane, over its radius along that normal, below
  * which rounding of the map might place it on the other side. */
-static const double SIDE_TOLERANCE = 1e-6;
+static const double CENTRE_SIDE_TOLERANCE = 1e-6;
 
 /** The disc in which a plane cuts the ball, and integrals over D in that plane, about its centre.
  */
@@ -39,7 +39,7 @@ struct disc {
     double radius;              /* radius of the ball */
     double distance;            /* distance of the plane from the ball's centre o, >= 0 */
     double depth;               /* radius - distance, > 0 */
-    double disc_radius_squared; /* squared radius of the disc that a plane cuts out of the ball */
+    double squared_disc_radius; /* squared radius of the disc that a plane cuts out of the ball */
     double area;
     double first[2];
     double wedge_volume; /* W(D) [m^3] */
@@ -58,35 +58,35 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q)
     double angle = tact_atan2(cross_product_2d(p, q), p[0] * q[0] + p[1] * q[1]);
     double lp = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1]), lq = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1]);
     double a[2] = {p[0] * lp, p[1] * lp}, b[2] = {q[0] * lq, q[1] * lq};
-    double r = d->radius, depth = d->depth, disc_radius_squared = d->disc_radius_squared,
+    double r = d->radius, depth = d->depth, squared_disc_radius = d->squared_disc_radius,
            d2 = depth * depth;
-    double first_moment_scale = disc_radius_squared * sqrt(disc_radius_squared) / 3.0;
-    d->area += 0.5 * disc_radius_squared * angle;
+    double first_moment_scale = squared_disc_radius * sqrt(squared_disc_radius) / 3.0;
+    d->area += 0.5 * squared_disc_radius * angle;
     d->first[0] += first_moment_scale * (b[1] - a[1]);
     d->first[1] += first_moment_scale * (a[0] - b[0]);
     d->wedge_volume += angle * d2 * (3.0 * r - depth) / 6.0;
     /* second moment of the cap per angle, and the difference of a sector to a full turn */
     double cap_second_moment =
         angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
-    double part = d->distance * disc_radius_squared * disc_radius_squared / 8.0;
-    double sine = b[0] * b[1] - a[0] * a[1];
+    double part = d->distance * squared_disc_radius * squared_disc_radius / 8.0;
+    double double_angle_sine = b[0] * b[1] - a[0] * a[1];
     double double_angle_cosine = b[0] * b[0] - b[1] * b[1] - a[0] * a[0] + a[1] * a[1];
-    d->across[0] += cap_second_moment - part * sine;
-    d->across[1] += cap_second_moment + part * sine;
+    d->across[0] += cap_second_moment - part * double_angle_sine;
+    d->across[1] += cap_second_moment + part * double_angle_sine;
     d->across[2] += 0.5 * part * double_angle_cosine;
 }
 
 /** Adds the integrals over the triangle (foot, p, q), which is inside the disc. */
 static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q)
 {
-    double twice = cross_product_2d(p, q), area = 0.5 * twice, h = d->distance,
+    double twice_area = cross_product_2d(p, q), area = 0.5 * twice_area, h = d->distance,
            r2 = d->radius * d->radius;
     double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
     double pq = p[0] * q[0] + p[1] * q[1];
     double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
     /* Solid angle of the triangle (van Oosterom and Strackee 1983), with the length of the foot's
      * vector cancelled. */
-    double angle = 2.0 * tact_atan2(twice, lp * lq + h * (lp + lq) + h * h + pq);
+    double angle = 2.0 * tact_atan2(twice_area, lp * lq + h * (lp + lq) + h * h + pq);
     double wedge_volume = (r2 * d->radius * angle - h * area) / 3.0;
     double sx = p[0] + q[0], sy = p[1] + q[1], part = h * area / 6.0;
     d->area += area;
@@ -104,19 +104,19 @@ static void add_whole_disc(struct disc *d)
     double r = d->radius, depth = d->depth, d2 = depth * depth;
     double cap_second_moment =
         PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
-    d->area = PI * d->disc_radius_squared;
+    d->area = PI * d->squared_disc_radius;
     d->wedge_volume = PI * d2 * (3.0 * r - depth) / 3.0;
     d->across[0] = d->across[1] = cap_second_moment;
 }
 
 /** Clips the edge p + s (q - p), 0 <= s <= 1, to the disc; returns 0 where there is none.
  */
-static int clip_edge_to_disc(double disc_radius_squared, const double *p, const double *q,
+static int clip_edge_to_disc(double squared_disc_radius, const double *p, const double *q,
                              double s[2])
 {
     double e[2] = {q[0] - p[0], q[1] - p[1]};
     double squared_length = e[0] * e[0] + e[1] * e[1], moment = cross_product_2d(p, q);
-    double squared_half_chord = disc_radius_squared * squared_length - moment * moment;
+    double squared_half_chord = squared_disc_radius * squared_length - moment * moment;
     if (!(squared_half_chord > 0.0)) {
         return 0;
     }
@@ -149,7 +149,7 @@ static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
     double s[3][2];
     int cut[3], any = 0, inside = 1;
     for (int k = 0; k < 3; k++) {
-        cut[k] = clip_edge_to_disc(d->disc_radius_squared, p[k], p[(k + 1) % 3], s[k]);
+        cut[k] = clip_edge_to_disc(d->squared_disc_radius, p[k], p[(k + 1) % 3], s[k]);
         any |= cut[k];
         inside &= cross_product_2d(p[k], p[(k + 1) % 3]) >= 0.0;
     }
@@ -197,13 +197,13 @@ static void add_disc_part(const struct disc *d, double h, const double *n, const
     double y[3];
     for (int k = 0; k < 3; k++) {
         y[k] = d->first[0] * u[k] + d->first[1] * w[k];
-        sums->first[k] += 0.25 * (h * y[k] - d->disc_radius_squared * d->area * n[k]);
+        sums->first[k] += 0.25 * (h * y[k] - d->squared_disc_radius * d->area * n[k]);
     }
     sums->volume -= sign * d->wedge_volume;
     sums->volume_term_magnitude += fabs(d->wedge_volume);
     tact_v3_axpy(sums->gradient, -d->area, n);
-    double normal = r2 * d->wedge_volume + d->distance * d->area * d->disc_radius_squared;
-    double mixed_moment = 0.5 * r2 - d->disc_radius_squared;
+    double normal = r2 * d->wedge_volume + d->distance * d->area * d->squared_disc_radius;
+    double mixed_moment = 0.5 * r2 - d->squared_disc_radius;
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];
         double plane = d->across[0] * u[i] * u[j] + d->across[1] * w[i] * w[j] +
@@ -249,12 +249,12 @@ static void add_triangle(struct ball_query *ball, double v[3][3], double (*unmap
     if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
         return;
     }
-    if (unmapped && d.distance < SIDE_TOLERANCE) { /* the side of the plane on which o lies is
-                                                      decided as in tact_mesh_contains() */
+    if (unmapped && d.distance < CENTRE_SIDE_TOLERANCE) { /* the side of the plane on which o lies
+                                                      is decided as in tact_mesh_contains() */
         double unmapped_normal[3];
         h = tact_triangle_plane(unmapped, unmapped_normal) >= 0.0 ? d.distance : -d.distance;
     }
-    d.disc_radius_squared = d.depth * (d.radius + d.distance);
+    d.squared_disc_radius = d.depth * (d.radius + d.distance);
     tact_v3_tangents(n, u, w);
     for (int k = 0; k < 3; k++) {
         p[k][0] = tact_v3_dot(u, v[k]);
@@ -349,12 +349,12 @@ static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball_query
     if (ball->map) {
         struct tact_ellipsoid_query query;
         tact_ellipsoid_query_init(ball->centre, ball->map, mesh, &query);
-        tact_round_query_visit(&query, tact_ellipsoid_query_boxes, mesh,
-                               add_leaf_mapped_to_unit_ball, ball);
+        tact_round_body_query_visit(&query, tact_ellipsoid_query_boxes, mesh,
+                                    add_leaf_mapped_to_unit_ball, ball);
     } else {
         struct tact_capsule_query query;
         tact_capsule_query_init(ball->centre, zero_centre, ball->radius, mesh, &query);
-        tact_round_query_visit(&query, tact_capsule_query_boxes, mesh, add_leaf, ball);
+        tact_round_body_query_visit(&query, tact_capsule_query_boxes, mesh, add_leaf, ball);
     }
     return ball->is_near_edge;
 }
@@ -398,7 +398,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
     for (int i = 0; i < 9; i++) {
         axes[i] = rot[3 * (i % 3) + i / 3];
     }
-    return tact_sums_finish(&ball.sums, axes, origin, out);
+    return tact_moment_sums_finish(&ball.sums, axes, origin, out);
 }
 
 /** Takes the sums of the ball of radius 1 back to the ellipsoid: areas as a cross product, torques
@@ -445,5 +445,5 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_ellipsoid_mesh,
     const double reach = tact_max(size[0], tact_max(size[1], size[2]));
     sum_mesh_in_ball(mesh, &ball, reach, rot, origin);
     map_sums_to_ellipsoid(size, ball.position_normal_dyad, &ball.sums);
-    return tact_sums_finish(&ball.sums, axes, origin, out);
+    return tact_moment_sums_finish(&ball.sums, axes, origin, out);
 }

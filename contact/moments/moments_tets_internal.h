@@ -12,7 +12,7 @@
 
 /** A body's bounds in its own frame, slightly enlarged, expressed in the frame of prisms: lower <=
  * row . r <= upper. */
-struct tact_tets_box {
+struct tact_bounds_in_prism_frame {
     double row[3][3], lower[3], upper[3];
 };
 
@@ -20,7 +20,7 @@ struct tact_tets_box {
  * outside A's, does not bound the overlap and would only cancel. */
 struct tact_tet_sums {
     double origin[3];
-    struct tact_tets_box box[2]; /* bounding boxes of A and of B */
+    struct tact_bounds_in_prism_frame box[2]; /* bounding boxes of A and of B */
     struct tact_moment_sums sums;
 };
 

@@ -9,7 +9,7 @@
 #define MAX_CONVEX_PLANES                                                                          \
     128 /* maximum number of planes of a convex solid: with more, clipping of edges is too slow    \
            for the tick */
-#define MAX_TREE_DEPTH 64 /* maximum depth of a mesh's tree */
+#define MAX_MESH_TREE_DEPTH 64 /* maximum depth of a mesh's tree */
 #define RECENT_VERTICES                                                                            \
     256 /* number of recently added vertices that are remembered: a vertex occurs again in         \
            neighbouring leaves of the tree */
@@ -20,7 +20,7 @@ struct plane {
     double d;
 };
 
-struct clipper {
+struct edge_clipper {
     const struct tact_mesh *mesh;
     struct plane planes[MAX_CONVEX_PLANES];
     int plane_count;
@@ -30,18 +30,18 @@ struct clipper {
     double origin[3]; /* centre and axes of the patch in the mesh's frame */
     double t1[3];
     double t2[3];
-    struct tact_hull *hull;
+    struct tact_planar_hull *hull;
 };
 
-static void add_outline_point(const struct clipper *c, const double *p)
+static void add_outline_point(const struct edge_clipper *c, const double *p)
 {
     double r[3];
     tact_v3_sub(r, p, c->origin);
-    tact_hull_add_point(c->hull, tact_v3_dot(r, c->t1), tact_v3_dot(r, c->t2));
+    tact_planar_hull_add_point(c->hull, tact_v3_dot(r, c->t1), tact_v3_dot(r, c->t2));
 }
 
 /* Adds a vertex of the mesh, in which several edges end, unless it was added recently. */
-static void add_vertex(struct clipper *c, uint32_t i)
+static void add_vertex(struct edge_clipper *c, uint32_t i)
 {
     uint32_t *recent_vertex = &c->recently_added_vertices[i % RECENT_VERTICES];
     if (*recent_vertex != i + 1) {
@@ -52,7 +52,7 @@ static void add_vertex(struct clipper *c, uint32_t i)
 
 /* Adds the point at `share` of the way from p to q; `own` is the share of vertex i, where the
  * vertex itself is added. */
-static void add_edge_end_point(struct clipper *c, uint32_t i, const double *p, const double *q,
+static void add_edge_end_point(struct edge_clipper *c, uint32_t i, const double *p, const double *q,
                                double share, double own)
 {
     double along[3], end[3];
@@ -68,7 +68,7 @@ static void add_edge_end_point(struct clipper *c, uint32_t i, const double *p, c
 
 /* Adds to the outline's points the ends of an edge's part inside the planes, the edge from vertex a
  * to vertex b. */
-static void clip_edge(struct clipper *c, uint32_t a, uint32_t b)
+static void clip_edge(struct edge_clipper *c, uint32_t a, uint32_t b)
 {
     const double *p = c->mesh->vertices + 3 * (size_t)a, *q = c->mesh->vertices + 3 * (size_t)b;
     double lo = 0.0, hi = 1.0;
@@ -94,7 +94,7 @@ static void clip_edge(struct clipper *c, uint32_t a, uint32_t b)
     add_edge_end_point(c, b, p, q, hi, 1.0);
 }
 
-static int is_node_outside_planes(const struct clipper *c, const struct tact_mesh_node *node)
+static int is_node_outside_planes(const struct edge_clipper *c, const struct tact_mesh_node *node)
 {
     for (int i = 0; i < c->plane_count; i++) {
         const struct plane *plane = &c->planes[i];
@@ -110,7 +110,7 @@ static int is_node_outside_planes(const struct clipper *c, const struct tact_mes
 }
 
 /* every edge is clipped once, in that of its two triangles in which its vertices ascend */
-static void clip_triangle(struct clipper *c, const uint32_t *t)
+static void clip_triangle(struct edge_clipper *c, const uint32_t *t)
 {
     for (int k = 0; k < 3; k++) {
         uint32_t i = t[k], j = t[(k + 1) % 3];
@@ -120,9 +120,9 @@ static void clip_triangle(struct clipper *c, const uint32_t *t)
     }
 }
 
-static void clip_mesh_edges(struct clipper *c)
+static void clip_mesh_edges(struct edge_clipper *c)
 {
-    uint32_t stack[MAX_TREE_DEPTH];
+    uint32_t stack[MAX_MESH_TREE_DEPTH];
     int depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
@@ -130,7 +130,7 @@ static void clip_mesh_edges(struct clipper *c)
         if (is_node_outside_planes(c, node)) {
             continue;
         }
-        if (node->count == 0 && depth + 2 <= MAX_TREE_DEPTH) {
+        if (node->count == 0 && depth + 2 <= MAX_MESH_TREE_DEPTH) {
             stack[depth++] = node->first + 1;
             stack[depth++] = node->first;
         }
@@ -181,15 +181,15 @@ static void direction_in_other_frame(double *r, const double *from, const double
     tact_m3_tmul_v3(r, from, w);
 }
 
-/* Clips the edges of `edges` at pe by the planes of `solid` at ps. */
+/* Clips the edges of `edges` at pe by the planes of `clipping_solid` at ps. */
 static void clip_edges_by_solid_planes(const struct tact_shape *edges, const struct tact_pose *pe,
-                                       const struct tact_shape *solid, const struct tact_pose *ps,
-                                       const double *center, const double *frame,
-                                       struct tact_hull *hull)
+                                       const struct tact_shape *clipping_solid,
+                                       const struct tact_pose *ps, const double *center,
+                                       const double *frame, struct tact_planar_hull *hull)
 {
-    struct clipper c = {.mesh = edges->mesh, .hull = hull};
+    struct edge_clipper c = {.mesh = edges->mesh, .hull = hull};
     double re[9], rs[9], apart[3], offset[3];
-    c.plane_count = list_bounding_planes(solid, c.planes);
+    c.plane_count = list_bounding_planes(clipping_solid, c.planes);
     tact_quat_to_m3(re, pe->quat_wxyz);
     tact_quat_to_m3(rs, ps->quat_wxyz);
     tact_v3_sub(apart, ps->position, pe->position);
@@ -210,13 +210,13 @@ static void clip_edges_by_solid_planes(const struct tact_shape *edges, const str
 /** Projection of an overlap's corners to the tangent plane, one coordinate a lane. */
 struct overlap_projection {
     tact_d4 origin, t1, t2;
-    struct tact_hull *hull;
+    struct tact_planar_hull *hull;
 };
 
 TACT_INLINE void project_corner(struct overlap_projection *projection, const tact_d4 *corner)
 {
     tact_d4 r = *corner - projection->origin, x = r * projection->t1, y = r * projection->t2;
-    tact_hull_add_point(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
+    tact_planar_hull_add_point(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
 }
 
 /** Adds the projected corners of a face: all of a face of A; of a cap only those where its edges
@@ -258,7 +258,7 @@ static void set_projection_frame(const struct tact_pose *pose, const double *cen
  * are too many edges. */
 static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_mesh *a,
                                 const struct tact_pose *pa, const double *center,
-                                const double *frame, struct tact_hull *hull)
+                                const double *frame, struct tact_planar_hull *hull)
 {
     struct overlap_projection projection = {.hull = hull};
     set_projection_frame(pa, center, frame, &projection);
@@ -268,7 +268,8 @@ static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_me
 /** Adds the corners of the overlap of two solids with facets; b may be a half-space (NULL). */
 static int find_overlap_outline(const struct tact_mesh *a, const struct tact_pose *pa,
                                 const struct tact_mesh_facets *b, const struct tact_pose *pb,
-                                const double *center, const double *frame, struct tact_hull *hull)
+                                const double *center, const double *frame,
+                                struct tact_planar_hull *hull)
 {
     struct tact_cutter cutter;
     tact_cutter_init_frame(&cutter, a->facets->size, pa, b, pb);
@@ -276,21 +277,21 @@ static int find_overlap_outline(const struct tact_mesh *a, const struct tact_pos
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_outline_from_corners,
-                     (const struct tact_overlap_corners *known, const struct tact_pose *pose,
-                      const double center[3], const double frame[9],
+                     (const struct tact_overlap_corners *known_corners,
+                      const struct tact_pose *pose, const double center[3], const double frame[9],
                       double corners[TACT_PATCH_CORNERS][2]),
-                     (known, pose, center, frame, corners))
+                     (known_corners, pose, center, frame, corners))
 {
-    struct tact_hull hull;
+    struct tact_planar_hull hull;
     struct overlap_projection projection = {.hull = &hull};
     hull.count = 0;
     set_projection_frame(pose, center, frame, &projection);
-    for (int i = 0; i < known->count; i++) {
-        const double *r = known->at[i];
+    for (int i = 0; i < known_corners->count; i++) {
+        const double *r = known_corners->at[i];
         const tact_d4 corner = {r[0], r[1], r[2], 0.0};
         project_corner(&projection, &corner);
     }
-    return tact_hull_corners(&hull, corners);
+    return tact_planar_hull_corners(&hull, corners);
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_outline_within_planes,
@@ -300,7 +301,7 @@ TACT_DISPATCH_BY_CPU(int, tact_outline_within_planes,
                       const double frame[9], double corners[TACT_PATCH_CORNERS][2]),
                      (a, pa, b, pb, plane, planes, center, frame, corners))
 {
-    struct tact_hull hull;
+    struct tact_planar_hull hull;
     struct tact_cutter cutter;
     int swapped = !b->facets;
     const struct tact_mesh *first = swapped ? b : a;
@@ -310,7 +311,7 @@ TACT_DISPATCH_BY_CPU(int, tact_outline_within_planes,
                            swapped ? pa : pb);
     int rc = tact_cutter_add_planes(&cutter, pose, plane, planes);
     rc = rc ? rc : project_clipped_mesh(&cutter, first, pose, center, frame, &hull);
-    return rc >= 0 ? tact_hull_corners(&hull, corners) : 0;
+    return rc >= 0 ? tact_planar_hull_corners(&hull, corners) : 0;
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_outline,
@@ -320,7 +321,7 @@ TACT_DISPATCH_BY_CPU(int, tact_outline,
                       double corners[TACT_PATCH_CORNERS][2]),
                      (a, pa, b, pb, center, frame, corners))
 {
-    struct tact_hull hull;
+    struct tact_planar_hull hull;
     int is_plane_a = a->kind == TACT_SHAPE_HALFSPACE, is_plane_b = b->kind == TACT_SHAPE_HALFSPACE;
     if (tact_shape_faces(a) == TACT_FACES_CURVED || tact_shape_faces(b) == TACT_FACES_CURVED) {
         return 0;
@@ -335,7 +336,7 @@ TACT_DISPATCH_BY_CPU(int, tact_outline,
         rc = find_overlap_outline(b->mesh, pb, fa, pa, center, frame, &hull);
     }
     if (rc >= 0) {
-        return tact_hull_corners(&hull, corners);
+        return tact_planar_hull_corners(&hull, corners);
     }
     hull.count = 0;
     if ((!is_plane_a && !has_bounding_planes(b)) || (!is_plane_b && !has_bounding_planes(a))) {
@@ -347,5 +348,5 @@ TACT_DISPATCH_BY_CPU(int, tact_outline,
     if (!is_plane_b) {
         clip_edges_by_solid_planes(b, pb, a, pa, center, frame, &hull);
     }
-    return tact_hull_corners(&hull, corners);
+    return tact_planar_hull_corners(&hull, corners);
 }

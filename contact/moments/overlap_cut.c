@@ -9,7 +9,7 @@ TACT_INLINE double tact_cut_height_above_plane(const double *plane, const tact_d
 
 /** Depth below a plane, over the cutter's tolerance, beyond which rounding cannot place a cut of an
  * edge above the plane: each of up to 64 cuts is off its edge by less than 2 tolerances. */
-static const double CLEAR_DEPTH_TOLERANCES = 128.0;
+static const double CLEAR_DEPTH_IN_TOLERANCES = 128.0;
 
 /** Height range of the corners of a convex solid A above a plane. */
 struct tact_cut_range {
@@ -34,8 +34,8 @@ TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
         tact_d4 h = plane[0] * x + plane[1] * y + plane[2] * z - plane[3];
         low = TACT_D4_MIN(h, low);
         high = TACT_D4_MAX(h, high);
-        tact_l4 below =
-            h<-2.0 * c->tolerance, near_plane_corners = h> - CLEAR_DEPTH_TOLERANCES * c->tolerance;
+        tact_l4 below = h<-2.0 * c->tolerance, near_plane_corners = h> -
+                        CLEAR_DEPTH_IN_TOLERANCES * c->tolerance;
         tact_l4_mask_to_bits(&below, &bits);
         out->below[i / 64] |= (uint64_t)bits << i % 64;
         tact_l4_mask_to_bits(&near_plane_corners, &bits);
@@ -303,7 +303,7 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
 
 /** Smallest distance from a plane, over the unit of a mesh's boxes, at which a box is clearly on
  * one side of the plane: some roundings of single precision. */
-static const double MIN_CLEAR_OF_BOX = 4e-6;
+static const double MIN_BOX_CLEAR_DISTANCE = 4e-6;
 
 /** Largest number of a mesh's leaves that are cut by planes. */
 enum { TACT_CUT_LEAVES = 2048 };
@@ -312,7 +312,7 @@ enum { TACT_CUT_LEAVES = 2048 };
 enum { TACT_BOX_PLANES = 32 };
 
 /** Planes for tests of a mesh's boxes, in their unit. */
-struct tact_box_planes {
+struct tact_box_test_planes {
     float n[TACT_BOX_PLANES][3], d[TACT_BOX_PLANES];
     float clear_distance; /* distance beyond which rounding cannot place what is in a box, nor its
                     cuts, on the other side of a plane */
@@ -324,9 +324,10 @@ struct tact_box_planes {
  * first two planes, or clearly above another one and clearly below all planes before it but one.
  * What that one leaves in its cap reaches the other plane uncut, and is cut off whole by it.
  * near_plane_bits: output, bits of the planes that each box is not clearly below. */
-TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *wide_node,
-                                        const struct tact_box_planes *p, uint32_t planes,
-                                        uint32_t *bits, tact_i8 *near_plane_bits)
+TACT_INLINE void tact_test_boxes_against_planes(const struct tact_mesh_wide_node *wide_node,
+                                                const struct tact_box_test_planes *p,
+                                                uint32_t planes, uint32_t *bits,
+                                                tact_i8 *near_plane_bits)
 {
     const tact_f8 *centre = (const tact_f8 *)wide_node->centre;
     *near_plane_bits = (tact_i8){0};
@@ -355,9 +356,9 @@ TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *wide_n
  * it; returns 0 where one leaves nothing. */
 TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
                                                   const struct tact_mesh *mesh,
-                                                  struct tact_box_planes *boxes)
+                                                  struct tact_box_test_planes *boxes)
 {
-    double lowest[TACT_FACETS], middle[3], unit = tact_mesh_box_unit(mesh, middle);
+    double lowest[TACT_FACETS], middle[3], unit = tact_mesh_box_length_unit(mesh, middle);
     c->cutting_plane_count = 0;
     for (int k = 0; k < c->planes; k++) {
         double *plane = c->plane[k], reach = -plane[3] + tact_v3_dot(plane, middle);
@@ -376,7 +377,7 @@ TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
     tact_cutter_sort_planes(c, lowest, NULL);
     boxes->all = 0;
     boxes->clear_distance =
-        (float)(MIN_CLEAR_OF_BOX + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance / unit);
+        (float)(MIN_BOX_CLEAR_DISTANCE + 2.0 * CLEAR_DEPTH_IN_TOLERANCES * c->tolerance / unit);
     for (int k = 0; k < TACT_BOX_PLANES && k < c->cutting_plane_count; k++) {
         const double *plane = c->plane[k];
         for (int i = 0; i < 3; i++) {
@@ -397,8 +398,8 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
 {
     const tact_d4(*p)[3] = (const tact_d4(*)[3])leaf->corner;
     const tact_d4 near_plane_height = (tact_d4){0.0} - 2.0 * c->tolerance;
-    const tact_d4 clear_distance = (tact_d4){0.0} - CLEAR_DEPTH_TOLERANCES * c->tolerance;
-    const tact_d4 far = (tact_d4){0.0} + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance;
+    const tact_d4 clear_distance = (tact_d4){0.0} - CLEAR_DEPTH_IN_TOLERANCES * c->tolerance;
+    const tact_d4 far = (tact_d4){0.0} + 2.0 * CLEAR_DEPTH_IN_TOLERANCES * c->tolerance;
     tact_l4 cuts = {0}, gone = {0}, lies_in_plane = {0};
     planes &=
         c->cutting_plane_count < 64 ? ((uint64_t)1 << c->cutting_plane_count) - 1 : ~(uint64_t)0;
@@ -432,7 +433,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
 TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh *mesh,
                                    tact_cut_face_fn *face, void *user)
 {
-    struct tact_box_planes boxes;
+    struct tact_box_test_planes boxes;
     struct {
         uint32_t index, planes;
     } stack[TACT_MESH_STACK];
@@ -453,7 +454,7 @@ TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh
         const struct tact_mesh_wide_node *wide_node = &mesh->wide->wide_nodes[index];
         uint32_t bits = (1U << wide_node->count) - 1U;
         tact_i8 near_plane_bits;
-        tact_boxes_test_planes(wide_node, &boxes, planes, &bits, &near_plane_bits);
+        tact_test_boxes_against_planes(wide_node, &boxes, planes, &bits, &near_plane_bits);
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
                 stack[top].index = wide_node->child[i];
@@ -509,7 +510,7 @@ TACT_INLINE void add_face_triangles(void *user, const tact_d4 *corner, int n, do
 struct cut {
     struct tact_cut_surface surface;
     struct tact_face_areas
-        areas; /* areas of the faces of a solid that is not convex, not of the caps */
+        face_areas; /* areas of the faces of a solid that is not convex, not of the caps */
     struct tact_overlap_corners *corners; /* corners of the faces and caps of a convex solid */
 };
 
@@ -532,7 +533,7 @@ TACT_INLINE void add_face_triangles_and_area(void *user, const tact_d4 *corner, 
     add_face_triangles(&cut->surface, corner, n, share);
     for (int i = 1; i + 1 < n && share > 0.0; i++) {
         double area[3];
-        tact_areas_add(&cut->areas, &corner[0], &corner[i], &corner[i + 1], share, area);
+        tact_areas_add(&cut->face_areas, &corner[0], &corner[i], &corner[i + 1], share, area);
     }
 }
 
@@ -557,7 +558,7 @@ int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh,
         }
     }
     if (rc == 1 && planarity) {
-        *planarity = tact_max(tact_areas_planarity(&cut.areas), tact_caps_planarity(c));
+        *planarity = tact_max(tact_areas_planarity(&cut.face_areas), tact_caps_planarity(c));
     }
     return rc;
 }

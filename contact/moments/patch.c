@@ -12,9 +12,9 @@ static void rotate_to_principal_axes(double *t1, double *t2, double a, double b,
                                      double *l)
 {
     /* a round patch has no distinct axes; rounding must not rotate its frame from tick to tick */
-    int round = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
-    double angle = round ? 0.0 : 0.5 * tact_atan2(2.0 * b, a - c);
-    double cs = round ? 1.0 : tact_cos(angle), sn = round ? 0.0 : tact_sin(angle), u[3], w[3];
+    int is_round = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
+    double angle = is_round ? 0.0 : 0.5 * tact_atan2(2.0 * b, a - c);
+    double cs = is_round ? 1.0 : tact_cos(angle), sn = is_round ? 0.0 : tact_sin(angle), u[3], w[3];
     for (int i = 0; i < 3; i++) {
         u[i] = cs * t1[i] + sn * t2[i];
         w[i] = cs * t2[i] - sn * t1[i];
@@ -71,9 +71,9 @@ static void axis_of_least_second_moment(const double *c, const double *n, double
         if (!(tact_v3_normalize(next, next) > 0.0)) {
             return;
         }
-        double change = 1.0 - fabs(tact_v3_dot(next, axis));
+        double axis_change = 1.0 - fabs(tact_v3_dot(next, axis));
         tact_v3_scale(axis, next, tact_v3_dot(next, n) < 0.0 ? -1.0 : 1.0);
-        if (change < 1e-16) {
+        if (axis_change < 1e-16) {
             return;
         }
     }

@@ -6,19 +6,19 @@
 enum { MAX_CONTACT_MODELS = 16 };
 
 #define MODEL_TABLE_ENTRY(word) &tact_model_##word,
-static const struct tact_contact_model *models[MAX_CONTACT_MODELS + 1] = {
+static const struct tact_contact_model *contact_models[MAX_CONTACT_MODELS + 1] = {
     TACT_MODELS(MODEL_TABLE_ENTRY)};
 
 const struct tact_contact_model *tact_contact_model_at(int i)
 {
-    return i >= 0 && i < MAX_CONTACT_MODELS ? models[i] : NULL;
+    return i >= 0 && i < MAX_CONTACT_MODELS ? contact_models[i] : NULL;
 }
 
 const struct tact_contact_model *tact_contact_model_find(const char *name)
 {
-    for (int i = 0; models[i]; i++) {
-        if (!strcmp(models[i]->name, name)) {
-            return models[i];
+    for (int i = 0; contact_models[i]; i++) {
+        if (!strcmp(contact_models[i]->name, name)) {
+            return contact_models[i];
         }
     }
     return NULL;
@@ -26,8 +26,8 @@ const struct tact_contact_model *tact_contact_model_find(const char *name)
 
 int tact_contact_model_is_usable(const struct tact_contact_model *model)
 {
-    for (int i = 0; models[i]; i++) {
-        if (models[i] == model) {
+    for (int i = 0; contact_models[i]; i++) {
+        if (contact_models[i] == model) {
             return 1;
         }
     }
@@ -49,13 +49,13 @@ int tact_contact_model_add(const struct tact_contact_model *model)
         !strcmp(model->name, "patch")) {
         return -EEXIST;
     }
-    while (models[count]) {
+    while (contact_models[count]) {
         count++;
     }
     if (count == MAX_CONTACT_MODELS) {
         return -ENOSPC;
     }
-    models[count] = model;
+    contact_models[count] = model;
     return 0;
 }
 

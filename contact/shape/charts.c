@@ -50,13 +50,14 @@ static double angle_between(const double *a, const double *b)
 
 static void set_normal_cone(struct chart_node *node, double angle)
 {
-    node->cosine = angle < MAX_NORMAL_CONE_ANGLE ? tact_cos(angle) : -1.0;
+    node->normal_cone_cosine = angle < MAX_NORMAL_CONE_ANGLE ? tact_cos(angle) : -1.0;
     node->sine = angle < MAX_NORMAL_CONE_ANGLE ? tact_sin(angle) : 0.0;
 }
 
 static double normal_cone_half_angle(const struct chart_node *node)
 {
-    return node->cosine > 0.0 ? tact_atan2(node->sine, node->cosine) : MAX_NORMAL_CONE_ANGLE;
+    return node->normal_cone_cosine > 0.0 ? tact_atan2(node->sine, node->normal_cone_cosine)
+                                          : MAX_NORMAL_CONE_ANGLE;
 }
 
 /* Projects a Weingarten map onto the plane across an axis: the normals of a part of the surface
@@ -130,7 +131,7 @@ static int make_chart_leaf(const struct tact_charts *charts, const struct chart_
     return 0;
 }
 
-double tact_chart_extent(const struct chart_node *node, const double along[3])
+double tact_chart_node_extent_along(const struct chart_node *node, const double along[3])
 {
     double c = fabs(tact_v3_dot(node->axis, along));
     return tact_min(node->flat * c + node->radius * sqrt(tact_max(0.0, 1.0 - c * c)), node->radius);
@@ -186,8 +187,8 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
         double d[3];
         tact_v3_sub(d, l->center, node->center);
         node->radius = tact_max(node->radius, tact_v3_norm(d) + l->radius);
-        node->flat = tact_max(node->flat,
-                              fabs(tact_v3_dot(d, node->axis)) + tact_chart_extent(l, node->axis));
+        node->flat = tact_max(node->flat, fabs(tact_v3_dot(d, node->axis)) +
+                                              tact_chart_node_extent_along(l, node->axis));
         angle = tact_max(angle, angle_between(node->axis, l->axis) + normal_cone_half_angle(l));
         node->max_curvature_deviation =
             tact_max(node->max_curvature_deviation,

@@ -12,7 +12,7 @@ struct chart_node {
     double flat;    /* largest distance of the node's points from its centre along the axis of the
                        normal cone [m] */
     double axis[3]; /* unit */
-    double cosine;  /* cosine of the half angle of the normal cone; -1: all directions */
+    double normal_cone_cosine; /* cosine of the half angle of the normal cone; -1: all directions */
     double sine;
     /* mean Weingarten map of the node's points over the plane across the axis [1/m] */
     double bend[9];
@@ -44,7 +44,7 @@ struct tact_charts {
 };
 
 /* Largest distance of a node's points from its centre along a unit vector, shape frame [m]. */
-double tact_chart_extent(const struct chart_node *node, const double along[3]);
+double tact_chart_node_extent_along(const struct chart_node *node, const double along[3]);
 
 /* Mass properties and bounding radius of a shape with charts of its own, for the rows of such
  * kinds. */

@@ -7,19 +7,19 @@
 
 #define PI 3.14159265358979323846
 
-int tact_control_next(const struct control_mesh *mesh, int half)
+int tact_control_mesh_next_half_edge(const struct control_mesh *mesh, int half)
 {
     const int face = mesh->face[half];
     return half + 1 < mesh->first[face + 1] ? half + 1 : mesh->first[face];
 }
 
-int tact_control_previous(const struct control_mesh *mesh, int half)
+int tact_control_mesh_previous_half_edge(const struct control_mesh *mesh, int half)
 {
     const int face = mesh->face[half];
     return half > mesh->first[face] ? half - 1 : mesh->first[face + 1] - 1;
 }
 
-void tact_control_free(struct control_mesh *mesh)
+void tact_control_mesh_free(struct control_mesh *mesh)
 {
     free(mesh->at);
     free(mesh->first);
@@ -113,7 +113,7 @@ static int find_twin_half_edges(struct control_mesh *mesh, struct control_mesh_f
         return -ENOMEM;
     }
     for (int h = 0; h < mesh->halves; h++) {
-        const int a = mesh->origin[h], b = mesh->origin[tact_control_next(mesh, h)];
+        const int a = mesh->origin[h], b = mesh->origin[tact_control_mesh_next_half_edge(mesh, h)];
         edge[h] = (struct directed_edge_of_face){a < b ? a : b, a < b ? b : a, h};
     }
     qsort(edge, (size_t)mesh->halves, sizeof *edge, compare_directed_edges);
@@ -136,7 +136,7 @@ static int count_valences(struct control_mesh *mesh, struct control_mesh_fault *
                                           "a vertex with a number of edges that is not 3 to 64", h);
         }
         do {
-            at = mesh->twin[tact_control_previous(mesh, at)];
+            at = mesh->twin[tact_control_mesh_previous_half_edge(mesh, at)];
             half_edges_around_vertex++;
         } while (at != h);
         if (half_edges_around_vertex != valence) {
@@ -160,8 +160,8 @@ static int link_half_edges_at_vertices(struct control_mesh *mesh, struct control
     return rc ? rc : count_valences(mesh, fault);
 }
 
-int tact_control_create(const struct tact_polygons *polygons, struct control_mesh *out,
-                        struct tact_error *err)
+int tact_control_mesh_create(const struct tact_polygons *polygons, struct control_mesh *out,
+                             struct tact_error *err)
 {
     struct control_mesh_fault fault = {"", 0};
     int rc = allocate_mesh(out, (int)polygons->soup.vertex_count, (int)polygons->face_count,
@@ -188,7 +188,7 @@ int tact_control_create(const struct tact_polygons *polygons, struct control_mes
     return rc;
 }
 
-double tact_loop_weight(int valence)
+double tact_loop_vertex_weight(int valence)
 {
     const double c = 0.375 + 0.25 * tact_cos(2.0 * PI / valence);
     return (0.625 - c * c) / valence;
@@ -212,7 +212,9 @@ static void compute_edge_point(const struct control_mesh *mesh, int half, double
     for (int k = 0; k < 2; k++) {
         tact_v3_axpy(out, weight, mesh->at[mesh->origin[side[k]]]);
         if (mesh->triangles) {
-            tact_v3_axpy(out, 0.125, mesh->at[mesh->origin[tact_control_previous(mesh, side[k])]]);
+            tact_v3_axpy(
+                out, 0.125,
+                mesh->at[mesh->origin[tact_control_mesh_previous_half_edge(mesh, side[k])]]);
         } else {
             double middle[3];
             face_centroid(mesh, mesh->face[side[k]], middle);
@@ -226,9 +228,10 @@ static void compute_edge_point(const struct control_mesh *mesh, int half, double
 static void add_to_vertex(const struct control_mesh *mesh, int half, double out[3])
 {
     const int v = mesh->origin[half], n = mesh->valence[v];
-    const double *end = mesh->at[mesh->origin[tact_control_next(mesh, half)]], *at = mesh->at[v];
+    const double *end = mesh->at[mesh->origin[tact_control_mesh_next_half_edge(mesh, half)]],
+                 *at = mesh->at[v];
     if (mesh->triangles) {
-        const double weight = tact_loop_weight(n);
+        const double weight = tact_loop_vertex_weight(n);
         tact_v3_axpy(out, weight, end);
         tact_v3_axpy(out, 1.0 / n - weight, at);
     } else {
@@ -265,7 +268,7 @@ static void set_refined_faces(const struct control_mesh *old, const int *edge, i
     const int sides = old->triangles ? 3 : 4;
     int *to = mesh->origin;
     for (int h = 0; h < old->halves; h++) {
-        const int before = tact_control_previous(old, h);
+        const int before = tact_control_mesh_previous_half_edge(old, h);
         *to++ = old->origin[h];
         *to++ = edge[h];
         if (!old->triangles) {
@@ -281,7 +284,7 @@ static void set_refined_faces(const struct control_mesh *old, const int *edge, i
     }
 }
 
-int tact_control_subdivide(struct control_mesh *mesh)
+int tact_control_mesh_subdivide(struct control_mesh *mesh)
 {
     struct control_mesh next = {0};
     struct control_mesh_fault fault;
@@ -300,7 +303,7 @@ int tact_control_subdivide(struct control_mesh *mesh)
         rc = link_half_edges_at_vertices(&next, &fault);
     }
     free(edge);
-    tact_control_free(rc ? &next : mesh);
+    tact_control_mesh_free(rc ? &next : mesh);
     if (!rc) {
         *mesh = next;
     }

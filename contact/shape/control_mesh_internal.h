@@ -26,22 +26,22 @@ struct control_mesh {
     int triangles;   /* 1: all faces of the mesh are triangles */
 };
 
-int tact_control_next(const struct control_mesh *mesh, int half);
-int tact_control_previous(const struct control_mesh *mesh, int half);
+int tact_control_mesh_next_half_edge(const struct control_mesh *mesh, int half);
+int tact_control_mesh_previous_half_edge(const struct control_mesh *mesh, int half);
 
 /* Makes the control mesh of given faces. -EINVAL with a message and the line of a face: an open,
  * non-manifold or inconsistently oriented mesh, or one that is not valid; -ENOMEM. To be freed in
  * any case. */
-int tact_control_create(const struct tact_polygons *polygons, struct control_mesh *out,
-                        struct tact_error *err);
+int tact_control_mesh_create(const struct tact_polygons *polygons, struct control_mesh *out,
+                             struct tact_error *err);
 
 /* Subdivides a control mesh once: by Loop's scheme where all faces are triangles, else by Catmull
  * and Clark's. Replaces the mesh. -ENOMEM, -EINVAL. */
-int tact_control_subdivide(struct control_mesh *mesh);
+int tact_control_mesh_subdivide(struct control_mesh *mesh);
 
 /* Loop's weight of each neighbour for the new position of a vertex of this valence. */
-double tact_loop_weight(int valence);
+double tact_loop_vertex_weight(int valence);
 
-void tact_control_free(struct control_mesh *mesh);
+void tact_control_mesh_free(struct control_mesh *mesh);
 
 #endif

@@ -20,7 +20,7 @@ struct obj {
     double (*vertex)[4]; /* x, y, z, weight */
     int vertices, room;
     int is_bezier, rational, degree[2];
-    int open, surf_line, control_count, knot_count[2];
+    int is_surface_open, surf_line, control_count, knot_count[2];
     double range[4];       /* ranges of the surface's parameters u and v */
     double *control_index; /* indices of the control points' vertices, as numbers */
     double *knots[2];
@@ -163,12 +163,12 @@ static int begin_surface_statement(struct obj *o)
     if (rc) {
         return rc;
     }
-    if (o->open || o->numbers < 8) {
+    if (o->is_surface_open || o->numbers < 8) {
         return report_statement_error(
             o, "expected the ranges of u and v and the control points of one surface, "
                "after the end of the last one");
     }
-    o->open = 1;
+    o->is_surface_open = 1;
     o->surf_line = o->line;
     o->knot_count[0] = o->knot_count[1] = 0;
     memcpy(o->range, o->number, sizeof o->range);
@@ -182,7 +182,7 @@ static int read_knots(struct obj *o)
     char word[MAX_WORD_LENGTH];
     read_next_word(o, word);
     int k = !strcmp(word, "u") ? 0 : !strcmp(word, "v") ? 1 : -1;
-    if (k < 0 || !o->open) {
+    if (k < 0 || !o->is_surface_open) {
         return report_statement_error(o, "expected u or v after parm, between surf and end");
     }
     int rc = read_numbers(o);
@@ -238,11 +238,11 @@ static int end_surface_statement(struct obj *o)
 {
     int count[2], rc = 0;
     o->line = o->surf_line;
-    if (!o->open || !o->degree[0] || !o->knot_count[0] || !o->knot_count[1]) {
+    if (!o->is_surface_open || !o->degree[0] || !o->knot_count[0] || !o->knot_count[1]) {
         return report_statement_error(o,
                                       "expected cstype, deg, surf and parm of u and v before end");
     }
-    o->open = 0;
+    o->is_surface_open = 0;
     for (int k = 0; k < 2; k++) {
         if (o->is_bezier) {
             int knots = fill_bezier_knots(o, k, o->number);
@@ -317,8 +317,8 @@ static int read_all_statements(struct obj *o)
         const char *next = memchr(o->at, '\n', (size_t)(o->end - o->at));
         o->at = next ? next + 1 : o->end;
     }
-    o->line = o->open ? o->surf_line : 0;
-    if (!rc && o->open) {
+    o->line = o->is_surface_open ? o->surf_line : 0;
+    if (!rc && o->is_surface_open) {
         return report_statement_error(o, "a surface without end");
     }
     return rc || o->list->count

@@ -6,7 +6,7 @@
 #include "contact/shape/profile_internal.h"
 
 #define PI 3.14159265358979323846
-#define MIN_PROFILE_SPEED                                                                          \
+#define MIN_PROFILE_PARAMETER_SPEED                                                                \
     1e-3 /* smallest derivative of the spline's position by its arc parameter that is no cusp */
 
 enum {
@@ -50,10 +50,10 @@ static void solve_by_elimination(double *m, int n, double *x)
 /* Solves for the second derivatives m, at the knots, of the cubic spline through y, with knots h[]
  * apart. */
 static void solve_spline_second_derivatives(const double *h, const double *y, int segment_count,
-                                            int closed, int has_clamped_ends, double *matrix,
+                                            int is_closed, int has_clamped_ends, double *matrix,
                                             double *m)
 {
-    int n = closed ? segment_count : segment_count + 1;
+    int n = is_closed ? segment_count : segment_count + 1;
     memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
     memset(m, 0, ((size_t)segment_count + 1) * sizeof *m);
     for (int i = 0; i < segment_count; i++) {
@@ -67,14 +67,14 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
         m[k] -= slope;
     }
     /* the spline's second derivative is zero at free ends */
-    for (int end = 0; end < n && !closed && !has_clamped_ends; end += n - 1) {
+    for (int end = 0; end < n && !is_closed && !has_clamped_ends; end += n - 1) {
         for (int k = 0; k < n; k++) {
             matrix[end * n + k] = matrix[k * n + end] = k == end ? 1.0 : 0.0;
         }
         m[end] = 0.0;
     }
     solve_by_elimination(matrix, n, m);
-    m[segment_count] = closed ? m[0] : m[segment_count];
+    m[segment_count] = is_closed ? m[0] : m[segment_count];
 }
 
 /* Sets the cubic polynomial between two knots of a spline, about one of them. */
@@ -170,7 +170,7 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
                               TACT_PROFILE_POINTS);
     }
     const double *first = profile[0], *last = profile[count - 1];
-    int closed = first[0] == last[0] && first[1] == last[1] && first[0] > 0.0;
+    int is_closed = first[0] == last[0] && first[1] == last[1] && first[0] > 0.0;
     for (int i = 0; i < count; i++) {
         const double *p = profile[i];
         int end = i == 0 || i == count - 1;
@@ -180,7 +180,7 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
         if (i && p[0] == p[-2] && p[1] == p[-1]) {
             return report_bad_profile_point(err, i, "is equal to the one before");
         }
-        if (end && !closed && p[0] != 0.0) {
+        if (end && !is_closed && p[0] != 0.0) {
             return report_bad_profile_point(
                 err, i,
                 "ends it off the axis, where the surface would be open; "
@@ -210,7 +210,7 @@ int tact_profile_check_spline(const struct revolution_surface *v, struct tact_er
                     "is followed by a part of the spline that reaches the "
                     "axis; expected points that are closer together");
             }
-            if (!(tact_hypot(p.dr, p.dz) > MIN_PROFILE_SPEED)) {
+            if (!(tact_hypot(p.dr, p.dz) > MIN_PROFILE_PARAMETER_SPEED)) {
                 return report_bad_profile_point(
                     err, i,
                     "is followed by a cusp of the spline; expected points "

@@ -36,27 +36,31 @@ static void set_ring_point(struct ring *ring, int sector, int a, int b,
 static void fill_triangle_sector(const struct control_mesh *mesh, int half, int sector,
                                  struct ring *ring)
 {
-    const int opposite_half_edge = mesh->twin[tact_control_next(mesh, half)],
-              beyond = mesh->twin[tact_control_next(mesh, opposite_half_edge)];
-    set_ring_point(ring, sector, 1, 0, mesh, tact_control_next(mesh, half));
-    set_ring_point(ring, sector, 1, 1, mesh, tact_control_previous(mesh, opposite_half_edge));
-    set_ring_point(ring, sector, 2, 0, mesh, tact_control_previous(mesh, beyond));
+    const int opposite_half_edge = mesh->twin[tact_control_mesh_next_half_edge(mesh, half)],
+              beyond = mesh->twin[tact_control_mesh_next_half_edge(mesh, opposite_half_edge)];
+    set_ring_point(ring, sector, 1, 0, mesh, tact_control_mesh_next_half_edge(mesh, half));
+    set_ring_point(ring, sector, 1, 1, mesh,
+                   tact_control_mesh_previous_half_edge(mesh, opposite_half_edge));
+    set_ring_point(ring, sector, 2, 0, mesh, tact_control_mesh_previous_half_edge(mesh, beyond));
 }
 
 static void fill_square_sector(const struct control_mesh *mesh, int half, int sector,
                                struct ring *ring)
 {
-    const int along = tact_control_next(mesh, half), back = tact_control_next(mesh, along),
-              beyond = tact_control_next(mesh, mesh->twin[along]),
-              side = tact_control_next(mesh, mesh->twin[back]),
-              corner = mesh->twin[tact_control_next(mesh, tact_control_next(mesh, beyond))];
+    const int along = tact_control_mesh_next_half_edge(mesh, half),
+              back = tact_control_mesh_next_half_edge(mesh, along),
+              beyond = tact_control_mesh_next_half_edge(mesh, mesh->twin[along]),
+              side = tact_control_mesh_next_half_edge(mesh, mesh->twin[back]),
+              corner = mesh->twin[tact_control_mesh_next_half_edge(
+                  mesh, tact_control_mesh_next_half_edge(mesh, beyond))];
     set_ring_point(ring, sector, 1, 0, mesh, along);
     set_ring_point(ring, sector, 1, 1, mesh, back);
-    set_ring_point(ring, sector, 2, 0, mesh, tact_control_next(mesh, beyond));
+    set_ring_point(ring, sector, 2, 0, mesh, tact_control_mesh_next_half_edge(mesh, beyond));
     set_ring_point(ring, sector, 2, 1, mesh, mesh->twin[corner]);
-    set_ring_point(ring, sector, 1, 2, mesh, tact_control_next(mesh, side));
-    set_ring_point(ring, sector, 2, 2, mesh,
-                   tact_control_next(mesh, tact_control_next(mesh, corner)));
+    set_ring_point(ring, sector, 1, 2, mesh, tact_control_mesh_next_half_edge(mesh, side));
+    set_ring_point(
+        ring, sector, 2, 2, mesh,
+        tact_control_mesh_next_half_edge(mesh, tact_control_mesh_next_half_edge(mesh, corner)));
 }
 
 void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring *out)
@@ -71,7 +75,7 @@ void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring 
         } else {
             fill_square_sector(mesh, half, i, out);
         }
-        half = mesh->twin[tact_control_previous(mesh, half)];
+        half = mesh->twin[tact_control_mesh_previous_half_edge(mesh, half)];
     }
 }
 
@@ -86,10 +90,10 @@ static void add_weighted(double out[3], const struct ring *ring, int sector, int
 static void refine_catmull_clark_point(const struct ring *ring, int sector, int a, int b,
                                        double out[3])
 {
-    static const double mask[2][3] = {{0.125, 0.75, 0.125}, {0.5, 0.5, 0.0}};
+    static const double cubic_spline_mask[2][3] = {{0.125, 0.75, 0.125}, {0.5, 0.5, 0.0}};
     const int x = a % 2 ? (a - 1) / 2 : a / 2 - 1, y = b % 2 ? (b - 1) / 2 : b / 2 - 1;
     for (int i = 0; i < 9; i++) {
-        const double weight = mask[a % 2][i % 3] * mask[b % 2][i / 3];
+        const double weight = cubic_spline_mask[a % 2][i % 3] * cubic_spline_mask[b % 2][i / 3];
         if (weight > 0.0) {
             add_weighted(out, ring, sector, x + i % 3, y + i / 3, weight);
         }
@@ -141,7 +145,7 @@ void tact_ring_subdivide(const struct ring *ring, struct ring *out)
     out->valence = ring->valence;
     out->triangles = ring->triangles;
     if (ring->triangles) {
-        const double weight = tact_loop_weight(ring->valence);
+        const double weight = tact_loop_vertex_weight(ring->valence);
         sum_weighted_ring(ring, 1.0 - n * weight, weight, 0.0, out->center);
     } else {
         sum_weighted_ring(ring, 1.0 - 1.75 / n, 1.5 / (n * n), 0.25 / (n * n), out->center);
@@ -164,7 +168,7 @@ void tact_ring_limit_point(const struct ring *ring, double out[3])
 {
     const double n = ring->valence;
     if (ring->triangles) {
-        const double share = 1.0 / (n + 0.375 / tact_loop_weight(ring->valence));
+        const double share = 1.0 / (n + 0.375 / tact_loop_vertex_weight(ring->valence));
         sum_weighted_ring(ring, 1.0 - n * share, share, 0.0, out);
     } else {
         sum_weighted_ring(ring, n / (n + 5.0), 4.0 / (n * (n + 5.0)), 1.0 / (n * (n + 5.0)), out);
@@ -328,10 +332,10 @@ static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
             double sum = 0.0;
             for (int i = 0; i <= 3 - k; i++) {
                 for (int j = 0; j <= k; j++) {
-                    static const double binomial[4][4] = {
+                    static const double binomials[4][4] = {
                         {1.0}, {1.0, 1.0}, {1.0, 2.0, 1.0}, {1.0, 3.0, 3.0, 1.0}};
                     double sign = (3 - i - j) % 2 ? -1.0 : 1.0;
-                    sum += sign * binomial[3 - k][i] * binomial[k][j] * p[quartic_index(i, j)][m];
+                    sum += sign * binomials[3 - k][i] * binomials[k][j] * p[quartic_index(i, j)][m];
                 }
             }
             out[6 + k][m] = 24.0 * sum;
@@ -339,8 +343,8 @@ static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
     }
 }
 
-void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c, int count,
-                            double (*out)[3])
+void tact_quartic_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c,
+                                    int count, double (*out)[3])
 {
     const double a = 1.0 - b - c;
     double p[QUARTIC_POINTS][3];

@@ -63,7 +63,7 @@ void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
 
 /* Position and derivatives by b and c of a face polynomial, of the second or the third order, as
  * evaluate() of struct square_charts. */
-void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c, int count,
-                            double (*out)[3]);
+void tact_quartic_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c,
+                                    int count, double (*out)[3]);
 
 #endif

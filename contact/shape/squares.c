@@ -11,16 +11,17 @@
           */
 
 enum {
-    MAX_EDGE_CROSSINGS = 8, /* largest number of sides that one step over the surface may cross */
+    MAX_SIDE_CROSSINGS_PER_STEP =
+        8, /* largest number of sides that one step over the surface may cross */
     MAX_SQUARES_AROUND_CORNER =
         128, /* largest number of unit squares of charts about a corner of the surface */
     MAX_CELLS_PER_SIDE = 16, /* largest number of cells along a side of a square */
     MESH_STEPS_PER_SIDE =
         16, /* number of steps of the triangulation along a side of a square: a power of 2 */
-    MAX_SQUARES_OF_FULL_MESH = 64, /* number of squares up to which the triangulation has all its
-                                      steps per side; beyond, a quarter of them */
-    MAX_SQUARES_OF_QUARTER_MESH = 2048, /* number of squares beyond which the triangulation has an
-                                           eighth of its steps per side */
+    MAX_SQUARES_AT_FULL_RESOLUTION = 64, /* number of squares up to which the triangulation has all
+                                      its steps per side; beyond, a quarter of them */
+    MAX_SQUARES_AT_QUARTER_RESOLUTION = 2048, /* number of squares beyond which the triangulation
+                                           has an eighth of its steps per side */
     GAUSS_POINTS_PER_SIDE = 8, /* number of points of the quadrature along a side of a section */
 };
 
@@ -115,7 +116,7 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
     const struct square_charts *s = (const struct square_charts *)charts;
     double left[3];
     tact_v3_copy(left, step);
-    for (int i = 0; i < MAX_EDGE_CROSSINGS && is_valid_place(s, place); i++) {
+    for (int i = 0; i < MAX_SIDE_CROSSINGS_PER_STEP && is_valid_place(s, place); i++) {
         double c[6][3], dual_basis[2][3], uv[2];
         int side;
         s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
@@ -260,9 +261,9 @@ static void fill_square_soup(const struct square_charts *s, uint32_t n, struct t
 
 static int triangulate_squares(struct square_charts *s, struct tact_error *err)
 {
-    const uint32_t n = s->count <= MAX_SQUARES_OF_FULL_MESH      ? MESH_STEPS_PER_SIDE
-                       : s->count <= MAX_SQUARES_OF_QUARTER_MESH ? MESH_STEPS_PER_SIDE / 4
-                                                                 : MESH_STEPS_PER_SIDE / 8;
+    const uint32_t n = s->count <= MAX_SQUARES_AT_FULL_RESOLUTION      ? MESH_STEPS_PER_SIDE
+                       : s->count <= MAX_SQUARES_AT_QUARTER_RESOLUTION ? MESH_STEPS_PER_SIDE / 4
+                                                                       : MESH_STEPS_PER_SIDE / 8;
     size_t count = (size_t)s->count;
     struct tact_soup soup = {.vertices = malloc(3 * count * (n + 1) * (n + 1) * sizeof(double)),
                              .triangles = malloc(6 * count * n * n * sizeof(uint32_t))};
@@ -296,12 +297,13 @@ static void add_quadrature_point(const double c[3][3], double weight, double sum
 
 static void sums_to_mass(const double sum[10], struct tact_shape_mass *m)
 {
-    static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    static const int packed_matrix_entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     double full[9];
     m->volume = sum[0];
     tact_v3_scale(m->centroid, sum + 1, 1.0 / sum[0]);
     for (int i = 0; i < 9; i++) {
-        full[i] = sum[4 + entry[i]] - sum[0] * m->centroid[i / 3] * m->centroid[i % 3];
+        full[i] =
+            sum[4 + packed_matrix_entry[i]] - sum[0] * m->centroid[i / 3] * m->centroid[i % 3];
     }
     for (int i = 0; i < 9; i++) {
         m->inertia[i] = (i % 4 == 0 ? full[0] + full[4] + full[8] : 0.0) - full[i];
@@ -334,10 +336,11 @@ void tact_squares_set_mass(struct square_charts *surface, square_element *elemen
     sums_to_mass(sum, &surface->base.mass);
 }
 
-int tact_squares_finish(struct square_charts *surface, const char *inward, struct tact_error *err)
+int tact_squares_finish(struct square_charts *surface, const char *inward_error,
+                        struct tact_error *err)
 {
     if (!(surface->base.mass.volume > 0.0)) {
-        return tact_error_set(err, -EINVAL, "%s", inward);
+        return tact_error_set(err, -EINVAL, "%s", inward_error);
     }
     int rc = triangulate_squares(surface, err);
     rc = rc ? rc : build_square_cells(surface);

@@ -45,7 +45,9 @@ void tact_squares_set_mass(struct square_charts *surface, square_element *elemen
                            int parts);
 
 /* Completes a surface of squares: checks that the volume is positive, and makes the triangulation
- * and the tree of cells. inward: the message where it is not. -EINVAL with a message; -ENOMEM. */
-int tact_squares_finish(struct square_charts *surface, const char *inward, struct tact_error *err);
+ * and the tree of cells. inward_error: the message where it is not. -EINVAL with a message;
+ * -ENOMEM. */
+int tact_squares_finish(struct square_charts *surface, const char *inward_error,
+                        struct tact_error *err);
 
 #endif

@@ -35,20 +35,20 @@ struct subdivided_face {
                      the limit */
 };
 
-struct subdivision {
+struct subdivision_surface {
     struct square_charts square_charts;
     int triangles;
-    struct face_polynomial *polynomial; /* polynomials of all faces, owned by the squares */
-    struct subdivided_face *face;       /* owned by the squares */
+    struct face_polynomial *face_polynomials; /* polynomials of all faces, owned by the squares */
+    struct subdivided_face *face;             /* owned by the squares */
     int polynomial_count;
 };
 
-static void evaluate_polynomial(const struct subdivision *s, int polynomial, double b, double c,
-                                int count, double (*out)[3])
+static void evaluate_polynomial(const struct subdivision_surface *s, int polynomial_index, double b,
+                                double c, int count, double (*out)[3])
 {
-    const struct face_polynomial *p = &s->polynomial[polynomial];
+    const struct face_polynomial *p = &s->face_polynomials[polynomial_index];
     if (s->triangles) {
-        tact_triangle_evaluate((const double(*)[3])p->triangle, b, c, count, out);
+        tact_quartic_triangle_evaluate((const double(*)[3])p->triangle, b, c, count, out);
     } else {
         tact_patch_evaluate(&p->square, b, c, count, out);
     }
@@ -68,7 +68,7 @@ static int count_subdivisions_to_place(double size)
  * positions shrink onto the vertex by the ratio of the limit, the normal is that of the vertex, and
  * the curvature is that of the last one.
  */
-static void evaluate_extraordinary_face(const struct subdivision *s,
+static void evaluate_extraordinary_face(const struct subdivision_surface *s,
                                         const struct subdivided_face *face, double b, double c,
                                         int count, double (*out)[3])
 {
@@ -117,8 +117,8 @@ static void evaluate_extraordinary_face(const struct subdivision *s,
     }
 }
 
-static void evaluate_face(const struct subdivision *s, int number, double b, double c, int count,
-                          double (*out)[3])
+static void evaluate_face(const struct subdivision_surface *s, int number, double b, double c,
+                          int count, double (*out)[3])
 {
     const struct subdivided_face *face = &s->face[number];
     if (face->has_extraordinary_vertex) {
@@ -132,7 +132,7 @@ static void evaluate_face(const struct subdivision *s, int number, double b, dou
 static void evaluate_square(const struct square_charts *surface, int square, double u, double v,
                             int count, double (*c)[3])
 {
-    evaluate_face((const struct subdivision *)surface, square, u, v, count, c);
+    evaluate_face((const struct subdivision_surface *)surface, square, u, v, count, c);
 }
 
 /* Applies the third derivative of a function of (b, c), with entries f[6 .. 9], to three vectors.
@@ -182,7 +182,7 @@ static void evaluate_triangle_corner_square(const struct square_charts *surface,
     }
     const double *b = w[(4 - corner) % 3], *c = w[(5 - corner) % 3];
     double f[THIRD_ORDER][3];
-    evaluate_face((const struct subdivision *)surface, square / 3, b[0], c[0], count, f);
+    evaluate_face((const struct subdivision_surface *)surface, square / 3, b[0], c[0], count, f);
     for (int k = 0; k < 3; k++) {
         out[0][k] = f[0][k];
         out[1][k] = f[1][k] * b[1] + f[2][k] * c[1];
@@ -203,10 +203,10 @@ static void evaluate_triangle_corner_square(const struct square_charts *surface,
 static void evaluate_subdivided_element(const struct square_charts *surface, int element_index,
                                         double s, double t, double c[3][3])
 {
-    const struct subdivision *sub = (const struct subdivision *)surface;
+    const struct subdivision_surface *sub = (const struct subdivision_surface *)surface;
     double f[SECOND_ORDER][3];
     evaluate_polynomial(sub, element_index, sub->triangles ? s * (1.0 - t) : s, t, SECOND_ORDER, f);
-    tact_v3_add(c[0], f[0], sub->face[sub->polynomial[element_index].face].origin);
+    tact_v3_add(c[0], f[0], sub->face[sub->face_polynomials[element_index].face].origin);
     tact_v3_scale(c[1], f[1], sub->triangles ? 1.0 - t : 1.0);
     tact_v3_copy(c[2], f[2]);
     if (sub->triangles) {
@@ -216,8 +216,9 @@ static void evaluate_subdivided_element(const struct square_charts *surface, int
 
 /* Fills the polynomials of the faces about a vertex that have it as their first corner. ring, next:
  * scratch. */
-static void fill_polynomials_about_vertex(struct subdivision *s, const struct control_mesh *mesh,
-                                          int half, struct ring *ring, struct ring *next)
+static void fill_polynomials_about_vertex(struct subdivision_surface *s,
+                                          const struct control_mesh *mesh, int half,
+                                          struct ring *ring, struct ring *next)
 {
     double origin[3] = {0.0, 0.0, 0.0}, limit[3], normal[3];
     tact_ring_from_mesh(mesh, half, ring);
@@ -236,24 +237,24 @@ static void fill_polynomials_about_vertex(struct subdivision *s, const struct co
             for (int part = regular ? -1 : 0; at == face->half && part < (regular ? 0 : 3);
                  part++) {
                 const int to = regular ? 0 : level * POLYNOMIALS_PER_SPLIT_FACE + part;
-                tact_ring_bezier_points(ring, i, part, &s->polynomial[face->first + to]);
-                s->polynomial[face->first + to].face = mesh->face[at];
+                tact_ring_bezier_points(ring, i, part, &s->face_polynomials[face->first + to]);
+                s->face_polynomials[face->first + to].face = mesh->face[at];
                 tact_v3_copy(face->origin, origin);
                 tact_v3_copy(face->normal, normal);
                 face->ratio = tact_ring_subdominant_eigenvalue(n, s->triangles);
             }
-            at = mesh->twin[tact_control_previous(mesh, at)];
+            at = mesh->twin[tact_control_mesh_previous_half_edge(mesh, at)];
         }
     }
 }
 
-static int fill_polynomials(struct subdivision *s, const struct control_mesh *mesh)
+static int fill_polynomials(struct subdivision_surface *s, const struct control_mesh *mesh)
 {
     struct ring *ring = malloc(2 * sizeof *ring);
     for (int h = 0; ring && h < mesh->halves; h++) {
         int at = h, first = 1;
         do { /* each vertex is handled once, at its lowest half-edge */
-            at = mesh->twin[tact_control_previous(mesh, at)];
+            at = mesh->twin[tact_control_mesh_previous_half_edge(mesh, at)];
             first &= at >= h;
         } while (at != h);
         if (first) {
@@ -286,15 +287,15 @@ static int are_extraordinary_separated(const struct control_mesh *mesh)
 }
 
 /* Index of a half-edge in its face, counted from the face's first corner. */
-static int square_side_of_half_edge(const struct subdivision *s, const struct control_mesh *mesh,
-                                    int half)
+static int square_side_of_half_edge(const struct subdivision_surface *s,
+                                    const struct control_mesh *mesh, int half)
 {
     const int sides = s->triangles ? 3 : 4, face = mesh->face[half];
     return (half - s->face[face].half + sides) % sides;
 }
 
 /* Finds the neighbouring square over each side of each square of the surface. */
-static void find_square_neighbours(struct subdivision *s, const struct control_mesh *mesh)
+static void find_square_neighbours(struct subdivision_surface *s, const struct control_mesh *mesh)
 {
     for (int h = 0; h < mesh->halves; h++) {
         const int side = square_side_of_half_edge(s, mesh, h), face = mesh->face[h],
@@ -315,7 +316,7 @@ static void find_square_neighbours(struct subdivision *s, const struct control_m
 }
 
 /* Numbers the polynomials of the faces and allocates them. */
-static int allocate_face_polynomials(struct subdivision *s, const struct control_mesh *mesh)
+static int allocate_face_polynomials(struct subdivision_surface *s, const struct control_mesh *mesh)
 {
     int count = 0;
     s->triangles = mesh->triangles;
@@ -337,17 +338,17 @@ static int allocate_face_polynomials(struct subdivision *s, const struct control
         count += face->has_extraordinary_vertex ? EXTRAORDINARY_FACE_POLYNOMIALS : 1;
     }
     s->polynomial_count = count;
-    s->polynomial = malloc(((size_t)count + 1) * sizeof *s->polynomial);
+    s->face_polynomials = malloc(((size_t)count + 1) * sizeof *s->face_polynomials);
     s->square_charts.owned[0] = s->face;
-    s->square_charts.owned[1] = s->polynomial;
-    return s->face && s->square_charts.neighbour_over_edge && s->polynomial ? 0 : -ENOMEM;
+    s->square_charts.owned[1] = s->face_polynomials;
+    return s->face && s->square_charts.neighbour_over_edge && s->face_polynomials ? 0 : -ENOMEM;
 }
 
 static int make_subdivision_surface(struct control_mesh *mesh, struct tact_charts **out,
                                     struct tact_error *err)
 {
     for (int i = 0; i < SUBDIVISIONS_TO_SEPARATE && !are_extraordinary_separated(mesh); i++) {
-        int rc = tact_control_subdivide(mesh);
+        int rc = tact_control_mesh_subdivide(mesh);
         if (rc) {
             return rc;
         }
@@ -358,7 +359,7 @@ static int make_subdivision_surface(struct control_mesh *mesh, struct tact_chart
                               "another number of edges than %d; expected at most %d",
                               mesh->faces, mesh->triangles ? 6 : 4, MAX_CONTROL_FACES);
     }
-    struct subdivision *s = calloc(1, sizeof *s);
+    struct subdivision_surface *s = calloc(1, sizeof *s);
     if (!s) {
         return -ENOMEM;
     }
@@ -397,10 +398,10 @@ int tact_charts_subdivision(const void *data, size_t size, const char *name, dou
                             polygons.face_count, polygons.soup.vertex_count, MAX_CONTROL_FACES,
                             MAX_CONTROL_VERTICES);
     }
-    rc = rc ? rc : tact_control_create(&polygons, &mesh, err);
+    rc = rc ? rc : tact_control_mesh_create(&polygons, &mesh, err);
     rc = rc ? rc : make_subdivision_surface(&mesh, out, err);
-    tact_control_free(&mesh);
-    tact_free_polygons(&polygons);
+    tact_control_mesh_free(&mesh);
+    tact_polygons_free(&polygons);
     return rc;
 }
 

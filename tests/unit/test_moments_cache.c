@@ -38,7 +38,7 @@ static int count_ready_lists(const struct tact_moments_scratch *scratch)
 {
     int n = 0;
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
-        n += scratch->cache->lists[i].is_valid;
+        n += scratch->cache->pair_lists[i].is_valid;
     }
     return n;
 }

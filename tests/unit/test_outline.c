@@ -255,7 +255,7 @@ static void hulls_of_points(void **state)
 {
     (void)state;
     static double p[2000][2], wanted[2001][2];
-    static struct tact_hull hull;
+    static struct tact_planar_hull hull;
     double worst[2] = {0, 0};
     int polygons_with_many_corners = 0;
     for (int k = 0; k < 4000; k++) {
@@ -264,9 +264,9 @@ static void hulls_of_points(void **state)
         hull.count = 0;
         make_points(k % 4, n, p);
         for (int i = 0; i < n; i++) {
-            tact_hull_add_point(&hull, p[i][0], p[i][1]);
+            tact_planar_hull_add_point(&hull, p[i][0], p[i][1]);
         }
-        int count = tact_hull_corners(&hull, corner), corners = hull_by_chain(p, n, wanted);
+        int count = tact_planar_hull_corners(&hull, corner), corners = hull_by_chain(p, n, wanted);
         if (corners >= 3) {
             int exact = corners <= TACT_PATCH_CORNERS;
             assert_true(exact ? count <= corners : count == TACT_PATCH_CORNERS);

@@ -46,7 +46,8 @@ static int support_vertex_by_full_scan(const struct tact_core *core, const doubl
 int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from)
 {
     if (!core->start) {
-        return core->vertex ? support_vertex_by_full_scan(core, d) : tact_curved_support(core, d);
+        return core->vertex ? support_vertex_by_full_scan(core, d)
+                            : tact_curved_core_support(core, d);
     }
     int at = from >= 0 ? (int)from : core->start[start_vertex_cell_of_direction(d)];
     double most = tact_v3_dot(core->vertex[at], d);
@@ -97,7 +98,7 @@ static void set_inscribed_ball(struct tact_core *core)
     core->inner += core->radius;
 }
 
-static int set_core_size(struct tact_core *core)
+static int set_core_thickness_and_size(struct tact_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {
         for (int k = 0; k < 3; k++) {
@@ -106,10 +107,10 @@ static int set_core_size(struct tact_core *core)
     }
     core->thickness = core->faces ? INFINITY : 0.0;
     for (int f = 0; f < core->faces; f++) {
-        double back[3], far[3];
-        tact_v3_scale(back, core->normal[f], -1.0);
-        tact_core_vertex(core, tact_core_support(core, back, -1), far);
-        double core_width = core->offset[f] + tact_v3_dot(far, back);
+        double opposite_direction[3], far[3];
+        tact_v3_scale(opposite_direction, core->normal[f], -1.0);
+        tact_core_vertex(core, tact_core_support(core, opposite_direction, -1), far);
+        double core_width = core->offset[f] + tact_v3_dot(far, opposite_direction);
         core->thickness = tact_min(core->thickness, core_width);
     }
     core->thickness += 2.0 * core->radius;
@@ -119,12 +120,12 @@ static int set_core_size(struct tact_core *core)
 
 static int make_core_from_hull(struct tact_core *core, const struct tact_mesh *mesh)
 {
-    int rc = tact_core_make_graph(core, mesh);
+    int rc = tact_core_make_vertex_graph(core, mesh);
     rc = rc                                                ? rc
          : core->vertices > EXHAUSTIVE_SEARCH_MAX_VERTICES ? fill_start_vertex_table(core)
                                                            : 0;
     rc = rc ? rc : tact_core_make_faces(core, mesh);
-    return rc ? rc : set_core_size(core);
+    return rc ? rc : set_core_thickness_and_size(core);
 }
 
 /* Makes the core of a ball, which is a point, or of a capsule, which is a segment. */
@@ -138,7 +139,7 @@ static int make_core_from_axis(struct tact_core *core, double radius, double hal
     }
     core->vertex[0][2] = half;
     core->vertex[1][2] = -half;
-    return set_core_size(core);
+    return set_core_thickness_and_size(core);
 }
 
 int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
@@ -167,7 +168,7 @@ int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
         break;
     case TACT_SHAPE_CYLINDER:
     case TACT_SHAPE_ELLIPSOID:
-        tact_curved_init(core, shape->size);
+        tact_curved_core_init(core, shape->size);
         rc = 0;
         break;
     default:

@@ -61,7 +61,7 @@ void tact_core_free(struct tact_core *core);
 int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from);
 
 /* Position of a vertex of a core with a curved surface (curved_internal.h), shape frame [m]. */
-void tact_curved_vertex(const struct tact_core *core, int64_t vertex, double out[3]);
+void tact_curved_core_vertex(const struct tact_core *core, int64_t vertex, double out[3]);
 
 /* Position of a vertex of a core (shape frame) [m]. Real-time safe. */
 static inline void tact_core_vertex(const struct tact_core *core, int64_t vertex, double out[3])
@@ -69,7 +69,7 @@ static inline void tact_core_vertex(const struct tact_core *core, int64_t vertex
     if (core->vertex) {
         tact_v3_copy(out, core->vertex[vertex]);
     } else {
-        tact_curved_vertex(core, vertex, out);
+        tact_curved_core_vertex(core, vertex, out);
     }
 }
 

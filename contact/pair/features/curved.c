@@ -9,17 +9,18 @@
  * axis. */
 #define PARALLEL_SINE_TOLERANCE 1e-12
 /* Radius of the core's rounding, relative to an ellipsoid's smallest radius of curvature. */
-#define CORE_RADIUS_RATIO 0.5
+#define CURVED_CORE_RADIUS_RATIO 0.5
 
 /* Number of grid steps along a side of the square or cube whose directions define the vertices. */
-static const int64_t ROUND_GRID_STEPS = (int64_t)1 << 28, BALL_GRID_STEPS = (int64_t)1 << 25;
+static const int64_t CURVED_VERTEX_GRID_STEPS = (int64_t)1 << 28,
+                     BALL_GRID_STEPS = (int64_t)1 << 25;
 
-void tact_curved_init(struct tact_core *core, const double size[3])
+void tact_curved_core_init(struct tact_core *core, const double size[3])
 {
     int is_cylinder = core->kind == TACT_SHAPE_CYLINDER;
     tact_v3_copy(core->half, size);
     if (is_cylinder) {
-        core->vertices = 8 * (ROUND_GRID_STEPS + 1);
+        core->vertices = 8 * (CURVED_VERTEX_GRID_STEPS + 1);
         core->size = tact_max(size[0], size[1]);
         core->inner = tact_min(size[0], size[1]);
         core->thickness = 2.0 * core->inner;
@@ -27,7 +28,7 @@ void tact_curved_init(struct tact_core *core, const double size[3])
     }
     double least = tact_min(size[0], tact_min(size[1], size[2]));
     double most = tact_max(size[0], tact_max(size[1], size[2]));
-    core->radius = CORE_RADIUS_RATIO * least * least / most;
+    core->radius = CURVED_CORE_RADIUS_RATIO * least * least / most;
     core->vertices = 6 * (BALL_GRID_STEPS + 1) * (BALL_GRID_STEPS + 1);
     core->size = most - core->radius;
     core->inner = least;
@@ -36,13 +37,13 @@ void tact_curved_init(struct tact_core *core, const double size[3])
 
 /* Index of the grid step nearest to a coordinate in [-1, 1], which has `steps` steps; and the
  * coordinate of a grid step. */
-static int64_t nearest_grid_step(double x, int64_t steps)
+static int64_t nearest_vertex_grid_step(double x, int64_t steps)
 {
     double at = 0.5 * (double)steps * (x + 1.0) + 0.5;
     return at >= (double)steps ? steps : at > 0.0 ? (int64_t)at : 0;
 }
 
-static double grid_step_coordinate(int64_t step, int64_t steps)
+static double vertex_grid_coordinate(int64_t step, int64_t steps)
 {
     return 2.0 * (double)step / (double)steps - 1.0;
 }
@@ -52,15 +53,17 @@ static int64_t find_cylinder_support_vertex(const double d[3])
     int axis = fabs(d[1]) > fabs(d[0]), lower = d[2] < 0.0;
     double most = d[axis], across = most != 0.0 ? d[1 - axis] / fabs(most) : 0.0;
     int64_t side = 2 * axis + (most < 0.0);
-    return 2 * (side * (ROUND_GRID_STEPS + 1) + nearest_grid_step(across, ROUND_GRID_STEPS)) +
+    return 2 * (side * (CURVED_VERTEX_GRID_STEPS + 1) +
+                nearest_vertex_grid_step(across, CURVED_VERTEX_GRID_STEPS)) +
            lower;
 }
 
 static void cylinder_vertex_position(const struct tact_core *core, int64_t vertex, double out[3])
 {
-    int64_t side = vertex / 2 / (ROUND_GRID_STEPS + 1);
+    int64_t side = vertex / 2 / (CURVED_VERTEX_GRID_STEPS + 1);
     int axis = side >= 2;
-    double across = grid_step_coordinate(vertex / 2 % (ROUND_GRID_STEPS + 1), ROUND_GRID_STEPS);
+    double across = vertex_grid_coordinate(vertex / 2 % (CURVED_VERTEX_GRID_STEPS + 1),
+                                           CURVED_VERTEX_GRID_STEPS);
     double scale = core->half[0] / sqrt(1.0 + across * across);
     out[axis] = side % 2 ? -scale : scale;
     out[1 - axis] = scale * across;
@@ -73,8 +76,8 @@ static int64_t find_ellipsoid_support_vertex(const double d[3])
     axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
     double most = fabs(d[axis]) > 0.0 ? fabs(d[axis]) : 1.0;
     int64_t side = 2 * axis + (d[axis] < 0.0);
-    int64_t u = nearest_grid_step(d[(axis + 1) % 3] / most, BALL_GRID_STEPS),
-            v = nearest_grid_step(d[(axis + 2) % 3] / most, BALL_GRID_STEPS);
+    int64_t u = nearest_vertex_grid_step(d[(axis + 1) % 3] / most, BALL_GRID_STEPS),
+            v = nearest_vertex_grid_step(d[(axis + 2) % 3] / most, BALL_GRID_STEPS);
     return (side * (BALL_GRID_STEPS + 1) + u) * (BALL_GRID_STEPS + 1) + v;
 }
 
@@ -86,9 +89,9 @@ static void ellipsoid_vertex_position(const struct tact_core *core, int64_t vert
     int axis = (int)side / 2;
     double n[3], scaled_direction[3];
     n[axis] = side % 2 ? -1.0 : 1.0;
-    n[(axis + 1) % 3] = grid_step_coordinate(vertex / (BALL_GRID_STEPS + 1) % (BALL_GRID_STEPS + 1),
-                                             BALL_GRID_STEPS);
-    n[(axis + 2) % 3] = grid_step_coordinate(vertex % (BALL_GRID_STEPS + 1), BALL_GRID_STEPS);
+    n[(axis + 1) % 3] = vertex_grid_coordinate(
+        vertex / (BALL_GRID_STEPS + 1) % (BALL_GRID_STEPS + 1), BALL_GRID_STEPS);
+    n[(axis + 2) % 3] = vertex_grid_coordinate(vertex % (BALL_GRID_STEPS + 1), BALL_GRID_STEPS);
     tact_v3_normalize(n, n);
     for (int i = 0; i < 3; i++) {
         scaled_direction[i] = core->half[i] * n[i];
@@ -99,13 +102,13 @@ static void ellipsoid_vertex_position(const struct tact_core *core, int64_t vert
     }
 }
 
-int64_t tact_curved_support(const struct tact_core *core, const double d[3])
+int64_t tact_curved_core_support(const struct tact_core *core, const double d[3])
 {
     return core->kind == TACT_SHAPE_CYLINDER ? find_cylinder_support_vertex(d)
                                              : find_ellipsoid_support_vertex(d);
 }
 
-void tact_curved_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+void tact_curved_core_vertex(const struct tact_core *core, int64_t vertex, double out[3])
 {
     if (core->kind == TACT_SHAPE_CYLINDER) {
         cylinder_vertex_position(core, vertex, out);
@@ -148,8 +151,8 @@ static void farthest_ellipsoid_point(const struct tact_core *core, const double 
     }
 }
 
-void tact_curved_farthest_point(const struct tact_core *core, const double d[3], double out[3],
-                                double *bend)
+void tact_curved_core_farthest_point(const struct tact_core *core, const double d[3], double out[3],
+                                     double *bend)
 {
     if (bend) {
         memset(bend, 0, 9 * sizeof *bend);
@@ -163,8 +166,8 @@ void tact_curved_farthest_point(const struct tact_core *core, const double d[3],
     }
 }
 
-void tact_curved_move_to_farthest(const struct tact_core *core, int64_t vertex, const double d[3],
-                                  double out[3])
+void tact_curved_core_move_to_farthest(const struct tact_core *core, int64_t vertex,
+                                       const double d[3], double out[3])
 {
     double at[3];
     if (core->kind == TACT_SHAPE_ELLIPSOID) {
@@ -189,8 +192,8 @@ static void unit_vector_across_axis(const double d[3], double out[2])
     out[1] = size > 1e-12 ? d[1] / size : 0.0;
 }
 
-void tact_curved_end_circle_corners(const struct tact_core *core, double end, const double d[3],
-                                    int count, double (*corner)[3])
+void tact_curved_core_end_circle_corners(const struct tact_core *core, double end,
+                                         const double d[3], int count, double (*corner)[3])
 {
     double first[2];
     unit_vector_across_axis(d, first);
@@ -202,14 +205,14 @@ void tact_curved_end_circle_corners(const struct tact_core *core, double end, co
     }
 }
 
-void tact_curved_farthest_segment(const struct tact_core *core, const double d[3],
-                                  double ends[2][3])
+void tact_curved_core_farthest_segment(const struct tact_core *core, const double d[3],
+                                       double segment_ends[2][3])
 {
     double radial_direction[2];
     unit_vector_across_axis(d, radial_direction);
     for (int i = 0; i < 2; i++) {
-        ends[i][0] = core->half[0] * radial_direction[0];
-        ends[i][1] = core->half[0] * radial_direction[1];
-        ends[i][2] = i ? -core->half[1] : core->half[1];
+        segment_ends[i][0] = core->half[0] * radial_direction[0];
+        segment_ends[i][1] = core->half[0] * radial_direction[1];
+        segment_ends[i][2] = i ? -core->half[1] : core->half[1];
     }
 }

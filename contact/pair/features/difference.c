@@ -56,8 +56,8 @@ static inline int index_of_vertex_pair(const struct tact_minkowski_point *points
     return -1;
 }
 
-int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int count,
-                               const struct tact_minkowski_point *of)
+int tact_minkowski_point_is_repeated(const struct tact_minkowski_point *points, int count,
+                                     const struct tact_minkowski_point *of)
 {
     return index_of_vertex_pair(points, count, of->a, of->b) >= 0;
 }

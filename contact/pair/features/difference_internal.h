@@ -78,15 +78,15 @@ int tact_minkowski_support_repeats(struct tact_core_pair *pair, const struct tac
                                    const double d[3], struct tact_minkowski_point *out);
 
 /* Order of points of the difference by the indices of their vertices. */
-static inline int tact_minkowski_sorts_before(const struct tact_minkowski_point *one,
-                                              const struct tact_minkowski_point *other)
+static inline int tact_minkowski_point_sorts_before(const struct tact_minkowski_point *one,
+                                                    const struct tact_minkowski_point *other)
 {
     return one->a != other->a ? one->a < other->a : one->b < other->b;
 }
 
 /* 1 where the point `of` is among the first `count` points. */
-int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int count,
-                               const struct tact_minkowski_point *of);
+int tact_minkowski_point_is_repeated(const struct tact_minkowski_point *points, int count,
+                                     const struct tact_minkowski_point *of);
 
 /*
  * Finds the point of the Minkowski difference nearest to the origin (Gilbert, Johnson and Keerthi

@@ -41,8 +41,8 @@ struct polytope {
     struct tact_core_pair *pair;
     struct tact_minkowski_point point[MAX_POLYTOPE_POINTS];
     struct face face[MAX_POLYTOPE_FACES];
-    int free[MAX_POLYTOPE_FACES];
-    int points, faces, frees;       /* faces: highest index in use, plus one */
+    int free_faces[MAX_POLYTOPE_FACES];
+    int points, faces, free_face_count; /* faces: highest index in use, plus one */
     int edge[MAX_HORIZON_EDGES][2]; /* edges of the horizon: the face that remains beyond it, and
                                        the number of that face's edge */
     int edges;
@@ -193,7 +193,7 @@ static void make_first_tetrahedron(struct polytope *p)
         compute_face_plane(p, &p->face[f]);
     }
     p->faces = 4;
-    p->frees = 0;
+    p->free_face_count = 0;
 }
 
 static int find_nearest_face(const struct polytope *p)
@@ -212,7 +212,7 @@ static int find_nearest_face(const struct polytope *p)
 static void free_polytope_face(struct polytope *p, int f)
 {
     p->face[f].used = 0;
-    p->free[p->frees++] = f;
+    p->free_faces[p->free_face_count++] = f;
 }
 
 /* Removes face f and all faces connected with it that are visible from point w; lists the edges of
@@ -220,7 +220,7 @@ static void free_polytope_face(struct polytope *p, int f)
 static int remove_visible_faces(struct polytope *p, int f, const double *w)
 {
     int stack[MAX_POLYTOPE_FACES], depth = 0;
-    double beyond = MIN_SUPPORT_HEIGHT_OVER_FACE * p->pair->size;
+    double min_height_beyond_face = MIN_SUPPORT_HEIGHT_OVER_FACE * p->pair->size;
     p->edges = 0;
     free_polytope_face(p, f);
     stack[depth++] = f;
@@ -232,7 +232,7 @@ static int remove_visible_faces(struct polytope *p, int f, const double *w)
             if (!other->used) {
                 continue;
             }
-            if (height_above_face(other, w) > beyond) {
+            if (height_above_face(other, w) > min_height_beyond_face) {
                 free_polytope_face(p, next);
                 stack[depth++] = next;
                 continue;
@@ -253,7 +253,9 @@ static int remove_visible_faces(struct polytope *p, int f, const double *w)
 
 static int allocate_polytope_face(struct polytope *p)
 {
-    return p->frees ? p->free[--p->frees] : p->faces < MAX_POLYTOPE_FACES ? p->faces++ : -1;
+    return p->free_face_count              ? p->free_faces[--p->free_face_count]
+           : p->faces < MAX_POLYTOPE_FACES ? p->faces++
+                                           : -1;
 }
 
 /* Adds faces from the edges of the horizon to the last point. Returns 0 where the edges do not form
@@ -314,7 +316,7 @@ static double projection_weights(const struct polytope *p, const struct face *f,
 /* Of the faces that lie in the plane of *face except for rounding, sets *face to the one that
  * contains the point of the plane nearest to the origin, and `weight` to the weights of its
  * corners. Returns 1 where it is another face. */
-static int find_face_containing_projection(const struct polytope *p, double beyond,
+static int find_face_containing_projection(const struct polytope *p, double min_height_beyond_face,
                                            struct face *face, double weight[3])
 {
     double most = projection_weights(p, face, weight);
@@ -322,7 +324,7 @@ static int find_face_containing_projection(const struct polytope *p, double beyo
     int has_moved_to_other_face = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other = &p->face[f];
-        if (other->used && other->d <= copy_of_face.d + beyond &&
+        if (other->used && other->d <= copy_of_face.d + min_height_beyond_face &&
             tact_v3_dot(other->n, copy_of_face.n) > SAME_PLANE_COSINE) {
             double weights_of_other[3], least = projection_weights(p, other, weights_of_other);
             if (least > most) {
@@ -342,8 +344,8 @@ static int find_face_containing_projection(const struct polytope *p, double beyo
 static int rotate_face_points(const struct polytope *p, struct face *face, double weight[3])
 {
     const int *at = face->point;
-    int first = tact_minkowski_sorts_before(&p->point[at[1]], &p->point[at[0]]);
-    first = tact_minkowski_sorts_before(&p->point[at[2]], &p->point[at[first]]) ? 2 : first;
+    int first = tact_minkowski_point_sorts_before(&p->point[at[1]], &p->point[at[0]]);
+    first = tact_minkowski_point_sorts_before(&p->point[at[2]], &p->point[at[first]]) ? 2 : first;
     if (first) {
         const int rotated_corners[3] = {at[first], at[(first + 1) % 3], at[(first + 2) % 3]};
         memcpy(face->point, rotated_corners, sizeof rotated_corners);
@@ -358,15 +360,16 @@ static int rotate_face_points(const struct polytope *p, struct face *face, doubl
 static void set_nearest_points(const struct polytope *p, const struct face *f,
                                const double weight[3], struct tact_nearest_points *out)
 {
-    double total = 0.0;
+    double weight_sum = 0.0;
     out->from.count = 3;
     for (int i = 0; i < 3; i++) {
         out->from.point[i] = p->point[f->point[i]];
-        total += tact_max(0.0, weight[i]);
+        weight_sum += tact_max(0.0, weight[i]);
     }
     memset(out->point_on_a, 0, sizeof out->point_on_a);
     for (int i = 0; i < 3; i++) {
-        double vertex[3], part = total > 0.0 ? tact_max(0.0, weight[i]) / total : 1.0 / 3.0;
+        double vertex[3],
+            part = weight_sum > 0.0 ? tact_max(0.0, weight[i]) / weight_sum : 1.0 / 3.0;
         tact_core_vertex(p->pair->a, p->point[f->point[i]].a, vertex);
         tact_v3_axpy(out->point_on_a, part, vertex);
     }
@@ -405,9 +408,9 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
 {
     struct polytope p;
     int curved = !pair->a->vertex || !pair->b->vertex;
-    double flat[3],
-        beyond = (curved ? MIN_CURVED_SUPPORT_HEIGHT_OVER_FACE : MIN_SUPPORT_HEIGHT_OVER_FACE) *
-                 pair->size;
+    double flat[3], min_height_beyond_face = (curved ? MIN_CURVED_SUPPORT_HEIGHT_OVER_FACE
+                                                     : MIN_SUPPORT_HEIGHT_OVER_FACE) *
+                                             pair->size;
     p.pair = pair;
     copy_distinct_simplex_points(&p, simplex);
     if (!complete_tetrahedron(&p, flat)) {
@@ -423,12 +426,13 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             face = p.face[f];
             support_beyond_face(&p, &face, &next);
             double height = height_above_face(&face, next.w);
-            int known = tact_minkowski_is_repeated(p.point, p.points, &next);
-            if (known && height > tact_max(beyond, SEPARATED_ORIGIN_DISTANCE * pair->size)) {
+            int known = tact_minkowski_point_is_repeated(p.point, p.points, &next);
+            if (known &&
+                height > tact_max(min_height_beyond_face, SEPARATED_ORIGIN_DISTANCE * pair->size)) {
                 p.face[f].d = INFINITY; /* the face is a sliver whose normal is lost in rounding */
                 continue;
             }
-            done = known || height <= beyond;
+            done = known || height <= min_height_beyond_face;
             whole = !done && p.points < MAX_POLYTOPE_POINTS;
         }
         if (whole) {
@@ -438,7 +442,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         if (!whole) {
             double weight[3];
             int has_moved_to_other_face =
-                find_face_containing_projection(&p, beyond, &face, weight);
+                find_face_containing_projection(&p, min_height_beyond_face, &face, weight);
             if (rotate_face_points(&p, &face, weight) && curved) {
                 has_moved_to_other_face = 1; /* the result's face is a sliver, without a normal */
             }

@@ -52,7 +52,7 @@ static int find_half_edge(const struct face_builder *b, int from, int to)
     return at ? (int)(at - b->half) : -1;
 }
 
-int tact_core_make_graph(struct tact_core *core, const struct tact_mesh *mesh)
+int tact_core_make_vertex_graph(struct tact_core *core, const struct tact_mesh *mesh)
 {
     int edges = 3 * (int)mesh->triangle_count;
     core->vertices = (int)mesh->vertex_count;
@@ -163,24 +163,26 @@ static int compare_triangle_areas(const void *a, const void *b)
  * triangle without area is added to a neighbouring face. */
 static int collect_all_faces(struct face_builder *b)
 {
-    struct triangle_by_area *order = calloc((size_t)b->triangles + 1, sizeof *order);
-    if (!order) {
+    struct triangle_by_area *triangles_by_area =
+        calloc((size_t)b->triangles + 1, sizeof *triangles_by_area);
+    if (!triangles_by_area) {
         return -ENOMEM;
     }
     for (int t = 0; t < b->triangles; t++) {
-        order[t] = (struct triangle_by_area){tact_v3_dot(b->area[t], b->area[t]), t};
+        triangles_by_area[t] = (struct triangle_by_area){tact_v3_dot(b->area[t], b->area[t]), t};
     }
-    qsort(order, (size_t)b->triangles, sizeof *order, compare_triangle_areas);
+    qsort(triangles_by_area, (size_t)b->triangles, sizeof *triangles_by_area,
+          compare_triangle_areas);
     for (int i = 0; i < b->triangles; i++) {
-        int t = order[i].triangle;
-        if (b->face[t] < 0 && order[i].size > 0.0) {
+        int t = triangles_by_area[i].triangle;
+        if (b->face[t] < 0 && triangles_by_area[i].size > 0.0) {
             collect_face_triangles(b, t);
         }
         for (int k = 0; k < 3 && b->face[t] < 0; k++) {
             b->face[t] = b->face[b->across[3 * t + k]];
         }
     }
-    free(order);
+    free(triangles_by_area);
     return 0;
 }
 
@@ -194,17 +196,17 @@ static void list_face_boundary(struct face_builder *b, const int *edge, int edge
         next_vertex_on_boundary[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
     /* first pass: finds the longest loop; second pass: lists its corners */
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = pass ? best : 0; i < edges; i++) {
+    for (int pass_number = 0; pass_number < 2; pass_number++) {
+        for (int i = pass_number ? best : 0; i < edges; i++) {
             int first = b->half[edge[i]].from, at = first, n = 0;
             do {
-                if (pass) {
+                if (pass_number) {
                     rim[n] = at;
                 }
                 at = next_vertex_on_boundary[at];
                 n++;
             } while (at >= 0 && at != first && n < edges);
-            if (pass) {
+            if (pass_number) {
                 *count = n;
                 break;
             }
@@ -256,21 +258,21 @@ static int make_face_boundaries(struct face_builder *b)
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
     if (first && edge && next_vertex_on_boundary && core->rim && core->first_corner_of_face &&
         core->offset) {
-        for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
+        for (int pass_number = 0; pass_number < 2; pass_number++) { /* counts, then lists */
             for (int i = 0; i < half_edge_count; i++) {
                 int back = find_half_edge(b, b->half[i].to, b->half[i].from);
                 int f = b->face[b->half[i].triangle];
                 if (f == b->face[b->half[back].triangle]) {
                     continue;
                 }
-                if (pass) {
+                if (pass_number) {
                     edge[first[f]++] = i;
                 } else {
                     first[f + 1]++;
                 }
             }
             for (int f = 0; f < core->faces; f++) {
-                first[f + 1] += pass ? 0 : first[f];
+                first[f + 1] += pass_number ? 0 : first[f];
             }
         }
         memmove(first + 1, first, (size_t)core->faces * sizeof *first);

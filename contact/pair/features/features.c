@@ -87,11 +87,11 @@ static void set_patch_corners(const struct tact_manifold *m, struct tact_patch *
         memcpy(patch->corner, m->corner, (size_t)m->corners * sizeof *m->corner);
         patch->corners = m->corners;
     } else {
-        struct tact_hull hull = {.count = 0};
+        struct tact_planar_hull hull = {.count = 0};
         for (int i = 0; i < m->corners; i++) {
-            tact_hull_add_point(&hull, m->corner[i][0], m->corner[i][1]);
+            tact_planar_hull_add_point(&hull, m->corner[i][0], m->corner[i][1]);
         }
-        patch->corners = tact_hull_corners(&hull, patch->corner);
+        patch->corners = tact_planar_hull_corners(&hull, patch->corner);
     }
 }
 
@@ -113,11 +113,12 @@ static void make_contact_point(const struct tact_pair_query *q, const struct tac
     double curvature =
         (a->radius > 0.0 ? 1.0 / a->radius : 0.0) + (b->radius > 0.0 ? 1.0 / b->radius : 0.0);
     int tip = law->tip_radius > 0.0, soft = law->modulus > 0.0 && curvature > 0.0;
-    int hertz = soft && is_ball_or_plane(a, m->feature[0]) && is_ball_or_plane(b, m->feature[1]);
+    int is_hertz_contact =
+        soft && is_ball_or_plane(a, m->feature[0]) && is_ball_or_plane(b, m->feature[1]);
     patch->corners = 0;
     patch->spin = q->options->spin;
     patch->surface = TACT_SURFACE_ELLIPSOID;
-    if (tip || hertz) {
+    if (tip || is_hertz_contact) {
         patch->kind = TACT_PATCH_ELASTIC;
         patch->surface =
             patch->spin == TACT_SPIN_LIMIT_SURFACE ? TACT_SURFACE_HERTZ : TACT_SURFACE_ELLIPSOID;
@@ -212,7 +213,7 @@ static int make_patch_from_outline(const struct tact_pair_query *q, const struct
     (offsetof(struct tact_patch, member) + sizeof((struct tact_patch *)NULL)->member)
 
 /* Clears the bytes of a patch from one member's offset to another's. */
-static void clear_patch_bytes(struct tact_patch *patch, size_t from, size_t to)
+static void clear_patch_member_bytes(struct tact_patch *patch, size_t from, size_t to)
 {
     memset((char *)patch + from, 0, to - from);
 }
@@ -221,10 +222,11 @@ static void clear_patch_bytes(struct tact_patch *patch, size_t from, size_t to)
  * counted entries are read, and the elastic wrench, which is read only where the law is that. */
 static void clear_patch(struct tact_patch *patch)
 {
-    clear_patch_bytes(patch, 0, offsetof(struct tact_patch, wrench));
-    clear_patch_bytes(patch, PATCH_MEMBER_END(stiffness), offsetof(struct tact_patch, corner));
-    clear_patch_bytes(patch, PATCH_MEMBER_END(corner), offsetof(struct tact_patch, points));
-    clear_patch_bytes(patch, PATCH_MEMBER_END(points), sizeof *patch);
+    clear_patch_member_bytes(patch, 0, offsetof(struct tact_patch, wrench));
+    clear_patch_member_bytes(patch, PATCH_MEMBER_END(stiffness),
+                             offsetof(struct tact_patch, corner));
+    clear_patch_member_bytes(patch, PATCH_MEMBER_END(corner), offsetof(struct tact_patch, points));
+    clear_patch_member_bytes(patch, PATCH_MEMBER_END(points), sizeof *patch);
     patch->points.count = 0;
 }
 

@@ -162,7 +162,8 @@ static int sort_simplex_points(struct tact_simplex *s)
 {
     int is_simplex_changed = 0;
     for (int i = 1; i < s->count; i++) {
-        for (int k = i; k > 0 && tact_minkowski_sorts_before(&s->point[k], &s->point[k - 1]); k--) {
+        for (int k = i; k > 0 && tact_minkowski_point_sorts_before(&s->point[k], &s->point[k - 1]);
+             k--) {
             struct tact_minkowski_point swapped = s->point[k];
             s->point[k] = s->point[k - 1];
             s->point[k - 1] = swapped;

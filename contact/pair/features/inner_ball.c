@@ -12,9 +12,9 @@
 
 /* Ratio of the sizes of two solids from which the larger is represented by its plane, as it hardly
  * rotates. */
-#define MIN_PLANE_SIZE_RATIO 4.0
+#define MIN_SIZE_RATIO_FOR_PLANE 4.0
 /* Distance of corners below which they bound the same motion, relative to the size. */
-#define SAME_CORNER_DISTANCE 1e-3
+#define SAME_CORNER_DISTANCE_RATIO 1e-3
 
 /* Sets x to the position of a core's inscribed ball in the plane of the manifold. Returns the
  * distance of the ball from the plane through the solid's nearest point, away from the other solid
@@ -114,13 +114,13 @@ void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_p
 {
     int below = is_b_smaller(a, b);
     const struct tact_core *core = below ? b : a, *other = below ? a : b;
-    double x[2], of_other[2], least = SAME_CORNER_DISTANCE * (core->size + core->radius);
+    double x[2], of_other[2], least = SAME_CORNER_DISTANCE_RATIO * (core->size + core->radius);
     if (!(displacement > core->thickness)) {
         return;
     }
     double gap_at_inner_ball =
         sep->distance + place_inscribed_ball(core, below ? pose_b : pose_a, below, sep, m, x);
-    if (other->vertices && other->size < MIN_PLANE_SIZE_RATIO * core->size) {
+    if (other->vertices && other->size < MIN_SIZE_RATIO_FOR_PLANE * core->size) {
         gap_at_inner_ball +=
             place_inscribed_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
     }

@@ -193,14 +193,14 @@ static int set_cylinder_outline(const struct tact_manifold *m, const double n[3]
 {
     double corner[TACT_CORE_RIM][3], up = s->outward_normal_in_core_frame[2];
     if (fabs(up) < MAX_CONTACT_PLANE_SLOPE) {
-        tact_curved_farthest_segment(s->core, s->outward_normal_in_core_frame, corner);
+        tact_curved_core_farthest_segment(s->core, s->outward_normal_in_core_frame, corner);
         set_edge_outline(m, n, s, corner[0], corner[1], o);
         return 1;
     }
     if (up * up > 1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE) {
         double normal[3] = {0.0, 0.0, copysign(1.0, up)};
-        tact_curved_end_circle_corners(s->core, normal[2], s->outward_normal_in_core_frame,
-                                       TACT_CORE_RIM, corner);
+        tact_curved_core_end_circle_corners(s->core, normal[2], s->outward_normal_in_core_frame,
+                                            TACT_CORE_RIM, corner);
         list_face_corners(m, s, corner, TACT_CORE_RIM, o);
         set_surface_height_plane(m, n, s, normal, corner[0], o);
         return 1;

@@ -106,7 +106,7 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
         if (out->bound >= out->distance - TACT_MINKOWSKI_ROUNDING * pair->size) {
             break;
         }
-        if (!tact_minkowski_is_repeated(s.point, s.count, &low)) {
+        if (!tact_minkowski_point_is_repeated(s.point, s.count, &low)) {
             add_support_point(&s, &low, n);
         }
         found = find_best_separating_normal(&s, v, n);

@@ -15,7 +15,7 @@
 #include "contact/pair/features/difference_internal.h"
 
 /* Largest angle between a candidate normal and the normal of the search [rad] */
-#define MAX_CANDIDATE_ANGLE 1e-1
+#define MAX_CANDIDATE_NORMAL_ANGLE 1e-1
 /* Difference of two widths that count as equal, relative to the size. */
 #define EQUAL_WIDTH_TOLERANCE 4e-16
 /* Sine of the angle below which a cylinder's axis is perpendicular to the normal. */
@@ -26,7 +26,7 @@
 
 enum { MOST_CANDIDATES = 24, MOST_NEWTON = 12 };
 
-struct candidate {
+struct normal_candidate {
     double n[3], bound;
 };
 
@@ -34,7 +34,7 @@ struct normal_search {
     struct tact_core_pair *pair;
     const struct tact_nearest_points *found;
     int count;
-    struct candidate candidate[MOST_CANDIDATES];
+    struct normal_candidate normal_candidates[MOST_CANDIDATES];
 };
 
 static const double CYLINDER_AXIS[3] = {0.0, 0.0, 1.0};
@@ -47,8 +47,8 @@ static double width_along_normal(const struct tact_core_pair *pair, const double
     double back[3], in_b[3], of_a[3], of_b[3], moved[3], bend_b[9], turned[9];
     tact_v3_scale(back, n, -1.0);
     tact_m3_tmul_v3(in_b, pair->turn, n);
-    tact_curved_farthest_point(pair->a, back, of_a, bend);
-    tact_curved_farthest_point(pair->b, in_b, of_b, bend ? bend_b : NULL);
+    tact_curved_core_farthest_point(pair->a, back, of_a, bend);
+    tact_curved_core_farthest_point(pair->b, in_b, of_b, bend ? bend_b : NULL);
     tact_m3_mul_v3(moved, pair->turn, of_b);
     tact_v3_add(moved, moved, pair->shift);
     tact_v3_sub(w, of_a, moved);
@@ -66,7 +66,7 @@ static int is_within_candidate_angle(const struct normal_search *s, const double
 {
     double off[3];
     tact_v3_sub(off, n, s->found->normal);
-    return tact_v3_norm(off) < MAX_CANDIDATE_ANGLE;
+    return tact_v3_norm(off) < MAX_CANDIDATE_NORMAL_ANGLE;
 }
 
 /* Adds a unit vector or its opposite as a candidate normal, where it is near the normal that the
@@ -76,7 +76,7 @@ static void add_candidate_normal(struct normal_search *s, const double direction
     double n[3], w[3];
     tact_v3_scale(n, direction, copysign(1.0, tact_v3_dot(direction, s->found->normal)));
     if (s->count < MOST_CANDIDATES && is_within_candidate_angle(s, n)) {
-        struct candidate *c = &s->candidate[s->count++];
+        struct normal_candidate *c = &s->normal_candidates[s->count++];
         tact_v3_copy(c->n, n);
         c->bound = width_along_normal(s->pair, n, w, NULL);
     }
@@ -178,7 +178,7 @@ static void add_normal_across_line(struct normal_search *s, const double line[3]
         tact_v3_cross(t, line, n);
         tact_m3_mul_v3(bent, bend, t);
         double slope = tact_v3_dot(t, bent) + f, turn = tact_v3_dot(t, w) / slope;
-        if (!(fabs(turn) < MAX_CANDIDATE_ANGLE)) {
+        if (!(fabs(turn) < MAX_CANDIDATE_NORMAL_ANGLE)) {
             return;
         }
         tact_v3_axpy(n, turn, t);
@@ -207,7 +207,7 @@ static void add_normal_of_curved_pair(struct normal_search *s)
         double x = tact_v3_dot(t[0], w), y = tact_v3_dot(t[1], w);
         double det = k[0] * k[1] - k[2] * k[2];
         double dx = (k[1] * x - k[2] * y) / det, dy = (k[0] * y - k[2] * x) / det;
-        if (!(fabs(dx) < MAX_CANDIDATE_ANGLE && fabs(dy) < MAX_CANDIDATE_ANGLE)) {
+        if (!(fabs(dx) < MAX_CANDIDATE_NORMAL_ANGLE && fabs(dy) < MAX_CANDIDATE_NORMAL_ANGLE)) {
             return;
         }
         tact_v3_axpy(n, dx, t[0]);
@@ -222,16 +222,16 @@ static void add_normal_of_curved_pair(struct normal_search *s)
 
 /* The first candidate normal with the largest width, except for rounding; NULL where the width of
  * the search's normal is larger by more than rounding. */
-static const struct candidate *choose_normal_of_largest_width(const struct normal_search *s)
+static const struct normal_candidate *choose_normal_of_largest_width(const struct normal_search *s)
 {
     double best = s->found->bound - SEARCH_WIDTH_MARGIN * s->pair->size,
            spare = EQUAL_WIDTH_TOLERANCE * s->pair->size;
     for (int i = 0; i < s->count; i++) {
-        best = tact_max(best, s->candidate[i].bound);
+        best = tact_max(best, s->normal_candidates[i].bound);
     }
     for (int i = 0; i < s->count; i++) {
-        if (s->candidate[i].bound >= best - spare) {
-            return &s->candidate[i];
+        if (s->normal_candidates[i].bound >= best - spare) {
+            return &s->normal_candidates[i];
         }
     }
     return NULL;
@@ -253,8 +253,8 @@ static void find_farthest_points(const struct tact_core_pair *pair, const double
     tact_m3_tmul_v3(in_b, pair->turn, n);
     f->count = s->count;
     for (int i = 0; i < s->count; i++) {
-        tact_curved_move_to_farthest(pair->a, s->point[i].a, back, f->a[i]);
-        tact_curved_move_to_farthest(pair->b, s->point[i].b, in_b, of_b);
+        tact_curved_core_move_to_farthest(pair->a, s->point[i].a, back, f->a[i]);
+        tact_curved_core_move_to_farthest(pair->b, s->point[i].b, in_b, of_b);
         tact_m3_mul_v3(f->b[i], pair->turn, of_b);
         tact_v3_add(f->b[i], f->b[i], pair->shift);
     }
@@ -263,11 +263,11 @@ static void find_farthest_points(const struct tact_core_pair *pair, const double
 /* 1 where all listed points of a core coincide. */
 static int are_all_points_coincident(double (*point)[3], int count)
 {
-    int same = 1;
+    int are_coincident = 1;
     for (int i = 1; i < count; i++) {
-        same = same && !memcmp(point[i], point[0], sizeof point[0]);
+        are_coincident = are_coincident && !memcmp(point[i], point[0], sizeof point[0]);
     }
-    return same;
+    return are_coincident;
 }
 
 /* 1 where a core has a single point that is farthest along n: not so a cylinder across n, even
@@ -405,7 +405,7 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
         }
     }
     add_normal_of_curved_pair(&s);
-    const struct candidate *c = choose_normal_of_largest_width(&s);
+    const struct normal_candidate *c = choose_normal_of_largest_width(&s);
     if (c) {
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;

@@ -102,9 +102,10 @@ static int add_interior_face(struct tact_pressure_field *field, const struct sid
     for (size_t i = 0; i < count; i++) {
         struct field_cell *cell = &field->cells[keys[i].cell];
         uint32_t side = keys[i].side;
-        int above = distance_from_plane(plane, vertex_position(field, cell->corner[side])) > 0.0;
+        int is_vertex_above =
+            distance_from_plane(plane, vertex_position(field, cell->corner[side])) > 0.0;
         cell->face[side] = (uint32_t)field->face_count;
-        cell->inside = (uint8_t)(cell->inside | above << side);
+        cell->inside = (uint8_t)(cell->inside | is_vertex_above << side);
         cell->next[side] = count == 2 ? keys[1 - i].cell : TACT_FIELD_NO_CELL;
         cell->rim = (uint8_t)(cell->rim | (count == 1) << side);
     }

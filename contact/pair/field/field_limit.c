@@ -111,7 +111,7 @@ static void swap_field_points(struct field_points *points, int i, int j)
 /* Divides a part of the pressure across its longest axis at its mean point. Returns 0 where its
  * points coincide. */
 static int split_pressure_part(struct field_points *points, struct part *part,
-                               struct part *new_part)
+                               struct part *split_off_part)
 {
     const double x = part->x, y = part->y, ax = part->axis[0], ay = part->axis[1];
     int low = part->first, high = part->first + part->count;
@@ -129,8 +129,8 @@ static int split_pressure_part(struct field_points *points, struct part *part,
     if (!split_count || split_count == part->count || !(m.load < part->load)) {
         return 0;
     }
-    new_part->first = low;
-    new_part->count = split_count;
+    split_off_part->first = low;
+    split_off_part->count = split_count;
     part->count -= split_count;
     const struct moments left = {part->load - m.load,
                                  -m.x,
@@ -142,7 +142,7 @@ static int split_pressure_part(struct field_points *points, struct part *part,
                                  {part->normal_tilt_moments[0] - m.normal_tilt_moments[0],
                                   part->normal_tilt_moments[1] - m.normal_tilt_moments[1],
                                   part->normal_tilt_moments[2] - m.normal_tilt_moments[2]}};
-    set_pressure_part(&m, x, y, new_part);
+    set_pressure_part(&m, x, y, split_off_part);
     set_pressure_part(&left, x, y, part);
     return 1;
 }

@@ -53,18 +53,19 @@ static int soft_layer_of_material(const struct tact_shape *shape,
 static int prepare_field(const struct tact_contact_model *model, const struct tact_shape *shape,
                          const struct tact_material *material, void **data, struct tact_error *err)
 {
-    struct tact_field_material layer;
-    int rc = soft_layer_of_material(shape, material, &layer, err), soft = layer.modulus > 0.0;
+    struct tact_field_material soft_layer;
+    int rc = soft_layer_of_material(shape, material, &soft_layer, err),
+        soft = soft_layer.modulus > 0.0;
     struct field_shape_data *d = rc ? NULL : calloc(1, sizeof *d);
     (void)model;
     if (!d) {
         return rc ? rc : -ENOMEM;
     }
-    rc = tact_field_of_shape(shape, &layer, &d->field, err);
-    d->slope = soft ? tact_field_pressure_slope(&layer) : INFINITY;
-    d->own = layer.kind == TACT_EXTENT_AUTO;
+    rc = tact_field_of_shape(shape, &soft_layer, &d->field, err);
+    d->slope = soft ? tact_field_pressure_slope(&soft_layer) : INFINITY;
+    d->own = soft_layer.kind == TACT_EXTENT_AUTO;
     if (!rc && soft) {
-        tact_field_make_quadrature_rule(tact_field_law_power(&layer), &d->rule);
+        tact_field_make_quadrature_rule(tact_field_law_power(&soft_layer), &d->rule);
         d->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
         d->points = malloc(sizeof *d->points);
         rc = d->scratch && d->points ? 0 : -ENOMEM;
@@ -113,7 +114,7 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     const struct field_shape_data *a = q->data_a, *b = q->data_b, *soft = a->scratch ? a : b;
     struct field_surface of;
     struct field_part part;
-    int made = 0;
+    int piece_count = 0;
     if (!soft->scratch) {
         return -ERANGE;
     }
@@ -142,19 +143,19 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
         return rc;
     }
     for (int g = 0; g < group_count; g++) {
-        memset(&piece[made].moments, 0, sizeof piece[made].moments);
+        memset(&piece[piece_count].moments, 0, sizeof piece[piece_count].moments);
         tact_field_sum_polygons(&of, g, &part);
-        if (!tact_field_make_patch(q, &of, &part, soft->points, &piece[made].patch)) {
-            add_patch_to_counts(q, &part, &piece[made].patch);
-            tact_field_map_pressure(q, &of, &part, &piece[made].patch);
-            made++;
+        if (!tact_field_make_patch(q, &of, &part, soft->points, &piece[piece_count].patch)) {
+            add_patch_to_counts(q, &part, &piece[piece_count].patch);
+            tact_field_map_pressure(q, &of, &part, &piece[piece_count].patch);
+            piece_count++;
         }
     }
-    if (rc && made) {
+    if (rc && piece_count) {
         /* the pressures of the parts oppose each other and have no common resultant */
         *patch = piece->patch;
     }
-    return made ? made : -EDOM;
+    return piece_count ? piece_count : -EDOM;
 }
 
 const struct tact_contact_model tact_model_field = {

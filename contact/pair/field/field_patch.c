@@ -147,16 +147,16 @@ static void choose_principal_patch_axes(const struct field_surface *of, int grou
         xy += tact_v3_dot(t, at[1]) + ax * fy + ay * fx + p->area_moments.area * ax * ay;
         yy += tact_v3_dot(t + 3, at[1]) + 2.0 * ay * fy + p->area_moments.area * ay * ay;
     }
-    double difference = tact_hypot(xx - yy, 2.0 * xy), sum = xx + yy;
-    double angle = difference > 1e-6 * sum ? 0.5 * tact_atan2(2.0 * xy, xx - yy) : 0.0;
+    double eigenvalue_difference = tact_hypot(xx - yy, 2.0 * xy), sum = xx + yy;
+    double angle = eigenvalue_difference > 1e-6 * sum ? 0.5 * tact_atan2(2.0 * xy, xx - yy) : 0.0;
     double c = tact_cos(angle), s = tact_sin(angle);
     for (int k = 0; k < 3; k++) {
         axes[k] = c * t[k] + s * t[3 + k];
         axes[3 + k] = c * t[3 + k] - s * t[k];
     }
     /* the second moment of a uniform ellipse is a quarter of its semi-axis squared */
-    semi[0] = sqrt(2.0 * tact_max(sum + difference, 0.0) / area);
-    semi[1] = sqrt(2.0 * tact_max(sum - difference, 0.0) / area);
+    semi[0] = sqrt(2.0 * tact_max(sum + eigenvalue_difference, 0.0) / area);
+    semi[1] = sqrt(2.0 * tact_max(sum - eigenvalue_difference, 0.0) / area);
 }
 
 /* 1 where the contact surface ends at the polygon's edge from corner k. */
@@ -171,7 +171,7 @@ static int is_edge_on_surface_boundary(const struct field_surface *of,
 static int find_outline(const struct field_surface *of, int group, const double *centre,
                         const double axes[6], double (*corner)[2])
 {
-    struct tact_hull hull;
+    struct tact_planar_hull hull;
     hull.count = 0;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
@@ -181,11 +181,12 @@ static int find_outline(const struct field_surface *of, int group, const double 
                 is_edge_on_surface_boundary(of, p, before)) {
                 double arm[3];
                 tact_v3_sub(arm, p->corner[k], centre);
-                tact_hull_add_point(&hull, tact_v3_dot(axes, arm), tact_v3_dot(axes + 3, arm));
+                tact_planar_hull_add_point(&hull, tact_v3_dot(axes, arm),
+                                           tact_v3_dot(axes + 3, arm));
             }
         }
     }
-    return tact_hull_corners(&hull, corner);
+    return tact_planar_hull_corners(&hull, corner);
 }
 
 /* Stiffness of the patch in the rows and columns 0, 4, 5, or that of springs along the normal at

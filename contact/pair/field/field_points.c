@@ -29,7 +29,7 @@ static void add_pressure_point(struct field_points *points, const double *x, con
 
 /* Adds the points of a part of a polygon, bisected along its longest edge until that is short. */
 static void add_triangle(struct field_points *points, const struct field_polygon *p,
-                         const double (*x)[3], double longest, int depth)
+                         const double (*x)[3], double max_edge_length, int depth)
 {
     double edge[3], most = 0.0, middle[3], squares = 0.0;
     int from = 0;
@@ -40,7 +40,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
         from = size > most ? k : from;
         most = tact_max(most, size);
     }
-    if (depth && most > longest * longest) {
+    if (depth && most > max_edge_length * max_edge_length) {
         double half[2][3][3];
         int to = (from + 1) % 3, apex = (from + 2) % 3;
         for (int k = 0; k < 3; k++) {
@@ -50,7 +50,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
             tact_v3_copy(half[h][0], x[h ? to : from]);
             tact_v3_copy(half[h][1], middle);
             tact_v3_copy(half[h][2], x[apex]);
-            add_triangle(points, p, (const double(*)[3])half[h], longest, depth - 1);
+            add_triangle(points, p, (const double(*)[3])half[h], max_edge_length, depth - 1);
         }
         return;
     }
@@ -75,23 +75,24 @@ static void add_triangle(struct field_points *points, const struct field_polygon
 }
 
 /* 1 where the whole polygon is so near its first corner that it is one point. */
-static int is_short_polygon(const struct field_polygon *p, double longest)
+static int is_short_polygon(const struct field_polygon *p, double max_edge_length)
 {
     double edge[3], most = 0.0;
     for (int k = 1; k < p->corners; k++) {
         tact_v3_sub(edge, p->corner[k], p->corner[0]);
         most = tact_max(most, tact_v3_dot(edge, edge));
     }
-    return most <= longest * longest;
+    return most <= max_edge_length * max_edge_length;
 }
 
 /* Mean square of the distance of a polygon's points from its centroid [m^2]. */
 static double mean_square_about_centroid(const struct field_polygon *p)
 {
     const struct field_moments *m = &p->area_moments;
-    double trace = m->second[0] + m->second[4] + m->second[8], inverse = 1.0 / m->area;
+    double second_moment_trace = m->second[0] + m->second[4] + m->second[8],
+           inverse = 1.0 / m->area;
     double second_moment_of_shift = tact_v3_dot(m->first, m->first) * inverse;
-    return tact_max((trace - second_moment_of_shift) * inverse, 0.0);
+    return tact_max((second_moment_trace - second_moment_of_shift) * inverse, 0.0);
 }
 
 void tact_field_friction_points(const struct field_surface *of, int group, double size,

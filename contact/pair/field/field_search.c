@@ -10,9 +10,9 @@
 #include "contact/pair/field/field_search_internal.h"
 
 /* Ratio of the sizes of two nodes above which the larger alone is divided. */
-#define SPLIT_ALONE_RATIO 2.0
+#define SPLIT_LARGER_NODE_RATIO 2.0
 /* Distance of boxes that counts as an overlap, relative to the size of the scene. */
-#define ROUNDING_OF_BOXES 1e-12
+#define BOX_ROUNDING_RATIO 1e-12
 
 /* A pair of nodes of the two fields' trees, and the box of the second along the axes of a. */
 struct node_pair {
@@ -79,7 +79,7 @@ void tact_field_search_cells(const struct field_search *s)
     const struct tact_pressure_field *a = s->pair->a, *b = s->pair->b;
     struct node_pair stack[8 * TACT_FIELD_DEPTH], next = {0, 0, {0.0}, {0.0}};
     double size = a->nodes->all.radius + b->nodes->all.radius + tact_v3_norm(s->pair->shift);
-    double slack = s->margin + ROUNDING_OF_BOXES * size;
+    double slack = s->margin + BOX_ROUNDING_RATIO * size;
     int height = 0;
     place_box_in_a(s->pair, searched_box_of_node(s, b->nodes), &next);
     if (may_cells_intersect(s, &next, slack)) {
@@ -95,8 +95,10 @@ void tact_field_search_cells(const struct field_search *s)
             continue;
         }
         double size_a = na->all.radius, size_b = nb->all.radius;
-        int child_count_a = na->leaf || (!nb->leaf && SPLIT_ALONE_RATIO * size_a < size_b) ? 1 : 2;
-        int child_count_b = nb->leaf || (!na->leaf && SPLIT_ALONE_RATIO * size_b < size_a) ? 1 : 2;
+        int child_count_a =
+            na->leaf || (!nb->leaf && SPLIT_LARGER_NODE_RATIO * size_a < size_b) ? 1 : 2;
+        int child_count_b =
+            nb->leaf || (!na->leaf && SPLIT_LARGER_NODE_RATIO * size_b < size_a) ? 1 : 2;
         for (int k = child_count_b - 1; k >= 0; k--) {
             next = at;
             if (child_count_b == 2) {

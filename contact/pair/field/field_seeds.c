@@ -15,9 +15,9 @@
 /* Margin of a new list, relative to the motion from one query to the next. */
 #define MARGIN_TO_MOTION_RATIO 4.0
 /* Smallest margin of a list, relative to the size of the cells at the boundary. */
-#define MIN_MARGIN_RATIO 0.015625
+#define MIN_SEED_LIST_MARGIN_RATIO 0.015625
 /* Fraction of the margin that motion may use; the rest is for rounding. */
-#define USABLE_MARGIN_RATIO 0.999
+#define USABLE_SEED_LIST_MARGIN_RATIO 0.999
 /* Largest stretch by a difference of two rotation matrices, relative to its norm. */
 #define MAX_ROTATION_STRETCH_RATIO 0.7071068
 enum { QUERIES_AFTER_LONG_LIST = 64 };
@@ -55,19 +55,19 @@ static double motion_since_list_made(const struct field_seed_list *list,
         double by = pair->turn[k] - list->turn[k];
         squared_difference += by * by;
     }
-    double turned = MAX_ROTATION_STRETCH_RATIO * sqrt(squared_difference);
+    double chord_of_rotation = MAX_ROTATION_STRETCH_RATIO * sqrt(squared_difference);
     tact_m3_mul_v3(from, list->turn, b->middle);
     tact_v3_add(from, from, list->shift);
     tact_m3_mul_v3(to, pair->turn, b->middle);
     tact_v3_add(to, to, pair->shift);
     tact_v3_sub(to, to, from);
-    double of_b = tact_v3_norm(to) + turned * b->radius;
+    double of_b = tact_v3_norm(to) + chord_of_rotation * b->radius;
     tact_v3_sub(middle, a->middle, list->shift);
     tact_m3_tmul_v3(from, list->turn, middle);
     tact_v3_sub(middle, a->middle, pair->shift);
     tact_m3_tmul_v3(to, pair->turn, middle);
     tact_v3_sub(to, to, from);
-    return tact_max(of_b, tact_v3_norm(to) + turned * a->radius);
+    return tact_max(of_b, tact_v3_norm(to) + chord_of_rotation * a->radius);
 }
 
 static void set_relative_pose_of_list(struct field_seed_list *list, const struct field_pair *pair)
@@ -123,7 +123,7 @@ const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seed
             continue;
         }
         double motion = motion_since_list_made(list, pair);
-        if (motion <= USABLE_MARGIN_RATIO * list->margin) {
+        if (motion <= USABLE_SEED_LIST_MARGIN_RATIO * list->margin) {
             list->query = seeds->query;
             return list;
         }
@@ -132,7 +132,7 @@ const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seed
             nearest_list = list;
         }
     }
-    double margin = tact_max(MARGIN_TO_MOTION_RATIO * least, MIN_MARGIN_RATIO * size);
+    double margin = tact_max(MARGIN_TO_MOTION_RATIO * least, MIN_SEED_LIST_MARGIN_RATIO * size);
     int is_motion_within_margin = margin <= size;
     struct field_seed_list *list = is_motion_within_margin ? nearest_list : oldest;
     list->query = seeds->query;

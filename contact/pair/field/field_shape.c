@@ -25,7 +25,7 @@ enum { BALL_TRIANGLES = 2000 };
 
 /* Ratio of the slope of a user's field to that of the material above which the user's units are
  * questioned. */
-#define MAX_PLAUSIBLE_SLOPE_RATIO 10.0
+#define MAX_PLAUSIBLE_PRESSURE_SLOPE_RATIO 10.0
 
 /* A layered pressure field under construction: vertices, tetrahedra and pressures. */
 struct layer_builder {
@@ -288,7 +288,8 @@ static void warn_of_slope(const struct tact_tets *tets, const struct tact_pressu
         return;
     }
     tact_field_measure(field, tact_field_pressure_slope(material), mesh, &q);
-    if (q.slope > MAX_PLAUSIBLE_SLOPE_RATIO || q.slope < 1.0 / MAX_PLAUSIBLE_SLOPE_RATIO) {
+    if (q.slope > MAX_PLAUSIBLE_PRESSURE_SLOPE_RATIO ||
+        q.slope < 1.0 / MAX_PLAUSIBLE_PRESSURE_SLOPE_RATIO) {
         tact_number_print(
             text, sizeof text,
             "the %s of its %zu tetrahedra rises on the surface %.3g times as fast as "
@@ -323,7 +324,7 @@ static int field_of_solid(const struct tact_shape *shape,
 {
     struct layer_builder m = {.shape = shape, .mesh = shape->mesh};
     struct tact_mesh *ball = NULL;
-    int rc = 0, soft = material->modulus > 0.0;
+    int rc = 0, is_soft = material->modulus > 0.0;
     if (!m.mesh && shape->kind != TACT_SHAPE_SPHERE) {
         return tact_error_set(err, -EINVAL, "the shape has no triangle mesh: tessellate it first");
     }
@@ -333,7 +334,7 @@ static int field_of_solid(const struct tact_shape *shape,
     }
     int needs_tetrahedra = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS ||
                            shape->kind == TACT_SHAPE_CONE || shape->charts != NULL;
-    if (!rc && !soft) {
+    if (!rc && !is_soft) {
         rc = tact_field_rigid(m.mesh, out);
     } else if (!rc && (needs_tetrahedra || material->kind != TACT_EXTENT_AUTO)) {
         rc = field_from_given_tetrahedra(m.mesh, material, out, err);
@@ -351,11 +352,12 @@ static int field_of_solid(const struct tact_shape *shape,
 int tact_field_of_shape(const struct tact_shape *shape, const struct tact_field_material *material,
                         struct tact_pressure_field **out, struct tact_error *err)
 {
-    int soft = material->modulus > 0.0;
+    int is_soft = material->modulus > 0.0;
     *out = NULL;
-    int rc = shape->kind == TACT_SHAPE_HALFSPACE
-                 ? tact_field_halfspace(soft ? tact_field_pressure_slope(material) : INFINITY, out)
-                 : field_of_solid(shape, material, out, err);
+    int rc =
+        shape->kind == TACT_SHAPE_HALFSPACE
+            ? tact_field_halfspace(is_soft ? tact_field_pressure_slope(material) : INFINITY, out)
+            : field_of_solid(shape, material, out, err);
     if (!rc) {
         (*out)->power = tact_field_law_power(material);
     }

@@ -39,7 +39,7 @@ static const double long_edge_weight[LONG_EDGE_NODES] = {
 
 /* Square of a line's distance from the ball's centre, relative to the squared radius, below which
  * the line is divided. */
-#define SERIES_MAX_RATIO 0.25
+#define MAX_UNDIVIDED_LINE_DISTANCE_RATIO 0.25
 
 /* The four integrands p, w, 1 and a, in this order, at a point. */
 enum { LOAD, SPRING, AREA, REST, KINDS };
@@ -117,7 +117,8 @@ static void integrate_edge(const struct field_disc *disc, const struct potential
     double squared_line_distance = disc->height * disc->height + h * h;
     memset(out, 0, sizeof *out);
     if (t[0] < 0.0 && t[1] > 0.0 &&
-        squared_line_distance < SERIES_MAX_RATIO * disc->ball->radius * disc->ball->radius) {
+        squared_line_distance <
+            MAX_UNDIVIDED_LINE_DISTANCE_RATIO * disc->ball->radius * disc->ball->radius) {
         integrate_edge_part(disc, middle, h, t[0], 0.0, out);
         integrate_edge_part(disc, middle, h, 0.0, t[1], out);
     } else {

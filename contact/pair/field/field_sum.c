@@ -58,7 +58,8 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
 {
     const struct field_moments *m = tact_field_stiffness_moments(p);
     const double *ga = p->gradient_a, *gb = p->gradient_b;
-    double mean_a[3], mean_b[3], turn[9], at[9], middle[3], scale = 1.0 / p->gradient_difference;
+    double mean_lever_a[3], mean_lever_b[3], turn[9], at[9], middle[3],
+        scale = 1.0 / p->gradient_difference;
     for (int k = 0; k < 3; k++) {
         middle[k] = m->first[k] + m->area * arm[k];
     }
@@ -67,8 +68,8 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
         at[k] =
             m->second[k] + arm[r] * m->first[c] + m->first[r] * arm[c] + m->area * arm[r] * arm[c];
     }
-    tact_v3_cross(mean_a, middle, ga);
-    tact_v3_cross(mean_b, middle, gb);
+    tact_v3_cross(mean_lever_a, middle, ga);
+    tact_v3_cross(mean_lever_b, middle, gb);
     /* rotational block: [x cross g_B] integral of x x' [x cross g_A]', by columns of the second
      * moment */
     for (int c = 0; c < 3; c++) {
@@ -84,8 +85,8 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
         tact_v3_cross(across, turn + 3 * r, ga);
         for (int c = 0; c < 3; c++) {
             upper[c] -= scale * m->area * gb[r] * ga[c];
-            upper[3 + c] -= scale * gb[r] * mean_a[c];
-            lower[c] -= scale * mean_b[r] * ga[c];
+            upper[3 + c] -= scale * gb[r] * mean_lever_a[c];
+            lower[c] -= scale * mean_lever_b[r] * ga[c];
             lower[3 + c] -= scale * across[c];
         }
     }
@@ -123,18 +124,19 @@ void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon 
 /* a twist (v, w) about the new reference point moves the former one at v - w x arm = v + arm x w */
 void tact_field_shift_stiffness(double *k, const double *arm)
 {
-    const double cross[9] = {0.0, -arm[2], arm[1], arm[2], 0.0, -arm[0], -arm[1], arm[0], 0.0};
+    const double cross_matrix[9] = {0.0,     -arm[2], arm[1], arm[2], 0.0,
+                                    -arm[0], -arm[1], arm[0], 0.0};
     for (int row = 0; row < 6; row++) {
         for (int q = 0; q < 3; q++) {
             for (int r = 0; r < 3; r++) {
-                k[6 * row + 3 + q] += k[6 * row + r] * cross[3 * r + q];
+                k[6 * row + 3 + q] += k[6 * row + r] * cross_matrix[3 * r + q];
             }
         }
     }
     for (int column = 0; column < 6; column++) {
         for (int q = 0; q < 3; q++) {
             for (int r = 0; r < 3; r++) {
-                k[6 * (3 + q) + column] += cross[3 * r + q] * k[6 * r + column];
+                k[6 * (3 + q) + column] += cross_matrix[3 * r + q] * k[6 * r + column];
             }
         }
     }

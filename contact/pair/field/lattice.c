@@ -17,7 +17,7 @@
 #include "contact/vec.h"
 
 /* Distance from the surface below which a node counts as on it, in lattice steps. */
-#define ON_SURFACE_STEP_DISTANCE 1e-6
+#define ON_SURFACE_DISTANCE_IN_STEPS 1e-6
 
 static int init_lattice(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
 {
@@ -25,12 +25,12 @@ static int init_lattice(const struct tact_mesh *mesh, double cell, double most, 
     double nodes = 1.0;
     for (int k = 0; k < 3; k++) {
         double side = bounds->upper[k] - bounds->lower[k];
-        double blocks = tact_max(ceil(side / (LATTICE_BLOCK * cell) - 1e-9), 1.0);
-        nodes *= LATTICE_BLOCK * blocks + 2 * LATTICE_PAD + 1;
+        double block_count = tact_max(ceil(side / (LATTICE_BLOCK * cell) - 1e-9), 1.0);
+        nodes *= LATTICE_BLOCK * block_count + 2 * LATTICE_PAD + 1;
         if (!(nodes <= most)) {
             return -EDOM;
         }
-        int cells = LATTICE_BLOCK * (int)blocks;
+        int cells = LATTICE_BLOCK * (int)block_count;
         l->step[k] = side / cells;
         l->origin[k] = bounds->lower[k] - LATTICE_PAD * l->step[k];
         l->nodes[k] = cells + 2 * LATTICE_PAD + 1;
@@ -216,7 +216,7 @@ static void mark_surface_nodes(struct lattice *l, int axis)
         size_t start = first_node_of_line(l, axis, line);
         for (uint32_t i = lines->first[line]; i < lines->first[line + 1]; i++) {
             double at = rint(lines->at[i]);
-            if (fabs(lines->at[i] - at) < ON_SURFACE_STEP_DISTANCE) {
+            if (fabs(lines->at[i] - at) < ON_SURFACE_DISTANCE_IN_STEPS) {
                 l->kind[start + (size_t)at * l->stride[axis]] = LATTICE_SURFACE;
             }
         }
@@ -244,11 +244,11 @@ static void shorten_arms_at_surface(struct lattice *l, int axis)
             size_t node = start + (size_t)below * l->stride[axis], next = node + l->stride[axis];
             if (l->kind[node] == LATTICE_INSIDE) {
                 double *arm = &arms_of_node(l, node)->of[2 * axis + 1];
-                *arm = tact_min(*arm, tact_max(part, ON_SURFACE_STEP_DISTANCE));
+                *arm = tact_min(*arm, tact_max(part, ON_SURFACE_DISTANCE_IN_STEPS));
             }
             if (l->kind[next] == LATTICE_INSIDE) {
                 double *arm = &arms_of_node(l, next)->of[2 * axis];
-                *arm = tact_min(*arm, tact_max(1.0 - part, ON_SURFACE_STEP_DISTANCE));
+                *arm = tact_min(*arm, tact_max(1.0 - part, ON_SURFACE_DISTANCE_IN_STEPS));
             }
         }
     }

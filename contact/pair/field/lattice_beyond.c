@@ -14,7 +14,7 @@
       surface. */
 enum { LAYERS = 5 };
 /* Smallest magnitude of a value outside, relative to the lattice step. */
-#define MIN_OUTSIDE_MAGNITUDE 1e-6
+#define MIN_EXTRAPOLATED_MAGNITUDE 1e-6
 
 /* Weighted sum, and sum of the weights, of the values that the neighbours inside imply for a node
  * outside: those with which the interpolated extent is 0 on the surface. */
@@ -115,7 +115,7 @@ static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *l
 
 static double clamp_value_outside(const struct lattice *l, double value)
 {
-    return tact_min(value, -MIN_OUTSIDE_MAGNITUDE * tact_lattice_step(l));
+    return tact_min(value, -MIN_EXTRAPOLATED_MAGNITUDE * tact_lattice_step(l));
 }
 
 /* Sets the extent at the listed nodes that have a neighbour inside along an axis. */

@@ -16,7 +16,7 @@
 
 /* Largest correction of a value, relative to the value. Near the surface it changes the slope
  * there. */
-#define MAX_CORRECTION_RATIO 0.2
+#define MAX_MEAN_CORRECTION_RATIO 0.2
 
 /* Extent at a neighbouring node; 0 on the surface and outside. */
 static double extent_inside_or_zero(const struct lattice *l, size_t node)
@@ -30,13 +30,13 @@ static double second_difference(const struct lattice *l, size_t node, int axis, 
 {
     const double *arm = &l->arm_lengths[l->cut[node]].of[2 * axis];
     const size_t next[2] = {node - l->stride[axis], node + l->stride[axis]};
-    double rise[2], both = arm[0] + arm[1];
+    double slope_towards_neighbour[2], both = arm[0] + arm[1];
     for (int side = 0; side < 2; side++) {
         double end = arm[side] < 1.0 ? 0.0 : extent_inside_or_zero(l, next[side]);
-        rise[side] = (end - l->value[node]) / arm[side];
+        slope_towards_neighbour[side] = (end - l->value[node]) / arm[side];
     }
-    *slope = (rise[1] * arm[0] - rise[0] * arm[1]) / both;
-    return 2.0 * (rise[0] + rise[1]) / both;
+    *slope = (slope_towards_neighbour[1] * arm[0] - slope_towards_neighbour[0] * arm[1]) / both;
+    return 2.0 * (slope_towards_neighbour[0] + slope_towards_neighbour[1]) / both;
 }
 
 /* Mixed second difference h_k h_l H_kl of the extent at a node whose neighbours are inside. */
@@ -95,7 +95,7 @@ int tact_lattice_correct_mean(struct lattice *l, double thickness)
     }
     double most = longest * longest / (6.0 * thickness); /* for a slope of the extent from 0 to 1 */
     for (size_t i = 0; i < l->inside_count; i++) {
-        double bound = tact_min(most, MAX_CORRECTION_RATIO * l->value[l->inside[i]]);
+        double bound = tact_min(most, MAX_MEAN_CORRECTION_RATIO * l->value[l->inside[i]]);
         double mean = mean_of_interpolation_error(l, l->inside[i]);
         error[i] = tact_min(tact_max(mean, -bound), bound);
     }

@@ -25,7 +25,7 @@ struct cells {
                                              and to the extent [1] */
     uint32_t *vertex; /* index of the tetrahedra's vertex at each node, from 1; 0: none */
     struct tact_extent *out;
-    size_t vertex_room, tet_room;
+    size_t vertex_capacity, tet_capacity;
     int full; /* memory ran out */
 };
 
@@ -225,9 +225,9 @@ static int split_larger_neighbours(struct cells *c, const int at[3], int level)
         if ((changed_axes == 1 || changed_axes == 2) && neighbour_level != NONE &&
             neighbour_level > level + 1) {
             int block_origin_mask = ~((1 << neighbour_level) - 1);
-            const int neighbour[3] = {x & block_origin_mask, y & block_origin_mask,
-                                      z & block_origin_mask};
-            split_block_into_eight(c, neighbour, neighbour_level);
+            const int neighbour_block[3] = {x & block_origin_mask, y & block_origin_mask,
+                                            z & block_origin_mask};
+            split_block_into_eight(c, neighbour_block, neighbour_level);
             any = 1;
         }
     }
@@ -241,21 +241,21 @@ static void *grow_array(struct cells *c, void *old, size_t *capacity, size_t req
         return old;
     }
     size_t new_capacity = 2 * required_count + 1024;
-    void *resized = realloc(old, new_capacity * element_size);
-    c->full |= !resized;
-    *capacity = resized ? new_capacity : *capacity;
-    return resized ? resized : old;
+    void *resized_array = realloc(old, new_capacity * element_size);
+    c->full |= !resized_array;
+    *capacity = resized_array ? new_capacity : *capacity;
+    return resized_array ? resized_array : old;
 }
 
 static uint32_t vertex_of_node(struct cells *c, size_t node)
 {
     struct tact_extent *out = c->out;
     if (!c->vertex[node] && !c->full) {
-        size_t room = c->vertex_room;
+        size_t room = c->vertex_capacity;
         out->vertices =
             grow_array(c, out->vertices, &room, out->vertex_count + 1, 3 * sizeof(double));
         out->extent =
-            grow_array(c, out->extent, &c->vertex_room, out->vertex_count + 1, sizeof(double));
+            grow_array(c, out->extent, &c->vertex_capacity, out->vertex_count + 1, sizeof(double));
         if (c->full) {
             return 0;
         }
@@ -279,7 +279,8 @@ static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_
     for (int k = 0; k < 4; k++) {
         most = tact_max(most, c->l->value[node[k]]);
     }
-    out->tets = grow_array(c, out->tets, &c->tet_room, out->tet_count + 1, 4 * sizeof *out->tets);
+    out->tets =
+        grow_array(c, out->tets, &c->tet_capacity, out->tet_count + 1, 4 * sizeof *out->tets);
     if (!(most > 0.0) || c->full) {
         return;
     }

@@ -101,7 +101,8 @@ void tact_points_make_for_patch(struct point_store *store, int pair, const struc
                                 const struct tact_pose *pb, const struct tact_patch *patch)
 {
     double *frame = store->now.frame + 12 * pair;
-    int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
+    int is_halfspace_a = a->kind == TACT_SHAPE_HALFSPACE,
+        is_halfspace_b = b->kind == TACT_SHAPE_HALFSPACE;
     tact_v3_copy(frame, patch->center);
     memcpy(frame + 3, patch->frame, sizeof patch->frame);
     store->now.first[pair] = store->now.count;
@@ -111,10 +112,11 @@ void tact_points_make_for_patch(struct point_store *store, int pair, const struc
         for (int i = 0; i < patch->corners; i++) {
             add_point_in_patch_plane(store, pair, patch->corner[i][0], patch->corner[i][1]);
         }
-    } else if (patch->kind == TACT_PATCH_ELLIPSE && (a->mesh || plane_a) && (b->mesh || plane_b)) {
-        tact_points_add_overlap_vertices(store, pair, plane_a ? b->mesh : a->mesh,
-                                         plane_a ? pb : pa, plane_a || plane_b ? NULL : b->mesh,
-                                         plane_a ? pa : pb);
+    } else if (patch->kind == TACT_PATCH_ELLIPSE && (a->mesh || is_halfspace_a) &&
+               (b->mesh || is_halfspace_b)) {
+        tact_points_add_overlap_vertices(
+            store, pair, is_halfspace_a ? b->mesh : a->mesh, is_halfspace_a ? pb : pa,
+            is_halfspace_a || is_halfspace_b ? NULL : b->mesh, is_halfspace_a ? pa : pb);
     }
     /* the overlap is round, soft, or too thin to have vertices in it */
     if (!store->now.point_count_of_pair[pair]) {

@@ -14,7 +14,7 @@ static int measure_contact_points(const struct tact_pair_query *q, struct tact_p
                                   struct tact_pair_piece *piece)
 {
     (void)piece;
-    return tact_volume_patch(q, 0, 1, patch);
+    return tact_volume_measure_patch(q, 0, 1, patch);
 }
 
 const struct tact_contact_model tact_model_points = {

@@ -5,11 +5,11 @@
 
 #define MAX_NEWTON_STEPS 20 /* maximum number of steps of Newton's method */
 /* Size of a Newton step that is rounding, relative to the radii. */
-#define ROUNDING_STEP_RATIO 1e-8
+#define NEWTON_STEP_ROUNDING_RATIO 1e-8
 #define MAX_NORMAL_ROTATION_STEP 0.5 /* largest rotation of a normal in one Newton step [rad] */
 #define MAX_ASCENT_STEPS 100         /* largest number of steps of the search along normals */
 /* Remaining rotation below which Newton's method is used [rad] */
-#define NEWTON_START_ROTATION 0.05
+#define MAX_ROTATION_LEFT_FOR_NEWTON 0.05
 #define MAX_STEP_HALVINGS 40
 #define ARMIJO_INCREASE_RATIO 1e-4
 
@@ -218,7 +218,7 @@ int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_con
         if (!isfinite(size)) {
             return -EDOM;
         }
-        if (size <= ROUNDING_STEP_RATIO) {
+        if (size <= NEWTON_STEP_ROUNDING_RATIO) {
             return evaluate_closest_points(pair, c, normal_misalignment, tangential_offset) ||
                            !is_local_distance_minimum(c)
                        ? -EDOM
@@ -354,7 +354,7 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
         }
         double slope = ascent_direction(c, tangential_offset, turn),
                size = tact_hypot(turn[0], turn[1]);
-        if (size < NEWTON_START_ROTATION) {
+        if (size < MAX_ROTATION_LEFT_FOR_NEWTON) {
             struct smooth_contact near = *c;
             if (!tact_smooth_follow_closest(pair, &near) &&
                 near.gap >= distance - 1e-9 * fabs(distance)) {

@@ -4,12 +4,13 @@
 #include "contact/elementary.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define RING_SAMPLES 64 /* number of samples on the ring of a torus: 6 degrees apart */
+#define TORUS_RING_SAMPLES 64 /* number of samples on the ring of a torus: 6 degrees apart */
 /* Distance beyond which contacts are not searched, relative to a ring's radius. */
-#define SEARCHED_RING_DISTANCE 0.25
+#define MAX_RING_CONTACT_DISTANCE_RATIO 0.25
 /* Distance up to which two contacts are the same, relative to a ring's radius. */
-#define SAME_CONTACT_RATIO 1e-6
-#define MAX_FLAT_TILT 1e-3 /* sine of the tilt up to which a torus counts as flat on a plane */
+#define SAME_CONTACT_DISTANCE_RATIO 1e-6
+#define MAX_FLAT_TORUS_TILT                                                                        \
+    1e-3 /* sine of the tilt up to which a torus counts as flat on a plane */
 
 static int is_torus(const struct tact_shape *shape)
 {
@@ -62,7 +63,7 @@ int tact_smooth_index_of_flat_halfspace(const struct smooth_pair *pair)
     }
     int plane = torus_axis_and_plane_normal(pair, axis, up);
     tact_v3_cross(tilt, axis, up);
-    return tact_v3_norm(tilt) < MAX_FLAT_TILT ? plane : -1;
+    return tact_v3_norm(tilt) < MAX_FLAT_TORUS_TILT ? plane : -1;
 }
 
 /* Finds the lowest point of a torus over a plane: on its tube, below the lowest point of its ring.
@@ -95,7 +96,7 @@ struct torus_ring {
     double along[2][3]; /* radius vectors of the ring along the torus' x and y axes, in the other
                            shape's frame [m] */
     double back[9];     /* rotation from the other shape's frame to that of the torus */
-    double value[RING_SAMPLES]; /* around it [m] */
+    double value[TORUS_RING_SAMPLES]; /* around it [m] */
 };
 
 static void init_torus_ring(const struct smooth_pair *pair, int torus_index,
@@ -142,7 +143,7 @@ static void sample_ring(struct torus_ring *ring)
 {
     static const double step[2] = {0.99518472667219688624, 0.09801714032956060199}; /* 2 pi / 64 */
     double c = 1.0, s = 0.0;
-    for (int i = 0; i < RING_SAMPLES; i++) {
+    for (int i = 0; i < TORUS_RING_SAMPLES; i++) {
         struct tact_surface_point p;
         ring->value[i] = tube_distance_at_angle(ring, c, s, &p);
         double next = c * step[0] - s * step[1];
@@ -157,11 +158,11 @@ static int closest_points_from_sample(const struct torus_ring *ring, int i,
                                       struct smooth_contact *c)
 {
     const double *f = ring->value, *size = ring->pair->shape[ring->torus_index]->size;
-    double before = f[(i + RING_SAMPLES - 1) % RING_SAMPLES], after = f[(i + 1) % RING_SAMPLES],
-           out[3];
+    double before = f[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
+           after = f[(i + 1) % TORUS_RING_SAMPLES], out[3];
     double bend = before + after - 2.0 * f[i];
     double part = bend > 0.0 ? 0.5 * (before - after) / bend : 0.0;
-    double angle = 2.0 * 3.14159265358979323846 * (i + part) / RING_SAMPLES;
+    double angle = 2.0 * 3.14159265358979323846 * (i + part) / TORUS_RING_SAMPLES;
     struct tact_surface_point p;
     if (!(tube_distance_at_angle(ring, tact_cos(angle), tact_sin(angle), &p) < INFINITY)) {
         return -EDOM;
@@ -202,12 +203,15 @@ static int find_ring_contacts(const struct smooth_pair *pair, int torus_index,
     int found = 0;
     init_torus_ring(pair, torus_index, &ring);
     sample_ring(&ring);
-    for (int i = 0; i < RING_SAMPLES; i++) {
+    for (int i = 0; i < TORUS_RING_SAMPLES; i++) {
         struct smooth_contact c;
-        double before = ring.value[(i + RING_SAMPLES - 1) % RING_SAMPLES], at = ring.value[i];
-        if (at <= before && at <= ring.value[(i + 1) % RING_SAMPLES] &&
-            at <= SEARCHED_RING_DISTANCE * radius && !closest_points_from_sample(&ring, i, &c)) {
-            found = tact_smooth_add_contact(contact, found, &c, SAME_CONTACT_RATIO * radius);
+        double before = ring.value[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
+               at = ring.value[i];
+        if (at <= before && at <= ring.value[(i + 1) % TORUS_RING_SAMPLES] &&
+            at <= MAX_RING_CONTACT_DISTANCE_RATIO * radius &&
+            !closest_points_from_sample(&ring, i, &c)) {
+            found =
+                tact_smooth_add_contact(contact, found, &c, SAME_CONTACT_DISTANCE_RATIO * radius);
         }
     }
     return found;

@@ -10,11 +10,11 @@
 
 #define PI 3.14159265358979323846
 /* Sine of the tilt up to which a cylinder's axis counts as parallel to a contact line. */
-#define MAX_AXIS_TILT 1e-3
+#define MAX_LINE_CONTACT_AXIS_TILT 1e-3
 /* Width of a patch of four corners that represents a line, relative to its length. */
-#define MAX_LINE_WIDTH_RATIO 1e-3
+#define MAX_LINE_CONTACT_WIDTH_RATIO 1e-3
 /* Width of a line patch that resists no rolling, relative to its length. */
-#define MIN_LINE_WIDTH_RATIO 1e-7
+#define MIN_LINE_CONTACT_WIDTH_RATIO 1e-7
 
 enum { SCRATCH_PAIRS = 65536 }; /* capacity for triangles near an overlap */
 
@@ -77,7 +77,7 @@ static int measure_by_volume_model(const struct tact_pair_query *query,
     q.model = &tact_model_volume;
     q.most = 1;
     q.moments = &moments;
-    return tact_volume_patch(&q, 0, q.options->polygon, patch);
+    return tact_volume_measure_patch(&q, 0, q.options->polygon, patch);
 }
 
 static int measure_by_features_model(const struct tact_pair_query *query, const struct tact_core *a,
@@ -108,10 +108,11 @@ static double curvature_across_line(const struct tact_pair_query *q, int k,
     const double axis[3] = {turn[2], turn[5], turn[8]};
     double axis_normal_cosine = fabs(tact_v3_dot(axis, patch->frame)),
            axis_tangent_cosine = fabs(tact_v3_dot(axis, patch->frame + 6));
-    if (1.0 - axis_normal_cosine <= MAX_AXIS_TILT) {
+    if (1.0 - axis_normal_cosine <= MAX_LINE_CONTACT_AXIS_TILT) {
         return 0.0; /* an end */
     }
-    return axis_normal_cosine <= MAX_AXIS_TILT && axis_tangent_cosine <= MAX_AXIS_TILT
+    return axis_normal_cosine <= MAX_LINE_CONTACT_AXIS_TILT &&
+                   axis_tangent_cosine <= MAX_LINE_CONTACT_AXIS_TILT
                ? 1.0 / shape->size[0]
                : NAN;
 }
@@ -136,7 +137,8 @@ static void set_line_width(const struct tact_pair_query *q, struct tact_patch *p
         }
     }
     double curvature = curvature_across_line(q, 0, patch) + curvature_across_line(q, 1, patch);
-    if (!(curvature > 0.0) || !(half[1] <= MAX_LINE_WIDTH_RATIO * half[0]) || !(half[1] > 0.0)) {
+    if (!(curvature > 0.0) || !(half[1] <= MAX_LINE_CONTACT_WIDTH_RATIO * half[0]) ||
+        !(half[1] > 0.0)) {
         return;
     }
     if (q->law->rolling_loss > 0.0 && q->law->modulus > 0.0) {
@@ -144,7 +146,7 @@ static void set_line_width(const struct tact_pair_query *q, struct tact_patch *p
         double a = sqrt(2.0 * force / (PI * q->law->modulus * half[0] * curvature));
         width = 2.0 / (3.0 * PI) * q->law->rolling_loss * a;
     }
-    double share = tact_max(width, MIN_LINE_WIDTH_RATIO * half[0]) / half[1];
+    double share = tact_max(width, MIN_LINE_CONTACT_WIDTH_RATIO * half[0]) / half[1];
     for (int i = 0; i < 4; i++) {
         patch->corner[i][1] *= share;
     }

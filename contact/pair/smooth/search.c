@@ -27,7 +27,7 @@
 /* Cosine of the largest angle between a normal and that of a known contact. */
 #define ROTATED_NORMAL_COSINE 0.8
 /* Factor by which curvatures may differ over a node more than its samples do. */
-#define CURVATURE_MARGIN 1.3
+#define CURVATURE_BOUND_MARGIN 1.3
 
 enum {
     SEARCH_STACK_DEPTH = 128, /* depth of the stack of pairs of tree nodes; trees are balanced */
@@ -37,8 +37,8 @@ enum {
 /* A start point of Newton's method: two cells that may touch, or one cell and a point of a closed
  * form. */
 struct newton_start {
-    double miss; /* distance of the cells' centres from being closest points, relative to the cells'
-                    size */
+    double closest_point_residual;    /* distance of the cells' centres from being closest points,
+                       relative to the cells'    size */
     const struct chart_node *cell[2]; /* NULL: closed form */
     double place[2][3];
 };
@@ -104,9 +104,9 @@ struct surface_part {
 
 static struct surface_part surface_part_of_node(const struct chart_node *node)
 {
-    return (struct surface_part){node->center, node->axis, node->bend, node->radius,
-                                 node->cosine < NARROW_CONE_COSINE ? INFINITY
-                                                                   : node->max_curvature_deviation};
+    return (struct surface_part){
+        node->center, node->axis, node->bend, node->radius,
+        node->normal_cone_cosine < NARROW_CONE_COSINE ? INFINITY : node->max_curvature_deviation};
 }
 
 /* Surface part of a closed form about a point, as large as a node's ball. The curvature of a sphere
@@ -135,7 +135,7 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
                                  const struct smooth_contact *c, const struct surface_part *part,
                                  double sum[3])
 {
-    double d[3], normal[3], t[2][3], bent[2][3], along[3], miss[2];
+    double d[3], normal[3], t[2][3], bent[2][3], along[3], closest_point_residual[2];
     tact_m3_tmul_v3(d, pair->turn[k], c->arm[k]);
     tact_v3_sub(d, part->center, d);
     tact_m3_tmul_v3(normal, pair->turn[k], c->frame);
@@ -148,13 +148,14 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
     for (int m = 0; m < 2; m++) {
         tact_m3_tmul_v3(t[m], pair->turn[k], c->frame + 3 + 3 * m);
         tact_m3_mul_v3(bent[m], part->bend, t[m]);
-        miss[m] = tact_v3_dot(t[m], normal) - tact_v3_dot(t[m], along);
+        closest_point_residual[m] = tact_v3_dot(t[m], normal) - tact_v3_dot(t[m], along);
     }
     sum[0] += tact_v3_dot(t[0], bent[0]);
     sum[1] += tact_v3_dot(t[0], bent[1]);
     sum[2] += tact_v3_dot(t[1], bent[1]);
     return part->max_curvature_deviation +
-           tact_hypot(miss[0], miss[1]) / tact_max(tact_v3_norm(d), part->radius);
+           tact_hypot(closest_point_residual[0], closest_point_residual[1]) /
+               tact_max(tact_v3_norm(d), part->radius);
 }
 
 /*
@@ -176,7 +177,7 @@ static int contains_only_known_contact(const struct chart_search *s,
             differ += add_part_curvature(s->pair, k, c, &part[k], sum);
         }
         double least = 0.5 * (sum[0] + sum[2]) - tact_hypot(0.5 * (sum[0] - sum[2]), sum[1]);
-        if (least > CURVATURE_MARGIN * differ) {
+        if (least > CURVATURE_BOUND_MARGIN * differ) {
             return 1;
         }
     }
@@ -187,11 +188,13 @@ static int contains_only_known_contact(const struct chart_search *s,
 static void insert_newton_start(struct chart_search *s, const struct newton_start *start)
 {
     int at = s->newton_start_count;
-    if (at == MAX_NEWTON_STARTS && !(start->miss < s->start[at - 1].miss)) {
+    if (at == MAX_NEWTON_STARTS &&
+        !(start->closest_point_residual < s->start[at - 1].closest_point_residual)) {
         return;
     }
     at = at < MAX_NEWTON_STARTS ? at : MAX_NEWTON_STARTS - 1;
-    for (; at > 0 && start->miss < s->start[at - 1].miss; at--) {
+    for (; at > 0 && start->closest_point_residual < s->start[at - 1].closest_point_residual;
+         at--) {
         s->start[at] = s->start[at - 1];
     }
     s->start[at] = *start;
@@ -247,7 +250,7 @@ static int may_node_touch_closed_form(const struct chart_search *s, int k,
     tact_m3_mul_v3(n, pair->turn[1 - k], p.normal);
     tact_m3_tmul_v3(turned, pair->turn[k], n);
     tact_v3_add(n, turned, node->axis);
-    start->miss = tact_v3_norm(n);
+    start->closest_point_residual = tact_v3_norm(n);
     tact_v3_sub(d, local, p.at);
     double gap = tact_v3_dot(d, p.normal);
     if (gap > s->near + node->radius) {
@@ -260,13 +263,14 @@ static int may_node_touch_closed_form(const struct chart_search *s, int k,
         return 0;
     }
     double turn = MAX_CURVATURE_GROWTH * node->radius * frobenius_norm(p.bend);
-    if (turn > WIDE_NORMAL_ROTATION || node->cosine < 0.0) {
+    if (turn > WIDE_NORMAL_ROTATION || node->normal_cone_cosine < 0.0) {
         return 1;
     }
-    if (gap > s->near + tact_chart_extent(node, turned) + 0.5 * turn * node->radius) {
+    if (gap > s->near + tact_chart_node_extent_along(node, turned) + 0.5 * turn * node->radius) {
         return 0;
     }
-    double most = cosine_of_sum(node->cosine, node->sine, 1.0 - 0.5 * turn * turn, turn);
+    double most =
+        cosine_of_sum(node->normal_cone_cosine, node->sine, 1.0 - 0.5 * turn * turn, turn);
     return -tact_v3_dot(turned, node->axis) >= most;
 }
 
@@ -290,36 +294,37 @@ static void search_node_against_closed_form(struct chart_search *s, int k)
     }
 }
 
-/* 1 where tree nodes of A's and B's charts may touch; *miss: distance of the nodes' middles from
- * being closest points: across the mean normal, relative to their radii, and in the normals. */
+/* 1 where tree nodes of A's and B's charts may touch; *closest_point_residual: distance of the
+ * nodes' middles from being closest points: across the mean normal, relative to their radii, and in
+ * the normals. */
 static int may_chart_nodes_touch(const struct chart_search *s, const struct chart_node *a,
-                                 const struct chart_node *b, double *miss)
+                                 const struct chart_node *b, double *closest_point_residual)
 {
     double d[3], axis[3], n[3], reach = a->radius + b->radius, far = s->near + reach;
     tact_m3_mul_v3(d, s->rotation_b_to_a, b->center);
     tact_v3_add(d, d, s->origin_b);
     tact_v3_sub(d, d, a->center);
-    *miss = 0.0;
+    *closest_point_residual = 0.0;
     if (tact_v3_dot(d, d) > far * far) {
         return 0;
     }
-    if (a->cosine < 0.0 || b->cosine < 0.0) {
+    if (a->normal_cone_cosine < 0.0 || b->normal_cone_cosine < 0.0) {
         return 1;
     }
     tact_m3_mul_v3(axis, s->rotation_b_to_a, b->axis);
-    double most = cosine_of_sum(a->cosine, a->sine, b->cosine, b->sine);
+    double most = cosine_of_sum(a->normal_cone_cosine, a->sine, b->normal_cone_cosine, b->sine);
     if (!(-tact_v3_dot(axis, a->axis) >= most)) {
         return 0;
     }
     tact_m3_tmul_v3(n, s->rotation_b_to_a, a->axis);
-    if (fabs(tact_v3_dot(d, a->axis)) > s->near + a->flat + tact_chart_extent(b, n)) {
+    if (fabs(tact_v3_dot(d, a->axis)) > s->near + a->flat + tact_chart_node_extent_along(b, n)) {
         return 0;
     }
     tact_v3_sub(n, a->axis, axis);
     tact_v3_normalize(n, n);
     tact_v3_axpy(d, -tact_v3_dot(d, n), n);
     tact_v3_add(axis, axis, a->axis);
-    *miss = tact_v3_norm(d) / reach + tact_v3_norm(axis);
+    *closest_point_residual = tact_v3_norm(d) / reach + tact_v3_norm(axis);
     return 1;
 }
 
@@ -334,7 +339,8 @@ static void search_charts(struct chart_search *s)
         const struct chart_node *a = &of[0][at[0]], *b = &of[1][at[1]];
         struct newton_start start = {.cell = {a, b}};
         const struct surface_part part[2] = {surface_part_of_node(a), surface_part_of_node(b)};
-        if (!may_chart_nodes_touch(s, a, b, &start.miss) || contains_only_known_contact(s, part)) {
+        if (!may_chart_nodes_touch(s, a, b, &start.closest_point_residual) ||
+            contains_only_known_contact(s, part)) {
             continue;
         }
         if (a->first < 0 && b->first < 0) {

@@ -33,17 +33,18 @@ enum { TORUS_PATCH_CORNERS = 32 };
 
 /* Layout of the state variables of a pair of smooth shapes. */
 enum {
-    STATE_STEADY_TICKS, /* number of ticks of contact with steady rotation before this one: 0, 1, 2,
-                           3 for more */
-    STATE_CONTACT_COUNT,  /* number of contacts of the last tick, whose places follow */
-    STATE_CONTACT_PLACES, /* surface positions on A and B of each contact of the last tick */
-    STATE_LAST_MOTION = STATE_CONTACT_PLACES + 6 * TACT_PIECES,
-    STATE_MOTION_SIZE = 24, /* size of a motion: twists of A and B, world; then their rates, along
-                               the shapes' axes */
-    STATE_EARLIER_MOTION = STATE_LAST_MOTION + STATE_MOTION_SIZE,
-    STATE_FEATURES_START =
-        STATE_EARLIER_MOTION + STATE_MOTION_SIZE, /* first state variable of the features model */
-    STATE_SIZE = STATE_FEATURES_START + TACT_NEAREST_STATE,
+    SMOOTH_STATE_STEADY_TICKS,   /* number of ticks of contact with steady rotation before this one:
+                             0, 1, 2,   3 for more */
+    SMOOTH_STATE_CONTACT_COUNT,  /* number of contacts of the last tick, whose places follow */
+    SMOOTH_STATE_CONTACT_PLACES, /* surface positions on A and B of each contact of the last tick */
+    SMOOTH_STATE_LAST_MOTION = SMOOTH_STATE_CONTACT_PLACES + 6 * TACT_PIECES,
+    SMOOTH_STATE_MOTION_SIZE = 24, /* size of a motion: twists of A and B, world; then their rates,
+                               along the shapes' axes */
+    SMOOTH_STATE_EARLIER_MOTION = SMOOTH_STATE_LAST_MOTION + SMOOTH_STATE_MOTION_SIZE,
+    SMOOTH_STATE_FEATURES_START =
+        SMOOTH_STATE_EARLIER_MOTION +
+        SMOOTH_STATE_MOTION_SIZE, /* first state variable of the features model */
+    SMOOTH_STATE_SIZE = SMOOTH_STATE_FEATURES_START + TACT_NEAREST_STATE,
 };
 
 static int count_smooth_patches(const struct tact_shape *a, const struct tact_shape *b,
@@ -92,7 +93,7 @@ static void init_smooth_search(const struct tact_pair_query *q, struct smooth_se
 /* Number of contacts in the last tick; limited, as the state may come from a damaged log. */
 static int last_contact_count(const struct tact_pair_query *q)
 {
-    return (int)tact_max(0.0, tact_min(q->state[STATE_CONTACT_COUNT], TACT_PIECES));
+    return (int)tact_max(0.0, tact_min(q->state[SMOOTH_STATE_CONTACT_COUNT], TACT_PIECES));
 }
 
 /* Follows the contacts of the last tick from their surface positions. Returns how many still exist.
@@ -103,7 +104,7 @@ static int follow_contacts_of_last_tick(const struct tact_pair_query *q,
     int known = 0;
     for (int i = 0; i < last_contact_count(q); i++) {
         struct smooth_contact c;
-        memcpy(c.place, q->state + STATE_CONTACT_PLACES + 6 * i, sizeof c.place);
+        memcpy(c.place, q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i, sizeof c.place);
         if (!tact_smooth_follow_closest(&f->pair, &c)) {
             known = tact_smooth_add_contact(f->contact, known, &c, SAME_CONTACT_DISTANCE * f->size);
         }
@@ -159,7 +160,7 @@ static int existed_in_last_tick(const struct tact_pair_query *q, const struct sm
                                 const struct smooth_contact *c)
 {
     for (int i = 0; i < last_contact_count(q); i++) {
-        const double *places = q->state + STATE_CONTACT_PLACES + 6 * i;
+        const double *places = q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i;
         if (normal_cosine(pair, 0, places, c->place[0]) >= MIN_CONTINUED_NORMAL_COSINE &&
             normal_cosine(pair, 1, places + 3, c->place[1]) >= MIN_CONTINUED_NORMAL_COSINE) {
             return 1;
@@ -171,9 +172,10 @@ static int existed_in_last_tick(const struct tact_pair_query *q, const struct sm
 static void store_contact_places(const struct tact_pair_query *q,
                                  const struct smooth_contact *contact, int count)
 {
-    q->state[STATE_CONTACT_COUNT] = count;
+    q->state[SMOOTH_STATE_CONTACT_COUNT] = count;
     for (int i = 0; i < count; i++) {
-        memcpy(q->state + STATE_CONTACT_PLACES + 6 * i, contact[i].place, sizeof contact[i].place);
+        memcpy(q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i, contact[i].place,
+               sizeof contact[i].place);
     }
 }
 
@@ -202,10 +204,10 @@ static int is_rotation_steady(const double *now, const double *last)
 /* Number of ticks for which the contact has existed. */
 static double ticks_of_contact(const struct tact_pair_query *q)
 {
-    const double *last = q->state + STATE_LAST_MOTION;
+    const double *last = q->state + SMOOTH_STATE_LAST_MOTION;
     int is_contact_steady =
         is_rotation_steady(q->twist[0], last) && is_rotation_steady(q->twist[1], last + 6);
-    double before = is_contact_steady ? q->state[STATE_STEADY_TICKS] : 0.0;
+    double before = is_contact_steady ? q->state[SMOOTH_STATE_STEADY_TICKS] : 0.0;
     return q->pressed > 0.0 ? tact_min(before + 1.0, 3.0) : 0.0;
 }
 
@@ -216,18 +218,19 @@ static void extrapolate_motion(const struct tact_pair_query *q, double twist[2][
                                double rate[2][6])
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
-    double now[STATE_MOTION_SIZE], next[STATE_MOTION_SIZE],
-        *last = q->state + STATE_LAST_MOTION, *before = q->state + STATE_EARLIER_MOTION;
-    q->state[STATE_STEADY_TICKS] = ticks_of_contact(q);
+    double now[SMOOTH_STATE_MOTION_SIZE], next[SMOOTH_STATE_MOTION_SIZE],
+        *last = q->state + SMOOTH_STATE_LAST_MOTION,
+        *before = q->state + SMOOTH_STATE_EARLIER_MOTION;
+    q->state[SMOOTH_STATE_STEADY_TICKS] = ticks_of_contact(q);
     for (int k = 0; k < 2; k++) {
         memcpy(now + 6 * k, q->twist[k], sizeof q->twist[k]);
         rotate_twist_rate(pose[k], 0, q->rate[k], now + 12 + 6 * k);
     }
-    for (int i = 0; i < STATE_MOTION_SIZE; i++) {
+    for (int i = 0; i < SMOOTH_STATE_MOTION_SIZE; i++) {
         double change = now[i] - last[i];
         next[i] = now[i];
-        next[i] += q->state[STATE_STEADY_TICKS] > 1.0 ? change : 0.0;
-        next[i] += q->state[STATE_STEADY_TICKS] > 2.0 ? change - (last[i] - before[i]) : 0.0;
+        next[i] += q->state[SMOOTH_STATE_STEADY_TICKS] > 1.0 ? change : 0.0;
+        next[i] += q->state[SMOOTH_STATE_STEADY_TICKS] > 2.0 ? change - (last[i] - before[i]) : 0.0;
         before[i] = last[i];
         last[i] = now[i];
     }
@@ -375,8 +378,8 @@ static int may_ring_touch_halfspace(const struct tact_pair_query *q, const struc
     tact_v3_sub(v, q->twist[0], q->twist[1]);
     tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
     double closing_speed = tact_max(0.0, radius * tact_v3_norm(w) - tact_v3_dot(patch->frame, v));
-    double tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
-    return patch->gap[0] - tilt <=
+    double gap_change_by_tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
+    return patch->gap[0] - gap_change_by_tilt <=
            h * (2.0 * closing_speed + gravity_speed_change(q)) + MAX_CONTACT_GAP_RATIO * radius;
 }
 
@@ -478,7 +481,7 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_sear
 static int measure_torus_on_plane(const struct tact_pair_query *q, const struct smooth_pair *pair,
                                   int plane, struct tact_patch *patch)
 {
-    q->state[STATE_STEADY_TICKS] = q->state[STATE_CONTACT_COUNT] = 0.0;
+    q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
     set_torus_ring_patch(q, pair, plane, patch);
     return may_ring_touch_halfspace(q, pair, plane, patch) ? 0 : -EDOM;
 }
@@ -500,12 +503,12 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     }
     int touching_contact_count = keep_touching_contacts(q, &f, k);
     if (f.edges) {
-        q->state[STATE_STEADY_TICKS] = q->state[STATE_CONTACT_COUNT] = 0.0;
-        return tact_smooth_measure_edges(q, q->state + STATE_FEATURES_START, patch);
+        q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
+        return tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
     }
     /* the closest points of a convex pair, kept in the state, remain a good starting point */
     if (!touching_contact_count) {
-        q->state[STATE_STEADY_TICKS] = 0.0;
+        q->state[SMOOTH_STATE_STEADY_TICKS] = 0.0;
         store_contact_places(q, f.contact, f.found > 0 && q->most == 1);
         return -EDOM;
     }
@@ -516,7 +519,7 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
 const struct tact_contact_model tact_model_smooth = {
     .abi = TACT_ABI(struct tact_contact_model),
     .name = "smooth",
-    .state = STATE_SIZE,
+    .state = SMOOTH_STATE_SIZE,
     .gaps = 1,
     .patches = count_smooth_patches,
     .prepare = tact_smooth_prepare,

@@ -31,14 +31,14 @@ struct group {
     double first[3];  /* integral of the position over the group's faces [m^3] */
 };
 
-struct groups {
+struct face_groups {
     struct group group[MAX_FACE_GROUPS];
     struct tact_face_areas areas; /* areas of all */
     int count, full;
 };
 
-static void add_triangle(struct groups *g, const tact_d4 *a, const tact_d4 *b, const tact_d4 *c,
-                         double share)
+static void add_triangle(struct face_groups *g, const tact_d4 *a, const tact_d4 *b,
+                         const tact_d4 *c, double share)
 {
     double n[3], middle[3];
     int i = 0;
@@ -75,7 +75,7 @@ static void add_overlap_face(void *user, const tact_d4 *corner, int n, double sh
 }
 
 /* Removes slivers. */
-static void remove_small_groups(struct groups *g)
+static void remove_small_groups(struct face_groups *g)
 {
     int kept = 0;
     for (int i = 0; i < g->count; i++) {
@@ -86,7 +86,7 @@ static void remove_small_groups(struct groups *g)
     g->count = kept;
 }
 
-int tact_pieces_are_possible(const struct tact_shape *a, const struct tact_shape *b)
+int tact_overlap_pieces_are_possible(const struct tact_shape *a, const struct tact_shape *b)
 {
     return tact_shape_faces(a) == TACT_FACES_FLAT && tact_shape_faces(b) == TACT_FACES_FLAT &&
            a->mesh && b->mesh && !a->mesh->facets != !b->mesh->facets;
@@ -115,14 +115,15 @@ static void plane_of_equal_depths(const struct group *i, const struct group *j,
     plane[3] = d / size + tact_v3_dot(plane, pose->position);
 }
 
-int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces *out)
+int tact_overlap_pieces_group_faces(const struct tact_pair_query *q,
+                                    struct tact_overlap_pieces *out)
 {
     int swapped = q->a->mesh->facets != NULL; /* the first solid is the one that is not convex */
     const struct tact_mesh *nonconvex_mesh = swapped ? q->b->mesh : q->a->mesh;
     const struct tact_mesh *convex_mesh = swapped ? q->a->mesh : q->b->mesh;
     const struct tact_pose *pose = swapped ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
-    struct groups groups = {.count = 0};
+    struct face_groups groups = {.count = 0};
     if (q->planar > PLANAR_AREA_RATIO) {
         return 0;
     }

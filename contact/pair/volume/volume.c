@@ -47,8 +47,8 @@ static struct tact_patch_options choose_patch_options(const struct tact_pair_que
 static int make_patch(const struct tact_pair_query *q, const struct tact_moments *moments,
                       struct tact_patch_options *options, struct tact_patch *patch)
 {
-    int mixed = !options->curved && is_either_shape_of_face_kind(q, TACT_FACES_MIXED);
-    double exponent = mixed ? tact_moments_exponent(moments) : 1.0;
+    int has_mixed_faces = !options->curved && is_either_shape_of_face_kind(q, TACT_FACES_MIXED);
+    double exponent = has_mixed_faces ? tact_moments_exponent(moments) : 1.0;
     options->normal = exponent > MAX_PRISM_DEPTH_EXPONENT ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
@@ -73,8 +73,8 @@ static int find_outline(const struct tact_pair_query *q, struct tact_patch *patc
                         patch->corner);
 }
 
-int tact_volume_patch(const struct tact_pair_query *q, int follows_bouchard_law, int outline,
-                      struct tact_patch *patch)
+int tact_volume_measure_patch(const struct tact_pair_query *q, int follows_bouchard_law,
+                              int outline, struct tact_patch *patch)
 {
     struct tact_patch_options options = choose_patch_options(q, follows_bouchard_law);
     int rc = make_patch(q, q->moments, &options, patch);
@@ -120,8 +120,8 @@ static int is_thin_patch(const struct tact_patch *patch)
  * are too deep. */
 static int make_planar_pieces(const struct tact_pair_query *q, struct tact_pair_piece *piece)
 {
-    struct tact_pieces pieces;
-    int made = 0, count = tact_pieces_group_faces(q, &pieces);
+    struct tact_overlap_pieces pieces;
+    int made = 0, count = tact_overlap_pieces_group_faces(q, &pieces);
     for (int i = 0; i < count; i++) {
         if (make_patch_of_piece(q, (const double(*)[4])pieces.plane[i], count - 1, &piece[made])) {
             continue;
@@ -137,7 +137,8 @@ static int make_planar_pieces(const struct tact_pair_query *q, struct tact_pair_
 static int may_split_overlap(const struct tact_shape *a, const struct tact_shape *b,
                              const struct tact_world_options *options)
 {
-    return options->split && options->local == TACT_LOCAL_CONE && tact_pieces_are_possible(a, b);
+    return options->split && options->local == TACT_LOCAL_CONE &&
+           tact_overlap_pieces_are_possible(a, b);
 }
 
 int tact_volume_supports_pair(const struct tact_shape *a, const struct tact_shape *b)
@@ -156,8 +157,8 @@ static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patc
                                struct tact_pair_piece *piece)
 {
     int follows_bouchard_law = q->options->local == TACT_LOCAL_BOUCHARD;
-    int rc = tact_volume_patch(q, follows_bouchard_law,
-                               !follows_bouchard_law && q->options->polygon, patch);
+    int rc = tact_volume_measure_patch(q, follows_bouchard_law,
+                                       !follows_bouchard_law && q->options->polygon, patch);
     if (rc || q->most == 1) {
         return rc;
     }
