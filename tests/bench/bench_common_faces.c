@@ -40,8 +40,8 @@ static double time_of_overlap_query(const struct tact_shape *cube, double depth,
 }
 
 /** Prints one row of times; returns whether the ratio of the two times is within the bound. */
-static int compare_poses(const struct tact_shape *cube, double depth,
-                         struct tact_moments_scratch *scratch)
+static int compare_aligned_and_shifted_query_time(const struct tact_shape *cube, double depth,
+                                                  struct tact_moments_scratch *scratch)
 {
     double time_aligned = INFINITY, time_shifted = INFINITY;
     const double end = now_seconds() + 2.0;
@@ -68,7 +68,8 @@ int main(void)
         struct tact_mesh *mesh = make_grid_cube_mesh(grid_sizes[i]);
         const struct tact_shape cube = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
         for (size_t k = 0; mesh && k < sizeof overlap_depths / sizeof *overlap_depths; k++) {
-            kept &= compare_poses(&cube, overlap_depths[k] * CUBE_EDGE, scratch);
+            kept &= compare_aligned_and_shifted_query_time(&cube, overlap_depths[k] * CUBE_EDGE,
+                                                           scratch);
         }
         kept &= mesh != NULL;
         tact_mesh_free(mesh);

@@ -30,11 +30,11 @@ static int compare_doubles(const void *a, const void *b)
 struct load {
     const char *name;
     /* contact velocities: sliding [m/s], spin [rad/s], turn about the edge [rad/s] */
-    double slide, spin, turn;
+    double sliding_speed, spin, turn;
     int corners; /* number of corners of the contact patch; 0: an ellipse; -1: an elastic patch */
 };
 
-static void make_block_problem(const struct load *load, struct tact_local_problem *p)
+static void make_contact_block_problem(const struct load *load, struct tact_local_problem *p)
 {
     double m = uniform(0.5, 2), inertia = m * 0.1 * 0.1 / 6, arm[3] = {-0.05, 0, 0};
     double way = uniform(0, 6.28);
@@ -56,8 +56,8 @@ static void make_block_problem(const struct load *load, struct tact_local_proble
         }
     }
     p->b[0] = -0.01;
-    p->b[1] = load->slide * cos(way);
-    p->b[2] = load->slide * sin(way);
+    p->b[1] = load->sliding_speed * cos(way);
+    p->b[2] = load->sliding_speed * sin(way);
     p->b[3] = load->spin;
     p->b[4] = load->turn * cos(way);
     p->b[5] = load->turn * sin(way);
@@ -75,13 +75,13 @@ static void make_block_problem(const struct load *load, struct tact_local_proble
 }
 
 /* Median time of a block, and of one solve with its factors [ns]. */
-static double time_of_block_solve(const struct load *load, double *floor)
+static double time_of_contact_block_solve(const struct load *load, double *floor)
 {
     static struct tact_local_problem p[PROBLEMS];
     static double warm[PROBLEMS][6], took[BATCHES], least[BATCHES];
     double sum = 0;
     for (int i = 0; i < PROBLEMS; i++) {
-        make_block_problem(load, &p[i]);
+        make_contact_block_problem(load, &p[i]);
         for (int pass = 0; pass < 100 && (!pass || tact_local_residual(&p[i], warm[i]) > 1e-12);
              pass++) {
             tact_local_cone(&p[i], warm[i]);
@@ -129,7 +129,7 @@ int main(void)
                                              {"tips and slides, ellipse", 0.5, 0, 3, 0}};
     printf("%-28s %10s %10s\n", "one block, warm", "ns", "floor ns");
     for (size_t i = 0; i < sizeof load_cases / sizeof *load_cases; i++) {
-        double floor, took = time_of_block_solve(&load_cases[i], &floor);
+        double floor, took = time_of_contact_block_solve(&load_cases[i], &floor);
         printf("%-28s %10.0f %10.0f\n", load_cases[i].name, took, floor);
     }
     return 0;

@@ -18,8 +18,9 @@ static struct tact_shape make_ball_mesh(size_t triangles, double radius)
 }
 
 /** Median time over slightly different poses; *pairs: number of listed triangle pairs. */
-static double time_query(const struct tact_shape *a, const struct tact_shape *b, double depth,
-                         int repeats, struct tact_moments_scratch *scratch, long *pairs)
+static double time_overlap_query(const struct tact_shape *a, const struct tact_shape *b,
+                                 double depth, int repeats, struct tact_moments_scratch *scratch,
+                                 long *pairs)
 {
     static double took[MOST_REPEATS];
     double normal[3] = {0.0}, apart = a->mesh->radius + b->mesh->radius - depth;
@@ -48,11 +49,13 @@ static void print_query_time_by_triangles(size_t most, struct tact_moments_scrat
     for (int i = 0; i < 7 && sizes[i] <= most; i++) {
         size_t n = sizes[i];
         struct tact_shape a = make_ball_mesh(n, 0.05), b = make_ball_mesh(n, 0.05);
-        static const double depths[3] = {0.0001, 0.0005, 0.005};
+        static const double overlap_depths[3] = {0.0001, 0.0005, 0.005};
         for (int k = 0; k < 3; k++) {
             long pairs;
-            double t = time_query(&a, &b, depths[k], n > 50000 ? 7 : MOST_REPEATS, scratch, &pairs);
-            printf("triangles,%zu,%g,%.9g,%ld\n", a.mesh->triangle_count, depths[k], t, pairs);
+            double t = time_overlap_query(&a, &b, overlap_depths[k], n > 50000 ? 7 : MOST_REPEATS,
+                                          scratch, &pairs);
+            printf("triangles,%zu,%g,%.9g,%ld\n", a.mesh->triangle_count, overlap_depths[k], t,
+                   pairs);
         }
         fflush(stdout);
         tact_shape_release(&a);
@@ -67,7 +70,8 @@ static void print_query_time_by_depth(struct tact_moments_scratch *scratch)
         struct tact_shape a = make_ball_mesh(sizes[k], 0.05), b = make_ball_mesh(sizes[k], 0.05);
         for (double depth = 1e-5; depth < 0.09; depth *= 2.0) {
             long pairs;
-            double t = time_query(&a, &b, depth, sizes[k] > 50000 ? 5 : 21, scratch, &pairs);
+            double t =
+                time_overlap_query(&a, &b, depth, sizes[k] > 50000 ? 5 : 21, scratch, &pairs);
             printf("depth,%zu,%g,%.9g,%ld\n", a.mesh->triangle_count, depth, t, pairs);
         }
         fflush(stdout);
@@ -91,7 +95,7 @@ static void print_query_time_by_pairs(struct tact_moments_scratch *scratch)
             double total = 0.0;
             long pairs, all = 0;
             for (int i = 0; i < n; i++) {
-                total += time_query(&a[i], &b[i], 2e-4, 7, scratch, &pairs);
+                total += time_overlap_query(&a[i], &b[i], 2e-4, 7, scratch, &pairs);
                 all += pairs;
             }
             printf("pairs,%zu,%d,%.9g,%ld\n", a[0].mesh->triangle_count, n, total, all);

@@ -14,7 +14,7 @@
 #include <time.h>
 #include "../unit/support/field_triangulation.h"
 
-static double cpu_seconds(void)
+static double thread_cpu_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -39,7 +39,7 @@ static void quaternion_of_roll_pitch_yaw(double roll, double pitch, double yaw, 
     tact_quat_mul(quat, both, qx);
 }
 
-struct balls {
+struct soft_ball_pair {
     struct tact_pressure_field *ball;
     struct tact_field_scratch *scratch;
     struct tact_pose place; /* pose of the second ball, before it is moved round the circle */
@@ -47,20 +47,20 @@ struct balls {
 };
 
 /* Time of the query at step i of the circle, for the second ball turned by an angle [us]. */
-static double time_query(struct balls *balls, int i, double turned)
+static double time_field_query(struct soft_ball_pair *soft_ball_pair, int i, double turned)
 {
     const double circle_radius = 1e-3, angle = 0.1 * i; /* [m], [rad]: 0.1 mm a step */
     const double rotation_angles[3] = {0.0, 0.0, turned};
-    struct tact_pose at = tact_pose_identity(), place = balls->place;
+    struct tact_pose at = tact_pose_identity(), place = soft_ball_pair->place;
     double turn[4];
     place.position[0] += circle_radius * cos(angle);
     place.position[1] += circle_radius * sin(angle);
     tact_quat_from_rotvec(turn, rotation_angles);
-    tact_quat_mul(place.quat_wxyz, balls->place.quat_wxyz, turn);
-    double start = cpu_seconds();
-    int rc =
-        tact_field_touch(balls->ball, &at, balls->ball, &place, balls->scratch, &balls->contact);
-    double us = 1e6 * (cpu_seconds() - start);
+    tact_quat_mul(place.quat_wxyz, soft_ball_pair->place.quat_wxyz, turn);
+    double start = thread_cpu_seconds();
+    int rc = tact_field_touch(soft_ball_pair->ball, &at, soft_ball_pair->ball, &place,
+                              soft_ball_pair->scratch, &soft_ball_pair->contact);
+    double us = 1e6 * (thread_cpu_seconds() - start);
     if (rc != 1) {
         fprintf(stderr, "query: %d\n", rc);
         exit(2);
@@ -84,31 +84,31 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_field LEVEL DEPTH_M [QUERIES]\n");
         return 2;
     }
-    struct balls balls = {.ball = make_ball_field(radius, 1e5, level),
-                          .scratch = tact_field_scratch_create(40000),
-                          .place = tact_pose_identity()};
+    struct soft_ball_pair soft_ball_pair = {.ball = make_ball_field(radius, 1e5, level),
+                                            .scratch = tact_field_scratch_create(40000),
+                                            .place = tact_pose_identity()};
     double *us = malloc((size_t)queries * sizeof *us), cold[COLD], way[3] = {0.02, 0.01, 1.0};
-    if (!balls.ball || !balls.scratch || !us) {
+    if (!soft_ball_pair.ball || !soft_ball_pair.scratch || !us) {
         return 2;
     }
     tact_v3_normalize(way, way);
-    quaternion_of_roll_pitch_yaw(0.31, 0.17, 0.05, balls.place.quat_wxyz);
-    tact_v3_scale(balls.place.position, way, 2.0 * radius - depth);
+    quaternion_of_roll_pitch_yaw(0.31, 0.17, 0.05, soft_ball_pair.place.quat_wxyz);
+    tact_v3_scale(soft_ball_pair.place.position, way, 2.0 * radius - depth);
     for (int i = 0; i < queries; i++) {
-        us[i] = time_query(&balls, i, 0.0);
+        us[i] = time_field_query(&soft_ball_pair, i, 0.0);
     }
-    const struct tact_field_contact last = balls.contact;
+    const struct tact_field_contact last = soft_ball_pair.contact;
     for (int i = 0; i < COLD; i++) {
         for (int k = 1; k <= BETWEEN; k++) {
-            time_query(&balls, i, 0.5 * k);
+            time_field_query(&soft_ball_pair, i, 0.5 * k);
         }
-        cold[i] = time_query(&balls, i, 0.0);
+        cold[i] = time_field_query(&soft_ball_pair, i, 0.0);
     }
     printf("{\"us\": %.2f, \"cold_us\": %.2f, \"polygons\": %zu, \"tried\": %zu, \"cells\": %zu}\n",
            median_of(us, queries), median_of(cold, COLD), last.polygons, last.tried,
-           tact_field_cells(balls.ball));
-    tact_field_free(balls.ball);
-    tact_field_scratch_destroy(balls.scratch);
+           tact_field_cells(soft_ball_pair.ball));
+    tact_field_free(soft_ball_pair.ball);
+    tact_field_scratch_destroy(soft_ball_pair.scratch);
     free(us);
     return 0;
 }

@@ -20,21 +20,22 @@
 #include "rt/loop.h"
 
 enum { ENDS = 2, AXES = 6 };
-static const double bar_us = 50.0;
+static const double max_link_p99_us = 50.0;
 
 struct end {
     struct tact_device device;
     struct tact_device_input input;
     uint64_t tick; /* of the device, over all rounds */
-    struct tact_histogram receiving, sending;
+    struct tact_histogram receive_durations, send_durations;
     struct tact_loop_stats stats;
     struct tact_loop_options loop;
-    struct tact_histogram idle, with_link; /* durations of ticks without and with the link */
+    struct tact_histogram idle_tick_durations,
+        linked_tick_durations; /* durations of ticks without and with the link */
 };
 
 static struct end ends[ENDS];
 
-static void idle_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+static void tick_without_link(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
 {
     (void)user;
     (void)tick;
@@ -42,7 +43,7 @@ static void idle_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wok
     (void)woke_ns;
 }
 
-static void linked_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+static void tick_with_link(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
 {
     struct end *end = user;
     double out[TACT_NETWORK_FIRST_AXIS_OUTPUT + AXES * TACT_NETWORK_AXIS_NUMBERS] = {
@@ -60,12 +61,12 @@ static void linked_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t w
     const int64_t written_ns = tact_clock_now();
     end->tick++;
     if (end->input.state == TACT_DEVICE_OK) {
-        tact_histogram_add(&end->receiving, read_ns - start_ns);
-        tact_histogram_add(&end->sending, written_ns - read_ns);
+        tact_histogram_add(&end->receive_durations, read_ns - start_ns);
+        tact_histogram_add(&end->send_durations, written_ns - read_ns);
     }
 }
 
-static void *run_loop(void *user)
+static void *run_loop_of_end(void *user)
 {
     struct end *end = user;
     const int code = tact_loop_run(&end->loop, &end->stats);
@@ -85,20 +86,21 @@ static void run_both_loops(int with_link, uint64_t ticks)
         ends[i].loop.realtime.cpu = TACT_REALTIME_CPU_ANY;
         ends[i].loop.ticks = ticks;
         ends[i].loop.user = &ends[i];
-        ends[i].loop.tick = with_link ? linked_tick : idle_tick;
-        if (pthread_create(&threads[i], NULL, run_loop, &ends[i])) {
+        ends[i].loop.tick = with_link ? tick_with_link : tick_without_link;
+        if (pthread_create(&threads[i], NULL, run_loop_of_end, &ends[i])) {
             fprintf(stderr, "bench_link: cannot start a thread\n");
             exit(2);
         }
     }
     for (int i = 0; i < ENDS; i++) {
         pthread_join(threads[i], NULL);
-        tact_histogram_merge(with_link ? &ends[i].with_link : &ends[i].idle,
+        tact_histogram_merge(with_link ? &ends[i].linked_tick_durations
+                                       : &ends[i].idle_tick_durations,
                              &ends[i].stats.compute);
     }
 }
 
-static void open_ends(void)
+static void open_both_link_ends(void)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
@@ -122,18 +124,19 @@ static void open_ends(void)
             fprintf(stderr, "bench_link: %s\n", err.text);
             exit(2);
         }
-        tact_histogram_reset(&ends[i].receiving);
-        tact_histogram_reset(&ends[i].sending);
-        tact_histogram_reset(&ends[i].idle);
-        tact_histogram_reset(&ends[i].with_link);
+        tact_histogram_reset(&ends[i].receive_durations);
+        tact_histogram_reset(&ends[i].send_durations);
+        tact_histogram_reset(&ends[i].idle_tick_durations);
+        tact_histogram_reset(&ends[i].linked_tick_durations);
     }
 }
 
-static double print_times(const char *name, const struct tact_histogram *of_first,
-                          const struct tact_histogram *of_second)
+static double print_merged_durations(const char *name,
+                                     const struct tact_histogram *first_end_durations,
+                                     const struct tact_histogram *second_end_durations)
 {
-    struct tact_histogram both = *of_first;
-    tact_histogram_merge(&both, of_second);
+    struct tact_histogram both = *first_end_durations;
+    tact_histogram_merge(&both, second_end_durations);
     const struct tact_histogram_summary s = tact_histogram_summarise(&both);
     printf("\"%s_us\": {\"p50\": %.2f, \"p99\": %.2f, \"p99.9\": %.2f, \"max\": %.2f}, ", name,
            1e-3 * (double)s.p50, 1e-3 * (double)s.p99, 1e-3 * (double)s.p999, 1e-3 * (double)s.max);
@@ -157,18 +160,22 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    open_ends();
+    open_both_link_ends();
     for (long i = 0; i < rounds; i++) {
         run_both_loops(0, 1000 * (uint64_t)seconds);
         run_both_loops(1, 1000 * (uint64_t)seconds);
     }
     printf("{");
-    print_times("idle_tick", &ends[0].idle, &ends[1].idle);
-    print_times("linked_tick", &ends[0].with_link, &ends[1].with_link);
-    const double receiving = print_times("receive", &ends[0].receiving, &ends[1].receiving);
-    const double sending = print_times("send", &ends[0].sending, &ends[1].sending);
-    const unsigned long long measured = ends[0].receiving.count + ends[1].receiving.count;
-    printf("\"ticks\": %llu, \"bar_us\": %g}\n", measured, bar_us);
+    print_merged_durations("idle_tick", &ends[0].idle_tick_durations, &ends[1].idle_tick_durations);
+    print_merged_durations("linked_tick", &ends[0].linked_tick_durations,
+                           &ends[1].linked_tick_durations);
+    const double receive_p99_us =
+        print_merged_durations("receive", &ends[0].receive_durations, &ends[1].receive_durations);
+    const double send_p99_us =
+        print_merged_durations("send", &ends[0].send_durations, &ends[1].send_durations);
+    const unsigned long long measured =
+        ends[0].receive_durations.count + ends[1].receive_durations.count;
+    printf("\"ticks\": %llu, \"bar_us\": %g}\n", measured, max_link_p99_us);
     for (int i = 0; i < ENDS; i++) {
         ends[i].device.ops->close(ends[i].device.self);
     }
@@ -176,5 +183,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_link: the two ends did not connect\n");
         return 2;
     }
-    return has_bar && (receiving > bar_us || sending > bar_us);
+    return has_bar && (receive_p99_us > max_link_p99_us || send_p99_us > max_link_p99_us);
 }

@@ -63,13 +63,13 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
         pb.quat_wxyz[0] = sqrt(0.5);
         pa = pb;
     }
-    double normals[5][3] = {{0}}, touching = 0.0;
+    double warm_start_normals[5][3] = {{0}}, touching = 0.0;
     const struct tact_pose start_pose_a = pa;
     for (int i = 0; i < s->query_count; i++) {
         took[i] = 0.0;
         for (int contact = 0; contact < s->queries_per_tick; contact++) {
             struct tact_moments m;
-            double *normal = normals[contact];
+            double *normal = warm_start_normals[contact];
             if (s->is_frame_to_frame) {
                 move_pose_of_tick(s, &start_pose_a, i + 100000 * contact, &pa);
             } else {
@@ -87,17 +87,17 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
         }
     }
     qsort(took, (size_t)s->query_count, sizeof *took, compare_doubles);
-    double median = 1e6 * took[s->query_count / 2];
+    double median_us = 1e6 * took[s->query_count / 2];
     printf("%-34s least %9.2f us  median %9.2f us  p99.9 %9.2f us  (%.0f %% touching)", s->name,
-           1e6 * took[0], median, 1e6 * took[s->query_count * 999 / 1000],
+           1e6 * took[0], median_us, 1e6 * took[s->query_count * 999 / 1000],
            100.0 * touching / s->query_count);
     if (s->max_median_us > 0.0) {
-        printf("  bar %g us: %s", s->max_median_us, median <= s->max_median_us ? "ok" : "short");
+        printf("  bar %g us: %s", s->max_median_us, median_us <= s->max_median_us ? "ok" : "short");
     }
     printf("\n");
 }
 
-static struct tact_shape ball_mesh(double radius, size_t triangles)
+static struct tact_shape make_ball_mesh_shape(double radius, size_t triangles)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_MESH};
     if (tact_mesh_capsule(radius, 0.0, triangles, &s.owned)) {
@@ -107,7 +107,7 @@ static struct tact_shape ball_mesh(double radius, size_t triangles)
     return s;
 }
 
-static void measure_primitives(struct tact_moments_scratch *scratch)
+static void print_query_times_of_primitives(struct tact_moments_scratch *scratch)
 {
     struct tact_shape sphere = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
     struct tact_shape ruler = {.kind = TACT_SHAPE_BOX, .size = {0.15, 0.001, 0.015}};
@@ -227,13 +227,13 @@ static const struct scene mesh_scenes[] = {
      0},
 };
 
-static void measure_meshes(struct tact_moments_scratch *scratch)
+static void print_query_times_of_meshes(struct tact_moments_scratch *scratch)
 {
     ball = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
-    five = ball_mesh(0.03, 5000);
-    other = ball_mesh(0.04, 5000);
-    large = ball_mesh(0.1, 100000);
-    other_large = ball_mesh(0.1, 100000);
+    five = make_ball_mesh_shape(0.03, 5000);
+    other = make_ball_mesh_shape(0.04, 5000);
+    large = make_ball_mesh_shape(0.1, 100000);
+    other_large = make_ball_mesh_shape(0.1, 100000);
     for (size_t i = 0; i < sizeof mesh_scenes / sizeof mesh_scenes[0]; i++) {
         print_query_time_of_scene(&mesh_scenes[i], scratch);
     }
@@ -249,8 +249,8 @@ int main(void)
     if (!scratch) {
         return 1;
     }
-    measure_primitives(scratch);
-    measure_meshes(scratch);
+    print_query_times_of_primitives(scratch);
+    print_query_times_of_meshes(scratch);
     tact_moments_scratch_destroy(scratch);
     return 0;
 }

@@ -25,7 +25,7 @@ static const double FOOT_HALF_WIDTH = 1e-3; /* half side, or radius, of a foot o
 static const double FLOOR_MODULUS = 1e9;
 static const double SOFT_LAYER_THICKNESS = 0.01;
 
-struct slide {
+struct sliding_block {
     struct tact_world *world;
     struct tact_moments_scratch *scratch;
     struct tact_shape shapes[FEET];
@@ -34,7 +34,7 @@ struct slide {
 };
 
 /* Makes one mesh of boxes for all feet of the block. */
-static int feet_mesh(const struct push *p, struct tact_shape *out)
+static int make_feet_mesh(const struct push *p, struct tact_shape *out)
 {
     const double half[3] = {FOOT_HALF_WIDTH, FOOT_HALF_WIDTH, FOOT_HALF_WIDTH};
     double vertices[FEET * 24];
@@ -42,7 +42,7 @@ static int feet_mesh(const struct push *p, struct tact_shape *out)
     struct tact_mesh *box, *mesh = NULL;
     struct tact_error err;
     int rc = tact_mesh_box(half, &box);
-    for (int i = 0; i < p->feet && !rc; i++) {
+    for (int i = 0; i < p->foot_count && !rc; i++) {
         const double place[3] = {p->place[i][0], p->place[i][1], FOOT_HALF_WIDTH};
         for (int k = 0; k < 8; k++) {
             tact_v3_add(vertices + 24 * i + 3 * k, box->vertices + 3 * k, place);
@@ -52,8 +52,8 @@ static int feet_mesh(const struct push *p, struct tact_shape *out)
         }
     }
     rc = rc ? rc
-            : tact_mesh_create(vertices, 8 * (size_t)p->feet, triangles, 12 * (size_t)p->feet,
-                               &mesh, &err);
+            : tact_mesh_create(vertices, 8 * (size_t)p->foot_count, triangles,
+                               12 * (size_t)p->foot_count, &mesh, &err);
     *out = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = mesh, .owned = mesh};
     tact_mesh_free(box);
     return rc;
@@ -63,12 +63,12 @@ static int feet_mesh(const struct push *p, struct tact_shape *out)
 static int make_shapes(const char *method, const struct push *p, struct tact_shape *shapes,
                        struct tact_pose *places)
 {
-    int is_contact_per_foot = !strcmp(method, "volume"), count = is_contact_per_foot ? p->feet : 1,
-        rc = 0;
+    int is_contact_per_foot = !strcmp(method, "volume"),
+        count = is_contact_per_foot ? p->foot_count : 1, rc = 0;
     for (int i = 0; i < count && !rc; i++) {
         places[i] = tact_pose_identity();
         if (!strcmp(method, "field")) {
-            rc = feet_mesh(p, &shapes[i]);
+            rc = make_feet_mesh(p, &shapes[i]);
             continue;
         }
         places[i].position[2] = FOOT_HALF_WIDTH;
@@ -83,7 +83,7 @@ static int make_shapes(const char *method, const struct push *p, struct tact_sha
     return rc ? 0 : count;
 }
 
-static void close_slide(struct slide *s)
+static void close_sliding_block(struct sliding_block *s)
 {
     tact_world_destroy(s->world);
     s->world = NULL;
@@ -94,7 +94,7 @@ static void close_slide(struct slide *s)
 }
 
 /* Makes a world with the block at rest on the floor. */
-static int open_slide(struct slide *s, const char *method, const struct push *p)
+static int open_sliding_block(struct sliding_block *s, const char *method, const struct push *p)
 {
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     static const struct tact_material soft = {
@@ -109,7 +109,7 @@ static int open_slide(struct slide *s, const char *method, const struct push *p)
     struct tact_pose places[FEET];
     struct tact_solve_stats stats;
     int is_field_method = !strcmp(method, "field");
-    close_slide(s);
+    close_sliding_block(s);
     s->at = *p;
     s->shape_count = make_shapes(method, p, s->shapes, places);
     o.gravity[2] = -GRAVITY;
@@ -140,11 +140,11 @@ static int open_slide(struct slide *s, const char *method, const struct push *p)
 
 /* Wrench that pushes the block on, about its centre of mass: minus the sum of the contacts'
  * wrenches. */
-static int solve_push(struct slide *s, const struct push *p, double out[3])
+static int solve_push(struct sliding_block *s, const struct push *p, double out[3])
 {
     struct tact_body *body = tact_world_body(s->world, 0);
     struct tact_solve_stats stats;
-    double scale = speed_scale_of_push(p, PUSH_SPEED);
+    double scale = twist_scale_for_speed(p, PUSH_SPEED);
     const double twist[6] = {scale * p->twist[0], scale * p->twist[1], 0, 0, 0,
                              scale * p->twist[2]};
     memcpy(body->twist, twist, sizeof twist);
@@ -166,9 +166,9 @@ static int solve_push(struct slide *s, const struct push *p, double out[3])
 
 int main(int argc, char **argv)
 {
-    struct slide slide = {.scratch = tact_moments_scratch_create(1024)};
+    struct sliding_block sliding_block = {.scratch = tact_moments_scratch_create(1024)};
     char line[2048];
-    int rc = slide.scratch && argc == 2 &&
+    int rc = sliding_block.scratch && argc == 2 &&
                      (!strcmp(argv[1], "field") || !strcmp(argv[1], "volume") ||
                       !strcmp(argv[1], "disc"))
                  ? 0
@@ -176,22 +176,22 @@ int main(int argc, char **argv)
     for (int number = 1; !rc && fgets(line, sizeof line, stdin); number++) {
         struct push push;
         double wrench[3];
-        if (!read_push(line, &push)) {
+        if (!parse_push_line(line, &push)) {
             fprintf(stderr, "bench_planar_slide: line %d is not a push\n", number);
             rc = -1;
             break;
         }
-        if (!slide.world || !is_same_block(&slide.at, &push)) {
-            rc = open_slide(&slide, argv[1], &push);
+        if (!sliding_block.world || !have_same_block(&sliding_block.at, &push)) {
+            rc = open_sliding_block(&sliding_block, argv[1], &push);
         }
-        rc = rc ? rc : solve_push(&slide, &push, wrench);
+        rc = rc ? rc : solve_push(&sliding_block, &push, wrench);
         if (rc) {
             fprintf(stderr, "bench_planar_slide: line %d cannot be solved\n", number);
             break;
         }
         printf("%.9g %.9g %.9g\n", wrench[0], wrench[1], wrench[2]);
     }
-    close_slide(&slide);
-    tact_moments_scratch_destroy(slide.scratch);
+    close_sliding_block(&sliding_block);
+    tact_moments_scratch_destroy(sliding_block.scratch);
     return rc ? 2 : 0;
 }

@@ -13,7 +13,7 @@
 #define TICKS 1000
 #define PERIOD_NS 1000000
 
-static double record_value(uint64_t tick, uint32_t i)
+static double benchmark_record_value(uint64_t tick, uint32_t i)
 {
     return (double)(tick * 31 + i * 17) * 1e-3;
 }
@@ -23,14 +23,14 @@ static void fill_record(struct tact_record *record, uint32_t size, uint64_t tick
     record->tick = tick;
     record->stamp_ns = stamp_ns;
     for (uint32_t i = 0; i < size; i++) {
-        record->values[i] = record_value(tick, i);
+        record->values[i] = benchmark_record_value(tick, i);
     }
 }
 
 /* Fills records for one second at 1 kHz; with recorder NULL, in `plain_record`. Returns p50 and p99
  * of the filling [ns]. */
-static void time_filling(struct tact_recorder *recorder, struct tact_record *plain_record,
-                         uint32_t size, double *p50, double *p99)
+static void time_record_filling(struct tact_recorder *recorder, struct tact_record *plain_record,
+                                uint32_t size, double *p50, double *p99)
 {
     static struct tact_histogram h;
     int64_t next = tact_clock_now();
@@ -75,10 +75,10 @@ static int benchmark_record_size(uint32_t size, const char *path)
             fprintf(stderr, "bench_record: %s\n", err.text);
             return 1;
         }
-        time_filling(round % 2 ? recorder : NULL, plain_record, size, &p50[round % 2],
-                     &p99[round % 2]);
-        time_filling(round % 2 ? NULL : recorder, plain_record, size, &p50[!(round % 2)],
-                     &p99[!(round % 2)]);
+        time_record_filling(round % 2 ? recorder : NULL, plain_record, size, &p50[round % 2],
+                            &p99[round % 2]);
+        time_record_filling(round % 2 ? NULL : recorder, plain_record, size, &p50[!(round % 2)],
+                            &p99[!(round % 2)]);
         tact_recorder_close(recorder, &report);
         difference[round] = p50[1] - p50[0];
         with += p50[1] / MEASUREMENT_ROUNDS;

@@ -38,7 +38,7 @@ struct bench {
     int first_session;
 };
 
-static void step_turn_session(void *user, uint64_t number, int64_t planned, int64_t woke_ns)
+static void step_session_of_turn(void *user, uint64_t number, int64_t planned, int64_t woke_ns)
 {
     struct bench *b = user;
     const uint64_t turn = number / TICKS_PER_TURN;
@@ -86,16 +86,16 @@ static size_t collect_compute_times(struct bench *b, int64_t *more)
 static int do_session_states_differ(const struct bench *b)
 {
     struct tact_world *one = b->session[WITHOUT]->world, *other = b->session[WITH]->world;
-    int do_differ = 0;
+    int states_differ = 0;
     for (int i = 0; i < tact_world_body_count(one); i++) {
-        do_differ |= memcmp(&tact_world_body(one, i)->pose, &tact_world_body(other, i)->pose,
-                            sizeof(struct tact_pose));
+        states_differ |= memcmp(&tact_world_body(one, i)->pose, &tact_world_body(other, i)->pose,
+                                sizeof(struct tact_pose));
     }
-    return do_differ;
+    return states_differ;
 }
 
-static void print_result(struct bench *b, const struct tact_loop_stats *stats,
-                         const struct tact_recorder_report *log, int64_t *more)
+static void print_recording_cost(struct bench *b, const struct tact_loop_stats *stats,
+                                 const struct tact_recorder_report *log, int64_t *more)
 {
     const struct tact_session *s = b->session[WITHOUT];
     const int64_t *times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
@@ -129,7 +129,7 @@ static int run_both_sessions(struct bench *b)
     loop.realtime.priority = s->scene->realtime.priority;
     loop.realtime.cpu = s->scene->realtime.cpu;
     loop.user = b;
-    loop.tick = step_turn_session;
+    loop.tick = step_session_of_turn;
     int rc = more ? tact_loop_run(&loop, &stats) : -ENOMEM;
     const int written = tact_recorder_close(b->session[WITH]->recorder, &log);
     b->session[WITH]->recorder = NULL;
@@ -141,15 +141,15 @@ static int run_both_sessions(struct bench *b)
         fprintf(stderr, "bench_record_session: the sessions differ, %llu ticks were skipped\n",
                 (unsigned long long)stats.skipped);
     } else {
-        print_result(b, &stats, &log, more);
+        print_recording_cost(b, &stats, &log, more);
     }
     free(more);
     return rc;
 }
 
 /* The session that begins is created first, so that the log is the only difference. */
-static int make_session(struct bench *b, const struct tact_scene *scene, const char *log,
-                        struct tact_error *err)
+static int create_bench_session(struct bench *b, const struct tact_scene *scene, const char *log,
+                                struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     int rc = 0;
@@ -174,7 +174,7 @@ static int run_benchmark(const char *path, const char *log, double seconds, int 
     int rc = tact_scene_load(path, &scene, &err);
     if (!rc) {
         b.ticks = (uint64_t)(seconds / scene->period) / TICKS_PER_TURN * TICKS_PER_TURN;
-        rc = make_session(&b, scene, log, &err);
+        rc = create_bench_session(&b, scene, log, &err);
     }
     if (rc) {
         fprintf(stderr, "bench_record_session: %s: %s\n", path, err.text);

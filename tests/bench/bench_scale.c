@@ -12,7 +12,7 @@
     } while (0)
 
 struct bench {
-    struct scale_options options;
+    struct scaling_options options;
     struct tact_world *world;
     struct tact_moments_scratch *scratch;
     struct tact_solve_stats stats;
@@ -20,19 +20,21 @@ struct bench {
 
 static void add_bodies(struct bench *b, const struct tact_shape *shape)
 {
-    const struct scale_options *o = &b->options;
-    double mass = scale_is_ball(o->which) ? SCALE_BALL_MASS : SCALE_CUBE_MASS;
-    double i = scale_is_ball(o->which)
-                   ? 0.4 * SCALE_BALL_MASS * SCALE_BALL_RADIUS * SCALE_BALL_RADIUS
-                   : SCALE_CUBE_MASS * SCALE_CUBE_EDGE * SCALE_CUBE_EDGE / 6.0;
+    const struct scaling_options *o = &b->options;
+    double mass =
+        scaling_scene_has_balls(o->which) ? SCALING_BENCH_BALL_MASS : SCALING_BENCH_CUBE_MASS;
+    double i =
+        scaling_scene_has_balls(o->which)
+            ? 0.4 * SCALING_BENCH_BALL_MASS * SCALING_BENCH_BALL_RADIUS * SCALING_BENCH_BALL_RADIUS
+            : SCALING_BENCH_CUBE_MASS * SCALING_BENCH_CUBE_EDGE * SCALING_BENCH_CUBE_EDGE / 6.0;
     const double inertia[6] = {i, i, i, 0.0, 0.0, 0.0};
     const struct tact_pose here = tact_pose_identity();
     for (int k = 0; k < o->bodies; k++) {
         struct tact_body body = {.pose = tact_pose_identity()};
         EXIT_ON_FAILURE(tact_body_set_mass(&body, mass, inertia));
-        scale_body_position(o->which, k, o->bodies, body.pose.position);
-        body.pose.position[2] -= scale_is_ball(o->which) ? 0.0 : 2e-5;
-        body.twist[0] = o->which == SCALE_SEPARATE_BALLS ? SCALE_DRIFT_SPEED : 0.0;
+        scaling_body_position(o->which, k, o->bodies, body.pose.position);
+        body.pose.position[2] -= scaling_scene_has_balls(o->which) ? 0.0 : 2e-5;
+        body.twist[0] = o->which == SCALING_BENCH_SEPARATE_BALLS ? SCALING_BENCH_DRIFT_SPEED : 0.0;
         int index = tact_world_add_body(b->world, &body);
         EXIT_ON_FAILURE(index);
         EXIT_ON_FAILURE(tact_world_add_shape(
@@ -47,11 +49,11 @@ static void add_ground(struct bench *b)
     for (int k = 0; k < 4; k++) {
         struct tact_pose pose = tact_pose_identity();
         double turn[3] = {0.0, 0.0, 0.0};
-        if (b->options.which == SCALE_BALL_HEAP) {
-            turn[k / 2] = k % 2 ? SCALE_PIT_SLOPE : -SCALE_PIT_SLOPE;
+        if (b->options.which == SCALING_BENCH_BALL_HEAP) {
+            turn[k / 2] = k % 2 ? SCALING_BENCH_PIT_SLOPE : -SCALING_BENCH_PIT_SLOPE;
             tact_quat_from_rotvec(pose.quat_wxyz, turn);
         }
-        if (k == 0 || b->options.which == SCALE_BALL_HEAP) {
+        if (k == 0 || b->options.which == SCALING_BENCH_BALL_HEAP) {
             EXIT_ON_FAILURE(tact_world_add_shape(b->world, fixed, &plane, &pose, 0));
         }
     }
@@ -60,13 +62,14 @@ static void add_ground(struct bench *b)
 static void make_world(struct bench *b)
 {
     struct tact_world_options options = tact_world_options_default();
-    struct tact_shape shape = {
-        .kind = TACT_SHAPE_BOX,
-        .size = {SCALE_CUBE_EDGE / 2, SCALE_CUBE_EDGE / 2, SCALE_CUBE_EDGE / 2}};
-    const struct tact_contact_law law = {.friction = SCALE_FRICTION, .overlap = 2e-5};
-    options.gravity[2] = b->options.which == SCALE_SEPARATE_BALLS ? 0.0 : -SCALE_GRAVITY;
-    if (scale_is_ball(b->options.which)) {
-        shape = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {SCALE_BALL_RADIUS}};
+    struct tact_shape shape = {.kind = TACT_SHAPE_BOX,
+                               .size = {SCALING_BENCH_CUBE_EDGE / 2, SCALING_BENCH_CUBE_EDGE / 2,
+                                        SCALING_BENCH_CUBE_EDGE / 2}};
+    const struct tact_contact_law law = {.friction = SCALING_BENCH_FRICTION, .overlap = 2e-5};
+    options.gravity[2] =
+        b->options.which == SCALING_BENCH_SEPARATE_BALLS ? 0.0 : -SCALING_BENCH_GRAVITY;
+    if (scaling_scene_has_balls(b->options.which)) {
+        shape = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {SCALING_BENCH_BALL_RADIUS}};
     } else {
         EXIT_ON_FAILURE(tact_shape_tessellate(&shape));
     }
@@ -81,9 +84,9 @@ static void make_world(struct bench *b)
 
 static void step_world(struct bench *b, int tick)
 {
-    for (int i = 0; i < b->options.bodies && b->options.which == SCALE_PUSHED_CUBES; i++) {
+    for (int i = 0; i < b->options.bodies && b->options.which == SCALING_BENCH_PUSHED_CUBES; i++) {
         tact_world_body(b->world, i)->twist[0] +=
-            scale_push_force(tick) * SCALE_PERIOD / SCALE_CUBE_MASS;
+            scaling_push_force(tick) * SCALING_BENCH_PERIOD / SCALING_BENCH_CUBE_MASS;
     }
     EXIT_ON_FAILURE(tact_world_step(b->world, b->scratch, &b->stats));
 }
@@ -92,9 +95,9 @@ static void step_world(struct bench *b, int tick)
 static double largest_displacement(const struct bench *b)
 {
     double worst = 0.0;
-    for (int i = 0; i < b->options.bodies && !scale_is_ball(b->options.which); i++) {
+    for (int i = 0; i < b->options.bodies && !scaling_scene_has_balls(b->options.which); i++) {
         double at[3], d[3];
-        scale_body_position(b->options.which, i, b->options.bodies, at);
+        scaling_body_position(b->options.which, i, b->options.bodies, at);
         tact_v3_sub(d, tact_world_body(b->world, i)->pose.position, at);
         worst = fmax(worst, tact_v3_norm(d));
     }
@@ -103,28 +106,28 @@ static double largest_displacement(const struct bench *b)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.options = read_scale_arguments(argc, argv)};
-    const struct scale_options *o = &b.options;
+    struct bench b = {.options = read_scaling_arguments(argc, argv)};
+    const struct scaling_options *o = &b.options;
     double *tick_times = calloc((size_t)o->ticks, sizeof *tick_times), residual = 0.0,
            contacts = 0.0;
-    double began = scale_now_us();
+    double began = scaling_clock_us();
     if (!tick_times) {
         return 2;
     }
     make_world(&b);
-    double setup_time = 1e-6 * (scale_now_us() - began);
+    double setup_time = 1e-6 * (scaling_clock_us() - began);
     for (int k = 0; k < o->skipped; k++) {
         step_world(&b, k);
     }
     for (int k = 0; k < o->ticks; k++) {
-        double start = scale_now_us();
+        double start = scaling_clock_us();
         step_world(&b, o->skipped + k);
-        tick_times[k] = scale_now_us() - start;
+        tick_times[k] = scaling_clock_us() - start;
         residual = fmax(residual, b.stats.residual);
         contacts += (double)b.stats.contacts / o->ticks;
     }
-    print_scale_result("tact", o, tick_times, setup_time, scale_memory_mb(), residual, contacts,
-                       largest_displacement(&b));
+    print_scaling_result("tact", o, tick_times, setup_time, scaling_resident_memory_mb(), residual,
+                         contacts, largest_displacement(&b));
     tact_world_destroy(b.world);
     tact_moments_scratch_destroy(b.scratch);
     free(tick_times);

@@ -29,60 +29,66 @@
 enum { SAMPLES = 20, CONTACTS = 1 << 16 };
 
 /* largest rotation of the contact normal in a tick for which the trial term is used [rad] */
-#define MAX_TURN_PER_TICK 0.3
+#define MAX_ROTATION_PER_TICK 0.3
 
 static struct {
-    int smooth, features, hands, trial;
+    int uses_smooth_term, features, hands, trial;
 } use;
 
 /* The functions of the library that are replaced, and those that replace them (ld --wrap). */
-#define REPLACED_FUNCTION(name) __asm__("__real_" #name)
-#define REPLACEMENT_FUNCTION(name) __asm__("__wrap_" #name)
+#define LINKER_REAL_SYMBOL(name) __asm__("__real_" #name)
+#define LINKER_WRAP_SYMBOL(name) __asm__("__wrap_" #name)
 
-void smooth_term(const struct smooth_contact *c, const double twist[2][6], const double rate[2][6],
-                 const struct smooth_contact_motion *motion, double out[4])
-    REPLACED_FUNCTION(tact_smooth_second_order_rates);
-void smooth_term_if_used(const struct smooth_contact *c, const double twist[2][6],
-                         const double rate[2][6], const struct smooth_contact_motion *motion,
-                         double out[4]) REPLACEMENT_FUNCTION(tact_smooth_second_order_rates);
-void features_term(const struct tact_pair_query *q, const struct tact_core *a,
-                   const struct tact_core *b, const enum tact_feature feature[2],
-                   struct tact_patch *patch) REPLACED_FUNCTION(tact_features_second_order);
-void features_term_if_used(const struct tact_pair_query *q, const struct tact_core *a,
-                           const struct tact_core *b, const enum tact_feature feature[2],
-                           struct tact_patch *patch)
-    REPLACEMENT_FUNCTION(tact_features_second_order);
-void hand_bias(struct tact_hand *hand, const double *rates, const double gravity[3], double *bias)
-    REPLACED_FUNCTION(tact_hand_compute_bias_torques_at_rates);
-void hand_bias_if_used(struct tact_hand *hand, const double *rates, const double gravity[3],
-                       double *bias) REPLACEMENT_FUNCTION(tact_hand_compute_bias_torques_at_rates);
+void second_order_rates_of_smooth(const struct smooth_contact *c, const double twist[2][6],
+                                  const double rate[2][6],
+                                  const struct smooth_contact_motion *motion, double out[4])
+    LINKER_REAL_SYMBOL(tact_smooth_second_order_rates);
+void second_order_rates_of_smooth_if_used(const struct smooth_contact *c, const double twist[2][6],
+                                          const double rate[2][6],
+                                          const struct smooth_contact_motion *motion, double out[4])
+    LINKER_WRAP_SYMBOL(tact_smooth_second_order_rates);
+void second_order_term_of_features(const struct tact_pair_query *q, const struct tact_core *a,
+                                   const struct tact_core *b, const enum tact_feature feature[2],
+                                   struct tact_patch *patch)
+    LINKER_REAL_SYMBOL(tact_features_second_order);
+void second_order_term_of_features_if_used(const struct tact_pair_query *q,
+                                           const struct tact_core *a, const struct tact_core *b,
+                                           const enum tact_feature feature[2],
+                                           struct tact_patch *patch)
+    LINKER_WRAP_SYMBOL(tact_features_second_order);
+void hand_bias_torque(struct tact_hand *hand, const double *rates, const double gravity[3],
+                      double *bias) LINKER_REAL_SYMBOL(tact_hand_compute_bias_torques_at_rates);
+void hand_bias_torque_if_used(struct tact_hand *hand, const double *rates, const double gravity[3],
+                              double *bias)
+    LINKER_WRAP_SYMBOL(tact_hand_compute_bias_torques_at_rates);
 void edge_speed(const struct tact_world *world, struct block *block)
-    REPLACED_FUNCTION(tact_impact_set_edge_speed);
-void edge_speed_after_trial_term(const struct tact_world *world, struct block *block)
-    REPLACEMENT_FUNCTION(tact_impact_set_edge_speed);
+    LINKER_REAL_SYMBOL(tact_impact_set_edge_speed);
+void edge_speed_with_trial_term(const struct tact_world *world, struct block *block)
+    LINKER_WRAP_SYMBOL(tact_impact_set_edge_speed);
 
-void smooth_term_if_used(const struct smooth_contact *c, const double twist[2][6],
-                         const double rate[2][6], const struct smooth_contact_motion *motion,
-                         double out[4])
+void second_order_rates_of_smooth_if_used(const struct smooth_contact *c, const double twist[2][6],
+                                          const double rate[2][6],
+                                          const struct smooth_contact_motion *motion, double out[4])
 {
-    if (use.smooth) {
-        smooth_term(c, twist, rate, motion, out);
+    if (use.uses_smooth_term) {
+        second_order_rates_of_smooth(c, twist, rate, motion, out);
     }
 }
 
-void features_term_if_used(const struct tact_pair_query *q, const struct tact_core *a,
-                           const struct tact_core *b, const enum tact_feature feature[2],
-                           struct tact_patch *patch)
+void second_order_term_of_features_if_used(const struct tact_pair_query *q,
+                                           const struct tact_core *a, const struct tact_core *b,
+                                           const enum tact_feature feature[2],
+                                           struct tact_patch *patch)
 {
     if (use.features) {
-        features_term(q, a, b, feature, patch);
+        second_order_term_of_features(q, a, b, feature, patch);
     }
 }
 
-void hand_bias_if_used(struct tact_hand *hand, const double *rates, const double gravity[3],
-                       double *bias)
+void hand_bias_torque_if_used(struct tact_hand *hand, const double *rates, const double gravity[3],
+                              double *bias)
 {
-    hand_bias(hand, use.hands ? rates : hand->state.v, gravity, bias);
+    hand_bias_torque(hand, use.hands ? rates : hand->state.v, gravity, bias);
 }
 
 /* Centre and normal of each contact in the last tick. */
@@ -92,8 +98,8 @@ static struct {
 
 /* The patch of a model without a term: rows t1, t2 and about n keep the velocity by which the drift
  * changes them in half a tick, while the contact moves as it did since the last tick. */
-static void add_trial_term(const struct tact_world *world, struct tact_contact *c,
-                           const double last_center[3], const double last_normal[3])
+static void add_trial_second_order_term(const struct tact_world *world, struct tact_contact *c,
+                                        const double last_center[3], const double last_normal[3])
 {
     const double h = world->options.period, *n = c->patch.frame;
     double place[3], turn[3], v[2][3], rate[2][3], w[3], alpha[3], gain[4], along = 0.0,
@@ -102,7 +108,7 @@ static void add_trial_term(const struct tact_world *world, struct tact_contact *
         place[k] = (c->patch.center[k] - last_center[k]) / h;
         turn[k] = (n[k] - last_normal[k]) / h;
     }
-    if (tact_v3_norm(turn) * h > MAX_TURN_PER_TICK) {
+    if (tact_v3_norm(turn) * h > MAX_ROTATION_PER_TICK) {
         return;
     }
     const struct shape_twist_and_rate *m[2];
@@ -131,18 +137,21 @@ static void add_trial_term(const struct tact_world *world, struct tact_contact *
                               : spin_square > 0.0 ? fmax(0.0, spin / spin_square)
                                                   : 0.0;
     for (int i = 1; i < 4; i++) {
-        const int is_elastic = c->patch.law == TACT_LAW_WRENCH && c->patch.stiffness[7 * i] > 0.0;
-        c->patch.target_velocity[i] = is_elastic ? 0.0 : -(i < 3 ? share : spin_share) * gain[i];
+        const int has_elastic_row =
+            c->patch.law == TACT_LAW_WRENCH && c->patch.stiffness[7 * i] > 0.0;
+        c->patch.target_velocity[i] =
+            has_elastic_row ? 0.0 : -(i < 3 ? share : spin_share) * gain[i];
     }
 }
 
 /* Called once a tick for each block, before the velocities of the tick. */
-void edge_speed_after_trial_term(const struct tact_world *world, struct block *block)
+void edge_speed_with_trial_term(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     const int has_no_second_order_term = c->patch.law != TACT_LAW_GAPS && block->contact < CONTACTS;
     if (use.trial && has_no_second_order_term && tact_v3_norm(c->warm) > 0.0) {
-        add_trial_term(world, c, before[block->contact].center, before[block->contact].normal);
+        add_trial_second_order_term(world, c, before[block->contact].center,
+                                    before[block->contact].normal);
     }
     if (has_no_second_order_term) {
         tact_v3_copy(before[block->contact].center, c->patch.center);
@@ -164,7 +173,7 @@ struct run {
 };
 
 /* Copies all velocities from the world to v, or from v to the world where `back` is 1. */
-static int copy_velocities(struct tact_world *world, double *v, int back)
+static int copy_world_velocities(struct tact_world *world, double *v, int back)
 {
     int count = 0;
     for (int i = 0; i < tact_world_body_count(world) + tact_world_hand_count(world); i++) {
@@ -185,7 +194,8 @@ static int copy_velocities(struct tact_world *world, double *v, int back)
     return count;
 }
 
-static int open_run(const struct tact_scene *scene, struct run *run, struct tact_error *err)
+static int open_simulation_run(const struct tact_scene *scene, struct run *run,
+                               struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     options.clock = TACT_LOOP_FREE;
@@ -198,23 +208,23 @@ static int open_run(const struct tact_scene *scene, struct run *run, struct tact
         return rc;
     }
     run->world = tact_session_world(run->session);
-    run->count = copy_velocities(run->world, NULL, 0);
+    run->count = copy_world_velocities(run->world, NULL, 0);
     run->last = calloc(2 * (size_t)run->count + 1, sizeof *run->last);
     run->now = run->last + run->count;
     return run->last ? tact_session_begin(run->session) : -ENOMEM;
 }
 
-static void close_run(struct run *run)
+static void close_simulation_run(struct run *run)
 {
     free(run->last);
     tact_session_destroy(run->session);
 }
 
-static int step_run(struct run *run)
+static int step_simulation_run(struct run *run)
 {
     memcpy(run->last, run->now, (size_t)run->count * sizeof *run->now);
     int rc = tact_session_step(run->session, 0, NULL);
-    copy_velocities(run->world, run->now, 0);
+    copy_world_velocities(run->world, run->now, 0);
     run->unsolved_ticks += run->world->counts[TACT_COUNT_UNSOLVED] > 0;
     return rc;
 }
@@ -225,23 +235,23 @@ static int set_start_velocities(const struct tact_scene *scene, struct run *run,
                                 struct tact_error *err)
 {
     struct run trial;
-    int rc = open_run(scene, &trial, err);
+    int rc = open_simulation_run(scene, &trial, err);
     if (!rc) {
-        copy_velocities(trial.world, trial.now, 0);
-        rc = step_run(&trial);
+        copy_world_velocities(trial.world, trial.now, 0);
+        rc = step_simulation_run(&trial);
     }
     for (int i = 0; !rc && i < run->count; i++) {
         run->now[i] = trial.last[i] - 0.5 * (trial.now[i] - trial.last[i]);
     }
     if (!rc) {
-        copy_velocities(run->world, run->now, 1);
+        copy_world_velocities(run->world, run->now, 1);
     }
-    close_run(&trial);
+    close_simulation_run(&trial);
     return rc;
 }
 
 /* Energy of the bodies with the mean of their last two velocities; adds to run->kinetic. */
-static double energy_between_ticks(struct run *run, const struct tact_body *bodies)
+static double energy_of_mean_velocities(struct run *run, const struct tact_body *bodies)
 {
     double kinetic = 0.0, potential = 0.0;
     for (int i = 0; i < tact_world_body_count(run->world); i++) {
@@ -256,32 +266,33 @@ static double energy_between_ticks(struct run *run, const struct tact_body *bodi
     return kinetic + potential;
 }
 
-static void print_run_state(struct run *run, struct tact_body *bodies)
+static void print_bodies_and_joints(struct run *run, struct tact_body *bodies)
 {
-    const char *separator = "";
+    const char *json_separator = "";
     for (int i = 0; i < tact_world_body_count(run->world); i++) {
         bodies[i] = *tact_world_body(run->world, i);
         for (int k = 0; k < 7; k++) {
-            printf("%s%.17g", separator,
+            printf("%s%.17g", json_separator,
                    k < 3 ? bodies[i].pose.position[k] : bodies[i].pose.quat_wxyz[k - 3]);
-            separator = ", ";
+            json_separator = ", ";
         }
     }
     for (int i = 0; i < tact_world_hand_count(run->world); i++) {
         struct tact_hand *hand = tact_world_hand(run->world, i);
         for (int k = 0; k < tact_hand_count(hand); k++) {
-            printf("%s%.17g", separator, tact_hand_state(hand).q[k]);
-            separator = ", ";
+            printf("%s%.17g", json_separator, tact_hand_state(hand).q[k]);
+            json_separator = ", ";
         }
     }
 }
 
 /* Runs the scene and prints its states. The energy of a sample is known one step later. */
-static int run_and_print(const struct tact_scene *scene, double seconds, struct tact_error *err)
+static int simulate_and_print(const struct tact_scene *scene, double seconds,
+                              struct tact_error *err)
 {
     double energy[SAMPLES];
     struct run run;
-    int rc = open_run(scene, &run, err);
+    int rc = open_simulation_run(scene, &run, err);
     rc = rc ? rc : set_start_velocities(scene, &run, err);
     const int body_count = rc ? 0 : tact_world_body_count(run.world);
     struct tact_body *bodies = calloc((size_t)body_count + 1, sizeof *bodies);
@@ -290,14 +301,14 @@ static int run_and_print(const struct tact_scene *scene, double seconds, struct 
     for (long k = 1, tick = 0; !rc && k <= SAMPLES; k++) {
         for (const long end = lround((double)k * seconds / SAMPLES / scene->period); tick < end;
              tick++) {
-            rc = rc ? rc : step_run(&run);
+            rc = rc ? rc : step_simulation_run(&run);
         }
         printf("%s[", k > 1 ? ", " : "");
-        print_run_state(&run, bodies);
+        print_bodies_and_joints(&run, bodies);
         printf("]");
-        rc = rc ? rc : step_run(&run);
+        rc = rc ? rc : step_simulation_run(&run);
         tick++;
-        energy[k - 1] = energy_between_ticks(&run, bodies);
+        energy[k - 1] = energy_of_mean_velocities(&run, bodies);
     }
     printf("], \"energy\": [");
     for (int k = 0; !rc && k < SAMPLES; k++) {
@@ -305,16 +316,16 @@ static int run_and_print(const struct tact_scene *scene, double seconds, struct 
     }
     printf("], \"kinetic\": %.17g, \"unsolved\": %ld}\n", run.kinetic, run.unsolved_ticks);
     free(bodies);
-    close_run(&run);
+    close_simulation_run(&run);
     return rc;
 }
 
-static int parse_used_terms(int count, char **words)
+static int parse_second_order_terms_used(int count, char **words)
 {
     static const struct {
         const char *word;
         int *used;
-    } terms[] = {{"smooth", &use.smooth},
+    } terms[] = {{"smooth", &use.uses_smooth_term},
                  {"features", &use.features},
                  {"hands", &use.hands},
                  {"trial", &use.trial}};
@@ -335,15 +346,16 @@ int main(int argc, char **argv)
     struct tact_error err = {.line = 0};
     struct tact_scene *scene = NULL;
     const double seconds = argc > 3 ? atof(argv[2]) : 0.0, divisor = argc > 3 ? atof(argv[3]) : 0.0;
-    if (!(seconds > 0.0) || !(divisor >= 1.0) || !parse_used_terms(argc - 4, argv + 4)) {
+    if (!(seconds > 0.0) || !(divisor >= 1.0) ||
+        !parse_second_order_terms_used(argc - 4, argv + 4)) {
         fprintf(stderr, "usage: bench_second_order SCENE SECONDS DIVISOR TERM...\n");
         return 2;
     }
     int rc = tact_scene_load(argv[1], &scene, &err);
     if (!rc) {
         scene->period /= divisor;
-        rc = run_and_print(scene, scene->duration > 0.0 ? fmin(seconds, scene->duration) : seconds,
-                           &err);
+        rc = simulate_and_print(
+            scene, scene->duration > 0.0 ? fmin(seconds, scene->duration) : seconds, &err);
     }
     if (rc) {
         fprintf(stderr, "bench_second_order: %s: %s\n", argv[1], err.text);

@@ -15,7 +15,7 @@
 #include "rt/session/report.h"
 #include "rt/session/session.h"
 
-static double thread_time_us(void)
+static double thread_cpu_time_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -29,8 +29,8 @@ static int compare_ascending(const void *a, const void *b)
 }
 
 /* Runs once. Returns the report, to be freed, or NULL with *err filled. */
-static char *run_once(const struct tact_scene *scene, long ticks, int is_first, double *least,
-                      struct tact_error *err)
+static char *run_scene_once(const struct tact_scene *scene, long ticks, int is_first, double *least,
+                            struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_status status;
@@ -44,9 +44,9 @@ static char *run_once(const struct tact_scene *scene, long ticks, int is_first, 
     }
     rc = tact_session_begin(session);
     for (long i = 0; i < ticks && !rc; i++) {
-        double began = thread_time_us();
+        double began = thread_cpu_time_us();
         rc = tact_session_step(session, 0, &status);
-        double took = thread_time_us() - began;
+        double took = thread_cpu_time_us() - began;
         least[i] = is_first || took < least[i] ? took : least[i];
     }
     rc = rc ? rc : tact_session_end(session, &report);
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     double *least = calloc((size_t)ticks + 1, sizeof *least);
     for (long i = 0; i < run_count && ticks > 0 && least; i++) {
         free(report);
-        report = run_once(scene, ticks, i == 0, least, &err);
+        report = run_scene_once(scene, ticks, i == 0, least, &err);
         i = report ? i : run_count;
     }
     if (report) {

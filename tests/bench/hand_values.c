@@ -19,7 +19,7 @@
 #include "rt/scene/scene.h"
 #include "rt/session/session.h"
 
-static void print_numbers(const double *numbers, int count)
+static void print_json_numbers(const double *numbers, int count)
 {
     for (int i = 0; i < count; i++) {
         printf("%s%.17g", i ? " " : "", numbers[i]);
@@ -27,7 +27,7 @@ static void print_numbers(const double *numbers, int count)
     printf("\n");
 }
 
-static void print_joints(const struct tact_scene_hand *hand)
+static void print_joint_properties(const struct tact_scene_hand *hand)
 {
     double mass = hand->base ? hand->base->mass : 0.0;
     for (uint32_t i = 0; i < hand->links_count; i++) {
@@ -39,11 +39,11 @@ static void print_joints(const struct tact_scene_hand *hand)
         const struct tact_scene_joint *j = &hand->links[i].joint;
         const double numbers[] = {j->lower,    j->upper,     j->viscous, j->friction,
                                   j->armature, j->stiffness, j->damping, j->limit};
-        print_numbers(numbers, sizeof numbers / sizeof *numbers);
+        print_json_numbers(numbers, sizeof numbers / sizeof *numbers);
     }
 }
 
-static int find_link(const struct tact_scene_hand *hand, const char *name)
+static int find_hand_link(const struct tact_scene_hand *hand, const char *name)
 {
     for (uint32_t i = 0; i < hand->links_count; i++) {
         if (!strcmp(hand->links[i].name, name)) {
@@ -62,15 +62,15 @@ static void print_tied_joints(const struct tact_scene_hand *hand, double *matrix
         memset(matrix, 0, hand->links_count * sizeof *matrix);
         matrix[i] = j->tendon_count ? 0.0 : 1.0;
         for (uint32_t k = 0; k < j->tendon_count; k++) {
-            matrix[find_link(hand, j->tendon[k].joint)] = j->tendon[k].coefficient;
+            matrix[find_hand_link(hand, j->tendon[k].joint)] = j->tendon[k].coefficient;
         }
-        print_numbers(matrix, (int)hand->links_count);
+        print_json_numbers(matrix, (int)hand->links_count);
     }
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_mimic *law = hand->links[i].joint.mimic;
-        const double numbers[3] = {law ? find_link(hand, law->joint) : -1,
+        const double numbers[3] = {law ? find_hand_link(hand, law->joint) : -1,
                                    law ? law->multiplier : 0.0, law ? law->offset : 0.0};
-        print_numbers(numbers, 3);
+        print_json_numbers(numbers, 3);
     }
 }
 
@@ -88,7 +88,8 @@ static int read_pose(struct tact_hand *hand, int count)
     return 1;
 }
 
-static void print_pose(struct tact_hand *hand, int count, const double gravity[3], double *matrix)
+static void print_values_at_pose(struct tact_hand *hand, int count, const double gravity[3],
+                                 double *matrix)
 {
     tact_hand_refresh(hand);
     for (int i = 0; i < count; i++) {
@@ -96,12 +97,12 @@ static void print_pose(struct tact_hand *hand, int count, const double gravity[3
         const double numbers[7] = {pose->position[0],  pose->position[1],  pose->position[2],
                                    pose->quat_wxyz[0], pose->quat_wxyz[1], pose->quat_wxyz[2],
                                    pose->quat_wxyz[3]};
-        print_numbers(numbers, 7);
+        print_json_numbers(numbers, 7);
     }
     tact_hand_mass_matrix(hand, matrix);
-    print_numbers(matrix, count * count);
+    print_json_numbers(matrix, count * count);
     tact_hand_compute_bias_torques(hand, gravity, matrix);
-    print_numbers(matrix, count);
+    print_json_numbers(matrix, count);
 }
 
 int main(int argc, char **argv)
@@ -123,12 +124,12 @@ int main(int argc, char **argv)
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const int count = tact_hand_count(hand);
     double *matrix = calloc((size_t)(count * count) + 1, sizeof *matrix);
-    print_joints(&scene->hands[0]);
+    print_joint_properties(&scene->hands[0]);
     if (matrix) {
         print_tied_joints(&scene->hands[0], matrix);
     }
     while (matrix && read_pose(hand, count)) {
-        print_pose(hand, count, scene->gravity, matrix);
+        print_values_at_pose(hand, count, scene->gravity, matrix);
     }
     free(matrix);
     tact_session_destroy(session);

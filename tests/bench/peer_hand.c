@@ -46,7 +46,8 @@ static void step_hand(const mjModel *model, mjData *data, int ball, double closi
     mj_step(model, data);
 }
 
-static void count_contacts(const mjModel *model, const mjData *data, int ball, struct counts *c)
+static void count_hand_contacts(const mjModel *model, const mjData *data, int ball,
+                                struct counts *c)
 {
     int touching = 0, last = data->solver_niter[0];
     for (int i = 0; i < data->ncon; i++) {
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
         double began = now_us();
         step_hand(model, data, ball, closing_speed_of_fingers);
         times[k] = now_us() - began;
-        count_contacts(model, data, ball, &counts);
+        count_hand_contacts(model, data, ball, &counts);
     }
     print_result(ticks, times, &counts, data->xpos + 3 * ball);
     mj_deleteData(data);

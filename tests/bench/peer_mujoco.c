@@ -73,14 +73,14 @@ static void finger_pose(int side, double angle[2], double target[2])
 
 static mjModel *make_model(void)
 {
-    char fingers[2][1024], xml[4096], error[512] = "";
+    char finger_xml[2][1024], xml[4096], error[512] = "";
     mjVFS files;
 
     for (int f = 0; f < 2; f++)
-        snprintf(fingers[f], sizeof fingers[f], finger, f ? -base[0] : base[0], base[1],
+        snprintf(finger_xml[f], sizeof finger_xml[f], finger, f ? -base[0] : base[0], base[1],
                  link_length, f, tip_radius, link_length, friction, torsion);
-    int length = snprintf(xml, sizeof xml, scene, gravity, fingers[0], fingers[1], ruler_offset,
-                          ruler_half_width, ruler_mass, friction, torsion);
+    int length = snprintf(xml, sizeof xml, scene, gravity, finger_xml[0], finger_xml[1],
+                          ruler_offset, ruler_half_width, ruler_mass, friction, torsion);
     mj_defaultVFS(&files);
     mj_addBufferVFS(&files, "pinch.xml", xml, length);
     mjModel *model = mj_loadXML("pinch.xml", &files, error, sizeof error);
@@ -96,20 +96,20 @@ struct grip_result {
     double x, z;
 };
 
-static struct grip_result measure_ruler(const mjModel *model, const mjData *data)
+static struct grip_result measure_ruler_grip(const mjModel *model, const mjData *data)
 {
     int ruler = mj_name2id(model, mjOBJ_BODY, "ruler");
     const double *position_of_tip_0 = data->geom_xpos + 3 * mj_name2id(model, mjOBJ_GEOM, "tip0");
     const double *position_of_tip_1 = data->geom_xpos + 3 * mj_name2id(model, mjOBJ_GEOM, "tip1");
     const double *r = data->xmat + 9 * ruler, *x = data->xpos + 3 * ruler;
-    double pinch[3];
+    double tip_midpoint[3];
 
     for (int i = 0; i < 3; i++)
-        pinch[i] = 0.5 * (position_of_tip_0[i] + position_of_tip_1[i]) - x[i];
+        tip_midpoint[i] = 0.5 * (position_of_tip_0[i] + position_of_tip_1[i]) - x[i];
     return (struct grip_result){
         .turn = atan2(-r[6], r[0]) * 180.0 / 3.14159265358979323846,
-        .x = r[0] * pinch[0] + r[3] * pinch[1] + r[6] * pinch[2],
-        .z = r[2] * pinch[0] + r[5] * pinch[1] + r[8] * pinch[2],
+        .x = r[0] * tip_midpoint[0] + r[3] * tip_midpoint[1] + r[6] * tip_midpoint[2],
+        .z = r[2] * tip_midpoint[0] + r[5] * tip_midpoint[1] + r[8] * tip_midpoint[2],
     };
 }
 
@@ -132,7 +132,7 @@ static struct grip_result simulate_pinch(const mjModel *model, mjData *data, dou
     for (int k = 0; k < SETTLE_STEPS + HOLD_STEPS; k++) {
         if (k == SETTLE_STEPS) {
             mj_kinematics(model, data);
-            start = measure_ruler(model, data);
+            start = measure_ruler_grip(model, data);
         }
         double begin = now_us();
         for (int j = 0; j < 4; j++)
@@ -144,7 +144,7 @@ static struct grip_result simulate_pinch(const mjModel *model, mjData *data, dou
             times[k - SETTLE_STEPS] = now_us() - begin;
     }
     mj_kinematics(model, data);
-    struct grip_result end = measure_ruler(model, data);
+    struct grip_result end = measure_ruler_grip(model, data);
     return (struct grip_result){end.turn - start.turn, end.x - start.x, end.z - start.z};
 }
 

@@ -14,16 +14,16 @@
 #include "planar_slide_push.h"
 
 #define CONTACT_BALL_RADIUS 1e-3 /* radius of the balls by which a foot touches the floor [m] */
-#define SPEED                                                                                      \
+#define SIMULATED_PUSH_SPEED                                                                       \
     0.03 /* speed of a push [m/s]: slower, friction is regularised; faster, it lifts the block */
-#define TORSION_DEFAULT 5e-3 /* [m] */
+#define DEFAULT_TORSION_COEFFICIENT 5e-3 /* [m] */
 
 static mjModel *make_model(const char *method, const struct push *p)
 {
     char xml[8192], error[512] = "";
     int is_contact_per_foot_method = !strcmp(method, "feet"),
-        count = is_contact_per_foot_method ? p->feet : 1;
-    double torsion = strcmp(method, "by_hand") ? TORSION_DEFAULT : p->friction * p->arm;
+        count = is_contact_per_foot_method ? p->foot_count : 1;
+    double torsion = strcmp(method, "by_hand") ? DEFAULT_TORSION_COEFFICIENT : p->friction * p->arm;
     double mass = p->weight / GRAVITY, turning = mass * 0.05 * 0.05;
     mjVFS files;
     int length = snprintf(
@@ -54,7 +54,7 @@ static mjModel *make_model(const char *method, const struct push *p)
 /* Wrench of the contact constraints at the twist of the push, from the block at rest. */
 static void solve_push(const mjModel *model, mjData *data, const struct push *p)
 {
-    double scale = speed_scale_of_push(p, SPEED);
+    double scale = twist_scale_for_speed(p, SIMULATED_PUSH_SPEED);
     const mjtNum twist[6] = {scale * p->twist[0], scale * p->twist[1], 0, 0, 0,
                              scale * p->twist[2]};
     memcpy(data->qvel, twist, sizeof twist);
@@ -73,11 +73,11 @@ int main(int argc, char **argv)
         return 2;
     }
     while (fgets(line, sizeof line, stdin)) {
-        if (!read_push(line, &push)) {
+        if (!parse_push_line(line, &push)) {
             fprintf(stderr, "peer_planar_slide: this line is not a push: %s", line);
             return 2;
         }
-        if (!data || !is_same_block(&at, &push)) {
+        if (!data || !have_same_block(&at, &push)) {
             mj_deleteData(data);
             mj_deleteModel(model);
             model = make_model(argv[1], &push);

@@ -4,12 +4,14 @@
 
 #include <mujoco/mujoco.h>
 
-static size_t write_ground(char *xml, size_t room, enum scale_case which)
+static size_t write_ground(char *xml, size_t room, enum scaling_scene which)
 {
     size_t used = 0;
     for (int k = 0; k < 4; k++) {
-        double turn = which != SCALE_BALL_HEAP ? 0.0 : k % 2 ? SCALE_PIT_SLOPE : -SCALE_PIT_SLOPE;
-        if (k == 0 || which == SCALE_BALL_HEAP) {
+        double turn = which != SCALING_BENCH_BALL_HEAP ? 0.0
+                      : k % 2                          ? SCALING_BENCH_PIT_SLOPE
+                                                       : -SCALING_BENCH_PIT_SLOPE;
+        if (k == 0 || which == SCALING_BENCH_BALL_HEAP) {
             used += (size_t)snprintf(xml + used, room - used,
                                      "<geom type='plane' size='9 9 1' axisangle='%d %d 0 %.17g'/>",
                                      k / 2 == 0, k / 2 == 1, turn);
@@ -18,12 +20,13 @@ static size_t write_ground(char *xml, size_t room, enum scale_case which)
     return used;
 }
 
-static mjModel *make_model(const struct scale_options *o)
+static mjModel *make_model(const struct scaling_options *o)
 {
     size_t room = 4096 + 256 * (size_t)o->bodies, used;
     char *xml = malloc(room), error[512] = "";
-    const char *shape = scale_is_ball(o->which) ? "sphere" : "box";
-    double size = scale_is_ball(o->which) ? SCALE_BALL_RADIUS : SCALE_CUBE_EDGE / 2;
+    const char *shape = scaling_scene_has_balls(o->which) ? "sphere" : "box";
+    double size =
+        scaling_scene_has_balls(o->which) ? SCALING_BENCH_BALL_RADIUS : SCALING_BENCH_CUBE_EDGE / 2;
     if (!xml) {
         return NULL;
     }
@@ -33,17 +36,19 @@ static mjModel *make_model(const struct scale_options *o)
         "tolerance='1e-8' cone='elliptic'/><size memory='512M'/><default><geom "
         "friction='%g'/></default>"
         "<worldbody>",
-        SCALE_PERIOD, o->which == SCALE_SEPARATE_BALLS ? 0.0 : -SCALE_GRAVITY, SCALE_FRICTION);
+        SCALING_BENCH_PERIOD,
+        o->which == SCALING_BENCH_SEPARATE_BALLS ? 0.0 : -SCALING_BENCH_GRAVITY,
+        SCALING_BENCH_FRICTION);
     used += write_ground(xml + used, room - used, o->which);
     for (int i = 0; i < o->bodies; i++) {
         double at[3];
-        scale_body_position(o->which, i, o->bodies, at);
+        scaling_body_position(o->which, i, o->bodies, at);
         used += (size_t)snprintf(
             xml + used, room - used,
             "<body pos='%.9g %.9g %.9g'><freejoint/><geom type='%s' size='%g %g %g' "
             "mass='%g'/></body>",
             at[0], at[1], at[2], shape, size, size, size,
-            scale_is_ball(o->which) ? SCALE_BALL_MASS : SCALE_CUBE_MASS);
+            scaling_scene_has_balls(o->which) ? SCALING_BENCH_BALL_MASS : SCALING_BENCH_CUBE_MASS);
     }
     used += (size_t)snprintf(xml + used, room - used, "</worldbody></mujoco>");
     mjVFS files;
@@ -58,21 +63,22 @@ static mjModel *make_model(const struct scale_options *o)
     return model;
 }
 
-static void step_model(const struct scale_options *o, const mjModel *model, mjData *data, int tick)
+static void step_mujoco_model(const struct scaling_options *o, const mjModel *model, mjData *data,
+                              int tick)
 {
-    for (int i = 0; i < o->bodies && o->which == SCALE_PUSHED_CUBES; i++) {
-        data->xfrc_applied[6 * (i + 1)] = scale_push_force(tick);
+    for (int i = 0; i < o->bodies && o->which == SCALING_BENCH_PUSHED_CUBES; i++) {
+        data->xfrc_applied[6 * (i + 1)] = scaling_push_force(tick);
     }
     mj_step(model, data);
 }
 
-static double largest_displacement(const struct scale_options *o, const mjModel *model,
+static double largest_displacement(const struct scaling_options *o, const mjModel *model,
                                    const mjData *data)
 {
     double worst = 0.0;
-    for (int i = 0; i < o->bodies && !scale_is_ball(o->which); i++) {
+    for (int i = 0; i < o->bodies && !scaling_scene_has_balls(o->which); i++) {
         double at[3], sum = 0.0;
-        scale_body_position(o->which, i, o->bodies, at);
+        scaling_body_position(o->which, i, o->bodies, at);
         for (int k = 0; k < 3; k++) {
             double d = data->qpos[model->jnt_qposadr[i] + k] - at[k];
             sum += d * d;
@@ -84,31 +90,31 @@ static double largest_displacement(const struct scale_options *o, const mjModel 
 
 int main(int argc, char **argv)
 {
-    const struct scale_options o = read_scale_arguments(argc, argv);
+    const struct scaling_options o = read_scaling_arguments(argc, argv);
     double *times = calloc((size_t)o.ticks, sizeof *times), contacts = 0.0, residual = 0.0;
-    double began = scale_now_us();
+    double began = scaling_clock_us();
     mjModel *model = make_model(&o);
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data || !times) {
         return 2;
     }
-    double setup_seconds = 1e-6 * (scale_now_us() - began);
-    for (int i = 0; i < o.bodies && o.which == SCALE_SEPARATE_BALLS; i++) {
-        data->qvel[6 * i] = SCALE_DRIFT_SPEED;
+    double setup_seconds = 1e-6 * (scaling_clock_us() - began);
+    for (int i = 0; i < o.bodies && o.which == SCALING_BENCH_SEPARATE_BALLS; i++) {
+        data->qvel[6 * i] = SCALING_BENCH_DRIFT_SPEED;
     }
     for (int k = 0; k < o.skipped; k++) {
-        step_model(&o, model, data, k);
+        step_mujoco_model(&o, model, data, k);
     }
     for (int k = 0; k < o.ticks; k++) {
-        double start = scale_now_us();
-        step_model(&o, model, data, o.skipped + k);
-        times[k] = scale_now_us() - start;
+        double start = scaling_clock_us();
+        step_mujoco_model(&o, model, data, o.skipped + k);
+        times[k] = scaling_clock_us() - start;
         contacts += (double)data->ncon / o.ticks;
         int last = data->solver_niter[0] < mjNSOLVER ? data->solver_niter[0] : mjNSOLVER;
         residual = last > 0 ? fmax(residual, data->solver[last - 1].gradient) : residual;
     }
-    print_scale_result("mujoco", &o, times, setup_seconds, scale_memory_mb(), residual, contacts,
-                       largest_displacement(&o, model, data));
+    print_scaling_result("mujoco", &o, times, setup_seconds, scaling_resident_memory_mb(), residual,
+                         contacts, largest_displacement(&o, model, data));
     mj_deleteData(data);
     mj_deleteModel(model);
     free(times);

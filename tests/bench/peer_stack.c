@@ -17,7 +17,7 @@
 
 #define SIMULATED_STEPS 11000
 #define CUBE_COUNT 10
-#define MAX_DRIFT                                                                                  \
+#define MAX_STACK_DRIFT                                                                            \
     1e-3 /* [m], sideways; MuJoCo's soft contacts sink by some tenths of a millimetre */
 
 static const double edge = 0.05;  /* [m] */
@@ -88,7 +88,7 @@ int main(void)
         times[k] = now_us() - begin;
     }
     double moved = largest_displacement(model, data);
-    int held = moved < CUBE_COUNT * MAX_DRIFT;
+    int held = moved < CUBE_COUNT * MAX_STACK_DRIFT;
     qsort(times, SIMULATED_STEPS, sizeof times[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, \"moved_mm\": %.5f, \"held\": %s}\n",

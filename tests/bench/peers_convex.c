@@ -72,7 +72,8 @@ struct raw {
     double v, first[3], second[6];
 };
 
-static void add_tetrahedron(struct raw *m, const double *a, const double *b, const double *c)
+static void add_tetrahedron_moments(struct raw *m, const double *a, const double *b,
+                                    const double *c)
 {
     double n[3], s[3];
     tact_v3_cross(n, b, c);
@@ -135,7 +136,7 @@ static double time_of_qhull_intersection(const struct body *a, const struct body
         tact_v3_sub(w, q[2], q[0]);
         tact_v3_cross(normal, u, w);
         int turned = tact_v3_dot(normal, q[0]) < 0.0;
-        add_tetrahedron(&m, q[0], q[turned ? 2 : 1], q[turned ? 1 : 2]);
+        add_tetrahedron_moments(&m, q[0], q[turned ? 2 : 1], q[turned ? 1 : 2]);
     }
     qh_freeqhull(qh, !qh_ALL);
     qh_memfreeshort(qh, &kept, &blocks);

@@ -20,7 +20,7 @@ enum { REPEATS = 41, ROUNDS = 5 };
 static const double BALL_RADIUS = 0.05, BALL_DISTANCE = 0.0995;
 
 /** A ball with dents of a tenth of a millimetre, its poles on z. */
-static struct tact_shape bumpy_ball(size_t triangles, double radius)
+static struct tact_shape make_dented_ball(size_t triangles, double radius)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_MESH};
     struct tact_mesh *ball;
@@ -43,8 +43,8 @@ static struct tact_shape bumpy_ball(size_t triangles, double radius)
 
 /** Median time of queries at poses a micrometre apart, as from tick to tick; cold: only the normal
  * is passed from one to the next. */
-static double time_queries(const struct tact_shape *a, const struct tact_shape *b, double apart,
-                           int repeats, int cold, struct tact_moments *m)
+static double time_overlap_queries(const struct tact_shape *a, const struct tact_shape *b,
+                                   double apart, int repeats, int cold, struct tact_moments *m)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 20);
     static double took[20001];
@@ -95,7 +95,7 @@ static double time_of_ode_collision(dGeomID ga, dGeomID gb, double apart, int *c
 #endif
 
 /* Times tact, cold and warm, and ODE in alternating rounds with a patch of 10 mm. */
-static void compare_patch(const struct tact_shape *a, const struct tact_shape *b)
+static void print_patch_query_times(const struct tact_shape *a, const struct tact_shape *b)
 {
     double cold[ROUNDS], warm[ROUNDS];
     struct tact_moments m;
@@ -107,8 +107,8 @@ static void compare_patch(const struct tact_shape *a, const struct tact_shape *b
     dGeomID ga = to_ode(a->mesh), gb = to_ode(b->mesh);
 #endif
     for (int i = 0; i < ROUNDS; i++) {
-        cold[i] = time_queries(a, b, BALL_DISTANCE, REPEATS, 1, &m);
-        warm[i] = time_queries(a, b, BALL_DISTANCE, REPEATS, 0, &m);
+        cold[i] = time_overlap_queries(a, b, BALL_DISTANCE, REPEATS, 1, &m);
+        warm[i] = time_overlap_queries(a, b, BALL_DISTANCE, REPEATS, 0, &m);
 #ifdef TACT_ODE
         ode[i] = time_of_ode_collision(ga, gb, BALL_DISTANCE, &contacts);
 #endif
@@ -122,30 +122,31 @@ static void compare_patch(const struct tact_shape *a, const struct tact_shape *b
     puts("}");
 }
 
-static void compare_fingertips(void)
+static void print_fingertip_query_times(void)
 {
-    struct tact_shape finger = bumpy_ball(5000, 0.008), object = bumpy_ball(5000, 0.04),
+    struct tact_shape finger = make_dented_ball(5000, 0.008), object = make_dented_ball(5000, 0.04),
                       ball = finger;
     struct tact_moments m;
     /* Contact patch of 2.5 mm diameter, overlap 0.1 mm deep. */
-    double one = time_queries(&finger, &object, 0.0479, 2001, 0, &m), five = 0.0;
+    double one = time_overlap_queries(&finger, &object, 0.0479, 2001, 0, &m), five = 0.0;
     printf("{\"case\": \"fingertip 5k x 5k, 0.1 mm\", \"tact\": %.9g, \"cold\": %.9g}\n", one,
-           time_queries(&finger, &object, 0.0479, 501, 1, &m));
+           time_overlap_queries(&finger, &object, 0.0479, 501, 1, &m));
     for (int i = 0; i < 5; i++) {
-        five += time_queries(&finger, &object, 0.0479 - 1e-5 * i, 501, 0, &m);
+        five += time_overlap_queries(&finger, &object, 0.0479 - 1e-5 * i, 501, 0, &m);
     }
     printf("{\"case\": \"five fingertips 5k x 5k\", \"tact\": %.9g}\n", five);
     ball.kind = TACT_SHAPE_SPHERE;
     ball.size[0] = 0.008;
     printf("{\"case\": \"sphere fingertip x 5k\", \"tact\": %.9g}\n",
-           time_queries(&ball, &object, 0.0479, 2001, 0, &m));
+           time_overlap_queries(&ball, &object, 0.0479, 2001, 0, &m));
     tact_shape_release(&finger);
     tact_shape_release(&object);
 }
 
 int main(int argc, char **argv)
 {
-    struct tact_shape a = bumpy_ball(100000, BALL_RADIUS), b = bumpy_ball(98000, BALL_RADIUS);
+    struct tact_shape a = make_dented_ball(100000, BALL_RADIUS),
+                      b = make_dented_ball(98000, BALL_RADIUS);
     struct tact_moments m;
     if (argc > 1) {
         peers_write_obj(argv[1], "a", a.mesh);
@@ -153,10 +154,10 @@ int main(int argc, char **argv)
         printf("%.17g 0 0\n", BALL_DISTANCE);
         return 0;
     }
-    compare_patch(&a, &b);
+    print_patch_query_times(&a, &b);
     printf("{\"case\": \"100k x 98k, 15 mm deep\", \"tact\": %.9g}\n",
-           time_queries(&a, &b, 0.085, 11, 0, &m));
-    compare_fingertips();
+           time_overlap_queries(&a, &b, 0.085, 11, 0, &m));
+    print_fingertip_query_times();
     tact_shape_release(&a);
     tact_shape_release(&b);
     return 0;

@@ -9,71 +9,72 @@
 #include <string.h>
 #include <time.h>
 
-enum scale_case {
-    SCALE_CUBES,          /* cubes at rest on a floor, side by side */
-    SCALE_PUSHED_CUBES,   /* the same, each under an alternating horizontal force of a tenth of its
-                           * weight
-                           */
-    SCALE_SEPARATE_BALLS, /* balls far from each other, without gravity, drifting together */
-    SCALE_BALL_HEAP,      /* balls that roll into a pit of four planes, into a heap */
-    SCALE_CASES
+enum scaling_scene {
+    SCALING_BENCH_CUBES,          /* cubes at rest on a floor, side by side */
+    SCALING_BENCH_PUSHED_CUBES,   /* the same, each under an alternating horizontal force of a tenth
+                                   * of its   weight
+                                   */
+    SCALING_BENCH_SEPARATE_BALLS, /* balls far from each other, without gravity, drifting together
+                                   */
+    SCALING_BENCH_BALL_HEAP,      /* balls that roll into a pit of four planes, into a heap */
+    SCALING_BENCH_CASES
 };
 
-static const char *const scale_names[SCALE_CASES] = {"cubes", "pushed", "apart", "heap"};
+static const char *const scale_names[SCALING_BENCH_CASES] = {"cubes", "pushed", "apart", "heap"};
 
-#define SCALE_PERIOD 1e-3  /* [s] */
-#define SCALE_GRAVITY 9.81 /* [m/s^2] */
-#define SCALE_FRICTION 0.5
-#define SCALE_CUBE_EDGE 0.05   /* [m] */
-#define SCALE_CUBE_MASS 0.125  /* [kg] */
-#define SCALE_BALL_RADIUS 0.02 /* [m] */
-#define SCALE_BALL_MASS 0.1    /* [kg] */
-#define SCALE_PIT_SLOPE 0.3    /* slope of the four planes of the pit [rad] */
-#define SCALE_DRIFT_SPEED 0.05 /* speed of the separate balls [m/s] */
+#define SCALING_BENCH_PERIOD 1e-3  /* [s] */
+#define SCALING_BENCH_GRAVITY 9.81 /* [m/s^2] */
+#define SCALING_BENCH_FRICTION 0.5
+#define SCALING_BENCH_CUBE_EDGE 0.05   /* [m] */
+#define SCALING_BENCH_CUBE_MASS 0.125  /* [kg] */
+#define SCALING_BENCH_BALL_RADIUS 0.02 /* [m] */
+#define SCALING_BENCH_BALL_MASS 0.1    /* [kg] */
+#define SCALING_BENCH_PIT_SLOPE 0.3    /* slope of the four planes of the pit [rad] */
+#define SCALING_BENCH_DRIFT_SPEED 0.05 /* speed of the separate balls [m/s] */
 
-static inline int scale_is_ball(enum scale_case which)
+static inline int scaling_scene_has_balls(enum scaling_scene which)
 {
-    return which == SCALE_SEPARATE_BALLS || which == SCALE_BALL_HEAP;
+    return which == SCALING_BENCH_SEPARATE_BALLS || which == SCALING_BENCH_BALL_HEAP;
 }
 
 /* Centre of body i of n [m]. Balls of the heap are a little beside a grid, as nothing real is on
  * one. */
-static inline void scale_body_position(enum scale_case which, int i, int n, double *at)
+static inline void scaling_body_position(enum scaling_scene which, int i, int n, double *at)
 {
-    if (!scale_is_ball(which)) {
+    if (!scaling_scene_has_balls(which)) {
         int side = (int)ceil(sqrt(n));
-        at[0] = 2.0 * SCALE_CUBE_EDGE * (i % side - 0.5 * side);
-        at[1] = 2.0 * SCALE_CUBE_EDGE * (i / side - 0.5 * side);
-        at[2] = 0.5 * SCALE_CUBE_EDGE;
+        at[0] = 2.0 * SCALING_BENCH_CUBE_EDGE * (i % side - 0.5 * side);
+        at[1] = 2.0 * SCALING_BENCH_CUBE_EDGE * (i / side - 0.5 * side);
+        at[2] = 0.5 * SCALING_BENCH_CUBE_EDGE;
         return;
     }
     int side = (int)ceil(cbrt(n));
-    double pitch = (which == SCALE_SEPARATE_BALLS ? 5.0 : 2.5) * SCALE_BALL_RADIUS;
+    double pitch = (which == SCALING_BENCH_SEPARATE_BALLS ? 5.0 : 2.5) * SCALING_BENCH_BALL_RADIUS;
     at[0] = pitch * (i % side - 0.5 * (side - 1)) + 1e-3 * sin(12.9898 * i);
     at[1] = pitch * (i / side % side - 0.5 * (side - 1)) + 1e-3 * sin(78.233 * i);
-    at[2] = pitch * (i / side / side) + pitch + 0.5 * pitch * side * tan(SCALE_PIT_SLOPE);
+    at[2] = pitch * (i / side / side) + pitch + 0.5 * pitch * side * tan(SCALING_BENCH_PIT_SLOPE);
 }
 
 /* Sideways force on each cube in a tick [N]: a tenth of its weight, the other way every 0.1 s. */
-static inline double scale_push_force(int tick)
+static inline double scaling_push_force(int tick)
 {
-    return 0.1 * SCALE_CUBE_MASS * SCALE_GRAVITY * (tick / 100 % 2 ? -1.0 : 1.0);
+    return 0.1 * SCALING_BENCH_CUBE_MASS * SCALING_BENCH_GRAVITY * (tick / 100 % 2 ? -1.0 : 1.0);
 }
 
-struct scale_options {
-    enum scale_case which;
+struct scaling_options {
+    enum scaling_scene which;
     /* number of measured ticks, and of ticks before them that are not measured */
     int bodies, ticks, skipped;
 };
 
 /* Reads the arguments CASE BODIES TICKS SKIPPED; exits with 2 where they are invalid. */
-static inline struct scale_options read_scale_arguments(int argc, char **argv)
+static inline struct scaling_options read_scaling_arguments(int argc, char **argv)
 {
-    struct scale_options o = {.which = SCALE_CASES};
-    for (int i = 0; i < SCALE_CASES && argc == 5; i++) {
-        o.which = strcmp(argv[1], scale_names[i]) ? o.which : (enum scale_case)i;
+    struct scaling_options o = {.which = SCALING_BENCH_CASES};
+    for (int i = 0; i < SCALING_BENCH_CASES && argc == 5; i++) {
+        o.which = strcmp(argv[1], scale_names[i]) ? o.which : (enum scaling_scene)i;
     }
-    if (o.which != SCALE_CASES) {
+    if (o.which != SCALING_BENCH_CASES) {
         o.bodies = atoi(argv[2]);
         o.ticks = atoi(argv[3]);
         o.skipped = atoi(argv[4]);
@@ -85,21 +86,21 @@ static inline struct scale_options read_scale_arguments(int argc, char **argv)
     return o;
 }
 
-static inline double scale_now_us(void)
+static inline double scaling_clock_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static inline int scale_ascending(const void *a, const void *b)
+static inline int compare_tick_times(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 /* Resident memory of this program [MB]. */
-static inline double scale_memory_mb(void)
+static inline double scaling_resident_memory_mb(void)
 {
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -114,15 +115,15 @@ static inline double scale_memory_mb(void)
 
 /* One JSON object: how long a tick took, how well it was solved, where the bodies are at the end.
  */
-static inline void print_scale_result(const char *engine_name, const struct scale_options *o,
-                                      double *times, double setup_s, double memory_mb,
-                                      double residual, double contacts, double moved)
+static inline void print_scaling_result(const char *engine_name, const struct scaling_options *o,
+                                        double *times, double setup_s, double memory_mb,
+                                        double residual, double contacts, double moved)
 {
     double sum = 0.0;
     for (int i = 0; i < o->ticks; i++) {
         sum += times[i] / o->ticks;
     }
-    qsort(times, (size_t)o->ticks, sizeof *times, scale_ascending);
+    qsort(times, (size_t)o->ticks, sizeof *times, compare_tick_times);
     printf(
         "{\"engine\": \"%s\", \"case\": \"%s\", \"bodies\": %d, \"ticks\": %d, \"compute_us\": "
         "{\"mean\": %.3f, \"p50\": %.3f, \"p99\": %.3f}, \"setup_s\": %.4f, \"memory_MB\": %.1f, "

@@ -8,10 +8,10 @@
 #include "rt/log/recorder.h"
 #include "support/rewrite.h"
 
-#define MAX_FACTS 64
+#define MAX_LOG_FACTS 64
 
-static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct tact_recorder *out,
-                    long value, uint64_t tick)
+static int copy_log_with_changed_value(struct tact_log *log, const struct log_rewrite *log_rewrite,
+                                       struct tact_recorder *out, long value, uint64_t tick)
 {
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     int rc, changed = 0;
@@ -23,7 +23,7 @@ static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct 
             memcpy(&record->values[value], &bits, sizeof bits);
             changed = 1;
         }
-        if (append_record_to_log_copy(rewrite, record, out)) {
+        if (append_record_to_log_copy(log_rewrite, record, out)) {
             break;
         }
     }
@@ -32,13 +32,14 @@ static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct 
 }
 
 /* Opens the recorder of the copy. "KEY=VALUE" replaces a fact of the log; NULL replaces none. */
-static struct tact_recorder *open_copy_recorder(struct tact_log *log, const struct rewrite *rewrite,
+static struct tact_recorder *open_copy_recorder(struct tact_log *log,
+                                                const struct log_rewrite *log_rewrite,
                                                 const char *path, const char *set)
 {
     static const char *const keys[] = {"results_version", "build",  "machine", "cpu",  "libc",
                                        "sleef",           "lapack", "blas",    "scene"};
-    struct tact_log_fact facts[MAX_FACTS];
-    struct tact_recorder_content content = recorder_content_of_log_copy(rewrite);
+    struct tact_log_fact facts[MAX_LOG_FACTS];
+    struct tact_recorder_content content = recorder_content_of_log_copy(log_rewrite);
     content.facts = facts;
     struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_messages messages = {NULL, NULL};
@@ -60,7 +61,7 @@ static struct tact_recorder *open_copy_recorder(struct tact_log *log, const stru
 int main(int argc, char **argv)
 {
     struct tact_log *log;
-    struct rewrite rewrite;
+    struct log_rewrite log_rewrite;
     uint32_t count = 0;
     if (argc < 6 || argc > 7 || tact_log_open(argv[1], &log, NULL)) {
         fprintf(stderr, "change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]\n");
@@ -68,16 +69,17 @@ int main(int argc, char **argv)
     }
     long field = tact_log_field(log, argv[3], &count), element = strtol(argv[4], NULL, 10);
     struct tact_recorder *out =
-        field >= 0 && element < count && !open_recorder_of_log_copy(&rewrite, log)
-            ? open_copy_recorder(log, &rewrite, argv[2], argv[6])
+        field >= 0 && element < count && !open_recorder_of_log_copy(&log_rewrite, log)
+            ? open_copy_recorder(log, &log_rewrite, argv[2], argv[6])
             : NULL;
     if (!out) {
         fprintf(stderr, "no field %s[%ld], or the copy cannot be opened\n", argv[3], element);
         return 2;
     }
-    int changed = copy_log(log, &rewrite, out, field + element, strtoull(argv[5], NULL, 10));
+    int changed = copy_log_with_changed_value(log, &log_rewrite, out, field + element,
+                                              strtoull(argv[5], NULL, 10));
     int rc = tact_recorder_close(out, NULL);
-    free_log_copy_buffers(&rewrite);
+    free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);
     return rc || !changed ? 1 : 0;
 }

@@ -11,17 +11,17 @@
 #include "rt/log/log_reader.h"
 #include "support/rewrite.h"
 
-#define MAX_STRINGS 64
+#define MAX_HOSTILE_TEXTS 64
 
-static const char *hostile_texts[MAX_STRINGS];
+static const char *hostile_texts[MAX_HOSTILE_TEXTS];
 static size_t count;
 
-static int read_strings(const char *path)
+static int read_hostile_texts(const char *path)
 {
     static char text[1 << 20];
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    for (size_t at = 0; at < size && count < MAX_STRINGS; at += strlen(text + at) + 1) {
+    for (size_t at = 0; at < size && count < MAX_HOSTILE_TEXTS; at += strlen(text + at) + 1) {
         hostile_texts[count++] = text + at;
     }
     return file && count ? fclose(file) : -1;
@@ -53,7 +53,8 @@ static void overwrite_channel_names(json_t *channels, int names)
 
 static char *devices; /* text of the attachment that describes the devices; freed by copy_log() */
 
-static struct tact_log_attachment corrupt_devices(struct tact_log_attachment attachment, int names)
+static struct tact_log_attachment corrupt_device_attachment(struct tact_log_attachment attachment,
+                                                            int names)
 {
     json_t *list = json_loadb(attachment.data, attachment.size, 0, NULL);
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -68,37 +69,37 @@ static struct tact_log_attachment corrupt_devices(struct tact_log_attachment att
 
 static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
 {
-    struct rewrite rewrite;
-    struct tact_log_fact facts[2 * MAX_STRINGS];
-    struct tact_log_attachment attachments[MAX_STRINGS];
+    struct log_rewrite log_rewrite;
+    struct tact_log_fact facts[2 * MAX_HOSTILE_TEXTS];
+    struct tact_log_attachment attachments[MAX_HOSTILE_TEXTS];
     struct tact_recorder_content content;
     struct tact_encoder encoder;
     struct tact_bytes scene = {0};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct tact_record *hostile_record = NULL;
     const int names = tact_log_attachment(log, "import.yaml") != NULL;
-    if (!open_recorder_of_log_copy(&rewrite, log)) {
-        overwrite_units_with_hostile_text(&rewrite.layout);
-        hostile_record = malloc(tact_layout_bytes(&rewrite.layout));
+    if (!open_recorder_of_log_copy(&log_rewrite, log)) {
+        overwrite_units_with_hostile_text(&log_rewrite.layout);
+        hostile_record = malloc(tact_layout_bytes(&log_rewrite.layout));
     }
-    content = recorder_content_of_log_copy(&rewrite);
+    content = recorder_content_of_log_copy(&log_rewrite);
     content.facts = facts;
     content.attachments = attachments;
-    for (size_t i = 0; i < tact_log_fact_count(log) && i < MAX_STRINGS; i++) {
+    for (size_t i = 0; i < tact_log_fact_count(log) && i < MAX_HOSTILE_TEXTS; i++) {
         facts[content.fact_count++] = *tact_log_fact_at(log, i);
     }
     for (size_t i = 0; i < count; i++) {
         facts[content.fact_count++] = (struct tact_log_fact){hostile_texts[i], hostile_texts[i]};
     }
-    for (size_t i = 0; i < tact_log_attachment_count(log) && i < MAX_STRINGS; i++) {
+    for (size_t i = 0; i < tact_log_attachment_count(log) && i < MAX_HOSTILE_TEXTS; i++) {
         struct tact_log_attachment a = *tact_log_attachment_at(log, i);
         attachments[content.attachment_count++] =
-            strcmp(a.name, "devices.json") ? a : corrupt_devices(a, names);
+            strcmp(a.name, "devices.json") ? a : corrupt_device_attachment(a, names);
     }
     int rc = tact_encoder_init(&encoder, writer, &content, &scene, 0, 0, 0, 0);
     for (uint64_t i = 0; rc == 0 && record && hostile_record && tact_log_next(log, record) > 0;
          i++) {
-        convert_record_to_copy_layout(&rewrite, record, hostile_record);
+        convert_record_to_copy_layout(&log_rewrite, record, hostile_record);
         tact_encode_record(&encoder, hostile_record);
         if (i < count) {
             tact_encode_event(&encoder, record->tick, record->stamp_ns,
@@ -107,7 +108,7 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     }
     rc = rc ? rc : tact_mcap_writer_flush(writer);
     tact_encoder_free(&encoder);
-    free_log_copy_buffers(&rewrite);
+    free_log_copy_buffers(&log_rewrite);
     free(hostile_record);
     free(record);
     free(devices);
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
 {
     struct tact_log *log;
     struct tact_mcap_writer *writer;
-    if (argc != 4 || read_strings(argv[3]) || tact_log_open(argv[1], &log, NULL)) {
+    if (argc != 4 || read_hostile_texts(argv[3]) || tact_log_open(argv[1], &log, NULL)) {
         return 2;
     }
     int fd = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -20,7 +20,7 @@ struct bytes {
     size_t left;
 };
 
-static unsigned next_byte(struct bytes *b)
+static unsigned next_fuzz_byte(struct bytes *b)
 {
     if (!b->left) {
         return 0;
@@ -30,9 +30,9 @@ static unsigned next_byte(struct bytes *b)
 }
 
 /* Number decoded from the input: +-(1 to 2) 2^e with |e| <= range, sometimes 0. */
-static double next_number(struct bytes *b, int range)
+static double next_fuzz_number(struct bytes *b, int range)
 {
-    unsigned mantissa = next_byte(b), exponent = next_byte(b);
+    unsigned mantissa = next_fuzz_byte(b), exponent = next_fuzz_byte(b);
     if (exponent % 32 == 31) {
         return 0.0;
     }
@@ -40,19 +40,19 @@ static double next_number(struct bytes *b, int range)
     return ldexp((mantissa & 1 ? -1.0 : 1.0) * (1.0 + mantissa / 256.0), e);
 }
 
-static double random_positive_number(struct bytes *b, int range)
+static double next_positive_fuzz_number(struct bytes *b, int range)
 {
-    return fabs(next_number(b, range));
+    return fabs(next_fuzz_number(b, range));
 }
 
 /* Corners on an ellipse, in order; equal angles make coincident corners. */
-static void make_corners(struct bytes *b, struct tact_local_problem *p)
+static void make_patch_corners(struct bytes *b, struct tact_local_problem *p)
 {
-    double shift[2] = {(next_byte(b) / 255.0 - 0.5) * p->semi[0],
-                       (next_byte(b) / 255.0 - 0.5) * p->semi[1]};
-    int count = 3 + (int)(next_byte(b) % (TACT_PATCH_CORNERS - 2));
+    double shift[2] = {(next_fuzz_byte(b) / 255.0 - 0.5) * p->semi[0],
+                       (next_fuzz_byte(b) / 255.0 - 0.5) * p->semi[1]};
+    int count = 3 + (int)(next_fuzz_byte(b) % (TACT_PATCH_CORNERS - 2));
     for (int i = 0; i < count; i++) {
-        double corner_angle_jitter = (double)(next_byte(b) % 3) / 3.0,
+        double corner_angle_jitter = (double)(next_fuzz_byte(b) % 3) / 3.0,
                angle = 2.0 * M_PI * (i + corner_angle_jitter) / count;
         p->corner[i][0] = shift[0] + p->semi[0] * cos(angle);
         p->corner[i][1] = shift[1] + p->semi[1] * sin(angle);
@@ -73,12 +73,12 @@ static double make_friction_parts(struct bytes *b, double length,
 {
     double load = 0.0, x = 0.0, y = 0.0, arm = 0.0;
     memset(parts, 0, sizeof *parts);
-    parts->count = 1 + (int)(next_byte(b) % TACT_FRICTION_POINTS);
+    parts->count = 1 + (int)(next_fuzz_byte(b) % TACT_FRICTION_POINTS);
     for (int i = 0; i < parts->count; i++) {
-        parts->x[i] = length * next_number(b, 3);
-        parts->y[i] = length * next_number(b, 3);
-        parts->arm[i] = length * random_positive_number(b, 3);
-        parts->share[i] = 1.0 + next_byte(b);
+        parts->x[i] = length * next_fuzz_number(b, 3);
+        parts->y[i] = length * next_fuzz_number(b, 3);
+        parts->arm[i] = length * next_positive_fuzz_number(b, 3);
+        parts->share[i] = 1.0 + next_fuzz_byte(b);
         load += parts->share[i];
         x += parts->share[i] * parts->x[i];
         y += parts->share[i] * parts->y[i];
@@ -94,38 +94,38 @@ static double make_friction_parts(struct bytes *b, double length,
 }
 
 /* S is a sum of up to 8 squares, so positive semidefinite of any rank; lengths are of order 1. */
-static void make_problem(struct bytes *b, struct tact_local_problem *p,
-                         struct tact_friction_points *parts)
+static void make_problem_from_bytes(struct bytes *b, struct tact_local_problem *p,
+                                    struct tact_friction_points *parts)
 {
     memset(p, 0, sizeof *p);
-    double length = ldexp(1.0, (int)(next_byte(b) % 21) - 14);
-    int range = 1 + (int)(next_byte(b) % 8);
-    for (int rank = 1 + (int)(next_byte(b) % 8); rank > 0; rank--) {
+    double length = ldexp(1.0, (int)(next_fuzz_byte(b) % 21) - 14);
+    int range = 1 + (int)(next_fuzz_byte(b) % 8);
+    for (int rank = 1 + (int)(next_fuzz_byte(b) % 8); rank > 0; rank--) {
         double row[6];
         for (int i = 0; i < 6; i++) {
-            row[i] = next_number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
+            row[i] = next_fuzz_number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
         }
         for (int i = 0; i < 36; i++) {
             p->s[i] += row[i / 6] * row[i % 6];
         }
     }
     /* b in the range of S, as that of a real contact is */
-    int is_b_in_range_of_s = next_byte(b) % 2;
+    int is_free_velocity_in_range_of_s = next_fuzz_byte(b) % 2;
     double push[6], velocity[6] = {0.0};
     for (int i = 0; i < 6; i++) {
-        push[i] = next_number(b, range) * (i < 3 ? 1.0 : length);
-        p->b[i] = next_number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
+        push[i] = next_fuzz_number(b, range) * (i < 3 ? 1.0 : length);
+        p->b[i] = next_fuzz_number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
     }
     for (int i = 0; i < 36; i++) {
         velocity[i / 6] += p->s[i] * push[i % 6];
     }
-    if (is_b_in_range_of_s) {
+    if (is_free_velocity_in_range_of_s) {
         memcpy(p->b, velocity, sizeof velocity);
     }
-    unsigned kind = next_byte(b);
-    p->mu = kind % 7 == 0 ? 0.0 : (kind % 11 == 0 ? 1e6 : random_positive_number(b, 4));
-    p->surface = (enum tact_surface)(next_byte(b) % 4);
-    p->spin_arm = random_positive_number(b, 4) * length;
+    unsigned kind = next_fuzz_byte(b);
+    p->mu = kind % 7 == 0 ? 0.0 : (kind % 11 == 0 ? 1e6 : next_positive_fuzz_number(b, 4));
+    p->surface = (enum tact_surface)(next_fuzz_byte(b) % 4);
+    p->spin_arm = next_positive_fuzz_number(b, 4) * length;
     if (p->surface == TACT_SURFACE_FITTED) {
         p->surface = TACT_SURFACE_POINTS;
         p->points = parts;
@@ -133,17 +133,17 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p,
     }
     p->rectangle[0] = p->rectangle[1] = kind % 2 ? length : 0.0;
     if (kind % 3) {
-        p->semi[0] = length * random_positive_number(b, 4);
-        p->semi[1] = length * random_positive_number(b, 4);
+        p->semi[0] = length * next_positive_fuzz_number(b, 4);
+        p->semi[1] = length * next_positive_fuzz_number(b, 4);
     }
     if (kind % 5 > 1 && p->semi[0] > 0.0 && p->semi[1] > 0.0) {
-        make_corners(b, p);
+        make_patch_corners(b, p);
     }
     tact_local_prepare(p);
 }
 
-static void report_failure(const struct tact_local_problem *p, const double *r, const char *what,
-                           double by)
+static void report_failed_problem(const struct tact_local_problem *p, const double *r,
+                                  const char *what, double by)
 {
     fprintf(stderr, "%s: %.3e; mu %g, arm %g, semi %g %g, corners %d, surface %d\n", what, by,
             p->mu, p->spin_arm, p->semi[0], p->semi[1], p->corners, (int)p->surface);
@@ -155,19 +155,19 @@ static void report_failure(const struct tact_local_problem *p, const double *r, 
 
 /* Checks that the impulse is finite, its normal part not negative, the centre of pressure in the
  * patch and friction in Coulomb's cone. */
-static void check_limits(const struct tact_local_problem *p, const double *r, double *d)
+static void check_impulse_limits(const struct tact_local_problem *p, const double *r, double *d)
 {
     double most = 0.0;
     d[0] = d[1] = 0.0;
     for (int i = 0; i < 6; i++) {
         if (!isfinite(r[i])) {
-            report_failure(p, r, "not finite", r[i]);
+            report_failed_problem(p, r, "not finite", r[i]);
         }
         most = fmax(most, fabs(r[i]));
     }
     if (!(r[0] > 0.0)) {
         if (most != 0.0) {
-            report_failure(p, r, "pulls, or a torque without force", r[0]);
+            report_failed_problem(p, r, "pulls, or a torque without force", r[0]);
         }
         return;
     }
@@ -176,12 +176,12 @@ static void check_limits(const struct tact_local_problem *p, const double *r, do
         d[1] = r[4] / r[0];
         double edge = tact_local_edge_distance_ratio(p, d);
         if (edge > 1.0 + 1e-9) {
-            report_failure(p, r, "centre of pressure outside the patch", edge - 1.0);
+            report_failed_problem(p, r, "centre of pressure outside the patch", edge - 1.0);
         }
     }
     double friction = hypot(r[1], r[2]);
     if (friction > p->mu * r[0] * (1.0 + 1e-9)) {
-        report_failure(p, r, "friction outside the cone", friction / (p->mu * r[0]) - 1.0);
+        report_failed_problem(p, r, "friction outside the cone", friction / (p->mu * r[0]) - 1.0);
     }
 }
 
@@ -192,7 +192,7 @@ static void check_friction_torsion_limit(const struct tact_local_problem *p, con
     if (r[0] > 0.0 && p->mu > 0.0 && p->spin_arm > 0.0) {
         double share = tact_local_friction_limit_ratio(p, r, d);
         if (share > 1.0 + 1e-9) {
-            report_failure(p, r, "outside the limit surface", share - 1.0);
+            report_failed_problem(p, r, "outside the limit surface", share - 1.0);
         }
     }
 }
@@ -213,7 +213,8 @@ static double dissipation_power_scale(const struct tact_local_problem *p, const 
 /* Compares the power that the friction of r dissipates at its centre of pressure with that of
  * other friction impulses for the same normal impulse. A residual of 1e-11 leaves up to 1.8e-9 of
  * the power's scale (2e5 problems of ten seeds). */
-static void check_dissipation(const struct tact_local_problem *p, const double *r, const double *d)
+static void check_maximal_dissipation(const struct tact_local_problem *p, const double *r,
+                                      const double *d)
 {
     double u[6], most = p->mu * r[0];
     for (int i = 0; i < 6; i++) {
@@ -238,31 +239,31 @@ static void check_dissipation(const struct tact_local_problem *p, const double *
         double share = tact_local_friction_limit_ratio(p, z, d0);
         double other = -(z[1] * v[0] + z[2] * v[1] + z[3] * v[2]) / fmax(share, 1.0);
         if (isfinite(share) && other > taken + 5e-9 * rounding) {
-            report_failure(p, r, "another dissipates more", (other - taken) / rounding);
+            report_failed_problem(p, r, "another dissipates more", (other - taken) / rounding);
         }
     }
 }
 
-static void check_cone(const struct tact_local_problem *p)
+static void check_cone_solution(const struct tact_local_problem *p)
 {
     double r[6] = {0.0}, d[2], residual = INFINITY;
     for (int pass = 0; pass < 40 && !(residual < 1e-11); pass++) {
         tact_local_cone(p, r);
-        check_limits(p, r, d);
+        check_impulse_limits(p, r, d);
         check_friction_torsion_limit(p, r, d);
         residual = tact_local_residual(p, r);
         if (!isfinite(residual) || residual < 0.0) {
-            report_failure(p, r, "residual", residual);
+            report_failed_problem(p, r, "residual", residual);
         }
     }
     struct tact_margins margins;
     tact_local_margins(p, r, &margins);
     if (!(fabs(margins.normal) <= 1.0 && fabs(margins.slip) <= 1.0 && fabs(margins.edge) <= 1.0 &&
           fabs(margins.friction) <= 1.0 && fabs(margins.spin) <= 1.0)) {
-        report_failure(p, r, "margins", margins.slip);
+        report_failed_problem(p, r, "margins", margins.slip);
     }
     if (residual < 1e-11) {
-        check_dissipation(p, r, d);
+        check_maximal_dissipation(p, r, d);
     }
     /* Where the centre of pressure moves with friction, or the limit surface is no ellipsoid (2 of
      * 280,000 problems of fourteen seeds), there may be several solutions, and the solver may
@@ -272,11 +273,11 @@ static void check_cone(const struct tact_local_problem *p)
         double again = INFINITY;
         for (int pass = 0; pass < 40 && !(again < 1e-7); pass++) {
             tact_local_cone(p, r);
-            check_limits(p, r, d);
+            check_impulse_limits(p, r, d);
             again = tact_local_residual(p, r);
         }
         if (!(again < 1e-7)) {
-            report_failure(p, r, "solved, and not any more", again);
+            report_failed_problem(p, r, "solved, and not any more", again);
         }
     }
 }
@@ -287,12 +288,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tact_local_problem p;
     struct tact_friction_points parts;
     double r[6] = {0.0}, d[2];
-    make_problem(&b, &p, &parts);
-    check_cone(&p);
+    make_problem_from_bytes(&b, &p, &parts);
+    check_cone_solution(&p);
     p.corners = 0; /* Algorithm 1 supports only ellipses */
     for (p.by_mass = 0; p.by_mass < 2; p.by_mass++) {
         tact_local_bouchard(&p, r);
-        check_limits(&p, r, d);
+        check_impulse_limits(&p, r, d);
     }
     return 0;
 }

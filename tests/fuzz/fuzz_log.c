@@ -14,9 +14,9 @@
 #include "rt/log/log_reader.h"
 #include "rt/log/mcap_internal.h"
 
-#define RECORD_HEAD TACT_MCAP_RECORD_HEADER
+#define RECORD_HEAD_BYTES TACT_MCAP_RECORD_HEADER
 
-static uint64_t read_unsigned(const uint8_t *at, size_t size)
+static uint64_t read_little_endian(const uint8_t *at, size_t size)
 {
     uint64_t value = 0;
     memcpy(&value, at, size);
@@ -31,10 +31,10 @@ static void write_crc_of_range(uint8_t *at, const uint8_t *from, size_t size)
 
 /* Corrects the header of a chunk: times, size, CRC, compression. Only uncompressed chunks can be
  * corrected. */
-static void correct_chunk_header(uint8_t *content, size_t size)
+static void correct_chunk_checksum(uint8_t *content, size_t size)
 {
-    if (size > 40 && read_unsigned(content + 28, 4) == 0 &&
-        read_unsigned(content + 32, 8) == size - 40) {
+    if (size > 40 && read_little_endian(content + 28, 4) == 0 &&
+        read_little_endian(content + 32, 8) == size - 40) {
         uint64_t unpacked = size - 40;
         memcpy(content + 16, &unpacked, sizeof unpacked);
         write_crc_of_range(content + 24, content + 40, size - 40);
@@ -46,7 +46,7 @@ static void correct_metadata_checksum(uint8_t *content, size_t size)
 {
     if (size < 8)
         return;
-    size_t map = 4 + read_unsigned(content, 4) + 4;
+    size_t map = 4 + read_little_endian(content, 4) + 4;
     /* size of the entry "crc32" and its value at the end of the record */
     const size_t last = 4 + 5 + 4 + 8;
     if (map > size || size - map < last)
@@ -62,25 +62,28 @@ static void correct_all_checksums(uint8_t *file, size_t size)
 {
     size_t at = TACT_MCAP_MAGIC_SIZE, data_end = 0;
 
-    while (at + RECORD_HEAD <= size && read_unsigned(file + at + 1, 8) <= size - at - RECORD_HEAD) {
-        uint8_t opcode = file[at], *content = file + at + RECORD_HEAD;
-        size_t length = read_unsigned(file + at + 1, 8);
+    while (at + RECORD_HEAD_BYTES <= size &&
+           read_little_endian(file + at + 1, 8) <= size - at - RECORD_HEAD_BYTES) {
+        uint8_t opcode = file[at], *content = file + at + RECORD_HEAD_BYTES;
+        size_t length = read_little_endian(file + at + 1, 8);
         if (opcode == TACT_MCAP_CHUNK)
-            correct_chunk_header(content, length);
+            correct_chunk_checksum(content, length);
         else if (opcode == TACT_MCAP_METADATA)
             correct_metadata_checksum(content, length);
         else if (opcode == TACT_MCAP_ATTACHMENT && length > 4)
             write_crc_of_range(content + length - 4, content, length - 4);
         else if (opcode == TACT_MCAP_DATA_END && length == 4) {
             write_crc_of_range(content, file, at);
-            data_end = at + RECORD_HEAD + length;
+            data_end = at + RECORD_HEAD_BYTES + length;
         } else if (opcode == TACT_MCAP_FOOTER && length == 20 && data_end > 0)
-            write_crc_of_range(content + 16, file + data_end, at + RECORD_HEAD + 16 - data_end);
-        at += RECORD_HEAD + length;
+            write_crc_of_range(content + 16, file + data_end,
+                               at + RECORD_HEAD_BYTES + 16 - data_end);
+        at += RECORD_HEAD_BYTES + length;
     }
 }
 
-static void put_record(struct tact_bytes *out, uint8_t opcode, const void *content, size_t size)
+static void append_mcap_record(struct tact_bytes *out, uint8_t opcode, const void *content,
+                               size_t size)
 {
     tact_put_u8(out, opcode);
     tact_put_u64(out, size);
@@ -95,7 +98,7 @@ static void make_single_chunk_log(const uint8_t *records, size_t size, struct ta
     tact_put_bytes(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     tact_put_text(&content, "ros2");
     tact_put_text(&content, "fuzz");
-    put_record(out, TACT_MCAP_HEADER, content.data, content.size);
+    append_mcap_record(out, TACT_MCAP_HEADER, content.data, content.size);
     content.size = 0;
     tact_put_u64(&content, 0);
     tact_put_u64(&content, 0);
@@ -104,7 +107,7 @@ static void make_single_chunk_log(const uint8_t *records, size_t size, struct ta
     tact_put_text(&content, "");
     tact_put_u64(&content, size);
     tact_put_bytes(&content, records, size);
-    put_record(out, TACT_MCAP_CHUNK, content.data, content.size);
+    append_mcap_record(out, TACT_MCAP_CHUNK, content.data, content.size);
     tact_bytes_free(&content);
 }
 

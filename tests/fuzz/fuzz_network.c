@@ -28,11 +28,11 @@ static void abort_unless(int good, const char *what)
     }
 }
 
-static void make_session(void)
+static void make_network_sessions(void)
 {
-    static int are_ends_made;
+    static int are_sessions_made;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
-    if (are_ends_made++) {
+    if (are_sessions_made++) {
         return;
     }
     abort_unless(!tact_network_identity_of_loopback(0, &listener, NULL) &&
@@ -112,7 +112,7 @@ static void send_changed_packet(struct tact_network_channel *sender,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct tact_network_channel sender, receiver;
-    make_session();
+    make_network_sessions();
     if (size < 4) {
         return 0;
     }

@@ -10,8 +10,8 @@
 #include "fuzz_log.h"
 #include "rt/log/mcap_internal.h"
 
-#define SEED_COUNT 6
-#define MAX_SEED_BYTES (1 << 20)
+#define SEED_LOG_COUNT 6
+#define MAX_SEED_LOG_BYTES (1 << 20)
 
 struct seed {
     uint8_t *data;
@@ -24,7 +24,7 @@ static int make_seed_log(int number, struct seed *out)
     struct tact_recorder_options options = session_recorder_options();
     struct tact_layout layout = {0};
     struct tact_recorder *recorder;
-    const char *path = session_log_path("fuzz");
+    const char *path = test_log_path("fuzz");
 
     options.zstd_level = number % 2;
     options.derived_every = number < 2 ? 10 : 0;
@@ -48,11 +48,11 @@ static int make_seed_log(int number, struct seed *out)
     rc = rc ? rc : tact_recorder_close(recorder, NULL);
     tact_layout_free(&layout);
     FILE *file = rc ? NULL : fopen(path, "rb");
-    out->data = malloc(MAX_SEED_BYTES);
+    out->data = malloc(MAX_SEED_LOG_BYTES);
     if (!file || !out->data)
         return -1;
     out->data[0] = (uint8_t)(number % 3);
-    out->size = 1 + fread(out->data + 1, 1, MAX_SEED_BYTES - 1, file);
+    out->size = 1 + fread(out->data + 1, 1, MAX_SEED_LOG_BYTES - 1, file);
     fclose(file);
     unlink(path);
     return 0;
@@ -73,17 +73,17 @@ static void replace_log_by_first_chunk(struct seed *s)
     }
 }
 
-static void change_seed_randomly(uint8_t *data, size_t *size, uint64_t *random)
+static void mutate_seed_log(uint8_t *data, size_t *size, uint64_t *random)
 {
-    size_t change_count = 1 + next_session_random(random) % 8;
+    size_t change_count = 1 + next_random_of_seed(random) % 8;
     for (size_t i = 0; i<change_count && * size> 1; i++) {
-        size_t at = next_session_random(random) % *size;
-        switch (next_session_random(random) % 5) {
+        size_t at = next_random_of_seed(random) % *size;
+        switch (next_random_of_seed(random) % 5) {
         case 0:
-            data[at] ^= (uint8_t)(1U << next_session_random(random) % 8);
+            data[at] ^= (uint8_t)(1U << next_random_of_seed(random) % 8);
             break;
         case 1:
-            data[at] = (uint8_t)next_session_random(random);
+            data[at] = (uint8_t)next_random_of_seed(random);
             break;
         case 2: /* writes a number that is out of range */
             memset(data + at, 0xFF, *size - at < 8 ? *size - at : 8);
@@ -98,7 +98,7 @@ static void change_seed_randomly(uint8_t *data, size_t *size, uint64_t *random)
     }
 }
 
-static int write_seed(const char *folder, int number, const struct seed *s)
+static int write_seed_log(const char *folder, int number, const struct seed *s)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/seed%d", folder, number);
@@ -110,30 +110,30 @@ static int write_seed(const char *folder, int number, const struct seed *s)
 
 int main(int argc, char **argv)
 {
-    struct seed seeds[SEED_COUNT];
+    struct seed seeds[SEED_LOG_COUNT];
     uint64_t random = 1, runs = 0;
-    uint8_t *data = malloc(MAX_SEED_BYTES);
+    uint8_t *data = malloc(MAX_SEED_LOG_BYTES);
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 1.0;
     time_t end = time(NULL) + (time_t)seconds;
 
-    for (int i = 0; i < SEED_COUNT; i++) {
+    for (int i = 0; i < SEED_LOG_COUNT; i++) {
         if (!data || make_seed_log(i, &seeds[i]) != 0)
             return 1;
         if (i % 3 == 2)
             replace_log_by_first_chunk(&seeds[i]);
         LLVMFuzzerTestOneInput(seeds[i].data, seeds[i].size);
-        if (argc > 2 && write_seed(argv[2], i, &seeds[i]) != 0)
+        if (argc > 2 && write_seed_log(argv[2], i, &seeds[i]) != 0)
             return 1;
     }
     while (argc <= 2 && time(NULL) < end) {
-        const struct seed *from = &seeds[next_session_random(&random) % SEED_COUNT];
+        const struct seed *from = &seeds[next_random_of_seed(&random) % SEED_LOG_COUNT];
         size_t size = from->size;
         memcpy(data, from->data, size);
-        change_seed_randomly(data + 1, &size, &random);
+        mutate_seed_log(data + 1, &size, &random);
         LLVMFuzzerTestOneInput(data, size);
         runs++;
     }
-    for (int i = 0; i < SEED_COUNT; i++)
+    for (int i = 0; i < SEED_LOG_COUNT; i++)
         free(seeds[i].data);
     free(data);
     printf("%llu inputs read\n", (unsigned long long)runs);

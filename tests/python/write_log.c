@@ -9,7 +9,7 @@
 int main(int argc, char **argv)
 {
     struct tact_recorder_options options = session_recorder_options();
-    struct tact_record *record = session_new_record();
+    struct tact_record *record = new_session_record();
     struct tact_recorder *recorder;
 
     if (argc != 4 || !record)

@@ -13,12 +13,12 @@
  * overlap [m]. */
 static const double TABLE_HEIGHT = 0.025 - 2e-5, FLOOR_HEIGHT = -0.175 - 2e-5;
 
-void check_cubes_on_edge(void)
+void check_cubes_on_edge_scene(void)
 {
     static const char *const names[5] = {"inside", "near_inside", "near_outside", "outside",
                                          "clear"};
     struct simulation p;
-    simulate("cubes_on_edge", 1.2, &p);
+    simulate_scene("cubes_on_edge", 1.2, &p);
     for (int i = 0; i < 5; i++) {
         const struct body_state *end = simulation_body_at(&p, names[i], -1);
         print_message("    %-12s ends at x %.6f, z %.6f m, tilted by %.3f degrees\n", names[i],
@@ -42,11 +42,11 @@ void check_cubes_on_edge(void)
 
 /* Runs a scene, and checks that after `settling_end_time` seconds nothing moves horizontally and
  * the floor carries the weight. */
-static void check_standing(const char *name, double seconds, double settling_end_time,
-                           const char *more)
+static void check_stack_stands(const char *name, double seconds, double settling_end_time,
+                               const char *more)
 {
     struct simulation p;
-    simulate_with_options(name, seconds, more, &p);
+    simulate_scene_with_yaml_appended(name, seconds, more, &p);
     double horizontal_drift = largest_horizontal_drift(&p, settling_end_time),
            speed = largest_final_speed(&p);
     print_message("    sideways from %g s to %g s: %.1e m; speed at the end %.1e\n",
@@ -62,24 +62,24 @@ static void check_standing(const char *name, double seconds, double settling_end
 
 void check_stack_scene(void)
 {
-    check_standing("stack", 11, 1, "");
-    check_standing("stack", 11, 1, "contact: {model: features}");
+    check_stack_stands("stack", 11, 1, "");
+    check_stack_stands("stack", 11, 1, "contact: {model: features}");
 }
 
-void check_stack_tapered(void)
+void check_tapered_stack_scene(void)
 {
-    check_standing("stack_tapered", 4, 1, "");
+    check_stack_stands("stack_tapered", 4, 1, "");
 }
 
-void check_stack_loose(void)
+void check_loose_stack_scene(void)
 {
-    check_standing("stack_loose", 4, 1, "");
+    check_stack_stands("stack_loose", 4, 1, "");
 }
 
 void check_octagon_scene(void)
 {
     struct simulation p;
-    simulate("octagon", 0.5, &p);
+    simulate_scene("octagon", 0.5, &p);
     const struct body_state *end = simulation_body_at(&p, "plate", -1);
     /* v^2 / (2 mu g), less the integrator's v h / 2 */
     double exact = 1.0 / (2 * 0.5 * 9.81) - 0.5e-3, got = end->position[0];

@@ -24,7 +24,7 @@ void check_ruler_scene(void)
     static const char *const models[2] = {"volume", "features"};
     for (int i = 0; i < 2; i++) {
         struct simulation p;
-        simulate_with_options("ruler", 10, i ? "contact: {model: features}" : "", &p);
+        simulate_scene_with_yaml_appended("ruler", 10, i ? "contact: {model: features}" : "", &p);
         const struct body_state *state_at_release = simulation_body_at(&p, "ruler", 2);
         const struct body_state *end = simulation_body_at(&p, "ruler", -1);
         double turn = angle_between(state_at_release, end), drift = largest_horizontal_drift(&p, 2);
@@ -37,10 +37,10 @@ void check_ruler_scene(void)
     }
 }
 
-void check_five_fingers(void)
+void check_five_fingers_scene(void)
 {
     struct simulation p;
-    simulate("five_fingers", 6, &p);
+    simulate_scene("five_fingers", 6, &p);
     const struct body_state *start = simulation_body_at(&p, "ball", 0),
                             *held = simulation_body_at(&p, "ball", 4);
     const struct body_state *end = simulation_body_at(&p, "ball", -1);
@@ -56,7 +56,7 @@ void check_five_fingers(void)
 
 /* A point of the held body and a point of the link, both of which were in the middle of the contact
  * patch. */
-struct touching_points {
+struct initial_contact_points {
     const char *pair;
     double point_on_body[3],
         /* positions in the body's frame, at its centre of mass, and in the link's frame */
@@ -67,10 +67,10 @@ struct touching_points {
 struct grasp_slip {
     double from; /* time at which the two points coincide [s] */
     int count;
-    struct touching_points touch[5];
+    struct initial_contact_points touch[5];
 };
 
-static void point_in_frame(double *out, const struct tact_pose *frame, const double *point)
+static void point_relative_to_frame(double *out, const struct tact_pose *frame, const double *point)
 {
     double m[9], arm[3];
     tact_quat_to_m3(m, frame->quat_wxyz);
@@ -78,14 +78,14 @@ static void point_in_frame(double *out, const struct tact_pose *frame, const dou
     tact_m3_tmul_v3(out, m, arm);
 }
 
-static void measure_slip(void *user, struct tact_session *session,
-                         const struct tact_session_status *status)
+static void measure_grasp_slip(void *user, struct tact_session *session,
+                               const struct tact_session_status *status)
 {
     struct grasp_slip *grasp_slip = user;
     struct tact_world *world = tact_session_world(session);
     const double after = status->time - grasp_slip->from;
     for (int i = 0; i < grasp_slip->count && after > -0.5e-3; i++) {
-        struct touching_points *t = &grasp_slip->touch[i];
+        struct initial_contact_points *t = &grasp_slip->touch[i];
         const struct tact_contact *c =
             tact_world_contact(world, tact_session_find_pair(session, t->pair));
         struct tact_owner held = tact_world_owner(world, c->a), by = tact_world_owner(world, c->b);
@@ -94,8 +94,8 @@ static void measure_slip(void *user, struct tact_session *session,
             tact_hand_link_pose(tact_world_hand(world, by.index), by.link);
         if (after < 0.5e-3) {
             assert_true(c->touching);
-            point_in_frame(t->point_on_body, body, c->patch.center);
-            point_in_frame(t->point_on_link, link, c->patch.center);
+            point_relative_to_frame(t->point_on_body, body, c->patch.center);
+            point_relative_to_frame(t->point_on_link, link, c->patch.center);
         }
         double a[3], b[3];
         tact_pose_point(a, body, t->point_on_body);
@@ -107,11 +107,12 @@ static void measure_slip(void *user, struct tact_session *session,
 
 /* The grasped body is lifted from 4.5 s to 6.5 s, turned at 10 s, turned back at 13 s, turned at
  * 16.5 s and back at the end. */
-static void check_grasp(const char *scene, struct grasp_slip *grasp_slip)
+static void check_grasp_holds(const char *scene, struct grasp_slip *grasp_slip)
 {
     struct simulation p;
     grasp_slip->from = 4.5;
-    simulate_observed(scene, 20, &(struct simulation_observer){measure_slip, grasp_slip}, &p);
+    simulate_scene_observed(scene, 20,
+                            &(struct simulation_observer){measure_grasp_slip, grasp_slip}, &p);
     const struct body_state *state_when_lifted = simulation_body_at(&p, scene, 7);
     double distance_lifted =
         state_when_lifted->position[2] - simulation_body_at(&p, scene, 4.5)->position[2];
@@ -136,25 +137,26 @@ static void check_grasp(const char *scene, struct grasp_slip *grasp_slip)
 
 void check_mug_scene(void)
 {
-    check_grasp("mug", &(struct grasp_slip){.count = 2,
-                                            .touch = {{.pair = "mug/hand.ff_proximal#2"},
-                                                      {.pair = "mug/hand.th_distal#2"}}});
+    check_grasp_holds("mug", &(struct grasp_slip){.count = 2,
+                                                  .touch = {{.pair = "mug/hand.ff_proximal#2"},
+                                                            {.pair = "mug/hand.th_distal#2"}}});
 }
 
 void check_tumbler_scene(void)
 {
-    check_grasp("tumbler", &(struct grasp_slip){.count = 5,
-                                                .touch = {{.pair = "tumbler/hand.palm"},
-                                                          {.pair = "tumbler/hand.palm#2"},
-                                                          {.pair = "tumbler/hand.MF_distal"},
-                                                          {.pair = "tumbler/hand.RF_distal"},
-                                                          {.pair = "tumbler/hand.LF_distal"}}});
+    check_grasp_holds("tumbler",
+                      &(struct grasp_slip){.count = 5,
+                                           .touch = {{.pair = "tumbler/hand.palm"},
+                                                     {.pair = "tumbler/hand.palm#2"},
+                                                     {.pair = "tumbler/hand.MF_distal"},
+                                                     {.pair = "tumbler/hand.RF_distal"},
+                                                     {.pair = "tumbler/hand.LF_distal"}}});
 }
 
-void check_bumpy_cube(void)
+void check_bumpy_cube_scene(void)
 {
     struct simulation p;
-    simulate("bumpy_cube", 0.5, &p);
+    simulate_scene("bumpy_cube", 0.5, &p);
     const struct body_state *end = simulation_body_at(&p, "rock", -1);
     double weight = 9.81, force = p.force[p.ticks - 1];
     /* the cube is free until contact, then decelerated by mu N = mu m g on average */
@@ -171,7 +173,7 @@ void check_bumpy_cube(void)
 void check_salad_scene(void)
 {
     struct simulation p;
-    simulate("salad", 1.2, &p);
+    simulate_scene("salad", 1.2, &p);
     print_message("    speed at the end %.1e\n", largest_final_speed(&p));
     assert_int_equal(p.bodies, 24);
     assert_true(p.report.contacts_max >= 50 && p.report.unconverged == 0);

@@ -49,7 +49,7 @@ static void exact_twist_after_impact(const struct body_state *body, double mass,
  * impulse in the pose of touch: of the spin, plus that of the speed over the speed of the approach.
  * The gap closes in one tick and the corner stops in the next, in the pose that the first leaves:
  * the difference is up to the angle by which the box turns in a tick. */
-static double compare_impact(const struct simulation *p, double mass, const double size[3])
+static double impact_twist_error(const struct simulation *p, double mass, const double size[3])
 {
     double arm[3], twist[6], apart[3];
     int tick = 0;
@@ -80,7 +80,7 @@ void check_corner_scene(void)
     static const double size[3] = {0.06, 0.05, 0.04};
     static const char *const names[2] = {"smooth", "rough"};
     struct simulation p;
-    simulate("corner", 1.5, &p);
+    simulate_scene("corner", 1.5, &p);
     for (int i = 0; i < 2; i++) {
         double deepest = 0.0, arm[3], end = simulation_body_at(&p, names[i], -1)->position[2];
         for (int t = 0; t < p.ticks; t++) {
@@ -92,13 +92,14 @@ void check_corner_scene(void)
                       names[i], deepest, end - 0.02);
         assert_true(deepest > -1e-12 && fabs(end - 0.02) < 1e-12);
     }
-    assert_true(compare_impact(&p, 0.24, size) < 0.02);
+    assert_true(impact_twist_error(&p, 0.24, size) < 0.02);
     assert_true(fabs(p.force[p.ticks - 1] / (p.mass * G) - 1.0) < 1e-9);
     simulation_check_energy(&p);
     simulation_free(&p);
     for (int i = 1; i < 3; i++) {
-        simulate_with_options("corner", 0.3, i == 1 ? "period: 0.00025" : "period: 0.0000625", &p);
-        assert_true(compare_impact(&p, 0.24, size) < 45.0 * p.period);
+        simulate_scene_with_yaml_appended("corner", 0.3,
+                                          i == 1 ? "period: 0.00025" : "period: 0.0000625", &p);
+        assert_true(impact_twist_error(&p, 0.24, size) < 45.0 * p.period);
         simulation_free(&p);
     }
 }
@@ -107,7 +108,7 @@ void check_pressed_scene(void)
 {
     struct simulation p;
     double deepest = 0.0;
-    simulate("pressed", 0.3, &p);
+    simulate_scene("pressed", 0.3, &p);
     for (int t = 0; t < p.ticks; t++) {
         double z = simulation_body_at(&p, "block_features", t * p.period)->position[2] - 0.01;
         deepest = fmin(deepest, z);
@@ -136,7 +137,7 @@ static double pendulum_period(double inertia, double stiffness, double angle)
 }
 
 /* Mean period of an angle from its passages through 0. */
-static double mean_period(const double *angle, int ticks, double period)
+static double mean_period_of_angle(const double *angle, int ticks, double period)
 {
     double first = 0.0, last = 0.0;
     int count = 0;
@@ -156,7 +157,7 @@ void check_balances_scene(void)
     static const double inertia[2] = {8.0e-4, 2.0e-4}, mass = 0.5, below = 0.03;
     static double angle[4000];
     struct simulation p;
-    simulate("balances", 4.0, &p);
+    simulate_scene("balances", 4.0, &p);
     assert_int_equal(p.ticks, 4000);
     for (int i = 0; i < 2; i++) {
         double deepest = 0.0, moved = 0.0;
@@ -172,7 +173,7 @@ void check_balances_scene(void)
             moved = fmax(moved, hypot(pivot[0], pivot[1]));
         }
         double exact = pendulum_period(inertia[i] + mass * below * below, mass * G * below, 0.1);
-        double got = mean_period(angle, p.ticks, p.period);
+        double got = mean_period_of_angle(angle, p.ticks, p.period);
         print_message("    %-6s period %.6f s, exact %.6f; edges sink by %.1e m at most, the point "
                       "moves by %.1e m\n",
                       names[i], got, exact, -deepest, moved);
@@ -185,7 +186,7 @@ void check_balances_scene(void)
 /* Offset of a weight from the axis of a hole of width W beyond which a peg of width w, inserted by
  * l, jams: friction at both contact points is at its limit. The tilt t follows from W cos t - l
  * sin t = w. [m] */
-static double jamming_offset(double w, double W, double l, double mu)
+static double peg_jamming_offset(double w, double W, double l, double mu)
 {
     double t = (W - w) / l;
     for (int i = 0; i < 20; i++) {
@@ -202,8 +203,8 @@ void check_peg_scene(void)
     static const char *const names[4] = {"features_jams", "features_slides", "volume_jams",
                                          "volume_slides"};
     struct simulation p;
-    double limit = jamming_offset(0.02, 0.0202, 0.03, 0.3);
-    simulate("peg", 1.5, &p);
+    double limit = peg_jamming_offset(0.02, 0.0202, 0.03, 0.3);
+    simulate_scene("peg", 1.5, &p);
     for (int i = 0; i < 4; i++) {
         const struct body_state *a = simulation_body_at(&p, names[i], 0.0);
         const struct body_state *b = simulation_body_at(&p, names[i], -1);

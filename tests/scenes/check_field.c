@@ -14,7 +14,7 @@
 #define G 9.81
 
 /* Angle by which a body has turned about the vertical, with whole turns. */
-static double angle_turned(const struct simulation *p, const char *name)
+static double yaw_turned(const struct simulation *p, const char *name)
 {
     double angle = 0.0, last = 0.0;
     for (int t = 0; t < p->ticks; t++) {
@@ -30,11 +30,11 @@ void check_foot_scene(void)
 {
     static const char *const names[2] = {"foot", "disc"};
     static const double start[2] = {0.0, 0.15};
-    struct quadrature *q = malloc(sizeof *q);
+    struct pressure_quadrature *q = malloc(sizeof *q);
     struct simulation p;
-    simulate("foot", 0.5, &p);
+    simulate_scene("foot", 0.5, &p);
     for (int i = 0; i < 2; i++) {
-        struct slide exact = {{0.0, 0.0, 0.0}, {0.45, 0.0, 14.0}};
+        struct sliding_state exact = {{0.0, 0.0, 0.0}, {0.45, 0.0, 14.0}};
         q->count = 0;
         if (i) {
             add_quadrature_pressure(q, DISC, 32, 0.0, 0.0, 0.06063, 0.06063);
@@ -46,7 +46,7 @@ void check_foot_scene(void)
         slide_to_rest_by_quadrature(q, 0.3 * G, 0.0003 / 0.2, &exact);
         const struct body_state *end = simulation_body_at(&p, names[i], -1);
         double x = end->position[0], y = end->position[1] - start[i];
-        double angle = angle_turned(&p, names[i]), far = hypot(exact.x[0], exact.x[1]);
+        double angle = yaw_turned(&p, names[i]), far = hypot(exact.x[0], exact.x[1]);
         double off = hypot(x - exact.x[0], y - exact.x[1]);
         print_message("    %s rests at %.3f, %.3f mm, turned by %.4f rad; exact %.3f, %.3f mm, "
                       "%.4f rad\n",
@@ -62,8 +62,8 @@ void check_foot_scene(void)
 
 /* Force [N] of a ball of a pressure E (depth / T)^power on a flat, and the mean distance of its
  * pressure from the middle [m], by quadrature over the disc. */
-static double ball_on_flat(double radius, double depth, double modulus, double thickness,
-                           double power, double *arm)
+static double soft_ball_force_on_flat(double radius, double depth, double modulus, double thickness,
+                                      double power, double *arm)
 {
     enum { RINGS = 20000 };
     double height = radius - depth, semi = sqrt(radius * radius - height * height);
@@ -79,12 +79,12 @@ static double ball_on_flat(double radius, double depth, double modulus, double t
     return force;
 }
 
-void check_fingertips(void)
+void check_fingertips_scene(void)
 {
     struct simulation p;
-    double arm, force = ball_on_flat(0.008, 0.0015, 5.27e6, 0.008, 2.0, &arm);
+    double arm, force = soft_ball_force_on_flat(0.008, 0.0015, 5.27e6, 0.008, 2.0, &arm);
     double most = 2.0 * 0.8 * force * arm / (0.03 * G);
-    simulate("fingertips", 2.0, &p);
+    simulate_scene("fingertips", 2.0, &p);
     const struct body_state *held = simulation_body_at(&p, "held", -1);
     const struct body_state *half = simulation_body_at(&p, "held", 1.0);
     double margin = most / simulation_body_at(&p, "held", 0.0)->position[0];

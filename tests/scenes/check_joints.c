@@ -26,7 +26,7 @@ static double elliptic_integral(double k)
 }
 
 /* Period of the swing with its cube: the cranks rotate, platform and cube translate on an arc. */
-static double swing_period(double amplitude)
+static double exact_swing_period(double amplitude)
 {
     double moment_of_inertia_of_crank =
         CRANK_MASS * (CRANK_LENGTH * CRANK_LENGTH + 0.01 * 0.01) / 12.0 +
@@ -38,8 +38,8 @@ static double swing_period(double amplitude)
 }
 
 /* Distance of the cube from its initial position on the platform [m]. */
-static double slide_distance(const struct simulation *p, const char *cube, const char *platform,
-                             double t)
+static double cube_slide_distance(const struct simulation *p, const char *cube,
+                                  const char *platform, double t)
 {
     const struct body_state *c = simulation_body_at(p, cube, t),
                             *b = simulation_body_at(p, platform, t);
@@ -47,7 +47,7 @@ static double slide_distance(const struct simulation *p, const char *cube, const
 }
 
 /* Mean period between passages of the platform's lowest point with rising x [s]. */
-static double measure_period(const struct simulation *p, const char *platform)
+static double measure_swing_period(const struct simulation *p, const char *platform)
 {
     double first = 0.0, last = 0.0;
     int count = 0;
@@ -65,13 +65,13 @@ static double measure_period(const struct simulation *p, const char *platform)
 void check_swing_scene(void)
 {
     struct simulation p;
-    simulate("swing", 4, &p);
-    double got = measure_period(&p, "platform_low"),
-           exact = swing_period(30.0 * acos(-1.0) / 180.0);
+    simulate_scene("swing", 4, &p);
+    double got = measure_swing_period(&p, "platform_low"),
+           exact = exact_swing_period(30.0 * acos(-1.0) / 180.0);
     print_message("    lower swing: period %.6f s, exact %.6f s\n", got, exact);
     assert_true(fabs(got / exact - 1.0) < 1e-5);
-    double low = slide_distance(&p, "cube_low", "platform_low", -1);
-    double high = slide_distance(&p, "cube_high", "platform_high", 0.3);
+    double low = cube_slide_distance(&p, "cube_low", "platform_low", -1);
+    double high = cube_slide_distance(&p, "cube_high", "platform_high", 0.3);
     print_message("    the cube on the lower one slid %.1e m, that on the higher one %.4f m in the "
                   "first 0.3 s\n",
                   low, high);
@@ -89,7 +89,7 @@ void check_swing_scene(void)
 void check_groove_scene(void)
 {
     struct simulation p;
-    simulate("groove", 1, &p);
+    simulate_scene("groove", 1, &p);
     double a = 35.0 * acos(-1.0) / 180.0, exact = sin(a) / (2.0 * 0.2 * 9.81) - 0.5e-3;
     double got = simulation_body_at(&p, "wedge", -1)->position[1] - (-0.1);
     print_message("    slid %.6f m, exact %.6f m\n", got, exact);
@@ -127,8 +127,8 @@ void check_admittance_scene(void)
     struct simulation p;
     const double sliding_force = 0.4 * 0.5 * 9.81 + 2.0 * 0.1, back = -2.0 * 0.2;
     felt.count = 0;
-    simulate_observed("admittance", 4.5,
-                      &(struct simulation_observer){record_force_and_energy, &felt}, &p);
+    simulate_scene_observed("admittance", 4.5,
+                            &(struct simulation_observer){record_force_and_energy, &felt}, &p);
     assert_int_equal(felt.count, 4500);
     const double work = felt.energy[2399] - felt.energy[1899];
     print_message("    pushes with %.5f N, exact %.5f N; %.6f J over 50 mm, exact %.6f J; free air "

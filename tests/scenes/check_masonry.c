@@ -28,7 +28,7 @@ struct row {
 };
 
 /* Domino n's corner is on the face of domino n + 1: h sin(a - b) = (gap + thick) cos b - thick. */
-static void set_domino_angles(struct row *r, int leaning_domino_count, double angle)
+static void lean_dominoes(struct row *r, int leaning_domino_count, double angle)
 {
     double pitch = r->gap + r->thick;
     r->angle[0] = angle;
@@ -52,7 +52,7 @@ static double potential_energy(const struct row *r)
     return sum;
 }
 
-static double sum_of_squares(const struct row *r)
+static double sum_of_squared_shares(const struct row *r)
 {
     double sum = 0.0;
     for (int i = 0; i < r->leaning_domino_count; i++) {
@@ -69,29 +69,30 @@ static double sum_of_squares(const struct row *r)
  * its pose moves, half a tick too long, and on a domino that is hit for half a tick and the part of
  * the tick before the impact, in the mean a tick, in which its foot still bears it.
  */
-static void compute_impact_times(struct row *r, double spin, double period, double *times)
+static void compute_exact_impact_times(struct row *r, double spin, double period, double *times)
 {
     enum { STEPS = 2000 };
     double hit = asin(r->gap / r->height), time = 0.0;
     /* reduction of the angular velocity by gravity in a tick, while the foot supports the domino
      * [rad/s] */
     double slowed = period * 0.5 * G * r->thick / r->inertia;
-    set_domino_angles(r, 1, 0.0);
+    lean_dominoes(r, 1, 0.0);
     spin -= 0.5 * slowed;
     double energy = potential_energy(r) + 0.5 * r->inertia * spin * spin;
     for (int n = 1; n < DOMINOES; n++) {
         for (int k = 0; k < STEPS; k++) {
-            set_domino_angles(r, n, hit * (k + 0.5) / STEPS);
+            lean_dominoes(r, n, hit * (k + 0.5) / STEPS);
             time += hit / STEPS /
-                    sqrt(2.0 * (energy - potential_energy(r)) / (r->inertia * sum_of_squares(r)));
+                    sqrt(2.0 * (energy - potential_energy(r)) /
+                         (r->inertia * sum_of_squared_shares(r)));
         }
         times[n - 1] = time;
-        set_domino_angles(r, n, hit);
-        double squares = sum_of_squares(r);
+        lean_dominoes(r, n, hit);
+        double squares = sum_of_squared_shares(r);
         double momentum = sqrt(2.0 * (energy - potential_energy(r)) * squares / r->inertia);
-        set_domino_angles(r, n + 1, 0.0);
-        double speed = (momentum - slowed) / sum_of_squares(r);
-        energy = potential_energy(r) + 0.5 * r->inertia * sum_of_squares(r) * speed * speed;
+        lean_dominoes(r, n + 1, 0.0);
+        double speed = (momentum - slowed) / sum_of_squared_shares(r);
+        energy = potential_energy(r) + 0.5 * r->inertia * sum_of_squared_shares(r) * speed * speed;
     }
 }
 
@@ -114,7 +115,7 @@ static double domino_impact_time(const struct simulation *p, int n, double angle
 }
 
 /* Largest relative deviation of the impact times. */
-static double compare_times(const double *time, const double *exact)
+static double worst_impact_time_error(const double *time, const double *exact)
 {
     double worst = 0.0;
     for (int n = 0; n < DOMINOES - 1; n++) {
@@ -124,7 +125,7 @@ static double compare_times(const double *time, const double *exact)
 }
 
 /* Speed of the wave over the last ten dominoes. */
-static double wave_speed(const double *time, double pitch)
+static double domino_wave_speed(const double *time, double pitch)
 {
     return 10.0 * pitch / (time[18] - time[8]);
 }
@@ -132,7 +133,7 @@ static double wave_speed(const double *time, double pitch)
 /* A row of dominoes: speed of the wave and times of impact at h, h / 2 and h / 4, and that all
  * fall. Their errors are proportional to the period: from two of them follow the times at none,
  * which are exact to 0.1 %. */
-void check_dominoes(void)
+void check_dominoes_scene(void)
 {
     enum { PERIODS = 3 };
     static const char *const edits[PERIODS] = {"", "period: 0.0005", "period: 0.00025"};
@@ -140,20 +141,23 @@ void check_dominoes(void)
     const double hit = asin(r.gap / r.height), pitch = r.gap + r.thick;
     double exact[DOMINOES - 1], expected[DOMINOES - 1], time[PERIODS][DOMINOES - 1];
     r.inertia = (r.height * r.height + r.thick * r.thick) / 3.0;
-    compute_impact_times(&r, 6.0, 0.0, exact);
+    compute_exact_impact_times(&r, 6.0, 0.0, exact);
     for (int i = 0; i < PERIODS; i++) {
         struct simulation p;
-        simulate_with_options("dominoes", 1.5, edits[i], &p);
+        simulate_scene_with_yaml_appended("dominoes", 1.5, edits[i], &p);
         for (int n = 0; n < DOMINOES - 1; n++) {
             time[i][n] = domino_impact_time(&p, n, hit);
         }
-        compute_impact_times(&r, 6.0, p.period, expected);
-        const double speed = wave_speed(time[i], pitch), slower = wave_speed(expected, pitch);
-        const double off = compare_times(time[i], exact), rest = compare_times(time[i], expected);
+        compute_exact_impact_times(&r, 6.0, p.period, expected);
+        const double speed = domino_wave_speed(time[i], pitch),
+                     slower = domino_wave_speed(expected, pitch);
+        const double off = worst_impact_time_error(time[i], exact),
+                     rest = worst_impact_time_error(time[i], expected);
         print_message(
             "    h %g ms: the wave runs at %.4f m/s, exact %.4f, %.4f with gravity as it acts "
             "in ticks; times off by %.2f %% and %.2f %%\n",
-            1e3 * p.period, speed, wave_speed(exact, pitch), slower, 100.0 * off, 100.0 * rest);
+            1e3 * p.period, speed, domino_wave_speed(exact, pitch), slower, 100.0 * off,
+            100.0 * rest);
         for (int n = 0; n < DOMINOES; n++) {
             assert_true(body_tilt_deg(simulation_body_at(&p, p.body_name[n], -1)) > 70.0);
         }
@@ -167,21 +171,22 @@ void check_dominoes(void)
         for (int n = 0; n < DOMINOES - 1; n++) {
             limit[n] = 2.0 * time[i + 1][n] - time[i][n];
         }
-        const double speed = wave_speed(limit, pitch) / wave_speed(exact, pitch) - 1.0;
-        const double off = compare_times(limit, exact);
+        const double speed =
+            domino_wave_speed(limit, pitch) / domino_wave_speed(exact, pitch) - 1.0;
+        const double off = worst_impact_time_error(limit, exact);
         print_message("    at no period, from h and h / 2: speed off by %.3f %%, times %.3f %%\n",
                       100.0 * speed, 100.0 * off);
         assert_true(fabs(speed) < 1e-3 && off < 1e-3);
     }
 }
 
-void check_card_house(void)
+void check_card_house_scene(void)
 {
-    const double set_domino_angles = M_PI / 9.0,
-                 limit = 0.5 * tan(set_domino_angles) - 0.5 * 0.0003 / 0.088;
+    const double card_lean_angle = M_PI / 9.0,
+                 limit = 0.5 * tan(card_lean_angle) - 0.5 * 0.0003 / 0.088;
     struct simulation p;
     double creep_distance = 0.0, sunk = 0.0, end = 0.0;
-    simulate("card_house", 2.0, &p);
+    simulate_scene("card_house", 2.0, &p);
     for (int i = 0; i < p.bodies; i++) {
         const char *name = p.body_name[i];
         const struct body_state *a = simulation_body_at(&p, name, 0.0),
@@ -216,7 +221,7 @@ struct program {
     double a[512][2], b[512];
 };
 
-static void add_constraint_of_program(struct program *lp, double a0, double a1, double b)
+static void add_linear_constraint(struct program *lp, double a0, double a1, double b)
 {
     assert_true(lp->rows < 512);
     lp->a[lp->rows][0] = a0;
@@ -249,7 +254,7 @@ static int is_linear_program_feasible(const struct program *lp)
 }
 
 /* Adds a quadrilateral (x, z) to the load's area and its first moment about x = 0. */
-static void add_quadrilateral_load(double corner[4][2], double load[2])
+static void add_quadrilateral_to_load(double corner[4][2], double load[2])
 {
     for (int i = 0; i < 4; i++) {
         const double *p = corner[i], *q = corner[(i + 1) % 4];
@@ -273,10 +278,10 @@ static int is_arch_stable(int n, double thickness, double mu)
         double c = cos(top * step), s = sin(top * step);
         double half[4][2] = {
             {0.0, inner * s}, {inner * c, inner * s}, {outer * c, outer * s}, {0.0, outer * s}};
-        add_quadrilateral_load(half, load);
+        add_quadrilateral_to_load(half, load);
     } else {
-        add_constraint_of_program(&lp, inner, -1.0, 0.0);
-        add_constraint_of_program(&lp, -outer, 1.0, 0.0);
+        add_linear_constraint(&lp, inner, -1.0, 0.0);
+        add_linear_constraint(&lp, -outer, 1.0, 0.0);
     }
     for (int k = n % 2 ? top : top - 1; k >= 0; k--) {
         double c = cos(k * step), s = sin(k * step), c1 = cos((k + 1) * step);
@@ -286,17 +291,17 @@ static int is_arch_stable(int n, double thickness, double mu)
                                           {outer * c, outer * s},
                                           {outer * c1, outer * s1},
                                           {inner * c1, inner * s1}};
-            add_quadrilateral_load(stone_corners, load);
+            add_quadrilateral_to_load(stone_corners, load);
         }
-        add_constraint_of_program(&lp, inner * s, -1.0, load[1] - inner * c * load[0]);
-        add_constraint_of_program(&lp, -outer * s, 1.0, outer * c * load[0] - load[1]);
-        add_constraint_of_program(&lp, c - mu * s, 0.0, (mu * c + s) * load[0]);
-        add_constraint_of_program(&lp, -c - mu * s, 0.0, (mu * c - s) * load[0]);
+        add_linear_constraint(&lp, inner * s, -1.0, load[1] - inner * c * load[0]);
+        add_linear_constraint(&lp, -outer * s, 1.0, outer * c * load[0] - load[1]);
+        add_linear_constraint(&lp, c - mu * s, 0.0, (mu * c + s) * load[0]);
+        add_linear_constraint(&lp, -c - mu * s, 0.0, (mu * c - s) * load[0]);
     }
     return is_linear_program_feasible(&lp);
 }
 
-static double limit_thickness(int n)
+static double limit_arch_thickness(int n)
 {
     double low = 0.02, high = 0.3;
     assert_true(!is_arch_stable(n, low, 1.0) && is_arch_stable(n, high, 1.0));
@@ -330,7 +335,7 @@ void check_arch_scene(void)
 {
     enum { STONE_COUNT = 15 };
     struct simulation p;
-    double limit = limit_thickness(STONE_COUNT), many = limit_thickness(100), moved = 0.0,
+    double limit = limit_arch_thickness(STONE_COUNT), many = limit_arch_thickness(100), moved = 0.0,
            fallen = 0.0;
     print_message("    least thickness of %d stones %.6f of the radius, of 100 %.6f; "
                   "Milankovitch 0.1075\n",
@@ -338,7 +343,7 @@ void check_arch_scene(void)
     assert_true(fabs(many - 0.1075) < 1e-4);
     assert_true(fabs(stone_thickness("voussoir_stands.obj") / limit - 1.02) < 1e-4);
     assert_true(fabs(stone_thickness("voussoir_falls.obj") / limit - 0.98) < 1e-4);
-    simulate("arch", 2.5, &p);
+    simulate_scene("arch", 2.5, &p);
     for (int i = 0; i < STONE_COUNT; i++) {
         double apart[3];
         const struct body_state *a = simulation_body_at(&p, p.body_name[i], 0.0);

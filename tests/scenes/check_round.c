@@ -21,10 +21,10 @@ static double mean_downhill_acceleration(const struct simulation *p, const char 
     return ((b[0] - a[0]) * c - (b[2] - a[2]) * s) / (to - from);
 }
 
-void check_sphere_slope(void)
+void check_sphere_slope_scene(void)
 {
     struct simulation p;
-    simulate("sphere_slope", 1.2, &p);
+    simulate_scene("sphere_slope", 1.2, &p);
     /* a cap of mean depth d / 2 = 2.25e-5 m has the radius sqrt(2 R d) */
     double patch = sqrt(2 * RADIUS * 4.5e-5), s = sin(M_PI / 12), c = cos(M_PI / 12);
     double rolls = 5.0 / 7 * G * (s - c * patch / RADIUS),
@@ -55,7 +55,7 @@ static double time_until_sliding_stops(const struct simulation *p, const char *n
     return tick * p->period;
 }
 
-void check_sphere_spinning(void)
+void check_spinning_sphere_scene(void)
 {
     static const struct {
         const char *name;
@@ -63,7 +63,7 @@ void check_sphere_spinning(void)
     } ball[2] = {{"firm", 2e-4}, {"flabby", 8e-4}};
     struct simulation p;
     double stopped[2], worst = 0;
-    simulate("sphere_spinning", 1.5, &p);
+    simulate_scene("sphere_spinning", 1.5, &p);
     for (int i = 0; i < 2; i++) {
         /* mu N (2/3) a slows (2/5) m R^2 */
         double arm = 2.0 / 3 * sqrt(2 * RADIUS * ball[i].depth);
@@ -86,7 +86,7 @@ void check_sphere_spinning(void)
 void check_cylinder_scene(void)
 {
     struct simulation p;
-    simulate("cylinder", 1.5, &p);
+    simulate_scene("cylinder", 1.5, &p);
     /* although the patches are 2 mm long and only 15 nm wide */
     assert_int_equal(p.report.unconverged, 0);
     static const char *const names[3] = {"rocks", "falls", "tumbles"};
@@ -114,7 +114,7 @@ void check_cylinder_scene(void)
 void check_coin_scene(void)
 {
     struct simulation p;
-    simulate("coin", 2, &p);
+    simulate_scene("coin", 2, &p);
     double rolled_distance = 0, most = 0;
     for (int t = 1; t < p.ticks; t++) {
         const struct body_state *b = simulation_body_at(&p, "coin", t * p.period);

@@ -15,7 +15,7 @@
 /* Solves the equations of motion of the rattleback from the given initial state for 10 s. Returns
  * its final angular velocity about the vertical [rad/s]; *reversal: time at which that first
  * changes sign [s], 0 if never. */
-static double exact_spin(const struct body_state *start, double *time_of_reversal)
+static double exact_final_rattleback_spin(const struct body_state *start, double *time_of_reversal)
 {
     static const double size[3] = {0.11, 0.022, 0.018};
     struct rolling_body b = {.mass = 0.25,
@@ -40,7 +40,7 @@ static double exact_spin(const struct body_state *start, double *time_of_reversa
 }
 
 /* Time at which a body's angular velocity about the vertical first changes sign [s]; 0: never. */
-static double reversal_time(const struct simulation *p, const char *name)
+static double spin_reversal_time(const struct simulation *p, const char *name)
 {
     double last = simulation_body_at(p, name, 0.0)->twist[5];
     for (int i = 1; i < p->ticks; i++) {
@@ -53,14 +53,15 @@ static double reversal_time(const struct simulation *p, const char *name)
     return 0.0;
 }
 
-void check_rattleback(void)
+void check_rattleback_scene(void)
 {
     static const char *const names[2] = {"reverses", "goes_on"};
     struct simulation p;
-    simulate("rattleback", 10.0, &p);
+    simulate_scene("rattleback", 10.0, &p);
     for (int i = 0; i < 2; i++) {
-        double exact, spin = exact_spin(simulation_body_at(&p, names[i], 0.0), &exact);
-        double got = reversal_time(&p, names[i]),
+        double exact,
+            spin = exact_final_rattleback_spin(simulation_body_at(&p, names[i], 0.0), &exact);
+        double got = spin_reversal_time(&p, names[i]),
                end = simulation_body_at(&p, names[i], -1)->twist[5];
         print_message(
             "    %-8s reverses at %.4f s, exact %.4f; at the end %.4f rad/s, exact %.4f\n",
@@ -72,15 +73,17 @@ void check_rattleback(void)
 
 /* Steady rate [rad/s] at which a body on a round rim, ring and tube [m], goes round on a plane with
  * its middle at rest, at a tilt of that sine: inertia over mass [m^2] across and about its axis. */
-static double steady_rate(double ring, double tube, double across, double axial, double s)
+static double steady_precession_rate(double ring, double tube, double inertia_across_axis,
+                                     double inertia_about_axis, double s)
 {
-    return sqrt(9.81 * ring * (ring + tube * s) /
-                (s * (across * ring - (axial - across) * tube * s)));
+    return sqrt(
+        9.81 * ring * (ring + tube * s) /
+        (s * (inertia_across_axis * ring - (inertia_about_axis - inertia_across_axis) * tube * s)));
 }
 
 /* Mean rate at which a body's axis goes round the vertical from x on [rad/s], and by how far its
  * middle is ever from where it was [m]. */
-static double mean_precession(const struct simulation *p, const char *name, double *moved)
+static double mean_precession_rate(const struct simulation *p, const char *name, double *moved)
 {
     const double *start = simulation_body_at(p, name, 0.0)->position;
     double angle = 0.0, last = 0.0, turn[9];
@@ -99,12 +102,12 @@ static double mean_precession(const struct simulation *p, const char *name, doub
 void check_bangle_scene(void)
 {
     const double ring = 0.03, tube = 0.004;
-    double exact = steady_rate(ring, tube, 0.5 * ring * ring + 0.625 * tube * tube,
-                               ring * ring + 0.75 * tube * tube, 0.5);
+    double exact = steady_precession_rate(ring, tube, 0.5 * ring * ring + 0.625 * tube * tube,
+                                          ring * ring + 0.75 * tube * tube, 0.5);
     double moved;
     struct simulation p;
-    simulate("bangle", 2.0, &p);
-    double rate = mean_precession(&p, "bangle", &moved);
+    simulate_scene("bangle", 2.0, &p);
+    double rate = mean_precession_rate(&p, "bangle", &moved);
     print_message(
         "    goes round at %.4f rad/s, exact %.4f; tilt at the end %.2f degrees; its middle "
         "moves by up to %.2f mm\n",
@@ -123,11 +126,11 @@ void check_eulers_disc_scene(void)
     static const double initial_tilts_deg[3] = {60.0, 30.0, 10.0}, within[3] = {8e-3, 1e-3, 1e-4};
     for (int k = 0; k < 3; k++) {
         struct simulation p;
-        simulate_with_options("eulers_disc", 2.0, periods[k], &p);
+        simulate_scene_with_yaml_appended("eulers_disc", 2.0, periods[k], &p);
         for (int i = 0; i < 3; i++) {
-            double moved, rate = mean_precession(&p, names[i], &moved);
-            double exact = steady_rate(0.027, 0.003, 0.000225, 0.00045,
-                                       sin(initial_tilts_deg[i] * M_PI / 180.0));
+            double moved, rate = mean_precession_rate(&p, names[i], &moved);
+            double exact = steady_precession_rate(0.027, 0.003, 0.000225, 0.00045,
+                                                  sin(initial_tilts_deg[i] * M_PI / 180.0));
             double tilt = body_tilt_deg(simulation_body_at(&p, names[i], -1));
             print_message("    %g ms: %s goes round at %.4f rad/s, exact %.4f (%+.4f %%), at the "
                           "end at %.2f degrees\n",
@@ -142,11 +145,11 @@ void check_eulers_disc_scene(void)
     }
 }
 
-void check_tippe_top(void)
+void check_tippe_top_scene(void)
 {
     struct simulation p;
     double level = 0.0;
-    simulate("tippe_top", 1.5, &p);
+    simulate_scene("tippe_top", 1.5, &p);
     for (int i = 0; i < p.ticks && !(level > 0.0); i++) {
         level = body_tilt_deg(simulation_body_at(&p, "turns_over", i * p.period)) > 90
                     ? i * p.period
@@ -194,7 +197,7 @@ void check_bowl_scene(void)
 {
     static const char *const names[2] = {"rolls", "slides"};
     struct simulation p;
-    simulate("bowl", 4.0, &p);
+    simulate_scene("bowl", 4.0, &p);
     for (int i = 0; i < 2; i++) {
         double exact = pendulum_period(i ? 0.08 : 1.4 * 0.08, M_PI / 6.0);
         double period = mean_period(&p, names[i], 0);
@@ -210,7 +213,7 @@ void check_turntable_scene(void)
 {
     struct simulation p;
     double off = 0.0, rate = 2.0 / 7.0 * 5.0, radius = 0.08 / rate;
-    simulate("turntable", 4.4, &p);
+    simulate_scene("turntable", 4.4, &p);
     for (int i = 0; i < p.ticks; i++) {
         const double *at = simulation_body_at(&p, "ball", i * p.period)->position;
         double t = (i + 1) * p.period; /* the state of tick i is that at its end */
@@ -226,7 +229,7 @@ void check_chaplygin_ball_scene(void)
 {
     const double at[2] = {0.957056, -2.703893};
     struct simulation p;
-    simulate("chaplygin", 10.0, &p);
+    simulate_scene("chaplygin", 10.0, &p);
     const double *end = simulation_body_at(&p, "ball", -1)->position;
     double off = hypot(end[0] - at[0], end[1] - at[1]);
     print_message("    at (%.6f, %.6f) m, exact (%.6f, %.6f)\n", end[0], end[1], at[0], at[1]);
@@ -243,7 +246,7 @@ void check_links_scene(void)
     double inertia = ring * ring + 0.75 * tube * tube;
     double exact = pendulum_period((a - b) * (1.0 + inertia / (a * a)), 40.0 * M_PI / 180.0);
     struct simulation p;
-    simulate("links", 4.0, &p);
+    simulate_scene("links", 4.0, &p);
     double period = mean_period(&p, "lower", 0);
     print_message("    swings in %.5f s, exact %.5f\n", period, exact);
     assert_true(fabs(period / exact - 1.0) < 1e-3);
@@ -260,7 +263,7 @@ void check_torus_on_torus_scene(void)
     for (int i = 0; i < 3; i++) {
         struct simulation p;
         double apart[3];
-        simulate_with_options("torus_on_torus", 2.0, periods[i], &p);
+        simulate_scene_with_yaml_appended("torus_on_torus", 2.0, periods[i], &p);
         tact_v3_sub(apart, simulation_body_at(&p, "ring", -1)->position, at);
         off[i] = tact_v3_norm(apart);
         print_message("    %g ms: off by %.2e m after 2 s\n", 1e3 * p.period, off[i]);
@@ -282,7 +285,7 @@ void check_saucer_scene(void)
     double h = scene->bodies[1].center_of_mass[2], inertia = scene->bodies[1].inertia[0];
     double exact = 2.0 * M_PI / sqrt(mass * 9.81 * (reach - h) / (inertia + mass * h * h));
     tact_scene_free(scene);
-    simulate("saucer", 4.0, &p);
+    simulate_scene("saucer", 4.0, &p);
     double period = mean_period(&p, "cup", 0);
     print_message("    rocks in %.5f s, exact for a small motion %.5f\n", period, exact);
     assert_true(fabs(period / exact - 1.0) < 2e-3);
@@ -292,7 +295,7 @@ void check_saucer_scene(void)
 /* Largest principal curvature of a surface at its lowest point where normals point down (-1), or at
  * the highest point on the axis with a normal up (+1), of those at the corners of its charts: k[0]
  * <= k[1], and its height. */
-static double curvature_on_axis(const struct tact_shape *shape, double up, double k[2])
+static double largest_curvature_on_axis(const struct tact_shape *shape, double up, double k[2])
 {
     struct tact_surface_point p;
     double height = NAN, directions[9];
@@ -317,12 +320,12 @@ void check_pebbles_scene(void)
     assert_int_equal(tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/pebbles.yaml", &scene, &err),
                      0);
     const struct tact_scene_body *body = &scene->bodies[1];
-    double h = body->center_of_mass[2] - curvature_on_axis(&body->shapes[0].shape, -1.0, k);
-    curvature_on_axis(&scene->bodies[0].shapes[0].shape, 1.0, bowl);
+    double h = body->center_of_mass[2] - largest_curvature_on_axis(&body->shapes[0].shape, -1.0, k);
+    largest_curvature_on_axis(&scene->bodies[0].shapes[0].shape, 1.0, bowl);
     double reach = 1.0 / (k[0] + bowl[0]), inertia = body->inertia[1] + body->mass * h * h;
     double exact = 2.0 * M_PI * sqrt(inertia / (body->mass * 9.81 * (reach - h)));
     tact_scene_free(scene);
-    simulate("pebbles", 2.0, &p);
+    simulate_scene("pebbles", 2.0, &p);
     double period = mean_period(&p, "rocks", 0), farthest = 0.0;
     for (int i = 0; i < p.ticks; i++) {
         const double *at = simulation_body_at(&p, "tumbles", i * p.period)->position;

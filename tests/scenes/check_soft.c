@@ -17,13 +17,13 @@
 #define LAYER_MODULUS 2.0e4 /* M = E (1 - v) / ((1 + v) (1 - 2 v)) [Pa] */
 #define LAYER_THICKNESS 0.01
 #define POISSON_RATIO 0.2
-#define WAVELENGTH 0.04 /* wavelength of the plate's surface, and width of a plate [m] */
+#define PLATE_WAVELENGTH 0.04 /* wavelength of the plate's surface, and width of a plate [m] */
 
 enum { NODES = 128 }; /* of a wave */
 
 /* Deflection of the layer's surface under a pressure of 1 Pa times cos(k x): linear elasticity in
  * plane strain, no friction on top, fixed below. */
-static double deflection_of_wave(double k)
+static double layer_deflection_under_wave(double k)
 {
     const double v = POISSON_RATIO, x = k * LAYER_THICKNESS, b = 3.0 - 4.0 * v;
     const double youngs_modulus = LAYER_MODULUS * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
@@ -35,7 +35,7 @@ static double deflection_of_wave(double k)
 }
 
 /* Solves a x = b, symmetric and positive definite, by Cholesky's method. */
-static void solve_symmetric(int n, double a[NODES][NODES], double *b)
+static void solve_by_cholesky(int n, double a[NODES][NODES], double *b)
 {
     for (int j = 0; j < n; j++) {
         for (int i = j; i < n; i++) {
@@ -61,8 +61,8 @@ static void solve_symmetric(int n, double a[NODES][NODES], double *b)
 }
 
 /* Solves for the pressures [Pa] of the nodes in contact; those of the others are 0. */
-static void solve_touching_nodes(const double column[NODES], const double depth[NODES],
-                                 const int touches[NODES], double pressure[NODES])
+static void solve_contact_pressures(const double column[NODES], const double depth[NODES],
+                                    const int touches[NODES], double pressure[NODES])
 {
     static double a[NODES][NODES];
     double b[NODES];
@@ -78,7 +78,7 @@ static void solve_touching_nodes(const double column[NODES], const double depth[
             a[i][j] = column[(at[i] - at[j] + NODES) % NODES];
         }
     }
-    solve_symmetric(n, a, b);
+    solve_by_cholesky(n, a, b);
     memset(pressure, 0, NODES * sizeof *pressure);
     for (int i = 0; i < n; i++) {
         pressure[at[i]] = b[i];
@@ -87,7 +87,7 @@ static void solve_touching_nodes(const double column[NODES], const double depth[
 
 /* Force [N] on a plate with its lowest line `depth` deep in the elastic layer, one of an endless
  * row of waves; *field: the force of the pressure field, M depth / thickness everywhere. */
-static double press_wave(double amplitude, double depth, double *field)
+static double wavy_plate_force(double amplitude, double depth, double *field)
 {
     double column[NODES] = {0}, at[NODES], pressure[NODES], force = 0.0;
     int touches[NODES], changes = 1;
@@ -95,16 +95,16 @@ static double press_wave(double amplitude, double depth, double *field)
     for (int i = 0; i < NODES; i++) {
         at[i] = depth - amplitude * (1.0 - cos(2.0 * M_PI * i / NODES));
         touches[i] = at[i] > 0.0;
-        *field +=
-            LAYER_MODULUS / LAYER_THICKNESS * fmax(at[i], 0.0) * WAVELENGTH * WAVELENGTH / NODES;
+        *field += LAYER_MODULUS / LAYER_THICKNESS * fmax(at[i], 0.0) * PLATE_WAVELENGTH *
+                  PLATE_WAVELENGTH / NODES;
         for (int k = -NODES / 2; k < NODES / 2; k++) {
-            column[i] += deflection_of_wave(2.0 * M_PI * abs(k) / WAVELENGTH) *
+            column[i] += layer_deflection_under_wave(2.0 * M_PI * abs(k) / PLATE_WAVELENGTH) *
                          cos(2.0 * M_PI * k * i / NODES) / NODES;
         }
     }
     for (int round = 0; changes; round++) {
         assert_true(round < 50);
-        solve_touching_nodes(column, at, touches, pressure);
+        solve_contact_pressures(column, at, touches, pressure);
         changes = 0;
         for (int i = 0; i < NODES; i++) {
             /* overlap that remains where the layer deflects under the pressures */
@@ -118,35 +118,35 @@ static double press_wave(double amplitude, double depth, double *field)
         }
     }
     for (int i = 0; i < NODES; i++) {
-        force += pressure[i] * WAVELENGTH * WAVELENGTH / NODES;
+        force += pressure[i] * PLATE_WAVELENGTH * PLATE_WAVELENGTH / NODES;
     }
     return force;
 }
 
-void check_sinusoid(void)
+void check_sinusoid_scene(void)
 {
     static const struct {
         const char *name;
         double amplitude, mass; /* [m], [kg] */
         /* relative amount by which the force of a pressure field is less than the exact one, and
          * its tolerance */
-        double missing_force_ratio, scatter;
+        double field_force_deficit, scatter;
     } plates[] = {{"flat", 0.0003, 0.2283384, 0.0, 1e-4},
                   {"wavy", 0.0015, 0.0829346, 0.083, 0.002},
                   {"sharp", 0.0045, 0.0466812, 0.228, 0.005}};
     struct simulation p;
-    simulate("sinusoid", 0.2, &p);
+    simulate_scene("sinusoid", 0.2, &p);
     for (int i = 0; i < 3; i++) {
         const struct body_state *end = simulation_body_at(&p, plates[i].name, -1);
         double depth = -end->position[2], field, weight = plates[i].mass * G;
-        double elastic = press_wave(plates[i].amplitude, depth, &field);
-        double missing_force_ratio = 1.0 - weight / elastic;
+        double elastic = wavy_plate_force(plates[i].amplitude, depth, &field);
+        double field_force_deficit = 1.0 - weight / elastic;
         print_message("    amplitude %.1f mm: %.4f mm deep, carries %.4f N; field %.4f N, elastic "
                       "layer %.4f N: %.2f %% less\n",
                       1e3 * plates[i].amplitude, 1e3 * depth, weight, field, elastic,
-                      1e2 * missing_force_ratio);
+                      1e2 * field_force_deficit);
         assert_true(fabs(weight / field - 1.0) < 1e-3);
-        assert_true(fabs(missing_force_ratio - plates[i].missing_force_ratio) < plates[i].scatter);
+        assert_true(fabs(field_force_deficit - plates[i].field_force_deficit) < plates[i].scatter);
     }
     assert_true(largest_final_speed(&p) < 1e-6);
     simulation_check_energy(&p);
@@ -163,7 +163,7 @@ struct ball {
 
 /* Force [N] of a ball of a thickness of its radius, `depth` deep, and its slope [N/m]: over the
  * disc of contact by shells of equal pressure. */
-static double press_ball(const struct ball *ball, double depth, double *slope)
+static double soft_ball_force(const struct ball *ball, double depth, double *slope)
 {
     enum { SHELLS = 64 };
     double force[2] = {0.0, 0.0};
@@ -193,7 +193,7 @@ static struct bounce_result integrate_bounce(const struct ball *ball, double mas
     do {
         double zm = z, vm = v, a = 0.0;
         for (int half = 0; half < 2; half++) {
-            double slope, force = zm < 0.0 ? press_ball(ball, -zm, &slope) : 0.0;
+            double slope, force = zm < 0.0 ? soft_ball_force(ball, -zm, &slope) : 0.0;
             a = zm < 0.0 ? fmax(force - dissipation * slope * vm, 0.0) / mass - G : -G;
             zm = z + 0.5 * step * v;
             vm = v + 0.5 * step * a;
@@ -206,12 +206,12 @@ static struct bounce_result integrate_bounce(const struct ball *ball, double mas
     return out;
 }
 
-void check_bounce(void)
+void check_bounce_scene(void)
 {
     static const struct ball balls[] = {
         {"foam", 4.8e5, 1.0, 0.0}, {"rubber", 1.35e5, 0.5, 0.0}, {"gel", 4.8e5, 1.0, 0.002}};
     struct simulation p;
-    simulate("bounce", 0.2, &p);
+    simulate_scene("bounce", 0.2, &p);
     for (int i = 0; i < 3; i++) {
         struct bounce_result is = {0.0, 0.0};
         double height = simulation_body_at(&p, balls[i].name, 0.0)->position[2] - BALL_RADIUS;
@@ -241,7 +241,7 @@ void check_bounce(void)
 /* Force [N] between two boxes with slopes k [Pa/m] of pressure, `depth` deep in one another, the
  * first with a square face of that width within the face of the other. Where the first one's side
  * is nearer than the surface of equal pressure, it is less deep there: that surface turns up. */
-static double press_boxes(double k, double other, double width, double depth)
+static double soft_boxes_force(double k, double other, double width, double depth)
 {
     /* depth of the surface of equal pressure in the first box [m] */
     double level = depth * other / (k + other);
@@ -249,17 +249,17 @@ static double press_boxes(double k, double other, double width, double depth)
     return k * level * flat * flat + 4.0 * k * level * level * (width / 2.0 - 2.0 * level / 3.0);
 }
 
-void check_soft_cubes(void)
+void check_soft_cubes_scene(void)
 {
     const double rubber_slope = 1.2e5 / 0.02, foam_slope = 4e4 / 0.02;
     struct simulation p;
-    simulate("soft_cubes", 1.0, &p);
+    simulate_scene("soft_cubes", 1.0, &p);
     const double *middle = simulation_body_at(&p, "middle", -1)->position;
     const double *top = simulation_body_at(&p, "top", -1)->position;
     const double below = 0.03 - middle[2], above = 0.05 - (top[2] - middle[2]);
     const double weight[2] = {0.7 * G, 0.2 * G};
-    const double force[2] = {press_boxes(foam_slope, rubber_slope, 0.06, below),
-                             press_boxes(rubber_slope, foam_slope, 0.04, above)};
+    const double force[2] = {soft_boxes_force(foam_slope, rubber_slope, 0.06, below),
+                             soft_boxes_force(rubber_slope, foam_slope, 0.04, above)};
     const double distance_slid = largest_horizontal_drift(&p, 0.25);
     print_message(
         "    %.4f mm deep, %.6f N of %.6f N; %.4f mm deep, %.6f N of %.6f N; slid %.0e m\n",
@@ -278,7 +278,7 @@ struct socket_load {
 };
 
 /* Load of the socket on the ball, whose centre is `below` under that of the socket. */
-static struct socket_load press_socket(double below)
+static struct socket_load socket_load_on_ball(double below)
 {
     enum { RINGS = 20000 };
     const double socket_radius = 0.024, ball = 0.02, slope = 4e5 / 0.02;
@@ -295,17 +295,17 @@ static struct socket_load press_socket(double below)
     return sum;
 }
 
-void check_socket(void)
+void check_socket_scene(void)
 {
     const double mass = 0.2, inertia = 0.4 * mass * 0.02 * 0.02, friction = 0.3;
     double low = 0.004, high = 0.006;
     struct simulation p;
-    simulate("socket", 0.4, &p);
+    simulate_scene("socket", 0.4, &p);
     for (int i = 0; i < 60; i++) {
         double middle = 0.5 * (low + high);
-        *(press_socket(middle).force < mass * G ? &low : &high) = middle;
+        *(socket_load_on_ball(middle).force < mass * G ? &low : &high) = middle;
     }
-    const struct socket_load exact = press_socket(low);
+    const struct socket_load exact = socket_load_on_ball(low);
     const double below = -simulation_body_at(&p, "ball", -1)->position[2];
     const double first = simulation_body_at(&p, "ball", 0.05)->twist[5];
     const double spin_at_end = simulation_body_at(&p, "ball", 0.15)->twist[5];
@@ -320,8 +320,8 @@ void check_socket(void)
 
 /* Mean time [s] between the passages of a body's height, or tilt about y, through a value, and
  * back. */
-static double find_period(const struct simulation *p, const char *name, int measures_tilt,
-                          double crossed_value)
+static double mean_crossing_period(const struct simulation *p, const char *name, int measures_tilt,
+                                   double crossed_value)
 {
     double last = 0.0, first = 0.0, latest = 0.0;
     int crossing_count = 0;
@@ -339,7 +339,7 @@ static double find_period(const struct simulation *p, const char *name, int meas
     return 2.0 * (latest - first) / (crossing_count - 1);
 }
 
-void check_floating_boxes(void)
+void check_floating_boxes_scene(void)
 {
     const double k = 2e4 / 0.02, mass = 0.2, weight = mass * G; /* [Pa/m], [kg], [N] */
     const double depth = weight / (k * 0.06 * 0.04), edge = sqrt(weight / (k * 0.04));
@@ -357,10 +357,10 @@ void check_floating_boxes(void)
         {"edge", 0, 0.04 * sqrt(0.5) - edge, 2.0 * M_PI * sqrt(edge / (2.0 * G))},
     };
     struct simulation p;
-    simulate("floating_boxes", 0.4, &p);
+    simulate_scene("floating_boxes", 0.4, &p);
     for (int i = 0; i < 3; i++) {
         double period =
-            find_period(&p, boxes[i].name, boxes[i].measures_tilt, boxes[i].crossed_value);
+            mean_crossing_period(&p, boxes[i].name, boxes[i].measures_tilt, boxes[i].crossed_value);
         print_message("    %s with a period of %.4f ms, exact %.4f ms\n", boxes[i].name,
                       1e3 * period, 1e3 * boxes[i].exact);
         assert_true(fabs(period / boxes[i].exact - 1.0) < 0.002);
@@ -376,25 +376,28 @@ void check_floating_boxes(void)
 /* Acceleration [m/s^2] of a bolt down in its nut of two turns: the pressure is proportional to the
  * depth along the normal of the flank, and acts on the crest of the bolt's thread too as far as
  * that is in the nut; Coulomb's friction is against the slip along the thread. 0 where it holds. */
-static double sinking_bolt(double friction)
+static double exact_bolt_acceleration(double friction)
 {
     enum { RINGS = 2000 };
     const double inner = 0.0064, outer = 0.01, flank = 0.2586, thread_lead = BOLT_LEAD, slope = 2e7;
-    double axial = 0.0, along = 0.0, torque = 0.0, crest = 0.0, depth = 0.0, acceleration = 0.0;
+    double axial_component = 0.0, along = 0.0, torque = 0.0, crest = 0.0, depth = 0.0,
+           acceleration = 0.0;
     for (int i = 0; i < RINGS;
          /* force and torque for a depth of 1 along the axis, a pressure slope of 1 and a radian of
           * thread */
          i++) {
         double step = (outer - inner) / RINGS, r = inner + step * (i + 0.5),
                slip = hypot(r, thread_lead);
-        axial += step * r / sqrt(1.0 + flank * flank + thread_lead * thread_lead / (r * r));
+        axial_component +=
+            step * r / sqrt(1.0 + flank * flank + thread_lead * thread_lead / (r * r));
         along += step * r * thread_lead / slip;
         torque += step * r * r * r / slip;
     }
     for (int i = 0; i < 30; i++) {
-        double drive = thread_lead * axial - friction * (torque + crest);
-        double load = BOLT_MASS * G /
-                      (axial + friction * along + BOLT_MASS * thread_lead * drive / BOLT_INERTIA);
+        double drive = thread_lead * axial_component - friction * (torque + crest);
+        double load =
+            BOLT_MASS * G /
+            (axial_component + friction * along + BOLT_MASS * thread_lead * drive / BOLT_INERTIA);
         depth = load / (4.0 * M_PI * slope);
         crest = 0.5 * depth * outer * outer / sqrt(1.0 + flank * flank);
         acceleration = fmax(thread_lead * load * drive / BOLT_INERTIA, 0.0);
@@ -402,26 +405,29 @@ static double sinking_bolt(double friction)
     return acceleration;
 }
 
-void check_bolt(void)
+void check_bolt_scene(void)
 {
     static const struct {
         const char *name;
         double friction, within;
     } bolts[] = {{"free", 0.0, 0.015}, {"slow", 0.08, 0.015}, {"locked", 0.18, 0.0}};
     struct simulation p;
-    simulate("bolt", 0.16, &p);
+    simulate_scene("bolt", 0.16, &p);
     for (int i = 0; i < 3; i++) {
         const struct body_state *from = simulation_body_at(&p, bolts[i].name, 0.06);
         const struct body_state *to = simulation_body_at(&p, bolts[i].name, -1);
         const double *start = simulation_body_at(&p, bolts[i].name, 0.0)->position;
-        double a = (from->twist[2] - to->twist[2]) / 0.1, exact = sinking_bolt(bolts[i].friction);
-        double thread_lead = to->twist[5] != 0.0 ? to->twist[2] / to->twist[5] / BOLT_LEAD : 0.0;
+        double a = (from->twist[2] - to->twist[2]) / 0.1,
+               exact = exact_bolt_acceleration(bolts[i].friction);
+        double measured_lead_ratio =
+            to->twist[5] != 0.0 ? to->twist[2] / to->twist[5] / BOLT_LEAD : 0.0;
         print_message(
             "    %s sinks %.3f mm at %.4f m/s2, exact %.4f; lead %.4f of the thread's, turns "
             "at %.2e rad/s\n",
-            bolts[i].name, 1e3 * (start[2] - to->position[2]), a, exact, thread_lead, to->twist[5]);
+            bolts[i].name, 1e3 * (start[2] - to->position[2]), a, exact, measured_lead_ratio,
+            to->twist[5]);
         assert_true(fabs(a - exact) <= bolts[i].within * exact + 5e-4);
-        assert_true(i == 2 ? fabs(to->twist[5]) < 1e-6 : fabs(thread_lead - 1.0) < 0.005);
+        assert_true(i == 2 ? fabs(to->twist[5]) < 1e-6 : fabs(measured_lead_ratio - 1.0) < 0.005);
     }
     simulation_check_energy(&p);
     simulation_free(&p);

@@ -131,8 +131,8 @@ static void read_all_log_records(const char *path, struct simulation *out)
     tact_log_close(log);
 }
 
-static void simulate_file(const char *scene, const char *path, double seconds,
-                          const struct simulation_observer *observer, struct simulation *out)
+static void simulate_scene_file(const char *scene, const char *path, double seconds,
+                                const struct simulation_observer *observer, struct simulation *out)
 {
     char log[] = "/tmp/tact-scene-XXXXXX";
     int file = mkstemp(log);
@@ -150,30 +150,30 @@ static void simulate_file(const char *scene, const char *path, double seconds,
                   r->residual_max, (unsigned long long)r->unconverged);
 }
 
-static void find_scene(const char *scene, char path[1024])
+static void path_of_example_scene(const char *scene, char path[1024])
 {
     snprintf(path, 1024, "%s/examples/scenes/%s.yaml", TACT_SOURCE_DIR, scene);
 }
 
-void simulate(const char *scene, double seconds, struct simulation *out)
+void simulate_scene(const char *scene, double seconds, struct simulation *out)
 {
-    simulate_observed(scene, seconds, NULL, out);
+    simulate_scene_observed(scene, seconds, NULL, out);
 }
 
-void simulate_observed(const char *scene, double seconds,
-                       const struct simulation_observer *observer, struct simulation *out)
+void simulate_scene_observed(const char *scene, double seconds,
+                             const struct simulation_observer *observer, struct simulation *out)
 {
     char path[1024];
-    find_scene(scene, path);
-    simulate_file(scene, path, seconds, observer, out);
+    path_of_example_scene(scene, path);
+    simulate_scene_file(scene, path, seconds, observer, out);
 }
 
-void simulate_with_options(const char *scene, double seconds, const char *more,
-                           struct simulation *out)
+void simulate_scene_with_yaml_appended(const char *scene, double seconds, const char *more,
+                                       struct simulation *out)
 {
     char path[1024], copy[] = "/tmp/tact-scene-XXXXXX.yaml";
     static char text[1 << 20];
-    find_scene(scene, path);
+    path_of_example_scene(scene, path);
     FILE *from = fopen(path, "r");
     int file = mkstemps(copy, 5);
     assert_true(from && file >= 0);
@@ -183,7 +183,7 @@ void simulate_with_options(const char *scene, double seconds, const char *more,
     assert_non_null(to);
     assert_true(fwrite(text, 1, size, to) == size && fprintf(to, "\n%s\n", more) > 0);
     assert_int_equal(fclose(to), 0);
-    simulate_file(scene, copy, seconds, NULL, out);
+    simulate_scene_file(scene, copy, seconds, NULL, out);
     unlink(copy);
 }
 

@@ -25,7 +25,7 @@ struct simulation {
 };
 
 /* Runs the scene with host moments. Fails the test where it cannot be run. */
-void simulate(const char *scene, double seconds, struct simulation *out);
+void simulate_scene(const char *scene, double seconds, struct simulation *out);
 
 /* A function that is called at the end of each simulated tick. */
 struct simulation_observer {
@@ -34,12 +34,12 @@ struct simulation_observer {
 };
 
 /* Runs the scene as simulate() does; observer: called in each tick, or NULL. */
-void simulate_observed(const char *scene, double seconds,
-                       const struct simulation_observer *observer, struct simulation *out);
+void simulate_scene_observed(const char *scene, double seconds,
+                             const struct simulation_observer *observer, struct simulation *out);
 
 /* Runs a scene that reads no other file, with these lines of YAML appended. */
-void simulate_with_options(const char *scene, double seconds, const char *more,
-                           struct simulation *out);
+void simulate_scene_with_yaml_appended(const char *scene, double seconds, const char *more,
+                                       struct simulation *out);
 void simulation_free(struct simulation *simulation);
 
 /* State of the body of that name at a time [s]; in the last tick for a negative time. */

@@ -188,8 +188,8 @@ static void rotate_and_translate_to_world(const struct tact_pose *pose, const do
     out[2] = r[2] + w * tz + x * ty - y * tx + pose->position[2];
 }
 
-static void world_triangle(const struct tact_mesh *m, const struct tact_pose *pose, size_t t,
-                           real p[3][3], real plane[4])
+static void triangle_in_world(const struct tact_mesh *m, const struct tact_pose *pose, size_t t,
+                              real p[3][3], real plane[4])
 {
     for (size_t k = 0; k < 3; k++) {
         rotate_and_translate_to_world(pose, m->vertices + 3 * (size_t)m->triangles[3 * t + k],
@@ -218,12 +218,12 @@ static struct answer reference_overlap_by_clipping(const struct tact_mesh *a,
     h.n = 0;
     for (size_t t = 0; t < a->triangle_count; t++) {
         struct face *f = &h.face[h.n++];
-        world_triangle(a, pa, t, f->p, plane);
+        triangle_in_world(a, pa, t, f->p, plane);
         f->n = 3;
         f->of_a = 1;
     }
     for (size_t t = 0; t < b->triangle_count; t++) {
-        world_triangle(b, pb, t, p, plane);
+        triangle_in_world(b, pb, t, p, plane);
         clip_by_plane(&h, plane, tolerance);
     }
     return integrate_polyhedron(&h);

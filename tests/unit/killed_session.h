@@ -42,16 +42,16 @@ static inline int remove_test_folder(void **state)
     return rmdir(folder); /* rmdir() fails where a test left a file in the folder */
 }
 
-/* The ring file has room for RING_TICKS ticks: once more ticks were committed, some of them are in
- * the log. */
-#define RING_TICKS 512
-#define TICKS_BEYOND_RING (RING_TICKS + 100)
+/* The ring file has room for RING_FILE_TICKS ticks: once more ticks were committed, some of them
+ * are in the log. */
+#define RING_FILE_TICKS 512
+#define TICKS_BEYOND_RING (RING_FILE_TICKS + 100)
 
 static inline struct tact_recorder_options recorder_options_with_small_ring(void)
 {
     struct tact_recorder_options options = session_recorder_options();
     options.ring_folder = folder;
-    options.ring_ticks = RING_TICKS;
+    options.ring_ticks = RING_FILE_TICKS;
     options.chunk_ns = 50000000;
     return options;
 }
@@ -97,8 +97,9 @@ static inline void sleep_microseconds(uint64_t us)
 
 /* Records in a child process, which is killed `us` microseconds after at least `ticks` ticks:
  * leaves the log at `path` and its ring file. */
-static inline void record_and_kill(const char *path, const struct tact_recorder_options *options,
-                                   int slow, uint64_t ticks, uint64_t us)
+static inline void record_then_kill_recorder(const char *path,
+                                             const struct tact_recorder_options *options, int slow,
+                                             uint64_t ticks, uint64_t us)
 {
     atomic_store(&shared->ticks, 0);
     atomic_store(&shared->events, 0);
@@ -115,7 +116,8 @@ static inline void record_and_kill(const char *path, const struct tact_recorder_
 
 /* The child numbers the events of each name from 0: checks that all are in the log, once and in
  * order. */
-static inline void check_events(const struct tact_log *log, const char *name, uint64_t least)
+static inline void check_every_event_is_logged(const struct tact_log *log, const char *name,
+                                               uint64_t least)
 {
     const struct tact_log_event *event;
     uint64_t next = 0;
@@ -138,8 +140,8 @@ static inline uint64_t check_recovered_log(const char *path)
     assert_in_range(found->ticks, committed_ticks, committed_ticks + 1);
     assert_int_equal(found->missing, 0);
     assert_int_equal(count_equal_records(log, 0), found->ticks);
-    check_events(log, "event", atomic_load(&shared->events));
-    check_events(log, "note", atomic_load(&shared->notes));
+    check_every_event_is_logged(log, "event", atomic_load(&shared->events));
+    check_every_event_is_logged(log, "note", atomic_load(&shared->notes));
     assert_string_equal(tact_log_fact(log, "build_id"), "0123abcd");
     assert_int_equal(tact_log_attachment_count(log), 3);
     tact_log_close(log);

@@ -16,7 +16,7 @@
 #define SESSION_ANCHOR_NS INT64_C(1763725461000000001)
 
 /* Of Vigna's splitmix64. */
-static inline uint64_t next_session_random(uint64_t *seed)
+static inline uint64_t next_random_of_seed(uint64_t *seed)
 {
     uint64_t z = (*seed += 0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -43,9 +43,9 @@ static inline void fill_session_record(uint64_t tick, struct tact_record *record
     record->stamp_ns = SESSION_START_NS + (int64_t)tick * 1000000;
     for (int i = 0; i < 11; i++)
         record->values[i] = sin(t * (1 + i));
-    record->values[10] = (double)(next_session_random(&seed) % 50000);
+    record->values[10] = (double)(next_random_of_seed(&seed) % 50000);
     for (int i = 11; i < SESSION_DOUBLE_COUNT; i++) {
-        uint64_t bits = next_session_random(&seed);
+        uint64_t bits = next_random_of_seed(&seed);
         if (i % 2 == 0)
             memcpy(&record->values[i], &bits, sizeof bits);
         else
@@ -118,7 +118,7 @@ static inline void record_session_ticks(struct tact_recorder *recorder, uint64_t
     }
 }
 
-static inline struct tact_record *session_new_record(void)
+static inline struct tact_record *new_session_record(void)
 {
     return malloc(sizeof(struct tact_record) + SESSION_DOUBLE_COUNT * sizeof(double));
 }
@@ -127,7 +127,7 @@ static inline struct tact_record *session_new_record(void)
  * Returns how many are equal before the first that differs. */
 static inline uint64_t count_equal_records(struct tact_log *log, uint64_t tick)
 {
-    struct tact_record *expected = session_new_record(), *found = session_new_record();
+    struct tact_record *expected = new_session_record(), *found = new_session_record();
     size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
     uint64_t equal_records = 0;
 
@@ -158,7 +158,7 @@ static inline void count_message_and_keep_text(void *user, enum tact_message_lev
 }
 
 /* Path of a file in the build tree for this test. */
-static inline const char *session_log_path(const char *name)
+static inline const char *test_log_path(const char *name)
 {
     static char path[512];
     snprintf(path, sizeof path, "%s/%s_%d.mcap", TACT_BINARY_DIR, name, (int)getpid());

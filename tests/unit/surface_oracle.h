@@ -21,7 +21,7 @@ typedef long double real;
 enum { ORACLE_CORNERS = 512 };
 
 /** Moments of an overlap, as the oracle computes them. */
-struct oracle_answer {
+struct oracle_moments {
     real volume, centroid[3], second[6];
     real gradient[3], torque[3]; /* torque of the gradient about the centroid */
     real surface;                /* area of the overlap's surface: A's part and B's part */
@@ -29,12 +29,12 @@ struct oracle_answer {
 };
 
 /** A convex mesh at its pose, in the world, with the planes of its triangles. */
-struct oracle_body {
+struct oracle_mesh_body {
     size_t count;
     real (*corner)[3][3], (*plane)[4]; /* plane: unit normal n outward, n . r = d on it */
 };
 
-struct oracle_sums {
+struct oracle_surface_sums {
     real o[3], v, f[3], s[6], g[3], q[3], area;
     real corners[3]; /* their sum */
     int count, coplanar_triangle_count;
@@ -66,10 +66,10 @@ static inline void oracle_to_world(const struct tact_pose *pose, const double *v
     }
 }
 
-static inline struct oracle_body place_oracle_body(const struct tact_mesh *m,
-                                                   const struct tact_pose *pose)
+static inline struct oracle_mesh_body place_oracle_mesh_body(const struct tact_mesh *m,
+                                                             const struct tact_pose *pose)
 {
-    struct oracle_body body = {.count = m->triangle_count};
+    struct oracle_mesh_body body = {.count = m->triangle_count};
     body.corner = malloc(m->triangle_count * sizeof *body.corner);
     body.plane = malloc(m->triangle_count * sizeof *body.plane);
     for (size_t t = 0; t < m->triangle_count && body.corner && body.plane; t++) {
@@ -94,7 +94,7 @@ static inline struct oracle_body place_oracle_body(const struct tact_mesh *m,
     return body;
 }
 
-static inline void free_oracle_body(struct oracle_body *body)
+static inline void free_oracle_mesh_body(struct oracle_mesh_body *body)
 {
     free(body->corner);
     free(body->plane);
@@ -123,8 +123,8 @@ static inline int clip_oracle_polygon(real (*p)[3], int n, const real plane[4])
 }
 
 /** Adds weight times a triangle of the overlap's surface; of_a: it is A's. */
-static inline void add_oracle_triangle(struct oracle_sums *s, const real *p0, const real *p1,
-                                       const real *p2, real weight, int of_a)
+static inline void add_oracle_triangle(struct oracle_surface_sums *s, const real *p0,
+                                       const real *p1, const real *p2, real weight, int of_a)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     real p[3][3], u[3], w[3], n[3], t[3], v = 0, area = 0, moment[3];
@@ -160,9 +160,9 @@ static inline void add_oracle_triangle(struct oracle_sums *s, const real *p0, co
 }
 
 /** Adds the surface integrals of the part of one body's surface that is inside the other body. */
-static inline void add_oracle_surface_inside(const struct oracle_body *of,
-                                             const struct oracle_body *in, int of_a, real near,
-                                             struct oracle_sums *s)
+static inline void add_oracle_surface_inside(const struct oracle_mesh_body *of,
+                                             const struct oracle_mesh_body *in, int of_a, real near,
+                                             struct oracle_surface_sums *s)
 {
     for (size_t t = 0; t < of->count; t++) {
         real p[ORACLE_CORNERS][3];
@@ -190,7 +190,8 @@ static inline void add_oracle_surface_inside(const struct oracle_body *of,
     }
 }
 
-static inline void finish_oracle_answer(const struct oracle_sums *s, struct oracle_answer *out)
+static inline void finish_oracle_answer(const struct oracle_surface_sums *s,
+                                        struct oracle_moments *out)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     real c[3], shift[3];
@@ -214,16 +215,17 @@ static inline void finish_oracle_answer(const struct oracle_sums *s, struct orac
 /** Moments of the overlap of two convex meshes. near [m]: distance within which a triangle counts
  * as lying in a plane. The integrals are taken about the mean of the overlap's corners, which a
  * first pass finds. */
-static inline struct oracle_answer oracle_overlap(const struct tact_mesh *a,
-                                                  const struct tact_pose *pa,
-                                                  const struct tact_mesh *b,
-                                                  const struct tact_pose *pb, double near)
+static inline struct oracle_moments oracle_overlap(const struct tact_mesh *a,
+                                                   const struct tact_pose *pa,
+                                                   const struct tact_mesh *b,
+                                                   const struct tact_pose *pb, double near)
 {
-    struct oracle_body body[2] = {place_oracle_body(a, pa), place_oracle_body(b, pb)};
-    struct oracle_answer out;
+    struct oracle_mesh_body body[2] = {place_oracle_mesh_body(a, pa),
+                                       place_oracle_mesh_body(b, pb)};
+    struct oracle_moments out;
     real o[3] = {pa->position[0], pa->position[1], pa->position[2]};
     for (int round = 0; round < 2; round++) {
-        struct oracle_sums sums = {.v = 0};
+        struct oracle_surface_sums sums = {.v = 0};
         memcpy(sums.o, o, sizeof o);
         add_oracle_surface_inside(&body[0], &body[1], 1, near, &sums);
         add_oracle_surface_inside(&body[1], &body[0], 0, near, &sums);
@@ -232,8 +234,8 @@ static inline struct oracle_answer oracle_overlap(const struct tact_mesh *a,
             o[k] = sums.corners[k] / sums.count;
         }
     }
-    free_oracle_body(&body[0]);
-    free_oracle_body(&body[1]);
+    free_oracle_mesh_body(&body[0]);
+    free_oracle_mesh_body(&body[1]);
     return out;
 }
 

@@ -23,7 +23,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-static void outputs_are_zeroed_once_after_a_suspend(void **state)
+static void guarded_outputs_are_zeroed_once_after_a_suspend(void **state)
 {
     (void)state;
     monotonic_clock_ns = 5000000000;
@@ -62,7 +62,7 @@ static void a_delay_is_not_taken_for_a_suspend(void **state)
 
 /* A request of the suspend hook zeroes the outputs once, with or without the comparison of
  * clocks. */
-static void outputs_are_zeroed_on_request(void **state)
+static void guarded_outputs_are_zeroed_on_request(void **state)
 {
     (void)state;
     volatile sig_atomic_t reported = 1;
@@ -82,9 +82,9 @@ static void outputs_are_zeroed_on_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_zeroed_once_after_a_suspend),
+        cmocka_unit_test(guarded_outputs_are_zeroed_once_after_a_suspend),
         cmocka_unit_test(a_delay_is_not_taken_for_a_suspend),
-        cmocka_unit_test(outputs_are_zeroed_on_request),
+        cmocka_unit_test(guarded_outputs_are_zeroed_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

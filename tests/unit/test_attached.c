@@ -21,9 +21,10 @@
 #endif
 
 static struct tact_attached attached;
-static const char *umockdev_absence; /* reason for which umockdev is not usable; NULL: it is */
+static const char
+    *umockdev_unusable_reason; /* reason for which umockdev is not usable; NULL: it is */
 
-static void survey_devices(void)
+static void survey_attached_devices(void)
 {
     struct tact_error err = {.line = 0};
     assert_int_equal(tact_attached_survey(&attached, &err), 0);
@@ -31,19 +32,20 @@ static void survey_devices(void)
 
 static struct mock_pad *plug_in_pad(const char *device)
 {
-    struct mock_pad *pad = umockdev_absence ? NULL : mock_pad_new(device, &umockdev_absence);
+    struct mock_pad *pad =
+        umockdev_unusable_reason ? NULL : mock_pad_new(device, &umockdev_unusable_reason);
     if (!pad) {
-        print_message("skipped: %s\n", umockdev_absence);
+        print_message("skipped: %s\n", umockdev_unusable_reason);
         skip();
     }
     return pad;
 }
 
-static void a_pad_is_described(void **state)
+static void attached_pad_is_described(void **state)
 {
     (void)state;
     struct mock_pad *pad = plug_in_pad("Xbox 360 wired USB controller");
-    survey_devices();
+    survey_attached_devices();
     assert_int_equal(attached.input_count, 1);
     const struct tact_attached_input *input = &attached.input[0];
     assert_string_equal(input->path, mock_pad_node(pad));
@@ -68,18 +70,18 @@ static void a_pad_is_described(void **state)
                         "pad\"}}");
     mock_pad_unplug(pad, true);
     tact_attached_free(&attached);
-    survey_devices();
+    survey_attached_devices();
     assert_int_equal(attached.input_count, 0);
     tact_attached_free(&attached);
     mock_pad_plug(pad);
     mock_pad_free(pad);
 }
 
-static void a_puck_is_described(void **state)
+static void attached_puck_is_described(void **state)
 {
     (void)state;
     struct mock_pad *pad = plug_in_pad(MOCK_PUCK);
-    survey_devices();
+    survey_attached_devices();
     assert_int_equal(attached.input_count, 1);
     assert_string_equal(attached.input[0].kind, "puck");
     assert_string_equal(attached.input[0].channel[5].name, "rel_rz");
@@ -90,7 +92,7 @@ static void a_puck_is_described(void **state)
 
 /* Keyboards, receivers and switches are listed by their kind, not as haptic devices; the scene line
  * that the survey suggests for one opens it, a keyboard by one of its keys. */
-static void other_inputs_are_listed_by_kind(void **state)
+static void other_attached_inputs_are_listed_by_kind(void **state)
 {
     static const struct {
         const char *device, *kind, *scene;
@@ -107,7 +109,7 @@ static void other_inputs_are_listed_by_kind(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct mock_pad *pad = plug_in_pad(cases[i].device);
-        survey_devices();
+        survey_attached_devices();
         assert_int_equal(attached.input_count, 1);
         const struct tact_attached_input *input = &attached.input[0];
         assert_string_equal(input->kind, cases[i].kind);
@@ -137,8 +139,8 @@ static void every_listed_device_opens(void **state)
     size_t i;
     json_t *entry;
     (void)state;
-    if (umockdev_absence) {
-        print_message("skipped: %s\n", umockdev_absence);
+    if (umockdev_unusable_reason) {
+        print_message("skipped: %s\n", umockdev_unusable_reason);
         skip();
     }
     json_t *devices = mock_pad_devices();
@@ -147,7 +149,7 @@ static void every_listed_device_opens(void **state)
         struct mock_pad *pad = plug_in_pad(json_string_value(json_object_get(entry, "name")));
         struct device_config c;
         struct tact_device device = {0};
-        survey_devices();
+        survey_attached_devices();
         assert_int_equal(attached.input_count, 1);
         const struct tact_attached_input *input = &attached.input[0];
         print_message("%-9s %2d channels  %s\n", input->kind, input->channel_count, input->scene);
@@ -189,12 +191,12 @@ static void a_wheel_without_access_is_described_from_sys(void **state)
         "S: input/by-path/pci-0-event-joystick\nS: input/by-id/usb-G923-event-joystick\n"
         "E: DEVNAME=/dev/input/event9\nE: SUBSYSTEM=input\nE: MAJOR=13\nE: MINOR=73\n"
         "A: dev=13:73\n";
-    if (umockdev_absence) {
+    if (umockdev_unusable_reason) {
         skip();
     }
     UMockdevTestbed *testbed = umockdev_testbed_new();
     assert_true(umockdev_testbed_add_from_string(testbed, text, NULL));
-    survey_devices();
+    survey_attached_devices();
     assert_int_equal(attached.input_count, 1);
     const struct tact_attached_input *input = &attached.input[0];
     assert_string_equal(input->name, "Logitech G923 Racing Wheel");
@@ -230,7 +232,7 @@ static struct tact_attached_input make_attached_input(const char *name, const ch
     return input;
 }
 
-static void selectors_distinguish_equal_devices(void **state)
+static void match_settings_distinguish_equal_devices(void **state)
 {
     (void)state;
     struct tact_attached_input all[] = {
@@ -263,7 +265,7 @@ static void selectors_distinguish_equal_devices(void **state)
 }
 
 /* A file takes the place of the device node: changing its group and mode needs root. */
-static void denied_access_is_explained(void **state)
+static void denied_device_access_is_explained(void **state)
 {
     char path[] = "/tmp/tact-attached-XXXXXX";
     const char *const rule = "KERNEL==\"event7\"";
@@ -296,13 +298,13 @@ static void denied_access_is_explained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pad_is_described),
-        cmocka_unit_test(a_puck_is_described),
-        cmocka_unit_test(other_inputs_are_listed_by_kind),
+        cmocka_unit_test(attached_pad_is_described),
+        cmocka_unit_test(attached_puck_is_described),
+        cmocka_unit_test(other_attached_inputs_are_listed_by_kind),
         cmocka_unit_test(every_listed_device_opens),
         cmocka_unit_test(a_wheel_without_access_is_described_from_sys),
-        cmocka_unit_test(selectors_distinguish_equal_devices),
-        cmocka_unit_test(denied_access_is_explained),
+        cmocka_unit_test(match_settings_distinguish_equal_devices),
+        cmocka_unit_test(denied_device_access_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

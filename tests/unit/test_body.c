@@ -79,7 +79,7 @@ static void a_symmetric_top_precesses_exactly(void **state)
     assert_true(tact_v3_norm(got) < 1e-6);
 }
 
-static void bad_mass_is_refused(void **state)
+static void unphysical_mass_or_inertia_is_refused(void **state)
 {
     (void)state;
     struct tact_body body;
@@ -104,7 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spinning_box_keeps_energy),
         cmocka_unit_test(a_symmetric_top_precesses_exactly),
-        cmocka_unit_test(bad_mass_is_refused),
+        cmocka_unit_test(unphysical_mass_or_inertia_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

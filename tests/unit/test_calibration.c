@@ -48,7 +48,7 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: pad.x, to: robot.tip}\n";
 
-static void calibration_is_merged_with_settings(void **state)
+static void calibration_is_merged_with_device_settings(void **state)
 {
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
@@ -170,11 +170,11 @@ static void calibration_is_logged_and_replayed(void **state)
 static struct libevdev *make_stick_libevdev(void)
 {
     struct libevdev *dev = libevdev_new();
-    const struct input_absinfo stick = {.minimum = -1000, .maximum = 1000, .flat = 100};
+    const struct input_absinfo stick_axis_range = {.minimum = -1000, .maximum = 1000, .flat = 100};
     const struct input_absinfo lever = {.minimum = 0, .maximum = 1023, .value = 500};
     libevdev_set_name(dev, "stick");
-    libevdev_enable_event_code(dev, EV_ABS, ABS_X, &stick);
-    libevdev_enable_event_code(dev, EV_ABS, ABS_Y, &stick);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_X, &stick_axis_range);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_Y, &stick_axis_range);
     libevdev_enable_event_code(dev, EV_ABS, ABS_THROTTLE, &lever);
     libevdev_enable_event_code(dev, EV_ABS, ABS_BRAKE, &lever);
     return dev;
@@ -266,7 +266,7 @@ static void wrong_axis_calibrations_are_refused(void **state)
     libevdev_free(dev);
 }
 
-static void bias_of_a_sensor_is_applied(void **state)
+static void calibrated_bias_of_a_sensor_is_applied(void **state)
 {
     static const struct tact_device_channel inputs[6] = {
         {.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}, {.name = "e"}, {.name = "f"}};
@@ -310,12 +310,12 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calibration_is_merged_with_settings),
+        cmocka_unit_test(calibration_is_merged_with_device_settings),
         cmocka_unit_test(wrong_calibration_files_are_refused),
         cmocka_unit_test(calibration_is_logged_and_replayed),
         cmocka_unit_test(calibrated_axes_are_scaled),
         cmocka_unit_test(wrong_axis_calibrations_are_refused),
-        cmocka_unit_test(bias_of_a_sensor_is_applied),
+        cmocka_unit_test(calibrated_bias_of_a_sensor_is_applied),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -135,7 +135,7 @@ static void a_recording_of_tact_is_played(void **state)
 
 /* A device without axes returns with no button pressed: the recording has no event of its state,
  * and the played stamp is that of the return. */
-static void a_returning_device_has_a_new_stamp(void **state)
+static void played_device_that_returns_has_a_new_stamp(void **state)
 {
     (void)state;
     struct tact_device device = open_recording(RECORDING_FILE_HEAD TACT_RECORDING_HEADER
@@ -155,7 +155,7 @@ static void a_returning_device_has_a_new_stamp(void **state)
 }
 
 /* The same recording is played with other settings of channels, scales and timeout. */
-static void a_recording_takes_other_settings(void **state)
+static void recording_is_played_with_other_settings(void **state)
 {
     (void)state;
     const struct tact_device_setting more[] = {
@@ -191,7 +191,7 @@ static void recording_of_evemu_is_played(void **state)
     device.ops->close(device.self);
 }
 
-static void expect_refused(const char *text, int line, const char *word)
+static void expect_recording_refused(const char *text, int line, const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -210,7 +210,7 @@ static void expect_long_line_refused(void)
 {
     char text[4000];
     snprintf(text, sizeof text, "%sN: %*s\n", RECORDING_FILE_HEAD, 2000, "name");
-    expect_refused(text, 15, "recording by evemu-record");
+    expect_recording_refused(text, 15, "recording by evemu-record");
 }
 
 static void files_that_are_no_recording_are_refused(void **state)
@@ -219,25 +219,27 @@ static void files_that_are_no_recording_are_refused(void **state)
     struct device_config c;
     struct tact_device device = {0};
     const struct tact_device_setting absent[] = {SETTING("recording", "/nowhere/at/all.evemu")};
-    expect_refused("", 0, "no event");
-    expect_refused(RECORDING_FILE_HEAD, 0, "no event");
-    expect_refused("name: scene\n", 1, "recording by evemu-record");
-    expect_refused(RECORDING_FILE_HEAD "E: 1.0 0003\n", 15, "recording by evemu-record");
-    expect_refused(RECORDING_FILE_HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15,
-                   "recording by evemu-record");
-    expect_refused("# tact device puck, period -1, clock real\n", 1, "recording by evemu-record");
+    expect_recording_refused("", 0, "no event");
+    expect_recording_refused(RECORDING_FILE_HEAD, 0, "no event");
+    expect_recording_refused("name: scene\n", 1, "recording by evemu-record");
+    expect_recording_refused(RECORDING_FILE_HEAD "E: 1.0 0003\n", 15, "recording by evemu-record");
+    expect_recording_refused(RECORDING_FILE_HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15,
+                             "recording by evemu-record");
+    expect_recording_refused("# tact device puck, period -1, clock real\n", 1,
+                             "recording by evemu-record");
     /* Refused lines of a recording: numbers over 32 bits, a stamp without six decimals, a line
      * without an end. */
-    expect_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 4294967297\n", 15,
-                   "recording by evemu-record");
-    expect_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 12x\n", 15,
-                   "recording by evemu-record");
-    expect_refused(RECORDING_FILE_HEAD "E: 1.5 0003 0000 0001\n", 15, "recording by evemu-record");
-    expect_refused(RECORDING_FILE_HEAD "A: 02 0 4294967551 0 0 0\n", 15,
-                   "recording by evemu-record");
-    expect_refused("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
-                   "#       Value 99999999999\n",
-                   4, "recording by evemu-record");
+    expect_recording_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 4294967297\n", 15,
+                             "recording by evemu-record");
+    expect_recording_refused(RECORDING_FILE_HEAD "E: 1.000000 0003 0000 12x\n", 15,
+                             "recording by evemu-record");
+    expect_recording_refused(RECORDING_FILE_HEAD "E: 1.5 0003 0000 0001\n", 15,
+                             "recording by evemu-record");
+    expect_recording_refused(RECORDING_FILE_HEAD "A: 02 0 4294967551 0 0 0\n", 15,
+                             "recording by evemu-record");
+    expect_recording_refused("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
+                             "#       Value 99999999999\n",
+                             4, "recording by evemu-record");
     expect_long_line_refused();
     device_config_init(&c, absent, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -2);
@@ -266,7 +268,7 @@ static void files_that_are_no_recording_are_refused(void **state)
 
 /* Axes of a played recording begin at the recorded state, and an axis that rests at an end of its
  * range is one-sided. A message names axes whose start value is absent and therefore guessed. */
-static void axes_begin_at_the_recorded_values(void **state)
+static void played_axes_begin_at_the_recorded_values(void **state)
 {
     (void)state;
     struct device_config c;
@@ -300,7 +302,7 @@ static void axes_begin_at_the_recorded_values(void **state)
 }
 
 /* A byte order mark and comments of any length are accepted. */
-static void byte_order_mark_and_long_comments_are_read(void **state)
+static void recording_with_byte_order_mark_and_long_comments_is_read(void **state)
 {
     (void)state;
     char *text = malloc(1 << 20);
@@ -377,7 +379,7 @@ static int start_capture_of_device(struct tact_capture *capture, const struct de
 
 /* A recording can be read by its owner alone, as it may contain typed keys, and no existing file is
  * overwritten unless that is asked for. */
-static void a_recording_is_private_and_not_overwritten(void **state)
+static void recording_file_is_private_and_not_overwritten(void **state)
 {
     (void)state;
     const struct tact_messages silent = {NULL, NULL};
@@ -435,7 +437,7 @@ static void keep_last_message(void *user, enum tact_message_level level, const c
 }
 
 /* Events for which the recording's ring has no room are counted, and reported once. */
-static void dropped_events_are_counted(void **state)
+static void dropped_events_of_a_recording_are_counted(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tact_capture_dir_XXXXXX", text[256] = "", name[64], line[32] = "";
@@ -478,15 +480,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recording_of_tact_is_played),
-        cmocka_unit_test(a_returning_device_has_a_new_stamp),
-        cmocka_unit_test(a_recording_takes_other_settings),
+        cmocka_unit_test(played_device_that_returns_has_a_new_stamp),
+        cmocka_unit_test(recording_is_played_with_other_settings),
         cmocka_unit_test(recording_of_evemu_is_played),
         cmocka_unit_test(files_that_are_no_recording_are_refused),
-        cmocka_unit_test(axes_begin_at_the_recorded_values),
-        cmocka_unit_test(byte_order_mark_and_long_comments_are_read),
+        cmocka_unit_test(played_axes_begin_at_the_recorded_values),
+        cmocka_unit_test(recording_with_byte_order_mark_and_long_comments_is_read),
         cmocka_unit_test(damaged_recordings_are_played_or_refused),
-        cmocka_unit_test(a_recording_is_private_and_not_overwritten),
-        cmocka_unit_test(dropped_events_are_counted),
+        cmocka_unit_test(recording_file_is_private_and_not_overwritten),
+        cmocka_unit_test(dropped_events_of_a_recording_are_counted),
     };
     return cmocka_run_group_tests(tests, make_recording_file, remove_capture_file);
 }

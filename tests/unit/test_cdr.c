@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "rt/log/cdr_internal.h"
 
-static void crc_is_that_of_zlib(void **state)
+static void crc32_equals_that_of_zlib(void **state)
 {
     (void)state;
     static const char digits[] = "123456789";
@@ -23,7 +23,7 @@ static void crc_is_that_of_zlib(void **state)
         assert_int_equal(tact_crc32(tact_crc32(0, digits, cut), digits + cut, 9 - cut), 0xCBF43926);
 }
 
-static void numbers_are_aligned_to_their_size(void **state)
+static void cdr_numbers_are_aligned_to_their_size(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {
@@ -69,7 +69,7 @@ static void numbers_are_aligned_to_their_size(void **state)
 }
 
 /* std_msgs/String "hello", as the ROS 2 documentation prints it. */
-static void a_string_is_encoded_as_by_ros(void **state)
+static void cdr_string_is_encoded_as_by_ros(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {0, 1, 0, 0, 6, 0, 0, 0, 'h', 'e', 'l', 'l', 'o', 0};
@@ -82,7 +82,7 @@ static void a_string_is_encoded_as_by_ros(void **state)
     tact_bytes_free(&out);
 }
 
-static void stamps_keep_every_nanosecond(void **state)
+static void ros_time_stamps_keep_every_nanosecond(void **state)
 {
     (void)state;
     static const int64_t times[] = {0,
@@ -111,7 +111,7 @@ static void stamps_keep_every_nanosecond(void **state)
     tact_bytes_free(&out);
 }
 
-static void broken_messages_are_refused(void **state)
+static void malformed_cdr_messages_are_refused(void **state)
 {
     (void)state;
     static const uint8_t big_endian[] = {0, 0, 0, 0, 0, 0, 0, 1};
@@ -134,7 +134,7 @@ static void broken_messages_are_refused(void **state)
     assert_true(in.in.bad);
 }
 
-static void invalid_utf8_is_replaced(void **state)
+static void invalid_utf8_in_cdr_strings_is_replaced(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
@@ -161,12 +161,12 @@ static void invalid_utf8_is_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crc_is_that_of_zlib),
-        cmocka_unit_test(numbers_are_aligned_to_their_size),
-        cmocka_unit_test(a_string_is_encoded_as_by_ros),
-        cmocka_unit_test(stamps_keep_every_nanosecond),
-        cmocka_unit_test(broken_messages_are_refused),
-        cmocka_unit_test(invalid_utf8_is_replaced),
+        cmocka_unit_test(crc32_equals_that_of_zlib),
+        cmocka_unit_test(cdr_numbers_are_aligned_to_their_size),
+        cmocka_unit_test(cdr_string_is_encoded_as_by_ros),
+        cmocka_unit_test(ros_time_stamps_keep_every_nanosecond),
+        cmocka_unit_test(malformed_cdr_messages_are_refused),
+        cmocka_unit_test(invalid_utf8_in_cdr_strings_is_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 /* A simulated comedi channel of 16 bits over -10 to 10 V: an output of 2 V a unit and 1 V at zero,
  * or an input of that range. */
-static struct tact_comedi_channel make_channel(bool output)
+static struct tact_comedi_channel make_comedi_channel(bool output)
 {
     struct tact_comedi_channel c = {.maxdata = 65535, .low = -INFINITY, .high = INFINITY};
     c.volts.order = 1;
@@ -22,20 +22,20 @@ static struct tact_comedi_channel make_channel(bool output)
     return c;
 }
 
-static void conversion_to_raw_and_back_is_exact(void **unused)
+static void comedi_conversion_to_raw_and_back_is_exact(void **unused)
 {
     (void)unused;
-    struct tact_comedi_channel out = make_channel(true);
-    struct tact_comedi_channel in = make_channel(false);
+    struct tact_comedi_channel out = make_comedi_channel(true);
+    struct tact_comedi_channel in = make_comedi_channel(false);
     for (lsampl_t raw = 0; raw <= 65535; raw++) {
         assert_int_equal(tact_comedi_raw(&out, tact_comedi_value(&in, raw, 0)), raw);
     }
 }
 
-static void outputs_are_clamped_to_the_range(void **unused)
+static void comedi_outputs_are_clamped_to_their_range(void **unused)
 {
     (void)unused;
-    struct tact_comedi_channel out = make_channel(true);
+    struct tact_comedi_channel out = make_comedi_channel(true);
     assert_int_equal(tact_comedi_raw(&out, 1e300), 65535);
     assert_int_equal(tact_comedi_raw(&out, -1e300), 0);
     assert_int_equal(tact_comedi_raw(&out, NAN), tact_comedi_raw(&out, 0.0));
@@ -43,10 +43,10 @@ static void outputs_are_clamped_to_the_range(void **unused)
     assert_int_equal(tact_comedi_raw(&out, 0.0), lrint(11.0 * 65535.0 / 20.0));
 }
 
-static void the_mapping_polynomial_is_evaluated(void **unused)
+static void comedi_calibration_polynomial_is_evaluated(void **unused)
 {
     (void)unused;
-    struct tact_comedi_channel in = make_channel(false);
+    struct tact_comedi_channel in = make_comedi_channel(false);
     const double map[] = {1.0, -2.0, 0.5, 0.25};
     memcpy(in.map, map, sizeof map);
     double v = -10.0 + 20.0 * 50000.0 / 65535.0;
@@ -54,7 +54,7 @@ static void the_mapping_polynomial_is_evaluated(void **unused)
     assert_true(fabs(tact_comedi_value(&in, 50000, 0) - expected) < 1e-12);
 }
 
-static void counters_continue_over_the_wrap(void **unused)
+static void comedi_counters_continue_over_the_wrap(void **unused)
 {
     (void)unused;
     const lsampl_t most[] = {65535, 16777215, 4294967295U};
@@ -75,10 +75,10 @@ static void counters_continue_over_the_wrap(void **unused)
     }
 }
 
-static void faults_need_their_number_of_ticks(void **unused)
+static void input_fault_needs_several_faulty_ticks(void **unused)
 {
     (void)unused;
-    struct tact_comedi_channel in = make_channel(false);
+    struct tact_comedi_channel in = make_comedi_channel(false);
     struct tact_comedi_health health = {0};
     bool usable;
     in.low = -4.0;
@@ -106,7 +106,7 @@ static void faults_need_their_number_of_ticks(void **unused)
 }
 
 /* All digital channels of a block share one comedi instruction; each other channel has its own. */
-static void digital_channels_share_an_instruction(void **unused)
+static void digital_channels_share_a_comedi_instruction(void **unused)
 {
     (void)unused;
     static struct tact_comedi_channel_layout layout;
@@ -130,12 +130,12 @@ static void digital_channels_share_an_instruction(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conversion_to_raw_and_back_is_exact),
-        cmocka_unit_test(outputs_are_clamped_to_the_range),
-        cmocka_unit_test(the_mapping_polynomial_is_evaluated),
-        cmocka_unit_test(counters_continue_over_the_wrap),
-        cmocka_unit_test(faults_need_their_number_of_ticks),
-        cmocka_unit_test(digital_channels_share_an_instruction),
+        cmocka_unit_test(comedi_conversion_to_raw_and_back_is_exact),
+        cmocka_unit_test(comedi_outputs_are_clamped_to_their_range),
+        cmocka_unit_test(comedi_calibration_polynomial_is_evaluated),
+        cmocka_unit_test(comedi_counters_continue_over_the_wrap),
+        cmocka_unit_test(input_fault_needs_several_faulty_ticks),
+        cmocka_unit_test(digital_channels_share_a_comedi_instruction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static struct tact_device_input read_card_at_tick(struct tact_device *device, ui
     return in;
 }
 
-static void recorded_readings_are_played(void **state)
+static void recorded_card_readings_are_played(void **state)
 {
     const struct tact_device_setting settings[] = {
         SETTING("inputs", "angle=ai4 load=ai5 pedal=di2 turn=counter0"),
@@ -129,7 +129,7 @@ static void recorded_readings_are_played(void **state)
 }
 
 /* A card's recording is played with other settings, in a loop of another period. */
-static void a_recording_takes_other_settings(void **state)
+static void card_recording_is_played_with_other_settings(void **state)
 {
     static const double map[] = {10, 2}, range[] = {-8, 8};
     const struct tact_device_setting settings[] = {
@@ -153,7 +153,7 @@ static void a_recording_takes_other_settings(void **state)
 }
 
 /* A sensor's tare is the mean of the recorded rows before tick 0. */
-static void tare_is_computed_from_the_recording(void **state)
+static void sensor_tare_is_computed_from_the_recording(void **state)
 {
     static const double matrix[6][6] = {{1, 0, 0, 0, 0, 0}, {0, 3, 0, 0, 0, 0}, {0, 0, 1, 0, 0, 0},
                                         {0, 0, 0, 1, 0, 0}, {0, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 1}};
@@ -184,7 +184,7 @@ static void tare_is_computed_from_the_recording(void **state)
     device.ops->close(device.self);
 }
 
-static void expect_refused(const char *text, int line, const char *word)
+static void expect_card_recording_refused(const char *text, int line, const char *word)
 {
     struct tact_device device = {0};
     const struct tact_device_setting inputs[] = {SETTING("inputs", "angle=ai4")};
@@ -206,19 +206,19 @@ static void files_that_are_no_recording_are_refused(void **state)
         SETTING("inputs", "angle=ai4"), SETTING("calibrated_for", "another")};
     struct tact_device device = {0};
     (void)state;
-    expect_refused("", 0, "no tick");
-    expect_refused(RECORDING_HEADER, 0, "no tick");
-    expect_refused("name: scene\n", 1, "recording of a measurement card");
-    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0\n", 13,
-                   "recording of a measurement card");
-    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,4097,0,0\n", 13,
-                   "recording of a measurement card");
-    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0,0,0\n", 13,
-                   "recording of a measurement card");
-    expect_refused(RECORDING_HEADER "0,0,3,0,0,0,1,2048,2048,0,0\n", 13,
-                   "recording of a measurement card");
-    expect_refused(RECORDING_HEADER "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n", 14,
-                   "recording of a measurement card");
+    expect_card_recording_refused("", 0, "no tick");
+    expect_card_recording_refused(RECORDING_HEADER, 0, "no tick");
+    expect_card_recording_refused("name: scene\n", 1, "recording of a measurement card");
+    expect_card_recording_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0\n", 13,
+                                  "recording of a measurement card");
+    expect_card_recording_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,4097,0,0\n", 13,
+                                  "recording of a measurement card");
+    expect_card_recording_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0,0,0\n", 13,
+                                  "recording of a measurement card");
+    expect_card_recording_refused(RECORDING_HEADER "0,0,3,0,0,0,1,2048,2048,0,0\n", 13,
+                                  "recording of a measurement card");
+    expect_card_recording_refused(RECORDING_HEADER "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n",
+                                  14, "recording of a measurement card");
     write_file(RECORDING_HEADER "0,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0", strlen(RECORDING_HEADER) + 31);
     assert_int_equal(open_device_with_settings(other, 1, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "ai3 was not recorded; recorded are: ai4, ai5, di2"));
@@ -291,9 +291,9 @@ static int remove_recording_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_readings_are_played),
-        cmocka_unit_test(a_recording_takes_other_settings),
-        cmocka_unit_test(tare_is_computed_from_the_recording),
+        cmocka_unit_test(recorded_card_readings_are_played),
+        cmocka_unit_test(card_recording_is_played_with_other_settings),
+        cmocka_unit_test(sensor_tare_is_computed_from_the_recording),
         cmocka_unit_test(files_that_are_no_recording_are_refused),
         cmocka_unit_test(damaged_recordings_are_played_or_refused),
     };

@@ -19,8 +19,8 @@ static const char ground[] = "bodies:\n"
                              "     shapes: [{type: halfspace, material: m}]}\n";
 static const char box[] = "shapes: [{type: box, size: [0.02, 0.02, 0.02], material: m}]}\n";
 
-static void run_scene_for_counts(const char *contact, const char *bodies,
-                                 struct tact_session_report *report)
+static void run_scene_for_solver_counts(const char *contact, const char *bodies,
+                                        struct tact_session_report *report)
 {
     struct tact_session_options options = tact_session_options_default();
     char text[4096];
@@ -41,14 +41,14 @@ static void run_scene_for_counts(const char *contact, const char *bodies,
     print_message("\n");
 }
 
-static void a_ball_at_rest_sticks(void **unused)
+static void resting_ball_is_counted_as_sticking(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
-    run_scene_for_counts("",
-                         "  - {name: b, mass: 0.1, position: [0, 0, 0.00999],\n"
-                         "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n",
-                         &r);
+    run_scene_for_solver_counts("",
+                                "  - {name: b, mass: 0.1, position: [0, 0, 0.00999],\n"
+                                "     shapes: [{type: sphere, radius: 0.01, material: m}]}\n",
+                                &r);
     assert_true(r.counts[TACT_COUNT_STICK] >= TICKS);
     for (int i = TACT_COUNT_NEWTON; i < TACT_SOLVE_COUNTS; i++) {
         assert_true(r.counts[i] == 0 || i == TACT_COUNT_ANDERSON);
@@ -58,7 +58,7 @@ static void a_ball_at_rest_sticks(void **unused)
     assert_int_equal(r.methods[TACT_COUNT_CONVEX], 0);
 }
 
-static void a_sliding_box_uses_the_active_set(void **unused)
+static void active_set_solves_of_a_sliding_box_are_counted(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
@@ -66,7 +66,7 @@ static void a_sliding_box_uses_the_active_set(void **unused)
     snprintf(text, sizeof text,
              "  - {name: b, mass: 0.1, position: [0, 0, 0.00998], velocity: [0.5, 0, 0],\n     %s",
              box);
-    run_scene_for_counts("", text, &r);
+    run_scene_for_solver_counts("", text, &r);
     assert_true(r.counts[TACT_COUNT_ACTIVE_SET] >= TICKS - 1);
     assert_int_equal(r.counts[TACT_COUNT_UNSOLVED], 0);
     assert_int_equal(r.methods[TACT_COUNT_CONVEX], TICKS + 1);
@@ -75,7 +75,7 @@ static void a_sliding_box_uses_the_active_set(void **unused)
 
 /* A box, measured by features, turns as it slides: the second-order term of its contact is limited
  * to what reverses it. */
-static void a_second_order_term_is_limited(void **unused)
+static void limited_second_order_terms_are_counted(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
@@ -84,9 +84,9 @@ static void a_second_order_term_is_limited(void **unused)
              "  - {name: b, mass: 0.1, position: [0, 0, 0.01], velocity: [0.02, 0, 0],\n"
              "     angular_velocity: [0, 0, 5],\n     %s",
              box);
-    run_scene_for_counts("contact: {model: features}\n", text, &r);
+    run_scene_for_solver_counts("contact: {model: features}\n", text, &r);
     assert_true(r.counts[TACT_COUNT_TERM_LIMITED] > 0);
-    run_scene_for_counts("", text, &r);
+    run_scene_for_solver_counts("", text, &r);
     assert_int_equal(r.counts[TACT_COUNT_TERM_LIMITED], 0);
 }
 
@@ -103,32 +103,32 @@ static void write_box_stack_yaml(char *text, size_t room)
     }
 }
 
-static void a_thrown_stack_uses_newton(void **unused)
+static void newton_solves_of_a_thrown_stack_are_counted(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
     char text[2048];
     write_box_stack_yaml(text, sizeof text);
-    run_scene_for_counts("", text, &r);
+    run_scene_for_solver_counts("", text, &r);
     assert_true(r.counts[TACT_COUNT_NEWTON] > 0);
     assert_int_equal(r.counts[TACT_COUNT_UNSOLVED], 0);
     assert_true(r.methods[TACT_COUNT_CONVEX] > 6 * TICKS);
 }
 
 /* A tick whose solve is stopped after one sweep is counted as unsolved. */
-static void one_sweep_is_counted_as_unsolved(void **unused)
+static void tick_stopped_after_one_sweep_is_counted_as_unsolved(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
     char text[2048];
     write_box_stack_yaml(text, sizeof text);
-    run_scene_for_counts("contact: {iterations: 1}\n", text, &r);
+    run_scene_for_solver_counts("contact: {iterations: 1}\n", text, &r);
     assert_true(r.counts[TACT_COUNT_UNSOLVED] > 0 && r.unconverged > 0);
     assert_true(r.counts[TACT_COUNT_UNSOLVED] >= r.unconverged);
     assert_int_equal(r.counts[TACT_COUNT_NEWTON], 0);
 }
 
-static void every_count_has_a_name(void **unused)
+static void every_solver_count_has_its_own_name(void **unused)
 {
     (void)unused;
     for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
@@ -147,12 +147,12 @@ static void every_count_has_a_name(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ball_at_rest_sticks),
-        cmocka_unit_test(a_sliding_box_uses_the_active_set),
-        cmocka_unit_test(a_second_order_term_is_limited),
-        cmocka_unit_test(a_thrown_stack_uses_newton),
-        cmocka_unit_test(one_sweep_is_counted_as_unsolved),
-        cmocka_unit_test(every_count_has_a_name),
+        cmocka_unit_test(resting_ball_is_counted_as_sticking),
+        cmocka_unit_test(active_set_solves_of_a_sliding_box_are_counted),
+        cmocka_unit_test(limited_second_order_terms_are_counted),
+        cmocka_unit_test(newton_solves_of_a_thrown_stack_are_counted),
+        cmocka_unit_test(tick_stopped_after_one_sweep_is_counted_as_unsolved),
+        cmocka_unit_test(every_solver_count_has_its_own_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static int count_incomplete_checks(void)
     return bad;
 }
 
-static void test_every_check(void **state)
+static void every_doctor_check_is_reported_completely(void **state)
 {
     (void)state;
     const int64_t t0 = tact_clock_now();
@@ -63,7 +63,7 @@ static void test_every_check(void **state)
     assert_true(report.wake_latency.count > 0);
 }
 
-static void test_check_list_grows(void **state)
+static void doctor_checks_are_added_until_the_report_is_full(void **state)
 {
     (void)state;
     memset(&report, 0, sizeof report);
@@ -81,7 +81,7 @@ static void test_check_list_grows(void **state)
 }
 
 /* The text of the check for a device node without access, whatever devices this machine has. */
-static void test_nothing_is_opened_to_all(void **state)
+static void doctor_fixes_open_no_device_to_all_users(void **state)
 {
     (void)state;
     const char *const fixes[] = {TACT_FIX_DMA_LATENCY, TACT_FIX_DMA_LATENCY_ABSENT, TACT_FIX_RTPRIO,
@@ -95,7 +95,7 @@ static void test_nothing_is_opened_to_all(void **state)
     }
 }
 
-static void test_folder_that_is_not_there(void **state)
+static void doctor_reports_a_missing_folder(void **state)
 {
     (void)state;
     char *old = getenv("TMPDIR");
@@ -114,7 +114,7 @@ static void test_folder_that_is_not_there(void **state)
     }
 }
 
-static void test_reports_without_privileges(void **state)
+static void doctor_reports_without_privileges(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
@@ -140,11 +140,11 @@ static void test_reports_without_privileges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_check),
-        cmocka_unit_test(test_check_list_grows),
-        cmocka_unit_test(test_nothing_is_opened_to_all),
-        cmocka_unit_test(test_folder_that_is_not_there),
-        cmocka_unit_test(test_reports_without_privileges),
+        cmocka_unit_test(every_doctor_check_is_reported_completely),
+        cmocka_unit_test(doctor_checks_are_added_until_the_report_is_full),
+        cmocka_unit_test(doctor_fixes_open_no_device_to_all_users),
+        cmocka_unit_test(doctor_reports_a_missing_folder),
+        cmocka_unit_test(doctor_reports_without_privileges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

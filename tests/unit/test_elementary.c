@@ -40,7 +40,7 @@ static double random_double(int low, int high)
 }
 
 /* Distance of a double from the exact value, in units of the exact value's last place. */
-static double distance_in_ulps(double got, long double exact)
+static double error_in_ulps(double got, long double exact)
 {
     int exponent;
     frexpl(exact, &exponent);
@@ -124,7 +124,7 @@ static const struct {
     {"hypot", tact_hypot, hypotl, {-200, 200}, {-200, 200}, 2.0, 0xde4ab7ecaf1e8592u},
 };
 
-static void results_are_near_extended_precision(void **unused)
+static void elementary_functions_agree_with_extended_precision(void **unused)
 {
     (void)unused;
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
@@ -136,7 +136,7 @@ static void results_are_near_extended_precision(void **unused)
                 i % 2 || f > 5 ? random_double(functions[f].y[0], functions[f].y[1]) : x * 0.75;
             long double exact = functions[f].exact(x, y);
             if (fabsl(exact) < 1e300L && fabsl(exact) > 1e-300L) {
-                worst = fmax(worst, distance_in_ulps(functions[f].function(x, y), exact));
+                worst = fmax(worst, error_in_ulps(functions[f].function(x, y), exact));
             }
         }
         printf("%-6s %.3f ulp, stated %.2f\n", functions[f].name, worst,
@@ -147,7 +147,7 @@ static void results_are_near_extended_precision(void **unused)
     }
 }
 
-static void result_bits_have_the_stated_hash(void **unused)
+static void bits_of_elementary_functions_have_the_stated_hash(void **unused)
 {
     (void)unused;
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
@@ -168,7 +168,7 @@ static void result_bits_have_the_stated_hash(void **unused)
 #define ASSERT_SAME_BITS(a, b)                                                                     \
     assert_true(isnan(b) ? isnan(a) : (a) == (b) && !signbit(a) == !signbit(b))
 
-static void special_values_match_the_c_library(void **unused)
+static void elementary_functions_of_special_values_match_libm(void **unused)
 {
     static const double odd[] = {0.0, -0.0,     1.0,       -1.0, 0.5,    -0.5,    2.0,  -2.0,
                                  3.0, INFINITY, -INFINITY, NAN,  1e-310, -1e-310, 1e308};
@@ -204,9 +204,9 @@ static void special_values_match_the_c_library(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_near_extended_precision),
-        cmocka_unit_test(result_bits_have_the_stated_hash),
-        cmocka_unit_test(special_values_match_the_c_library),
+        cmocka_unit_test(elementary_functions_agree_with_extended_precision),
+        cmocka_unit_test(bits_of_elementary_functions_have_the_stated_hash),
+        cmocka_unit_test(elementary_functions_of_special_values_match_libm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

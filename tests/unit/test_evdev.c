@@ -63,7 +63,7 @@ static void send_single_event(int type, int code, int raw)
     mock_pad_send(pad, event, 1);
 }
 
-static void every_channel_has_a_name(void **state)
+static void every_evdev_channel_has_a_name(void **state)
 {
     static const char *const expected[] = {
         "abs_x",      "abs_y",     "abs_z",    "abs_rx",     "abs_ry",    "abs_rz", "abs_hat0x",
@@ -86,7 +86,7 @@ static void every_channel_has_a_name(void **state)
 }
 
 /* Axis x: -32768 .. 32767 with flat 128; trigger z: 0 .. 255. */
-static void scales_sticks_and_triggers(void **state)
+static void sticks_and_triggers_are_scaled(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad))};
     struct device_config c;
@@ -120,7 +120,7 @@ static void scales_sticks_and_triggers(void **state)
     device.ops->close(device.self);
 }
 
-static void a_still_stick_keeps_its_value(void **state)
+static void stick_without_events_keeps_its_value(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad)),
                                             SETTING("timeout", "0.001")};
@@ -149,7 +149,7 @@ static void a_still_stick_keeps_its_value(void **state)
     device.ops->close(device.self);
 }
 
-static void settings_choose_and_scale_channels(void **state)
+static void evdev_settings_choose_and_scale_channels(void **state)
 {
     const struct tact_device_setting s[] = {
         SETTING("match", "Microsoft X-Box 360 pad"), SETTING("channels", "btn_a abs_rz abs_x"),
@@ -173,7 +173,7 @@ static void settings_choose_and_scale_channels(void **state)
     device.ops->close(device.self);
 }
 
-static void state_is_exact_after_lost_events(void **state)
+static void evdev_state_is_exact_after_lost_events(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("match", "X-Box 360")};
     struct device_config c;
@@ -236,8 +236,8 @@ static void unplugged_pad_is_lost_and_returns(void **state)
     }
 }
 
-static void expect_refused(const struct tact_device_setting *settings, int count, int rc,
-                           const char *key, const char *word)
+static void expect_evdev_settings_refused(const struct tact_device_setting *settings, int count,
+                                          int rc, const char *key, const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -249,31 +249,36 @@ static void expect_refused(const struct tact_device_setting *settings, int count
     }
 }
 
-static void refuses_bad_settings(void **state)
+static void bad_evdev_settings_are_refused(void **state)
 {
     (void)state;
 #define WITH_PAD_SETTINGS(...)                                                                     \
     (const struct tact_device_setting[]){SETTING("match", "X-Box 360"), __VA_ARGS__}
-    expect_refused(WITH_PAD_SETTINGS(SETTING("deadzon", "0")), 2, -22, "deadzon", "unknown key");
-    expect_refused(WITH_PAD_SETTINGS(SETTING("deadzone", "1")), 2, -22, "deadzone", "0 .. 0.9");
-    expect_refused(WITH_PAD_SETTINGS(SETTING("deadzone", "nan")), 2, -22, "deadzone", "finite");
-    expect_refused(WITH_PAD_SETTINGS(SETTING("timeout", "0")), 2, -22, "timeout", "above 0");
-    expect_refused(WITH_PAD_SETTINGS(SETTING("relative", "absolute")), 2, -22, "relative",
-                   "displacement");
-    expect_refused(WITH_PAD_SETTINGS(SETTING("channels", "abs_x abs_w")), 2, -22, "channels",
-                   "abs_w");
-    expect_refused(WITH_PAD_SETTINGS(SETTING("channels", "btn_a btn_south")), 2, -22, "channels",
-                   "twice");
-    expect_refused(WITH_PAD_SETTINGS(SETTING("unsigned", "btn_south")), 2, -22, "unsigned",
-                   "btn_south");
-    expect_refused(WITH_PAD_SETTINGS(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("deadzon", "0")), 2, -22, "deadzon",
+                                  "unknown key");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("deadzone", "1")), 2, -22, "deadzone",
+                                  "0 .. 0.9");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("deadzone", "nan")), 2, -22, "deadzone",
+                                  "finite");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("timeout", "0")), 2, -22, "timeout",
+                                  "above 0");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("relative", "absolute")), 2, -22,
+                                  "relative", "displacement");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("channels", "abs_x abs_w")), 2, -22,
+                                  "channels", "abs_w");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("channels", "btn_a btn_south")), 2, -22,
+                                  "channels", "twice");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("unsigned", "btn_south")), 2, -22,
+                                  "unsigned", "btn_south");
+    expect_evdev_settings_refused(WITH_PAD_SETTINGS(SETTING("inverted", "abs_w")), 2, -22,
+                                  "inverted", "abs_w");
     const struct tact_device_setting absent[] = {SETTING("match", "No Such Pad")};
-    expect_refused(absent, 1, -ENODEV, "match", "among 1 that can be read");
+    expect_evdev_settings_refused(absent, 1, -ENODEV, "match", "among 1 that can be read");
     const struct tact_device_setting node[] = {SETTING("path", "/dev/input/event99")};
-    expect_refused(node, 1, -ENOENT, "path", "event99");
+    expect_evdev_settings_refused(node, 1, -ENOENT, "path", "event99");
     const struct tact_device_setting file[] = {SETTING("path", "/etc/passwd")};
-    expect_refused(file, 1, -ENOTTY, "path", "passwd");
-    expect_refused(NULL, 0, -22, "device", "no device is selected");
+    expect_evdev_settings_refused(file, 1, -ENOTTY, "path", "passwd");
+    expect_evdev_settings_refused(NULL, 0, -22, "device", "no device is selected");
 }
 
 /* A relative axis is at rest when no event has come for `timeout` since the kernel's stamp of the
@@ -329,7 +334,7 @@ static void each_half_of_a_puck_has_its_own_timeout(void **state)
     device.ops->close(device.self);
 }
 
-static void a_puck_counts_where_increments_are_asked_for(void **state)
+static void puck_with_setting_increment_counts(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad)),
                                             SETTING("relative", "increment")};
@@ -363,18 +368,18 @@ static void plug_in_mock_device(const char *name)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_channel_has_a_name),
-        cmocka_unit_test(scales_sticks_and_triggers),
-        cmocka_unit_test(a_still_stick_keeps_its_value),
-        cmocka_unit_test(settings_choose_and_scale_channels),
-        cmocka_unit_test(state_is_exact_after_lost_events),
+        cmocka_unit_test(every_evdev_channel_has_a_name),
+        cmocka_unit_test(sticks_and_triggers_are_scaled),
+        cmocka_unit_test(stick_without_events_keeps_its_value),
+        cmocka_unit_test(evdev_settings_choose_and_scale_channels),
+        cmocka_unit_test(evdev_state_is_exact_after_lost_events),
         cmocka_unit_test(unplugged_pad_is_lost_and_returns),
-        cmocka_unit_test(refuses_bad_settings),
+        cmocka_unit_test(bad_evdev_settings_are_refused),
     };
     const struct CMUnitTest puck_tests[] = {
         cmocka_unit_test(a_silent_puck_is_at_rest_after_the_timeout),
         cmocka_unit_test(each_half_of_a_puck_has_its_own_timeout),
-        cmocka_unit_test(a_puck_counts_where_increments_are_asked_for),
+        cmocka_unit_test(puck_with_setting_increment_counts),
     };
     plug_in_mock_device("Xbox 360 wired USB controller");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,8 @@ static json_t *devices;
 static struct mock_pad *pad;
 static struct axis_or_button axis_or_button[TACT_DEVICE_CHANNELS];
 static int part_count;
-static int axis_total, button_total; /* number of axes and of buttons of all devices */
+static int axis_count_of_all_devices,
+    button_count_of_all_devices; /* number of axes and of buttons of all devices */
 
 static void add_axis_of_device(const char *device, int code)
 {
@@ -165,7 +166,7 @@ static void plug_in_device(const json_t *entry)
             mock_pad_set_axis(pad, p->code, p->low < p->high ? p->low : p->high,
                               p->low < p->high ? p->high : p->low, p->flat,
                               expected_value_at_rest(p));
-            axis_total++;
+            axis_count_of_all_devices++;
         }
     }
     json_array_foreach(json_object_get(entry, "keys"), i, code)
@@ -173,7 +174,7 @@ static void plug_in_device(const json_t *entry)
         if (is_channel_code(EV_KEY, (int)json_integer_value(code))) {
             axis_or_button[part_count++] =
                 (struct axis_or_button){EV_KEY, (int)json_integer_value(code), 0, 1, 0, true};
-            button_total++;
+            button_count_of_all_devices++;
         }
     }
 }
@@ -296,7 +297,7 @@ static void check_mapping_to_joint(const char *name)
     tact_scene_free(scene);
 }
 
-static void each_device_opens_and_maps(void **state)
+static void each_known_device_opens_and_maps_to_a_joint(void **state)
 {
     size_t i;
     json_t *entry;
@@ -320,8 +321,8 @@ static void each_device_opens_and_maps(void **state)
         check_mapping_to_joint(name);
         mock_pad_free(pad);
     }
-    print_message("%zu devices: %d axes, %d buttons\n", json_array_size(devices), axis_total,
-                  button_total);
+    print_message("%zu devices: %d axes, %d buttons\n", json_array_size(devices),
+                  axis_count_of_all_devices, button_count_of_all_devices);
     assert_true(json_array_size(devices) >= 4);
 }
 
@@ -341,7 +342,7 @@ static const json_t *device_named(const char *name)
 
 /* Inputs that are no channels by default can be asked for: keys, and the axes of the first finger
  * on a touchpad. */
-static void requested_channels_are_opened(void **state)
+static void requested_evdev_channels_are_opened(void **state)
 {
     static const struct {
         const char *device, *channels;
@@ -369,8 +370,8 @@ static void requested_channels_are_opened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_device_opens_and_maps),
-        cmocka_unit_test(requested_channels_are_opened),
+        cmocka_unit_test(each_known_device_opens_and_maps_to_a_joint),
+        cmocka_unit_test(requested_evdev_channels_are_opened),
     };
     devices = mock_pad_devices();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,8 +13,8 @@ static struct tact_evdev_layout layout;
 static struct tact_evdev_source source;
 static struct device_config c;
 
-static void add_axis(struct libevdev *dev, unsigned int code, int minimum, int maximum, int flat,
-                     int value)
+static void add_libevdev_axis(struct libevdev *dev, unsigned int code, int minimum, int maximum,
+                              int flat, int value)
 {
     const struct input_absinfo info = {
         .minimum = minimum, .maximum = maximum, .flat = flat, .value = value};
@@ -85,7 +85,7 @@ static void six_axis_puck_has_its_channels(void **state)
     libevdev_free(dev);
 }
 
-static void a_mouse_has_increments(void **state)
+static void mouse_axes_are_increments(void **state)
 {
     struct libevdev *dev = make_libevdev_device("mouse");
     (void)state;
@@ -110,10 +110,10 @@ static void wheel_with_pedals_has_its_channels(void **state)
 {
     struct libevdev *dev = make_libevdev_device("Logitech G923");
     (void)state;
-    add_axis(dev, ABS_X, 0, 65535, 4095, 32839);
-    add_axis(dev, ABS_Y, 0, 255, 15, 255);
-    add_axis(dev, ABS_Z, 0, 255, 15, 255);
-    add_axis(dev, ABS_RZ, 0, 255, 15, 255);
+    add_libevdev_axis(dev, ABS_X, 0, 65535, 4095, 32839);
+    add_libevdev_axis(dev, ABS_Y, 0, 255, 15, 255);
+    add_libevdev_axis(dev, ABS_Z, 0, 255, 15, 255);
+    add_libevdev_axis(dev, ABS_RZ, 0, 255, 15, 255);
     choose_channel_layout(dev, NULL, 0);
     assert_near(channel_value_of_raw("abs_x", 32839), 0.0, 0.0);
     assert_near(channel_value_of_raw("abs_x", 65535), 1.0, 0.0);
@@ -132,14 +132,14 @@ static void wheel_with_pedals_has_its_channels(void **state)
 }
 
 /* A right stick on ABS_Z and ABS_RZ rests in the middle. */
-static void sticks_of_an_old_pad_are_found(void **state)
+static void sticks_of_pad_without_stick_codes_are_found(void **state)
 {
     struct libevdev *dev = make_libevdev_device("old pad");
     (void)state;
-    add_axis(dev, ABS_Z, 0, 255, 0, 128);
-    add_axis(dev, ABS_RZ, 0, 255, 0, 127);
-    add_axis(dev, ABS_GAS, 0, 1023, 63, 0);
-    add_axis(dev, ABS_BRAKE, -100, 300, 500, 0);
+    add_libevdev_axis(dev, ABS_Z, 0, 255, 0, 128);
+    add_libevdev_axis(dev, ABS_RZ, 0, 255, 0, 127);
+    add_libevdev_axis(dev, ABS_GAS, 0, 1023, 63, 0);
+    add_libevdev_axis(dev, ABS_BRAKE, -100, 300, 500, 0);
     choose_channel_layout(dev, NULL, 0);
     assert_near(channel_value_of_raw("abs_z", 0), -1.0, 0.0);
     assert_near(channel_value_of_raw("abs_z", 255), 1.0, 0.0);
@@ -158,14 +158,14 @@ static void sticks_of_an_old_pad_are_found(void **state)
 }
 
 /* For any raw value a channel is finite, within its span, and rises with the raw value. */
-static void channels_stay_in_their_span(void **state)
+static void evdev_channels_stay_in_their_span(void **state)
 {
     struct libevdev *dev = make_libevdev_device("any");
     (void)state;
-    add_axis(dev, ABS_X, INT32_MIN, INT32_MAX, 0, 0);
-    add_axis(dev, ABS_Y, 5, 5, 0, 5);
-    add_axis(dev, ABS_Z, 0, INT32_MAX, INT32_MAX, 0);
-    add_axis(dev, ABS_RX, 100, -100, 10, 0);
+    add_libevdev_axis(dev, ABS_X, INT32_MIN, INT32_MAX, 0, 0);
+    add_libevdev_axis(dev, ABS_Y, 5, 5, 0, 5);
+    add_libevdev_axis(dev, ABS_Z, 0, INT32_MAX, INT32_MAX, 0);
+    add_libevdev_axis(dev, ABS_RX, 100, -100, 10, 0);
     choose_channel_layout(dev, NULL, 0);
     for (int i = 0; i < layout.count; i++) {
         double before = -1.0;
@@ -179,12 +179,12 @@ static void channels_stay_in_their_span(void **state)
     libevdev_free(dev);
 }
 
-static void channels_beyond_the_limit_are_dropped(void **state)
+static void evdev_channels_beyond_the_limit_are_dropped(void **state)
 {
     struct libevdev *dev = make_libevdev_device("button box");
     (void)state;
-    add_axis(dev, ABS_X, -1, 1, 0, 0);
-    add_axis(dev, ABS_MT_POSITION_X, 0, 1000, 0, 0);
+    add_libevdev_axis(dev, ABS_X, -1, 1, 0, 0);
+    add_libevdev_axis(dev, ABS_MT_POSITION_X, 0, 1000, 0, 0);
     for (unsigned int i = 0; i < 40; i++) {
         libevdev_enable_event_code(dev, EV_KEY, BTN_TRIGGER_HAPPY + i, NULL);
     }
@@ -213,11 +213,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(six_axis_puck_has_its_channels),
-        cmocka_unit_test(a_mouse_has_increments),
+        cmocka_unit_test(mouse_axes_are_increments),
         cmocka_unit_test(wheel_with_pedals_has_its_channels),
-        cmocka_unit_test(sticks_of_an_old_pad_are_found),
-        cmocka_unit_test(channels_stay_in_their_span),
-        cmocka_unit_test(channels_beyond_the_limit_are_dropped),
+        cmocka_unit_test(sticks_of_pad_without_stick_codes_are_found),
+        cmocka_unit_test(evdev_channels_stay_in_their_span),
+        cmocka_unit_test(evdev_channels_beyond_the_limit_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static double point_error_of_separation(const struct solid *s, const struct tact
 
 /* The greatest gap of two solids along any direction, by a grid over the unit sphere, then finer
  * grids around its maxima. */
-static double best_gap_over_directions(const struct solid *a, const struct solid *b)
+static double greatest_gap_over_directions(const struct solid *a, const struct solid *b)
 {
     double best = -INFINITY;
     for (int start = 0; start < 8; start++) {
@@ -178,9 +178,10 @@ struct separation_deviation {
 
 /* Adds a result's deviations from the conditions of the optimum to *worst. searches_all_directions:
  * whether a direction with less depth is searched for. */
-static void check_optimality(const struct solid *a, const struct solid *b,
-                             const struct tact_separation *s, double size,
-                             int searches_all_directions, struct separation_deviation *worst)
+static void check_separation_is_optimal(const struct solid *a, const struct solid *b,
+                                        const struct tact_separation *s, double size,
+                                        int searches_all_directions,
+                                        struct separation_deviation *worst)
 {
     double apart[3];
     assert_true(s->exact);
@@ -194,7 +195,8 @@ static void check_optimality(const struct solid *a, const struct solid *b,
     worst->points = fmax(worst->points, off);
     worst->results_with_inexact_points += off > 4e-15;
     if (searches_all_directions && s->distance < 0.0) {
-        worst->depth = fmax(worst->depth, (best_gap_over_directions(a, b) - s->distance) / size);
+        worst->depth =
+            fmax(worst->depth, (greatest_gap_over_directions(a, b) - s->distance) / size);
     }
 }
 
@@ -218,11 +220,11 @@ static void check_touching_solids(const struct solid *a, const struct solid *b,
         struct tact_separation now;
         tact_v3_axpy(near.pose.position, gaps[i] * size - s->distance, s->normal);
         find_separation(&near, b, NULL, &now);
-        check_optimality(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
+        check_separation_is_optimal(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
     }
 }
 
-static void random_pairs_are_exact(void **state)
+static void distances_of_random_curved_solids_are_exact(void **state)
 {
     (void)state;
     static const double scale[3] = {1e-3, 0.05, 10.0};
@@ -241,7 +243,7 @@ static void random_pairs_are_exact(void **state)
             find_separation(&a, &b, NULL, &s);
             deep += s.distance < 0.0;
             supports += s.supports;
-            check_optimality(&a, &b, &s, size, k % 20 == 1, &worst);
+            check_separation_is_optimal(&a, &b, &s, size, k % 20 == 1, &worst);
             if (s.distance > 0.1 * size) {
                 check_touching_solids(&a, &b, &s, size, touch);
             }
@@ -260,7 +262,7 @@ static void random_pairs_are_exact(void **state)
 }
 
 /* Over small motions, distance searches from the last result and from no start state agree. */
-static void warm_and_cold_searches_agree(void **state)
+static void warm_and_cold_started_distances_agree(void **state)
 {
     (void)state;
     struct solid a = make_solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
@@ -299,7 +301,7 @@ static void find_contact_of_solids(const struct solid *a, const struct solid *b,
 
 /* Contact polygons of a can of 30 mm by 100 mm that rests on its end, side or rim, on a half-space
  * and on a box. */
-static void manifolds_of_a_resting_can(void **state)
+static void resting_can_has_exact_contact_polygons(void **state)
 {
     (void)state;
     const double r = 0.03, l = 0.05, h = 0.02, g = 1e-5, quarter = 1.5707963267948966;
@@ -372,7 +374,7 @@ static void manifolds_of_a_resting_can(void **state)
 }
 
 /* A warm-start state of another scene, or of a damaged log, does not change the result. */
-static void any_warm_start_state_is_accepted(void **state)
+static void any_warm_start_state_gives_the_same_distance(void **state)
 {
     (void)state;
     struct solid a = make_solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
@@ -396,10 +398,10 @@ static void any_warm_start_state_is_accepted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_pairs_are_exact),
-        cmocka_unit_test(warm_and_cold_searches_agree),
-        cmocka_unit_test(manifolds_of_a_resting_can),
-        cmocka_unit_test(any_warm_start_state_is_accepted),
+        cmocka_unit_test(distances_of_random_curved_solids_are_exact),
+        cmocka_unit_test(warm_and_cold_started_distances_agree),
+        cmocka_unit_test(resting_can_has_exact_contact_polygons),
+        cmocka_unit_test(any_warm_start_state_gives_the_same_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,12 +36,13 @@ static double manifold_extent_along(const struct tact_manifold *m, int axis)
 
 /* ---- exhaustive searches ---- */
 
-/* The hull of a solid at its pose, world axes from `origin`; free by free_plain_hull(). */
-static struct plain_hull make_placed_hull(const struct solid *s, const double origin[3])
+/* The hull of a solid at its pose, world axes from `origin`; free by free_reference_hull(). */
+static struct reference_hull make_placed_hull(const struct solid *s, const double origin[3])
 {
-    struct plain_hull own = make_plain_hull(s->shape.mesh), out = make_plain_hull(s->shape.mesh);
-    place_plain_hull(&own, &s->pose, origin, &out);
-    free_plain_hull(&own);
+    struct reference_hull own = make_reference_hull(s->shape.mesh),
+                          out = make_reference_hull(s->shape.mesh);
+    place_reference_hull(&own, &s->pose, origin, &out);
+    free_reference_hull(&own);
     return out;
 }
 
@@ -76,8 +77,8 @@ static double distance_outside(const struct solid *s, const double *origin, cons
 static double check_separation(const struct solid *a, const struct solid *b,
                                const struct tact_separation *s)
 {
-    struct plain_hull of_a = make_placed_hull(a, a->pose.position),
-                      of_b = make_placed_hull(b, a->pose.position);
+    struct reference_hull of_a = make_placed_hull(a, a->pose.position),
+                          of_b = make_placed_hull(b, a->pose.position);
     double size = a->core->size + b->core->size, apart[3];
     double worst = fabs(gap_of_hulls_along(&of_a, &of_b, s->normal) - s->distance);
     worst = fmax(worst, fabs(tact_v3_norm(s->normal) - 1.0) * size);
@@ -90,15 +91,15 @@ static double check_separation(const struct solid *a, const struct solid *b,
     } else {
         worst = fmax(worst, fabs(greatest_gap_of_hulls(&of_a, &of_b) - s->distance));
     }
-    free_plain_hull(&of_a);
-    free_plain_hull(&of_b);
+    free_reference_hull(&of_a);
+    free_reference_hull(&of_b);
     return worst / size;
 }
 
 /* ---- the tests ---- */
 
 /* Distances of two cubes of edge 1 with parallel faces. */
-static void distance_of_cubes_face_to_face(void **state)
+static void distance_of_cubes_face_to_face_is_exact(void **state)
 {
     (void)state;
     struct solid a = make_box_solid(1, 1, 1), b = make_box_solid(1, 1, 1);
@@ -148,7 +149,7 @@ static void place_plate_by_edge(struct solid *plate, double angle, double x, dou
 
 /* Two plates lean against each other, edge on edge; a face of one is nearly in the contact plane.
  * The contact polygon keeps the whole edge, which is a part of that face's rim. */
-static void edges_on_the_rim_of_a_face_are_kept(void **state)
+static void contact_polygon_keeps_an_edge_on_the_rim_of_a_face(void **state)
 {
     (void)state;
     const double lean_angle = 0.35, x = 0.0015, z = 0.44;
@@ -173,13 +174,13 @@ static void edges_on_the_rim_of_a_face_are_kept(void **state)
 
 /* A ball measured along a given normal over a tilted face: its point is where the line along the
  * normal meets the face, or there is none, and the middle of the farthest points is taken. */
-static void points_along_a_normal_are_on_a_face_or_not(void **state)
+static void point_along_a_given_normal_is_on_a_face_or_absent(void **state)
 {
     (void)state;
     static const double up[3] = {0.0, 0.0, 1.0}, down[3] = {0.0, 0.0, -1.0};
     struct solid ball = make_round_solid(TACT_SHAPE_SPHERE, 0.1, 0.0),
                  plate = make_box_solid(2.0, 1.0, 0.2);
-    int points_on_face_count = 0;
+    int point_on_face_count = 0;
     for (int i = 0; i < 200; i++) {
         struct tact_separation sep;
         struct tact_manifold m;
@@ -205,16 +206,16 @@ static void points_along_a_normal_are_on_a_face_or_not(void **state)
         }
         assert_true(m.feature[i % 2] == TACT_FEATURE_FACE &&
                     m.feature[!(i % 2)] == TACT_FEATURE_VERTEX);
-        points_on_face_count += inside;
+        point_on_face_count += inside;
     }
-    assert_true(points_on_face_count > 50 && points_on_face_count < 150);
+    assert_true(point_on_face_count > 50 && point_on_face_count < 150);
     free_convex_solid(&ball);
     free_convex_solid(&plate);
 }
 
 /* Edge on edge: the paper's section IV-D takes its normal from a face in the contact plane, and
  * there is none. */
-static void distance_of_cubes_edge_on_edge(void **state)
+static void distance_of_cubes_edge_on_edge_is_exact(void **state)
 {
     (void)state;
     const double quarter = atan(1.0);
@@ -245,7 +246,7 @@ static void distance_of_cubes_edge_on_edge(void **state)
 }
 
 /* Distances of half-spaces, and of cores with a radius (spheres, capsules). */
-static void distances_of_planes_and_round_solids(void **state)
+static void distances_of_planes_and_round_solids_are_exact(void **state)
 {
     (void)state;
     struct solid floor = make_round_solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0),
@@ -307,8 +308,8 @@ static void distances_of_planes_and_round_solids(void **state)
  * beyond it. There the vertices that were nearest are 1e-9 of the distance from each other, but
  * only where a face, or two edges that cross, decide must the solids overlap: two sharp corners
  * that lean away pass. Either answer must be the optimum. Returns the worst deviation. */
-static double check_continuity_across_touch(const struct solid *a, const struct solid *b,
-                                            const struct tact_separation *s)
+static double check_optimum_on_both_sides_of_touch(const struct solid *a, const struct solid *b,
+                                                   const struct tact_separation *s)
 {
     const double share = 1e-9, size = a->core->size + b->core->size;
     double worst = 0.0;
@@ -358,8 +359,8 @@ struct moved {
 
 /* Turns both solids together about the origin, and exchanges them: the same distance, the normal
  * turned with them, and reversed. */
-static void check_rigid_motion(const struct solid *a, const struct solid *b,
-                               const struct tact_separation *s, struct moved *worst)
+static void check_distance_after_rigid_motion(const struct solid *a, const struct solid *b,
+                                              const struct tact_separation *s, struct moved *worst)
 {
     struct solid c = *a, d = *b;
     double turn[4], normal[3], apart[3], size = a->core->size + b->core->size;
@@ -385,7 +386,7 @@ static void check_rigid_motion(const struct solid *a, const struct solid *b,
 
 /* Distances of random hulls of any size and place, compared with all candidate normals and with the
  * result's own points; also with both hulls turned and moved together, and exchanged. */
-static void random_pairs_are_exact(void **state)
+static void distances_of_random_polyhedra_are_exact(void **state)
 {
     (void)state;
     static const double scale[3] = {1e-3, 0.05, 10.0};
@@ -408,9 +409,9 @@ static void random_pairs_are_exact(void **state)
             worst[0] = fmax(worst[0], check_separation(&a, &b, &s));
             assert_true(s.exact);
             far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
-            check_rigid_motion(&a, &b, &s, &moved);
+            check_distance_after_rigid_motion(&a, &b, &s, &moved);
             if (s.distance > 0.1 * size) {
-                worst[1] = fmax(worst[1], check_continuity_across_touch(&a, &b, &s));
+                worst[1] = fmax(worst[1], check_optimum_on_both_sides_of_touch(&a, &b, &s));
             }
         }
         free_convex_solid(&a);
@@ -431,7 +432,7 @@ static void random_pairs_are_exact(void **state)
 
 /* Distance searches from the last result and from no start state agree: bit for bit where they end
  * at the same vertices, else within rounding errors. */
-static void warm_and_cold_searches_agree(void **state)
+static void warm_and_cold_started_polyhedra_distances_agree(void **state)
 {
     (void)state;
     int ticks = campaign_trial_count(20000, 100000), same = 0, warm = 0, cold = 0;
@@ -494,7 +495,7 @@ static void distance_of_aligned_stacks_is_exact(void **state)
 
 /* A warm-start state of another scene, or of a damaged log, changes only the duration of the
  * distance search. */
-static void any_warm_start_state_is_accepted(void **state)
+static void any_warm_start_state_gives_the_polyhedra_distance(void **state)
 {
     (void)state;
     struct solid a = make_random_hull(40, 0.05, 1), b = make_random_hull(50, 0.05, 1);
@@ -518,15 +519,15 @@ static void any_warm_start_state_is_accepted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distance_of_cubes_face_to_face),
-        cmocka_unit_test(distance_of_cubes_edge_on_edge),
-        cmocka_unit_test(distances_of_planes_and_round_solids),
-        cmocka_unit_test(random_pairs_are_exact),
-        cmocka_unit_test(warm_and_cold_searches_agree),
+        cmocka_unit_test(distance_of_cubes_face_to_face_is_exact),
+        cmocka_unit_test(distance_of_cubes_edge_on_edge_is_exact),
+        cmocka_unit_test(distances_of_planes_and_round_solids_are_exact),
+        cmocka_unit_test(distances_of_random_polyhedra_are_exact),
+        cmocka_unit_test(warm_and_cold_started_polyhedra_distances_agree),
         cmocka_unit_test(distance_of_aligned_stacks_is_exact),
-        cmocka_unit_test(any_warm_start_state_is_accepted),
-        cmocka_unit_test(points_along_a_normal_are_on_a_face_or_not),
-        cmocka_unit_test(edges_on_the_rim_of_a_face_are_kept),
+        cmocka_unit_test(any_warm_start_state_gives_the_polyhedra_distance),
+        cmocka_unit_test(point_along_a_given_normal_is_on_a_face_or_absent),
+        cmocka_unit_test(contact_polygon_keeps_an_edge_on_the_rim_of_a_face),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ enum { NAMES = sizeof names / sizeof *names };
 struct object {
     const char *name;
     struct solid solid;
-    struct plain_hull own, placed;
+    struct reference_hull own, placed;
 };
 
 static int read_soup(const char *name, struct tact_soup *out)
@@ -70,8 +70,8 @@ static int load_hull_object(const char *name, struct object *o)
     }
     o->name = name;
     o->solid = make_hull_solid(soup.vertices, soup.vertex_count);
-    o->own = make_plain_hull(o->solid.mesh);
-    o->placed = make_plain_hull(o->solid.mesh);
+    o->own = make_reference_hull(o->solid.mesh);
+    o->placed = make_reference_hull(o->solid.mesh);
     for (int i = 0; i < 50; i++) { /* checks that the hull reaches as far as the points of the file,
                                       in random directions */
         double to[4], most = -INFINITY, hull = -INFINITY, reach = 0.0;
@@ -93,8 +93,8 @@ static int load_hull_object(const char *name, struct object *o)
 static void free_hull_object(struct object *o)
 {
     free_convex_solid(&o->solid);
-    free_plain_hull(&o->own);
-    free_plain_hull(&o->placed);
+    free_reference_hull(&o->own);
+    free_reference_hull(&o->placed);
 }
 
 /* Largest deviations of distance results, relative to the size of the pair. */
@@ -111,11 +111,11 @@ static void check_hull_pair(struct object *a, struct object *b, struct hull_devi
     const double size = a->solid.mesh->radius + b->solid.mesh->radius;
     const struct tact_separation s = find_separation_of_solids(&a->solid, &b->solid, NULL);
     assert_true(s.exact);
-    place_plain_hull(&a->own, &a->solid.pose, a->solid.pose.position, &a->placed);
-    place_plain_hull(&b->own, &b->solid.pose, a->solid.pose.position, &b->placed);
+    place_reference_hull(&a->own, &a->solid.pose, a->solid.pose.position, &a->placed);
+    place_reference_hull(&b->own, &b->solid.pose, a->solid.pose.position, &b->placed);
     const double width = gap_of_hulls_along(&a->placed, &b->placed, s.normal);
     if (s.distance > 0.0) {
-        const struct distance_bounds d = bound_distance(&a->placed, &b->placed, size);
+        const struct distance_bounds d = bound_hull_distance(&a->placed, &b->placed, size);
         const double off = fmax(d.lower - s.distance, s.distance - d.upper);
         worst->apart++;
         worst->distance = fmax(worst->distance, off / size);
@@ -165,7 +165,7 @@ static struct hull_deviations check_pairs_of_object(struct object *object, int i
     return worst;
 }
 
-static void distances_of_real_hulls_are_exact(void **state)
+static void distances_of_hulls_of_real_objects_are_exact(void **state)
 {
     (void)state;
     static struct object object[NAMES];
@@ -191,7 +191,7 @@ static void distances_of_real_hulls_are_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_of_real_hulls_are_exact),
+        cmocka_unit_test(distances_of_hulls_of_real_objects_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static const char falling_solids_scene_text[] =
     "    velocity: [-1, -1, -60]\n    angular_velocity: [300, 200, 100]\n"
     "    shapes: [{type: box, size: [0.02, 0.03, 0.02], material: hard}]\n";
 
-static void replays_from_any_tick(void **state)
+static void features_session_replays_from_any_tick(void **state)
 {
     (void)state;
     struct tact_session_report report = check_replays_from_any_tick(falling_solids_scene_text);
@@ -182,7 +182,7 @@ static void an_island_of_three_models_replays_from_any_tick(void **state)
 /* A slow ball is stopped by a small plate if the contact is measured before touch, its bounding
  * sphere within the plate's; if the ball passes from one side to the other in one tick, that is
  * counted. */
-static void bodies_that_pass_are_counted(void **state)
+static void bodies_that_pass_through_in_a_tick_are_counted(void **state)
 {
     (void)state;
     int stopped = 0, counted = 0;
@@ -193,21 +193,21 @@ static void bodies_that_pass_are_counted(void **state)
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = make_rigid_law(0.3);
         struct world_scene s;
-        int outrun_count = 0, count;
+        int passed_through_count = 0, count;
         o.model = tact_contact_model_find("features");
         open_empty_scene(&s, &o);
         add_scene_shape(&s, -1, &plate, &origin_pose, 0);
         const int body = add_scene_solid(&s, &ball, 0.001, place, 0.0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         tact_world_body(s.world, body)->twist[2] = -speed;
         for (int k = 0; k < 100; k++) {
             step_scene(&s);
             const int *near = tact_world_near(s.world, &count);
-            outrun_count += count && tact_world_contact(s.world, near[0])->outrun;
+            passed_through_count += count && tact_world_contact(s.world, near[0])->outrun;
         }
         const int has_passed = tact_world_body(s.world, body)->pose.position[2] < 0.0;
-        assert_true(!has_passed || outrun_count > 0);
+        assert_true(!has_passed || passed_through_count > 0);
         stopped += !has_passed;
         counted += has_passed;
         close_scene(&s);
@@ -219,10 +219,10 @@ static void bodies_that_pass_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(features_session_replays_from_any_tick),
         cmocka_unit_test(an_island_of_four_models_replays),
         cmocka_unit_test(an_island_of_three_models_replays_from_any_tick),
-        cmocka_unit_test(bodies_that_pass_are_counted),
+        cmocka_unit_test(bodies_that_pass_through_in_a_tick_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static struct tact_shape make_box_shape(double x, double y, double z)
  * necessary condition that a move along it lessens the least translation. Not for a tetrahedron of
  * base radius 1 and height 10, centroid at 2.5, and a small ball on its axis at 1.2: a move down,
  * away from the centroid, takes it deeper. */
-static void centres_give_no_normal(void **state)
+static void line_of_centres_is_no_valid_normal(void **state)
 {
     (void)state;
     const double s = 0.5 * sqrt(3.0), radius = 1e-3, heights[2] = {1.2, 0.5};
@@ -77,7 +77,7 @@ static void centres_give_no_normal(void **state)
 
 /* The vector between centres is a valid normal where A - B is symmetric about a point: a move along
  * it never takes one of two boxes deeper into the other. */
-static void centres_give_a_normal_for_boxes(void **state)
+static void line_of_centres_is_a_valid_normal_of_boxes(void **state)
 {
     (void)state;
     int deep = 0;
@@ -99,7 +99,7 @@ static void centres_give_a_normal_for_boxes(void **state)
 
 /* III-A: disjoint bodies "should be translated apart" by delta to touch. They must be moved
  * together by delta, against the normal. */
-static void translation_of_disjoint_bodies_has_the_other_sign(void **state)
+static void printed_translation_of_disjoint_bodies_has_the_wrong_sign(void **state)
 {
     (void)state;
     struct tact_shape a = make_box_shape(0.3, 0.2, 0.1), b = make_box_shape(0.5, 0.4, 0.2);
@@ -124,7 +124,7 @@ static void translation_of_disjoint_bodies_has_the_other_sign(void **state)
 /* Appendix: the mean force of an edge's ends is that of the edge, but not the torque: pressure
  * that is linear along it has (f_t - f_h) L / 12 about the middle, the two ends (f_t - f_h) L / 4.
  * f: f: force at the depth of a point with the whole stiffness. */
-static void ends_of_an_edge_are_too_stiff(void **state)
+static void springs_at_the_ends_of_an_edge_give_too_much_torque(void **state)
 {
     (void)state;
     enum { POINTS = 100000 };
@@ -161,7 +161,7 @@ static void ends_of_an_edge_are_too_stiff(void **state)
 
 /* The line before (7), and (10): phi = a y + b at a point y = y_h + (y_t - y_h) s, its rate x' +
  * (omega x (p - o))_y, force k_p phi + k_v phi'. Summed over n points of an edge. */
-static void the_printed_sums_of_the_appendix_are_wrong(void **state)
+static void printed_sums_of_the_appendix_are_wrong(void **state)
 {
     (void)state;
     enum { POINTS = 9 };
@@ -205,7 +205,7 @@ static void world_planes_of_box(const double half[3], const double place[3], dou
 
 /* IV-G, step 2: "translate both polyhedra by p", the point deepest inside both. The duals are those
  * about the origin, which is inside both only after a translation by -p. */
-static void duals_are_about_the_deepest_point(void **state)
+static void dual_polyhedra_are_about_the_deepest_point(void **state)
 {
     (void)state;
     const double half[2][3] = {{0.3, 0.2, 0.1}, {0.2, 0.3, 0.15}};
@@ -261,12 +261,12 @@ static void duals_are_about_the_deepest_point(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(centres_give_no_normal),
-        cmocka_unit_test(centres_give_a_normal_for_boxes),
-        cmocka_unit_test(translation_of_disjoint_bodies_has_the_other_sign),
-        cmocka_unit_test(ends_of_an_edge_are_too_stiff),
-        cmocka_unit_test(the_printed_sums_of_the_appendix_are_wrong),
-        cmocka_unit_test(duals_are_about_the_deepest_point),
+        cmocka_unit_test(line_of_centres_is_no_valid_normal),
+        cmocka_unit_test(line_of_centres_is_a_valid_normal_of_boxes),
+        cmocka_unit_test(printed_translation_of_disjoint_bodies_has_the_wrong_sign),
+        cmocka_unit_test(springs_at_the_ends_of_an_edge_give_too_much_torque),
+        cmocka_unit_test(printed_sums_of_the_appendix_are_wrong),
+        cmocka_unit_test(dual_polyhedra_are_about_the_deepest_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void a_box_in_a_soft_halfspace_floats(void **state)
     struct tact_pressure_field *box = make_rigid_box_field(0.02, 0.03, 0.01, &mesh),
                                *plane = make_halfspace_field(1e6);
     struct tact_pose floor = tact_pose_identity();
-    struct tact_pose pose = pose_of(0.01, 0.02, -0.004, 0.3, -0.2, 0.5);
+    struct tact_pose pose = pose_from_position_and_rotation(0.01, 0.02, -0.004, 0.3, -0.2, 0.5);
     struct tact_shape shape = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
     struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_field_contact c, other;
@@ -61,7 +61,8 @@ static void a_box_in_a_soft_halfspace_floats(void **state)
 
 /* The exact force between two balls with pressure p = E (1 - r / R), as an integral over
  * polynomials of the pressure: section 6 of the paper. */
-static double ball_force(double r1, double r2, double e1, double e2, double distance)
+static double exact_force_of_two_soft_balls(double r1, double r2, double e1, double e2,
+                                            double distance)
 {
     const int n = 20000; /* Simpson's rule: rho^2 is a polynomial of degree 4 */
     double most = (r1 + r2 - distance) / (r1 / e1 + r2 / e2), sum = 0.0;
@@ -75,7 +76,7 @@ static double ball_force(double r1, double r2, double e1, double e2, double dist
 
 /* Polyhedra inscribed in balls: the error of their force falls with the square of their edge
  * length. */
-static void polyhedra_converge_to_balls(void **state)
+static void contact_of_polyhedra_converges_to_that_of_balls(void **state)
 {
     (void)state;
     const double radius[3] = {0.03, 0.02, 0.02}, apart[3] = {0.054, 0.046, 0.046};
@@ -83,11 +84,13 @@ static void polyhedra_converge_to_balls(void **state)
     struct tact_pose at = tact_pose_identity();
     for (int i = 0; i < 3; i++) {
         double off[3];
-        assert_close(ball_force(0.03, radius[i], 1e5, modulus[i], apart[i]), exact[i], 1e-8);
+        assert_close(exact_force_of_two_soft_balls(0.03, radius[i], 1e5, modulus[i], apart[i]),
+                     exact[i], 1e-8);
         for (int level = 2; level < 5; level++) {
             struct tact_pressure_field *a = make_ball_field(0.03, 1e5, level),
                                        *b = make_ball_field(radius[i], modulus[i], level);
-            struct tact_pose place = pose_of(0.0, 0.0, apart[i], 0.31, 0.17, 0.05);
+            struct tact_pose place =
+                pose_from_position_and_rotation(0.0, 0.0, apart[i], 0.31, 0.17, 0.05);
             struct tact_field_contact c;
             assert_int_equal(find_field_contact(a, &at, b, &place, &c), 1);
             off[level - 2] = 1.0 + c.wrench[2] / exact[i];
@@ -101,7 +104,7 @@ static void polyhedra_converge_to_balls(void **state)
 }
 
 /* Force and stiffness in closed form: slabs face to face, a box on its edge, a flat punch. */
-static void flat_contacts_agree_with_closed_forms(void **state)
+static void flat_field_contacts_agree_with_closed_forms(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -111,7 +114,7 @@ static void flat_contacts_agree_with_closed_forms(void **state)
     struct tact_pressure_field *rigid_punch_field = make_rigid_box_field(0.01, 0.01, 0.02, &mesh);
     struct tact_field_contact c;
     double k1 = 1e5 / 0.03, k2 = 2e6, d = 1e-3, s = 0.02;
-    struct tact_pose above = pose_of(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
+    struct tact_pose above = pose_from_position_and_rotation(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
     assert_int_equal(find_field_contact(cube, &above, plane, &at, &c), 1);
     /* The two layers are springs in series, except near the rim, where the cube's sides are nearer
      * than its face. */
@@ -120,7 +123,7 @@ static void flat_contacts_agree_with_closed_forms(void **state)
     assert_close(c.wrench[2], k1 / 6.0 * (pow(0.06, 3) - pow(rimless_width, 3)), 1e-12);
     assert_close(c.stiffness[14], rimless_width * rimless_width * series_stiffness, 1e-12);
     assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series_stiffness);
-    above = pose_of(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
+    above = pose_from_position_and_rotation(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
     assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
     const double bottom_centre[3] = {0.0, 0.0, -d};
     double w[6];
@@ -134,14 +137,14 @@ static void flat_contacts_agree_with_closed_forms(void **state)
                  k2 * pow(s, 4) / 12.0 + w[2] * d / 2.0, 1e-12);
     assert_true(fabs(c.stiffness[35]) < 1e-16);
     const double tilt_angle = 1e-3;
-    above = pose_of(0.0, 0.0, 0.02 - d, 0.0, tilt_angle, 0.0);
+    above = pose_from_position_and_rotation(0.0, 0.0, 0.02 - d, 0.0, tilt_angle, 0.0);
     assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
     /* A box on its edge is a wedge of depth t. */
     double t = 2e-3, half = 0.01;
     tact_field_free(rigid_punch_field);
     tact_mesh_free(mesh);
     rigid_punch_field = make_rigid_box_field(half, 0.03, half, &mesh);
-    above = pose_of(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
+    above = pose_from_position_and_rotation(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
     assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
     assert_close(c.wrench[2], k2 * t * t * 0.06, 1e-12);
     assert_close(c.stiffness[14], 2.0 * k2 * t * 0.06, 1e-12);
@@ -153,7 +156,7 @@ static void flat_contacts_agree_with_closed_forms(void **state)
 
 /* Equal aligned cubes: where the two fields are equal in a whole volume there is no contact
  * surface, and the force jumps by a known amount. */
-static void equal_gradients_make_a_known_jump(void **state)
+static void equal_pressure_gradients_make_a_known_force_jump(void **state)
 {
     (void)state;
     const double h = 0.03, k = 1e5 / 0.03, delta = 0.002;
@@ -165,7 +168,8 @@ static void equal_gradients_make_a_known_jump(void **state)
     struct tact_field_contact c;
     assert_close(exact_force_jump, 0.782222, 1e-6);
     for (int s = -1; s <= 1; s++) {
-        struct tact_pose above = pose_of(s * 1e-7, 0.0, 2.0 * h - 2.0 * delta, 0.0, 0.0, 0.0);
+        struct tact_pose above =
+            pose_from_position_and_rotation(s * 1e-7, 0.0, 2.0 * h - 2.0 * delta, 0.0, 0.0, 0.0);
         assert_int_equal(find_field_contact(a, &at, b, &above, &c), 1);
         printf("shifted by %+.0e m: side force %.9f N of %.9f, %zu pairs alike\n", s * 1e-7,
                c.wrench[0], exact_force_jump, c.alike);
@@ -182,7 +186,7 @@ static void equal_gradients_make_a_known_jump(void **state)
 
 /* A rigid triangle in the face between two tetrahedra is assigned to exactly one of them, at any
  * rotation and in both poses. */
-static void a_face_within_a_field_is_counted_once(void **state)
+static void surface_along_a_cell_face_is_counted_once(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -194,7 +198,7 @@ static void a_face_within_a_field_is_counted_once(void **state)
         struct tact_field_contact c;
         /* A face of the rigid box in the plane x = 0, edges in the planes between the soft box's
          * tetrahedra. */
-        local = pose_of(0.02, 0.0, n % 2 ? 0.02 : 0.0, 0.0, 0.0, 0.0);
+        local = pose_from_position_and_rotation(0.02, 0.0, n % 2 ? 0.02 : 0.0, 0.0, 0.0, 0.0);
         tact_pose_mul(&pb, &pa, &local);
         assert_int_equal(find_field_contact(cube, &pa, hard, &pb, &c), 1);
         double energy = tact_field_energy(cube, &pa, hard, &pb), exact = 0.0;
@@ -218,7 +222,7 @@ static void a_face_within_a_field_is_counted_once(void **state)
 
 /* Invalid data of a pressure field is refused with a message that says what is wrong and where.
  */
-static void invalid_fields_are_refused(void **state)
+static void invalid_pressure_fields_are_refused(void **state)
 {
     (void)state;
     const double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
@@ -250,9 +254,11 @@ static void invalid_fields_are_refused(void **state)
     struct tact_field_scratch *small = tact_field_scratch_create(4);
     struct tact_pressure_field *a = make_ball_field(0.03, 1e5, 2),
                                *floor = make_halfspace_field(INFINITY);
-    struct tact_pose at = tact_pose_identity(), up = pose_of(0.0, 0.0, 0.02, 0.0, 0.0, 0.0);
+    struct tact_pose at = tact_pose_identity(),
+                     up = pose_from_position_and_rotation(0.0, 0.0, 0.02, 0.0, 0.0, 0.0);
     assert_int_equal(tact_field_touch(a, &at, a, &up, small, &c), -ENOSPC);
-    assert_int_equal(tact_field_touch(floor, &at, floor, &up, field_scratch(), &c), -ENOTSUP);
+    assert_int_equal(tact_field_touch(floor, &at, floor, &up, shared_field_scratch(), &c),
+                     -ENOTSUP);
     assert_true(isnan(tact_field_energy(floor, &at, floor, &up)));
     assert_int_equal(tact_field_halfspace(-1.0, &field), -EINVAL);
     tact_field_free(a);
@@ -264,11 +270,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_box_in_a_soft_halfspace_floats),
-        cmocka_unit_test(polyhedra_converge_to_balls),
-        cmocka_unit_test(flat_contacts_agree_with_closed_forms),
-        cmocka_unit_test(equal_gradients_make_a_known_jump),
-        cmocka_unit_test(a_face_within_a_field_is_counted_once),
-        cmocka_unit_test(invalid_fields_are_refused),
+        cmocka_unit_test(contact_of_polyhedra_converges_to_that_of_balls),
+        cmocka_unit_test(flat_field_contacts_agree_with_closed_forms),
+        cmocka_unit_test(equal_pressure_gradients_make_a_known_force_jump),
+        cmocka_unit_test(surface_along_a_cell_face_is_counted_once),
+        cmocka_unit_test(invalid_pressure_fields_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

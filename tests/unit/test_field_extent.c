@@ -99,7 +99,7 @@ static double exact_extent_of_ball(enum tact_extent_kind kind, double r)
     }
 }
 
-static void extent_of_sphere_is_exact(void **state)
+static void field_extent_of_a_sphere_is_exact(void **state)
 {
     (void)state;
     struct tact_mesh *mesh = make_sphere_mesh();
@@ -122,7 +122,7 @@ static void extent_of_sphere_is_exact(void **state)
 
 /* The force of a ball pressed 3 mm into a rigid plane, in any orientation of the lattice: by exact
  * integration 6.279405e-7 m^3 times the slope. */
-static void force_of_a_ball_is_independent_of_the_lattice(void **state)
+static void ball_force_is_independent_of_the_lattice_orientation(void **state)
 {
     (void)state;
     const double exact = 6.279405e-7 * PRESSURE_SLOPE, cell[2] = {0.0, R / 48.0};
@@ -132,7 +132,7 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
     for (int i = 0; i < campaign_trial_count(2, 2); i++) {
         struct tact_pressure_field *ball =
             field_of_mesh_extent(mesh, TACT_EXTENT_SCREENED, T, cell[i]);
-        struct tact_pose at = pose_of(0.0, 0.0, R - 0.003, 0.0, 0.0, 0.0),
+        struct tact_pose at = pose_from_position_and_rotation(0.0, 0.0, R - 0.003, 0.0, 0.0, 0.0),
                          floor = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
         double sum = 0.0, square = 0.0;
         struct tact_field_contact c;
@@ -158,15 +158,16 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
 /* A plate of half thickness t: T ln(cosh(t / T) / cosh((t - d) / T)) at depth d in its middle.
  * The last plate, two cells thick, is small, as a larger one turned against the lattice would have
  * too many nodes. */
-static void plate_pressure_is_exact(void **state)
+static void pressure_in_a_plate_is_exact(void **state)
 {
     (void)state;
     const double thickness = 5e-3, width[6] = {1e-3, 5e-3, 25e-3, 25e-3, 5e-3, 1e-3};
     for (int i = 0; i < 6; i++) {
         struct tact_mesh *axis_aligned_mesh, *mesh, *punch;
-        struct tact_pose at =
-            i >= 3 ? pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2) : pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-        struct tact_pose identity = pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+        struct tact_pose at = i >= 3
+                                  ? pose_from_position_and_rotation(0.0, 0.0, 0.0, 0.4, 0.3, 0.2)
+                                  : pose_from_position_and_rotation(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+        struct tact_pose identity = pose_from_position_and_rotation(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         struct tact_pressure_field *hard = make_rigid_box_field(0.005, 0.005, 0.02, &punch);
         const double side = i < 5 ? 0.03 : 0.012, half[3] = {side, side, 0.5 * width[i]};
         double worst = 0.0;
@@ -200,7 +201,7 @@ static void plate_pressure_is_exact(void **state)
 
 /* The zero set deviates from the mesh by at most 0.25 % of the size (rms), at thicknesses of 0.02
  * to 0.2 of the size. */
-static void zero_set_is_near_a_real_mesh(void **state)
+static void zero_set_of_the_field_is_near_a_real_mesh(void **state)
 {
     (void)state;
     struct tact_mesh *mesh = load_test_data_mesh("spot.obj", 0.1);
@@ -226,7 +227,7 @@ static void zero_set_is_near_a_real_mesh(void **state)
 }
 
 /* The field of a box aligned with the lattice has exactly the box's faces and volume. */
-static void a_box_is_represented_exactly(void **state)
+static void field_of_a_box_is_represented_exactly(void **state)
 {
     (void)state;
     const double half[3] = {0.02, 0.03, 0.01};
@@ -243,7 +244,7 @@ static void a_box_is_represented_exactly(void **state)
     tact_mesh_free(mesh);
 }
 
-static void extents_have_the_same_bits(void **state)
+static void fields_of_equal_meshes_have_the_same_bits(void **state)
 {
     (void)state;
     struct tact_mesh *mesh = make_sphere_mesh();
@@ -271,11 +272,11 @@ static void expect_mesh_refused(const struct tact_mesh *mesh, enum tact_extent_k
     assert_non_null(strstr(err.text, words));
 }
 
-static void invalid_meshes_are_refused(void **state)
+static void meshes_without_a_field_are_refused(void **state)
 {
     (void)state;
     const double half[3] = {0.03, 0.03, 0.5e-3};
-    struct tact_pose at = pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2);
+    struct tact_pose at = pose_from_position_and_rotation(0.0, 0.0, 0.0, 0.4, 0.3, 0.2);
     struct tact_mesh *ball = make_sphere_mesh(), *plate, *mesh;
     assert_int_equal(tact_mesh_box(half, &plate), 0);
     mesh = make_moved_mesh(plate, &at);
@@ -297,13 +298,13 @@ static void invalid_meshes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(extent_of_sphere_is_exact),
-        cmocka_unit_test(force_of_a_ball_is_independent_of_the_lattice),
-        cmocka_unit_test(plate_pressure_is_exact),
-        cmocka_unit_test(zero_set_is_near_a_real_mesh),
-        cmocka_unit_test(a_box_is_represented_exactly),
-        cmocka_unit_test(extents_have_the_same_bits),
-        cmocka_unit_test(invalid_meshes_are_refused),
+        cmocka_unit_test(field_extent_of_a_sphere_is_exact),
+        cmocka_unit_test(ball_force_is_independent_of_the_lattice_orientation),
+        cmocka_unit_test(pressure_in_a_plate_is_exact),
+        cmocka_unit_test(zero_set_of_the_field_is_near_a_real_mesh),
+        cmocka_unit_test(field_of_a_box_is_represented_exactly),
+        cmocka_unit_test(fields_of_equal_meshes_have_the_same_bits),
+        cmocka_unit_test(meshes_without_a_field_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@
 /* Compares the friction limit of a patch's parts with the quadrature at 64 slip directions; t1, t2:
  * axes of the patch in those of the quadrature. */
 static void compare_limit_with_quadrature(const char *name, const struct tact_patch *patch,
-                                          const struct quadrature *q, const double *t1,
+                                          const struct pressure_quadrature *q, const double *t1,
                                           const double *t2)
 {
     const double still[2] = {0.0, 0.0};
@@ -49,9 +49,10 @@ static void compare_limit_with_quadrature(const char *name, const struct tact_pa
 }
 
 /* A rigid punch in a soft half-space, turned about the vertical. */
-static void compare_punch_friction_limit(const char *name, const struct tact_shape *punch_shape,
-                                         double slope, double height, double tilt,
-                                         const struct quadrature *q)
+static void compare_punch_limit_with_quadrature(const char *name,
+                                                const struct tact_shape *punch_shape, double slope,
+                                                double height, double tilt,
+                                                const struct pressure_quadrature *q)
 {
     const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose at = tact_pose_identity(), up = at;
@@ -63,11 +64,11 @@ static void compare_punch_friction_limit(const char *name, const struct tact_sha
     compare_limit_with_quadrature(name, &patch, q, patch.frame + 3, patch.frame + 6);
 }
 
-static void friction_limits_of_flat_punches(void **state)
+static void friction_limits_of_flat_punches_equal_quadrature(void **state)
 {
     (void)state;
     static const int sides[] = {12, 48, 250};
-    struct quadrature *q = malloc(sizeof *q);
+    struct pressure_quadrature *q = malloc(sizeof *q);
     struct world_scene s;
     open_empty_scene(&s, NULL);
     q->count = 0;
@@ -79,7 +80,7 @@ static void friction_limits_of_flat_punches(void **state)
         const struct tact_shape disc = make_cylinder_mesh_shape(&s, radius, 0.02, sides[i]);
         char name[40];
         snprintf(name, sizeof name, "disc of %d sides", sides[i]);
-        compare_punch_friction_limit(name, &disc, INFINITY, 0.01 - 1e-5, 0.0, q);
+        compare_punch_limit_with_quadrature(name, &disc, INFINITY, 0.01 - 1e-5, 0.0, q);
     }
     const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
     const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
@@ -89,33 +90,35 @@ static void friction_limits_of_flat_punches(void **state)
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
     normalize_quadrature(q);
-    compare_punch_friction_limit("square", &punch_shape[0], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_limit_with_quadrature("square", &punch_shape[0], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
     /* punch 1e-5 deep at its middle, tilted about y so that one edge has no pressure */
     normalize_quadrature(q);
-    compare_punch_friction_limit("square, one edge lifting", &punch_shape[0], INFINITY, 0.01 - 1e-5,
-                                 0.5e-3, q);
+    compare_punch_limit_with_quadrature("square, one edge lifting", &punch_shape[0], INFINITY,
+                                        0.01 - 1e-5, 0.5e-3, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.04, 0.01);
     normalize_quadrature(q);
-    compare_punch_friction_limit("rectangle 4:1", &punch_shape[1], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_limit_with_quadrature("rectangle 4:1", &punch_shape[1], INFINITY, 0.01 - 1e-5,
+                                        0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, -0.02, 0.0, 0.005, 0.005);
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.02, 0.0, 0.005, 0.005);
     normalize_quadrature(q);
-    compare_punch_friction_limit("two feet", &punch_shape[2], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_limit_with_quadrature("two feet", &punch_shape[2], INFINITY, 0.01 - 1e-5, 0.0, q);
     close_scene(&s);
     free(q);
 }
 
 /* The pressure of a rigid ball as a mesh of more or fewer triangles in a soft half-space. */
-static void friction_limits_of_soft_balls(void **state)
+static void friction_limits_of_soft_balls_equal_quadrature(void **state)
 {
     (void)state;
-    struct quadrature *q = malloc(sizeof *q);
+    struct pressure_quadrature *q = malloc(sizeof *q);
     q->count = 0;
-    double semi = sqrt(CAP_DEPTH_M * (2.0 * CAP_BALL_RADIUS_M - CAP_DEPTH_M));
+    double semi =
+        sqrt(SPHERICAL_CAP_DEPTH_M * (2.0 * SPHERICAL_CAP_BALL_RADIUS_M - SPHERICAL_CAP_DEPTH_M));
     add_quadrature_pressure(q, CAP, QUADRATURE_FINE, 0.0, 0.0, semi, semi);
     normalize_quadrature(q);
     for (int level = 5; level <= 6; level++) {
@@ -123,14 +126,15 @@ static void friction_limits_of_soft_balls(void **state)
         struct tact_shape ball = {.kind = TACT_SHAPE_MESH};
         struct tact_mesh *mesh;
         char name[40];
-        scale_surface_mesh(&surface, CAP_BALL_RADIUS_M, CAP_BALL_RADIUS_M, CAP_BALL_RADIUS_M);
+        scale_surface_mesh(&surface, SPHERICAL_CAP_BALL_RADIUS_M, SPHERICAL_CAP_BALL_RADIUS_M,
+                           SPHERICAL_CAP_BALL_RADIUS_M);
         assert_int_equal(tact_mesh_create(surface.vertices, surface.vertex_count, surface.triangles,
                                           surface.triangle_count, &mesh, NULL),
                          0);
         ball.mesh = mesh;
         snprintf(name, sizeof name, "ball of %zu triangles", surface.triangle_count);
-        compare_punch_friction_limit(name, &ball, INFINITY, CAP_BALL_RADIUS_M - CAP_DEPTH_M, 0.0,
-                                     q);
+        compare_punch_limit_with_quadrature(
+            name, &ball, INFINITY, SPHERICAL_CAP_BALL_RADIUS_M - SPHERICAL_CAP_DEPTH_M, 0.0, q);
         tact_mesh_free(mesh);
         free_surface_mesh(&surface);
     }
@@ -138,11 +142,11 @@ static void friction_limits_of_soft_balls(void **state)
 }
 
 /* Friction limit of Hertz's pressure, given as points of a grid. */
-static void friction_limit_of_hertz_patch(void **state)
+static void friction_limit_of_hertz_patch_equals_quadrature(void **state)
 {
     (void)state;
     static const int fine[] = {24, 36, 48};
-    struct quadrature *q = malloc(sizeof *q);
+    struct pressure_quadrature *q = malloc(sizeof *q);
     struct field_points *points = calloc(1, sizeof *points);
     const double t1[3] = {1.0, 0.0, 0.0}, t2[3] = {0.0, 1.0, 0.0};
     for (int i = 0; i < 3; i++) {
@@ -183,8 +187,8 @@ static void ground_twist_at_point(const struct tact_body *body, const double *po
 
 /* Deviation of the contact's friction from that of its parts at the slip velocity after the solve,
  * over mu N; the work of the contact's impulse [J] is added to *work. */
-static double friction_deviation(struct world_scene *s, const struct tact_body *start, double mu,
-                                 double *work)
+static double friction_deviation_from_parts(struct world_scene *s, const struct tact_body *start,
+                                            double mu, double *work)
 {
     const struct tact_contact *c = tact_world_contact(s->world, 0);
     double before[6], after[6], at[6], f[3];
@@ -205,9 +209,10 @@ static double friction_deviation(struct world_scene *s, const struct tact_body *
 
 /* Slides a body of the shape, whose contact face is at the origin; returns the state in which it
  * comes to rest. */
-static struct slide slide_body_to_rest(struct world_scene *s, const struct tact_shape *shape,
-                                       double area, double height, double mu, double inertia,
-                                       const double *v)
+static struct sliding_state slide_body_to_rest(struct world_scene *s,
+                                               const struct tact_shape *shape, double area,
+                                               double height, double mu, double inertia,
+                                               const double *v)
 {
     const double mass = 0.1, k = 1e9,
                  kinetic = 0.5 * mass * (v[0] * v[0] + v[1] * v[1] + inertia * v[2] * v[2]);
@@ -223,12 +228,12 @@ static struct slide slide_body_to_rest(struct world_scene *s, const struct tact_
     assert_int_equal(tact_world_add_body(s->world, &body), 0);
     local.position[2] = height;
     add_scene_shape(s, 0, shape, &local, 1);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     struct tact_body *b = tact_world_body(s->world, 0);
     tact_v3_set(b->twist, v[0], v[1], 0.0);
     b->twist[5] = v[2];
-    struct slide end = {{0.0}, {0.0}};
+    struct sliding_state end = {{0.0}, {0.0}};
     for (int n = 0;
          n < 4000 &&
          tact_v3_dot(b->twist, b->twist) + tact_v3_dot(b->twist + 3, b->twist + 3) > 1e-16;
@@ -236,7 +241,7 @@ static struct slide slide_body_to_rest(struct world_scene *s, const struct tact_
         double spin = b->twist[5];
         const struct tact_body start = *b;
         solve_scene_velocities(s);
-        worst = fmax(worst, friction_deviation(s, &start, mu, &work));
+        worst = fmax(worst, friction_deviation_from_parts(s, &start, mu, &work));
         tact_world_integrate(s->world);
         end.x[2] += 0.5 * s->options.period * (spin + b->twist[5]);
     }
@@ -251,16 +256,16 @@ static struct slide slide_body_to_rest(struct world_scene *s, const struct tact_
 }
 
 /* A disc and two feet that slide and spin: where they come to rest. */
-static void slides_and_spins_to_rest(void **state)
+static void soft_body_slides_and_spins_to_rest_as_by_quadrature(void **state)
 {
     (void)state;
     static const double starts[3][3] = {{0.5, 0.0, 15.0}, {0.6, 0.2, 5.0}, {0.05, 0.1, 25.0}};
     const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
     const double mu = 0.4;
-    struct quadrature *q = malloc(sizeof *q);
+    struct pressure_quadrature *q = malloc(sizeof *q);
     for (int i = 0; i < 6; i++) {
         struct tact_world_options o = tact_world_options_default();
-        struct slide exact = {{0.0}, {0.0}};
+        struct sliding_state exact = {{0.0}, {0.0}};
         struct world_scene s;
         int disc = i % 2 == 0;
         double inertia = disc ? 0.5 * 4e-4 : 4e-4 + 1e-4 / 6.0;
@@ -278,8 +283,8 @@ static void slides_and_spins_to_rest(void **state)
             disc ? make_cylinder_mesh_shape(&s, 0.02, 0.02, 96) : make_shape_of_boxes(&s, feet, 2);
         memcpy(exact.v, starts[i / 2], sizeof exact.v);
         slide_to_rest_by_quadrature(q, mu * G, inertia, &exact);
-        struct slide is = slide_body_to_rest(&s, &shape, disc ? PI * 4e-4 : 2e-4, 0.01, mu, inertia,
-                                             starts[i / 2]);
+        struct sliding_state is = slide_body_to_rest(&s, &shape, disc ? PI * 4e-4 : 2e-4, 0.01, mu,
+                                                     inertia, starts[i / 2]);
         double far = hypot(exact.x[0], exact.x[1]);
         double off = hypot(is.x[0] - exact.x[0], is.x[1] - exact.x[1]) / far;
         print_message("%s %d: rests at (%.3f, %.3f) mm turned %.4f, exact (%.3f, %.3f) mm %.4f: "
@@ -296,7 +301,7 @@ static void slides_and_spins_to_rest(void **state)
 /* A soft ball on a face of a rigid box, which it touches in a disc of 1 mm, 0.2 mm or 0.04 mm:
  * where a body on it comes to rest that slides, v^2 / (2 mu g), or spins, I w^2 / (2 mu N k) with k
  * = 8/15 of the radius of the disc; both less half of a tick's way. */
-static void small_patches_slide_and_spin_to_rest(void **state)
+static void tiny_patches_slide_and_spin_to_rest(void **state)
 {
     (void)state;
     const double elastic_moduli_pa[3] = {5e6, 5e9, 5e12}, r = 0.008, mass = 0.01, mu = 0.3,
@@ -321,7 +326,7 @@ static void small_patches_slide_and_spin_to_rest(void **state)
         assert_int_equal(tact_world_add_body(s.world, &body), 0);
         ball_above.position[2] = r;
         add_scene_shape(&s, 0, &ball, &ball_above, 1);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         struct tact_body *b = tact_world_body(s.world, 0);
         b->twist[0] = i % 2 ? 0.0 : 0.3;
@@ -343,11 +348,11 @@ static void small_patches_slide_and_spin_to_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(friction_limits_of_flat_punches),
-        cmocka_unit_test(friction_limits_of_soft_balls),
-        cmocka_unit_test(friction_limit_of_hertz_patch),
-        cmocka_unit_test(slides_and_spins_to_rest),
-        cmocka_unit_test(small_patches_slide_and_spin_to_rest),
+        cmocka_unit_test(friction_limits_of_flat_punches_equal_quadrature),
+        cmocka_unit_test(friction_limits_of_soft_balls_equal_quadrature),
+        cmocka_unit_test(friction_limit_of_hertz_patch_equals_quadrature),
+        cmocka_unit_test(soft_body_slides_and_spins_to_rest_as_by_quadrature),
+        cmocka_unit_test(tiny_patches_slide_and_spin_to_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@
 
 /* A soft box on a rigid half-space, or a rigid box on a soft one, sinks by its weight over the
  * layer's stiffness. */
-static void a_box_rests_at_its_exact_depth(void **state)
+static void soft_box_rests_at_its_exact_depth(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -38,7 +38,7 @@ static void a_box_rests_at_its_exact_depth(void **state)
         set_pressure_field_material(&s, 1, i % 3 == 1 ? 0.0 : 1e6, 0.01);
         add_scene_ground(&s);
         add_scene_solid(&s, &box, 0.1, place, 0.3);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         run_scene_for_seconds(&s, 0.5);
         double exact = 0.1 * G / (area * (both ? 0.5 * k : k));
@@ -57,10 +57,10 @@ static void a_box_rests_at_its_exact_depth(void **state)
 
 /* Boxes thrown on a soft half-space, each at a pose of its own, with and without friction and
  * damping, in ticks of 0.5 to 5 ms: kinetic and gravity energy never pass what they began with. */
-static void dropped_boxes_gain_no_energy(void **state)
+static void dropped_soft_boxes_gain_no_energy(void **state)
 {
     (void)state;
-    static const double periods[] = {5e-4, 1e-3, 2e-3, 5e-3};
+    static const double tick_periods[] = {5e-4, 1e-3, 2e-3, 5e-3};
     int drop_count = campaign_trial_count(16, 16000), runs_with_energy_gain = 0, runs = 0;
     double worst = 0.0;
     for (int e = 4; e < 10; e++) {
@@ -72,7 +72,7 @@ static void dropped_boxes_gain_no_energy(void **state)
             const double place[3] = {0.0, 0.0, 0.075};
             struct world_scene s;
             double most = -INFINITY;
-            o.period = periods[n / 4 % 4];
+            o.period = tick_periods[n / 4 % 4];
             open_empty_scene(&s, &o);
             set_pressure_field_material(&s, 0, pow(10.0, e), 0.01);
             add_scene_ground(&s);
@@ -82,7 +82,7 @@ static void dropped_boxes_gain_no_energy(void **state)
             for (int k = 0; k < 3; k++) {
                 body->twist[3 + k] = uniform(-8.0, 8.0);
             }
-            set_scene_law(&s, 0, 1, &law);
+            set_scene_contact_law(&s, 0, 1, &law);
             finish_scene_building(&s);
             double start = compute_phase_corrected_energy(&s);
             for (int i = 0; i < (int)(0.4 / o.period); i++) {
@@ -104,7 +104,7 @@ static void dropped_boxes_gain_no_energy(void **state)
 
 /* A box that spins flat on the ground stops after the angle at which friction with the exact
  * torsion arm has done work equal to its energy. */
-static void a_spinning_box_stops_at_the_exact_angle(void **state)
+static void spinning_soft_box_stops_at_the_exact_angle(void **state)
 {
     (void)state;
     const double mu = 0.4, spin = 12.0, mass = 0.1;
@@ -121,7 +121,7 @@ static void a_spinning_box_stops_at_the_exact_angle(void **state)
         set_pressure_field_material(&s, 0, 1e7, 0.01);
         add_scene_ground(&s);
         add_scene_solid(&s, &solid, mass, place, 0.0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         struct tact_body *body = tact_world_body(s.world, 0);
         double inertia = i ? 0.5 * mass * 4e-4 : mass * 0.04 * 0.04 / 6.0;
@@ -168,7 +168,7 @@ static double ruler_pitch_in_soft_pinch(double margin, double seconds, double *c
             local.position[1] = side * (0.001 + r - depth);
             add_scene_shape(&s, -1, &ball, &local, 0);
         }
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         step_scene(&s);
         arm = 0.0;
@@ -205,7 +205,7 @@ static void torsion_of_soft_tips_holds_a_ruler(void **state)
 
 /* A soft box between two walls of one rigid body: the contact surface has two opposite parts whose
  * normal forces cancel. With friction it carries the box, without friction the box falls. */
-static void friction_of_opposite_surfaces_carries_a_box(void **state)
+static void friction_on_opposite_walls_carries_a_soft_box(void **state)
 {
     (void)state;
     const double wall_boxes[12] = {-0.0299, 0, 0, 0.02, 0.1, 0.1, 0.0299, 0, 0, 0.02, 0.1, 0.1};
@@ -221,7 +221,7 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
         set_pressure_field_material(&s, 1, 1e6, 0.01);
         add_scene_solid(&s, &box, 0.1, place, 0.0);
         add_scene_shape(&s, -1, &pair, &local, 0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         run_scene_for_seconds(&s, 0.03);
         double before = tact_world_body(s.world, 0)->pose.position[2];
@@ -240,7 +240,7 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
 /* A soft box, turned about z between two walls and pressed on a floor, makes one patch with torques
  * of the walls and the normal force of the floor. A torque over that force times the patch's size
  * is limited, and counted. */
-static void pitches_over_the_size_of_the_patch_are_counted(void **state)
+static void torques_beyond_the_size_of_the_patch_are_counted(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -278,7 +278,7 @@ static void assert_close(double is, double expected, double relative)
 
 /* Force of balls on balls and half-spaces, soft and rigid: numbers of the paper's section 6,
  * Drake's law of a ball on a rigid floor, and sums over polygons of many tetrahedra. */
-static void ball_fields_match_closed_form(void **state)
+static void force_of_ball_fields_matches_closed_form(void **state)
 {
     (void)state;
     struct tact_shape ball = make_sphere(0.03), small = make_sphere(0.02);
@@ -361,7 +361,7 @@ static double pressure_centre_over_outline(const struct tact_contact *c)
 }
 
 /* A soft box that falls on its edge and tips: its centre of pressure is in its patch. */
-static void modulus_share_at_the_edge(void **state)
+static void tipping_soft_box_keeps_its_pressure_centre_in_the_patch(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -377,7 +377,7 @@ static void modulus_share_at_the_edge(void **state)
         set_pressure_field_material(&s, 1, 2e5, 0.01);
         add_scene_ground(&s);
         add_scene_solid(&s, &box, 0.1, place, 0.3);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         tact_world_body(s.world, 0)->pose =
             (struct tact_pose){{0.0, 0.0, 0.045}, {cos(0.3), sin(0.3), 0.0, 0.0}};
         finish_scene_building(&s);
@@ -405,14 +405,14 @@ static void modulus_share_at_the_edge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_box_rests_at_its_exact_depth),
-        cmocka_unit_test(dropped_boxes_gain_no_energy),
-        cmocka_unit_test(a_spinning_box_stops_at_the_exact_angle),
+        cmocka_unit_test(soft_box_rests_at_its_exact_depth),
+        cmocka_unit_test(dropped_soft_boxes_gain_no_energy),
+        cmocka_unit_test(spinning_soft_box_stops_at_the_exact_angle),
         cmocka_unit_test(torsion_of_soft_tips_holds_a_ruler),
-        cmocka_unit_test(ball_fields_match_closed_form),
-        cmocka_unit_test(friction_of_opposite_surfaces_carries_a_box),
-        cmocka_unit_test(modulus_share_at_the_edge),
-        cmocka_unit_test(pitches_over_the_size_of_the_patch_are_counted),
+        cmocka_unit_test(force_of_ball_fields_matches_closed_form),
+        cmocka_unit_test(friction_on_opposite_walls_carries_a_soft_box),
+        cmocka_unit_test(tipping_soft_box_keeps_its_pressure_centre_in_the_patch),
+        cmocka_unit_test(torques_beyond_the_size_of_the_patch_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static struct tact_field_material make_layer_material(double modulus, double pow
 
 /* The quadrature nodes integrate powers of u exactly; the library's limit surfaces have the
  * parameters that other quadratures gave for uniform, Hertz's and paraboloidal pressure. */
-static void quadrature_rules_are_exact(void **state)
+static void triangle_quadrature_rules_are_exact(void **state)
 {
     (void)state;
     struct field_quadrature_rule rule;
@@ -72,8 +72,8 @@ static void quadrature_rules_are_exact(void **state)
 
 /* Integrals over a triangle of q^e, and of q^e times a coordinate x, by repeated halving; q and x
  * are linear, given at the corners. */
-static void integrate_by_brute_force(double e, const double *q, const double *x, int depth,
-                                     double area, double *sum, double *first)
+static void integrate_by_repeated_halving(double e, const double *q, const double *x, int depth,
+                                          double area, double *sum, double *first)
 {
     if (!depth) {
         double p = pow((q[0] + q[1] + q[2]) / 3.0, e);
@@ -88,13 +88,13 @@ static void integrate_by_brute_force(double e, const double *q, const double *x,
             a[i] = 0.5 * (q[i] + q[k < 3 ? of : j]);
             b[i] = 0.5 * (x[i] + x[k < 3 ? of : j]);
         }
-        integrate_by_brute_force(e, a, b, depth - 1, 0.25 * area, sum, first);
+        integrate_by_repeated_halving(e, a, b, depth - 1, 0.25 * area, sum, first);
     }
 }
 
 /* Load and first moment of random polygons against integration by halving; exponent 1 against the
  * closed form. */
-static void polygon_integrals_are_exact(void **state)
+static void pressure_integrals_over_polygons_are_exact(void **state)
 {
     (void)state;
     double worst = 0.0, linear = 0.0;
@@ -131,14 +131,14 @@ static void polygon_integrals_are_exact(void **state)
         }
         p.power = pressure_exponents[n % POWERS];
         tact_field_integrate(&p);
-        integrate_by_brute_force(p.power, q, at, 6, p.area_moments.area, &load, &lever);
+        integrate_by_repeated_halving(p.power, q, at, 6, p.area_moments.area, &load, &lever);
         worst = fmax(worst, fabs(p.load / load - 1.0));
         assert_true(fabs(p.load / load - 1.0) < 2e-3);
         assert_true(fabs(p.lever[0] - lever) < 2e-3 * load);
         if (p.power > 1.0) {
             double spring = 0.0, unused = 0.0;
-            integrate_by_brute_force(p.power - 1.0, q, at, 6, p.area_moments.area, &spring,
-                                     &unused);
+            integrate_by_repeated_halving(p.power - 1.0, q, at, 6, p.area_moments.area, &spring,
+                                          &unused);
             assert_true(fabs(p.stiffness_moments.area / (p.power * spring) - 1.0) < 2e-3);
         }
     }
@@ -148,7 +148,7 @@ static void polygon_integrals_are_exact(void **state)
 
 /* A rigid punch of half side s, tilted about y in a half-space of pressure kappa d^m: exact force,
  * torque and stiffness. */
-static void pressure_powers_under_flat_punches(void **state)
+static void force_under_flat_punches_follows_the_pressure_power(void **state)
 {
     (void)state;
     const double s = 0.01, kappa = 1e6, d = 1e-3;
@@ -163,7 +163,8 @@ static void pressure_powers_under_flat_punches(void **state)
             const struct tact_field_material of = make_layer_material(kappa, m);
             assert_int_equal(tact_field_of_shape(&floor, &of, &soft, NULL), 0);
             hard = make_rigid_box_field(s, s, s, &mesh);
-            up = pose_of(0, 0, 0, 0, tilt, 0); /* the tilt lowers the punch's edge at x = s */
+            up = pose_from_position_and_rotation(0, 0, 0, 0, tilt,
+                                                 0); /* the tilt lowers the punch's edge at x = s */
             up.position[0] = -s * sin(tilt);
             up.position[2] = s * cos(tilt) - d;
             assert_int_equal(find_field_contact(hard, &up, soft, &at, &c), 1);
@@ -196,7 +197,7 @@ static void pressure_powers_under_flat_punches(void **state)
 
 /* Stiffness of two soft boxes of one power against differences of the wrench, and the work of the
  * force round a closed path. */
-static void stiffness_and_work_are_consistent(void **state)
+static void field_stiffness_and_work_are_consistent(void **state)
 {
     (void)state;
     for (int i = 0; i < POWERS; i++) {
@@ -211,7 +212,8 @@ static void stiffness_and_work_are_consistent(void **state)
         assert_int_equal(tact_field_of_shape(&a, &of, &fa, NULL), 0);
         assert_int_equal(tact_field_of_shape(&b, &of, &fb, NULL), 0);
         for (int k = 0; k < 3; k++) {
-            struct tact_pose pb = pose_of(0.003, 0.002, 0.021, 0.3, 0.2, 0.4);
+            struct tact_pose pb =
+                pose_from_position_and_rotation(0.003, 0.002, 0.021, 0.3, 0.2, 0.4);
             struct tact_field_contact up, down;
             const double h = 1e-7;
             assert_int_equal(find_field_contact(fb, &pb, fa, &pa, &c), 1);
@@ -227,8 +229,8 @@ static void stiffness_and_work_are_consistent(void **state)
         const int steps = 1600;
         for (int n = 0; n <= steps; n++) {
             double t = 2.0 * PI * n / steps;
-            struct tact_pose pb =
-                pose_of(0.004 * cos(t), 0.003 * sin(t), 0.0225 + 0.002 * sin(t), 0.3, 0.2, 0.4);
+            struct tact_pose pb = pose_from_position_and_rotation(
+                0.004 * cos(t), 0.003 * sin(t), 0.0225 + 0.002 * sin(t), 0.3, 0.2, 0.4);
             assert_int_equal(find_field_contact(fb, &pb, fa, &pa, &c), 1);
             for (int k = 0; n && k < 3; k++) {
                 double work = 0.5 * (c.wrench[k] + last[k]) * (pb.position[k] - before[k]);
@@ -283,7 +285,7 @@ static void measure_patch_of_soft_ball(const struct tact_material *ball_material
 /* A rigid ball in a soft half-space: F = 2 pi kappa (d^(m + 2) / (m + 2) + (R - d) d^(m + 1) / (m +
  * 1)), K its derivative, arm by quadrature. A modulus alone: Hertz's force, patch and torsion arm.
  */
-static void balls_have_exact_force(void **state)
+static void force_of_balls_with_any_pressure_power_is_exact(void **state)
 {
     (void)state;
     const double r = 0.02, kappa = 1e6;
@@ -324,7 +326,7 @@ static void balls_have_exact_force(void **state)
 
 /* A cylinder on its side with a modulus alone: half width of Hertz's line contact under its weight,
  * 2 sqrt(N R / (pi E* L)). */
-static void resting_depth_is_hertz(void **state)
+static void resting_depth_of_a_ball_is_that_of_hertz(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -340,7 +342,7 @@ static void resting_depth_is_hertz(void **state)
     assert_int_equal(tact_world_set_material(s.world, 1, &hertz), 0);
     struct tact_body *body = tact_world_body(s.world, 0);
     body->pose.quat_wxyz[0] = body->pose.quat_wxyz[1] = sqrt(0.5);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     run_scene_for_seconds(&s, 1.0);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
@@ -353,7 +355,7 @@ static void resting_depth_is_hertz(void **state)
 
 /* Boxes and balls dropped on a soft half-space: kinetic and gravity energy never pass the start's.
  */
-static void drops_gain_no_energy(void **state)
+static void drops_with_any_pressure_power_gain_no_energy(void **state)
 {
     (void)state;
     int runs_that_gained_energy = 0, runs = 0;
@@ -379,7 +381,7 @@ static void drops_gain_no_energy(void **state)
         for (int k = 0; k < 3; k++) {
             body->twist[3 + k] = uniform(-8.0, 8.0);
         }
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         double start = compute_phase_corrected_energy(&s);
         for (int i = 0; i < (int)(0.3 / o.period); i++) {
@@ -399,7 +401,7 @@ static void drops_gain_no_energy(void **state)
 }
 
 /* Two soft fields of different power have no contact; materials out of range are refused. */
-static void invalid_powers_are_refused(void **state)
+static void invalid_pressure_powers_are_refused(void **state)
 {
     (void)state;
     const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
@@ -414,7 +416,7 @@ static void invalid_powers_are_refused(void **state)
     assert_int_equal(tact_shape_tessellate(&box), 0);
     assert_int_equal(tact_field_of_shape(&floor, &of[0], &a, NULL), 0);
     assert_int_equal(tact_field_of_shape(&box, &of[1], &b, NULL), 0);
-    assert_int_equal(tact_field_touch(a, &at, b, &at, field_scratch(), &c), -ENOTSUP);
+    assert_int_equal(tact_field_touch(a, &at, b, &at, shared_field_scratch(), &c), -ENOTSUP);
     assert_true(isnan(tact_field_energy(a, &at, b, &at)));
     tact_field_free(a);
     tact_field_free(b);
@@ -431,14 +433,14 @@ static void invalid_powers_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quadrature_rules_are_exact),
-        cmocka_unit_test(polygon_integrals_are_exact),
-        cmocka_unit_test(pressure_powers_under_flat_punches),
-        cmocka_unit_test(stiffness_and_work_are_consistent),
-        cmocka_unit_test(balls_have_exact_force),
-        cmocka_unit_test(resting_depth_is_hertz),
-        cmocka_unit_test(drops_gain_no_energy),
-        cmocka_unit_test(invalid_powers_are_refused),
+        cmocka_unit_test(triangle_quadrature_rules_are_exact),
+        cmocka_unit_test(pressure_integrals_over_polygons_are_exact),
+        cmocka_unit_test(force_under_flat_punches_follows_the_pressure_power),
+        cmocka_unit_test(field_stiffness_and_work_are_consistent),
+        cmocka_unit_test(force_of_balls_with_any_pressure_power_is_exact),
+        cmocka_unit_test(resting_depth_of_a_ball_is_that_of_hertz),
+        cmocka_unit_test(drops_with_any_pressure_power_gain_no_energy),
+        cmocka_unit_test(invalid_pressure_powers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

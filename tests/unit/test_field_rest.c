@@ -51,8 +51,8 @@ static double largest_motion_of_soft_stack(double shift, double seconds)
         const double place[3] = {shift * cos(2.1 * i), shift * sin(2.1 * i), (i + 0.49) * edge};
         add_scene_solid(&s, &cube, 0.2, place, 0.0);
     }
-    set_scene_law(&s, 0, 1, &law);
-    set_scene_law(&s, 1, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     /* time to come to rest, under a sanitizer too */
     run_scene_for_seconds(&s, fmax(2.0, campaign_trial_count(2, 5)));
@@ -77,7 +77,7 @@ static double largest_motion_of_soft_stack(double shift, double seconds)
     return worst;
 }
 
-static void stacks_do_not_creep(void **state)
+static void soft_stacks_do_not_creep(void **state)
 {
     (void)state;
     static const double cube_offsets_m[] = {1e-6, 0.0, 1e-3};
@@ -105,7 +105,7 @@ static void open_soft_pinch_scene(struct world_scene *s, double margin, double t
         local.position[1] = side * (0.001 + r - depth);
         add_scene_shape(s, -1, &ball, &local, 0);
     }
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     step_scene(s);
     for (int i = 0; i < 2; i++) {
@@ -119,7 +119,7 @@ static void open_soft_pinch_scene(struct world_scene *s, double margin, double t
 /* A pinched ruler under gravity that oscillates by 0.1 g at 5 Hz, solved to a residual of 1e-14: at
  * the default of 1e-10 the tips slip by up to 1e-12 m/s, 4e-11 m in 30 s. Checks the largest
  * distance of the ruler from its place at the same phase at the beginning of the second half. */
-static void shaken_pinches_return(void **state)
+static void shaken_soft_pinch_returns_to_its_place(void **state)
 {
     (void)state;
     enum { PERIOD = 200 };
@@ -154,8 +154,8 @@ static void shaken_pinches_return(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_do_not_creep),
-        cmocka_unit_test(shaken_pinches_return),
+        cmocka_unit_test(soft_stacks_do_not_creep),
+        cmocka_unit_test(shaken_soft_pinch_returns_to_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

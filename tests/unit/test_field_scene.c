@@ -126,7 +126,7 @@ static void a_hand_of_fields_lifts_a_mesh_and_replays(void **state)
 }
 
 /* A modulus without a field needs a shape with a radius. */
-static void box_field_with_power_of_hertz(void **state)
+static void box_without_field_refuses_an_elastic_modulus(void **state)
 {
     (void)state;
     static const char text[] =
@@ -156,7 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_of_fields_run_and_replay),
         cmocka_unit_test(a_hand_of_fields_lifts_a_mesh_and_replays),
-        cmocka_unit_test(box_field_with_power_of_hertz),
+        cmocka_unit_test(box_without_field_refuses_an_elastic_modulus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static struct tact_pressure_field *make_shape_field(enum tact_shape_kind kind, d
 
 /* The pressure of a field at a point of its own frame, interpolated in the cell that contains
  * it. */
-static double pressure_at(const struct tact_pressure_field *field, const double *x)
+static double field_pressure_at(const struct tact_pressure_field *field, const double *x)
 {
     for (size_t i = 0; i < field->cell_count; i++) {
         const struct field_cell *cell = &field->cells[i];
@@ -51,7 +51,7 @@ static double pressure_at(const struct tact_pressure_field *field, const double 
 }
 
 /* Nearly equal sizes have a nearly vanishing core, which must not make degenerate cells. */
-static void nearly_equal_sizes_make_a_field(void **state)
+static void shapes_of_nearly_equal_sizes_make_a_field(void **state)
 {
     (void)state;
     for (int i = 0; i < 26; i++) {
@@ -67,7 +67,7 @@ static void nearly_equal_sizes_make_a_field(void **state)
             const double *size = of[k].size, inside[3] = {0.6 * size[0], 0.01 * s, 0.005 * s};
             struct tact_pressure_field *field =
                 make_shape_field(of[k].kind, size[0], size[1], size[2], 1e6);
-            double depth = pressure_at(field, inside) / 1e6, exact = 0.4 * size[0];
+            double depth = field_pressure_at(field, inside) / 1e6, exact = 0.4 * size[0];
             if (!(fabs(depth - exact) < 0.03 * exact)) {
                 fail_msg("solid %zu, %g: %g m in place of %g", k, more / s - 1.0, depth, exact);
             }
@@ -92,7 +92,7 @@ static void the_field_of_a_box_is_the_distance_to_its_faces(void **state)
                 x[k] = uniform(-s[k], s[k]);
                 d = tact_min(d, s[k] - fabs(x[k]));
             }
-            worst = tact_max(worst, fabs(pressure_at(box, x) - 1e6 * d));
+            worst = tact_max(worst, fabs(field_pressure_at(box, x) - 1e6 * d));
         }
         printf("box %g x %g x %g: %zu tetrahedra, pressure within %.1e Pa\n", s[0], s[1], s[2],
                tact_field_cells(box), worst);
@@ -102,7 +102,7 @@ static void the_field_of_a_box_is_the_distance_to_its_faces(void **state)
 }
 
 /* Force of round shapes on a plane, in closed form: sphere, upright capsule, cylinder. */
-static void field_forces_of_round_shapes(void **state)
+static void field_forces_of_round_shapes_are_exact(void **state)
 {
     (void)state;
     const double r = 0.05, slope = 1e5 / r, l = 0.04;
@@ -134,7 +134,7 @@ static void field_forces_of_round_shapes(void **state)
     tact_field_free(floor);
 }
 
-static void field_forces_of_cylinders(void **state)
+static void field_forces_of_cylinders_are_exact(void **state)
 {
     (void)state;
     struct tact_pressure_field *floor = make_halfspace_field(INFINITY);
@@ -188,10 +188,10 @@ static void fields_of_convex_solids_are_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearly_equal_sizes_make_a_field),
+        cmocka_unit_test(shapes_of_nearly_equal_sizes_make_a_field),
         cmocka_unit_test(the_field_of_a_box_is_the_distance_to_its_faces),
-        cmocka_unit_test(field_forces_of_round_shapes),
-        cmocka_unit_test(field_forces_of_cylinders),
+        cmocka_unit_test(field_forces_of_round_shapes_are_exact),
+        cmocka_unit_test(field_forces_of_cylinders_are_exact),
         cmocka_unit_test(fields_of_convex_solids_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

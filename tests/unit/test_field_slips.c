@@ -25,7 +25,8 @@ struct pressed {
 static struct pressed press_ball_on_block(void)
 {
     struct pressed p = {field_box(0.03, 0.03, 0.02, 1e5, 4), make_ball_field(0.03, 2e5, 1),
-                        tact_pose_identity(), pose_of(0.004, -0.003, 0.044, 0.3, -0.2, 0.4)};
+                        tact_pose_identity(),
+                        pose_from_position_and_rotation(0.004, -0.003, 0.044, 0.3, -0.2, 0.4)};
     return p;
 }
 
@@ -40,14 +41,15 @@ static struct field_surface contact_surface_at_pose(const struct pressed *p,
 {
     struct field_surface of;
     assert_int_equal(
-        tact_field_find_contact_surface(p->block, &p->at, p->ball, up, field_scratch(), &of), 1);
+        tact_field_find_contact_surface(p->block, &p->at, p->ball, up, shared_field_scratch(), &of),
+        1);
     assert_int_equal(of.swapped, 0);
     return of;
 }
 
 /* The torque on the ball about its frame's origin is minus the derivative of the elastic energy,
  * not that of one point a polygon. */
-static void torque_is_not_that_of_one_point_a_polygon(void **state)
+static void torque_is_not_that_of_one_point_per_polygon(void **state)
 {
     (void)state;
     struct pressed p = press_ball_on_block();
@@ -124,7 +126,7 @@ static void vertex_averaged_gradient(const struct tact_pressure_field *field, ui
 
 /* The stiffness along z against differences of the force, with the tetrahedra's own gradients and
  * with those averaged at the vertices. */
-static void stiffness_is_not_that_of_averaged_gradients(void **state)
+static void stiffness_is_not_that_of_averaged_pressure_gradients(void **state)
 {
     (void)state;
     struct pressed p = press_ball_on_block();
@@ -162,20 +164,20 @@ static void stiffness_is_not_that_of_averaged_gradients(void **state)
 
 /* Force on a box that moves over the edge of another, summed over all polygons, or, as in Drake,
  * without polygons whose normal is over 112.5 degrees from the pressure gradients. */
-static void force_over_edge(const struct tact_pressure_field *a,
-                            const struct tact_pressure_field *b, const struct tact_pose *up,
-                            int culls_by_angle, double force[3])
+static void force_on_box_over_edge(const struct tact_pressure_field *a,
+                                   const struct tact_pressure_field *b, const struct tact_pose *up,
+                                   int culls_polygons_by_angle, double force[3])
 {
     const struct tact_pose at = tact_pose_identity();
     const double least = cos(5.0 * PI / 8.0);
     struct field_surface of;
     tact_v3_set(force, 0.0, 0.0, 0.0);
-    assert_true(tact_field_find_contact_surface(a, &at, b, up, field_scratch(), &of) >= 0);
+    assert_true(tact_field_find_contact_surface(a, &at, b, up, shared_field_scratch(), &of) >= 0);
     for (size_t i = 0; i < of.count; i++) {
         const struct field_polygon *q = &of.polygon[i];
         double cosine_a = -tact_v3_dot(q->normal, q->gradient_a) / tact_v3_norm(q->gradient_a);
         double cosine_b = tact_v3_dot(q->normal, q->gradient_b) / tact_v3_norm(q->gradient_b);
-        if (!culls_by_angle || (cosine_a >= least && cosine_b >= least)) {
+        if (!culls_polygons_by_angle || (cosine_a >= least && cosine_b >= least)) {
             tact_v3_axpy(force, q->load, q->normal);
         }
     }
@@ -183,7 +185,7 @@ static void force_over_edge(const struct tact_pressure_field *a,
 
 /* Net work of the force around a closed path over the edges of a box, relative to the sum of the
  * magnitudes of its work. */
-static double net_work_round_edges(int culls_by_angle)
+static double net_work_round_edges(int culls_polygons_by_angle)
 {
     enum { POINTS = 1600 };
     struct tact_pressure_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
@@ -191,9 +193,9 @@ static double net_work_round_edges(int culls_by_angle)
     double net = 0.0, gross = 0.0, last[3], force[3], place[3] = {0.0};
     for (int k = 0; k <= POINTS; k++) {
         double s = 2.0 * PI * k / POINTS, work = 0.0;
-        struct tact_pose up = pose_of(0.03 * cos(s) + 0.003, 0.021 * sin(s),
-                                      0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
-        force_over_edge(a, b, &up, culls_by_angle, force);
+        struct tact_pose up = pose_from_position_and_rotation(
+            0.03 * cos(s) + 0.003, 0.021 * sin(s), 0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
+        force_on_box_over_edge(a, b, &up, culls_polygons_by_angle, force);
         for (int j = 0; j < 3 && k; j++) {
             work += 0.5 * (last[j] + force[j]) * (up.position[j] - place[j]);
         }
@@ -207,7 +209,7 @@ static double net_work_round_edges(int culls_by_angle)
     return fabs(net / gross);
 }
 
-static void polygons_left_out_by_angle_make_work(void **state)
+static void culling_polygons_by_angle_makes_net_work(void **state)
 {
     (void)state;
     double all = net_work_round_edges(0), culled = net_work_round_edges(1);
@@ -219,9 +221,9 @@ static void polygons_left_out_by_angle_make_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torque_is_not_that_of_one_point_a_polygon),
-        cmocka_unit_test(stiffness_is_not_that_of_averaged_gradients),
-        cmocka_unit_test(polygons_left_out_by_angle_make_work),
+        cmocka_unit_test(torque_is_not_that_of_one_point_per_polygon),
+        cmocka_unit_test(stiffness_is_not_that_of_averaged_pressure_gradients),
+        cmocka_unit_test(culling_polygons_by_angle_makes_net_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

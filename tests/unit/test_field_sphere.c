@@ -48,14 +48,14 @@ static void free_soft_ball_on_box(struct soft_ball_on_box *o)
 
 /* Sums force on the box and stiffness about the ball's centre. Returns the number of contact
  * polygons. */
-static size_t sum_ball_contact(const struct soft_ball_on_box *o, const double *place,
-                               struct field_part *out)
+static size_t sum_ball_contact_on_box(const struct soft_ball_on_box *o, const double *place,
+                                      struct field_part *out)
 {
     struct tact_pose at = tact_pose_identity(), origin = at;
     struct field_surface of;
     tact_v3_copy(at.position, place);
-    int rc =
-        tact_field_find_sphere(&o->sphere, o->ball, &at, o->box, &origin, field_scratch(), &of);
+    int rc = tact_field_find_sphere(&o->sphere, o->ball, &at, o->box, &origin,
+                                    shared_field_scratch(), &of);
     assert_true(rc >= 0);
     memset(out, 0, sizeof *out);
     if (rc) {
@@ -102,7 +102,7 @@ static void integrate_face_by_quadrature(const struct soft_ball_on_box *o, const
     }
 }
 
-static void integrals_against_quadrature(void **state)
+static void ball_on_box_integrals_equal_quadrature(void **state)
 {
     (void)state;
     static const double pressure_exponents[3] = {1.0, 2.0, 1.5};
@@ -112,7 +112,7 @@ static void integrals_against_quadrature(void **state)
         struct soft_ball_on_box o = make_soft_ball_on_box(pressure_exponents[n]);
         struct field_part part;
         double force[3] = {0.0}, moment[3] = {0.0}, stiffness[36] = {0.0}, back[3], most = 0.0;
-        assert_true(sum_ball_contact(&o, places[n], &part) > 2);
+        assert_true(sum_ball_contact_on_box(&o, places[n], &part) > 2);
         for (int k = 0; k < 3; k++) {
             integrate_face_by_quadrature(&o, places[n], k, 1.0, force, moment, stiffness);
             integrate_face_by_quadrature(&o, places[n], k, -1.0, force, moment, stiffness);
@@ -138,7 +138,7 @@ static void integrals_against_quadrature(void **state)
 
 /* A disc within a face has the closed form of a ball on a half-space; at a corner of the box, the
  * ball's centre has three quarters of discs, each of force pi s R^3 / 12. */
-static void ball_force_has_its_closed_form(void **state)
+static void soft_ball_force_has_its_closed_form(void **state)
 {
     (void)state;
     static const double pressure_exponents[4] = {1.0, 0.5, 2.0, 0.7};
@@ -147,7 +147,7 @@ static void ball_force_has_its_closed_form(void **state)
         struct soft_ball_on_box o = make_soft_ball_on_box(pressure_exponents[i]);
         const double place[3] = {0.003, -0.004, box_half_sides_m[2] + 0.9 * BALL_RADIUS_M};
         struct field_part part;
-        assert_int_equal(sum_ball_contact(&o, place, &part), 2);
+        assert_int_equal(sum_ball_contact_on_box(&o, place, &part), 2);
         /* s int_0^d 2 pi (R - u) q^m du over the depth u; for m = 1: pi/3 s d^2 (3 R - d) */
         double d = 0.1 * BALL_RADIUS_M, m = pressure_exponents[i], s = pow(1e6, m);
         double force = 2.0 * PI * s *
@@ -160,7 +160,7 @@ static void ball_force_has_its_closed_form(void **state)
         assert_true(fabs(part.sums.stiffness[14] / exact_stiffness_of_ball - 1.0) <
                     relative_tolerances[i]);
         if (m == 1.0) {
-            assert_int_equal(sum_ball_contact(&o, box_half_sides_m, &part), 6);
+            assert_int_equal(sum_ball_contact_on_box(&o, box_half_sides_m, &part), 6);
             for (int k = 0; k < 3; k++) {
                 double quarter = PI * 1e6 * BALL_RADIUS_M * BALL_RADIUS_M * BALL_RADIUS_M / 12.0;
                 assert_true(fabs(part.sums.force[k] / -quarter - 1.0) < 1e-13);
@@ -173,7 +173,7 @@ static void ball_force_has_its_closed_form(void **state)
 /* Stiffness is minus the derivative of the force as the ball moves, across edges and corners. Where
  * an edge begins to be integrated in two parts the force jumps by the error of the quadrature, up
  * to 5e-8 of its size. */
-static void stiffness_is_the_derivative(void **state)
+static void contact_stiffness_is_the_derivative_of_the_force(void **state)
 {
     (void)state;
     struct soft_ball_on_box o = make_soft_ball_on_box(1.0);
@@ -184,7 +184,7 @@ static void stiffness_is_the_derivative(void **state)
         for (int k = 0; k < 3; k++) {
             place[k] = uniform(-1.0, 1.0) * (box_half_sides_m[k] + 0.9 * BALL_RADIUS_M);
         }
-        if (!sum_ball_contact(&o, place, &part)) {
+        if (!sum_ball_contact_on_box(&o, place, &part)) {
             continue;
         }
         double scale = 1e6 * BALL_RADIUS_M * BALL_RADIUS_M;
@@ -193,7 +193,7 @@ static void stiffness_is_the_derivative(void **state)
                 double at[3];
                 tact_v3_copy(at, place);
                 at[c] += side ? step : -step;
-                sum_ball_contact(&o, at, &moved[side]);
+                sum_ball_contact_on_box(&o, at, &moved[side]);
             }
             for (int r = 0; r < 3; r++) {
                 double slope = (moved[1].sums.force[r] - moved[0].sums.force[r]) / (2.0 * step);
@@ -208,7 +208,7 @@ static void stiffness_is_the_derivative(void **state)
 
 /* Around a closed path over faces, edges and a corner the force of the ball does no net work, and
  * its changes from step to step vanish with the step. */
-static void closed_paths_have_no_net_work(void **state)
+static void soft_ball_does_no_net_work_on_closed_paths(void **state)
 {
     (void)state;
     struct soft_ball_on_box o = make_soft_ball_on_box(1.0);
@@ -222,7 +222,7 @@ static void closed_paths_have_no_net_work(void **state)
             const double place[3] = {0.018 + 0.016 * cos(t), 0.028 + 0.017 * sin(t + 0.3),
                                      0.024 + 0.012 * sin(2.0 * t)};
             struct field_part part;
-            sum_ball_contact(&o, place, &part);
+            sum_ball_contact_on_box(&o, place, &part);
             tact_v3_sub(jump, part.sums.force, last);
             tact_v3_sub(way, place, at);
             tact_v3_add(mean, part.sums.force, last);
@@ -277,7 +277,7 @@ static double torsion_arm_over_edge(void)
 
 /* In the middle of a face the ball's patch is that of a half-space; over an edge its friction is
  * that of the pressure on both faces. */
-static void patches_on_faces_and_edges(void **state)
+static void soft_ball_patches_on_faces_and_edges_are_exact(void **state)
 {
     (void)state;
     const struct tact_shape ball = make_sphere(BALL_RADIUS_M),
@@ -308,7 +308,7 @@ static void patches_on_faces_and_edges(void **state)
 
 /* A ball on a face of a box, in closed form, and on the box as a mesh, by its triangles: the same
  * patch, in random poses over its faces and edges; thin boxes are pierced. */
-static void a_face_of_a_box_is_that_of_its_mesh(void **state)
+static void patch_on_a_box_equals_that_on_its_mesh(void **state)
 {
     (void)state;
     int patches_by_face = 0, patches_by_triangles = 0;
@@ -350,7 +350,7 @@ static void a_face_of_a_box_is_that_of_its_mesh(void **state)
 /* Area of the outline that is made for the part of a triangle in a ball; *part gets that part's
  * exact area; -1 where no part is in the ball. The centre of the ball of radius 5 is 3 above the
  * triangle's plane, in which its disc has the radius 4. */
-static double outline_area(const double corner[3][2], double *part)
+static double area_of_triangle_outline_in_disc(const double corner[3][2], double *part)
 {
     const struct field_sphere sphere = {5.0, 1e6, 1.0};
     const struct tact_pose origin = tact_pose_identity();
@@ -368,7 +368,7 @@ static double outline_area(const double corner[3][2], double *part)
     triangle.cells = &cell;
     triangle.nodes = &node;
     int rc = tact_field_find_sphere(&sphere, &triangle, &origin, &triangle, &origin,
-                                    field_scratch(), &of);
+                                    shared_field_scratch(), &of);
     assert_true(rc == 0 || rc == 1);
     if (!rc) {
         return -1.0;
@@ -385,7 +385,7 @@ static double outline_area(const double corner[3][2], double *part)
 
 /* A triangle with corners on the disc's circle to rounding has no arc there. An outline has
  * straight parts in place of arcs, of a twelfth of the circle at most. */
-static void corners_on_the_circle_have_no_arcs(void **state)
+static void triangle_corners_on_the_disc_circle_make_no_arc(void **state)
 {
     (void)state;
     /* area between an arc of the circle and its chord */
@@ -408,7 +408,7 @@ static void corners_on_the_circle_have_no_arcs(void **state)
                 corner[2][k] = x;
             }
         }
-        double area = outline_area((const double(*)[2])corner, &part);
+        double area = area_of_triangle_outline_in_disc((const double(*)[2])corner, &part);
         cut += area > 0.0;
         if (area >= 0.0) {
             assert_true(area <= part + 1e-10);
@@ -422,13 +422,13 @@ static void corners_on_the_circle_have_no_arcs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integrals_against_quadrature),
-        cmocka_unit_test(ball_force_has_its_closed_form),
-        cmocka_unit_test(stiffness_is_the_derivative),
-        cmocka_unit_test(closed_paths_have_no_net_work),
-        cmocka_unit_test(patches_on_faces_and_edges),
-        cmocka_unit_test(a_face_of_a_box_is_that_of_its_mesh),
-        cmocka_unit_test(corners_on_the_circle_have_no_arcs),
+        cmocka_unit_test(ball_on_box_integrals_equal_quadrature),
+        cmocka_unit_test(soft_ball_force_has_its_closed_form),
+        cmocka_unit_test(contact_stiffness_is_the_derivative_of_the_force),
+        cmocka_unit_test(soft_ball_does_no_net_work_on_closed_paths),
+        cmocka_unit_test(soft_ball_patches_on_faces_and_edges_are_exact),
+        cmocka_unit_test(patch_on_a_box_equals_that_on_its_mesh),
+        cmocka_unit_test(triangle_corners_on_the_disc_circle_make_no_arc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

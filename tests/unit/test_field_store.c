@@ -55,7 +55,7 @@ static void append_message(void *user, enum tact_message_level level, const char
     snprintf(message_log + used, sizeof message_log - used, "%s\n", text);
 }
 
-static void record_scene(const char *text, const char *name, char *path, size_t size)
+static void record_field_scene(const char *text, const char *name, char *path, size_t size)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_FREE,
                                            .messages = {.fn = append_message}};
@@ -121,7 +121,7 @@ static void flip_bit_at_offset(const char *path, long at)
     fclose(file);
 }
 
-static void stored_equals_computed(void **state)
+static void stored_field_equals_the_computed_one(void **state)
 {
     (void)state;
     char cache[256], log[256], file[512];
@@ -129,7 +129,7 @@ static void stored_equals_computed(void **state)
     snprintf(cache, sizeof cache, "%s/cache", folder);
     assert_int_equal(mkdir(cache, 0700), 0);
     setenv("XDG_CACHE_HOME", cache, 1);
-    record_scene(scene, "computed", log, sizeof log);
+    record_field_scene(scene, "computed", log, sizeof log);
     assert_int_equal(count_stored_files(file, sizeof file), 3);
     assert_int_equal(stat(file, &st), 0);
     printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, message_log);
@@ -173,7 +173,7 @@ static int is_in_cache_folder(const char *name)
 
 /* When an extent is stored and the cache exceeds 512 MB, the least recently used extents are
  * removed, and no other file. */
-static void oldest_extents_are_removed(void **state)
+static void oldest_stored_fields_are_removed(void **state)
 {
     (void)state;
     static const char *const name[] = {"field-0123456789abcdef0123456789abcdef-25",
@@ -202,7 +202,7 @@ static void oldest_extents_are_removed(void **state)
         if (i) {
             make_sparse_cache_file(name[2], 300, 3000);
         }
-        record_scene(text, i ? "finer" : "coarser", file, sizeof file);
+        record_field_scene(text, i ? "finer" : "coarser", file, sizeof file);
         assert_false(is_in_cache_folder(name[1])); /* then the next older extent is removed */
         assert_true(is_in_cache_folder(name[0]) == !i);
         for (int k = 0; k < 5; k++) {
@@ -215,7 +215,7 @@ static void oldest_extents_are_removed(void **state)
 }
 
 /* Without a private cache folder the results have the same bits, and a message is reported. */
-static void without_a_cache_folder(void **state)
+static void results_are_the_same_without_a_cache_folder(void **state)
 {
     (void)state;
     char log[256], cache[256], file[512];
@@ -236,7 +236,7 @@ static void without_a_cache_folder(void **state)
             check_replay(log);
             assert_int_equal(tact_cache_folder(file, sizeof file), -ENOENT);
             snprintf(file, sizeof file, "without%d", i);
-            record_scene(scene, file, log, sizeof log);
+            record_field_scene(scene, file, log, sizeof log);
             assert_non_null(strstr(message_log, "was not stored"));
         } else {
             assert_int_equal(chmod(cache, 0700), 0);
@@ -246,7 +246,7 @@ static void without_a_cache_folder(void **state)
 }
 
 /* Meshes too thin for the cell size are refused or warned of, with their place in the scene. */
-static void thin_meshes_are_refused_or_warned_of(void **state)
+static void field_meshes_too_thin_are_refused_or_warned_of(void **state)
 {
     (void)state;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE,
@@ -280,10 +280,10 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_equals_computed),
-        cmocka_unit_test(oldest_extents_are_removed),
-        cmocka_unit_test(without_a_cache_folder),
-        cmocka_unit_test(thin_meshes_are_refused_or_warned_of),
+        cmocka_unit_test(stored_field_equals_the_computed_one),
+        cmocka_unit_test(oldest_stored_fields_are_removed),
+        cmocka_unit_test(results_are_the_same_without_a_cache_folder),
+        cmocka_unit_test(field_meshes_too_thin_are_refused_or_warned_of),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -36,7 +36,7 @@ static struct tact_pose pose_displaced_by_twist(const struct tact_pose *from, co
 
 /* The wrench computed independently from the overlaps of the rigid solid with each tetrahedron:
  * gradient of the pressure times volume, at the centroid. */
-static void polygons_against_volumes(void **state)
+static void contact_wrench_equals_that_of_overlap_volumes(void **state)
 {
     (void)state;
     static const uint32_t sides[12] = {1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1};
@@ -99,8 +99,9 @@ static void polygons_against_volumes(void **state)
 /* The wrench is the derivative of the energy, and the stiffness, except its antisymmetric part,
  * that of the wrench. Where a corner passes into another cell within a difference, the error is
  * that of the kink in the stiffness: such poses are few and their errors small. */
-static void check_derivatives(const struct tact_pressure_field *a,
-                              const struct tact_pressure_field *b, const char *name, double reach)
+static void check_wrench_derivatives(const struct tact_pressure_field *a,
+                                     const struct tact_pressure_field *b, const char *name,
+                                     double reach)
 {
     double worst_wrench_error = 0.0, worst_stiffness_error = 0.0;
     int touching = 0, bends = 0;
@@ -151,7 +152,7 @@ static void check_derivatives(const struct tact_pressure_field *a,
                 worst_stiffness_error < 1e-6);
 }
 
-static void wrench_and_stiffness_are_derivatives(void **state)
+static void field_wrench_and_stiffness_are_derivatives(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -160,12 +161,12 @@ static void wrench_and_stiffness_are_derivatives(void **state)
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh),
                                *plane = make_halfspace_field(3e6);
     struct tact_pressure_field *floor = make_halfspace_field(INFINITY);
-    check_derivatives(ball, box, "ball on box", 0.02);
-    check_derivatives(box, hard, "box on rigid box", 0.012);
-    check_derivatives(hard, ball, "rigid box on ball", 0.02);
-    check_derivatives(ball, plane, "ball on soft half-space", 0.02);
-    check_derivatives(floor, ball, "rigid half-space on ball", 0.02);
-    check_derivatives(plane, hard, "soft half-space on rigid box", 0.02);
+    check_wrench_derivatives(ball, box, "ball on box", 0.02);
+    check_wrench_derivatives(box, hard, "box on rigid box", 0.012);
+    check_wrench_derivatives(hard, ball, "rigid box on ball", 0.02);
+    check_wrench_derivatives(ball, plane, "ball on soft half-space", 0.02);
+    check_wrench_derivatives(floor, ball, "rigid half-space on ball", 0.02);
+    check_wrench_derivatives(plane, hard, "soft half-space on rigid box", 0.02);
     tact_field_free(ball);
     tact_field_free(box);
     tact_field_free(hard);
@@ -175,9 +176,11 @@ static void wrench_and_stiffness_are_derivatives(void **state)
 }
 
 /* Contact found without the tree search: tests all pairs of cells, one by one. */
-static void touch_all_cell_pairs(const struct tact_pressure_field *a, const struct tact_pose *pa,
-                                 const struct tact_pressure_field *b, const struct tact_pose *pb,
-                                 struct field_sums *sums, size_t *polygons)
+static void sum_contact_over_all_cell_pairs(const struct tact_pressure_field *a,
+                                            const struct tact_pose *pa,
+                                            const struct tact_pressure_field *b,
+                                            const struct tact_pose *pb, struct field_sums *sums,
+                                            size_t *polygons)
 {
     struct field_pair pair;
     struct field_polygon polygon;
@@ -206,12 +209,13 @@ static void check_tree_search(const struct tact_pressure_field *a,
         struct field_surface c;
         struct field_sums all, found = {.area = 0.0};
         size_t pairs_found_by_tree = 0, expected_pair_count;
-        assert_true(tact_field_find_contact_surface(a, &pa, b, &pb, field_scratch(), &c) >= 0);
+        assert_true(tact_field_find_contact_surface(a, &pa, b, &pb, shared_field_scratch(), &c) >=
+                    0);
         for (size_t i = 0; i < c.count; i++) {
             tact_field_add_polygon(&found, &c.polygon[i]);
             pairs_found_by_tree += c.polygon[i].area_moments.area > 1e-18;
         }
-        touch_all_cell_pairs(a, &pa, b, &pb, &all, &expected_pair_count);
+        sum_contact_over_all_cell_pairs(a, &pa, b, &pb, &all, &expected_pair_count);
         if (pairs_found_by_tree != expected_pair_count ||
             fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
             fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n,
@@ -333,7 +337,7 @@ static void check_queries_in_sequence(const struct tact_pressure_field *a,
     tact_field_seeds_free(&seeds);
 }
 
-static void queries_in_sequence_have_the_bits_of_single_ones(void **state)
+static void queries_with_kept_pair_lists_have_the_same_bits(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -353,7 +357,7 @@ static void queries_in_sequence_have_the_bits_of_single_ones(void **state)
     tact_mesh_free(mesh);
 }
 
-static void the_tree_search_finds_all_pairs(void **state)
+static void tree_search_finds_all_touching_cell_pairs(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -383,7 +387,7 @@ static void the_tree_search_finds_all_pairs(void **state)
 }
 
 /* The net work of the contact force around closed paths across edges and tetrahedra is zero. */
-static void elastic_forces_are_conservative(void **state)
+static void elastic_field_forces_are_conservative(void **state)
 {
     (void)state;
     struct tact_pressure_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
@@ -396,8 +400,9 @@ static void elastic_forces_are_conservative(void **state)
         net[i] = gross[i] = 0.0;
         for (int k = 0; k <= points; k++) {
             double s = 2.0 * PI * k / points;
-            struct tact_pose p = pose_of(0.03 * cos(s) + 0.003, 0.021 * sin(s),
-                                         0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
+            struct tact_pose p =
+                pose_from_position_and_rotation(0.03 * cos(s) + 0.003, 0.021 * sin(s),
+                                                0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
             struct tact_field_contact c;
             find_field_contact(b, &p, a, &at, &c);
             for (int j = 0; j < 3 && k; j++) {
@@ -467,9 +472,10 @@ static double largest_force_jump(struct path *p, double from, double to)
 }
 
 /* Goes around a path in `points` steps; returns the magnitude of the net work over the sum of
- * magnitudes; *most: largest force, *bend_angle: angle of the largest second difference of the
- * force. */
-static double work_around_path(struct path *p, int points, double *most, double *bend_angle)
+ * magnitudes; *most: largest force, *sharpest_bend_angle: angle of the largest second difference of
+ * the force. */
+static double relative_work_around_path(struct path *p, int points, double *most,
+                                        double *sharpest_bend_angle)
 {
     double last[3] = {0.0}, before[3] = {0.0}, at[3] = {0.0}, net = 0.0, gross = 0.0, worst = -1.0;
     for (int k = 0; k <= points; k++) {
@@ -486,7 +492,7 @@ static double work_around_path(struct path *p, int points, double *most, double 
         }
         if (k > 1 && tact_v3_norm(second) > worst) {
             worst = tact_v3_norm(second);
-            *bend_angle = 2.0 * PI * (k - 1) / points;
+            *sharpest_bend_angle = 2.0 * PI * (k - 1) / points;
         }
         tact_v3_copy(before, last);
         tact_v3_copy(last, force);
@@ -498,7 +504,7 @@ static double work_around_path(struct path *p, int points, double *most, double 
 /* On random paths the force has no jumps, over edges, faces and pieces that appear and vanish: in
  * a millionth of a step, where it bends most, it changes by a small part of what it does in the
  * step. Round each path its net work falls as the square of the step. */
-static void forces_have_no_jumps(void **state)
+static void field_forces_have_no_jumps(void **state)
 {
     (void)state;
     enum { POINTS = 100, KINDS = 5 };
@@ -514,19 +520,20 @@ static void forces_have_no_jumps(void **state)
     double coarse_net_work = 0.0, fine_net_work = 0.0, worst = 0.0, worst_work = 0.0;
     for (int i = 0; i < paths; i++) {
         struct path p = {.a = a[i % KINDS], .b = b[i % KINDS], .centre = random_pose(0.02)};
-        double most = 0.0, bend_angle = 0.0, step = 2.0 * PI / POINTS;
+        double most = 0.0, sharpest_bend_angle = 0.0, step = 2.0 * PI / POINTS;
         for (int k = 0; k < 3; k++) {
             p.across[k] = uniform(-0.02, 0.02);
             p.along[k] = uniform(-0.02, 0.02);
         }
-        double first = work_around_path(&p, POINTS, &most, &bend_angle);
-        double second = work_around_path(&p, 4 * POINTS, &most, &bend_angle);
+        double first = relative_work_around_path(&p, POINTS, &most, &sharpest_bend_angle);
+        double second = relative_work_around_path(&p, 4 * POINTS, &most, &sharpest_bend_angle);
         step *= 0.25;
-        double force_jump = most > 0.0
-                                ? fmax(largest_force_jump(&p, bend_angle - step, bend_angle),
-                                       largest_force_jump(&p, bend_angle, bend_angle + step)) /
-                                      most
-                                : 0.0;
+        double force_jump =
+            most > 0.0
+                ? fmax(largest_force_jump(&p, sharpest_bend_angle - step, sharpest_bend_angle),
+                       largest_force_jump(&p, sharpest_bend_angle, sharpest_bend_angle + step)) /
+                      most
+                : 0.0;
         touching += most > 0.0;
         if (p.alike) {
             alike++;
@@ -556,12 +563,12 @@ static void forces_have_no_jumps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(polygons_against_volumes),
-        cmocka_unit_test(wrench_and_stiffness_are_derivatives),
-        cmocka_unit_test(the_tree_search_finds_all_pairs),
-        cmocka_unit_test(queries_in_sequence_have_the_bits_of_single_ones),
-        cmocka_unit_test(elastic_forces_are_conservative),
-        cmocka_unit_test(forces_have_no_jumps),
+        cmocka_unit_test(contact_wrench_equals_that_of_overlap_volumes),
+        cmocka_unit_test(field_wrench_and_stiffness_are_derivatives),
+        cmocka_unit_test(tree_search_finds_all_touching_cell_pairs),
+        cmocka_unit_test(queries_with_kept_pair_lists_have_the_same_bits),
+        cmocka_unit_test(elastic_field_forces_are_conservative),
+        cmocka_unit_test(field_forces_have_no_jumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

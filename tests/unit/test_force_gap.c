@@ -30,7 +30,7 @@ static void start_controller_loop(struct tact_guard *guard, void (*send)(double)
     loop.guard = guard;
     loop.send = send;
     loop.full = full;
-    guard->head->timeout_ns = TIMEOUT_NS;
+    guard->head->timeout_ns = GUARD_TIMEOUT_NS;
     atomic_store(&guard->head->period_ns, CONTROLLER_PERIOD_NS);
 }
 
@@ -43,7 +43,7 @@ int __wrap_tact_force_unmute(struct tact_force *force);
 int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns,
                            int64_t now, int64_t period_ns);
 
-static double spring_steps; /* largest rise of the spring's force at the left end */
+static double largest_spring_force_rise; /* largest rise of the spring's force at the left end */
 static double spring_force;
 
 int __wrap_tact_force_open(struct tact_force *force, const char *path,
@@ -83,8 +83,8 @@ int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_
     const double spring = level[TACT_FORCE_SPRING] * (level[TACT_FORCE_SPRING_CENTER] + 1.0);
     assert_true(level[TACT_FORCE_ALONG_Y] == 0.5 * level[TACT_FORCE_ALONG_X]);
     assert_true(level[TACT_FORCE_STRONG_MOTOR] >= 0.0 && level[TACT_FORCE_STRONG_MOTOR] <= 1.0);
-    give_force_to_device(level[TACT_FORCE_ALONG_X], UPLOAD_NS);
-    spring_steps = fmax(spring_steps, fabs(spring) - fabs(spring_force));
+    deliver_force_to_device(level[TACT_FORCE_ALONG_X], UPLOAD_NS);
+    largest_spring_force_rise = fmax(largest_spring_force_rise, fabs(spring) - fabs(spring_force));
     spring_force = spring;
     return 0;
 }
@@ -92,7 +92,7 @@ int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_
 static struct tact_guard_force_page pad_page = {.period_ns = CONTROLLER_PERIOD_NS, .path = {"pad"}};
 static struct tact_guard pad_guard = {.head = &pad_page.head};
 
-static void send_force_levels(double force)
+static void send_pad_force(double force)
 {
     const double level[TACT_FORCE_CHANNELS] = {[TACT_FORCE_ALONG_X] = force,
                                                [TACT_FORCE_ALONG_Y] = 0.5 * force,
@@ -105,11 +105,11 @@ static void send_force_levels(double force)
 static void a_pad_gets_no_step_of_force(void **state)
 {
     (void)state;
-    start_controller_loop(&pad_guard, send_force_levels, 1.0);
+    start_controller_loop(&pad_guard, send_pad_force, 1.0);
     tact_guard_serve_force(&pad_page, &requests);
     check_forces_of_device();
-    print_message("the spring's force rises by %.3f at most\n", spring_steps);
-    assert_true(spring_steps > 0.0 && spring_steps < 1.0 / 12.0);
+    print_message("the spring's force rises by %.3f at most\n", largest_spring_force_rise);
+    assert_true(largest_spring_force_rise > 0.0 && largest_spring_force_rise < 1.0 / 12.0);
 }
 
 /* A board in place of comedi's: an analog output, and a digital one, which has no bridge. */
@@ -120,7 +120,8 @@ static struct tact_guard_page board_page = {
     .output = {{.instruction = INSN_WRITE, .words = 1, .maxdata = 0xffff, .safe = {SAFE}},
                {.instruction = INSN_BITS, .words = 2, .subdevice = 1, .safe = {1, 0}}}};
 static struct tact_guard board_guard = {.head = &board_page.head};
-static int late_digital; /* writes whose digital output is not that of the newest force */
+static int
+    late_digital_write_count; /* writes whose digital output is not that of the newest force */
 
 int comedi_get_subdevice_type(comedi_t *dev, unsigned int subdevice)
 {
@@ -133,13 +134,13 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
     (void)dev;
     const double force = (double)list->insns[0].data[0] - SAFE;
     if (atomic_load(&board_page.head.is_guard_ready)) {
-        late_digital += force > 0.0 && list->insns[1].data[1] != 1;
-        give_force_to_device(force, WRITE_NS);
+        late_digital_write_count += force > 0.0 && list->insns[1].data[1] != 1;
+        deliver_force_to_device(force, WRITE_NS);
     }
     return (int)list->n_insns;
 }
 
-static void send_board_words(double force)
+static void send_board_force(double force)
 {
     const uint32_t words[2][2] = {{SAFE + (uint32_t)lrint(force)}, {1, force > 0.0}};
     tact_guard_send(&board_guard, words, now_ns);
@@ -172,10 +173,10 @@ long __wrap_syscall(long number, ...)
 static void a_board_gets_no_step_of_force(void **state)
 {
     (void)state;
-    start_controller_loop(&board_guard, send_board_words, FULL);
+    start_controller_loop(&board_guard, send_board_force, FULL);
     assert_int_equal(tact_guard_serve_board(&board_page, &requests), 0);
     check_forces_of_device();
-    assert_int_equal(late_digital, 0);
+    assert_int_equal(late_digital_write_count, 0);
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 #include "support/random.h"
 
 /* Tilts the surface normals of the parts by random angles. */
-static void tilt_friction_points(struct tact_friction_points *p)
+static void tilt_normals_of_friction_points(struct tact_friction_points *p)
 {
     double pressed = uniform(1.0, 1.5);
     p->tilted = 1;
@@ -30,7 +30,7 @@ static void tilt_friction_points(struct tact_friction_points *p)
 
 /* Makes random friction parts: in a disc, in two groups, or almost in a line; in a third of the
  * cases tilted. Returns their torsion arm. */
-static double make_random_parts(struct tact_friction_points *p, double size)
+static double make_random_friction_points(struct tact_friction_points *p, double size)
 {
     double load = 0.0, x = 0.0, y = 0.0;
     int part_kind = (int)uniform(0, 3);
@@ -52,7 +52,7 @@ static double make_random_parts(struct tact_friction_points *p, double size)
         p->y[i] -= y / load;
     }
     if (uniform(0, 3) < 1.0) {
-        tilt_friction_points(p);
+        tilt_normals_of_friction_points(p);
     }
     const double still[2] = {0.0, 0.0};
     double friction[3];
@@ -61,7 +61,7 @@ static double make_random_parts(struct tact_friction_points *p, double size)
 
 /* The limit surface's gauge function, gradient and Hessian, against sums over the parts and finite
  * differences. */
-static void surface_is_the_sum_of_its_parts(void **state)
+static void limit_surface_is_the_sum_over_friction_points(void **state)
 {
     (void)state;
     double worst = 0.0, bent = 0.0, symmetric = 0.0;
@@ -69,7 +69,7 @@ static void surface_is_the_sum_of_its_parts(void **state)
         struct tact_friction_points parts;
         struct tact_local_problem p = {.surface = TACT_SURFACE_POINTS, .points = &parts};
         double z[3], normal[3], bend[9], friction[3], step = 1e-6;
-        p.spin_arm = make_random_parts(&parts, exp(uniform(-8, 2)));
+        p.spin_arm = make_random_friction_points(&parts, exp(uniform(-8, 2)));
         double scale = exp(uniform(-15, 15));
         for (int i = 0; i < 3; i++) {
             z[i] = scale * uniform(-1, 1) * (n % 4 == 3 && i < 2 ? 1e-6 : 1.0);
@@ -103,7 +103,8 @@ static void surface_is_the_sum_of_its_parts(void **state)
 /* Deviation of the impulse r from the contact law: friction is that of the parts at the resulting
  * slip, or the contact sticks within their limit; no approach, and no normal velocity at the centre
  * of pressure. */
-static double deviation_from_law(const struct tact_local_problem *p, const double *r, int *slips)
+static double deviation_from_contact_law(const struct tact_local_problem *p, const double *r,
+                                         int *slips)
 {
     double u[6], f[3], speed = 0.0, worst = 0.0;
     velocity_after_impulse(p, r, u);
@@ -137,7 +138,7 @@ static double deviation_from_law(const struct tact_local_problem *p, const doubl
     return worst;
 }
 
-static void cone_solves_points(void **state)
+static void cone_solver_solves_friction_points(void **state)
 {
     (void)state;
     static const char *const kinds[] = {"points", "ellipses", "polygons"};
@@ -151,17 +152,17 @@ static void cone_solves_points(void **state)
             make_random_local_problem(&p, (enum kind)kind);
             p.surface = TACT_SURFACE_POINTS;
             p.points = &parts;
-            p.spin_arm = make_random_parts(&parts, p.spin_arm);
+            p.spin_arm = make_random_friction_points(&parts, p.spin_arm);
             tact_local_prepare(&p);
             for (int pass = 0; pass < 50; pass++) {
-                int stage;
-                tact_local_cone_by(&p, r, &stage);
-                count_per_kind[stage - TACT_COUNT_STICK]++;
+                int solver_stage;
+                tact_local_cone_by(&p, r, &solver_stage);
+                count_per_kind[solver_stage - TACT_COUNT_STICK]++;
                 if (tact_local_residual(&p, r) < 1e-12) {
                     break;
                 }
             }
-            double miss = deviation_from_law(&p, r, &slips);
+            double miss = deviation_from_contact_law(&p, r, &slips);
             assert_true(isfinite(miss));
             if (miss > 1e-8) {
                 unsolved_count++;
@@ -181,7 +182,7 @@ static void cone_solves_points(void **state)
 
 /* Solves a problem by Newton's method from the solution of a similar one; compares the solution's
  * derivative with differences of solutions. */
-static void derivative_is_that_of_solutions(void **state)
+static void solution_derivative_equals_differences(void **state)
 {
     (void)state;
     int tried = 0, found = 0, differ = 0, compared = 0;
@@ -192,7 +193,7 @@ static void derivative_is_that_of_solutions(void **state)
         make_random_local_problem(&p, (enum kind)(n % 3));
         p.surface = TACT_SURFACE_POINTS;
         p.points = &parts;
-        p.spin_arm = make_random_parts(&parts, p.spin_arm);
+        p.spin_arm = make_random_friction_points(&parts, p.spin_arm);
         tact_local_prepare(&p);
         tact_local_cone(&p, r);
         if (!(r[0] > 0) || tact_local_residual(&p, r) > 1e-12) {
@@ -244,9 +245,9 @@ static void derivative_is_that_of_solutions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(surface_is_the_sum_of_its_parts),
-        cmocka_unit_test(cone_solves_points),
-        cmocka_unit_test(derivative_is_that_of_solutions),
+        cmocka_unit_test(limit_surface_is_the_sum_over_friction_points),
+        cmocka_unit_test(cone_solver_solves_friction_points),
+        cmocka_unit_test(solution_derivative_equals_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

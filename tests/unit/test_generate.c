@@ -38,7 +38,7 @@ static void check_mesh_volume(const struct tact_generate *parameters, double vol
     tact_mesh_free(mesh);
 }
 
-static void sizes_are_exact(void **state)
+static void sizes_of_generated_meshes_are_exact(void **state)
 {
     (void)state;
     struct tact_generate g = {
@@ -64,7 +64,7 @@ static void sizes_are_exact(void **state)
 }
 
 /* A tube's volume is its section by the length of its middle line (Pappus), however it winds. */
-static void a_knot_has_its_exact_volume(void **state)
+static void generated_knot_has_its_exact_volume(void **state)
 {
     (void)state;
     const struct tact_generate g = {
@@ -79,7 +79,7 @@ static void a_knot_has_its_exact_volume(void **state)
 
 /* Every seed and number of bumps gives a closed solid whose volume is between that of the smooth
  * solid and that of the solid enlarged by the bump height. */
-static void every_bumpy_solid_is_closed(void **state)
+static void every_generated_bumpy_solid_is_closed(void **state)
 {
     (void)state;
     for (uint32_t seed = 0; seed < 20; seed++) {
@@ -107,7 +107,7 @@ static void every_bumpy_solid_is_closed(void **state)
     }
 }
 
-static void invalid_parameters_are_refused(void **state)
+static void invalid_mesh_generation_parameters_are_refused(void **state)
 {
     (void)state;
     const struct tact_generate good = {.kind = TACT_GENERATE_KNOT,
@@ -143,10 +143,10 @@ static void invalid_parameters_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_exact),
-        cmocka_unit_test(a_knot_has_its_exact_volume),
-        cmocka_unit_test(every_bumpy_solid_is_closed),
-        cmocka_unit_test(invalid_parameters_are_refused),
+        cmocka_unit_test(sizes_of_generated_meshes_are_exact),
+        cmocka_unit_test(generated_knot_has_its_exact_volume),
+        cmocka_unit_test(every_generated_bumpy_solid_is_closed),
+        cmocka_unit_test(invalid_mesh_generation_parameters_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

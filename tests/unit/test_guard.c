@@ -31,7 +31,7 @@
 #include "support/device_config.h"
 
 enum {
-    TIMEOUT_MS = 40,
+    GUARD_TIMEOUT_MS = 40,
     MEASURED_TIMEOUTS_MAX =
         5 /* upper bound of the measured timeout in configured timeouts, on a busy machine */,
     TRIES = 6
@@ -59,15 +59,19 @@ static void sleep_1_ms(void)
     tact_clock_sleep_until(tact_clock_now() + ms);
 }
 
-static const struct tact_guard_force_options short_timeout_options = {
-    .path = "", .plan = &empty_force_plan, .timeout_ns = TIMEOUT_MS * ms, .period_ns = 4 * ms};
+static const struct tact_guard_force_options short_timeout_options = {.path = "",
+                                                                      .plan = &empty_force_plan,
+                                                                      .timeout_ns =
+                                                                          GUARD_TIMEOUT_MS * ms,
+                                                                      .period_ns = 4 * ms};
 
 /* Time from the last heartbeat until the guard inhibits the outputs [ns]: the least of several
  * measurements, as this process may be delayed. Checks that none is less than the timeout. */
-static int64_t measure_timeout(struct tact_guard *guard, void (*beat)(struct tact_guard *, int64_t))
+static int64_t measure_guard_timeout(struct tact_guard *guard,
+                                     void (*beat)(struct tact_guard *, int64_t))
 {
     int64_t least = INT64_MAX;
-    for (int i = 0; i < TRIES && least > 2 * TIMEOUT_MS * ms; i++) {
+    for (int i = 0; i < TRIES && least > 2 * GUARD_TIMEOUT_MS * ms; i++) {
         int64_t sent = 0, until = tact_clock_now() + 2000 * ms;
         for (int heartbeat_count = 0;
              heartbeat_count < 20 ||
@@ -88,10 +92,10 @@ static int64_t measure_timeout(struct tact_guard *guard, void (*beat)(struct tac
             sleep_1_ms();
         }
         int64_t measured_timeout_ns = tact_clock_now() - sent;
-        assert_true(measured_timeout_ns >= TIMEOUT_MS * ms);
+        assert_true(measured_timeout_ns >= GUARD_TIMEOUT_MS * ms);
         least = measured_timeout_ns < least ? measured_timeout_ns : least;
     }
-    print_message("%.1f ms of silence borne, %d set\n", (double)least * 1e-6, TIMEOUT_MS);
+    print_message("%.1f ms of silence borne, %d set\n", (double)least * 1e-6, GUARD_TIMEOUT_MS);
     return least;
 }
 
@@ -101,20 +105,20 @@ static void send_force_heartbeat(struct tact_guard *guard, int64_t now)
     tact_guard_send_force(guard, level, now);
 }
 
-static void forces_stop_after_the_timeout(void **state)
+static void forces_stop_after_the_guard_timeout(void **state)
 {
     (void)state;
-    for (int in_thread = 0; in_thread < 2; in_thread++) {
+    for (int runs_guard_in_thread = 0; runs_guard_in_thread < 2; runs_guard_in_thread++) {
         struct tact_guard_force_options options = short_timeout_options;
         struct tact_guard *guard = NULL;
         struct tact_error err = {0};
-        options.thread = in_thread;
+        options.thread = runs_guard_in_thread;
         if (tact_guard_start_force(&options, &guard, &err)) {
             fail_msg("%s", err.text);
         }
-        int64_t measured_timeout_ns = measure_timeout(guard, send_force_heartbeat);
+        int64_t measured_timeout_ns = measure_guard_timeout(guard, send_force_heartbeat);
         assert_int_equal(tact_guard_stop(guard), 0);
-        assert_true(measured_timeout_ns < MEASURED_TIMEOUTS_MAX * TIMEOUT_MS * ms);
+        assert_true(measured_timeout_ns < MEASURED_TIMEOUTS_MAX * GUARD_TIMEOUT_MS * ms);
     }
 }
 
@@ -131,11 +135,11 @@ static void send_board_heartbeat(struct tact_guard *guard, int64_t now)
     tact_guard_send(guard, words, now);
 }
 
-static void a_board_is_zeroed_after_the_timeout(void **state)
+static void board_outputs_are_zeroed_after_the_guard_timeout(void **state)
 {
     (void)state;
     struct tact_guard_page page = {
-        .head = {.size = sizeof page, .timeout_ns = TIMEOUT_MS * ms},
+        .head = {.size = sizeof page, .timeout_ns = GUARD_TIMEOUT_MS * ms},
         .output_count = 1,
         .driver = "driver",
         .name = "name",
@@ -148,16 +152,16 @@ static void a_board_is_zeroed_after_the_timeout(void **state)
         sleep_1_ms();
     }
     assert_int_equal(atomic_load(&page.head.error), 0);
-    int64_t measured_timeout_ns = measure_timeout(&guard, send_board_heartbeat);
+    int64_t measured_timeout_ns = measure_guard_timeout(&guard, send_board_heartbeat);
     assert_int_equal(atomic_load(&board.safe), 1);
     atomic_store(&page.head.must_guard_quit, 1);
     pthread_join(thread, NULL);
-    assert_true(measured_timeout_ns < MEASURED_TIMEOUTS_MAX * TIMEOUT_MS * ms);
+    assert_true(measured_timeout_ns < MEASURED_TIMEOUTS_MAX * GUARD_TIMEOUT_MS * ms);
     assert_true(atomic_load(&board.lists) > 20);
 }
 
 /* The guard's default timeout: four tick periods, but at least 3 ms. */
-static void the_default_timeout_is_four_periods(void **state)
+static void default_guard_timeout_is_four_periods(void **state)
 {
     (void)state;
     const struct tact_device_setting forces_setting = SETTING("forces", "force_x");
@@ -318,9 +322,9 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces_stop_after_the_timeout),
-        cmocka_unit_test(a_board_is_zeroed_after_the_timeout),
-        cmocka_unit_test(the_default_timeout_is_four_periods),
+        cmocka_unit_test(forces_stop_after_the_guard_timeout),
+        cmocka_unit_test(board_outputs_are_zeroed_after_the_guard_timeout),
+        cmocka_unit_test(default_guard_timeout_is_four_periods),
         cmocka_unit_test(a_reaped_guard_is_not_confused_with_another_process),
         cmocka_unit_test(a_guard_ends_with_its_controller),
         cmocka_unit_test(only_the_installed_guard_is_run),

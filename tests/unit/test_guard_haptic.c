@@ -44,8 +44,8 @@ static void open_device(const char *type, struct device_config *c, struct tact_d
 }
 
 /* Runs ticks of 1 ms. Returns the longest duration of a read() and write() [ns]. */
-static int64_t run_ticks(const struct tact_device *device, int ticks, const double *out,
-                         struct tact_device_input *in, int *stale)
+static int64_t run_haptic_device_ticks(const struct tact_device *device, int ticks,
+                                       const double *out, struct tact_device_input *in, int *stale)
 {
     int64_t next = tact_clock_now(), longest = 0;
     for (int i = 0; i < ticks; i++) {
@@ -63,22 +63,22 @@ static int64_t run_ticks(const struct tact_device *device, int ticks, const doub
 
 /* Runs ticks with the forces `out` until the device is in order after the last one. On a busy
  * machine the guard trips where a tick was late; zeros arm it again. */
-static void run_until_ok(const struct tact_device *device, const double *out,
-                         struct tact_device_input *in)
+static void run_haptic_device_until_ok(const struct tact_device *device, const double *out,
+                                       struct tact_device_input *in)
 {
     const double none[6] = {0.0};
     int stale = 0;
-    run_ticks(device, 100, out, in, &stale);
+    run_haptic_device_ticks(device, 100, out, in, &stale);
     for (int tries = 0; in->state == TACT_DEVICE_STALE && tries < 20; tries++) {
-        run_ticks(device, 100, none, in, &stale);
-        run_ticks(device, 100, out, in, &stale);
+        run_haptic_device_ticks(device, 100, none, in, &stale);
+        run_haptic_device_ticks(device, 100, out, in, &stale);
     }
     assert_int_equal(in->state, TACT_DEVICE_OK);
 }
 
 /* Position, attitude and buttons come in SI units, force and torque go out, of both libraries; and
  * nothing is left on when the device is closed. */
-static void poses_come_and_forces_go(void **state)
+static void haptic_poses_are_read_and_forces_are_sent(void **state)
 {
     static const char *const types[] = {"force_dimension", "openhaptics"};
     const double out[6] = {1.5, -2.0, 0.5, 0.01, 0.02, -0.03};
@@ -97,7 +97,7 @@ static void poses_come_and_forces_go(void **state)
         assert_int_equal(device.info.input_count, 13);
         assert_int_equal(device.info.output_count, 6);
         assert_string_equal(device.info.input[3].name, "qw");
-        run_until_ok(&device, out, &in);
+        run_haptic_device_until_ok(&device, out, &in);
         const double wanted[9] = {0.03, 0.0, -0.02, cos(1.25), 0.0, 0.0, sin(1.25), 0.0, 1.0};
         for (int i = 0; i < 9; i++) {
             assert_true(fabs(in.channel[i] - wanted[i]) < 1e-12);
@@ -120,21 +120,21 @@ static void poses_come_and_forces_go(void **state)
 }
 
 /* What 700 ticks measured of a device whose library calls block. */
-struct blocked {
+struct blocking_call_result {
     int64_t longest_tick; /* [ns] */
     int stale;
     double mean_delay, longest_delay; /* sensor to force [ms] */
 };
 
-static struct blocked run_with_blocking_calls(void)
+static struct blocking_call_result run_with_blocking_calls(void)
 {
     static const double out[6] = {1.0};
     struct device_config c;
     struct tact_device device;
     struct tact_device_input in = {.state = TACT_DEVICE_OK};
-    struct blocked b = {.stale = 0};
+    struct blocking_call_result b = {.stale = 0};
     open_device("force_dimension", &c, &device);
-    b.longest_tick = run_ticks(&device, 700, out, &in, &b.stale);
+    b.longest_tick = run_haptic_device_ticks(&device, 700, out, &in, &b.stale);
     device.ops->close(device.self);
     const char *text = strstr(c.messages, "from sensor to force ");
     assert_non_null(text);
@@ -150,9 +150,9 @@ static struct blocked run_with_blocking_calls(void)
 
 /* Library calls take 0.3 ms, each 100th takes 50 ms: no tick waits for a call; the pose is then
  * old, which the device's state reports, and the delay is measured. */
-static void calls_that_block_delay_no_tick(void **state)
+static void blocking_library_calls_delay_no_tick(void **state)
 {
-    struct blocked b;
+    struct blocking_call_result b;
     (void)state;
     reset_simulated_haptic();
     atomic_store(&simulated_haptic->call_us, 300);
@@ -168,7 +168,7 @@ static void calls_that_block_delay_no_tick(void **state)
 }
 
 /* While a library call takes 0.8 s the device is lost, which is reported. */
-static void a_hanging_library_is_reported(void **state)
+static void hanging_haptic_library_is_reported(void **state)
 {
     struct device_config c;
     struct tact_device device;
@@ -178,12 +178,12 @@ static void a_hanging_library_is_reported(void **state)
     (void)state;
     reset_simulated_haptic();
     open_device("force_dimension", &c, &device);
-    run_until_ok(&device, out, &in);
+    run_haptic_device_until_ok(&device, out, &in);
     atomic_store(&simulated_haptic->call_us, 800000);
-    run_ticks(&device, 700, out, &in, &stale);
+    run_haptic_device_ticks(&device, 700, out, &in, &stale);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     atomic_store(&simulated_haptic->call_us, 0);
-    run_ticks(&device, 300, out, &in, &stale);
+    run_haptic_device_ticks(&device, 300, out, &in, &stale);
     device.ops->close(device.self);
     assert_non_null(strstr(c.messages, "no pose for 0.5 s"));
 }
@@ -191,7 +191,7 @@ static void a_hanging_library_is_reported(void **state)
 /* Library calls of 2 ms, two in each cycle: a coupling that states less delay than was measured is
  * limited to the stiffness that the device can render stably, or refused with the measured delay.
  */
-static void a_slow_device_limits_stiffness(void **state)
+static void slow_haptic_device_limits_the_coupling_stiffness(void **state)
 {
     static const char scene[] =
         "name: slow\n"
@@ -235,13 +235,13 @@ static void a_slow_device_limits_stiffness(void **state)
     }
 }
 
-static void bad_devices_are_refused(void **state)
+static void bad_haptic_devices_are_refused(void **state)
 {
     static const struct {
         const char *type;
         struct tact_device_setting setting;
         int rc;
-        const char *says;
+        const char *expected_message;
     } bad[] = {
         {"force_dimension", SETTING("serial", "2000"), -ENODEV, "no device found"},
         {"force_dimension", SETTING("serial", "-1"), -EINVAL, "whole number"},
@@ -260,7 +260,8 @@ static void bad_devices_are_refused(void **state)
         const int rc = find_device_type(bad[i].type)->open(&c.config, &device, &c.err);
         print_message("%s\n", c.err.text);
         assert_int_equal(rc, bad[i].rc);
-        assert_true(strstr(c.err.text, bad[i].says) || strstr(c.err.key, bad[i].says));
+        assert_true(strstr(c.err.text, bad[i].expected_message) ||
+                    strstr(c.err.key, bad[i].expected_message));
     }
     assert_int_equal(setenv("LD_LIBRARY_PATH", "/nonexistent", 1), 0);
     struct device_config c;
@@ -274,11 +275,11 @@ static void bad_devices_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(poses_come_and_forces_go),
-        cmocka_unit_test(calls_that_block_delay_no_tick),
-        cmocka_unit_test(a_hanging_library_is_reported),
-        cmocka_unit_test(a_slow_device_limits_stiffness),
-        cmocka_unit_test(bad_devices_are_refused),
+        cmocka_unit_test(haptic_poses_are_read_and_forces_are_sent),
+        cmocka_unit_test(blocking_library_calls_delay_no_tick),
+        cmocka_unit_test(hanging_haptic_library_is_reported),
+        cmocka_unit_test(slow_haptic_device_limits_the_coupling_stiffness),
+        cmocka_unit_test(bad_haptic_devices_are_refused),
     };
     return cmocka_run_group_tests(tests, make_haptic_folder, remove_haptic_folder);
 }

@@ -85,7 +85,7 @@ static double sent_force_x(unsigned int index)
 /* How the sent force returned: largest step between successive forces, largest force, and number of
  * falls to 0, as on a busy machine the command may be late again for longer than the guard's
  * timeout. */
-struct force_course {
+struct force_course_since_event {
     double step, most;
     int trips;
 };
@@ -107,9 +107,9 @@ static void fail_with_messages(const char *what)
 
 /* Waits until the device is pressed again, and evaluates the sent forces from the index `from` on.
  */
-static struct force_course wait_until_pressed(unsigned int from)
+static struct force_course_since_event wait_until_pressed(unsigned int from)
 {
-    struct force_course force_course = {.step = 0.0};
+    struct force_course_since_event force_course_since_event = {.step = 0.0};
     const int64_t until = tact_clock_now() + 20000 * ms;
     double last = 0.0;
     for (unsigned int i = from; fabs(last) < PRESSED_FORCE_N;) {
@@ -121,13 +121,14 @@ static struct force_course wait_until_pressed(unsigned int from)
             fail_with_messages("not pressed within 20 s");
         }
         const double force = sent_force_x(i++);
-        const int is_trip = force == 0.0 && last != 0.0;
-        force_course.trips += is_trip;
-        force_course.step = fmax(force_course.step, is_trip ? 0.0 : fabs(force - last));
-        force_course.most = fmax(force_course.most, fabs(force));
+        const int is_guard_trip = force == 0.0 && last != 0.0;
+        force_course_since_event.trips += is_guard_trip;
+        force_course_since_event.step =
+            fmax(force_course_since_event.step, is_guard_trip ? 0.0 : fabs(force - last));
+        force_course_since_event.most = fmax(force_course_since_event.most, fabs(force));
         last = force;
     }
-    return force_course;
+    return force_course_since_event;
 }
 
 /* Time from `since` to the first sent force of zero after which no other force is sent for 20 ms
@@ -141,12 +142,13 @@ static double wait_until_force_is_zero(unsigned int from, int64_t since)
             sleep_for_us(500);
         }
         if (sent_force_x(i) == 0.0) {
-            const int64_t gone = atomic_load(&simulated_haptic->sent[i % STAND_IN_SENT].ns);
+            const int64_t zero_force_sent_ns =
+                atomic_load(&simulated_haptic->sent[i % STAND_IN_SENT].ns);
             sleep_for_us(20000);
             for (unsigned int k = i; k != atomic_load(&simulated_haptic->count); k++) {
                 assert_true(sent_force_x(k) == 0.0);
             }
-            return (double)(gone - since) * 1e-6;
+            return (double)(zero_force_sent_ns - since) * 1e-6;
         }
     }
 }
@@ -171,7 +173,7 @@ struct figures {
 };
 
 static void add_times_and_force_steps(struct figures *all, double time_to_zero_ms,
-                                      struct force_course back)
+                                      struct force_course_since_event back)
 {
     all->time_to_zero_ms = fmax(all->time_to_zero_ms, time_to_zero_ms);
     all->late += time_to_zero_ms > MAX_TIME_TO_ZERO_MS;
@@ -191,7 +193,7 @@ static void check_times_and_force_steps(const char *what, const struct figures *
                   "%.3f N, largest force %.2f N, %d times late again%s\n",
                   what, times, all->time_to_zero_ms, all->late, all->step, all->most, all->trips,
                   is_real_time ? "" : ", without real-time priority");
-    if (RUNS_UNDER_SANITIZER) {
+    if (IS_SANITIZER_BUILD) {
         assert_true(all->time_to_zero_ms < 20 * MAX_TIME_TO_ZERO_MS);
     } else {
         assert_true(is_real_time ? all->late == 0 : 2 * all->late <= times);
@@ -226,7 +228,7 @@ static void a_killed_command_leaves_no_force(void **state)
     for (int i = 0; i < times; i++) {
         const unsigned int begin = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
-        const struct force_course back = wait_until_pressed(begin);
+        const struct force_course_since_event back = wait_until_pressed(begin);
         sleep_for_us(1000 + 137 * i);
         const unsigned int from = atomic_load(&simulated_haptic->count);
         const int64_t now = send_signal_to_command(command, SIGKILL);
@@ -237,7 +239,7 @@ static void a_killed_command_leaves_no_force(void **state)
     check_times_and_force_steps("kill -9", &all, times);
 }
 
-static void a_stopped_command_returns_softly(void **state)
+static void force_returns_softly_after_a_stopped_command(void **state)
 {
     const int times = campaign_trial_count(2, 50);
     struct figures all = {0};
@@ -248,10 +250,10 @@ static void a_stopped_command_returns_softly(void **state)
         sleep_for_us(1000 + 137 * i);
         unsigned int from = atomic_load(&simulated_haptic->count);
         const int64_t now = send_signal_to_command(command, SIGSTOP);
-        const double gone = wait_until_force_is_zero(from, now);
+        const double time_to_zero_ms = wait_until_force_is_zero(from, now);
         from = atomic_load(&simulated_haptic->count);
         assert_int_equal(kill(command, SIGCONT), 0);
-        add_times_and_force_steps(&all, gone, wait_until_pressed(from));
+        add_times_and_force_steps(&all, time_to_zero_ms, wait_until_pressed(from));
     }
     terminate_command(command);
     wait_until_device_closed();
@@ -260,7 +262,7 @@ static void a_stopped_command_returns_softly(void **state)
 
 /* An unplugged device receives no force; the test checks how the force returns when it is plugged
  * in again. */
-static void an_unplugged_device_returns_softly(void **state)
+static void force_returns_softly_to_a_replugged_device(void **state)
 {
     const int times = campaign_trial_count(2, 50);
     struct figures all = {0};
@@ -272,12 +274,12 @@ static void an_unplugged_device_returns_softly(void **state)
         const int64_t now = tact_clock_now();
         atomic_store(&simulated_haptic->present, 0);
         wait_until_device_closed();
-        const double gone = (double)(tact_clock_now() - now) * 1e-6;
+        const double time_to_zero_ms = (double)(tact_clock_now() - now) * 1e-6;
         const unsigned int from = atomic_load(&simulated_haptic->count);
         sleep_for_us(100000);
         assert_int_equal(atomic_load(&simulated_haptic->count), from);
         atomic_store(&simulated_haptic->present, 1);
-        add_times_and_force_steps(&all, gone, wait_until_pressed(from));
+        add_times_and_force_steps(&all, time_to_zero_ms, wait_until_pressed(from));
     }
     terminate_command(command);
     wait_until_device_closed();
@@ -329,7 +331,7 @@ static void a_stopped_guard_sends_no_old_force(void **state)
     }
 }
 
-static int start_pressing(void **state)
+static int start_command_that_presses(void **state)
 {
     char path[512];
     if (make_haptic_folder(state)) {
@@ -351,9 +353,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_command_leaves_no_force),
-        cmocka_unit_test(a_stopped_command_returns_softly),
-        cmocka_unit_test(an_unplugged_device_returns_softly),
+        cmocka_unit_test(force_returns_softly_after_a_stopped_command),
+        cmocka_unit_test(force_returns_softly_to_a_replugged_device),
         cmocka_unit_test(a_stopped_guard_sends_no_old_force),
     };
-    return cmocka_run_group_tests(tests, start_pressing, remove_haptic_folder);
+    return cmocka_run_group_tests(tests, start_command_that_presses, remove_haptic_folder);
 }

@@ -9,12 +9,12 @@
 #include <cmocka.h>
 #include "contact/world/hand.h"
 
-static struct tact_link_def rod_link(int parent, double length, double height_drop_of_link)
+static struct tact_link_def make_rod_link(int parent, double length, double link_height_drop)
 {
     struct tact_link_def def = {.parent = parent,
                                 .joint = TACT_JOINT_HINGE,
                                 .axis = {1, 0, 0},
-                                .origin = {{0, 0, -height_drop_of_link}, {1, 0, 0, 0}},
+                                .origin = {{0, 0, -link_height_drop}, {1, 0, 0, 0}},
                                 .mass = 0.03,
                                 .center = {0, 0, -length / 2},
                                 .inertia = {6.7e-6, 6.7e-6, 9.6e-7, 0, 0, 0}};
@@ -22,7 +22,8 @@ static struct tact_link_def rod_link(int parent, double length, double height_dr
 }
 
 /* Kinetic energy computed link by link from the twists, independently of the mass matrix. */
-static double kinetic_energy(struct tact_hand *hand, const struct tact_link_def *link_definitions)
+static double hand_kinetic_energy(struct tact_hand *hand,
+                                  const struct tact_link_def *link_definitions)
 {
     double sum = 0;
     for (int i = 0; i < tact_hand_count(hand); i++) {
@@ -54,11 +55,11 @@ static const double gravity[3] = {0, 0, -9.81};
 
 /* The velocity of a hand's tip is the Jacobian times the joint rates, and equals a finite
  * difference of positions. */
-static void jacobian_is_a_derivative(void **state)
+static void hand_jacobian_is_the_derivative_of_position(void **state)
 {
     (void)state;
-    struct tact_link_def link_definitions[3] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
-                                                rod_link(1, 0.04, 0.05)};
+    struct tact_link_def link_definitions[3] = {
+        make_rod_link(-1, 0.05, 0), make_rod_link(0, 0.05, 0.05), make_rod_link(1, 0.04, 0.05)};
     link_definitions[1].axis[0] = 0;
     link_definitions[1].axis[1] = 1;
     link_definitions[2].joint = TACT_JOINT_SLIDE;
@@ -88,11 +89,12 @@ static void jacobian_is_a_derivative(void **state)
  * error. This holds only where inertia, Coriolis and gravity terms agree with one another. */
 /* At constant joint rates the twist of a point fixed to a link changes at the rate Jdot v:
  * compared with a difference of twists. */
-static void rate_is_the_twists_derivative(void **state)
+static void hand_jacobian_rate_is_the_derivative_of_the_twist(void **state)
 {
     (void)state;
-    struct tact_link_def link_definitions[4] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
-                                                rod_link(1, 0.04, 0.05), rod_link(2, 0.03, 0.04)};
+    struct tact_link_def link_definitions[4] = {
+        make_rod_link(-1, 0.05, 0), make_rod_link(0, 0.05, 0.05), make_rod_link(1, 0.04, 0.05),
+        make_rod_link(2, 0.03, 0.04)};
     const double q[4] = {0.3, -0.7, 0.01, 0.5}, v[4] = {3.0, -5.0, 0.2, 4.0}, e = 1e-6;
     const double tip[3] = {0.01, -0.004, -0.03};
     const struct tact_pose base = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
@@ -125,13 +127,13 @@ static void rate_is_the_twists_derivative(void **state)
     tact_hand_destroy(hand);
 }
 
-static void a_free_swing_conserves_energy(void **state)
+static void freely_swinging_hand_conserves_energy(void **state)
 {
     (void)state;
     double error[2];
     for (int run = 0; run < 2; run++) {
-        struct tact_link_def link_definitions[3] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
-                                                    rod_link(1, 0.05, 0.05)};
+        struct tact_link_def link_definitions[3] = {
+            make_rod_link(-1, 0.05, 0), make_rod_link(0, 0.05, 0.05), make_rod_link(1, 0.05, 0.05)};
         link_definitions[1].axis[0] = 0.6;
         link_definitions[1].axis[1] = 0.8;
         for (int i = 0; i < 3; i++) {
@@ -141,13 +143,13 @@ static void a_free_swing_conserves_energy(void **state)
         struct tact_hand *hand;
         assert_int_equal(tact_hand_create(link_definitions, 3, &base, &hand), 0);
         double h = run ? 2.5e-6 : 5e-6;
-        double e0 = kinetic_energy(hand, link_definitions) +
+        double e0 = hand_kinetic_energy(hand, link_definitions) +
                     potential_energy(hand, link_definitions),
                worst = 0;
         for (int k = 0; k * h < 0.5; k++) {
             assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
             tact_hand_integrate(hand, h);
-            worst = fmax(worst, fabs(kinetic_energy(hand, link_definitions) +
+            worst = fmax(worst, fabs(hand_kinetic_energy(hand, link_definitions) +
                                      potential_energy(hand, link_definitions) - e0));
         }
         error[run] = worst;
@@ -158,8 +160,8 @@ static void a_free_swing_conserves_energy(void **state)
     assert_true(error[1] < 0.6 * error[0]);
 }
 
-/* Derivative of the state of a double pendulum of two rods of rod_link(), by Lagrange's equations.
- * y: angles from the vertical, then their rates; rate: dy/dt. */
+/* Derivative of the state of a double pendulum of two rods of make_rod_link(), by Lagrange's
+ * equations. y: angles from the vertical, then their rates; rate: dy/dt. */
 static void double_pendulum_derivative(const double y[4], double rate[4])
 {
     const double m = 0.03, l = 0.05, own = 6.7e-6 + m * l * l / 4, g = 9.81;
@@ -200,13 +202,14 @@ static void integrate_double_pendulum(double y[4], double time)
 
 /* Coriolis torques are those of the time between two ticks: the motion is of the second order. The
  * rates of a tick belong to half a tick before its end, and so do those at the start. */
-static void a_double_swing_is_of_the_second_order(void **state)
+static void double_pendulum_motion_is_of_second_order(void **state)
 {
     (void)state;
     double off[3];
     for (int k = 0; k < 3; k++) {
         const double h = 2e-3 / (1 << k), time = 0.6;
-        struct tact_link_def link_definitions[2] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05)};
+        struct tact_link_def link_definitions[2] = {make_rod_link(-1, 0.05, 0),
+                                                    make_rod_link(0, 0.05, 0.05)};
         double y[4] = {1.2, -0.5, 0.0, 0.0}, rate[4];
         struct tact_pose base = tact_pose_identity();
         struct tact_hand *hand;
@@ -235,7 +238,7 @@ static void a_double_swing_is_of_the_second_order(void **state)
 static void a_pendulum_has_its_exact_period(void **state)
 {
     (void)state;
-    struct tact_link_def def = rod_link(-1, 0.05, 0);
+    struct tact_link_def def = make_rod_link(-1, 0.05, 0);
     def.start = 1e-3;
     struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand;
@@ -260,10 +263,11 @@ static void a_pendulum_has_its_exact_period(void **state)
 }
 
 /* With a drive gain a million times the useful one the joint reaches its target and stays there. */
-static void any_drive_gain_is_stable(void **state)
+static void joint_drive_is_stable_at_any_gain(void **state)
 {
     (void)state;
-    struct tact_link_def link_definitions[2] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05)};
+    struct tact_link_def link_definitions[2] = {make_rod_link(-1, 0.05, 0),
+                                                make_rod_link(0, 0.05, 0.05)};
     link_definitions[0].stiffness = 2e6;
     link_definitions[0].damping = 2e4;
     link_definitions[1].stiffness = 1e6;
@@ -288,10 +292,10 @@ static void any_drive_gain_is_stable(void **state)
 }
 
 /* A saturated drive exerts exactly its torque limit. */
-static void a_saturated_drive_pushes_with_its_limit(void **state)
+static void saturated_joint_drive_pushes_with_its_limit(void **state)
 {
     (void)state;
-    struct tact_link_def def = rod_link(-1, 0.05, 0);
+    struct tact_link_def def = make_rod_link(-1, 0.05, 0);
     const double none[3] = {0, 0, 0};
     def.stiffness = 100;
     def.limit = 1e-3;
@@ -311,13 +315,13 @@ static void a_saturated_drive_pushes_with_its_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jacobian_is_a_derivative),
-        cmocka_unit_test(rate_is_the_twists_derivative),
-        cmocka_unit_test(a_free_swing_conserves_energy),
-        cmocka_unit_test(a_double_swing_is_of_the_second_order),
+        cmocka_unit_test(hand_jacobian_is_the_derivative_of_position),
+        cmocka_unit_test(hand_jacobian_rate_is_the_derivative_of_the_twist),
+        cmocka_unit_test(freely_swinging_hand_conserves_energy),
+        cmocka_unit_test(double_pendulum_motion_is_of_second_order),
         cmocka_unit_test(a_pendulum_has_its_exact_period),
-        cmocka_unit_test(any_drive_gain_is_stable),
-        cmocka_unit_test(a_saturated_drive_pushes_with_its_limit),
+        cmocka_unit_test(joint_drive_is_stable_at_any_gain),
+        cmocka_unit_test(saturated_joint_drive_pushes_with_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void set_random_state(struct tact_hand *hand)
 /* Without forces a tree of links keeps its momentum and energy: their error in a step falls with
  * the square of the step. That requires inertia and velocity terms of base and links to be
  * consistent. */
-static void free_tree_keeps_momentum(void **state)
+static void free_floating_hand_keeps_its_momentum(void **state)
 {
     (void)state;
     struct tact_link_def defs[LINKS];
@@ -175,7 +175,7 @@ static struct tact_hand *make_coupled_base(double mass, double inertia,
 
 /* A coupled base reaches a target that jumps by nearly half a turn, at any coupling stiffness,
  * without overshooting speed. */
-static void coupling_turns_to_any_attitude(void **state)
+static void base_coupling_turns_to_any_attitude(void **state)
 {
     (void)state;
     for (double k = 0.1; k < 2e6; k *= 10.0) {
@@ -205,7 +205,7 @@ static void coupling_turns_to_any_attitude(void **state)
 
 /* A coupled base follows a target that moves and turns steadily, one tick behind, with no force but
  * that of its own inertia; with damping against the world it lags by D v / K. */
-static void coupling_follows_without_lag(void **state)
+static void base_coupling_follows_without_lag(void **state)
 {
     (void)state;
     const double h = 1e-3, v = 0.2, w = 1.5;
@@ -232,7 +232,7 @@ static void coupling_follows_without_lag(void **state)
 }
 
 /* The coupling's limits apply to the magnitudes of force and torque, whose directions are kept. */
-static void coupling_saturates_by_length(void **state)
+static void base_coupling_saturates_by_magnitude(void **state)
 {
     (void)state;
     struct tact_hand *hand = make_coupled_base(0.05, 1e-5, (struct tact_base_drive){1000, 5, 3.0},
@@ -259,7 +259,7 @@ static void coupling_saturates_by_length(void **state)
     tact_hand_destroy(hand);
 }
 
-static void half_a_base_is_refused(void **state)
+static void incomplete_set_of_base_joints_is_refused(void **state)
 {
     (void)state;
     struct tact_link_def defs[LINKS];
@@ -282,12 +282,12 @@ static void half_a_base_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_tree_keeps_momentum),
+        cmocka_unit_test(free_floating_hand_keeps_its_momentum),
         cmocka_unit_test(jacobian_is_a_derivative),
-        cmocka_unit_test(coupling_turns_to_any_attitude),
-        cmocka_unit_test(coupling_follows_without_lag),
-        cmocka_unit_test(coupling_saturates_by_length),
-        cmocka_unit_test(half_a_base_is_refused),
+        cmocka_unit_test(base_coupling_turns_to_any_attitude),
+        cmocka_unit_test(base_coupling_follows_without_lag),
+        cmocka_unit_test(base_coupling_saturates_by_magnitude),
+        cmocka_unit_test(incomplete_set_of_base_joints_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void solve_by_dense_elimination(int n, double *x, int columns)
     assert_int_equal(LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, columns, copy, n, x, columns), 0);
 }
 
-static double worst_difference(const double *a, const double *b, int n)
+static double worst_relative_difference(const double *a, const double *b, int n)
 {
     double worst = 0, size = 0;
     for (int i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static double worst_difference(const double *a, const double *b, int n)
     return worst / size;
 }
 
-static void factor_solves_as_lapack(void **state)
+static void mass_matrix_factor_solves_as_lapack(void **state)
 {
     (void)state;
     double worst = 0, x[JOINTS], y[JOINTS];
@@ -85,7 +85,7 @@ static void factor_solves_as_lapack(void **state)
         }
         tact_hand_solve(hand, x, 1);
         solve_by_dense_elimination(n, y, 1);
-        worst = fmax(worst, worst_difference(x, y, n));
+        worst = fmax(worst, worst_relative_difference(x, y, n));
         tact_hand_destroy(hand);
     }
     print_message("largest difference %.1e\n", worst);
@@ -94,7 +94,7 @@ static void factor_solves_as_lapack(void **state)
 
 /* Z^T Z = J M^-1 J^T for the Jacobian J of a contact between two links, where Z has rows for their
  * ancestors only. */
-static void factor_reduces_contact_jacobians(void **state)
+static void mass_matrix_factor_gives_contact_mobility(void **state)
 {
     (void)state;
     double worst = 0;
@@ -119,7 +119,7 @@ static void factor_reduces_contact_jacobians(void **state)
             s[i % 36] += z[row + a] * z[row + b];
             exact[i % 36] += j[row + a] * y[row + b];
         }
-        worst = fmax(worst, worst_difference(s, exact, 36));
+        worst = fmax(worst, worst_relative_difference(s, exact, 36));
         tact_hand_destroy(hand);
     }
     print_message("largest difference %.1e\n", worst);
@@ -128,7 +128,7 @@ static void factor_reduces_contact_jacobians(void **state)
 
 /* The scaled rates w = L v have the kinetic energy |w|^2 / 2, and convert back to the joint rates
  * v. */
-static void rates_convert_to_scaled_and_back(void **state)
+static void joint_rates_convert_to_scaled_and_back(void **state)
 {
     (void)state;
     for (int tree = 0; tree < TREES; tree++) {
@@ -148,12 +148,12 @@ static void rates_convert_to_scaled_and_back(void **state)
         }
         tact_hand_compute_joint_rates(hand);
         assert_true(fabs(square - exact) <= 1e-12 * exact);
-        assert_true(worst_difference(hand->velocity, v, n) <= MAX_RELATIVE_ERROR);
+        assert_true(worst_relative_difference(hand->velocity, v, n) <= MAX_RELATIVE_ERROR);
         tact_hand_destroy(hand);
     }
 }
 
-static void indefinite_matrices_are_refused(void **state)
+static void indefinite_mass_matrices_are_refused(void **state)
 {
     (void)state;
     static const double bad[3] = {-1, NAN, INFINITY};
@@ -169,10 +169,10 @@ static void indefinite_matrices_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factor_solves_as_lapack),
-        cmocka_unit_test(factor_reduces_contact_jacobians),
-        cmocka_unit_test(rates_convert_to_scaled_and_back),
-        cmocka_unit_test(indefinite_matrices_are_refused),
+        cmocka_unit_test(mass_matrix_factor_solves_as_lapack),
+        cmocka_unit_test(mass_matrix_factor_gives_contact_mobility),
+        cmocka_unit_test(joint_rates_convert_to_scaled_and_back),
+        cmocka_unit_test(indefinite_mass_matrices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

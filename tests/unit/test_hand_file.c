@@ -15,9 +15,9 @@
 #include "support/campaign.h"
 
 #define HAND_FILES_FOLDER TACT_SOURCE_DIR "/examples/hands/"
-#define MODEL_COUNT 7
+#define HAND_FILE_COUNT 7
 
-static const char *const models[MODEL_COUNT] = {
+static const char *const models[HAND_FILE_COUNT] = {
     "allegro_like.xml",   "shadow_like.xml",  "leap_like.xml",    "gripper_like.urdf",
     "shadow_tendons.xml", "inspire_like.xml", "inspire_like.urdf"};
 
@@ -290,7 +290,7 @@ static const struct {
     {TENDON_ACTUATOR_XML "</actuator></mujoco>", "name: b", "tendon"},
 };
 
-static void written_yaml_is_as_expected(void **state)
+static void yaml_written_for_a_hand_file_is_as_expected(void **state)
 {
     (void)state;
     int wrong = 0;
@@ -307,7 +307,7 @@ static void written_yaml_is_as_expected(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void unsupported_elements_are_refused(void **state)
+static void unsupported_hand_file_elements_are_refused(void **state)
 {
     (void)state;
     int wrong = 0;
@@ -328,7 +328,7 @@ static void unsupported_elements_are_refused(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void deep_nesting_is_refused(void **state)
+static void deep_nesting_in_hand_files_is_refused(void **state)
 {
     (void)state;
     char text[8192] = "<mujoco><worldbody>";
@@ -383,10 +383,10 @@ static void assert_same_links(const struct tact_scene_hand *a, const struct tact
     }
 }
 
-static void a_file_and_its_yaml_are_one_hand(void **state)
+static void hand_file_and_its_yaml_give_the_same_hand(void **state)
 {
     (void)state;
-    for (int i = 0; i < MODEL_COUNT; i++) {
+    for (int i = 0; i < HAND_FILE_COUNT; i++) {
         char text[512], *data = NULL;
         uint64_t size = 0;
         struct tact_hand_file out;
@@ -418,7 +418,7 @@ static void a_file_and_its_yaml_are_one_hand(void **state)
 }
 
 /* An error in a hand's file is reported with the line of that file. */
-static void an_error_has_the_line_of_the_file(void **state)
+static void hand_file_error_has_the_line_of_the_file(void **state)
 {
     (void)state;
     static const char text[] = "<mujoco><worldbody><body name=\"a\">\n<joint/>\n"
@@ -434,7 +434,7 @@ static void an_error_has_the_line_of_the_file(void **state)
     tact_hand_file_free(&out);
 }
 
-static uint32_t next_random(uint64_t *bits)
+static uint32_t next_mutation_random(uint64_t *bits)
 {
     *bits = *bits * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*bits >> 33);
@@ -456,8 +456,8 @@ static size_t swap_two_values(char *text, size_t size, uint64_t *bits)
 {
     size_t source_length, target_length;
     char value[64];
-    size_t from = find_quoted_value(text, size, next_random(bits) % size, &source_length);
-    size_t to = find_quoted_value(text, size, next_random(bits) % size, &target_length);
+    size_t from = find_quoted_value(text, size, next_mutation_random(bits) % size, &source_length);
+    size_t to = find_quoted_value(text, size, next_mutation_random(bits) % size, &target_length);
     if (!from || !to || source_length >= sizeof value) {
         return size;
     }
@@ -470,7 +470,7 @@ static size_t swap_two_values(char *text, size_t size, uint64_t *bits)
 /* Applies random mutations to a text, which has room for MUTATION_EXTRA_BYTES more: changes a byte,
  * a digit or a value, or cuts, doubles or replaces a part. Returns the new size. */
 #define MUTATION_EXTRA_BYTES 512
-static size_t mutate_text(const char *text, size_t size, uint64_t *bits, char *out)
+static size_t mutate_hand_file_text(const char *text, size_t size, uint64_t *bits, char *out)
 {
     static const char *const parts[] = {"\"",
                                         "<",
@@ -494,13 +494,13 @@ static size_t mutate_text(const char *text, size_t size, uint64_t *bits, char *o
                                         "\xff",
                                         "\n"};
     memcpy(out, text, size);
-    for (uint32_t n = 1 + next_random(bits) % 4; n > 0; n--) {
-        const size_t at = next_random(bits) % size;
-        const char *part = parts[next_random(bits) % (sizeof parts / sizeof *parts)];
-        const size_t length = 1 + next_random(bits) % 40;
-        switch (next_random(bits) % 8) {
+    for (uint32_t n = 1 + next_mutation_random(bits) % 4; n > 0; n--) {
+        const size_t at = next_mutation_random(bits) % size;
+        const char *part = parts[next_mutation_random(bits) % (sizeof parts / sizeof *parts)];
+        const size_t length = 1 + next_mutation_random(bits) % 40;
+        switch (next_mutation_random(bits) % 8) {
         case 0:
-            out[at] = (char)next_random(bits);
+            out[at] = (char)next_mutation_random(bits);
             break;
         case 1:
             if (at + length < size) {
@@ -521,8 +521,9 @@ static size_t mutate_text(const char *text, size_t size, uint64_t *bits, char *o
             break;
         case 4:
         case 5:
-            out[at] =
-                out[at] >= '0' && out[at] <= '9' ? (char)('0' + next_random(bits) % 10) : out[at];
+            out[at] = out[at] >= '0' && out[at] <= '9'
+                          ? (char)('0' + next_mutation_random(bits) % 10)
+                          : out[at];
             break;
         default:
             size = swap_two_values(out, size, bits);
@@ -533,7 +534,7 @@ static size_t mutate_text(const char *text, size_t size, uint64_t *bits, char *o
 
 /* Checks a mutated hand file: it is refused with a message of one line that names file and line, or
  * it yields a hand whose YAML can be read again. */
-static void check_mutation(const char *text, size_t size, int counts[2])
+static void check_mutated_hand_file(const char *text, size_t size, int counts[2])
 {
     struct tact_hand_file out;
     struct tact_error err;
@@ -552,20 +553,21 @@ static void check_mutation(const char *text, size_t size, int counts[2])
     tact_hand_file_free(&out);
 }
 
-static void mutations_are_refused_or_read(void **state)
+static void mutated_hand_files_are_refused_or_read(void **state)
 {
     (void)state;
     const long count = campaign_trial_count(2000, 100000);
     uint64_t bits = 7 ^ campaign_seed_offset();
     int counts[2] = {0, 0};
-    for (int i = 0; i < MODEL_COUNT; i++) {
+    for (int i = 0; i < HAND_FILE_COUNT; i++) {
         char *data = NULL;
         uint64_t size = 0;
         assert_int_equal(read_file_in_hand_folder(NULL, models[i], &data, &size), 0);
         char *changed = malloc(size + MUTATION_EXTRA_BYTES);
         assert_non_null(changed);
-        for (long n = 0; n < (count + MODEL_COUNT - 1) / MODEL_COUNT; n++) {
-            check_mutation(changed, mutate_text(data, size, &bits, changed), counts);
+        for (long n = 0; n < (count + HAND_FILE_COUNT - 1) / HAND_FILE_COUNT; n++) {
+            check_mutated_hand_file(changed, mutate_hand_file_text(data, size, &bits, changed),
+                                    counts);
         }
         free(changed);
         free(data);
@@ -577,12 +579,12 @@ static void mutations_are_refused_or_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unsupported_elements_are_refused),
-        cmocka_unit_test(written_yaml_is_as_expected),
-        cmocka_unit_test(deep_nesting_is_refused),
-        cmocka_unit_test(a_file_and_its_yaml_are_one_hand),
-        cmocka_unit_test(an_error_has_the_line_of_the_file),
-        cmocka_unit_test(mutations_are_refused_or_read),
+        cmocka_unit_test(unsupported_hand_file_elements_are_refused),
+        cmocka_unit_test(yaml_written_for_a_hand_file_is_as_expected),
+        cmocka_unit_test(deep_nesting_in_hand_files_is_refused),
+        cmocka_unit_test(hand_file_and_its_yaml_give_the_same_hand),
+        cmocka_unit_test(hand_file_error_has_the_line_of_the_file),
+        cmocka_unit_test(mutated_hand_files_are_refused_or_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ enum { POSES = 54, ALL_POSES = 6012, HANDS = 6, PERIODS = 3 };
 static const char *const files[HANDS] = {"allegro_like.xml", "leap_like.xml",
                                          "shadow_like.xml",  "shadow_tendons.xml",
                                          "inspire_like.xml", "inspire_like.urdf"};
-static const double periods[PERIODS] = {1e-3, 5e-4, 2e-3};
+static const double tick_periods[PERIODS] = {1e-3, 5e-4, 2e-3};
 
 static struct tact_session *open_hand_session(int file, double period, struct tact_scene **scene)
 {
@@ -162,7 +162,7 @@ static void simulate_random_pose(struct tact_session *session, const struct tact
     }
 }
 
-static void random_poses_keep_ranges_and_lose_energy(void **state)
+static void hands_in_random_poses_keep_ranges_and_lose_energy(void **state)
 {
     (void)state;
     long tick_total = 0, unsolved_tick_total = 0;
@@ -170,7 +170,7 @@ static void random_poses_keep_ranges_and_lose_energy(void **state)
     for (int file = 0; file < HANDS; file++) {
         for (int k = 0; k < PERIODS; k++) {
             struct tact_scene *scene;
-            struct tact_session *session = open_hand_session(file, periods[k], &scene);
+            struct tact_session *session = open_hand_session(file, tick_periods[k], &scene);
             const int n = tact_hand_count(tact_world_hand(tact_session_world(session), 0));
             double mass[64 * 64];
             struct pose_outcome out = {0};
@@ -183,7 +183,7 @@ static void random_poses_keep_ranges_and_lose_energy(void **state)
             const unsigned long unsolved = (unsigned long)report.counts[TACT_COUNT_UNSOLVED];
             print_message("%s, %g s: energy rises by %.1e J, ranges are left by %.1e, up to %d "
                           "contacts, %lu of %ld ticks unsolved\n",
-                          files[file], periods[k], out.rise, out.range, report.contacts_max,
+                          files[file], tick_periods[k], out.rise, out.range, report.contacts_max,
                           unsolved, out.ticks);
             assert_true(out.rise <= 1e-9);
             assert_true(out.range <= 1e-9);
@@ -199,7 +199,7 @@ static void random_poses_keep_ranges_and_lose_energy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_poses_keep_ranges_and_lose_energy),
+        cmocka_unit_test(hands_in_random_poses_keep_ranges_and_lose_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,37 +141,37 @@ static void tied_rods_swing_as_one_coordinate(void **state)
 
 /* Of two slides either one follows the other: masses, drives and armatures of both act on one
  * coordinate, whose implicit step is known exactly. */
-static void two_slides_move_as_one_coordinate(void **state)
+static void tied_slides_move_as_one_coordinate(void **state)
 {
     (void)state;
     for (int variant_index = 0; variant_index < 6; variant_index++) {
         const double h = 1e-3, c = variant_index % 3 - 1.5, offset = 0.01;
-        const int leader = variant_index / 3, follower = 1 - leader;
+        const int leading_slide = variant_index / 3, follower = 1 - leading_slide;
         struct tact_link_def defs[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
                                         make_child_link(0, TACT_JOINT_SLIDE)};
         struct world_scene s;
-        defs[leader].stiffness = 300.0;
-        defs[leader].damping = 2.0;
+        defs[leading_slide].stiffness = 300.0;
+        defs[leading_slide].damping = 2.0;
         defs[follower].stiffness = 80.0;
         defs[follower].armature = 0.05;
-        defs[follower].mimic = 1 + leader;
+        defs[follower].mimic = 1 + leading_slide;
         defs[follower].multiplier = c;
         defs[follower].offset = defs[follower].start = offset;
         struct tact_hand *hand = open_hand(&s, h, no_weight, defs, 2);
         const struct tact_hand_state q = tact_hand_state(hand);
         /* displacement of the first mass for a unit of the common coordinate */
-        const double first = leader ? c : 1.0;
+        const double first = leading_slide ? c : 1.0;
         const double mass =
             0.1 * first * first + 0.1 * (1.0 + c) * (1.0 + c) + defs[follower].armature * c * c;
         double x = 0.0, v = 0.0;
-        q.target[leader] = 0.02;
+        q.target[leading_slide] = 0.02;
         q.target[follower] = 0.015;
         for (int k = 0; k < 400; k++) {
             const double force = 300.0 * (0.02 - x) + c * 80.0 * (0.015 - offset - c * x);
             v = (mass * v + h * force) / (mass + h * 2.0 + h * h * (300.0 + c * c * 80.0));
             x += h * v;
             step_scene(&s);
-            assert_true(fabs(q.q[leader] - x) < 1e-12);
+            assert_true(fabs(q.q[leading_slide] - x) < 1e-12);
             assert_true(fabs(q.q[follower] - offset - c * x) < 1e-14);
         }
         assert_true(fabs(x) > 1e-3);
@@ -181,7 +181,7 @@ static void two_slides_move_as_one_coordinate(void **state)
 
 /* Two slides side by side, whose tendon drive acts on 2 q_0 - 3 q_1: it exerts one force, and the
  * motion perpendicular to that keeps its momentum. */
-static void a_drive_pulls_a_tendon(void **state)
+static void tendon_drive_exerts_one_force_along_the_tendon(void **state)
 {
     (void)state;
     const struct tact_tendon_term terms[2] = {{0, 2.0}, {1, -3.0}};
@@ -200,12 +200,12 @@ static void a_drive_pulls_a_tendon(void **state)
     const struct tact_hand_state q = tact_hand_state(hand);
     assert_true(q.target[0] == 2.0 * 0.01);
     q.target[0] = 0.08;
-    int drive_at_limit = 0;
+    int ticks_of_drive_at_limit = 0;
     for (int k = 0; k < 300; k++) {
         const double spring = 40.0 * (0.08 - length);
         double force =
             (spring - (h * 40.0 + 0.5) * rate) / (1.0 + h * inverse_mass * (h * 40.0 + 0.5));
-        drive_at_limit += force > 1.0;
+        ticks_of_drive_at_limit += force > 1.0;
         force = fmin(force, 1.0);
         rate += h * inverse_mass * force;
         length += h * rate;
@@ -220,13 +220,13 @@ static void a_drive_pulls_a_tendon(void **state)
         assert_true(held[0] == (fabs(force) == 1.0) && held[1] == held[0]);
         assert_true((left < 0.0) == held[0]);
     }
-    assert_true(drive_at_limit > 3 && drive_at_limit < 290);
+    assert_true(ticks_of_drive_at_limit > 3 && ticks_of_drive_at_limit < 290);
     close_scene(&s);
 }
 
 /* A finger that follows another is moved by the other's drive, so its grip margin is that drive's.
  */
-static void a_follower_has_the_margin_of_its_leader(void **state)
+static void following_finger_has_the_grip_margin_of_its_leader(void **state)
 {
     (void)state;
     struct tact_link_def defs[3] = {make_child_link(-1, TACT_JOINT_SLIDE),
@@ -350,7 +350,7 @@ static void solve_reduced_densely(int n, double full[JOINTS][JOINTS],
     }
 }
 
-static void solves_as_lapack_on_the_reduced_matrix(void **state)
+static void tied_hand_solves_as_lapack_on_the_reduced_matrix(void **state)
 {
     (void)state;
     double worst = 0.0;
@@ -385,7 +385,7 @@ static void solves_as_lapack_on_the_reduced_matrix(void **state)
 }
 
 /* Chains of five hinges, two of which follow others, thrown into the stops of both. */
-static void thrown_chains_follow_to_rounding(void **state)
+static void thrown_chains_keep_joint_ties_to_rounding(void **state)
 {
     (void)state;
     int stops = 0;
@@ -425,7 +425,7 @@ static void thrown_chains_follow_to_rounding(void **state)
     assert_true(stops > 0);
 }
 
-static void invalid_ties_are_refused(void **state)
+static void invalid_joint_ties_are_refused(void **state)
 {
     (void)state;
     const struct tact_pose base = tact_pose_identity();
@@ -457,12 +457,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tied_rods_swing_as_one_coordinate),
-        cmocka_unit_test(two_slides_move_as_one_coordinate),
-        cmocka_unit_test(a_drive_pulls_a_tendon),
-        cmocka_unit_test(a_follower_has_the_margin_of_its_leader),
-        cmocka_unit_test(solves_as_lapack_on_the_reduced_matrix),
-        cmocka_unit_test(thrown_chains_follow_to_rounding),
-        cmocka_unit_test(invalid_ties_are_refused),
+        cmocka_unit_test(tied_slides_move_as_one_coordinate),
+        cmocka_unit_test(tendon_drive_exerts_one_force_along_the_tendon),
+        cmocka_unit_test(following_finger_has_the_grip_margin_of_its_leader),
+        cmocka_unit_test(tied_hand_solves_as_lapack_on_the_reduced_matrix),
+        cmocka_unit_test(thrown_chains_keep_joint_ties_to_rounding),
+        cmocka_unit_test(invalid_joint_ties_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

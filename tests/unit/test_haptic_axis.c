@@ -27,7 +27,7 @@ static const double mass = 0.1, damping = 1.0, travel = 0.03, limit = 8.0;
 /* Simulated clock: the time that was slept, without sleeping, and in one test plus the processor
  * time that a fit takes. */
 static int64_t slept_ns;
-static int adds_processor_time;
+static int adds_processor_time_to_clock;
 
 int64_t __wrap_tact_clock_now(void);
 void __wrap_tact_clock_sleep_until(int64_t time_ns);
@@ -35,7 +35,7 @@ void __wrap_tact_clock_sleep_until(int64_t time_ns);
 int64_t __wrap_tact_clock_now(void)
 {
     struct timespec t = {.tv_sec = 0};
-    if (adds_processor_time) {
+    if (adds_processor_time_to_clock) {
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     }
     return slept_ns + (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -47,8 +47,8 @@ void __wrap_tact_clock_sleep_until(int64_t time_ns)
     slept_ns += time_ns > now ? time_ns - now : 0;
 }
 
-static void read_mass(void *self, uint64_t tick, double t, int64_t now_ns,
-                      struct tact_device_input *in)
+static void read_guarded_mass(void *self, uint64_t tick, double t, int64_t now_ns,
+                              struct tact_device_input *in)
 {
     struct guarded_mass *m = self;
     (void)tick;
@@ -76,7 +76,7 @@ static void write_mass(void *self, const double *out, int64_t now_ns)
     }
 }
 
-static const struct tact_device_ops ops = {.read = read_mass, .write = write_mass};
+static const struct tact_device_ops ops = {.read = read_guarded_mass, .write = write_mass};
 static struct guarded_mass m;
 static const struct tact_device device = {.ops = &ops, .self = &m};
 
@@ -92,7 +92,7 @@ static struct haptic_axis open_haptic_axis(double sign, double x)
                                 .start_ns = tact_clock_now()};
 }
 
-static void settling_stops_an_axis_that_its_force_leads_away(void **state)
+static void settling_stops_an_axis_that_its_force_drives_away(void **state)
 {
     (void)state;
     for (int beyond = 0; beyond < 2; beyond++) {
@@ -108,7 +108,7 @@ static void settling_stops_an_axis_that_its_force_leads_away(void **state)
     }
 }
 
-static void a_reversed_axis_is_not_identified(void **state)
+static void axis_with_reversed_force_is_not_identified(void **state)
 {
     (void)state;
     struct identified_haptic_axis found;
@@ -125,19 +125,19 @@ static void a_guard_that_trips_in_a_pause_is_armed_again(void **state)
     (void)state;
     struct identified_haptic_axis found;
     double position;
-    adds_processor_time = 1;
+    adds_processor_time_to_clock = 1;
     struct haptic_axis axis = open_haptic_axis(1.0, 0.0);
     slept_ns += 1000000000;
     assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_GOOD);
     assert_int_equal(m.trips, 2);
     assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
     assert_true(axis.late < 3);
-    adds_processor_time = 0;
+    adds_processor_time_to_clock = 0;
     assert_true(fabs(found.mass - mass) < 1e-3 * mass);
     assert_true(fabs(found.damping - damping) < 1e-2 * damping);
 }
 
-static void walls_without_a_limit_are_marked(void **state)
+static void wall_tests_without_a_stability_limit_are_marked(void **state)
 {
     (void)state;
     struct identified_haptic_axis found = {.mass = mass};
@@ -159,8 +159,8 @@ static void walls_without_a_limit_are_marked(void **state)
     assert_true(isnan(width.unstable_stiffness[0]) && width.stiffness[0] > 19.0 * width.line[0]);
 }
 
-static void
-a_signal_ends_the_force(void **state) /* the last test, as a requested stop cannot be revoked */
+static void signal_ends_the_force_on_a_haptic_axis(
+    void **state) /* the last test, as a requested stop cannot be revoked */
 {
     (void)state;
     double position;
@@ -176,11 +176,11 @@ a_signal_ends_the_force(void **state) /* the last test, as a requested stop cann
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settling_stops_an_axis_that_its_force_leads_away),
-        cmocka_unit_test(a_reversed_axis_is_not_identified),
+        cmocka_unit_test(settling_stops_an_axis_that_its_force_drives_away),
+        cmocka_unit_test(axis_with_reversed_force_is_not_identified),
         cmocka_unit_test(a_guard_that_trips_in_a_pause_is_armed_again),
-        cmocka_unit_test(walls_without_a_limit_are_marked),
-        cmocka_unit_test(a_signal_ends_the_force),
+        cmocka_unit_test(wall_tests_without_a_stability_limit_are_marked),
+        cmocka_unit_test(signal_ends_the_force_on_a_haptic_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

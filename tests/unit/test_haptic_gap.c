@@ -19,7 +19,7 @@ enum { DEVICE_CALL_NS = 300000 };
 static struct tact_guard_haptic_page page;
 static struct tact_guard controller = {.head = &page.head};
 
-static void send_haptic(double force)
+static void send_haptic_force(double force)
 {
     const double wrench[TACT_HAPTIC_WRENCH_NUMBERS] = {force};
     tact_guard_send_haptic(&controller, wrench, now_ns);
@@ -35,7 +35,7 @@ static int open_device(struct tact_haptic_device *self,
     return 0;
 }
 
-static int read_device(struct tact_haptic_device *self)
+static int read_simulated_haptic_device(struct tact_haptic_device *self)
 {
     static bool is_opened;
     (void)self;
@@ -46,11 +46,11 @@ static int read_device(struct tact_haptic_device *self)
 }
 
 /* Simulates the device's write: the device exerts the force once the call returns. */
-static int write_device(struct tact_haptic_device *self,
-                        const double wrench[TACT_HAPTIC_WRENCH_NUMBERS])
+static int write_simulated_haptic_device(struct tact_haptic_device *self,
+                                         const double wrench[TACT_HAPTIC_WRENCH_NUMBERS])
 {
     (void)self;
-    give_force_to_device(wrench[0], DEVICE_CALL_NS);
+    deliver_force_to_device(wrench[0], DEVICE_CALL_NS);
     return 0;
 }
 
@@ -59,8 +59,10 @@ static void close_device(struct tact_haptic_device *self)
     (void)self;
 }
 
-static const struct tact_haptic_ops ops = {
-    .open = open_device, .read = read_device, .write = write_device, .close = close_device};
+static const struct tact_haptic_ops ops = {.open = open_device,
+                                           .read = read_simulated_haptic_device,
+                                           .write = write_simulated_haptic_device,
+                                           .close = close_device};
 
 int tact_haptic_load(struct tact_haptic_device *self, int maker, char *why, size_t size)
 {
@@ -78,10 +80,10 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
     now_ns = 1000000000;
     loop.next_tick_due_ns = now_ns;
     loop.guard = &controller;
-    loop.send = send_haptic;
+    loop.send = send_haptic_force;
     /* [N] of a coupling of 400 N/m, 12 mm into a wall: a twelfth is that of 1 mm */
     loop.full = 4.8;
-    page.head.timeout_ns = page.device_choice.timeout_ns = TIMEOUT_NS;
+    page.head.timeout_ns = page.device_choice.timeout_ns = GUARD_TIMEOUT_NS;
     atomic_store(&page.head.period_ns, CONTROLLER_PERIOD_NS);
     tact_guard_serve_haptic(&page, &requests);
     check_forces_of_device();
@@ -92,39 +94,39 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
 /* Force after a gap of 20 ms: it approaches the requested force, at first as after the shortest
  * gap, then in proportion to time, and reaches it after as long as the gap. A smaller force or zero
  * is sent at once; a reversed force rises from 0. */
-static void force_ramp_after_a_gap(void **state)
+static void force_ramps_in_after_a_gap_in_the_guard(void **state)
 {
     struct tact_guard_gap gap = {.parts = 2};
     const double first[6] = {1.0, 0.0, 0.0, 0.0, 0.1, 0.0},
                  later[6] = {3.0, 0.0, 0.0, 0.0, 0.05, 0.0},
                  other[6] = {-2.0, 0.0, 0.0, 0.0, 0.3, 0.0}, none[6] = {0.0};
     (void)state;
-    tact_guard_bridge_gap(&gap, first, 1000, TIMEOUT_NS);
+    tact_guard_bridge_gap(&gap, first, 1000, GUARD_TIMEOUT_NS);
     assert_memory_equal(gap.sent, first, sizeof first);
-    int64_t now = 1000 + 5 * TIMEOUT_NS;
-    tact_guard_bridge_gap(&gap, later, now, TIMEOUT_NS);
+    int64_t now = 1000 + 5 * GUARD_TIMEOUT_NS;
+    tact_guard_bridge_gap(&gap, later, now, GUARD_TIMEOUT_NS);
     assert_true(fabs(gap.sent[0] - 1.2) < 1e-8 && gap.sent[4] == 0.05);
-    tact_guard_bridge_gap(&gap, later, now += TIMEOUT_NS, TIMEOUT_NS);
+    tact_guard_bridge_gap(&gap, later, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     assert_true(fabs(gap.sent[0] - 1.4) < 1e-8);
     const struct tact_guard_gap half = gap;
-    tact_guard_bridge_gap(&gap, none, now += TIMEOUT_NS, TIMEOUT_NS);
+    tact_guard_bridge_gap(&gap, none, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     assert_memory_equal(gap.sent, none, sizeof none);
-    tact_guard_bridge_gap(&gap, later, now + TIMEOUT_NS, TIMEOUT_NS);
+    tact_guard_bridge_gap(&gap, later, now + GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     assert_memory_equal(gap.sent, later, sizeof later);
     gap = half;
-    tact_guard_bridge_gap(&gap, other, now, TIMEOUT_NS);
+    tact_guard_bridge_gap(&gap, other, now, GUARD_TIMEOUT_NS);
     assert_true(fabs(gap.sent[0] + 0.2) < 1e-9 && gap.sent[4] == 0.3);
     gap = half;
     now = gap.last_choice_ns;
     for (int i = 0; i < 8; i++) {
-        tact_guard_bridge_gap(&gap, later, now += TIMEOUT_NS, TIMEOUT_NS);
+        tact_guard_bridge_gap(&gap, later, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     }
     assert_memory_equal(gap.sent, later, sizeof later);
     /* all cycles take long: the force lags, but follows the requested one */
     for (int i = 0; i < 200; i++) {
-        tact_guard_bridge_gap(&gap, first, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
-        tact_guard_bridge_gap(&gap, later, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
-        tact_guard_bridge_gap(&gap, later, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
+        tact_guard_bridge_gap(&gap, first, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+        tact_guard_bridge_gap(&gap, later, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+        tact_guard_bridge_gap(&gap, later, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     }
     assert_true(gap.sent[0] > 1.3 && gap.sent[0] < 3.0);
 }
@@ -132,29 +134,30 @@ static void force_ramp_after_a_gap(void **state)
 /* Late in the rise from 0 to 2 N along x after a gap of 20 cycles, a reversed force, or a smaller
  * one across, rises from 0 by no more in a step than the first rise did; so does a second
  * reversal. */
-static void force_reversed_late_in_ramp(void **state)
+static void reversed_force_rises_from_zero_late_in_a_ramp(void **state)
 {
     const double turned[][6] = {{-2.0}, {0.0, 1.5}, {0.0, 0.0, -1.9}}, pressed[6] = {2.0};
     const double most = 2.0 / 40 + 1e-6;
     (void)state;
     for (int k = 0; k < 3; k++) {
         struct tact_guard_gap gap = {.parts = 2, .last_choice_ns = 1000};
-        int64_t now = 1000 + 20 * TIMEOUT_NS;
-        assert_true(tact_guard_bridge_gap(&gap, pressed, now, TIMEOUT_NS));
+        int64_t now = 1000 + 20 * GUARD_TIMEOUT_NS;
+        assert_true(tact_guard_bridge_gap(&gap, pressed, now, GUARD_TIMEOUT_NS));
         for (int i = 0; i < 37; i++) {
-            assert_false(tact_guard_bridge_gap(&gap, pressed, now += TIMEOUT_NS, TIMEOUT_NS));
+            assert_false(
+                tact_guard_bridge_gap(&gap, pressed, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS));
         }
         assert_true(gap.sent[0] > 1.85 && gap.sent[0] < 2.0);
         for (int i = 1; i <= 3; i++) {
-            tact_guard_bridge_gap(&gap, turned[k], now += TIMEOUT_NS, TIMEOUT_NS);
+            tact_guard_bridge_gap(&gap, turned[k], now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
             const double length = sqrt(gap.sent[0] * gap.sent[0] + gap.sent[1] * gap.sent[1] +
                                        gap.sent[2] * gap.sent[2]);
             assert_true(length > 0.0 && length < i * most);
         }
-        tact_guard_bridge_gap(&gap, pressed, now += TIMEOUT_NS, TIMEOUT_NS);
+        tact_guard_bridge_gap(&gap, pressed, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
         assert_true(gap.sent[0] > 0.0 && gap.sent[0] < most);
         for (int i = 0; i < 40; i++) {
-            tact_guard_bridge_gap(&gap, pressed, now += TIMEOUT_NS, TIMEOUT_NS);
+            tact_guard_bridge_gap(&gap, pressed, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
         }
         assert_memory_equal(gap.sent, pressed, sizeof pressed);
     }
@@ -165,7 +168,7 @@ static void force_reversed_late_in_ramp(void **state)
  * several heartbeats of the burst, and where no outputs were inhibited before it. */
 static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 {
-    enum { TICK_NS = TIMEOUT_NS / 4, CYCLE_NS = TICK_NS / 10 };
+    enum { TICK_NS = GUARD_TIMEOUT_NS / 4, CYCLE_NS = TICK_NS / 10 };
     (void)state;
     for (int parts = 1; parts <= 25; parts += 6) { /* of the burst */
         for (int pressed_before = 0; pressed_before < 2; pressed_before++) {
@@ -176,7 +179,7 @@ static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
             for (int i = 0; i < 300; i++) { /* on time: the force, and a little more, is sent */
                 force[0] += pressed_before ? 1e-3 : 0.0;
                 tact_guard_count_heartbeats(&gap, beat += i % 10 == 0, TICK_NS, now += CYCLE_NS);
-                assert_false(tact_guard_bridge_gap(&gap, force, now, TIMEOUT_NS));
+                assert_false(tact_guard_bridge_gap(&gap, force, now, GUARD_TIMEOUT_NS));
                 assert_true(gap.sent[0] == force[0]);
             }
             last = gap.sent[0];
@@ -185,7 +188,7 @@ static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
                 force[0] += rising ? 2.0 / parts : 0.0;
                 beat += rising ? 50U / (uint32_t)parts : i % 10 == 0;
                 tact_guard_count_heartbeats(&gap, beat, TICK_NS, now += CYCLE_NS);
-                tact_guard_bridge_gap(&gap, force, now, TIMEOUT_NS);
+                tact_guard_bridge_gap(&gap, force, now, GUARD_TIMEOUT_NS);
                 step = fmax(step, gap.sent[0] - last);
                 last = gap.sent[0];
             }
@@ -198,9 +201,10 @@ static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_starved_guard_raises_no_force_at_once),
-                                       cmocka_unit_test(force_ramp_after_a_gap),
-                                       cmocka_unit_test(force_reversed_late_in_ramp),
-                                       cmocka_unit_test(burst_that_makes_up_for_ticks_ends_a_gap)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_starved_guard_raises_no_force_at_once),
+        cmocka_unit_test(force_ramps_in_after_a_gap_in_the_guard),
+        cmocka_unit_test(reversed_force_rises_from_zero_late_in_a_ramp),
+        cmocka_unit_test(burst_that_makes_up_for_ticks_ends_a_gap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

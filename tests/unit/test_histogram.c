@@ -37,7 +37,7 @@ static void assert_close(int64_t got, int64_t expected, double relative)
     }
 }
 
-static void an_empty_histogram_summary_is_zero(void **state)
+static void summary_of_an_empty_histogram_is_zero(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -52,7 +52,7 @@ static void an_empty_histogram_summary_is_zero(void **state)
 
 /* Of a single value every quantile is that value; of two values quantiles are exact to the width of
  * a bin. */
-static void test_values_of_every_magnitude(void **state)
+static void histogram_holds_values_of_every_magnitude(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -68,7 +68,7 @@ static void test_values_of_every_magnitude(void **state)
     }
 }
 
-static void test_values_out_of_range(void **state)
+static void histogram_counts_values_out_of_range(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -83,7 +83,7 @@ static void test_values_out_of_range(void **state)
     assert_true(tact_histogram_quantile(&h, NAN) <= 0);
 }
 
-static void test_against_sorted_samples(void **state)
+static void histogram_quantiles_match_sorted_samples(void **state)
 {
     (void)state;
     enum { N = 20000 };
@@ -113,7 +113,7 @@ static void test_against_sorted_samples(void **state)
 }
 
 /* Many values within one bin: a quantile is known far better than the bin is wide. */
-static void test_quantile_within_a_bin(void **state)
+static void histogram_quantile_is_interpolated_within_a_bin(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -126,7 +126,7 @@ static void test_quantile_within_a_bin(void **state)
     }
 }
 
-static void adding_a_value_is_cheap(void **state)
+static void adding_a_value_to_a_histogram_is_cheap(void **state)
 {
     (void)state;
     static struct tact_histogram h;
@@ -143,12 +143,12 @@ static void adding_a_value_is_cheap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_histogram_summary_is_zero),
-        cmocka_unit_test(test_values_of_every_magnitude),
-        cmocka_unit_test(test_values_out_of_range),
-        cmocka_unit_test(test_against_sorted_samples),
-        cmocka_unit_test(test_quantile_within_a_bin),
-        cmocka_unit_test(adding_a_value_is_cheap),
+        cmocka_unit_test(summary_of_an_empty_histogram_is_zero),
+        cmocka_unit_test(histogram_holds_values_of_every_magnitude),
+        cmocka_unit_test(histogram_counts_values_out_of_range),
+        cmocka_unit_test(histogram_quantiles_match_sorted_samples),
+        cmocka_unit_test(histogram_quantile_is_interpolated_within_a_bin),
+        cmocka_unit_test(adding_a_value_to_a_histogram_is_cheap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void assert_near(double got, double exact, double tolerance)
 
 /* A pendulum that swings into a stop loses its energy there, rests on it to rounding, and the stop
  * bears its weight. */
-static void a_pendulum_rests_on_its_stop(void **state)
+static void pendulum_rests_on_its_joint_stop(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -68,15 +68,15 @@ static void a_pendulum_rests_on_its_stop(void **state)
         def.start = 1.5 * side;
         struct tact_hand *hand = open_hand(&s, h, &def, 1, 0);
         const struct tact_hand_state q = tact_hand_state(hand);
-        double fastest = 0.0;
+        double peak_joint_rate = 0.0;
         while (q.stop[0] == 0.0) {
-            fastest = fmax(fastest, fabs(q.v[0]));
+            peak_joint_rate = fmax(peak_joint_rate, fabs(q.v[0]));
             step_scene(&s);
         }
         const double j = INERTIA + MASS * LENGTH * LENGTH, weight = MASS * G * LENGTH;
         /* speed from the height that the pendulum has lost; the integrator's error is of first
          * order */
-        assert_near(fastest, sqrt(2.0 * weight * (cos(stop) - cos(1.5)) / j), 40.0 * h);
+        assert_near(peak_joint_rate, sqrt(2.0 * weight * (cos(stop) - cos(1.5)) / j), 40.0 * h);
         step_scene(&s);
         for (int k = 0; k < 200; k++) {
             step_scene(&s);
@@ -92,7 +92,7 @@ static void a_pendulum_rests_on_its_stop(void **state)
 
 /* A rotor with dry friction stops after v J / f, at v^2 J / (2 f), and then does not move: nor
  * under a torque just below the friction; above it the difference accelerates it. */
-static void friction_stops_and_holds_a_rotor(void **state)
+static void dry_joint_friction_stops_and_holds_a_rotor(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -131,7 +131,7 @@ static void friction_stops_and_holds_a_rotor(void **state)
 
 /* The rate of a rotor with viscous friction decays by 1 / (1 + h V / J) a tick; the limit of its
  * drive does not limit it. */
-static void viscous_friction_slows_a_rotor(void **state)
+static void viscous_joint_friction_slows_a_rotor(void **state)
 {
     (void)state;
     const double h = 1e-3, viscous = 0.02, j = INERTIA + MASS * LENGTH * LENGTH;
@@ -153,7 +153,7 @@ static void viscous_friction_slows_a_rotor(void **state)
 
 /* Small swings of a pendulum with an armature have the period 2 pi sqrt((J + armature) / (m g l)).
  */
-static void an_armature_slows_a_swing(void **state)
+static void joint_armature_slows_a_swing(void **state)
 {
     (void)state;
     const double h = 1e-3, armature = 4e-3;
@@ -181,7 +181,7 @@ static void an_armature_slows_a_swing(void **state)
 enum { JOINTS = 8, TREES = 60, ALL_TREES = 1000, TICKS = 150 };
 
 /* A branched tree with nearly singular axes: link 3 and 6 branch off link 0. */
-static void random_tree(struct tact_link_def defs[JOINTS])
+static void make_random_joint_tree(struct tact_link_def defs[JOINTS])
 {
     for (int i = 0; i < JOINTS; i++) {
         const int slides = uniform(0, 1) < 0.2;
@@ -259,14 +259,14 @@ static void simulate_thrown_tree(const struct tact_link_def *defs, double h, int
     close_scene(&s);
 }
 
-static void thrown_trees_stay_within_their_stops(void **state)
+static void thrown_joint_trees_stay_within_their_stops(void **state)
 {
     (void)state;
     struct worst worst[3] = {{0}};
     const int tree_count = campaign_trial_count(TREES, ALL_TREES);
     for (int trial = 0; trial < tree_count; trial++) {
         struct tact_link_def defs[JOINTS];
-        random_tree(defs);
+        make_random_joint_tree(defs);
         simulate_thrown_tree(defs, tick_periods[trial % 3], trial, worst);
     }
     print_message("energy over that without bounds, relative %.2e; beyond a stop %.2e rad or m; "
@@ -305,11 +305,11 @@ static void unphysical_joints_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pendulum_rests_on_its_stop),
-        cmocka_unit_test(friction_stops_and_holds_a_rotor),
-        cmocka_unit_test(viscous_friction_slows_a_rotor),
-        cmocka_unit_test(an_armature_slows_a_swing),
-        cmocka_unit_test(thrown_trees_stay_within_their_stops),
+        cmocka_unit_test(pendulum_rests_on_its_joint_stop),
+        cmocka_unit_test(dry_joint_friction_stops_and_holds_a_rotor),
+        cmocka_unit_test(viscous_joint_friction_slows_a_rotor),
+        cmocka_unit_test(joint_armature_slows_a_swing),
+        cmocka_unit_test(thrown_joint_trees_stay_within_their_stops),
         cmocka_unit_test(unphysical_joints_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

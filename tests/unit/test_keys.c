@@ -9,7 +9,7 @@
 
 enum { MOST = 300, VALUES = 4000, STEPS = 200000 };
 
-static void keys_agree_with_an_array(void **state)
+static void key_table_agrees_with_an_array(void **state)
 {
     (void)state;
     struct tact_keys keys;
@@ -39,7 +39,7 @@ static void keys_agree_with_an_array(void **state)
     tact_keys_destroy(&keys);
 }
 
-static void capacity_of_one_and_none(void **state)
+static void key_table_works_with_capacity_one_or_none(void **state)
 {
     (void)state;
     for (int most = 0; most < 2; most++) {
@@ -58,8 +58,8 @@ static void capacity_of_one_and_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_agree_with_an_array),
-        cmocka_unit_test(capacity_of_one_and_none),
+        cmocka_unit_test(key_table_agrees_with_an_array),
+        cmocka_unit_test(key_table_works_with_capacity_one_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "rt/log/layout.h"
 
-static void names_follow_the_rules_of_ros(void **state)
+static void field_names_follow_the_rules_of_ros(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
@@ -37,7 +37,7 @@ static void names_follow_the_rules_of_ros(void **state)
     tact_layout_free(&layout);
 }
 
-static void long_names_are_shortened_and_stay_unique(void **state)
+static void long_field_names_are_shortened_and_stay_unique(void **state)
 {
     (void)state;
     char name[200];
@@ -55,7 +55,7 @@ static void long_names_are_shortened_and_stay_unique(void **state)
     tact_layout_free(&layout);
 }
 
-static void offsets_are_contiguous(void **state)
+static void field_offsets_are_contiguous(void **state)
 {
     (void)state;
     struct tact_layout layout = {0};
@@ -74,7 +74,7 @@ static void offsets_are_contiguous(void **state)
 }
 
 /* A unit is never shortened: a field with a unit that is too long is refused. */
-static void a_long_unit_is_refused(void **state)
+static void field_with_a_long_unit_is_refused(void **state)
 {
     (void)state;
     struct tact_layout layout = {0};
@@ -90,7 +90,7 @@ static void a_long_unit_is_refused(void **state)
     tact_layout_free(&layout);
 }
 
-static void invalid_fields_are_refused(void **state)
+static void invalid_layout_fields_are_refused(void **state)
 {
     (void)state;
     struct tact_layout layout = {0};
@@ -108,11 +108,11 @@ static void invalid_fields_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_follow_the_rules_of_ros),
-        cmocka_unit_test(long_names_are_shortened_and_stay_unique),
-        cmocka_unit_test(offsets_are_contiguous),
-        cmocka_unit_test(a_long_unit_is_refused),
-        cmocka_unit_test(invalid_fields_are_refused),
+        cmocka_unit_test(field_names_follow_the_rules_of_ros),
+        cmocka_unit_test(long_field_names_are_shortened_and_stay_unique),
+        cmocka_unit_test(field_offsets_are_contiguous),
+        cmocka_unit_test(field_with_a_long_unit_is_refused),
+        cmocka_unit_test(invalid_layout_fields_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

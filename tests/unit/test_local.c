@@ -35,7 +35,7 @@ static void solve_random_cone_problems(enum kind kind, double *worst_residual, i
                 break;
             }
         }
-        double residual = check_contact_law_holds(&p, r);
+        double residual = largest_contact_law_violation(&p, r);
         assert_true(isfinite(residual));
         if (residual > 1e-8) {
             (*unsolved_count)++;
@@ -45,7 +45,7 @@ static void solve_random_cone_problems(enum kind kind, double *worst_residual, i
     }
 }
 
-static void cone_solves_random_points(void **state)
+static void cone_solver_solves_random_point_contacts(void **state)
 {
     (void)state;
     double worst;
@@ -91,7 +91,7 @@ static void compute_limit_curve(enum tact_surface surface, struct curve *out)
 
 /* Distance of the friction impulse from the limit curve, over mu N: from the point of maximal
  * dissipation where the patch slips; where it sticks, how far it is outside the curve. Limits,
- * direction and normal part as in check_contact_law_holds(). */
+ * direction and normal part as in largest_contact_law_violation(). */
 static double distance_from_limit_curve(const struct tact_local_problem *p,
                                         const struct curve *curve, const double *r,
                                         double *largest_deviation)
@@ -132,7 +132,7 @@ static double distance_from_limit_curve(const struct tact_local_problem *p,
 
 /* The default limit surfaces, compared with Coulomb's law integrated over their pressure, not with
  * their own formula. */
-static void limit_surfaces_follow_pressure(void **state)
+static void default_limit_surfaces_follow_their_pressure(void **state)
 {
     (void)state;
     static const char *const names[] = {"ellipsoid", "uniform", "Hertz"};
@@ -185,7 +185,7 @@ static void limit_surfaces_follow_pressure(void **state)
     }
 }
 
-static void cone_solves_random_ellipses(void **state)
+static void cone_solver_solves_random_ellipse_patches(void **state)
 {
     (void)state;
     double worst;
@@ -196,7 +196,7 @@ static void cone_solves_random_ellipses(void **state)
     assert_in_range(unsolved_count, 0, UNSOLVED);
 }
 
-static void cone_solves_random_polygons(void **state)
+static void cone_solver_solves_random_polygon_patches(void **state)
 {
     (void)state;
     double worst;
@@ -209,7 +209,7 @@ static void cone_solves_random_polygons(void **state)
 
 /* Patches that become ever narrower, as below an edge that lands on a floor: little torque is
  * transmitted across the narrow direction, and the centre of pressure reaches the correct edge. */
-static void cone_solves_thin_patches(void **state)
+static void cone_solver_solves_thin_patches(void **state)
 {
     (void)state;
     int all = 0;
@@ -287,7 +287,7 @@ static void degenerate_contacts_stay_finite(void **state)
 
 /* A contact without friction cannot transmit friction, nor a point without a spin arm torsion: an
  * impulse with either has a large residual, whatever else it satisfies. */
-static void impulses_without_capacity_are_a_residual(void **state)
+static void friction_impulse_without_friction_has_a_residual(void **state)
 {
     (void)state;
     double worst = 0, least = INFINITY;
@@ -305,8 +305,8 @@ static void impulses_without_capacity_are_a_residual(void **state)
         if (!(r[0] > 0)) {
             continue;
         }
-        worst = fmax(worst,
-                     is_frictionless ? check_contact_law_holds(&p, r) : tact_local_residual(&p, r));
+        worst = fmax(worst, is_frictionless ? largest_contact_law_violation(&p, r)
+                                            : tact_local_residual(&p, r));
         int row = is_frictionless ? 1 + (n / 2) % 3 : 3;
         r[row] += 0.1 * r[0] * (row == 3 ? sqrt(p.s[0] / p.s[21]) : 1);
         least = fmin(least, tact_local_residual(&p, r));
@@ -318,8 +318,8 @@ static void impulses_without_capacity_are_a_residual(void **state)
 
 /* Error of the derivative dr/db against central differences of solutions, relative to them; -1
  * where the active limits of the two solutions differ. */
-static double derivative_error(const struct tact_local_problem *p, const double *r,
-                               const double *slope)
+static double solution_derivative_error(const struct tact_local_problem *p, const double *r,
+                                        const double *slope)
 {
     static const double step = 1e-6;
     double worst = 0, size = 0;
@@ -350,7 +350,7 @@ static double derivative_error(const struct tact_local_problem *p, const double 
 
 /* The active-set method, started from the solution of one problem, solves another whose b differs
  * by up to 1 %; its derivative is compared with differences. */
-static void active_set_solves_a_nearby_problem(void **state)
+static void active_set_method_solves_a_nearby_problem(void **state)
 {
     (void)state;
     int found = 0, tried = 0, slopes = 0, differ = 0;
@@ -377,7 +377,7 @@ static void active_set_solves_a_nearby_problem(void **state)
         found++;
         assert_true(tact_local_residual(&p, next) <= 1e-10);
         double error = tact_local_impulse_derivative(&p, limits, next, slope)
-                           ? derivative_error(&p, next, slope)
+                           ? solution_derivative_error(&p, next, slope)
                            : -1;
         slopes += error >= 0;
         differ += error > 1e-4;
@@ -392,13 +392,13 @@ static void active_set_solves_a_nearby_problem(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cone_solves_random_points),
-        cmocka_unit_test(cone_solves_random_ellipses),
-        cmocka_unit_test(limit_surfaces_follow_pressure),
-        cmocka_unit_test(cone_solves_random_polygons),
-        cmocka_unit_test(cone_solves_thin_patches),
-        cmocka_unit_test(active_set_solves_a_nearby_problem),
-        cmocka_unit_test(impulses_without_capacity_are_a_residual),
+        cmocka_unit_test(cone_solver_solves_random_point_contacts),
+        cmocka_unit_test(cone_solver_solves_random_ellipse_patches),
+        cmocka_unit_test(default_limit_surfaces_follow_their_pressure),
+        cmocka_unit_test(cone_solver_solves_random_polygon_patches),
+        cmocka_unit_test(cone_solver_solves_thin_patches),
+        cmocka_unit_test(active_set_method_solves_a_nearby_problem),
+        cmocka_unit_test(friction_impulse_without_friction_has_a_residual),
         cmocka_unit_test(degenerate_contacts_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

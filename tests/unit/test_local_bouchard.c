@@ -32,7 +32,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void each_bouchard_case_is_solved(void **state)
+static void each_contact_case_of_bouchard_is_solved(void **state)
 {
     (void)state;
     struct tact_local_problem p;
@@ -72,7 +72,7 @@ static void each_bouchard_case_is_solved(void **state)
 
 /* With the metric of the masses Algorithm 1 is exact without friction, and its residual is smaller
  * with friction. */
-static void metric_of_the_masses(void **state)
+static void mass_metric_makes_algorithm_1_exact_without_friction(void **state)
 {
     (void)state;
     enum { COUNT = 4000 };
@@ -135,8 +135,8 @@ static void frictionless_sphere_does_not_roll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_bouchard_case_is_solved),
-        cmocka_unit_test(metric_of_the_masses),
+        cmocka_unit_test(each_contact_case_of_bouchard_is_solved),
+        cmocka_unit_test(mass_metric_makes_algorithm_1_exact_without_friction),
         cmocka_unit_test(frictionless_sphere_does_not_roll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

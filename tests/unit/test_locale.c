@@ -45,7 +45,7 @@ static int is_decimal_comma_active(void)
     return !strcmp(text, "0,5") && strtod("0.5", NULL) == 0.0;
 }
 
-static void printed_numbers_have_a_point(void **state)
+static void printed_numbers_have_a_decimal_point_in_any_locale(void **state)
 {
     (void)state;
     char text[32], *end;
@@ -71,7 +71,7 @@ static void *report_decimal_comma(void *arg)
     return NULL;
 }
 
-static void other_threads_keep_their_locale(void **state)
+static void number_printing_keeps_the_locale_of_other_threads(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -84,7 +84,7 @@ static void other_threads_keep_their_locale(void **state)
     assert_int_equal(threads_with_decimal_comma, 1);
 }
 
-static void every_scene_loads(void **state)
+static void every_scene_loads_with_a_decimal_comma_locale(void **state)
 {
     (void)state;
     glob_t found;
@@ -160,7 +160,7 @@ static double *run_ruler_session(const char *path, size_t *count, char **json)
     return values;
 }
 
-static void a_log_has_the_same_bytes(void **state)
+static void log_has_the_same_bytes_in_a_decimal_comma_locale(void **state)
 {
     (void)state;
     char *json[2];
@@ -186,11 +186,11 @@ static void a_log_has_the_same_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(printed_numbers_have_a_point),
-        cmocka_unit_test(other_threads_keep_their_locale),
-        cmocka_unit_test(every_scene_loads),
+        cmocka_unit_test(printed_numbers_have_a_decimal_point_in_any_locale),
+        cmocka_unit_test(number_printing_keeps_the_locale_of_other_threads),
+        cmocka_unit_test(every_scene_loads_with_a_decimal_comma_locale),
         cmocka_unit_test(numbers_in_messages_have_a_point),
-        cmocka_unit_test(a_log_has_the_same_bytes),
+        cmocka_unit_test(log_has_the_same_bytes_in_a_decimal_comma_locale),
     };
     if (set_comma_locale(NULL)) {
         puts("skipped: no locale de_DE.UTF-8, and localedef cannot make it (Debian: locales)");

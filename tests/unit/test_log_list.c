@@ -18,7 +18,7 @@ static const char *const owners[SHAPE_COUNT] = {"floor", "finger tip",        "f
                                                 "a/b#9", "\xc3\xa9t\xc3\xa9", "9"};
 static const struct tact_messages silent = {NULL, NULL};
 
-static void make_list_layout(struct tact_layout *layout)
+static void make_layout_with_list(struct tact_layout *layout)
 {
     tact_layout_add(layout, TACT_FIELD_INPUT, "device", "", 3);
     assert_int_equal(tact_layout_add_list(layout, MAX_LIST_ENTRIES), 0);
@@ -36,7 +36,7 @@ static uint32_t shape_pairs_of_tick(uint64_t tick, uint32_t pairs[MAX_LIST_ENTRI
     uint32_t count = 0;
     for (uint32_t a = 0; a < SHAPE_COUNT; a++) {
         for (uint32_t b = a + 1; b < SHAPE_COUNT; b++) {
-            int wanted = next_session_random(&seed) % 3 == 0 && a + b < 2 * SHAPE_COUNT - 3;
+            int wanted = next_random_of_seed(&seed) % 3 == 0 && a + b < 2 * SHAPE_COUNT - 3;
             if (wanted && count < MAX_LIST_ENTRIES && (a + b < 2 * SHAPE_COUNT - 4 || tick > 550)) {
                 pairs[count][0] = a;
                 pairs[count++][1] = b;
@@ -51,7 +51,7 @@ static void expected_values_of_pair(uint64_t tick, uint32_t a, uint32_t b,
 {
     uint64_t seed = tick * 1000 + a * 10 + b;
     for (int i = 0; i < ELEMENT_DOUBLES; i++) {
-        uint64_t bits = next_session_random(&seed);
+        uint64_t bits = next_random_of_seed(&seed);
         memcpy(&out[i], &bits, sizeof bits);
     }
 }
@@ -74,13 +74,13 @@ static void fill_record(uint64_t tick, struct tact_record *record)
     }
 }
 
-static void record_log(const char *path, uint64_t split_bytes)
+static void record_log_with_lists(const char *path, uint64_t split_bytes)
 {
     struct tact_layout layout = {0};
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct tact_error err = {0};
-    make_list_layout(&layout);
+    make_layout_with_list(&layout);
     struct tact_recorder_content content = {
         .layout = &layout, .owners = owners, .owner_count = SHAPE_COUNT};
     options.split_bytes = split_bytes;
@@ -153,24 +153,24 @@ static void expect_log_as_recorded(const char *path, unsigned parts)
     tact_log_close(log);
 }
 
-static void lists_are_read_as_recorded(void **unused)
+static void logged_lists_are_read_as_recorded(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_list_XXXXXX";
     close(mkstemp(path));
-    record_log(path, 0);
+    record_log_with_lists(path, 0);
     expect_log_as_recorded(path, 1);
     unlink(path);
 }
 
 /* A pair that is first in contact in a later file of a split log has fields in the layout, too. */
-static void lists_continue_in_further_files(void **unused)
+static void logged_lists_continue_in_further_files(void **unused)
 {
     (void)unused;
     char folder[] = "/tmp/tact_list_XXXXXX", path[64], part[80];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.mcap", folder);
-    record_log(path, 65536);
+    record_log_with_lists(path, 65536);
     expect_log_as_recorded(path, 2);
     for (unsigned i = 1; i < 10; i++) {
         char *name = tact_log_part_path(path, i);
@@ -182,13 +182,13 @@ static void lists_continue_in_further_files(void **unused)
 }
 
 /* A changed byte in a list is found by the chunk's checksum, and the other chunks are read. */
-static void a_damaged_chunk_alone_is_lost(void **unused)
+static void damaged_chunk_of_lists_loses_only_its_ticks(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_list_XXXXXX";
     struct tact_log *log;
     close(mkstemp(path));
-    record_log(path, 0);
+    record_log_with_lists(path, 0);
     FILE *file = fopen(path, "r+");
     fseek(file, 0, SEEK_END);
     long middle = ftell(file) / 2;
@@ -213,7 +213,7 @@ static void a_damaged_chunk_alone_is_lost(void **unused)
 }
 
 /* Refused list layouts: capacity 0, no fields, invalid names. */
-static void invalid_lists_are_refused(void **unused)
+static void invalid_log_lists_are_refused(void **unused)
 {
     (void)unused;
     struct tact_recorder_options options = session_recorder_options();
@@ -241,7 +241,7 @@ static void invalid_lists_are_refused(void **unused)
 
 /* 4950 pairs of one name in a short header are refused, before much time goes into making their
  * names unique. */
-static void many_pairs_of_one_name_are_refused(void **unused)
+static void too_many_pairs_of_one_name_are_refused(void **unused)
 {
     (void)unused;
     enum { MANY = 100 };
@@ -284,11 +284,11 @@ static void many_pairs_of_one_name_are_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_read_as_recorded),
-        cmocka_unit_test(lists_continue_in_further_files),
-        cmocka_unit_test(a_damaged_chunk_alone_is_lost),
-        cmocka_unit_test(invalid_lists_are_refused),
-        cmocka_unit_test(many_pairs_of_one_name_are_refused),
+        cmocka_unit_test(logged_lists_are_read_as_recorded),
+        cmocka_unit_test(logged_lists_continue_in_further_files),
+        cmocka_unit_test(damaged_chunk_of_lists_loses_only_its_ticks),
+        cmocka_unit_test(invalid_log_lists_are_refused),
+        cmocka_unit_test(too_many_pairs_of_one_name_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ struct file {
     uint64_t tick;
 };
 
-static void read_schema(struct file *f, struct tact_span content)
+static void read_topic_schema(struct file *f, struct tact_span content)
 {
     struct tact_mcap_schema s;
     assert_int_equal(tact_mcap_parse_schema(content, &s), 0);
@@ -127,7 +127,7 @@ static void read_schema(struct file *f, struct tact_span content)
     f->schema_text[s.id] = tact_span_copy(s.data);
 }
 
-static void read_channel(struct file *f, struct tact_span content)
+static void read_topic_channel(struct file *f, struct tact_span content)
 {
     struct tact_mcap_channel c;
     assert_int_equal(tact_mcap_parse_channel(content, &c), 0);
@@ -148,7 +148,7 @@ static void read_channel(struct file *f, struct tact_span content)
 
 /* /contacts/markers in memory has the arrows of the file, and deletions of arrows that the file
  * never showed. */
-static void compare_message(struct file *f, struct tact_span content)
+static void compare_message_with_memory(struct file *f, struct tact_span content)
 {
     struct tact_mcap_message m;
     assert_int_equal(tact_mcap_parse_message(content, &m), 0);
@@ -179,13 +179,13 @@ static void read_topic_record(struct file *f, const struct tact_mcap_record *rec
     struct tact_mcap_record inner;
     switch (record->opcode) {
     case MCAP_SCHEMA:
-        read_schema(f, record->content);
+        read_topic_schema(f, record->content);
         break;
     case MCAP_CHANNEL:
-        read_channel(f, record->content);
+        read_topic_channel(f, record->content);
         break;
     case MCAP_MESSAGE:
-        compare_message(f, record->content);
+        compare_message_with_memory(f, record->content);
         break;
     case MCAP_CHUNK:
         assert_int_equal(tact_mcap_parse_chunk(record->content, &chunk), 0);
@@ -235,7 +235,7 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
 
 /* A session without a log has the same records as one with a log, except for values read from
  * clocks. */
-static void records_are_equal_without_a_log(void **state)
+static void tick_records_are_equal_without_a_log(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_topics_XXXXXX";
@@ -267,6 +267,6 @@ static void records_are_equal_without_a_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(topics_in_memory_equal_those_of_the_log),
-                                       cmocka_unit_test(records_are_equal_without_a_log)};
+                                       cmocka_unit_test(tick_records_are_equal_without_a_log)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

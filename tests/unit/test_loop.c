@@ -26,7 +26,7 @@ static struct tick_recorder {
     uint64_t count;
     uint64_t tick[MOST];
     int64_t planned[MOST];
-    int64_t woke[MOST];
+    int64_t wake_times_ns[MOST];
     pthread_t thread;
     int policy;
     uint64_t stall_at_tick;
@@ -36,9 +36,9 @@ static struct tick_recorder {
     int busy_waits_every_tick;
     struct tact_stop stop;
     uint64_t stop_at_tick;
-    uint64_t between_call_count;
+    uint64_t between_ticks_call_count;
     /* page faults of the loop's thread up to the first and up to the last tick */
-    long first_faults, last_faults;
+    long page_faults_at_first_tick, page_faults_at_last_tick;
 } tick_recorder;
 
 static void busy_wait(int64_t ns)
@@ -54,17 +54,18 @@ static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_
     if (s->count < MOST) {
         s->tick[s->count] = tick;
         s->planned[s->count] = planned_ns;
-        s->woke[s->count] = woke_ns;
+        s->wake_times_ns[s->count] = woke_ns;
     }
     s->count++;
     if (s->count == 1) {
         s->thread = pthread_self();
         s->policy = sched_getscheduler(0);
     }
-    struct rusage usage;
-    getrusage(RUSAGE_THREAD, &usage);
-    s->last_faults = usage.ru_minflt + usage.ru_majflt;
-    s->first_faults = s->count == 1 ? s->last_faults : s->first_faults;
+    struct rusage thread_usage;
+    getrusage(RUSAGE_THREAD, &thread_usage);
+    s->page_faults_at_last_tick = thread_usage.ru_minflt + thread_usage.ru_majflt;
+    s->page_faults_at_first_tick =
+        s->count == 1 ? s->page_faults_at_last_tick : s->page_faults_at_first_tick;
     if (s->stall_ns && tick == s->stall_at_tick) {
         tact_clock_sleep_until(tact_clock_now() + s->stall_ns);
     }
@@ -112,14 +113,14 @@ static void assert_ticks_on_period_grid(const struct tact_loop_options *o,
     for (uint64_t i = 0; i < tick_recorder.count; i++) {
         const int64_t t = stats->start_ns + (int64_t)tick_recorder.tick[i] * o->period_ns;
         assert_int_equal(tick_recorder.planned[i], t);
-        assert_true(tick_recorder.woke[i] >= t);
+        assert_true(tick_recorder.wake_times_ns[i] >= t);
         assert_true(i == 0 || tick_recorder.tick[i] > tick_recorder.tick[i - 1]);
     }
 }
 
 static struct tact_loop_stats stats;
 
-static void test_refuses_bad_options(void **state)
+static void bad_loop_options_are_refused(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(1);
@@ -140,7 +141,7 @@ static void test_refuses_bad_options(void **state)
     assert_int_equal(tick_recorder.count, 0);
 }
 
-static void test_every_tick_is_accounted_for(void **state)
+static void every_tick_of_the_loop_is_accounted_for(void **state)
 {
     (void)state;
     const struct tact_loop_options o = make_loop_options(3000);
@@ -152,7 +153,7 @@ static void test_every_tick_is_accounted_for(void **state)
     assert_int_equal(tick_recorder.policy, was_fifo_granted(&stats) ? SCHED_FIFO : SCHED_OTHER);
     uint64_t late = 0;
     for (uint64_t i = 0; i < tick_recorder.count; i++) {
-        late += tick_recorder.woke[i] - tick_recorder.planned[i] > 100000;
+        late += tick_recorder.wake_times_ns[i] - tick_recorder.planned[i] > 100000;
     }
     assert_int_equal(stats.late, late);
     const struct tact_histogram_summary s = tact_histogram_summarise(&stats.wake_latency);
@@ -165,14 +166,15 @@ static void test_every_tick_is_accounted_for(void **state)
     }
     assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
     /* A sanitizer's runtime replaces mlockall() by nothing. */
-    if (!RUNS_UNDER_SANITIZER && was_setting_granted(&stats, "memory")) {
-        assert_int_equal(tick_recorder.last_faults, tick_recorder.first_faults);
+    if (!IS_SANITIZER_BUILD && was_setting_granted(&stats, "memory")) {
+        assert_int_equal(tick_recorder.page_faults_at_last_tick,
+                         tick_recorder.page_faults_at_first_tick);
     }
 }
 
 /* 20 ms behind: no tick is lost, and each late tick states its lateness against its own planned
  * time. */
-static void test_short_stall_is_caught_up(void **state)
+static void short_stall_of_the_loop_is_caught_up(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(300);
@@ -190,7 +192,7 @@ static void test_short_stall_is_caught_up(void **state)
     assert_true(stats.compute.max >= 20000000);
 }
 
-static void test_long_stall_is_skipped_on_the_grid(void **state)
+static void long_stall_of_the_loop_skips_ticks_on_the_grid(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(600);
@@ -209,7 +211,7 @@ static void test_long_stall_is_skipped_on_the_grid(void **state)
     assert_int_equal(tick_recorder.tick[tick_recorder.count - 1], 599);
 }
 
-static void test_stall_past_the_end(void **state)
+static void stall_past_the_end_skips_the_remaining_ticks(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(200);
@@ -223,7 +225,7 @@ static void test_stall_past_the_end(void **state)
 
 /* Every tick overruns its period but returns: ticks are skipped and counted, and the fuse does not
  * trip. */
-static void test_overload_does_not_blow_the_fuse(void **state)
+static void overload_does_not_blow_the_cpu_time_fuse(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(700);
@@ -246,7 +248,7 @@ static void on_xcpu_signal(int number)
     xcpu_seen = 1;
 }
 
-static void test_runaway_blows_the_fuse(void **state)
+static void runaway_tick_blows_the_cpu_time_fuse(void **state)
 {
     (void)state;
     struct sigaction caller_action = {.sa_handler = on_xcpu_signal}, now;
@@ -286,7 +288,7 @@ static void on_alarm_signal(int number)
     tact_stop_request(&tick_recorder.stop);
 }
 
-static void test_stop_from_a_signal_handler(void **state)
+static void signal_handler_stops_the_loop(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(0);
@@ -307,12 +309,12 @@ static int check_between_ticks(void *user, uint64_t tick)
 {
     struct tick_recorder *s = user;
     assert_int_equal(s->count, tick);
-    assert_int_equal(s->between_call_count, tick);
-    s->between_call_count++;
+    assert_int_equal(s->between_ticks_call_count, tick);
+    s->between_ticks_call_count++;
     return s->stop_at_tick && tick == s->stop_at_tick ? -ECANCELED : 0;
 }
 
-static void test_free_wheeling(void **state)
+static void free_wheeling_loop_runs_without_waiting(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(10000);
@@ -327,16 +329,16 @@ static void test_free_wheeling(void **state)
     assert_int_equal(stats.late + stats.missed + stats.skipped, 0);
     assert_int_equal(stats.wake_latency.count, 0);
     assert_int_equal(stats.realtime.count, 0);
-    assert_int_equal(tick_recorder.between_call_count, 10000);
+    assert_int_equal(tick_recorder.between_ticks_call_count, 10000);
     assert_int_equal(tick_recorder.policy, SCHED_OTHER);
     for (uint64_t i = 0; i < 10000; i++) {
         assert_int_equal(tick_recorder.tick[i], i);
         assert_int_equal(tick_recorder.planned[i], 5000000000 + (int64_t)i * 1000000);
-        assert_int_equal(tick_recorder.woke[i], tick_recorder.planned[i]);
+        assert_int_equal(tick_recorder.wake_times_ns[i], tick_recorder.planned[i]);
     }
 }
 
-static void test_free_wheeling_ends_early(void **state)
+static void free_wheeling_loop_ends_early_on_request(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(1000);
@@ -354,7 +356,7 @@ static void test_free_wheeling_ends_early(void **state)
     assert_int_equal(stats.ticks, 18);
 }
 
-static void test_sleep_until_the_past_returns(void **state)
+static void sleep_until_a_past_time_returns_at_once(void **state)
 {
     (void)state;
     const int64_t t0 = tact_clock_now();
@@ -371,17 +373,17 @@ static void test_sleep_until_the_past_returns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refuses_bad_options),
-        cmocka_unit_test(test_every_tick_is_accounted_for),
-        cmocka_unit_test(test_short_stall_is_caught_up),
-        cmocka_unit_test(test_long_stall_is_skipped_on_the_grid),
-        cmocka_unit_test(test_stall_past_the_end),
-        cmocka_unit_test(test_overload_does_not_blow_the_fuse),
-        cmocka_unit_test(test_runaway_blows_the_fuse),
-        cmocka_unit_test(test_stop_from_a_signal_handler),
-        cmocka_unit_test(test_free_wheeling),
-        cmocka_unit_test(test_free_wheeling_ends_early),
-        cmocka_unit_test(test_sleep_until_the_past_returns),
+        cmocka_unit_test(bad_loop_options_are_refused),
+        cmocka_unit_test(every_tick_of_the_loop_is_accounted_for),
+        cmocka_unit_test(short_stall_of_the_loop_is_caught_up),
+        cmocka_unit_test(long_stall_of_the_loop_skips_ticks_on_the_grid),
+        cmocka_unit_test(stall_past_the_end_skips_the_remaining_ticks),
+        cmocka_unit_test(overload_does_not_blow_the_cpu_time_fuse),
+        cmocka_unit_test(runaway_tick_blows_the_cpu_time_fuse),
+        cmocka_unit_test(signal_handler_stops_the_loop),
+        cmocka_unit_test(free_wheeling_loop_runs_without_waiting),
+        cmocka_unit_test(free_wheeling_loop_ends_early_on_request),
+        cmocka_unit_test(sleep_until_a_past_time_returns_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void write_file(const void *data, size_t size)
 static int record_log_in_memory(void **state)
 {
     (void)state;
-    const char *file = session_log_path("whole");
+    const char *file = test_log_path("whole");
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct stat status;
@@ -77,7 +77,7 @@ static int free_recorded_log(void **state)
  * their number. */
 static uint64_t count_equal_ticks(struct tact_log *log)
 {
-    struct tact_record *expected = session_new_record(), *found = session_new_record();
+    struct tact_record *expected = new_session_record(), *found = new_session_record();
     size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
     uint64_t equal_ticks = 0, next = 0;
 
@@ -154,7 +154,7 @@ static size_t find_chunks(struct extent *chunks, size_t most)
     return count;
 }
 
-static void a_truncated_log_returns_its_whole_chunks(void **state)
+static void truncated_log_returns_its_whole_chunks(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
@@ -164,7 +164,7 @@ static void a_truncated_log_returns_its_whole_chunks(void **state)
     assert_in_range(count, 5, 50);
     assert_int_equal(chunks[count - 1].ticks, TICKS);
     for (int i = 0; i < 300; i++) {
-        size_t cut = next_session_random(&seed) % intact_log_size;
+        size_t cut = next_random_of_seed(&seed) % intact_log_size;
         uint64_t expected = 0;
         struct tact_log *log;
         /* the log is also truncated exactly at the end of a chunk */
@@ -192,7 +192,7 @@ static void a_truncated_log_returns_its_whole_chunks(void **state)
 }
 
 /* A change of any byte of a finished log is detected. */
-static void a_changed_byte_is_detected(void **state)
+static void changed_byte_of_a_log_is_detected(void **state)
 {
     (void)state;
     uint64_t seed = 2 ^ campaign_seed_offset();
@@ -203,9 +203,9 @@ static void a_changed_byte_is_detected(void **state)
     for (size_t i = 0; i < 1500; i++) {
         size_t at = i < 450   ? i
                     : i < 900 ? intact_log_size - 1 - (i - 450)
-                              : next_session_random(&seed);
-        uint8_t flip = (uint8_t)(i % 3 == 0 ? 1U << next_session_random(&seed) % 8
-                                            : 1 + next_session_random(&seed) % 255);
+                              : next_random_of_seed(&seed);
+        uint8_t flip = (uint8_t)(i % 3 == 0 ? 1U << next_random_of_seed(&seed) % 8
+                                            : 1 + next_random_of_seed(&seed) % 255);
         struct tact_log *log;
         at %= intact_log_size;
         whole[at] ^= flip;
@@ -227,7 +227,7 @@ static void a_changed_byte_is_detected(void **state)
 
 /* The log of a killed session has no checksum of the whole file: a changed byte is detected, or
  * changes no value. */
-static void a_changed_byte_of_a_killed_log_is_detected(void **state)
+static void changed_byte_of_a_log_without_end_is_detected(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
@@ -235,8 +235,8 @@ static void a_changed_byte_of_a_killed_log_is_detected(void **state)
     uint64_t seed = 3 ^ campaign_seed_offset();
 
     for (size_t i = 0; i < 1000; i++) {
-        size_t at = i < 450 ? i : next_session_random(&seed) % size;
-        uint8_t flip = (uint8_t)(1 + next_session_random(&seed) % 255);
+        size_t at = i < 450 ? i : next_random_of_seed(&seed) % size;
+        uint8_t flip = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         struct tact_log *log;
         whole[at] ^= flip;
         write_file(whole, size);
@@ -276,7 +276,7 @@ static void read_whole_log(void)
     tact_log_close(log);
 }
 
-static void damage_of_many_bytes(void **state)
+static void log_with_many_damaged_bytes_is_read_without_harm(void **state)
 {
     (void)state;
     uint8_t *bytes = malloc(intact_log_size);
@@ -284,19 +284,19 @@ static void damage_of_many_bytes(void **state)
 
     for (int i = 0; i < 400; i++) {
         memcpy(bytes, whole, intact_log_size);
-        size_t changed_byte_count = 1 + next_session_random(&seed) % 4;
+        size_t changed_byte_count = 1 + next_random_of_seed(&seed) % 4;
         for (size_t b = 0; b < changed_byte_count; b++) {
-            size_t length = 1 + next_session_random(&seed) % 64;
-            size_t from = next_session_random(&seed) % (intact_log_size - length);
-            size_t to = next_session_random(&seed) % (intact_log_size - length);
-            uint64_t kind = next_session_random(&seed) % 3;
+            size_t length = 1 + next_random_of_seed(&seed) % 64;
+            size_t from = next_random_of_seed(&seed) % (intact_log_size - length);
+            size_t to = next_random_of_seed(&seed) % (intact_log_size - length);
+            uint64_t kind = next_random_of_seed(&seed) % 3;
             if (kind == 0)
                 memmove(bytes + to, bytes + from, length);
             else
                 memset(bytes + to, kind == 1 ? 0 : 0xFF, length);
         }
         write_file(bytes,
-                   intact_log_size - (i % 2 ? next_session_random(&seed) % intact_log_size : 0));
+                   intact_log_size - (i % 2 ? next_random_of_seed(&seed) % intact_log_size : 0));
         read_whole_log();
     }
     free(bytes);
@@ -326,10 +326,10 @@ static void append_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
 }
 
 /* Damaged chunks whose checksums are correct: only the parsers of records can detect the damage. */
-static void forged_chunks_are_detected(void **state)
+static void forged_log_chunks_are_detected(void **state)
 {
     (void)state;
-    const char *base = session_log_path("forged");
+    const char *base = test_log_path("forged");
     struct tact_bytes forged_log = {0}, chunk = {0};
     uint64_t seed = 5 ^ campaign_seed_offset();
 
@@ -349,15 +349,15 @@ static void forged_chunks_are_detected(void **state)
                 continue;
             }
             assert_int_equal(tact_mcap_parse_chunk(record.content, &chunk), 0);
-            size_t change_count = next_session_random(&seed) % 3;
+            size_t change_count = next_random_of_seed(&seed) % 3;
             for (size_t c = 0; c < change_count; c++) {
                 /* Most structure of a chunk is at its front, so most changes are made there. */
-                size_t span = next_session_random(&seed) % 2 ? 2000 : chunk.size;
-                size_t at = next_session_random(&seed) % (span < chunk.size ? span : chunk.size);
-                chunk.data[at] = (uint8_t)next_session_random(&seed);
+                size_t span = next_random_of_seed(&seed) % 2 ? 2000 : chunk.size;
+                size_t at = next_random_of_seed(&seed) % (span < chunk.size ? span : chunk.size);
+                chunk.data[at] = (uint8_t)next_random_of_seed(&seed);
             }
-            if (next_session_random(&seed) % 20 == 0)
-                chunk.size = next_session_random(&seed) % chunk.size;
+            if (next_random_of_seed(&seed) % 20 == 0)
+                chunk.size = next_random_of_seed(&seed) % chunk.size;
             append_chunk(&forged_log, &chunk);
         }
         tact_mcap_reader_close(&reader);
@@ -369,7 +369,7 @@ static void forged_chunks_are_detected(void **state)
     unlink(base);
 }
 
-static void false_lengths_are_refused(void **state)
+static void false_lengths_of_log_records_are_refused(void **state)
 {
     (void)state;
     static const uint64_t lengths[] = {0,         1,          UINT64_MAX, UINT64_MAX - 8,
@@ -443,12 +443,12 @@ static void files_that_are_no_log_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_truncated_log_returns_its_whole_chunks),
-        cmocka_unit_test(a_changed_byte_is_detected),
-        cmocka_unit_test(a_changed_byte_of_a_killed_log_is_detected),
-        cmocka_unit_test(damage_of_many_bytes),
-        cmocka_unit_test(forged_chunks_are_detected),
-        cmocka_unit_test(false_lengths_are_refused),
+        cmocka_unit_test(truncated_log_returns_its_whole_chunks),
+        cmocka_unit_test(changed_byte_of_a_log_is_detected),
+        cmocka_unit_test(changed_byte_of_a_log_without_end_is_detected),
+        cmocka_unit_test(log_with_many_damaged_bytes_is_read_without_harm),
+        cmocka_unit_test(forged_log_chunks_are_detected),
+        cmocka_unit_test(false_lengths_of_log_records_are_refused),
         cmocka_unit_test(files_that_are_no_log_are_refused),
     };
     return cmocka_run_group_tests(tests, record_log_in_memory, free_recorded_log);

@@ -26,7 +26,7 @@ static void assert_near(double value, double exact, double tolerance)
 static const double TETRAHEDRON_CORNERS[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 static const uint32_t TETRAHEDRON_FACES[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
-static void tetrahedron_integrals_are_exact(void **unused)
+static void volume_integrals_of_a_tetrahedron_are_exact(void **unused)
 {
     (void)unused;
     struct tact_mesh *mesh;
@@ -45,7 +45,7 @@ static void tetrahedron_integrals_are_exact(void **unused)
 }
 
 /** Invalid meshes, made by edits of a valid tetrahedron, and a word of the expected message. */
-static void invalid_meshes_are_refused(void **unused)
+static void invalid_mesh_files_are_refused(void **unused)
 {
     (void)unused;
     double v[5][3];
@@ -100,7 +100,7 @@ static void invalid_meshes_are_refused(void **unused)
 }
 
 /** The mesh reader merges equal vertices, removes unused ones and counts components. */
-static void equal_vertices_are_merged(void **unused)
+static void equal_vertices_of_a_mesh_are_merged(void **unused)
 {
     (void)unused;
     double v[26][3];
@@ -230,7 +230,7 @@ static void obj_files_are_read(void **unused)
     assert_mesh_refused("", "part: no triangles");
 }
 
-static void an_ascii_stl_is_read(void **unused)
+static void ascii_stl_file_is_read(void **unused)
 {
     (void)unused;
     struct tact_soup soup;
@@ -255,7 +255,7 @@ static void an_ascii_stl_is_read(void **unused)
     assert_mesh_refused("solid x\nbanana\n", "part:2: not a line of an STL file");
 }
 
-static void a_binary_stl_is_read(void **unused)
+static void binary_stl_file_is_read(void **unused)
 {
     (void)unused;
     unsigned char data[84 + 4 * 50] = "solid in name only";
@@ -283,7 +283,7 @@ static void a_binary_stl_is_read(void **unused)
 }
 
 /** Random bytes and random edits of valid files do not crash the readers. */
-static void random_bytes_do_not_crash_readers(void **unused)
+static void random_bytes_do_not_crash_mesh_readers(void **unused)
 {
     (void)unused;
     const char *good = "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
@@ -332,7 +332,7 @@ static void check_hull_contains_points(const struct tact_mesh *mesh, const doubl
     }
 }
 
-static void hulls_contain_their_points(void **unused)
+static void convex_hulls_contain_their_points(void **unused)
 {
     (void)unused;
     static double p[500][3];
@@ -431,7 +431,7 @@ static void check_known_mesh(const struct known_mesh *known, const void *data, s
     tact_soup_free(&soup);
 }
 
-static void real_files_have_known_defects(void **unused)
+static void real_mesh_files_have_known_defects(void **unused)
 {
     (void)unused;
     static char data[8 << 20];
@@ -453,16 +453,16 @@ static void real_files_have_known_defects(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tetrahedron_integrals_are_exact),
-        cmocka_unit_test(invalid_meshes_are_refused),
-        cmocka_unit_test(equal_vertices_are_merged),
+        cmocka_unit_test(volume_integrals_of_a_tetrahedron_are_exact),
+        cmocka_unit_test(invalid_mesh_files_are_refused),
+        cmocka_unit_test(equal_vertices_of_a_mesh_are_merged),
         cmocka_unit_test(primitive_meshes_have_exact_volume),
         cmocka_unit_test(obj_files_are_read),
-        cmocka_unit_test(an_ascii_stl_is_read),
-        cmocka_unit_test(a_binary_stl_is_read),
-        cmocka_unit_test(random_bytes_do_not_crash_readers),
-        cmocka_unit_test(hulls_contain_their_points),
-        cmocka_unit_test(real_files_have_known_defects),
+        cmocka_unit_test(ascii_stl_file_is_read),
+        cmocka_unit_test(binary_stl_file_is_read),
+        cmocka_unit_test(random_bytes_do_not_crash_mesh_readers),
+        cmocka_unit_test(convex_hulls_contain_their_points),
+        cmocka_unit_test(real_mesh_files_have_known_defects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

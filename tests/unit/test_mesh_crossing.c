@@ -25,7 +25,8 @@ static struct build build;
 /** Adds a mesh to the assembled mesh, displaced by (x, y, z) and with reversed triangles where
  * `reverses_triangles`; frees it.
  */
-static void add_mesh(struct tact_mesh *m, double x, double y, double z, int reverses_triangles)
+static void add_mesh_component(struct tact_mesh *m, double x, double y, double z,
+                               int reverses_triangles)
 {
     const double by[3] = {x, y, z};
     size_t first = build.vertex_count;
@@ -82,73 +83,74 @@ static struct tact_mesh_defects expect_mesh_check_result(int rc, const char *rea
     return d;
 }
 
-static void overlapping_components_are_refused(void **unused)
+static void overlapping_mesh_components_are_refused(void **unused)
 {
     (void)unused;
-    add_mesh(make_ball_mesh(1.0, 500), 0, 0, 0, 0);
-    add_mesh(make_ball_mesh(1.0, 500), 1.2, 0.1, 0.2, 0);
+    add_mesh_component(make_ball_mesh(1.0, 500), 0, 0, 0, 0);
+    add_mesh_component(make_ball_mesh(1.0, 500), 1.2, 0.1, 0.2, 0);
     struct tact_mesh_defects d =
         expect_mesh_check_result(-EINVAL, "pairs of triangles that cross", 0);
     assert_true(d.crossings > 20 && d.components == 2);
     /* A corner of a box goes through the face of another: three edges cross it. */
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(1, 1, 1), 1.7, 1.5, 1.9, 0);
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(1, 1, 1), 1.7, 1.5, 1.9, 0);
     d = expect_mesh_check_result(-EINVAL, "overlaps itself", 0);
     assert_true(d.crossings >= 3);
 }
 
 /** Bars that cross with their faces in common planes: no edge crosses the interior of a triangle.
  */
-static void bars_with_common_planes_cross(void **unused)
+static void crossing_bars_with_coplanar_faces_are_refused(void **unused)
 {
     (void)unused;
-    add_mesh(make_box_mesh(1, 0.1, 0.1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(0.1, 1, 0.1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(1, 0.1, 0.1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(0.1, 1, 0.1), 0, 0, 0, 0);
     struct tact_mesh_defects d = expect_mesh_check_result(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(1, 1, 1), 1, 0, 0, 0);
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(1, 1, 1), 1, 0, 0, 0);
     d = expect_mesh_check_result(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
 }
 
-static void touching_meshes_are_accepted(void **unused)
+static void touching_mesh_components_are_accepted(void **unused)
 {
     (void)unused;
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
     expect_mesh_check_result(0, NULL, 8.0 + 0.5);
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
     expect_mesh_check_result(0, NULL, 8.0 + 1.0);
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(1, 1, 1), 2.5, 0, 0, 0);
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(1, 1, 1), 2.5, 0, 0, 0);
     expect_mesh_check_result(0, NULL, 16.0);
 }
 
-static void nested_components_alternate(void **unused)
+static void nested_mesh_components_must_alternate_in_orientation(void **unused)
 {
     (void)unused;
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
     expect_mesh_check_result(0, NULL, 8.0 - 1.0);
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 1);
-    add_mesh(make_box_mesh(0.2, 0.2, 0.2), 0.1, 0, 0, 0); /* a body in the cavity of another */
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 1);
+    add_mesh_component(make_box_mesh(0.2, 0.2, 0.2), 0.1, 0, 0,
+                       0); /* a body in the cavity of another */
     expect_mesh_check_result(0, NULL, 8.0 - 1.0 + 0.064);
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
     assert_int_equal(expect_mesh_check_result(-EINVAL, "1 components", 0).misplaced, 1);
-    add_mesh(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
-    add_mesh(make_box_mesh(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
+    add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
+    add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
     assert_int_equal(expect_mesh_check_result(-EINVAL, "1 components", 0).misplaced, 1);
 }
 
 /** A mesh of one component with a corner pulled through the opposite side. */
-static void a_corner_pulled_through_is_refused(void **unused)
+static void mesh_with_a_corner_pulled_through_it_is_refused(void **unused)
 {
     (void)unused;
-    for (int corner_pulled_through = 0; corner_pulled_through < 2; corner_pulled_through++) {
+    for (int pulls_corner_through = 0; pulls_corner_through < 2; pulls_corner_through++) {
         struct tact_mesh *m = make_ball_mesh(1.0, 2000);
         size_t top = 0;
         for (size_t i = 0; i < m->vertex_count; i++) {
@@ -156,15 +158,15 @@ static void a_corner_pulled_through_is_refused(void **unused)
         }
         m->vertices[3 * top] = 0.03;
         m->vertices[3 * top + 1] = 0.02;
-        m->vertices[3 * top + 2] = corner_pulled_through ? -1.5 : -0.5;
-        add_mesh(m, 0, 0, 0, 0);
+        m->vertices[3 * top + 2] = pulls_corner_through ? -1.5 : -0.5;
+        add_mesh_component(m, 0, 0, 0, 0);
         struct tact_mesh_defects d;
         assert_int_equal(tact_mesh_inspect(build.vertices, build.vertex_count, build.triangles,
                                            build.triangle_count, &d),
                          0);
-        print_message("pulled %s: %zu crossings\n", corner_pulled_through ? "through" : "in",
+        print_message("pulled %s: %zu crossings\n", pulls_corner_through ? "through" : "in",
                       d.crossings);
-        assert_int_equal(d.crossings > 0, corner_pulled_through);
+        assert_int_equal(d.crossings > 0, pulls_corner_through);
         assert_int_equal(d.components, 1);
         build.vertex_count = build.triangle_count = 0;
     }
@@ -173,11 +175,11 @@ static void a_corner_pulled_through_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overlapping_components_are_refused),
-        cmocka_unit_test(bars_with_common_planes_cross),
-        cmocka_unit_test(touching_meshes_are_accepted),
-        cmocka_unit_test(nested_components_alternate),
-        cmocka_unit_test(a_corner_pulled_through_is_refused),
+        cmocka_unit_test(overlapping_mesh_components_are_refused),
+        cmocka_unit_test(crossing_bars_with_coplanar_faces_are_refused),
+        cmocka_unit_test(touching_mesh_components_are_accepted),
+        cmocka_unit_test(nested_mesh_components_must_alternate_in_orientation),
+        cmocka_unit_test(mesh_with_a_corner_pulled_through_it_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

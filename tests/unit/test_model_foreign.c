@@ -25,17 +25,18 @@ struct layer {
     double tangential; /* tangential stiffness of each square metre, of bristles whose deflection
                           the model stores [Pa/m] */
     double aside;      /* distance from the middle of the box's face to the patch's centre [m] */
-    double floor_speed; /* speed of the floor along x [m/s] */
-    int has_two_pieces; /* 1: each half of the face is a separate piece of the patch */
-    int uniform; /* 1: the model names the limit surface; 0: it gives its fitted coefficients */
-    int *prepared_shape_counter; /* NULL, or the number of prepared shapes not yet released */
+    double floor_speed;             /* speed of the floor along x [m/s] */
+    int has_two_pieces;             /* 1: each half of the face is a separate piece of the patch */
+    int uses_uniform_limit_surface; /* 1: the model names the limit surface; 0: it gives its fitted
+                                       coefficients */
+    int *prepared_shape_count;      /* NULL, or the number of prepared shapes not yet released */
 };
 
 /* Data that the model derives from a shape at load. */
 struct derived {
     double half[3]; /* half sides of the box [m] */
     double modulus; /* modulus of the box's material [Pa] */
-    int *prepared_shape_counter;
+    int *prepared_shape_count;
 };
 
 static int prepare_box_data(const struct tact_contact_model *model, const struct tact_shape *shape,
@@ -51,8 +52,8 @@ static int prepare_box_data(const struct tact_contact_model *model, const struct
     assert_non_null(made);
     memcpy(made->half, shape->size, sizeof made->half);
     made->modulus = material->modulus;
-    made->prepared_shape_counter = layer->prepared_shape_counter;
-    *made->prepared_shape_counter += 1;
+    made->prepared_shape_count = layer->prepared_shape_count;
+    *made->prepared_shape_count += 1;
     *data = made;
     return 0;
 }
@@ -60,7 +61,7 @@ static int prepare_box_data(const struct tact_contact_model *model, const struct
 static void release_box_data(void *data)
 {
     struct derived *made = data;
-    *made->prepared_shape_counter -= 1;
+    *made->prepared_shape_count -= 1;
     free(made);
 }
 
@@ -104,17 +105,17 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
     for (int i = 0; i < 3; i++) {
         bottom[i] = at[i] - turn[3 * i + 2] * size[2] + turn[3 * i] * layer->aside;
     }
-    *patch =
-        (struct tact_patch){.law = layer->law,
-                            .kind = TACT_PATCH_ELLIPSE,
-                            .exponent = 1.0,
-                            .rolling_radius = INFINITY,
-                            .corners = 4,
-                            .semi = {size[0], size[1]},
-                            .spin_arm = 0.765 * size[0],
-                            .surface = layer->uniform ? TACT_SURFACE_UNIFORM : TACT_SURFACE_FITTED,
-                            .fit = {0.5004, 0.0169, 0.2663},
-                            .target_velocity = {0.0, -layer->floor_speed, 0.0, 0.0, 0.0, 0.0}};
+    *patch = (struct tact_patch){.law = layer->law,
+                                 .kind = TACT_PATCH_ELLIPSE,
+                                 .exponent = 1.0,
+                                 .rolling_radius = INFINITY,
+                                 .corners = 4,
+                                 .semi = {size[0], size[1]},
+                                 .spin_arm = 0.765 * size[0],
+                                 .surface = layer->uses_uniform_limit_surface ? TACT_SURFACE_UNIFORM
+                                                                              : TACT_SURFACE_FITTED,
+                                 .fit = {0.5004, 0.0169, 0.2663},
+                                 .target_velocity = {0.0, -layer->floor_speed, 0.0, 0.0, 0.0, 0.0}};
     memcpy(patch->frame, frame, sizeof frame);
     memcpy(patch->center, bottom, sizeof bottom);
     patch->gap[0] = bottom[2];
@@ -188,7 +189,7 @@ static void start_standing_boxes(struct standing_box_scene *s, struct layer laye
         local.position[0] = (i % 2 ? 0.1 : -0.1) * ((i + 1) / 2);
         add_scene_shape(&s->scene, 0, &box, &local, 1);
     }
-    set_scene_law(&s->scene, 0, 1, &law);
+    set_scene_contact_law(&s->scene, 0, 1, &law);
     finish_scene_building(&s->scene);
 }
 
@@ -208,7 +209,7 @@ static double lowest_corner(struct standing_box_scene *s)
 
 /* Gaps known ahead of touch: no corner penetrates, and a box that lands on a corner gains no
  * energy and comes to rest flat. */
-static void a_box_on_gaps_does_not_sink(void **state)
+static void box_with_contact_by_gaps_does_not_sink(void **state)
 {
     (void)state;
     for (int n = 1; n <= 4; n *= 2) {
@@ -238,7 +239,7 @@ static void a_box_on_gaps_does_not_sink(void **state)
 }
 
 /* A box rebounds to e^2 of its drop height, from the floor and not from ahead of it. */
-static void a_box_on_gaps_rebounds_from_the_floor(void **state)
+static void box_with_contact_by_gaps_rebounds_from_the_floor(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
@@ -263,7 +264,7 @@ static void a_box_on_gaps_rebounds_from_the_floor(void **state)
 
 /* A box on a layer of springs, pulled sideways: depth, tilt and deflection of the bristles follow
  * from the stiffness, wherever on the face the patch has its centre, and at any period. */
-static void displacement_is_force_over_stiffness(void **state)
+static void elastic_layer_displacement_is_force_over_stiffness(void **state)
 {
     (void)state;
     const double k = 1e6, t = 4e6, area = 0.1 * 0.06, pull = 0.6;
@@ -299,7 +300,7 @@ static void displacement_is_force_over_stiffness(void **state)
 
 /* Feet in a row on springs: each bears the load of its depth, which rigid contacts leave
  * undetermined. */
-static void feet_on_springs_share_a_load(void **state)
+static void elastic_feet_share_a_load(void **state)
 {
     (void)state;
     enum { FOOT_COUNT = 17 };
@@ -327,7 +328,7 @@ static void feet_on_springs_share_a_load(void **state)
 }
 
 /* A target velocity of the patch: a moving floor (belt) carries the box along. */
-static void belt_carries_a_box(void **state)
+static void patch_target_velocity_carries_a_box(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
@@ -344,16 +345,18 @@ static void belt_carries_a_box(void **state)
 }
 
 /* A model may return several patches for one pair, and a fitted limit surface. */
-static void pieces_and_a_fitted_limit_surface(void **state)
+static void model_may_give_pieces_and_a_fitted_limit_surface(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
     double speed[2];
     for (int i = 0; i < 2; i++) {
         struct standing_box_scene s;
-        start_standing_boxes(
-            &s, (struct layer){.law = TACT_LAW_GAPS, .uniform = i, .has_two_pieces = 1}, o, 0.5,
-            0.0, 1);
+        start_standing_boxes(&s,
+                             (struct layer){.law = TACT_LAW_GAPS,
+                                            .uses_uniform_limit_surface = i,
+                                            .has_two_pieces = 1},
+                             o, 0.5, 0.0, 1);
         body_of_standing_scene(&s)->twist[5] = 4.0;
         body_of_standing_scene(&s)->twist[0] = 0.3;
         run_scene_for_seconds(&s.scene, 0.02);
@@ -369,7 +372,7 @@ static void pieces_and_a_fitted_limit_surface(void **state)
 
 /* The same model in a scene, by its name: its state is in the log, so that a replay that starts at
  * any tick has the same bits. */
-static void the_state_of_a_model_is_logged(void **state)
+static void state_of_a_contact_model_is_logged(void **state)
 {
     (void)state;
     static const char text[] =
@@ -398,7 +401,7 @@ static void the_state_of_a_model_is_logged(void **state)
     assert_int_equal(rmdir(log), 0);
 }
 
-static void shapes_without_a_model_are_refused(void **state)
+static void shapes_without_a_contact_model_are_refused(void **state)
 {
     (void)state;
     const struct tact_shape ball = make_sphere(0.02);
@@ -412,7 +415,7 @@ static void shapes_without_a_model_are_refused(void **state)
     add_scene_ground(&s);
     add_scene_solid(&s, &ball, 0.3, place, 0.0);
     law.model = &model;
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     assert_true(tact_world_find_unsupported(s.world, &a, &b) && a == 0 && b == 1);
     assert_int_equal(tact_world_finish(s.world), -ENOTSUP);
     close_scene(&s);
@@ -420,14 +423,14 @@ static void shapes_without_a_model_are_refused(void **state)
 
 /* Data derived from a shape at load is made once for equal shapes of one material, is passed to
  * each query, and is released with the world. */
-static void data_of_equal_shapes_is_prepared_once(void **state)
+static void model_data_of_equal_shapes_is_prepared_once(void **state)
 {
     (void)state;
     const struct tact_material soft = {.modulus = 3e4};
     struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), other = box_of_sides(0.1, 0.06, 0.05);
     const double up = 0.02 - 1e-12;
-    int prepared_shape_counter = 0;
-    struct layer layer = {.law = TACT_LAW_GAPS, .prepared_shape_counter = &prepared_shape_counter};
+    int prepared_shape_count = 0;
+    struct layer layer = {.law = TACT_LAW_GAPS, .prepared_shape_count = &prepared_shape_count};
     struct tact_contact_model model = make_layer_model(&layer);
     struct tact_contact_law law = make_rigid_law(0.5);
     struct world_scene s;
@@ -440,12 +443,12 @@ static void data_of_equal_shapes_is_prepared_once(void **state)
         const double place[3] = {0.2 * i, 0.0, i < 4 ? up : up + 0.005};
         add_scene_solid(&s, i < 4 ? &box : &other, 0.3, place, 0.0);
     }
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     assert_int_equal(tact_world_set_material(s.world, 1, &soft), 0);
     assert_int_equal(tact_world_set_material(s.world, -1, &soft), -EINVAL);
     finish_scene_building(&s);
     /* prepared data: one for the floor, one for four equal boxes, one for a higher box */
-    assert_int_equal(prepared_shape_counter, 3);
+    assert_int_equal(prepared_shape_count, 3);
     const struct derived *made = tact_prepared_data(s.world, &model, 3);
     assert_true(made == tact_prepared_data(s.world, &model, 1));
     assert_true(made->modulus == 3e4 && made->half[2] == 0.02);
@@ -457,12 +460,12 @@ static void data_of_equal_shapes_is_prepared_once(void **state)
     }
     assert_int_equal(tact_world_prepare(s.world, NULL, NULL), -EINVAL);
     close_scene(&s);
-    assert_int_equal(prepared_shape_counter, 0);
+    assert_int_equal(prepared_shape_count, 0);
 }
 
 /* Creates a session of the scene's text with the added model; returns the error code and writes the
  * error message. */
-static int create_session_of(const char *text, char message[512])
+static int create_session_with_layer_model(const char *text, char message[512])
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_error err = {.line = 0};
@@ -481,7 +484,7 @@ static int create_session_of(const char *text, char message[512])
 
 /* A fast body uses the model `features` by default; a named model without gaps ahead of touch, or
  * a shape that `features` does not accept, is refused by name. */
-static void fast_bodies_need_a_model_with_gaps(void **state)
+static void fast_bodies_need_a_contact_model_with_gaps(void **state)
 {
     (void)state;
     static const struct {
@@ -508,7 +511,7 @@ static void fast_bodies_need_a_model_with_gaps(void **state)
                  "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
                  "  - {name: box, mass: 0.3, position: [0, 0, 1], fast: true, shapes: [%s]}\n",
                  cases[i].model, cases[i].shape);
-        int rc = create_session_of(text, message);
+        int rc = create_session_with_layer_model(text, message);
         print_message("%s\n", message);
         assert_int_equal(rc, cases[i].rc);
         assert_string_equal(message, cases[i].expected);
@@ -517,7 +520,7 @@ static void fast_bodies_need_a_model_with_gaps(void **state)
 
 /* A shape that the model refuses is named in the message, and the data of the other shapes is
  * released. */
-static void a_refused_shape_is_named(void **state)
+static void shape_refused_by_a_contact_model_is_named(void **state)
 {
     (void)state;
     static const char text[] =
@@ -530,9 +533,9 @@ static void a_refused_shape_is_named(void **state)
         "[{type: box, size: [0.1, 0.06, 0.04], material: wood}]}\n"
         "  - {name: tower, mass: 30, position: [1, 0, 2], shapes: "
         "[{type: box, size: [0.1, 0.06, 4], material: wood}]}\n";
-    static int prepared_shape_counter;
+    static int prepared_shape_count;
     static struct layer layer = {.law = TACT_LAW_GAPS,
-                                 .prepared_shape_counter = &prepared_shape_counter};
+                                 .prepared_shape_count = &prepared_shape_count};
     static struct tact_contact_model model;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_error err = {.line = 0};
@@ -553,24 +556,24 @@ static void a_refused_shape_is_named(void **state)
     print_message("%s\n", message);
     assert_string_equal(message, "tower.yaml:9:5: bodies[2]: a shape of tower: 4 m high: expected "
                                  "at most 2 m");
-    assert_int_equal(prepared_shape_counter, 0);
+    assert_int_equal(prepared_shape_count, 0);
     tact_scene_free(scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_box_on_gaps_does_not_sink),
-        cmocka_unit_test(a_box_on_gaps_rebounds_from_the_floor),
-        cmocka_unit_test(displacement_is_force_over_stiffness),
-        cmocka_unit_test(feet_on_springs_share_a_load),
-        cmocka_unit_test(belt_carries_a_box),
-        cmocka_unit_test(pieces_and_a_fitted_limit_surface),
-        cmocka_unit_test(the_state_of_a_model_is_logged),
-        cmocka_unit_test(shapes_without_a_model_are_refused),
-        cmocka_unit_test(data_of_equal_shapes_is_prepared_once),
-        cmocka_unit_test(a_refused_shape_is_named),
-        cmocka_unit_test(fast_bodies_need_a_model_with_gaps),
+        cmocka_unit_test(box_with_contact_by_gaps_does_not_sink),
+        cmocka_unit_test(box_with_contact_by_gaps_rebounds_from_the_floor),
+        cmocka_unit_test(elastic_layer_displacement_is_force_over_stiffness),
+        cmocka_unit_test(elastic_feet_share_a_load),
+        cmocka_unit_test(patch_target_velocity_carries_a_box),
+        cmocka_unit_test(model_may_give_pieces_and_a_fitted_limit_surface),
+        cmocka_unit_test(state_of_a_contact_model_is_logged),
+        cmocka_unit_test(shapes_without_a_contact_model_are_refused),
+        cmocka_unit_test(model_data_of_equal_shapes_is_prepared_once),
+        cmocka_unit_test(shape_refused_by_a_contact_model_is_named),
+        cmocka_unit_test(fast_bodies_need_a_contact_model_with_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

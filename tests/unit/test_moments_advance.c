@@ -26,12 +26,12 @@ static struct tact_pose pose_after_twist(const struct tact_pose *p, const double
     return r;
 }
 
-struct prediction_errors {
+struct extrapolated_moments_errors {
     double v, c, s, g;
 };
 
 /** Extrapolates the overlap of a with b by 1 ms and compares it with a measurement. */
-static struct prediction_errors
+static struct extrapolated_moments_errors
 extrapolation_errors(const struct tact_shape *a, struct tact_pose pa, const struct tact_shape *b,
                      struct tact_pose pb, const double ta[6], const double tb[6], double exponent)
 {
@@ -43,7 +43,7 @@ extrapolation_errors(const struct tact_shape *a, struct tact_pose pa, const stru
     assert_int_equal(tact_moments_pair(a, &qa, b, &qb, NULL, scratch, &later), 1);
     tact_moments_advance(&now, ta, tb, 1e-3, exponent, &guess);
     double trace = later.second[0] + later.second[1] + later.second[2], d[3];
-    struct prediction_errors e = {.v = fabs(guess.volume / later.volume - 1.0)};
+    struct extrapolated_moments_errors e = {.v = fabs(guess.volume / later.volume - 1.0)};
     tact_v3_sub(d, guess.centroid, later.centroid);
     e.c = tact_v3_norm(d) / sqrt(trace / later.volume);
     for (int k = 0; k < 6; k++) {
@@ -59,7 +59,7 @@ static const double ZERO_TWIST[6] = {0};
 
 /** A ball pressed into a plane: V is proportional to depth^2, up to a relative error of depth / 3R.
  */
-static void a_ball_pressed_into_a_plane(void **unused)
+static void moments_of_a_ball_pressed_into_a_plane_are_extrapolated(void **unused)
 {
     (void)unused;
     struct tact_shape a = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
@@ -68,7 +68,8 @@ static void a_ball_pressed_into_a_plane(void **unused)
     pa.position[2] = 0.008 - 2e-4;
     for (int sign = -1; sign <= 1; sign += 2) {
         const double twist[6] = {0.0, 0.0, sign * 0.1};
-        struct prediction_errors e = extrapolation_errors(&a, pa, &b, pb, twist, ZERO_TWIST, 2.0);
+        struct extrapolated_moments_errors e =
+            extrapolation_errors(&a, pa, &b, pb, twist, ZERO_TWIST, 2.0);
         print_message("ball, 0.2 mm deep, %+.1f m/s: V %.1e c %.1e C %.1e g %.1e\n", sign * 0.1,
                       e.v, e.c, e.s, e.g);
         assert_true(e.v < 5e-3 && e.c < 0.06 && e.s < 5e-3 && e.g < 1e-2);
@@ -82,7 +83,7 @@ static void a_ball_pressed_into_a_plane(void **unused)
 
 /** A block pressed into a plate: V is proportional to depth; then both bodies turn together, which
  * only turns the moments' axes. */
-static void a_block_pressed_into_a_plate(void **unused)
+static void moments_of_a_block_pressed_into_a_plate_are_extrapolated(void **unused)
 {
     (void)unused;
     struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.02, 0.01}};
@@ -91,8 +92,9 @@ static void a_block_pressed_into_a_plate(void **unused)
     assert_int_equal(tact_shape_tessellate(&b), 0);
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     tact_v3_set(pa.position, 0.01, 0.0, 0.0198);
-    const double press[6] = {0.0, 0.0, -0.1};
-    struct prediction_errors e = extrapolation_errors(&a, pa, &b, pb, press, ZERO_TWIST, 1.0);
+    const double pressing_twist[6] = {0.0, 0.0, -0.1};
+    struct extrapolated_moments_errors e =
+        extrapolation_errors(&a, pa, &b, pb, pressing_twist, ZERO_TWIST, 1.0);
     print_message("block pressed: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-10 && e.s < 1e-4 && e.g < 1e-10);
     const double swing[6] = {0.1, -0.2, 0.3, 5.0, 3.0, -4.0};
@@ -110,7 +112,7 @@ static void a_block_pressed_into_a_plate(void **unused)
 
 /** The exponent with which an overlap's volume grows with depth, estimated from the overlap's
  * shape, against closed forms. */
-static void exponent_of_volume_growth(void **unused)
+static void volume_growth_exponent_matches_closed_forms(void **unused)
 {
     (void)unused;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.01}};
@@ -141,8 +143,9 @@ static void exponent_of_volume_growth(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_ball_pressed_into_a_plane),
-                                       cmocka_unit_test(a_block_pressed_into_a_plate),
-                                       cmocka_unit_test(exponent_of_volume_growth)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moments_of_a_ball_pressed_into_a_plane_are_extrapolated),
+        cmocka_unit_test(moments_of_a_block_pressed_into_a_plate_are_extrapolated),
+        cmocka_unit_test(volume_growth_exponent_matches_closed_forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

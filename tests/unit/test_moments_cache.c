@@ -34,7 +34,7 @@ static struct tact_shape make_bumpy_ball_shape(double radius, double bump, uint3
     return s;
 }
 
-static int count_ready_lists(const struct tact_moments_scratch *scratch)
+static int count_ready_cached_lists(const struct tact_moments_scratch *scratch)
 {
     int n = 0;
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
@@ -77,7 +77,7 @@ static int are_cached_moments_identical(const struct tact_shape *a, struct movin
     int rc = tact_moments_pair(a, &w->pose, b, pb, w->normal, kept, &moments_with_list);
     assert_int_equal(
         rc, tact_moments_pair(a, &w->pose, b, pb, w->normal, fresh, &moments_without_list));
-    assert_int_equal(count_ready_lists(fresh), 0);
+    assert_int_equal(count_ready_cached_lists(fresh), 0);
     assert_memory_equal(&moments_with_list, &moments_without_list, sizeof moments_with_list);
     if (rc == 1) {
         tact_v3_scale(w->normal, moments_with_list.gradient,
@@ -89,16 +89,16 @@ static int are_cached_moments_identical(const struct tact_shape *a, struct movin
 struct motion {
     const char *name;
     double shift, turn;      /* largest displacement [m] and turn [rad] between two queries */
-    double jump;             /* additional displacement in every 40th tick [m] */
+    double jump_distance;    /* additional displacement in every 40th tick [m] */
     int ticks;               /* number of ticks after which the fingers are put back into contact */
     int expects_cached_list; /* whether most queries are expected to use a list */
 };
 
 /** Five fingertips in contact with one body. */
-static void lists_of_five_fingertips_change_no_bit(void **unused)
+static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
 {
     (void)unused;
-    static const struct motion motions[] = {
+    static const struct motion fingertip_motions[] = {
         {"at rest", 1e-7, 1e-6, 0.0, 120, 1},
         {"slow", 5e-6, 1e-4, 0.0, 120, 1},
         {"with jumps", 5e-6, 1e-4, 5e-4, 120, 1},
@@ -106,32 +106,32 @@ static void lists_of_five_fingertips_change_no_bit(void **unused)
     };
     struct tact_shape tip = make_bumpy_ball_shape(0.008, 1e-4, 1200),
                       body = make_bumpy_ball_shape(0.03, 1e-3, 5000);
-    for (size_t m = 0; m < sizeof motions / sizeof motions[0]; m++) {
+    for (size_t m = 0; m < sizeof fingertip_motions / sizeof fingertip_motions[0]; m++) {
         struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
         struct tact_pose here = tact_pose_identity();
         struct moving_contact fingers[5];
         int ready = 0, queries = 0, touching = 0;
         for (int tick = 0; tick < 120; tick++) {
             for (int i = 0; i < 5; i++) {
-                const struct motion *motion_kind = &motions[m];
+                const struct motion *motion_kind = &fingertip_motions[m];
                 if (tick % motion_kind->ticks == 0) {
                     fingers[i].pose = here;
                     tact_v3_set(fingers[i].normal, cos(1.2 * i), sin(1.2 * i), 0.1);
                     tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
                 }
                 move_contact(&fingers[i],
-                             tick % 40 == 39 ? motion_kind->jump + motion_kind->shift
+                             tick % 40 == 39 ? motion_kind->jump_distance + motion_kind->shift
                                              : motion_kind->shift,
                              motion_kind->turn);
                 touching += are_cached_moments_identical(&tip, &fingers[i], &body, &here, kept);
                 queries++;
             }
-            ready += count_ready_lists(kept);
+            ready += count_ready_cached_lists(kept);
         }
-        print_message("%s: %d queries, %d touch, %d lists in use a tick\n", motions[m].name,
-                      queries, touching, (ready + 60) / 120);
+        print_message("%s: %d queries, %d touch, %d lists in use a tick\n",
+                      fingertip_motions[m].name, queries, touching, (ready + 60) / 120);
         assert_true(touching > queries / 2);
-        assert_true(!motions[m].expects_cached_list || ready > 120 * 4);
+        assert_true(!fingertip_motions[m].expects_cached_list || ready > 120 * 4);
         tact_moments_scratch_destroy(kept);
     }
     tact_shape_release(&tip);
@@ -139,7 +139,7 @@ static void lists_of_five_fingertips_change_no_bit(void **unused)
 }
 
 /** Overlaps so large that they exceed the capacity of a cached list and of a cut by planes. */
-static void lists_of_large_overlaps_change_no_bit(void **unused)
+static void cached_lists_of_large_overlaps_change_no_bit(void **unused)
 {
     (void)unused;
     struct tact_shape a = make_bumpy_ball_shape(0.03, 1e-3, 20000),
@@ -160,7 +160,7 @@ static void lists_of_large_overlaps_change_no_bit(void **unused)
 
 /** More pairs of bodies than cached lists; and a new mesh that may be allocated at the address of a
  * freed one. */
-static void more_pairs_than_lists_change_no_bit(void **unused)
+static void more_pairs_than_cached_lists_change_no_bit(void **unused)
 {
     (void)unused;
     struct tact_shape body = make_bumpy_ball_shape(0.03, 1e-3, 3000);
@@ -185,9 +185,10 @@ static void more_pairs_than_lists_change_no_bit(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_of_five_fingertips_change_no_bit),
-                                       cmocka_unit_test(lists_of_large_overlaps_change_no_bit),
-                                       cmocka_unit_test(more_pairs_than_lists_change_no_bit)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cached_lists_of_five_fingertips_change_no_bit),
+        cmocka_unit_test(cached_lists_of_large_overlaps_change_no_bit),
+        cmocka_unit_test(more_pairs_than_cached_lists_change_no_bit)};
     fresh = tact_moments_scratch_create(1u << 18);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     tact_moments_scratch_destroy(fresh);

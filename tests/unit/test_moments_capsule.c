@@ -33,11 +33,11 @@ static struct tact_shape capsule_without_mesh(double radius, double half)
 /** Adds the moments of an overlap about a point to sum: V, first and second moment, gradient,
  * torque. */
 static void add_moments_about_point(double sum[16], const struct tact_moments *m,
-                                    const double about[3])
+                                    const double moment_point[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double c[3], turn[3];
-    tact_v3_sub(c, m->centroid, about);
+    tact_v3_sub(c, m->centroid, moment_point);
     tact_v3_cross(turn, c, m->gradient);
     sum[0] += m->volume;
     for (int k = 0; k < 6; k++) {
@@ -106,7 +106,7 @@ static double octant_sum_error(struct tact_shape *capsule, const struct tact_pos
     return worst;
 }
 
-static void boxes_share_the_capsule(void **unused)
+static void overlaps_with_eight_octant_boxes_add_up_to_the_capsule(void **unused)
 {
     (void)unused;
     double worst[3] = {0.0};
@@ -176,16 +176,17 @@ static void assert_near(double got, long double exact, long double tolerance, co
 
 /** A capsule that lies on a plane, or on a box: the rounding errors of V, C and the gradient grow
  * with the radius over the depth, as the bounds state. */
-static void capsule_lies_on_a_plane(void **unused)
+static void moments_of_a_capsule_lying_on_a_plane_are_exact(void **unused)
 {
     (void)unused;
-    static const double depths[] = {1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.999, 1.0, 1.3, 1.9, 1.999};
+    static const double depths_over_radius[] = {1e-5,  1e-4, 1e-3, 1e-2, 0.1,  0.5,
+                                                0.999, 1.0,  1.3,  1.9,  1.999};
     const double r = 0.01, l = 0.03;
     struct tact_shape capsule = capsule_without_mesh(r, l);
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape box = make_solid_shape(TACT_SHAPE_BOX, 0.1, 0.2, 0.05);
-    for (size_t i = 0; i < 2 * sizeof depths / sizeof *depths; i++) {
-        double depth = r * depths[i / 2], ratio = r / depth;
+    for (size_t i = 0; i < 2 * sizeof depths_over_radius / sizeof *depths_over_radius; i++) {
+        double depth = r * depths_over_radius[i / 2], ratio = r / depth;
         struct lying_capsule_case e = add_lying_slices(r, l, depth);
         struct tact_pose at = tact_pose_identity(), ground = at;
         /* Pose in which the plane's normal is z and the capsule's axis is along the plane's x. */
@@ -210,7 +211,7 @@ static void capsule_lies_on_a_plane(void **unused)
 }
 
 /** Moments of a capsule that stands on its end, or is cut across its axis by a tilted plane. */
-static void capsule_cut_across_axis(void **unused)
+static void moments_of_a_capsule_cut_across_its_axis_are_exact(void **unused)
 {
     (void)unused;
     const double r = 0.5, l = 1.5, ball = 2.0 / 3.0 * PI * r * r * r;
@@ -255,11 +256,11 @@ static struct tact_shape make_hull(int points, double reach)
 }
 
 static double relative_difference(const struct tact_moments *a, const struct tact_moments *b,
-                                  double size, const double about[3])
+                                  double size, const double moment_point[3])
 {
     double x[16] = {0.0}, y[16] = {0.0}, worst = 0.0;
-    add_moments_about_point(x, a, about);
-    add_moments_about_point(y, b, about);
+    add_moments_about_point(x, a, moment_point);
+    add_moments_about_point(y, b, moment_point);
     for (int k = 0; k < 16; k++) {
         worst = fmax(worst, fabs(x[k] - y[k]) / pow(size, length_exponent_of_moment(k)));
     }
@@ -333,7 +334,7 @@ static void triangulations_converge_to_capsule(void **unused)
 }
 
 /** The gradient is the derivative of the volume, at every scale. */
-static void gradient_is_the_volume_slope(void **unused)
+static void capsule_gradient_is_the_derivative_of_its_volume(void **unused)
 {
     (void)unused;
     double worst = 0.0;
@@ -348,8 +349,10 @@ static void gradient_is_the_volume_slope(void **unused)
             touching++;
             for (int k = 0; k < 6; k++) {
                 double step = 1e-5 * (k < 3 ? scale : 1.0);
-                struct tact_pose pose_moved_forward = moved_pose(&pa, m.centroid, k, step);
-                struct tact_pose pose_moved_back = moved_pose(&pa, m.centroid, k, -step);
+                struct tact_pose pose_moved_forward =
+                    pose_displaced_along_coordinate(&pa, m.centroid, k, step);
+                struct tact_pose pose_moved_back =
+                    pose_displaced_along_coordinate(&pa, m.centroid, k, -step);
                 tact_moments_pair(&capsule, &pose_moved_forward, &other, &pb, NULL, NULL, &up);
                 tact_moments_pair(&capsule, &pose_moved_back, &other, &pb, NULL, NULL, &down);
                 double slope = (up.volume - down.volume) / (2.0 * step);
@@ -364,8 +367,9 @@ static void gradient_is_the_volume_slope(void **unused)
 
 /** Change of V that the mean of the gradients before and after predicts for a translation by dx and
  * a rotation by dw about c. */
-static double predicted_change(const struct tact_moments *a, const struct tact_moments *b,
-                               const double dx[3], const double dw[3], const double origin[3])
+static double predicted_volume_change(const struct tact_moments *a, const struct tact_moments *b,
+                                      const double dx[3], const double dw[3],
+                                      const double origin[3])
 {
     double sum = 0.0;
     const struct tact_moments *at[2] = {a, b};
@@ -382,7 +386,7 @@ static double predicted_change(const struct tact_moments *a, const struct tact_m
 
 /** No jumps while a capsule turns and slides over a face of a plate, its diagonal and an edge until
  * it no longer touches: V follows its gradient, and C changes continuously. */
-static void moments_are_smooth_along_a_path(void **unused)
+static void capsule_moments_are_smooth_along_a_path(void **unused)
 {
     (void)unused;
     struct tact_shape capsule = capsule_without_mesh(0.008, 0.012);
@@ -404,7 +408,7 @@ static void moments_are_smooth_along_a_path(void **unused)
             double change = m.volume - last.volume;
             worst_volume_error =
                 fmax(worst_volume_error,
-                     fabs(change - predicted_change(&last, &m, dx, dw, pa.position)));
+                     fabs(change - predicted_volume_change(&last, &m, dx, dw, pa.position)));
             worst_s = fmax(worst_s, fabs(m.second[0] - last.second[0]));
             most = fmax(most, m.volume);
             most_s = fmax(most_s, m.second[0]);
@@ -421,7 +425,7 @@ static void moments_are_smooth_along_a_path(void **unused)
 }
 
 /** A capsule with both ends or one end inside a mesh, and a capsule beside the mesh. */
-static void capsule_inside_and_beside_a_mesh(void **unused)
+static void moments_of_a_capsule_inside_or_beside_a_mesh_are_exact(void **unused)
 {
     (void)unused;
     struct tact_shape big = {.kind = TACT_SHAPE_MESH};
@@ -466,7 +470,7 @@ static void capsule_inside_and_beside_a_mesh(void **unused)
 
 /** Two capsules, the second as its triangulation: the error against the closed form of two balls is
  * that of the triangulation. */
-static void capsules_with_capsules(void **unused)
+static void capsule_pairs_differ_from_closed_form_by_triangulation_only(void **unused)
 {
     (void)unused;
     struct tact_shape round = make_solid_shape(TACT_SHAPE_CAPSULE, 0.01, 0.0, 0.0);
@@ -518,15 +522,15 @@ static void capsules_with_capsules(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_share_the_capsule),
-        cmocka_unit_test(capsule_lies_on_a_plane),
-        cmocka_unit_test(capsule_cut_across_axis),
+        cmocka_unit_test(overlaps_with_eight_octant_boxes_add_up_to_the_capsule),
+        cmocka_unit_test(moments_of_a_capsule_lying_on_a_plane_are_exact),
+        cmocka_unit_test(moments_of_a_capsule_cut_across_its_axis_are_exact),
         cmocka_unit_test(short_capsules_equal_balls),
         cmocka_unit_test(triangulations_converge_to_capsule),
-        cmocka_unit_test(gradient_is_the_volume_slope),
-        cmocka_unit_test(moments_are_smooth_along_a_path),
-        cmocka_unit_test(capsule_inside_and_beside_a_mesh),
-        cmocka_unit_test(capsules_with_capsules),
+        cmocka_unit_test(capsule_gradient_is_the_derivative_of_its_volume),
+        cmocka_unit_test(capsule_moments_are_smooth_along_a_path),
+        cmocka_unit_test(moments_of_a_capsule_inside_or_beside_a_mesh_are_exact),
+        cmocka_unit_test(capsule_pairs_differ_from_closed_form_by_triangulation_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,13 +41,13 @@ static void add_square(uint32_t **next, const uint32_t corner[4])
     }
 }
 
-static uint32_t ring_vertex(int side, int segment, int row)
+static uint32_t ring_vertex_index(int side, int segment, int row)
 {
     return (uint32_t)((side * SEGMENTS + segment % SEGMENTS) * (ROWS + 1) + row);
 }
 
 /* Makes the ring's mesh: two walls of rows of squares, and two rims. */
-static struct tact_mesh *make_ring(void)
+static struct tact_mesh *make_ring_mesh(void)
 {
     static double vertices[2 * SEGMENTS * (ROWS + 1)][3];
     static uint32_t triangles[SEGMENTS * (2 * ROWS + 2) * 6];
@@ -61,16 +61,17 @@ static struct tact_mesh *make_ring(void)
         for (int row = 0; row < ROWS; row++) {
             for (int side = 0; side < 2; side++) {
                 const int a = side ? i : i + 1, b = side ? i + 1 : i;
-                add_square(&next,
-                           (const uint32_t[4]){ring_vertex(side, a, row), ring_vertex(side, b, row),
-                                               ring_vertex(side, b, row + 1),
-                                               ring_vertex(side, a, row + 1)});
+                add_square(&next, (const uint32_t[4]){ring_vertex_index(side, a, row),
+                                                      ring_vertex_index(side, b, row),
+                                                      ring_vertex_index(side, b, row + 1),
+                                                      ring_vertex_index(side, a, row + 1)});
             }
         }
         for (int top = 0; top < 2; top++) {
             const int a = top ? i : i + 1, b = top ? i + 1 : i, row = top ? ROWS : 0;
-            add_square(&next, (const uint32_t[4]){ring_vertex(0, a, row), ring_vertex(1, a, row),
-                                                  ring_vertex(1, b, row), ring_vertex(0, b, row)});
+            add_square(&next, (const uint32_t[4]){
+                                  ring_vertex_index(0, a, row), ring_vertex_index(1, a, row),
+                                  ring_vertex_index(1, b, row), ring_vertex_index(0, b, row)});
         }
     }
     assert_int_equal(tact_mesh_create(vertices[0], sizeof vertices / sizeof *vertices, triangles,
@@ -79,7 +80,7 @@ static struct tact_mesh *make_ring(void)
     return mesh;
 }
 
-static struct tact_mesh *make_segment(int segment)
+static struct tact_mesh *make_ring_segment_mesh(int segment)
 {
     double p[8][3];
     struct tact_mesh *mesh;
@@ -123,14 +124,14 @@ struct sums {
 
 static const int tensor_row[6] = {0, 1, 2, 0, 0, 1}, tensor_column[6] = {0, 1, 2, 1, 2, 2};
 
-static void add_segment_overlap(const struct oracle_answer *part, const double about[3],
+static void add_segment_overlap(const struct oracle_moments *part, const double moment_point[3],
                                 struct sums *sums)
 {
     /* the error is that of rounding alone, about a point that may be far away */
     const real volume = part->volume > 16 * LDBL_EPSILON ? part->volume : 0;
     real r[3], turn[3];
     for (int k = 0; k < 3; k++) {
-        r[k] = part->centroid[k] - about[k];
+        r[k] = part->centroid[k] - moment_point[k];
     }
     oracle_cross(r, part->gradient, turn);
     sums->v += volume;
@@ -146,11 +147,11 @@ static void add_segment_overlap(const struct oracle_answer *part, const double a
     }
 }
 
-static double worst_over_bound; /* largest error of a moment, relative to its bound */
+static double worst_error_over_bound; /* largest error of a moment, relative to its bound */
 
 static void record_error_over_bound(double error, double bound)
 {
-    worst_over_bound = fmax(worst_over_bound, fabs(error) / bound);
+    worst_error_over_bound = fmax(worst_error_over_bound, fabs(error) / bound);
 }
 
 /* Compares the library's moments with the sums over the segments, both about the library's
@@ -184,11 +185,11 @@ static void compare_with_segment_sums(const struct tact_moments *m,
 
 /* Small solids in the ring's wall, across its rims, and in the middle of the ring, where there is
  * no overlap. */
-static void a_ring_is_cut_by_small_solids(void **state)
+static void ring_overlap_equals_the_sum_over_its_segments(void **state)
 {
     (void)state;
     const int solid_count = campaign_trial_count(SOLIDS, ALL_SOLIDS);
-    struct tact_shape ring = {.kind = TACT_SHAPE_MESH, .mesh = make_ring()};
+    struct tact_shape ring = {.kind = TACT_SHAPE_MESH, .mesh = make_ring_mesh()};
     struct tact_mesh *segment[SEGMENTS];
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1 << 16);
     int touching = 0;
@@ -196,7 +197,7 @@ static void a_ring_is_cut_by_small_solids(void **state)
     const uint64_t *counts = tact_moments_counts(scratch);
     assert_null(ring.mesh->facets);
     for (int i = 0; i < SEGMENTS; i++) {
-        segment[i] = make_segment(i);
+        segment[i] = make_ring_segment_mesh(i);
     }
     for (int i = 0; i < solid_count; i++) {
         struct tact_mesh *solid = make_solid(i);
@@ -216,7 +217,7 @@ static void a_ring_is_cut_by_small_solids(void **state)
         const uint64_t cut = counts[TACT_COUNT_CONVEX];
         const int rc = tact_moments_pair(&ring, &pa, &b, &pb, NULL, scratch, &m);
         for (int k = 0; k < SEGMENTS; k++) {
-            const struct oracle_answer part =
+            const struct oracle_moments part =
                 oracle_overlap(segment[k], &pa, solid, &pb, 20.0 * DBL_EPSILON * OUTER_RADIUS);
             add_segment_overlap(&part, m.centroid, &expected_sums);
         }
@@ -230,10 +231,10 @@ static void a_ring_is_cut_by_small_solids(void **state)
     print_message("%d of %d solids touch the ring; of %lu it is cut, of %lu measured by the rim: "
                   "worst error %.2g of its bound\n",
                   touching, solid_count, (unsigned long)counts[TACT_COUNT_CONVEX],
-                  (unsigned long)counts[TACT_COUNT_RIM], worst_over_bound);
+                  (unsigned long)counts[TACT_COUNT_RIM], worst_error_over_bound);
     assert_true(touching > solid_count / 3);
     assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)solid_count / 2);
-    assert_true(worst_over_bound <= 1.0);
+    assert_true(worst_error_over_bound <= 1.0);
     for (int i = 0; i < SEGMENTS; i++) {
         tact_mesh_free(segment[i]);
     }
@@ -244,7 +245,7 @@ static void a_ring_is_cut_by_small_solids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ring_is_cut_by_small_solids),
+        cmocka_unit_test(ring_overlap_equals_the_sum_over_its_segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static const char *const names[] = {"knot.obj",
                                     "allegro/link_12.0_right.stl"};
 
 /* Under a sanitizer only every 12th pair is measured. */
-enum { PAIR_STRIDE = RUNS_UNDER_SANITIZER ? 12 : 1 };
+enum { PAIR_STRIDE = IS_SANITIZER_BUILD ? 12 : 1 };
 
 static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[sizeof names / sizeof *names];
@@ -91,7 +91,7 @@ static void compute_moments_in_order(int i, const struct tact_pose *pi, int j,
     assert_true(tact_moments_pair(&a, pi, &b, pj, direction, scratch, out) >= 0);
 }
 
-static void both_orders_give_the_same_moments(void **unused)
+static void moments_do_not_depend_on_the_order_of_bodies(void **unused)
 {
     (void)unused;
     double worst_v = 0.0, worst_c = 0.0, worst_s = 0.0, worst_g = 0.0, worst_swap = 0.0;
@@ -128,7 +128,7 @@ static void both_orders_give_the_same_moments(void **unused)
     assert_true(worst_swap < 1e-12);
 }
 
-static void volume_gradient_is_derivative(void **unused)
+static void overlap_gradient_is_the_derivative_of_volume(void **unused)
 {
     (void)unused;
     const double e = 1e-5;
@@ -146,8 +146,8 @@ static void volume_gradient_is_derivative(void **unused)
         overlaps++;
         double slope[6];
         for (int k = 0; k < 6; k++) {
-            struct tact_pose before = moved_pose(&pi, m.centroid, k, -e);
-            struct tact_pose after = moved_pose(&pi, m.centroid, k, e);
+            struct tact_pose before = pose_displaced_along_coordinate(&pi, m.centroid, k, -e);
+            struct tact_pose after = pose_displaced_along_coordinate(&pi, m.centroid, k, e);
             compute_moments_in_order(i, &before, j, &pj, m.gradient, &behind);
             compute_moments_in_order(i, &after, j, &pj, m.gradient, &ahead);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
@@ -163,8 +163,8 @@ static void volume_gradient_is_derivative(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_orders_give_the_same_moments),
-        cmocka_unit_test(volume_gradient_is_derivative),
+        cmocka_unit_test(moments_do_not_depend_on_the_order_of_bodies),
+        cmocka_unit_test(overlap_gradient_is_the_derivative_of_volume),
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct tact_mesh *mesh = read_mesh_of_unit_radius(names[i]);

@@ -39,13 +39,13 @@ static struct tact_shape box_of(double x, double y, double z)
     return s;
 }
 
-struct errors {
+struct moment_errors {
     int overlaps;
     double v, c, s, g;
 };
 
-static void record_errors(struct errors *e, const struct tact_moments *m,
-                          const struct oracle_answer *expected)
+static void record_moment_errors(struct moment_errors *e, const struct tact_moments *m,
+                                 const struct oracle_moments *expected)
 {
     double v = (double)expected->volume, size = 0.0, dc = 0.0, ds = 0.0, dg = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -62,7 +62,8 @@ static void record_errors(struct errors *e, const struct tact_moments *m,
     e->g = fmax(e->g, sqrt(dg) / (double)expected->surface);
 }
 
-static void check_errors(const char *what, const struct errors *e, int least, double bound)
+static void check_moment_errors(const char *what, const struct moment_errors *e, int least,
+                                double bound)
 {
     print_message("%s: %d overlaps, V %.1e c %.1e C %.1e g %.1e\n", what, e->overlaps, e->v, e->c,
                   e->s, e->g);
@@ -70,17 +71,18 @@ static void check_errors(const char *what, const struct errors *e, int least, do
     assert_true(e->v < bound && e->c < bound && e->s < bound && e->g < bound);
 }
 
-static void compare_with_oracle(struct errors *e, struct tact_shape *a, const struct tact_pose *pa,
-                                struct tact_shape *b, const struct tact_pose *pb)
+static void compare_with_oracle(struct moment_errors *e, struct tact_shape *a,
+                                const struct tact_pose *pa, struct tact_shape *b,
+                                const struct tact_pose *pb)
 {
     struct tact_moments m;
-    struct oracle_answer expected = oracle_overlap(a->mesh, pa, b->mesh, pb, 1e-14);
+    struct oracle_moments expected = oracle_overlap(a->mesh, pa, b->mesh, pb, 1e-14);
     int rc = tact_moments_dual(a, pa, b, pb, &m);
     /* thin overlaps have the larger error that is documented */
     assert_true(rc >= 0 || (rc == -EDOM && expected.volume <= 1e-6L));
     if (expected.volume > 1e-6L) {
         assert_int_equal(rc, 1);
-        record_errors(e, &m, &expected);
+        record_moment_errors(e, &m, &expected);
     } else if (expected.volume <= 0 && rc >= 0) {
         assert_true(m.volume < 1e-14);
     }
@@ -88,10 +90,10 @@ static void compare_with_oracle(struct errors *e, struct tact_shape *a, const st
     tact_shape_release(b);
 }
 
-static void random_pairs_by_duals(void **unused)
+static void moments_of_random_pairs_by_duals_are_exact(void **unused)
 {
     (void)unused;
-    struct errors round = {0}, sheets = {0};
+    struct moment_errors round = {0}, sheets = {0};
     for (int i = 0; i < 300; i++) {
         double flat = i % 2 ? 1.0 : 0.02;
         struct tact_shape a = random_hull_shape(5 + i % 60, flat),
@@ -99,15 +101,15 @@ static void random_pairs_by_duals(void **unused)
         struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
         compare_with_oracle(i % 2 ? &round : &sheets, &a, &pa, &b, &pb);
     }
-    check_errors("random", &round, 100, 1e-13);
-    check_errors("with a sheet", &sheets, 100, 2e-12);
+    check_moment_errors("random", &round, 100, 1e-13);
+    check_moment_errors("with a sheet", &sheets, 100, 2e-12);
 }
 
 /** Moments of boxes with faces in common planes, both turned by one rotation. */
-static void common_faces_by_duals(void **unused)
+static void duals_measure_pairs_with_common_faces(void **unused)
 {
     (void)unused;
-    struct errors e = {0};
+    struct moment_errors e = {0};
     static const double sizes[3] = {0.5, 1.0, 1.5};
     for (int i = 0; i < 300; i++) {
         double a[3], b[3];
@@ -121,25 +123,25 @@ static void common_faces_by_duals(void **unused)
         tact_pose_mul(&pa, &pb, &at);
         compare_with_oracle(&e, &sa, &pa, &sb, &pb);
     }
-    check_errors("common faces", &e, 290, 1e-14);
+    check_moment_errors("common faces", &e, 290, 1e-14);
 }
 
 /** With very many planes the search for the deepest point, or qhull, may fail: the pair is then
  * refused, never measured wrongly. */
-static void many_planes_are_measured_or_refused(void **unused)
+static void dual_method_measures_or_refuses_many_planes(void **unused)
 {
     (void)unused;
-    struct errors e = {0};
+    struct moment_errors e = {0};
     for (int i = 0; i < 2; i++) {
         struct tact_shape a = random_hull_shape(800, 1.0), b = random_hull_shape(500, 1.0);
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1);
         pa.position[0] += i ? 1.75 : 1.0;
         compare_with_oracle(&e, &a, &pa, &b, &pb);
     }
-    check_errors("many planes", &e, 2, 3e-14);
+    check_moment_errors("many planes", &e, 2, 3e-14);
 }
 
-static void curved_shapes_are_refused(void **unused)
+static void dual_method_refuses_curved_shapes(void **unused)
 {
     (void)unused;
     struct tact_shape box = box_of(0.5, 0.4, 0.3), plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -175,10 +177,10 @@ static void curved_shapes_are_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_pairs_by_duals),
-        cmocka_unit_test(common_faces_by_duals),
-        cmocka_unit_test(many_planes_are_measured_or_refused),
-        cmocka_unit_test(curved_shapes_are_refused),
+        cmocka_unit_test(moments_of_random_pairs_by_duals_are_exact),
+        cmocka_unit_test(duals_measure_pairs_with_common_faces),
+        cmocka_unit_test(dual_method_measures_or_refuses_many_planes),
+        cmocka_unit_test(dual_method_refuses_curved_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

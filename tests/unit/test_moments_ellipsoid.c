@@ -45,7 +45,7 @@ static double largest_moments_difference(const struct tact_moments *a, const str
     return worst;
 }
 
-static void equal_half_axes_are_a_ball(void **state)
+static void ellipsoid_of_equal_half_axes_is_a_ball(void **state)
 {
     (void)state;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.7, 0, 0}};
@@ -88,7 +88,7 @@ static void add_raw_moments(double sum[16], const struct tact_moments *m)
 
 /* Half axes from round to needles and plates; the corner that eight boxes share is anywhere in the
  * ellipsoid, or so near to its centre that a face or an edge is in it to rounding. */
-static void boxes_share_the_ellipsoid(void **state)
+static void overlaps_with_eight_boxes_add_up_to_the_ellipsoid(void **state)
 {
     (void)state;
     struct tact_shape octant_box = make_shape(TACT_SHAPE_BOX, 4.0, 4.0, 4.0);
@@ -135,13 +135,13 @@ static double volume_derivative(const struct tact_shape *egg, const struct tact_
 {
     struct tact_moments side[2];
     for (int i = 0; i < 2; i++) {
-        struct tact_pose p = moved_pose(pa, m->centroid, k, i ? e : -e);
+        struct tact_pose p = pose_displaced_along_coordinate(pa, m->centroid, k, i ? e : -e);
         tact_moments_pair(egg, &p, other, pb, NULL, NULL, &side[i]);
     }
     return (side[1].volume - side[0].volume) / (2.0 * e);
 }
 
-static void volume_gradient_is_derivative(void **state)
+static void ellipsoid_volume_gradient_is_the_derivative(void **state)
 {
     (void)state;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -175,7 +175,7 @@ static void volume_gradient_is_derivative(void **state)
 
 /* The ellipsoid's triangles, measured as a mesh, and a plane, measured as the face of a large box,
  * give nearly the same moments. */
-static void a_triangulation_comes_near(void **state)
+static void triangulated_ellipsoid_converges_to_the_exact_moments(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1 << 20);
@@ -211,10 +211,10 @@ static void a_triangulation_comes_near(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_half_axes_are_a_ball),
-        cmocka_unit_test(boxes_share_the_ellipsoid),
-        cmocka_unit_test(volume_gradient_is_derivative),
-        cmocka_unit_test(a_triangulation_comes_near),
+        cmocka_unit_test(ellipsoid_of_equal_half_axes_is_a_ball),
+        cmocka_unit_test(overlaps_with_eight_boxes_add_up_to_the_ellipsoid),
+        cmocka_unit_test(ellipsoid_volume_gradient_is_the_derivative),
+        cmocka_unit_test(triangulated_ellipsoid_converges_to_the_exact_moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,11 +19,11 @@
 
 static struct tact_moments_scratch *scratch;
 
-struct errors {
+struct moment_errors {
     double v, c, s, g, q;
 };
 
-static void record_errors(struct errors *worst, const struct tact_moments *m,
+static void record_errors(struct moment_errors *worst, const struct tact_moments *m,
                           const struct answer *a)
 {
     static const double weight[6] = {1, 1, 1, 2, 2, 2};
@@ -51,7 +51,7 @@ static void record_errors(struct errors *worst, const struct tact_moments *m,
     worst->q = fmax(worst->q, sqrt(dq) / (scale * size));
 }
 
-static void print_errors(const char *what, int count, const struct errors *e)
+static void print_moment_errors(const char *what, int count, const struct moment_errors *e)
 {
     print_message("%s: %d overlaps, worst errors V %.1e c %.1e C %.1e g %.1e torque %.1e\n", what,
                   count, e->v, e->c, e->s, e->g, e->q);
@@ -70,10 +70,10 @@ static struct tact_shape random_convex_shape(struct tact_mesh **mesh, int points
     return (struct tact_shape){.kind = TACT_SHAPE_CONVEX, .mesh = *mesh};
 }
 
-static void random_convex_pairs(void **unused)
+static void moments_of_random_convex_pairs_are_exact(void **unused)
 {
     (void)unused;
-    struct errors worst[2] = {{0}};
+    struct moment_errors worst[2] = {{0}};
     int overlaps = 0;
     for (int i = 0; i < 600; i++) {
         struct tact_mesh *ma, *mb;
@@ -95,8 +95,8 @@ static void random_convex_pairs(void **unused)
         tact_mesh_free(ma);
         tact_mesh_free(mb);
     }
-    print_errors("random convex pairs, no direction given", overlaps, &worst[0]);
-    print_errors("random convex pairs, random direction", overlaps, &worst[1]);
+    print_moment_errors("random convex pairs, no direction given", overlaps, &worst[0]);
+    print_moment_errors("random convex pairs, random direction", overlaps, &worst[1]);
     assert_true(overlaps > 200);
     assert_true(worst[0].v < 1e-9 && worst[0].c < 1e-9 && worst[0].s < 1e-9);
     assert_true(worst[0].g < 1e-9 && worst[0].q < 1e-9);
@@ -113,7 +113,7 @@ struct relative_placement {
 };
 
 /** Boxes whose faces and edges coincide, aligned with the world's axes and turned. */
-static void boxes_with_common_faces_are_exact(void **unused)
+static void moments_of_boxes_with_common_faces_are_exact(void **unused)
 {
     (void)unused;
     static const struct relative_placement list[] = {
@@ -130,7 +130,7 @@ static void boxes_with_common_faces_are_exact(void **unused)
         {"cross", {3, 0.2, 0.2}, {0.2, 3, 0.2}, {0, 0, 0}, 0},
         {"edge shared", {0.5, 0.5, 0.5}, {1, 1, 1}, {0.5, 0.5, 1.4}, 0},
     };
-    struct errors worst = {0};
+    struct moment_errors worst = {0};
     int overlaps = 0;
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {0}}, b = a;
@@ -187,12 +187,12 @@ static void boxes_with_common_faces_are_exact(void **unused)
         tact_shape_release(&a);
         tact_shape_release(&b);
     }
-    print_errors("aligned boxes", overlaps, &worst);
+    print_moment_errors("aligned boxes", overlaps, &worst);
     assert_true(worst.c < 1e-9 && worst.s < 1e-8);
     assert_true(worst.g < 1e-9 && worst.q < 1e-9);
 }
 
-static void separate_meshes_have_no_overlap(void **unused)
+static void separate_meshes_have_zero_moments(void **unused)
 {
     (void)unused;
     struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {1, 1, 1}}, b = a;
@@ -216,7 +216,7 @@ static void separate_meshes_have_no_overlap(void **unused)
 }
 
 /** The gradient is the derivative of the volume, and exchanging the arguments reverses its sign. */
-static void volume_gradient_is_derivative(void **unused)
+static void mesh_volume_gradient_is_the_derivative(void **unused)
 {
     (void)unused;
     double worst_linear = 0.0, worst_angular = 0.0, worst_swap = 0.0;
@@ -305,13 +305,13 @@ static void compare_directions_of_projection(const char *name, double scale)
     tact_mesh_free(mesh);
 }
 
-static void directions_agree_on_a_knot(void **unused)
+static void projection_directions_agree_on_a_knot(void **unused)
 {
     (void)unused;
     compare_directions_of_projection("knot.obj", 0.2);
 }
 
-static void directions_agree_on_spot(void **unused)
+static void projection_directions_agree_on_the_mesh_spot(void **unused)
 {
     (void)unused;
     compare_directions_of_projection("spot.obj", 0.1);
@@ -319,10 +319,10 @@ static void directions_agree_on_spot(void **unused)
 
 /** A half-space gives the same moments as a box so large that it acts as one; also with the body
  * wholly inside or outside. */
-static void a_half_space_acts_like_a_large_box(void **unused)
+static void half_space_overlap_equals_that_of_a_large_box(void **unused)
 {
     (void)unused;
-    struct errors worst = {0};
+    struct moment_errors worst = {0};
     int overlaps = 0;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape large_box_shape = {.kind = TACT_SHAPE_BOX, .size = {20, 20, 20}};
@@ -348,14 +348,14 @@ static void a_half_space_acts_like_a_large_box(void **unused)
         }
         tact_mesh_free(mesh);
     }
-    print_errors("mesh and half-space", overlaps, &worst);
+    print_moment_errors("mesh and half-space", overlaps, &worst);
     assert_true(overlaps > 100);
     assert_true(worst.v < 3e-11 && worst.c < 3e-11 && worst.s < 1e-10);
     assert_true(worst.g < 1e-10 && worst.q < 2e-10);
     tact_shape_release(&large_box_shape);
 }
 
-static void a_scratch_that_is_too_small_is_refused(void **unused)
+static void too_small_moments_scratch_is_refused(void **unused)
 {
     (void)unused;
     struct tact_moments_scratch *too_small_scratch = tact_moments_scratch_create(3);
@@ -375,14 +375,14 @@ static void a_scratch_that_is_too_small_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_convex_pairs),
-        cmocka_unit_test(boxes_with_common_faces_are_exact),
-        cmocka_unit_test(separate_meshes_have_no_overlap),
-        cmocka_unit_test(volume_gradient_is_derivative),
-        cmocka_unit_test(directions_agree_on_a_knot),
-        cmocka_unit_test(directions_agree_on_spot),
-        cmocka_unit_test(a_half_space_acts_like_a_large_box),
-        cmocka_unit_test(a_scratch_that_is_too_small_is_refused),
+        cmocka_unit_test(moments_of_random_convex_pairs_are_exact),
+        cmocka_unit_test(moments_of_boxes_with_common_faces_are_exact),
+        cmocka_unit_test(separate_meshes_have_zero_moments),
+        cmocka_unit_test(mesh_volume_gradient_is_the_derivative),
+        cmocka_unit_test(projection_directions_agree_on_a_knot),
+        cmocka_unit_test(projection_directions_agree_on_the_mesh_spot),
+        cmocka_unit_test(half_space_overlap_equals_that_of_a_large_box),
+        cmocka_unit_test(too_small_moments_scratch_is_refused),
     };
     scratch = tact_moments_scratch_create(1000000);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static struct tact_moments_scratch *scratch;
  * degrees. */
 struct tally {
     int overlaps, coplanar_pairs, refused;
-    double v, c, s, g, degrees;
+    double v, c, s, g, gradient_angle_degrees;
 };
 
 static struct tact_mesh *make_hull_solid(int points, const double half[3])
@@ -216,10 +216,10 @@ static void check_error_within_bound(const char *name, int i, double error, doub
 /** Checks the errors of one overlap's moments against their bounds. far: additional bound for the
  * second moment by prisms, whose terms have the bodies' whole size. */
 static void check_moments_of_pair(const char *name, int i, const struct pair *p,
-                                  const struct oracle_answer *exact, const struct tact_moments *m,
+                                  const struct oracle_moments *exact, const struct tact_moments *m,
                                   double far, struct tally *tally)
 {
-    const struct oracle_answer want = *exact;
+    const struct oracle_moments want = *exact;
     double l = largest_coordinate(p), dc = 0.0, ds = 0.0, dg = 0.0, dq = 0.0, g = 0.0;
     double area = 0.5 * (double)want.surface, v = (double)want.volume;
     /* The bound is about three times the worst error of many seeds, that of thin sheets, plus the
@@ -251,9 +251,9 @@ static void check_moments_of_pair(const char *name, int i, const struct pair *p,
     check_error_within_bound(name, i, fmax(sqrt(dg), sqrt(dq) / size),
                              1e-9 * area + 2.0 * rounding_error_bound * size, &tally->g);
     if (sqrt(g) > 1e-3 * area) {
-        double degrees = angle_between_deg(m->gradient, want.gradient);
-        check_error_within_bound(name, i, degrees, 1e-6, &(double){0.0});
-        tally->degrees = fmax(tally->degrees, degrees);
+        double gradient_angle_degrees = angle_between_deg(m->gradient, want.gradient);
+        check_error_within_bound(name, i, gradient_angle_degrees, 1e-6, &(double){0.0});
+        tally->gradient_angle_degrees = fmax(tally->gradient_angle_degrees, gradient_angle_degrees);
     }
 }
 
@@ -292,7 +292,7 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
         struct pair p;
         struct tact_moments m;
         make(&p, i);
-        struct oracle_answer want =
+        struct oracle_moments want =
             oracle_overlap(p.a, &p.pa, p.b, &p.pb, 20.0 * DBL_EPSILON * largest_coordinate(&p));
         struct tact_shape a = {.kind = TACT_SHAPE_CONVEX, .mesh = p.a};
         struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = p.b};
@@ -315,13 +315,13 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
         static const char *const methods[3] = {"pair", "prisms", "rim"};
         const struct tally *t = &tally[k];
         print_message("  %-6s V %.1e c %.1e C %.1e g %.1e, gradient %.1e degrees, %d refused\n",
-                      methods[k], t->v, t->c, t->s, t->g, t->degrees, t->refused);
+                      methods[k], t->v, t->c, t->s, t->g, t->gradient_angle_degrees, t->refused);
         assert_true(t->v <= 1.0 && t->c <= 1.0 && t->s <= 1.0 && t->g <= 1.0);
-        assert_true(t->degrees <= 1e-6);
+        assert_true(t->gradient_angle_degrees <= 1e-6);
     }
 }
 
-static void convex_pairs_match_exact_moments(void **unused)
+static void moments_of_convex_pairs_match_the_oracle(void **unused)
 {
     (void)unused;
     compare_pairs_of_kind("ordinary", 3000, make_ordinary_pair);
@@ -336,7 +336,7 @@ static void convex_pairs_match_exact_moments(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convex_pairs_match_exact_moments),
+        cmocka_unit_test(moments_of_convex_pairs_match_the_oracle),
     };
     scratch = tact_moments_scratch_create(1u << 18);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

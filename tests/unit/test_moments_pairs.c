@@ -36,7 +36,7 @@ static struct tact_mesh *dented_ball(size_t triangles, double size, double offse
 }
 
 /** A random orientation with the mesh's centroid within `reach` of the origin. */
-static struct tact_pose random_near_pose(const struct tact_mesh *mesh, double reach)
+static struct tact_pose random_pose_near_mesh(const struct tact_mesh *mesh, double reach)
 {
     struct tact_pose p;
     double centre[3];
@@ -56,8 +56,8 @@ static double worst;
 /** Rounding errors scale with the bodies' size L: relative to the overlap's second moment they grow
  * as (L^3 / V)^(5/3). The bounds of overlaps below 1e-5 of the smaller body are widened
  * accordingly. */
-static void record_errors(const struct tact_moments *got, const struct tact_moments *want,
-                          double smaller_volume)
+static void record_errors_of_moments(const struct tact_moments *got,
+                                     const struct tact_moments *want, double smaller_volume)
 {
     double size = cbrt(want->volume), trace = want->second[0] + want->second[1] + want->second[2];
     double off = fabs(got->volume - want->volume) / want->volume;
@@ -74,9 +74,9 @@ static void record_errors(const struct tact_moments *got, const struct tact_mome
 
 /** Measures a pair with the broad phase and with all pairs of triangles; returns whether the bodies
  * overlap. */
-static int compare_broad_phase(const struct tact_mesh *a, const struct tact_pose *pa,
-                               const struct tact_mesh *b, const struct tact_pose *pb,
-                               const double *direction)
+static int compare_broad_phase_with_all_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
+                                              const struct tact_mesh *b, const struct tact_pose *pb,
+                                              const double *direction)
 {
     struct tact_prism_frame frame;
     if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
@@ -97,7 +97,7 @@ static int compare_broad_phase(const struct tact_mesh *a, const struct tact_pose
     assert_int_equal(tact_prism_sum(a, pa, b, pb, &frame, listed, (size_t)count, &got), rc);
     free(every);
     if (rc) {
-        record_errors(&got, &want, fmin(a->volume, b->volume));
+        record_errors_of_moments(&got, &want, fmin(a->volume, b->volume));
     }
     return rc;
 }
@@ -105,31 +105,32 @@ static int compare_broad_phase(const struct tact_mesh *a, const struct tact_pose
 static void measure_random_pairs(const char *what, size_t triangles_a, size_t triangles_b,
                                  double ratio, double offset, int most)
 {
-    const int queries = campaign_trial_count(most, most);
+    const int query_count = campaign_trial_count(most, most);
     int overlaps = 0;
     worst = 0.0;
-    for (int i = 0; i < queries; i++) {
+    for (int i = 0; i < query_count; i++) {
         struct tact_mesh *a = dented_ball(triangles_a, 1.0, offset);
         struct tact_mesh *b = dented_ball(triangles_b, ratio, -offset);
-        struct tact_pose pa = random_near_pose(a, 0.5 + ratio), pb = random_near_pose(b, 0.1);
+        struct tact_pose pa = random_pose_near_mesh(a, 0.5 + ratio),
+                         pb = random_pose_near_mesh(b, 0.1);
         double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
-        overlaps += compare_broad_phase(a, &pa, b, &pb, i % 2 ? d : NULL);
+        overlaps += compare_broad_phase_with_all_pairs(a, &pa, b, &pb, i % 2 ? d : NULL);
         tact_mesh_free(a);
         tact_mesh_free(b);
     }
-    print_message("%s: %d of %d overlap, listed against all pairs %.1e\n", what, overlaps, queries,
-                  worst);
-    assert_true(overlaps > queries / 8);
+    print_message("%s: %d of %d overlap, listed against all pairs %.1e\n", what, overlaps,
+                  query_count, worst);
+    assert_true(overlaps > query_count / 8);
     assert_true(worst < 1e-9);
 }
 
-static void meshes_of_similar_size_agree(void **unused)
+static void broad_phase_is_exact_for_meshes_of_similar_size(void **unused)
 {
     (void)unused;
     measure_random_pairs("200 and 300 triangles", 200, 300, 1.0, 0.0, 60);
 }
 
-static void meshes_of_different_sizes_agree(void **unused)
+static void broad_phase_is_exact_for_meshes_of_different_sizes(void **unused)
 {
     (void)unused;
     measure_random_pairs("60 and 1000 triangles, 20 times larger", 60, 1000, 20.0, 0.0, 40);
@@ -139,21 +140,21 @@ static void meshes_of_different_sizes_agree(void **unused)
 /** Meshes whose vertices are far from their origin, as in files with the coordinates of a whole
  * machine.
  */
-static void pairs_far_from_origin_agree(void **unused)
+static void broad_phase_is_exact_far_from_the_origin(void **unused)
 {
     (void)unused;
     measure_random_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
 }
 
 /** Meshes with more pairs of near leaves of their trees than the broad phase stores at once. */
-static void many_near_leaves_agree(void **unused)
+static void broad_phase_with_too_many_near_leaves_is_exact(void **unused)
 {
     (void)unused;
     worst = 0.0;
     struct tact_mesh *a = dented_ball(3000, 1.0, 0.0), *b = dented_ball(2600, 1.05, 0.0);
     for (int i = 0; i < 3; i++) {
-        struct tact_pose pa = random_near_pose(a, 0.1), pb = random_near_pose(b, 0.1);
-        assert_int_equal(compare_broad_phase(a, &pa, b, &pb, NULL), 1);
+        struct tact_pose pa = random_pose_near_mesh(a, 0.1), pb = random_pose_near_mesh(b, 0.1);
+        assert_int_equal(compare_broad_phase_with_all_pairs(a, &pa, b, &pb, NULL), 1);
     }
     print_message("deep: listed against all pairs %.1e\n", worst);
     assert_true(worst < 1e-9);
@@ -163,7 +164,7 @@ static void many_near_leaves_agree(void **unused)
 
 /** Mesh sizes at which single precision would have no correct digit; the largest size of a mesh is
  * 1e9 m. */
-static void sizes_beyond_floats_are_measured(void **unused)
+static void meshes_of_sizes_beyond_float_precision_are_measured(void **unused)
 {
     (void)unused;
     static const double units[] = {1e-9, 1e8};
@@ -187,7 +188,7 @@ static void sizes_beyond_floats_are_measured(void **unused)
 /** A mesh with a convex one of few faces is measured by cuts with planes, compared here with prism
  * pairs. A few hulls have no facets, as rounding puts a corner out of the plane of its own
  * triangle. */
-static void meshes_cut_by_planes_agree(void **unused)
+static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)
 {
     (void)unused;
     int overlaps = 0, without = 0;
@@ -200,7 +201,7 @@ static void meshes_cut_by_planes_agree(void **unused)
         }
         struct tact_mesh *hull, *a = dented_ball(400, i % 2 ? 1.0 : 0.2, i % 3 ? 0.0 : 2.0);
         assert_int_equal(tact_mesh_hull(points, count, &hull, NULL), 0);
-        struct tact_pose pa = random_near_pose(a, 1.0), pb = random_near_pose(hull, 0.1);
+        struct tact_pose pa = random_pose_near_mesh(a, 1.0), pb = random_pose_near_mesh(hull, 0.1);
         struct tact_shape sa = {.kind = TACT_SHAPE_MESH, .mesh = a};
         struct tact_shape sb = {.kind = TACT_SHAPE_CONVEX, .mesh = hull};
         struct tact_prism_frame frame;
@@ -220,7 +221,7 @@ static void meshes_cut_by_planes_agree(void **unused)
             assert_true(other == rc || got.volume + want.volume < 1e-13);
             overlaps += rc && other;
             if (rc && other) {
-                record_errors(&got, &want, fmin(a->volume, hull->volume));
+                record_errors_of_moments(&got, &want, fmin(a->volume, hull->volume));
             }
         }
         tact_mesh_free(a);
@@ -235,12 +236,12 @@ static void meshes_cut_by_planes_agree(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(meshes_of_similar_size_agree),
-        cmocka_unit_test(meshes_of_different_sizes_agree),
-        cmocka_unit_test(pairs_far_from_origin_agree),
-        cmocka_unit_test(many_near_leaves_agree),
-        cmocka_unit_test(sizes_beyond_floats_are_measured),
-        cmocka_unit_test(meshes_cut_by_planes_agree),
+        cmocka_unit_test(broad_phase_is_exact_for_meshes_of_similar_size),
+        cmocka_unit_test(broad_phase_is_exact_for_meshes_of_different_sizes),
+        cmocka_unit_test(broad_phase_is_exact_far_from_the_origin),
+        cmocka_unit_test(broad_phase_with_too_many_near_leaves_is_exact),
+        cmocka_unit_test(meshes_of_sizes_beyond_float_precision_are_measured),
+        cmocka_unit_test(broad_phase_is_exact_for_meshes_cut_by_planes),
     };
     scratch = tact_moments_scratch_create(1000000);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

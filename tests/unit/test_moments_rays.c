@@ -15,13 +15,14 @@
 
 static struct tact_moments_scratch *scratch;
 
-struct errors {
+struct moment_errors {
     double v, c, s, degrees;
 };
 
-static struct errors relative_errors(const struct tact_moments *m, const struct tact_moments *want)
+static struct moment_errors relative_moment_errors(const struct tact_moments *m,
+                                                   const struct tact_moments *want)
 {
-    struct errors e = {.v = fabs(m->volume / want->volume - 1.0)};
+    struct moment_errors e = {.v = fabs(m->volume / want->volume - 1.0)};
     double size = (want->second[0] + want->second[1] + want->second[2]) / want->volume;
     double dc = 0.0, ds = 0.0, cross[3];
     for (int k = 0; k < 3; k++) {
@@ -44,7 +45,7 @@ static struct tact_shape box_of(double x, double y, double z)
     return s;
 }
 
-static struct tact_pose random_turned_pose(void)
+static struct tact_pose random_rotation_at_origin(void)
 {
     struct tact_pose p = tact_pose_identity();
     random_unit_quaternion(p.quat_wxyz);
@@ -52,7 +53,7 @@ static struct tact_pose random_turned_pose(void)
 }
 
 /** The scenes of a fingertip: ball, capsule and box against a ruler and the ground. */
-static void errors_decrease_with_resolution(void **unused)
+static void ray_method_errors_decrease_with_resolution(void **unused)
 {
     (void)unused;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
@@ -64,7 +65,7 @@ static void errors_decrease_with_resolution(void **unused)
     const double at[4][3] = {
         {0.01, 0.0088, 0.0}, {0.02, 0.0088, 0.001}, {0.0, 0.0, 0.0076}, {0.0, 0.0, 0.0148}};
     for (int i = 0; i < 4; i++) {
-        struct errors last = {0};
+        struct moment_errors last = {0};
         for (int n = 16; n <= 256; n *= 4) {
             struct tact_moments exact, m;
             struct tact_rays_report report;
@@ -72,7 +73,7 @@ static void errors_decrease_with_resolution(void **unused)
              * for all seeds. */
             random_state =
                 (88172645463325252u + (uint64_t)i) ^ (i == 3 ? 0 : campaign_seed_offset());
-            struct tact_pose pb = random_turned_pose(), offset = tact_pose_identity(), pa;
+            struct tact_pose pb = random_rotation_at_origin(), offset = tact_pose_identity(), pa;
             tact_v3_copy(offset.position, at[i]);
             tact_pose_mul(&pa, &pb, &offset);
             struct tact_rays_body a = tact_rays_body(pairs[i][0], &pa);
@@ -81,7 +82,7 @@ static void errors_decrease_with_resolution(void **unused)
                 tact_moments_pair(pairs[i][0], &pa, pairs[i][1], &pb, NULL, scratch, &exact), 1);
             assert_int_equal(tact_moments_rays(&a, &b, n, &m, &report), 1);
             assert_true(report.rays > 0 && report.dropped == 0 && report.corrected == 0);
-            last = relative_errors(&m, &exact);
+            last = relative_moment_errors(&m, &exact);
             print_message("pair %d, N = %3d: V %.1e c %.1e C %.1e normal %.2g degrees\n", i, n,
                           last.v, last.c, last.s, last.degrees);
         }
@@ -93,7 +94,7 @@ static void errors_decrease_with_resolution(void **unused)
 
 /** Boxes along the axes with common faces: the overlap counts whole along every ray, a common face
  * by half. */
-static void common_faces_by_rays(void **unused)
+static void ray_method_measures_pairs_with_common_faces(void **unused)
 {
     (void)unused;
     struct tact_shape a = box_of(0.5, 0.5, 0.5);
@@ -109,11 +110,11 @@ static void common_faces_by_rays(void **unused)
 }
 
 /** A box with a triangle missing or turned round is still measured, and it is reported. */
-static void defective_meshes_are_measured_and_reported(void **unused)
+static void ray_method_measures_and_reports_defective_meshes(void **unused)
 {
     (void)unused;
     struct tact_shape box = box_of(0.5, 0.5, 0.5), other = box_of(0.5, 0.5, 0.5);
-    struct tact_pose pa = random_turned_pose(), pb = random_turned_pose();
+    struct tact_pose pa = random_rotation_at_origin(), pb = random_rotation_at_origin();
     struct tact_moments exact, m;
     struct tact_rays_report report;
     uint32_t triangles[36];
@@ -128,7 +129,7 @@ static void defective_meshes_are_measured_and_reported(void **unused)
         triangles[3 * t] = box.mesh->triangles[3 * t + 1];
         triangles[3 * t + 1] = box.mesh->triangles[3 * t];
         assert_int_equal(tact_moments_rays(&a, &b, 64, &m, &report), 1);
-        assert_true(relative_errors(&m, &exact).v < 0.01 && report.dropped == 0);
+        assert_true(relative_moment_errors(&m, &exact).v < 0.01 && report.dropped == 0);
         memcpy(triangles + 3 * t, triangles + 33, 3 * sizeof *triangles);
         a.triangle_count = 11;
         memcpy(triangles, box.mesh->triangles, 3 * t * sizeof *triangles);
@@ -138,14 +139,14 @@ static void defective_meshes_are_measured_and_reported(void **unused)
         int rc = tact_moments_rays(&a, &b, 64, &m, &report);
         assert_int_equal(rc, 1);
         print_message("without triangle %2u: V %.1e, %zu of %zu rays dropped\n", (unsigned)t,
-                      relative_errors(&m, &exact).v, report.dropped, report.rays);
-        assert_true(relative_errors(&m, &exact).v < 0.2);
+                      relative_moment_errors(&m, &exact).v, report.dropped, report.rays);
+        assert_true(relative_moment_errors(&m, &exact).v < 0.2);
     }
     tact_shape_release(&box);
     tact_shape_release(&other);
 }
 
-static void invalid_input_is_refused(void **unused)
+static void ray_method_refuses_invalid_input(void **unused)
 {
     (void)unused;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -164,10 +165,10 @@ static void invalid_input_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_decrease_with_resolution),
-        cmocka_unit_test(common_faces_by_rays),
-        cmocka_unit_test(defective_meshes_are_measured_and_reported),
-        cmocka_unit_test(invalid_input_is_refused),
+        cmocka_unit_test(ray_method_errors_decrease_with_resolution),
+        cmocka_unit_test(ray_method_measures_pairs_with_common_faces),
+        cmocka_unit_test(ray_method_measures_and_reports_defective_meshes),
+        cmocka_unit_test(ray_method_refuses_invalid_input),
     };
     scratch = tact_moments_scratch_create(1u << 18);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,7 @@ static struct tact_mesh *make_hollow_blob(void)
     return mesh;
 }
 
-static void make_meshes(void)
+static void make_test_meshes(void)
 {
     const struct tact_generate what[MESHES - 1] = {
         {.kind = TACT_GENERATE_KNOT, .radius = 0.9, .tube = 0.2, .triangles = 12000},
@@ -159,7 +159,7 @@ static double greatest_relative_error(const struct tact_moments *got,
                     largest_difference(got->gradient + 3, want->gradient + 3, 3) / (area * size));
 }
 
-static void moments_agree_with_prism_method(void **unused)
+static void rim_moments_agree_with_the_prism_method(void **unused)
 {
     (void)unused;
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -189,7 +189,7 @@ static void moments_agree_with_prism_method(void **unused)
     assert_true(worst < 1.2e-13);
 }
 
-static void volume_gradient_is_derivative(void **unused)
+static void rim_volume_gradient_is_the_derivative(void **unused)
 {
     (void)unused;
     const double e = 1e-5;
@@ -205,8 +205,8 @@ static void volume_gradient_is_derivative(void **unused)
         struct pair before = p, after = p;
         double slope[6];
         for (int k = 0; k < 6; k++) {
-            before.pa = moved_pose(&p.pa, m.centroid, k, -e);
-            after.pa = moved_pose(&p.pa, m.centroid, k, e);
+            before.pa = pose_displaced_along_coordinate(&p.pa, m.centroid, k, -e);
+            after.pa = pose_displaced_along_coordinate(&p.pa, m.centroid, k, e);
             assert_true(moments_of_pair_by_rim(&before, &behind) == 1 &&
                         moments_of_pair_by_rim(&after, &ahead) == 1);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
@@ -222,7 +222,7 @@ static void volume_gradient_is_derivative(void **unused)
 }
 
 /** A ball in a cavity, in the material, and in the blob within the cavity: no rim at all. */
-static void contained_bodies_have_no_rim(void **unused)
+static void body_within_another_has_no_rim(void **unused)
 {
     (void)unused;
     static const struct {
@@ -251,7 +251,7 @@ static void contained_bodies_have_no_rim(void **unused)
 
 /** The least |z| of the unit normals of A's triangles in the frame of the prisms: 0 for a triangle
  * parallel to the direction of projection. */
-static double least_normal_z(const struct pair *p)
+static double least_normal_along_projection(const struct pair *p)
 {
     struct tact_prism_frame frame;
     double rot[9], shift[3], least = 1.0;
@@ -275,13 +275,14 @@ static double least_normal_z(const struct pair *p)
 
 /** Common faces count by half, as with prisms, which lose digits for faces nearly parallel to the
  * direction of projection. The rim method may refuse such pairs. */
-static void common_faces_by_rim(void **unused)
+static void common_faces_count_by_half_in_the_rim_method(void **unused)
 {
     (void)unused;
     const struct tact_generate gear = {
         .kind = TACT_GENERATE_GEAR, .radius = 0.9, .height = 0.4, .count = 17, .triangles = LARGE};
     struct tact_mesh *large_mesh = generate_mesh(&gear);
-    static const double shifts[4][3] = {{0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
+    static const double cube_shifts[4][3] = {
+        {0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
     double worst = 0.0, worst_ratio = 0.0;
     int refused = 0;
     const int poses = campaign_trial_count(40, 40);
@@ -289,7 +290,7 @@ static void common_faces_by_rim(void **unused)
         struct pair p = {large_mesh, large_mesh, random_pose(0.5), tact_pose_identity(), NULL};
         struct tact_moments m, want;
         p.pb = p.pa;
-        tact_pose_point(p.pb.position, &p.pa, shifts[i % 4]);
+        tact_pose_point(p.pb.position, &p.pa, cube_shifts[i % 4]);
         if (moments_of_pair_by_rim(&p, &m) != 1) {
             refused++;
             continue;
@@ -297,7 +298,8 @@ static void common_faces_by_rim(void **unused)
         assert_int_equal(moments_of_pair_by_prisms(&p, &want), 1);
         double off = greatest_relative_error(&m, &want);
         worst = tact_max(worst, off);
-        worst_ratio = tact_max(worst_ratio, off / (1e-12 + 1e-15 / least_normal_z(&p)));
+        worst_ratio =
+            tact_max(worst_ratio, off / (1e-12 + 1e-15 / least_normal_along_projection(&p)));
     }
     print_message("common faces, rim against prisms: %.1e, %.1e of its bound; %d of %d refused\n",
                   worst, worst_ratio, refused, poses);
@@ -360,20 +362,20 @@ static void common_faces_parallel_to_projection(void **unused)
 
 /** Two prisms whose edge and face touch without an overlap: whatever rim is found, neither counts
  * as inside the other. */
-static void bodies_that_touch_have_no_overlap(void **unused)
+static void touching_bodies_have_no_overlap(void **unused)
 {
     (void)unused;
-    struct tact_mesh *wedge;
+    struct tact_mesh *wedge_mesh;
     double corner[6][3];
     for (int i = 0; i < 6; i++) {
         const double angle = 2.0943951023931953 * (i / 2);
         tact_v3_set(corner[i], 0.25 * cos(angle), 0.25 * sin(angle), i % 2 ? 0.5 : -0.5);
     }
-    assert_int_equal(tact_mesh_hull(corner[0], 6, &wedge, NULL), 0);
+    assert_int_equal(tact_mesh_hull(corner[0], 6, &wedge_mesh, NULL), 0);
     int refused = 0;
     const int poses = campaign_trial_count(4000, 4000);
     for (int i = 0; i < poses; i++) {
-        struct pair p = {wedge, wedge, random_pose(1.0), tact_pose_identity(), NULL};
+        struct pair p = {wedge_mesh, wedge_mesh, random_pose(1.0), tact_pose_identity(), NULL};
         const double at[3] = {i % 2 ? 0.375 : -0.375, 0.0, uniform(-0.8, 0.8)};
         struct tact_moments m;
         p.pb = p.pa;
@@ -382,23 +384,23 @@ static void bodies_that_touch_have_no_overlap(void **unused)
         assert_true(m.volume < 1e-12);
     }
     print_message("edges on faces: %d of %d refused\n", refused, poses);
-    tact_mesh_free(wedge);
+    tact_mesh_free(wedge_mesh);
 }
 
 /** Cubes whose faces are grids of triangles, in contact along each axis, aligned and then shifted
  * by increasing amounts: exact in every case, without a jump between. */
-static void cubes_with_gridded_faces_are_exact(void **unused)
+static void rim_moments_of_cubes_with_gridded_faces_are_exact(void **unused)
 {
     (void)unused;
     static const int face_grid_sizes[] = {13, 29};
-    static const double shifts[] = {0.0,  1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11,
-                                    1e-9, 1e-7,  1e-6,  1e-5,  1e-4,  1e-3};
+    static const double cube_shifts[] = {0.0,  1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11,
+                                         1e-9, 1e-7,  1e-6,  1e-5,  1e-4,  1e-3};
     for (int g = 0; g < 2; g++) {
         struct tact_mesh *cube = make_grid_cube_mesh(face_grid_sizes[g]);
         assert_non_null(cube);
         double worst = 0.0, worst_ratio = 0.0;
-        for (int i = 0; i < 6 * (int)(sizeof shifts / sizeof *shifts); i++) {
-            const double shift = shifts[i / 6], depth = i % 6 < 3 ? 0.01 : 0.4;
+        for (int i = 0; i < 6 * (int)(sizeof cube_shifts / sizeof *cube_shifts); i++) {
+            const double shift = cube_shifts[i / 6], depth = i % 6 < 3 ? 0.01 : 0.4;
             double apart[3] = {shift, 0.6 * shift, shift};
             struct pair p = {cube, cube, tact_pose_identity(), tact_pose_identity(), NULL};
             struct tact_moments got, want;
@@ -425,7 +427,7 @@ static void cubes_with_gridded_faces_are_exact(void **unused)
 
 /** Two cubes of 307,200 triangles, with useless normals of the last tick: projected along those,
  * more triangles are near than a list can hold. */
-static void outdated_normals_are_handled(void **unused)
+static void rim_method_works_with_outdated_normals(void **unused)
 {
     (void)unused;
     static const double directions[][3] = {
@@ -450,7 +452,7 @@ static void outdated_normals_are_handled(void **unused)
 
 /** The corner of a triangle is displaced, in one of every four leaves in turn, so that the surface
  * is open: the pair is refused, or measured as without the damage. */
-static void a_torn_surface_is_refused(void **unused)
+static void torn_surface_is_refused_or_measured_undamaged(void **unused)
 {
     (void)unused;
     struct pair p = {meshes[3], meshes[1], tact_pose_identity(), tact_pose_identity(), NULL};
@@ -472,7 +474,7 @@ static void a_torn_surface_is_refused(void **unused)
 }
 
 /** Measurements of other pairs between two queries of one pair change no bit of its moments. */
-static void results_do_not_depend_on_earlier_queries(void **unused)
+static void rim_results_do_not_depend_on_earlier_queries(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 40; i++) {
@@ -497,18 +499,18 @@ static void results_do_not_depend_on_earlier_queries(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moments_agree_with_prism_method),
-        cmocka_unit_test(volume_gradient_is_derivative),
-        cmocka_unit_test(contained_bodies_have_no_rim),
-        cmocka_unit_test(common_faces_by_rim),
-        cmocka_unit_test(cubes_with_gridded_faces_are_exact),
+        cmocka_unit_test(rim_moments_agree_with_the_prism_method),
+        cmocka_unit_test(rim_volume_gradient_is_the_derivative),
+        cmocka_unit_test(body_within_another_has_no_rim),
+        cmocka_unit_test(common_faces_count_by_half_in_the_rim_method),
+        cmocka_unit_test(rim_moments_of_cubes_with_gridded_faces_are_exact),
         cmocka_unit_test(common_faces_parallel_to_projection),
-        cmocka_unit_test(bodies_that_touch_have_no_overlap),
-        cmocka_unit_test(a_torn_surface_is_refused),
-        cmocka_unit_test(results_do_not_depend_on_earlier_queries),
-        cmocka_unit_test(outdated_normals_are_handled),
+        cmocka_unit_test(touching_bodies_have_no_overlap),
+        cmocka_unit_test(torn_surface_is_refused_or_measured_undamaged),
+        cmocka_unit_test(rim_results_do_not_depend_on_earlier_queries),
+        cmocka_unit_test(rim_method_works_with_outdated_normals),
     };
-    make_meshes();
+    make_test_meshes();
     scratch = tact_moments_scratch_create(1u << 22);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     tact_moments_scratch_destroy(scratch);

@@ -23,7 +23,7 @@ static struct tact_shape make_sphere(double radius)
     return (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {radius, 0.0, 0.0}};
 }
 
-static struct tact_shape make_box(double x, double y, double z)
+static struct tact_shape make_tessellated_box(double x, double y, double z)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {x, y, z}};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -81,11 +81,11 @@ static void check_moments_against_slices(const struct tact_moments *m,
 static const double OVERLAP_DEPTHS[] = {1e-4, 1e-3, 2.5e-3, 1e-2, 0.1, 0.5, 1.0, 1.3, 1.9, 1.999};
 
 /** A half-space, a face of a box (one triangle, and the diagonal between two) give the same cap. */
-static void a_plane_and_a_box_cut_the_same_cap(void **unused)
+static void plane_and_box_cut_the_same_cap_of_a_ball(void **unused)
 {
     (void)unused;
     struct tact_shape ball = make_sphere(1.0), plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape slab = make_box(10.0, 10.0, 10.0);
+    struct tact_shape slab = make_tessellated_box(10.0, 10.0, 10.0);
     const double s = sqrt(0.5);
     for (size_t i = 0; i < sizeof OVERLAP_DEPTHS / sizeof OVERLAP_DEPTHS[0]; i++) {
         double depth = OVERLAP_DEPTHS[i];
@@ -116,7 +116,7 @@ static void a_plane_and_a_box_cut_the_same_cap(void **unused)
     tact_shape_release(&slab);
 }
 
-static void two_spheres_overlap_in_a_lens(void **unused)
+static void overlap_of_two_spheres_is_an_exact_lens(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 300; i++) {
@@ -169,11 +169,11 @@ static void add_raw_moments(double sum[16], const struct tact_moments *m, double
 
 /** The overlaps with eight boxes around a point in the ball add up to the ball: faces, edges and
  * corners, deep and shallow. */
-static void boxes_share_the_ball(void **unused)
+static void overlaps_with_eight_boxes_add_up_to_the_ball(void **unused)
 {
     (void)unused;
     double worst = 0.0;
-    struct tact_shape ball = make_sphere(1.0), octant = make_box(2.0, 2.0, 2.0);
+    struct tact_shape ball = make_sphere(1.0), octant = make_tessellated_box(2.0, 2.0, 2.0);
     for (int i = 0; i < 400; i++) {
         struct tact_pose frame = random_pose(1.0), at = tact_pose_identity();
         double corner[3], sum[16] = {0};
@@ -208,11 +208,11 @@ static void boxes_share_the_ball(void **unused)
 
 /** Overlaps with boxes that share a ball whose centre is on none of their edges: exact, as no
  * digits are lost. */
-static void boxes_share_a_ball_exactly(void **unused)
+static void boxes_off_the_centre_add_up_to_the_ball_exactly(void **unused)
 {
     (void)unused;
     double worst = 0.0;
-    struct tact_shape ball = make_sphere(1.0), octant = make_box(2.0, 2.0, 2.0);
+    struct tact_shape ball = make_sphere(1.0), octant = make_tessellated_box(2.0, 2.0, 2.0);
     for (int i = 0; i < 300; i++) {
         double corner[3], sum[16] = {0};
         struct tact_pose at = random_pose(0.3), frame = at;
@@ -249,7 +249,7 @@ static double numerical_volume_derivative(const struct tact_shape *ball, const s
 {
     struct tact_moments side[2];
     for (int i = 0; i < 2; i++) {
-        struct tact_pose p = moved_pose(pa, m->centroid, k, i ? e : -e);
+        struct tact_pose p = pose_displaced_along_coordinate(pa, m->centroid, k, i ? e : -e);
         tact_moments_pair(ball, &p, hull, pb, NULL, NULL, &side[i]);
     }
     return (side[1].volume - side[0].volume) / (2.0 * e);
@@ -258,7 +258,7 @@ static double numerical_volume_derivative(const struct tact_shape *ball, const s
 /** The gradient of a ball with a convex hull is the derivative of V. The better of two step sizes
  * counts: the small one has more rounding error, the large one more truncation error where the ball
  * reaches an edge. */
-static void volume_gradient_is_derivative(void **unused)
+static void ball_volume_gradient_is_the_derivative(void **unused)
 {
     (void)unused;
     double worst = 0.0;
@@ -303,7 +303,7 @@ static void moments_agree_with_prism_method(void **unused)
     struct tact_mesh *fine;
     assert_int_equal(tact_mesh_capsule(0.008, 0.0, 40000, &fine), 0);
     struct tact_shape ball = make_sphere(0.008), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
-    struct tact_shape plate = make_box(0.15, 0.001, 0.015);
+    struct tact_shape plate = make_tessellated_box(0.15, 0.001, 0.015);
     double worst_v = 0.0, worst_s = 0.0, worst_c = 0.0;
     for (int i = 0; i < 200; i++) {
         struct tact_pose pb = random_pose(0.1), local = tact_pose_identity(), pa;
@@ -334,7 +334,7 @@ static void moments_agree_with_prism_method(void **unused)
 }
 
 /** A ball at random positions in and around a mesh: deep, cut by protrusions, or wholly inside. */
-static void agrees_with_integration_on(const char *name)
+static void check_ball_moments_by_integration(const char *name)
 {
     struct tact_mesh *solid = load_test_data_mesh(name, 1.0), *fine;
     if (!solid) {
@@ -374,23 +374,23 @@ static void agrees_with_integration_on(const char *name)
     tact_moments_scratch_destroy(scratch);
 }
 
-static void ball_in_star_mesh_agrees(void **unused)
+static void ball_moments_in_star_mesh_agree_with_integration(void **unused)
 {
     (void)unused;
-    agrees_with_integration_on("star.obj");
+    check_ball_moments_by_integration("star.obj");
 }
 
-static void ball_in_cow_mesh_agrees(void **unused)
+static void ball_moments_in_cow_mesh_agree_with_integration(void **unused)
 {
     (void)unused;
-    agrees_with_integration_on("spot.obj");
+    check_ball_moments_by_integration("spot.obj");
 }
 
 /** No jumps: V is continuously differentiable where the ball slides over an edge and a diagonal. */
-static void moments_are_smooth_over_edges(void **unused)
+static void ball_moments_are_smooth_over_mesh_edges(void **unused)
 {
     (void)unused;
-    struct tact_shape ball = make_sphere(0.008), plate = make_box(0.15, 0.001, 0.015);
+    struct tact_shape ball = make_sphere(0.008), plate = make_tessellated_box(0.15, 0.001, 0.015);
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments last = {0}, m;
     double worst_v = 0.0, worst_s = 0.0;
@@ -414,7 +414,7 @@ static void moments_are_smooth_over_edges(void **unused)
     tact_shape_release(&plate);
 }
 
-static void balls_wholly_inside_or_outside(void **unused)
+static void balls_wholly_in_or_out_of_a_mesh_have_whole_or_no_volume(void **unused)
 {
     (void)unused;
     struct tact_mesh *fine;
@@ -449,16 +449,16 @@ static void balls_wholly_inside_or_outside(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plane_and_a_box_cut_the_same_cap),
-        cmocka_unit_test(two_spheres_overlap_in_a_lens),
-        cmocka_unit_test(boxes_share_the_ball),
-        cmocka_unit_test(boxes_share_a_ball_exactly),
-        cmocka_unit_test(volume_gradient_is_derivative),
+        cmocka_unit_test(plane_and_box_cut_the_same_cap_of_a_ball),
+        cmocka_unit_test(overlap_of_two_spheres_is_an_exact_lens),
+        cmocka_unit_test(overlaps_with_eight_boxes_add_up_to_the_ball),
+        cmocka_unit_test(boxes_off_the_centre_add_up_to_the_ball_exactly),
+        cmocka_unit_test(ball_volume_gradient_is_the_derivative),
         cmocka_unit_test(moments_agree_with_prism_method),
-        cmocka_unit_test(ball_in_star_mesh_agrees),
-        cmocka_unit_test(ball_in_cow_mesh_agrees),
-        cmocka_unit_test(moments_are_smooth_over_edges),
-        cmocka_unit_test(balls_wholly_inside_or_outside),
+        cmocka_unit_test(ball_moments_in_star_mesh_agree_with_integration),
+        cmocka_unit_test(ball_moments_in_cow_mesh_agree_with_integration),
+        cmocka_unit_test(ball_moments_are_smooth_over_mesh_edges),
+        cmocka_unit_test(balls_wholly_in_or_out_of_a_mesh_have_whole_or_no_volume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

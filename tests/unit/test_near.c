@@ -39,8 +39,8 @@ static void build_balls_of_many_sizes(struct world_scene *s, double size_range_d
             assert_true(tact_world_add_shape(s->world, owner, &shape, &beside, i % 2) >= 0);
         }
     }
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     assert_int_equal(tact_world_finish(s->world), 0);
 }
 
@@ -84,7 +84,7 @@ static void move_bodies(struct world_scene *s, int tick)
     }
 }
 
-static void every_close_pair_is_listed(void **state)
+static void broad_phase_lists_every_near_pair(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -118,7 +118,7 @@ static void every_close_pair_is_listed(void **state)
 
 /* A contact that a program wrote to is cleared by the next tick, however far apart its shapes
  * are. */
-static void an_added_contact_is_cleared(void **state)
+static void contact_written_by_a_program_is_cleared(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -140,7 +140,7 @@ static void an_added_contact_is_cleared(void **state)
 
 /* Balls thrown at each other: the state is the same whether pairs are searched for in every tick
  * or only once shapes have moved far enough. */
-static void searching_again_changes_no_bit(void **state)
+static void broad_phase_search_in_every_tick_changes_no_bit(void **state)
 {
     (void)state;
     struct world_scene s[2];
@@ -204,7 +204,7 @@ static void too_many_contacts_are_refused(void **state)
     for (int i = 0; i < 3; i++) {
         add_scene_solid(&s, &ball, 1, (double[3]){i, 0, 0.1 - 2e-5}, 0);
     }
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     assert_int_equal(tact_world_step(s.world, s.scratch, &stats), -ENOSPC);
     for (int i = tact_world_next_pair(s.world, -1); i >= 0; i = tact_world_next_pair(s.world, i)) {
@@ -245,7 +245,7 @@ static void move_body_to_height(struct world_scene *s, int body, double z)
 
 /* Room for two near pairs: a third is refused until one of them separates; the pair that then gets
  * the free contact starts from a cleared state. */
-static void contacts_are_taken_from_a_pool(void **state)
+static void freed_contact_of_the_pool_starts_cleared(void **state)
 {
     (void)state;
     struct tact_world_options options = tact_world_options_default();
@@ -263,7 +263,7 @@ static void contacts_are_taken_from_a_pool(void **state)
     for (int i = 0; i < 3; i++) {
         add_scene_solid(&s, &ball, 1, (double[3]){i, 0, touching}, 0);
     }
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     assert_int_equal(tact_world_near_capacity(s.world), 2);
     assert_int_equal(solve_single_tick(&s, &stats), -ENOSPC);
@@ -291,12 +291,12 @@ static void contacts_are_taken_from_a_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_close_pair_is_listed),
-        cmocka_unit_test(an_added_contact_is_cleared),
-        cmocka_unit_test(searching_again_changes_no_bit),
+        cmocka_unit_test(broad_phase_lists_every_near_pair),
+        cmocka_unit_test(contact_written_by_a_program_is_cleared),
+        cmocka_unit_test(broad_phase_search_in_every_tick_changes_no_bit),
         cmocka_unit_test(too_many_contacts_are_refused),
         cmocka_unit_test(too_many_shapes_are_refused),
-        cmocka_unit_test(contacts_are_taken_from_a_pool),
+        cmocka_unit_test(freed_contact_of_the_pool_starts_cleared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void restart_channels(const struct tact_network_channel_options *channel,
                      0);
 }
 
-static void send_wave(double first, double second, int64_t now)
+static void send_two_axis_wave(double first, double second, int64_t now)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const struct tact_network_sample sample = {.wave = {first, second}, .flags = 5};
@@ -42,7 +42,7 @@ static void send_wave(double first, double second, int64_t now)
     tact_network_link_put(simulated_link, now, payload, (size_t)size);
 }
 
-static struct tact_network_sample play_channel_at(int64_t now)
+static struct tact_network_sample play_out_channel_at(int64_t now)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     struct tact_network_sample out;
@@ -54,7 +54,7 @@ static struct tact_network_sample play_channel_at(int64_t now)
     return out;
 }
 
-static void no_link_generates_energy(void **state)
+static void wave_channel_generates_no_energy(void **state)
 {
     (void)state;
     const int links = campaign_trial_count(2000, 1000000);
@@ -76,13 +76,14 @@ static void no_link_generates_energy(void **state)
         restart_channels(&channel, &link);
         for (int k = 0; k < 600; k++) {
             if (k < 200 && i % 2) { /* no energy of the time in which the channel still fills */
-                send_wave(0.0, 0.0, 1000000 * (int64_t)k + 1);
+                send_two_axis_wave(0.0, 0.0, 1000000 * (int64_t)k + 1);
             } else if (k % 64 < i % 7) { /* the sender's end is kept where it is */
-                send_wave(TACT_WAVE_STOPPED, TACT_WAVE_AT_REST, 1000000 * (int64_t)k + 1);
+                send_two_axis_wave(TACT_WAVE_STOPPED, TACT_WAVE_AT_REST, 1000000 * (int64_t)k + 1);
             } else {
-                send_wave(uniform(-3.0, 3.0), k < 300 ? 1.0 : 1e-3, 1000000 * (int64_t)k + 1);
+                send_two_axis_wave(uniform(-3.0, 3.0), k < 300 ? 1.0 : 1e-3,
+                                   1000000 * (int64_t)k + 1);
             }
-            play_channel_at(1000000 * (int64_t)k + 1);
+            play_out_channel_at(1000000 * (int64_t)k + 1);
         }
         least = fmin(least, receiver.least_energy);
         missing += receiver.counts.missing;
@@ -92,7 +93,7 @@ static void no_link_generates_energy(void **state)
     assert_true(least > -1e-12 && missing > (uint64_t)links);
 }
 
-static void each_wave_is_used_once_at_a_constant_delay(void **state)
+static void wave_channel_uses_each_wave_once_at_a_constant_delay(void **state)
 {
     (void)state;
     /* Without bursts, 4 repeats replace all but about 1e-7 of the losses. */
@@ -102,8 +103,8 @@ static void each_wave_is_used_once_at_a_constant_delay(void **state)
     int delay = -1;
     restart_channels(&plain, &link);
     for (int k = 0; k < 20000; k++) {
-        send_wave(k + 1, 0.0, 1000000 * (int64_t)k);
-        const struct tact_network_sample in = play_channel_at(1000000 * (int64_t)k);
+        send_two_axis_wave(k + 1, 0.0, 1000000 * (int64_t)k);
+        const struct tact_network_sample in = play_out_channel_at(1000000 * (int64_t)k);
         if (!in.missing) {
             assert_true(last == 0.0 || in.wave[0] == last + 1.0);
             delay = delay < 0 ? k + 1 - (int)in.wave[0] : delay;
@@ -125,7 +126,7 @@ static void each_wave_is_used_once_at_a_constant_delay(void **state)
 
 /* The clock of one site is fast or slow by 1 ms/s, ten times what is to be expected; an hour in
  * the long form. */
-static void drifting_clocks_drop_or_insert(void **state)
+static void wave_channel_drops_or_inserts_waves_as_clocks_drift(void **state)
 {
     (void)state;
     const struct tact_network_link_options link = {.delay = 0.01};
@@ -136,9 +137,9 @@ static void drifting_clocks_drop_or_insert(void **state)
         restart_channels(&plain, &link);
         for (int k = 0; k < ticks; k++) {
             for (; send_time_ns <= 1000000 * (int64_t)k; send_time_ns += step) {
-                send_wave(1.0, 0.5, send_time_ns);
+                send_two_axis_wave(1.0, 0.5, send_time_ns);
             }
-            play_channel_at(1000000 * (int64_t)k);
+            play_out_channel_at(1000000 * (int64_t)k);
             assert_true(k < 200 || (tact_network_channel_playout_fill(&receiver) >= 3 &&
                                     tact_network_channel_playout_fill(&receiver) <= 15));
         }
@@ -153,7 +154,7 @@ static void drifting_clocks_drop_or_insert(void **state)
 }
 
 /* The delay of the link grows from 20 to 200 ms at 2 s; the flags sent from then on are 0. */
-static void other_delay_is_measured_again(void **state)
+static void increased_link_delay_is_measured_again(void **state)
 {
     (void)state;
     enum { STEP = 2000, LATER = 180, TICKS = 3000 };
@@ -190,16 +191,16 @@ static void other_delay_is_measured_again(void **state)
 
 /* The receiving loop is late by 40 ms once, and then runs its ticks one after the other: packets
  * are early by that in one quarter of a second, and the delay is the same. */
-static void a_late_loop_is_no_other_delay(void **state)
+static void late_loop_is_not_taken_for_another_link_delay(void **state)
 {
     (void)state;
     enum { LATE = 1100, BY = 40 };
     const struct tact_network_link_options link = {.delay = 0.02};
     restart_channels(&plain, &link);
     for (int k = 0; k < 2000; k++) {
-        send_wave(1.0, 1.0, 1000000 * (int64_t)k);
+        send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
         for (int i = k == LATE + BY ? BY : 0; i >= 0 && (k < LATE || k >= LATE + BY); i--) {
-            const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
+            const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
             assert_true(k < 400 || (!out.missing && out.wave[0] == 1.0));
         }
     }
@@ -208,7 +209,7 @@ static void a_late_loop_is_no_other_delay(void **state)
 
 /* The delay of the link falls from 200 to 20 ms at 1 s; the channel notices it after two quarters
  * of a second. */
-static void a_lower_delay_is_measured_again(void **state)
+static void decreased_link_delay_is_measured_again(void **state)
 {
     (void)state;
     struct tact_network_link_options link = {.delay = 0.2};
@@ -219,8 +220,8 @@ static void a_lower_delay_is_measured_again(void **state)
             link.delay = 0.02;
             assert_int_equal(tact_network_link_restart(simulated_link, &link), 0);
         }
-        send_wave(k + 1.0, 0.0, 1000000 * (int64_t)k);
-        const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
+        send_two_axis_wave(k + 1.0, 0.0, 1000000 * (int64_t)k);
+        const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
         assert_true(out.missing || out.wave[0] > last);
         last = out.missing ? last : out.wave[0];
     }
@@ -230,15 +231,15 @@ static void a_lower_delay_is_measured_again(void **state)
 
 /* 80 packets are lost of a steady wave: zeros once the energy that is known ends, and what is made
  * once the next packet is there is the steady wave and no rise from zero. */
-static void wave_returns_after_a_gap(void **state)
+static void steady_wave_returns_after_a_gap_in_the_link(void **state)
 {
     (void)state;
     const struct tact_network_link_options link = {.delay = 0.02, .blackout = {0.5, 0.58}};
     int zeros = 0;
     restart_channels(&plain, &link);
     for (int k = 0; k < 1000; k++) {
-        send_wave(1.0, 1.0, 1000000 * (int64_t)k);
-        const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
+        send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
+        const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
         zeros += k > 400 && out.wave[0] == 0.0;
         assert_true(k < 400 || out.wave[0] == 0.0 || fabs(out.wave[0] - 1.0) < 1e-12);
     }
@@ -249,7 +250,7 @@ static void wave_returns_after_a_gap(void **state)
 
 /* Once waves were missing, and were made of all the energy that they had, a share of that of others
  * is kept: the wave is held for 50 ms of a gap 3.5 s later, and is weaker by 1 % until then. */
-static void energy_is_kept_for_a_gap(void **state)
+static void wave_energy_is_kept_for_a_later_gap(void **state)
 {
     (void)state;
     const struct tact_network_link_options link = {.delay = 0.02, .blackout = {4.0, 4.09}};
@@ -264,9 +265,9 @@ static void energy_is_kept_for_a_gap(void **state)
                 tact_network_channel_send(&sender, &steady_sample, 1000000 * (int64_t)k, lost) > 0);
         } else {
             /* no wave while the channel still fills at the start */
-            send_wave(k > 300, k > 300, 1000000 * (int64_t)k);
+            send_two_axis_wave(k > 300, k > 300, 1000000 * (int64_t)k);
         }
-        const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
+        const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
         least = k > 700 && k < 4000 ? fmin(least, out.wave[0]) : least;
         zeros += k >= 4000 && out.wave[0] == 0.0;
     }
@@ -278,43 +279,43 @@ static void energy_is_kept_for_a_gap(void **state)
 
 /* An end sends four waves without energy in a steady wave: of the 10 that wait then, the energy of
  * 6 is shared by all. An end that stays at rest is followed. */
-static void short_rest_of_the_sender_is_filled(void **state)
+static void short_rest_of_the_sender_is_filled_with_waves(void **state)
 {
     (void)state;
     static const double waves[] = {TACT_WAVE_MISSING, TACT_WAVE_AT_REST, TACT_WAVE_STOPPED};
     const struct tact_network_link_options link = {.delay = 0.02};
     for (int i = 0; i < 6; i++) {
         const int from = 500, until = i < 3 ? from + 4 : 1000;
-        const double resting = waves[i % 3];
+        const double wave_at_rest = waves[i % 3];
         struct tact_network_sample out;
         double least = 1.0, most = 0.0;
         restart_channels(&plain, &link);
         for (int k = 0; k < 800; k++) {
             /* no wave while the channel still fills at the start, so that no energy is kept */
-            const double wave = k >= from && k < until ? resting : k > 300;
-            send_wave(wave, wave, 1000000 * (int64_t)k);
-            out = play_channel_at(1000000 * (int64_t)k);
+            const double wave = k >= from && k < until ? wave_at_rest : k > 300;
+            send_two_axis_wave(wave, wave, 1000000 * (int64_t)k);
+            out = play_out_channel_at(1000000 * (int64_t)k);
             least = k > 400 ? fmin(least, out.wave[0]) : least;
             most = fmax(most, out.wave[0]);
         }
-        print_message("wave %g: least %.3f, most %.3f, least energy %g J\n", resting, least, most,
-                      receiver.least_energy);
-        assert_true(until > 800 ? out.wave[0] == resting && out.wave[1] == resting
+        print_message("wave %g: least %.3f, most %.3f, least energy %g J\n", wave_at_rest, least,
+                      most, receiver.least_energy);
+        assert_true(until > 800 ? out.wave[0] == wave_at_rest && out.wave[1] == wave_at_rest
                                 : fabs(least - sqrt(0.6)) < 1e-12);
         assert_true(most <= 1.0 + 1e-12 && receiver.least_energy > -1e-12);
         assert_true(receiver.counts.missing == 0 && receiver.state == TACT_NETWORK_CHANNEL_OK);
     }
 }
 
-static void bad_packets_have_no_effect(void **state)
+static void bad_packets_do_not_change_the_channel(void **state)
 {
     (void)state;
     const struct tact_network_link_options link = {.delay = 0.0};
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     restart_channels(&plain, &link);
     for (int k = 0; k < 300; k++) {
-        send_wave(1.0, 1.0, 1000000 * (int64_t)k);
-        play_channel_at(1000000 * (int64_t)k);
+        send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
+        play_out_channel_at(1000000 * (int64_t)k);
     }
     struct tact_network_sample sample = {.wave = {1.0, 1.0}};
     const ssize_t size = tact_network_channel_send(&sender, &sample, 300000000, payload);
@@ -349,7 +350,7 @@ static void bad_packets_have_no_effect(void **state)
     assert_int_equal(tact_network_channel_send(&sender, &sample, 0, payload), -EDOM);
 }
 
-static void options_are_checked(void **state)
+static void wave_channel_options_are_checked(void **state)
 {
     (void)state;
     static const struct tact_network_link_options bad_links[] = {
@@ -376,17 +377,17 @@ static int free_link(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_link_generates_energy),
-        cmocka_unit_test(each_wave_is_used_once_at_a_constant_delay),
-        cmocka_unit_test(drifting_clocks_drop_or_insert),
-        cmocka_unit_test(other_delay_is_measured_again),
-        cmocka_unit_test(a_late_loop_is_no_other_delay),
-        cmocka_unit_test(a_lower_delay_is_measured_again),
-        cmocka_unit_test(wave_returns_after_a_gap),
-        cmocka_unit_test(energy_is_kept_for_a_gap),
-        cmocka_unit_test(short_rest_of_the_sender_is_filled),
-        cmocka_unit_test(bad_packets_have_no_effect),
-        cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(wave_channel_generates_no_energy),
+        cmocka_unit_test(wave_channel_uses_each_wave_once_at_a_constant_delay),
+        cmocka_unit_test(wave_channel_drops_or_inserts_waves_as_clocks_drift),
+        cmocka_unit_test(increased_link_delay_is_measured_again),
+        cmocka_unit_test(late_loop_is_not_taken_for_another_link_delay),
+        cmocka_unit_test(decreased_link_delay_is_measured_again),
+        cmocka_unit_test(steady_wave_returns_after_a_gap_in_the_link),
+        cmocka_unit_test(wave_energy_is_kept_for_a_later_gap),
+        cmocka_unit_test(short_rest_of_the_sender_is_filled_with_waves),
+        cmocka_unit_test(bad_packets_do_not_change_the_channel),
+        cmocka_unit_test(wave_channel_options_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, free_link);
 }

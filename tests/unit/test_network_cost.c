@@ -26,7 +26,7 @@ enum { RECEIVE, SEND, IDLE, PLAIN, KINDS };
 
 /* Largest 99th percentile of receiving and of sending in a tick [ns]; where plain datagrams are
  * slow, as on an emulator, a multiple of the median of theirs. */
-static const int64_t most_ns = 50000;
+static const int64_t max_p99_duration_ns = 50000;
 enum { MOST_OF_PLAIN = 10 };
 
 static struct device_config device_configs[ENDS];
@@ -57,13 +57,13 @@ static void open_ends(void)
     }
 }
 
-static void read_end(int end, uint64_t tick)
+static void read_link_end(int end, uint64_t tick)
 {
     devices[end].ops->read(devices[end].self, tick, 1e-3 * (double)tick, tact_clock_now(),
                            &inputs[end]);
 }
 
-static void write_end(int end, uint64_t tick)
+static void write_link_end(int end, uint64_t tick)
 {
     double out[TACT_NETWORK_FIRST_AXIS_OUTPUT + TACT_NETWORK_AXES * TACT_NETWORK_AXIS_NUMBERS] = {
         [TACT_NETWORK_HELD] = 1.0, [TACT_NETWORK_TERMS] = 1.0};
@@ -73,14 +73,14 @@ static void write_end(int end, uint64_t tick)
     devices[end].ops->write(devices[end].self, out, tact_clock_now());
 }
 
-static uint64_t connect_ends(void)
+static uint64_t connect_link_ends(void)
 {
     uint64_t tick = 0;
     do {
         usleep(2000);
         for (int i = 0; i < ENDS; i++) {
-            read_end(i, tick);
-            write_end(i, tick);
+            read_link_end(i, tick);
+            write_link_end(i, tick);
         }
         assert_true(++tick < 5000);
     } while (inputs[0].state != TACT_DEVICE_OK || inputs[1].state != TACT_DEVICE_OK);
@@ -96,16 +96,16 @@ static int compare_times(const void *a, const void *b)
 /* Times of a round of ticks, sorted [ns]. */
 static int64_t times[KINDS][TICKS];
 
-static void measure_round(uint64_t first, int plain)
+static void measure_cost_round(uint64_t first, int plain)
 {
     static char datagram[TACT_NETWORK_DATAGRAM];
     for (int k = 0; k < TICKS; k++) {
         const uint64_t tick = first + (uint64_t)k;
         int64_t at[KINDS + 1];
         at[RECEIVE] = processor_time();
-        read_end(0, tick);
+        read_link_end(0, tick);
         at[SEND] = processor_time();
-        write_end(0, tick);
+        write_link_end(0, tick);
         at[IDLE] = processor_time();
         tact_clock_now();
         at[PLAIN] = processor_time();
@@ -115,8 +115,8 @@ static void measure_round(uint64_t first, int plain)
         for (int i = 0; i < KINDS; i++) {
             times[i][k] = at[i + 1] - at[i];
         }
-        read_end(1, tick);
-        write_end(1, tick);
+        read_link_end(1, tick);
+        write_link_end(1, tick);
         assert_int_equal(inputs[0].state, TACT_DEVICE_OK);
     }
     for (int i = 0; i < KINDS; i++) {
@@ -140,30 +140,32 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
 {
     (void)state;
     static const char *const names[KINDS] = {"receive", "send", "idle", "plain datagram"};
-    const int median = TICKS / 2, p99 = TICKS - TICKS / 100;
+    const int median_index = TICKS / 2, p99 = TICKS - TICKS / 100;
     int64_t least[KINDS], of_plain = 0;
-    if (RUNS_UNDER_SANITIZER) {
+    if (IS_SANITIZER_BUILD) {
         skip();
     }
     open_ends();
-    const uint64_t first = connect_ends();
+    const uint64_t first = connect_link_ends();
     const int plain = open_plain_socket();
     const struct tact_network_device *end = devices[0].self;
     const uint64_t received = end->channel.counts.received;
     for (uint64_t i = 0; i < ROUNDS; i++) {
-        measure_round(first + i * TICKS, plain);
+        measure_cost_round(first + i * TICKS, plain);
         for (int k = 0; k < KINDS; k++) {
             print_message("%s: median %.1f, p99 %.1f us; ", names[k],
-                          1e-3 * (double)times[k][median], 1e-3 * (double)times[k][p99]);
+                          1e-3 * (double)times[k][median_index], 1e-3 * (double)times[k][p99]);
             least[k] = i == 0 || times[k][p99] < least[k] ? times[k][p99] : least[k];
         }
-        of_plain = i == 0 || times[PLAIN][median] < of_plain ? times[PLAIN][median] : of_plain;
+        of_plain =
+            i == 0 || times[PLAIN][median_index] < of_plain ? times[PLAIN][median_index] : of_plain;
         print_message("\n");
     }
     assert_true(end->channel.counts.received - received >= ROUNDS * TICKS - 1);
     assert_true(end->unsent == 0 && end->unsendable_tick_count == 0);
     of_plain *= MOST_OF_PLAIN;
-    const int64_t most = least[IDLE] + (of_plain > most_ns ? of_plain : most_ns);
+    const int64_t most =
+        least[IDLE] + (of_plain > max_p99_duration_ns ? of_plain : max_p99_duration_ns);
     assert_in_range(least[RECEIVE], least[IDLE], most);
     assert_in_range(least[SEND], least[IDLE], most);
     close(plain);

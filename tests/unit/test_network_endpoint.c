@@ -76,7 +76,7 @@ static void assert_data_passes_both_ways(struct tact_network_endpoint *caller,
     assert_string_equal(text, "to the caller");
 }
 
-static void restarted_peer_is_accepted(void **state)
+static void restarted_network_peer_is_accepted(void **state)
 {
     (void)state;
     struct tact_network_endpoint caller, listener;
@@ -194,7 +194,7 @@ static void relay_forward_queued(struct relay *relay, double loss_probability)
     }
 }
 
-static void handshakes_survive_loss(void **state)
+static void network_handshakes_survive_packet_loss(void **state)
 {
     (void)state;
     int worst = 0;
@@ -269,17 +269,18 @@ static void replayed_datagrams_have_no_effect(void **state)
 }
 
 /* Hellos of the right key, each a new one: more than any end sends, as if it had failed. */
-static void a_flood_is_counted(void **state)
+static void flood_of_hello_packets_is_counted(void **state)
 {
     (void)state;
     struct tact_network_endpoint caller, listener, failing;
-    unsigned char secret[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
+    unsigned char secret_keys[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
     struct tact_network_identity identity[2], stranger;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tact_network_key_pair(secret[i], key[i], NULL), 0);
+        assert_int_equal(tact_network_key_pair(secret_keys[i], key[i], NULL), 0);
     }
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tact_network_identity_make(secret[i], key[!i], &identity[i], NULL), 0);
+        assert_int_equal(tact_network_identity_make(secret_keys[i], key[!i], &identity[i], NULL),
+                         0);
     }
     assert_int_equal(tact_network_identity_of_loopback(1, &stranger, NULL), 0);
     open_endpoint(&listener, 0, 0, &identity[1]);
@@ -312,7 +313,7 @@ static void a_flood_is_counted(void **state)
 
 /* Replaces the end's socket by one of a socket pair that nobody reads, until its queue is full:
  * packets sent then are lost and counted, no call waits, and the session continues afterwards. */
-static void a_full_socket_is_a_lost_packet(void **state)
+static void full_socket_loses_packets_without_waiting(void **state)
 {
     (void)state;
     struct tact_network_endpoint caller, listener;
@@ -395,7 +396,7 @@ static void random_datagrams_are_refused(void **state)
 
 /* A datagram of an earlier version of the format is counted by its version, and has no other
  * effect; one of none is malformed. */
-static void other_versions_are_refused_by_name(void **state)
+static void other_protocol_versions_are_refused_by_name(void **state)
 {
     (void)state;
     struct tact_network_endpoint caller, listener;
@@ -416,7 +417,7 @@ static void other_versions_are_refused_by_name(void **state)
     tact_network_endpoint_close(&listener);
 }
 
-static void addresses_are_checked(void **state)
+static void network_addresses_are_checked(void **state)
 {
     (void)state;
     static const struct {
@@ -456,14 +457,14 @@ static void addresses_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(restarted_peer_is_accepted),
-        cmocka_unit_test(handshakes_survive_loss),
+        cmocka_unit_test(restarted_network_peer_is_accepted),
+        cmocka_unit_test(network_handshakes_survive_packet_loss),
         cmocka_unit_test(replayed_datagrams_have_no_effect),
-        cmocka_unit_test(a_flood_is_counted),
-        cmocka_unit_test(a_full_socket_is_a_lost_packet),
+        cmocka_unit_test(flood_of_hello_packets_is_counted),
+        cmocka_unit_test(full_socket_loses_packets_without_waiting),
         cmocka_unit_test(random_datagrams_are_refused),
-        cmocka_unit_test(other_versions_are_refused_by_name),
-        cmocka_unit_test(addresses_are_checked),
+        cmocka_unit_test(other_protocol_versions_are_refused_by_name),
+        cmocka_unit_test(network_addresses_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void run_handshake(const struct tact_network_identity *caller,
         tact_network_finish(caller, &x->opening, x->answer, sizeof x->answer, &x->caller), 0);
 }
 
-static void both_ends_derive_the_same_keys(void **state)
+static void both_ends_of_a_handshake_derive_the_same_keys(void **state)
 {
     (void)state;
     struct tact_network_identity caller, listener;
@@ -105,7 +105,7 @@ static void each_handshake_has_its_own_key(void **state)
     }
 }
 
-static void every_flipped_bit_is_refused(void **state)
+static void handshake_refuses_every_flipped_bit(void **state)
 {
     (void)state;
     struct tact_network_identity caller, listener;
@@ -141,7 +141,7 @@ static void every_flipped_bit_is_refused(void **state)
 }
 
 /* The window of accepted packet counters, compared with a plain set of them. */
-static void window_accepts_each_packet_once(void **state)
+static void replay_window_accepts_each_packet_once(void **state)
 {
     (void)state;
     enum { PACKETS = 5000 };
@@ -184,7 +184,7 @@ static void window_accepts_each_packet_once(void **state)
     assert_int_equal(tact_network_encrypt_packet(&x.caller, "", 0, datagram), -EOVERFLOW);
 }
 
-static void unknown_peers_are_refused(void **state)
+static void handshake_refuses_unknown_peers(void **state)
 {
     (void)state;
     struct tact_network_identity caller, listener, stranger, other;
@@ -235,7 +235,7 @@ static void write_file(const char *path, const char *text, mode_t mode)
     close(fd);
 }
 
-static void key_files_are_checked(void **state)
+static void network_key_files_are_checked(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tact-keys-XXXXXX", path[64], text[TACT_NETWORK_KEY_TEXT], long_text[300];
@@ -295,12 +295,12 @@ static void key_files_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ends_derive_the_same_keys),
+        cmocka_unit_test(both_ends_of_a_handshake_derive_the_same_keys),
         cmocka_unit_test(each_handshake_has_its_own_key),
-        cmocka_unit_test(every_flipped_bit_is_refused),
-        cmocka_unit_test(window_accepts_each_packet_once),
-        cmocka_unit_test(unknown_peers_are_refused),
-        cmocka_unit_test(key_files_are_checked),
+        cmocka_unit_test(handshake_refuses_every_flipped_bit),
+        cmocka_unit_test(replay_window_accepts_each_packet_once),
+        cmocka_unit_test(handshake_refuses_unknown_peers),
+        cmocka_unit_test(network_key_files_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

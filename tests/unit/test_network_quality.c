@@ -17,7 +17,7 @@
 static const int64_t us = 1000;
 
 /* Echoes over a link with delays of its own in each direction. */
-static void offset_is_that_of_the_fastest_echo(void **state)
+static void clock_offset_is_that_of_the_fastest_echo(void **state)
 {
     (void)state;
     static const int64_t offsets[] = {0, 7777777, -1234567890123, INT64_MAX / 2};
@@ -58,7 +58,7 @@ static void offset_is_that_of_the_fastest_echo(void **state)
 }
 
 /* Packets with delays of 20 ms and an exponential tail, of which some are lost in bursts. */
-static void losses_and_delays_are_those_of_the_link(void **state)
+static void measured_losses_and_delays_are_those_of_the_link(void **state)
 {
     (void)state;
     enum { TICKS = 100000 };
@@ -115,46 +115,46 @@ static void losses_and_delays_are_those_of_the_link(void **state)
 }
 
 /* A line with delay d whose far end is blocked, pushed slowly: force over displacement. */
-static double simulate_stiffness(double b, int delay, double period)
+static double simulate_wave_line_stiffness(double b, int delay, double period)
 {
     enum { LONGEST = 1000 };
-    static double waves_to_far_end[LONGEST], to_near[LONGEST];
+    static double waves_to_far_end[LONGEST], waves_to_near_end[LONGEST];
     double x = 0.0, force = 0.0;
     memset(waves_to_far_end, 0, sizeof waves_to_far_end);
-    memset(to_near, 0, sizeof to_near);
+    memset(waves_to_near_end, 0, sizeof waves_to_near_end);
     const double rate = 1e-3;
     for (int k = 0; k < 200 * delay; k++) {
-        const double arrived_wave = to_near[k % delay];
+        const double arrived_wave = waves_to_near_end[k % delay];
         /* Near end of the line: a velocity is imposed; the wave that arrives gives the force. */
         force = b * rate - sqrt(2.0 * b) * arrived_wave;
         const double sent = (b * rate + force) / sqrt(2.0 * b);
         /* Far end of the line: it is blocked, so that the wave returns with the other sign. */
         const double wave_at_far_end = waves_to_far_end[k % delay];
         waves_to_far_end[k % delay] = sent;
-        to_near[k % delay] = -wave_at_far_end;
+        waves_to_near_end[k % delay] = -wave_at_far_end;
         x += rate * period;
     }
     return force / x;
 }
 
-static void line_is_as_stiff_as_stated(void **state)
+static void wave_line_is_as_stiff_as_stated(void **state)
 {
     (void)state;
     for (int delay = 5; delay <= 200; delay *= 2) {
         const double period = 1e-3, b = 10.0;
         const double expected = link_stiffness_felt_by_waves(b, delay * period);
-        const double simulated = simulate_stiffness(b, delay, period);
-        print_message("%d ms: %.1f N/m, simulated %.1f\n", delay, expected, simulated);
-        assert_true(fabs(simulated / expected - 1.0) < 0.02);
+        const double simulated_stiffness = simulate_wave_line_stiffness(b, delay, period);
+        print_message("%d ms: %.1f N/m, simulated %.1f\n", delay, expected, simulated_stiffness);
+        assert_true(fabs(simulated_stiffness / expected - 1.0) < 0.02);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(offset_is_that_of_the_fastest_echo),
-        cmocka_unit_test(losses_and_delays_are_those_of_the_link),
-        cmocka_unit_test(line_is_as_stiff_as_stated),
+        cmocka_unit_test(clock_offset_is_that_of_the_fastest_echo),
+        cmocka_unit_test(measured_losses_and_delays_are_those_of_the_link),
+        cmocka_unit_test(wave_line_is_as_stiff_as_stated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

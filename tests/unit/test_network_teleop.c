@@ -38,7 +38,7 @@ struct run_options {
 
 struct run_result {
     int unstable; /* 1: the motion grew beyond all bounds, and the run was ended */
-    double press, drag, peak, late_speed, least_energy;
+    double press_force, drag, peak, late_speed, least_energy;
     struct tact_network_channel_counts counts;
 };
 
@@ -48,7 +48,7 @@ struct site {
     struct tact_network_sample in;
 };
 
-static struct site person, robot;
+static struct site person_site, robot_site;
 
 static double hand_position(double time)
 {
@@ -56,22 +56,22 @@ static double hand_position(double time)
     return motion * t * t * t * (10.0 + t * (6.0 * t - 15.0));
 }
 
-static double hand_rate(double time)
+static double hand_velocity(double time)
 {
     const double t = fmin(1.0, fmax(0.0, time - starts_at));
     return motion * 30.0 * t * t * (1.0 - t) * (1.0 - t);
 }
 
-static void open_sites(const struct run_options *o)
+static void open_teleop_sites(const struct run_options *o)
 {
     const struct tact_network_channel_options options = {
         .axes = 1, .repeats = o->repeats, .jitter = o->jitter, .hold = o->hold, .period = period};
     struct tact_network_link_options back = o->link;
     back.seed ^= 0x5555;
-    assert_int_equal(tact_network_link_create(&o->link, &person.link), 0);
-    assert_int_equal(tact_network_link_create(&back, &robot.link), 0);
-    assert_int_equal(tact_network_channel_init(&person.channel, &options), 0);
-    assert_int_equal(tact_network_channel_init(&robot.channel, &options), 0);
+    assert_int_equal(tact_network_link_create(&o->link, &person_site.link), 0);
+    assert_int_equal(tact_network_link_create(&back, &robot_site.link), 0);
+    assert_int_equal(tact_network_channel_init(&person_site.channel, &options), 0);
+    assert_int_equal(tact_network_channel_init(&robot_site.channel, &options), 0);
 }
 
 static void receive_at_site(struct site *site, struct tact_network_link *from, int64_t now)
@@ -107,7 +107,7 @@ static void move_device_and_robot(struct device_and_robot *p, const struct run_o
     for (int s = 0; s < 20; s++) {
         const double h = period / 20.0, t = time + s * h;
         p->v += h *
-                (felt - p->v + hand->damping * (hand_rate(t) - p->v) +
+                (felt - p->v + hand->damping * (hand_velocity(t) - p->v) +
                  hand->stiffness * (hand_position(t) - p->x)) /
                 (0.1 + hand->mass);
         p->x += h * p->v;
@@ -182,28 +182,30 @@ static struct run_result run_press(const struct run_options *o)
     const int ticks = (int)((starts_at + 1.0 + o->press_time) / period);
     double speed = 0.0, last_person = 0.0, last_robot = 0.0, felt = 0.0, drive = 0.0;
     double share = 0.0;
-    open_sites(o);
+    open_teleop_sites(o);
     for (int k = 0; k < ticks; k++) {
         const int64_t now = (int64_t)k * 1000000;
         double out = 0.0, back = 0.0;
-        receive_at_site(&person, robot.link, now);
-        receive_at_site(&robot, person.link, now);
+        receive_at_site(&person_site, robot_site.link, now);
+        receive_at_site(&robot_site, person_site.link, now);
         if (o->mode == WAVES || o->mode == WAVES_WITHOUT_POSITION) {
-            out = felt_force(person.in.wave[0], p.v, &share, &felt);
-            back = coupling_force(&end, &tie, robot.in.wave[0],
-                                  o->mode == WAVES && robot.channel.state == TACT_NETWORK_CHANNEL_OK
-                                      ? tact_network_channel_round_trip(&robot.channel)
+            out = felt_force(person_site.in.wave[0], p.v, &share, &felt);
+            back = coupling_force(&end, &tie, robot_site.in.wave[0],
+                                  o->mode == WAVES &&
+                                          robot_site.channel.state == TACT_NETWORK_CHANNEL_OK
+                                      ? tact_network_channel_round_trip(&robot_site.channel)
                                       : 0.0,
-                                  robot.in.position[0], &p);
+                                  robot_site.in.position[0], &p);
             drive = end.force;
         } else {
             felt = o->mode == POSITION_FORCE
-                       ? -person.in.force[0]
-                       : drive_force_toward(person.in.position[0], &last_person, p.x, p.v);
-            drive = drive_force_toward(robot.in.position[0], &last_robot, p.robot_x, p.robot_v);
+                       ? -person_site.in.force[0]
+                       : drive_force_toward(person_site.in.position[0], &last_person, p.x, p.v);
+            drive =
+                drive_force_toward(robot_site.in.position[0], &last_robot, p.robot_x, p.robot_v);
         }
-        send_from_site(&person, out, p.x, felt, now);
-        send_from_site(&robot, back, p.robot_x, drive, now);
+        send_from_site(&person_site, out, p.x, felt, now);
+        send_from_site(&robot_site, back, p.robot_x, drive, now);
         move_device_and_robot(&p, o, k * period, felt, drive);
         if (!(fabs(p.x) < 1.0 && fabs(p.robot_x) < 1.0)) {
             r.unstable = 1;
@@ -213,17 +215,17 @@ static struct run_result run_press(const struct run_options *o)
         r.drag = t >= 0.0 ? fmax(r.drag, -felt) : r.drag;
         r.peak = fmax(r.peak, p.wall);
         speed += k >= ticks - 500 ? p.v * p.v + p.robot_v * p.robot_v : 0.0;
-        r.press -= k >= ticks - 500 ? felt / 500.0 : 0.0;
+        r.press_force -= k >= ticks - 500 ? felt / 500.0 : 0.0;
     }
     r.late_speed = sqrt(speed / 500.0);
-    r.least_energy = fmin(person.channel.least_energy, robot.channel.least_energy);
-    r.counts = robot.channel.counts;
-    tact_network_link_free(person.link);
-    tact_network_link_free(robot.link);
+    r.least_energy = fmin(person_site.channel.least_energy, robot_site.channel.least_energy);
+    r.counts = robot_site.channel.counts;
+    tact_network_link_free(person_site.link);
+    tact_network_link_free(robot_site.link);
     return r;
 }
 
-static double ideal_press(const struct hand *hand)
+static double ideal_press_force(const struct hand *hand)
 {
     return (motion - wall_position) /
            (1.0 / hand->stiffness + 1.0 / drive_stiffness + 1.0 / wall_stiffness);
@@ -235,7 +237,7 @@ static const double delays_ms[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /*
 static const double expected_drag[DELAYS] = {0.40, 0.44, 0.55, 0.74, 1.02, 1.15}; /* [N] */
 
 /* largest force of the robot on the wall with the average hand [N] */
-static const double largest_peak = 1.5 * 5.8;
+static const double max_wall_impact_force = 1.5 * 5.8;
 
 static struct run_options options_of_plain_link(enum mode mode, int hand, double delay_ms)
 {
@@ -261,7 +263,7 @@ static struct run_options options_of_poor_link(int hand, double delay_ms)
 
 /* With room in the tank, the press is that of no delay, and the robot hits the wall with at most
  * 1.5 times the force of no delay, 5.8 N. */
-static void press_equals_that_without_delay(void **state)
+static void wave_press_equals_that_without_delay(void **state)
 {
     (void)state;
     for (int i = 0; i < DELAYS; i++) {
@@ -272,33 +274,36 @@ static void press_equals_that_without_delay(void **state)
             const struct run_result f = run_press(&o);
             print_message("%3.0f ms %-7s press %.2f of %.2f N, drag %.2f N, peak %.2f N, "
                           "%.0e m/s at the end\n",
-                          delays_ms[i], hands[h].name, r.press, ideal_press(&hands[h]), f.drag,
-                          r.peak, r.late_speed);
+                          delays_ms[i], hands[h].name, r.press_force, ideal_press_force(&hands[h]),
+                          f.drag, r.peak, r.late_speed);
             assert_true(!r.unstable && r.late_speed < 2e-3);
             assert_true(r.least_energy > -1e-12 && r.counts.missing == 0);
             if (h == 1) {
                 o.free = 0;
                 o.tank = 0.1;
-                const struct run_result press_with_tank = run_press(&o);
-                print_message("       with a tank of 0.1 J press %.2f N\n", press_with_tank.press);
-                assert_true(press_with_tank.press <= r.press && press_with_tank.press > 2.9);
-                assert_true(fabs(r.press / ideal_press(&hands[h]) - 1.0) < 0.01);
+                const struct run_result press_result_with_tank = run_press(&o);
+                print_message("       with a tank of 0.1 J press %.2f N\n",
+                              press_result_with_tank.press_force);
+                assert_true(press_result_with_tank.press_force <= r.press_force &&
+                            press_result_with_tank.press_force > 2.9);
+                assert_true(fabs(r.press_force / ideal_press_force(&hands[h]) - 1.0) < 0.01);
                 assert_true(f.drag < (delays_ms[i] < 200.0 ? 1.05 : 1.16) * expected_drag[i]);
-                assert_true(r.peak < largest_peak);
+                assert_true(r.peak < max_wall_impact_force);
             }
         }
     }
 }
 
 /* A line of waves is a spring of b / d in series; d as the round trip's half, a tick at 0 ms. */
-static void waves_alone_act_as_a_spring(void **state)
+static void waves_without_position_act_as_a_spring(void **state)
 {
     (void)state;
     static const double expected[DELAYS] = {769.0, 588.0, 312.0, 161.0, 89.0, 47.0}; /* [N/m] */
     for (int i = 0; i < DELAYS; i++) {
         const struct run_options o = options_of_plain_link(WAVES_WITHOUT_POSITION, 1, delays_ms[i]);
         const struct run_result r = run_press(&o);
-        const double felt = 1.0 / ((motion - wall_position) / r.press - 1.0 / hands[1].stiffness);
+        const double felt =
+            1.0 / ((motion - wall_position) / r.press_force - 1.0 / hands[1].stiffness);
         print_message("%3.0f ms: %.1f N/m felt, expected %.0f\n", delays_ms[i], felt, expected[i]);
         assert_true(!r.unstable && fabs(felt / expected[i] - 1.0) < 0.02);
     }
@@ -306,7 +311,7 @@ static void waves_alone_act_as_a_spring(void **state)
 
 /* What waves are for: forces sent back as they are do not settle at 20 ms, and positions tied to
  * positions are felt in free air. */
-static void position_modes_need_a_fast_link(void **state)
+static void position_modes_of_teleoperation_need_a_fast_link(void **state)
 {
     (void)state;
     for (int i = 0; i < DELAYS; i++) {
@@ -325,12 +330,12 @@ static void position_modes_need_a_fast_link(void **state)
 /* 20 ms of jitter, 5 % loss in bursts of 10 ms in the mean, some longer than what packets repeat,
  * and for the average hand a blackout of 0.3 s before the press settles. Its press, a mean of four
  * links, is that of no delay after 10 s. */
-static void wall_is_pressed_over_poor_links(void **state)
+static void remote_wall_is_pressed_over_poor_links(void **state)
 {
     (void)state;
     enum { AVERAGE = 1, LINKS = 4 };
     for (int i = 0; i < DELAYS; i++) {
-        double press = 0.0;
+        double press_force = 0.0;
         for (int n = 0; n < LINKS + 2; n++) {
             const int h = n < LINKS ? AVERAGE : n == LINKS ? 0 : 2;
             struct run_options o = options_of_poor_link(h, delays_ms[i]);
@@ -339,24 +344,24 @@ static void wall_is_pressed_over_poor_links(void **state)
             o.link.blackout[1] = h == AVERAGE ? 2.3 : 2.0;
             const struct run_result r = run_press(&o);
             print_message("%3.0f ms %-7s press %.2f of %.2f N, peak %.2f N, %llu missing\n",
-                          delays_ms[i], hands[h].name, r.press, ideal_press(&hands[h]), r.peak,
-                          (unsigned long long)r.counts.missing);
+                          delays_ms[i], hands[h].name, r.press_force, ideal_press_force(&hands[h]),
+                          r.peak, (unsigned long long)r.counts.missing);
             assert_true(!r.unstable && r.least_energy > -1e-12);
-            assert_true(r.peak < (h == AVERAGE ? largest_peak : 12.0));
-            press += h == AVERAGE ? r.press / LINKS : 0.0;
+            assert_true(r.peak < (h == AVERAGE ? max_wall_impact_force : 12.0));
+            press_force += h == AVERAGE ? r.press_force / LINKS : 0.0;
         }
-        print_message("%3.0f ms: %.2f N\n", delays_ms[i], press);
-        assert_true(fabs(press / ideal_press(&hands[AVERAGE]) - 1.0) < 0.05);
+        print_message("%3.0f ms: %.2f N\n", delays_ms[i], press_force);
+        assert_true(fabs(press_force / ideal_press_force(&hands[AVERAGE]) - 1.0) < 0.05);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(press_equals_that_without_delay),
-        cmocka_unit_test(waves_alone_act_as_a_spring),
-        cmocka_unit_test(position_modes_need_a_fast_link),
-        cmocka_unit_test(wall_is_pressed_over_poor_links),
+        cmocka_unit_test(wave_press_equals_that_without_delay),
+        cmocka_unit_test(waves_without_position_act_as_a_spring),
+        cmocka_unit_test(position_modes_of_teleoperation_need_a_fast_link),
+        cmocka_unit_test(remote_wall_is_pressed_over_poor_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

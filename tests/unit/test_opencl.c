@@ -21,7 +21,7 @@
 #define SECOND_NS 1000000000LL
 
 enum { BOXES = 6, CAPSULES = 6, MESHES = 6, BALLS = 6, PLANES = 2 };
-static const double BODY_SIZE = 0.01; /* size of a body [m] */
+static const double RANDOM_BODY_SIZE = 0.01; /* size of a body [m] */
 enum { SHAPES = BOXES + CAPSULES + MESHES + BALLS + PLANES, PAIRS = 100, FRAMES = 12 };
 
 /* state of the random generator, mixed with TACT_SEED by main() */
@@ -106,7 +106,7 @@ static void make_world(struct world *w)
     w->scene = (struct tact_source_scene){w->shapes, SHAPES, w->pairs, PAIRS};
 }
 
-static void free_world(struct world *w)
+static void free_random_shapes(struct world *w)
 {
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&w->shapes[i]);
@@ -116,7 +116,7 @@ static void free_world(struct world *w)
     }
 }
 
-static void move_world(struct world *w)
+static void randomize_poses_and_directions(struct world *w)
 {
     for (int i = 0; i < SHAPES; i++) {
         double turn[3] = {3.0 * random_signed(), 3.0 * random_signed(), 3.0 * random_signed()};
@@ -138,7 +138,7 @@ static double largest_difference(const double *a, const double *b, int n)
     return d;
 }
 
-struct errors {
+struct moment_errors {
     double smallest_volume; /* overlaps with less volume are left out [m^3] */
     double volume, centroid, second, gradient, torque;
     int overlaps, misses;
@@ -147,7 +147,7 @@ struct errors {
 /* Relative errors of the overlap, reduced by the digits that summation over columns loses where
  * the overlap is smaller than the bodies. */
 static void merge_relative_errors(const struct tact_source_moments *got, int status,
-                                  const struct tact_moments *want, struct errors *e)
+                                  const struct tact_moments *want, struct moment_errors *e)
 {
     if (status != got->status) {
         double left = status == 1 ? want->volume : got->moments.volume;
@@ -158,7 +158,7 @@ static void merge_relative_errors(const struct tact_source_moments *got, int sta
         double size = cbrt(want->volume), area = tact_v3_norm(want->gradient) + size * size;
         double spread = want->second[0] + want->second[1] + want->second[2];
         const struct tact_moments *m = &got->moments;
-        double scale = fmin(1.0, size / BODY_SIZE), of_area = scale * scale,
+        double scale = fmin(1.0, size / RANDOM_BODY_SIZE), of_area = scale * scale,
                of_volume = of_area * scale;
         double volume = fabs(m->volume - want->volume) / want->volume;
         double centroid = largest_difference(m->centroid, want->centroid, 3) / size;
@@ -174,8 +174,8 @@ static void merge_relative_errors(const struct tact_source_moments *got, int sta
     }
 }
 
-static struct errors compare_device_with_host(enum tact_opencl_precision precision,
-                                              double smallest_volume)
+static struct moment_errors compare_device_with_host(enum tact_opencl_precision precision,
+                                                     double smallest_volume)
 {
     struct world *w = malloc(sizeof *w);
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -183,7 +183,7 @@ static struct errors compare_device_with_host(enum tact_opencl_precision precisi
     struct tact_source source;
     struct tact_source_result result;
     struct tact_error err = {0};
-    struct errors e = {.smallest_volume = smallest_volume};
+    struct moment_errors e = {.smallest_volume = smallest_volume};
     options.precision = precision;
     options.capacity = 1 << 19;
     make_world(w);
@@ -192,7 +192,7 @@ static struct errors compare_device_with_host(enum tact_opencl_precision precisi
         fail_msg("%s", err.text);
     }
     for (uint64_t tick = 0; tick < FRAMES; tick++) {
-        move_world(w);
+        randomize_poses_and_directions(w);
         source.ops->submit(source.self, tick, w->poses, w->active, w->directions);
         assert_int_equal(source.ops->wait(source.self, tick, 600 * SECOND_NS), 0);
         assert_int_equal(source.ops->latest(source.self, &result), 0);
@@ -209,7 +209,7 @@ static struct errors compare_device_with_host(enum tact_opencl_precision precisi
     }
     source.ops->close(source.self);
     tact_moments_scratch_destroy(scratch);
-    free_world(w);
+    free_random_shapes(w);
     free(w);
     print_message("%d overlaps, %d only seen by one; relative errors: volume %.1e centroid %.1e "
                   "second %.1e gradient %.1e torque %.1e\n",
@@ -217,10 +217,10 @@ static struct errors compare_device_with_host(enum tact_opencl_precision precisi
     return e;
 }
 
-static void agrees_in_double_precision(void **unused)
+static void device_moments_agree_with_host_in_double_precision(void **unused)
 {
     (void)unused;
-    struct errors e = compare_device_with_host(TACT_OPENCL_AUTO, 0.0);
+    struct moment_errors e = compare_device_with_host(TACT_OPENCL_AUTO, 0.0);
     assert_true(e.overlaps >= 1000);
     assert_int_equal(e.misses, 0);
     /* Largest errors at 31 seeds: 7e-13, 1e-13, 6e-13, 1e-12, 4e-13. */
@@ -231,10 +231,10 @@ static void agrees_in_double_precision(void **unused)
     assert_true(e.torque < 2e-12);
 }
 
-static void agrees_in_single_precision(void **unused)
+static void device_moments_agree_with_host_in_single_precision(void **unused)
 {
     (void)unused;
-    struct errors e = compare_device_with_host(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
+    struct moment_errors e = compare_device_with_host(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
     assert_true(e.overlaps >= 1000);
     assert_int_equal(e.misses, 0);
     /* Largest errors at 31 seeds: 5e-6, 6e-6, 2e-5, 3e-6, 6e-6. */
@@ -246,8 +246,8 @@ static void agrees_in_single_precision(void **unused)
 }
 
 /* A mesh of a capsule's triangles in a box: capsules themselves are measured by the host. */
-static int create_small_source(const struct tact_opencl_options *options,
-                               struct tact_source *source, struct tact_error *err)
+static int create_source_of_box_and_mesh(const struct tact_opencl_options *options,
+                                         struct tact_source *source, struct tact_error *err)
 {
     static struct tact_shape shapes[2] = {{.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
                                           {.kind = TACT_SHAPE_CAPSULE, .size = {0.005, 0.01}}};
@@ -264,7 +264,7 @@ static int create_small_source(const struct tact_opencl_options *options,
 static const struct tact_pose overlapping_poses[2] = {{{0, 0, 0}, {1, 0, 0, 0}},
                                                       {{0.011, 0.002, 0.001}, {0.8, 0.6, 0, 0}}};
 
-static void same_frame_gives_the_same_bits(void **unused)
+static void same_frame_gives_the_same_device_moments_bits(void **unused)
 {
     (void)unused;
     struct tact_source source;
@@ -273,7 +273,7 @@ static void same_frame_gives_the_same_bits(void **unused)
     struct tact_error err;
     const uint8_t active = 1;
     const double direction[3] = {-1, 0, 0};
-    assert_int_equal(create_small_source(NULL, &source, &err), 0);
+    assert_int_equal(create_source_of_box_and_mesh(NULL, &source, &err), 0);
     for (uint64_t tick = 0; tick < 20; tick++) {
         source.ops->submit(source.self, tick, overlapping_poses, &active, direction);
         assert_int_equal(source.ops->wait(source.self, tick, 5 * SECOND_NS), 0);
@@ -289,7 +289,7 @@ static void same_frame_gives_the_same_bits(void **unused)
 
 /* Boxes with common faces, and one with a face in a plane: a common face counts by half, as on the
  * host. */
-static void faces_in_common_are_shared(enum tact_opencl_precision precision, double tolerance)
+static void check_common_faces_count_by_half(enum tact_opencl_precision precision, double tolerance)
 {
     struct tact_shape shapes[3] = {{.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
                                    {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.02}},
@@ -302,7 +302,7 @@ static void faces_in_common_are_shared(enum tact_opencl_precision precision, dou
     struct tact_error err = {0};
     const uint8_t active[2] = {1, 1};
     const double directions[6] = {0};
-    struct errors e = {0};
+    struct moment_errors e = {0};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(tact_shape_tessellate(&shapes[i]), 0);
     }
@@ -341,16 +341,16 @@ static void faces_in_common_are_shared(enum tact_opencl_precision precision, dou
     assert_true(e.volume < tolerance && e.gradient < tolerance && e.torque < tolerance);
 }
 
-static void faces_in_common(void **unused)
+static void common_faces_count_by_half_on_the_device(void **unused)
 {
     (void)unused;
-    faces_in_common_are_shared(TACT_OPENCL_AUTO, 1e-9);
+    check_common_faces_count_by_half(TACT_OPENCL_AUTO, 1e-9);
     /* At most 2e-4 at 30 seeds; 3.6e-3 at one, which projects nearly along a common face. A face
      * counted whole: 0.1. */
-    faces_in_common_are_shared(TACT_OPENCL_SINGLE, 1e-2);
+    check_common_faces_count_by_half(TACT_OPENCL_SINGLE, 1e-2);
 }
 
-static void inactive_pairs_are_skipped_and_full_buffers_reported(void **unused)
+static void device_skips_inactive_pairs_and_reports_full_buffers(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -360,7 +360,7 @@ static void inactive_pairs_are_skipped_and_full_buffers_reported(void **unused)
     uint8_t active = 0;
     const double direction[3] = {0, 0, 0};
     options.capacity = 3;
-    assert_int_equal(create_small_source(&options, &source, &err), 0);
+    assert_int_equal(create_source_of_box_and_mesh(&options, &source, &err), 0);
     assert_int_equal(source.ops->latest(source.self, &result), -EAGAIN);
     source.ops->submit(source.self, 1, overlapping_poses, &active, direction);
     assert_int_equal(source.ops->wait(source.self, 1, 5 * SECOND_NS), 0);
@@ -374,37 +374,37 @@ static void inactive_pairs_are_skipped_and_full_buffers_reported(void **unused)
     source.ops->close(source.self);
 }
 
-static void wrong_kernels_are_found(void **unused)
+static void kernels_with_wrong_results_are_detected(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_source source;
     struct tact_error err;
     options.fault.wrong_kernels = 1;
-    assert_int_equal(create_small_source(&options, &source, &err), -EDOM);
+    assert_int_equal(create_source_of_box_and_mesh(&options, &source, &err), -EDOM);
     print_message("%s\n", err.text);
     assert_non_null(strstr(err.text, "wrong moments"));
 }
 
-static void bad_options_are_refused(void **unused)
+static void bad_opencl_options_are_refused(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_source source;
     struct tact_error err;
     options.device = "no such device";
-    assert_int_equal(create_small_source(&options, &source, &err), -ENODEV);
+    assert_int_equal(create_source_of_box_and_mesh(&options, &source, &err), -ENODEV);
     assert_non_null(strstr(err.text, "no such device"));
     options = tact_opencl_options_default();
     options.poll_ns = 0;
-    assert_int_equal(create_small_source(&options, &source, &err), -EINVAL);
+    assert_int_equal(create_source_of_box_and_mesh(&options, &source, &err), -EINVAL);
     options = tact_opencl_options_default();
     options.cpu = 1000;
-    assert_true(create_small_source(&options, &source, &err) < 0);
+    assert_true(create_source_of_box_and_mesh(&options, &source, &err) < 0);
     assert_non_null(strstr(err.text, "cpu 1000"));
 }
 
-static void devices_are_listed(void **unused)
+static void opencl_devices_are_listed(void **unused)
 {
     (void)unused;
     struct tact_opencl_device devices[8];
@@ -424,7 +424,7 @@ static void devices_are_listed(void **unused)
 }
 
 /* Degenerate placements whose volume is known: V of a (at the origin) with b (at `at`). */
-static void degenerate_placements_are_exact(void **unused)
+static void device_moments_of_degenerate_placements_are_exact(void **unused)
 {
     (void)unused;
     const double ball = 4.0 / 3.0 * M_PI * 1e-6, cap = M_PI * 1e-6 * (0.01 - 0.001 / 3.0);
@@ -503,14 +503,14 @@ static int create_source_without_driver(void)
     struct tact_opencl_device device;
     size_t count = 7;
     setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
-    int r = create_small_source(NULL, &source, &err);
+    int r = create_source_of_box_and_mesh(NULL, &source, &err);
     int listed = tact_opencl_list(&device, 1, &count, 1, &err);
     return r == -ENODEV && listed == -ENODEV && count == 0 && strstr(err.text, "pocl-opencl-icd")
                ? 0
                : 1;
 }
 
-static void without_a_driver_creation_says_so(void **unused)
+static void source_creation_reports_a_missing_opencl_driver(void **unused)
 {
     (void)unused;
     int status = 1;
@@ -526,17 +526,17 @@ int main(void)
 {
     state ^= campaign_seed_offset();
     const struct CMUnitTest tests_without_driver[] = {
-        cmocka_unit_test(without_a_driver_creation_says_so)};
+        cmocka_unit_test(source_creation_reports_a_missing_opencl_driver)};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_are_listed),
-        cmocka_unit_test(agrees_in_double_precision),
-        cmocka_unit_test(agrees_in_single_precision),
-        cmocka_unit_test(faces_in_common),
-        cmocka_unit_test(degenerate_placements_are_exact),
-        cmocka_unit_test(same_frame_gives_the_same_bits),
-        cmocka_unit_test(inactive_pairs_are_skipped_and_full_buffers_reported),
-        cmocka_unit_test(wrong_kernels_are_found),
-        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(opencl_devices_are_listed),
+        cmocka_unit_test(device_moments_agree_with_host_in_double_precision),
+        cmocka_unit_test(device_moments_agree_with_host_in_single_precision),
+        cmocka_unit_test(common_faces_count_by_half_on_the_device),
+        cmocka_unit_test(device_moments_of_degenerate_placements_are_exact),
+        cmocka_unit_test(same_frame_gives_the_same_device_moments_bits),
+        cmocka_unit_test(device_skips_inactive_pairs_and_reports_full_buffers),
+        cmocka_unit_test(kernels_with_wrong_results_are_detected),
+        cmocka_unit_test(bad_opencl_options_are_refused),
     };
     struct tact_error err = {0};
     size_t count = 0;

@@ -71,7 +71,7 @@ static struct answer run_with_environment(const char *const *variables, int buil
     return a;
 }
 
-static int print_findings(int builds_kernels)
+static int print_devices_and_cache_folder(int builds_kernels)
 {
     struct tact_opencl_device device;
     struct tact_error err = {0};
@@ -91,7 +91,7 @@ static int print_findings(int builds_kernels)
 }
 
 /* Expects the same devices, and a private folder below TMPDIR that was removed at the end. */
-static void expect_private_folder(const char *const *variables, int builds_kernels)
+static void expect_private_cache_folder(const char *const *variables, int builds_kernels)
 {
     struct answer a = run_with_environment(variables, builds_kernels);
     assert_int_equal(a.devices, devices);
@@ -104,7 +104,7 @@ static void expect_private_folder(const char *const *variables, int builds_kerne
     assert_int_equal(access(a.cache, F_OK), -1);
 }
 
-static void expect_folder(const char *const *variables, const char *path, int builds_kernels)
+static void expect_cache_folder(const char *const *variables, const char *path, int builds_kernels)
 {
     struct answer a = run_with_environment(variables, builds_kernels);
     assert_int_equal(a.devices, devices);
@@ -115,22 +115,22 @@ static void expect_folder(const char *const *variables, const char *path, int bu
     }
 }
 
-static void without_a_home_the_folder_is_private(void **state)
+static void kernel_cache_folder_is_private_without_a_home(void **state)
 {
     (void)state;
     struct stat before = {0}, after = {0};
     int was = !stat("/tmp/pocl", &before);
-    expect_private_folder((const char *const[]){"HOME=/dev/null/home", NULL}, 1);
-    expect_private_folder(
+    expect_private_cache_folder((const char *const[]){"HOME=/dev/null/home", NULL}, 1);
+    expect_private_cache_folder(
         (const char *const[]){"HOME=/dev/null/home", "XDG_CACHE_HOME=/dev/null/x", NULL}, 0);
-    expect_private_folder((const char *const[]){NULL}, 0); /* an environment without HOME */
-    expect_private_folder((const char *const[]){"XDG_CACHE_HOME=relative", "HOME=", NULL}, 0);
+    expect_private_cache_folder((const char *const[]){NULL}, 0); /* an environment without HOME */
+    expect_private_cache_folder((const char *const[]){"XDG_CACHE_HOME=relative", "HOME=", NULL}, 0);
     /* PoCL's default cache folder, which any user could have created */
     assert_true(was == !stat("/tmp/pocl", &after));
     assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec);
 }
 
-static void cache_variables_are_respected(void **state)
+static void kernel_cache_environment_variables_are_respected(void **state)
 {
     (void)state;
     char environment_entry[3][200];
@@ -143,25 +143,25 @@ static void cache_variables_are_respected(void **state)
     assert_int_equal(mkdir(path_in_test_folder("xdg"), 0755), 0);
     assert_int_equal(mkdir(path_in_test_folder("service"), 0700), 0);
     assert_int_equal(mkdir(path_in_test_folder("home"), 0755), 0);
-    expect_folder((const char *const[]){environment_entry[2], NULL},
-                  path_in_test_folder("home/.cache/tact"), 1);
-    expect_folder((const char *const[]){environment_entry[2], environment_entry[1], NULL},
-                  path_in_test_folder("service"), 0);
-    expect_folder((const char *const[]){environment_entry[2], environment_entry[1],
-                                        environment_entry[0], NULL},
-                  path_in_test_folder("xdg/tact"), 0);
+    expect_cache_folder((const char *const[]){environment_entry[2], NULL},
+                        path_in_test_folder("home/.cache/tact"), 1);
+    expect_cache_folder((const char *const[]){environment_entry[2], environment_entry[1], NULL},
+                        path_in_test_folder("service"), 0);
+    expect_cache_folder((const char *const[]){environment_entry[2], environment_entry[1],
+                                              environment_entry[0], NULL},
+                        path_in_test_folder("xdg/tact"), 0);
     /* PoCL's own variable has priority over the others. */
     snprintf(environment_entry[1], sizeof environment_entry[1], "POCL_CACHE_DIR=%s",
              path_in_test_folder("users"));
     assert_int_equal(mkdir(path_in_test_folder("users"), 0755), 0);
-    expect_folder((const char *const[]){environment_entry[2], environment_entry[1],
-                                        environment_entry[0], NULL},
-                  path_in_test_folder("users"), 0);
+    expect_cache_folder((const char *const[]){environment_entry[2], environment_entry[1],
+                                              environment_entry[0], NULL},
+                        path_in_test_folder("users"), 0);
 }
 
 /* A cache folder that other users can write to is not used, as the kernels that they put there
  * would be executed. */
-static void a_folder_others_can_write_to_is_not_used(void **state)
+static void kernel_cache_folder_writable_by_others_is_not_used(void **state)
 {
     (void)state;
     char environment_entry[200];
@@ -170,15 +170,15 @@ static void a_folder_others_can_write_to_is_not_used(void **state)
     assert_int_equal(mkdir(path_in_test_folder("bad"), 0755), 0);
     assert_int_equal(mkdir(path_in_test_folder("elsewhere"), 0700), 0);
     assert_int_equal(symlink(path_in_test_folder("elsewhere"), path_in_test_folder("bad/tact")), 0);
-    expect_private_folder((const char *const[]){environment_entry, NULL}, 0);
+    expect_private_cache_folder((const char *const[]){environment_entry, NULL}, 0);
     assert_int_equal(unlink(path_in_test_folder("bad/tact")), 0);
     assert_int_equal(mkdir(path_in_test_folder("bad/tact"), 0700), 0);
     assert_int_equal(chmod(path_in_test_folder("bad/tact"), 0777), 0);
-    expect_private_folder((const char *const[]){environment_entry, NULL}, 0);
+    expect_private_cache_folder((const char *const[]){environment_entry, NULL}, 0);
     assert_int_equal(chmod(path_in_test_folder("bad/tact"), 0700), 0);
     if (geteuid() == 0) {
         assert_int_equal(chown(path_in_test_folder("bad/tact"), 65534, 0), 0);
-        expect_private_folder((const char *const[]){environment_entry, NULL}, 0);
+        expect_private_cache_folder((const char *const[]){environment_entry, NULL}, 0);
     }
 }
 
@@ -199,7 +199,7 @@ static int remove_test_folder(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2) {
-        return print_findings(!strcmp(argv[1], "compile"));
+        return print_devices_and_cache_folder(!strcmp(argv[1], "compile"));
     }
     struct tact_opencl_device device;
     size_t count = 0;
@@ -215,9 +215,9 @@ int main(int argc, char **argv)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_home_the_folder_is_private),
-        cmocka_unit_test(cache_variables_are_respected),
-        cmocka_unit_test(a_folder_others_can_write_to_is_not_used),
+        cmocka_unit_test(kernel_cache_folder_is_private_without_a_home),
+        cmocka_unit_test(kernel_cache_environment_variables_are_respected),
+        cmocka_unit_test(kernel_cache_folder_writable_by_others_is_not_used),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

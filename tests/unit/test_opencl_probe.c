@@ -38,9 +38,9 @@ static int probe_twice_in_child(void (*query)(void), const char *expected_words)
         struct tact_error err = {0}, again = {0};
         int rc = tact_cl_probe_driver(query, &err);
         int same = tact_cl_probe_driver(query, &again) == rc && !strcmp(err.text, again.text);
-        int names_the_reason = strstr(err.text, expected_words) != NULL;
+        int error_names_the_reason = strstr(err.text, expected_words) != NULL;
         fprintf(stderr, "%d: %s\n", rc, err.text);
-        _exit(!same || !names_the_reason ? 1 : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
+        _exit(!same || !error_names_the_reason ? 1 : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -48,13 +48,13 @@ static int probe_twice_in_child(void (*query)(void), const char *expected_words)
     return WEXITSTATUS(status);
 }
 
-static void drivers_that_return_are_used(void **state)
+static void opencl_driver_that_returns_is_used(void **state)
 {
     (void)state;
     assert_int_equal(probe_twice_in_child(query_that_returns, ""), 10);
 }
 
-static void a_driver_that_aborts_is_not_used(void **state)
+static void opencl_driver_that_aborts_is_not_used(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -65,8 +65,8 @@ static void a_driver_that_aborts_is_not_used(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(drivers_that_return_are_used),
-        cmocka_unit_test(a_driver_that_aborts_is_not_used),
+        cmocka_unit_test(opencl_driver_that_returns_is_used),
+        cmocka_unit_test(opencl_driver_that_aborts_is_not_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static struct tact_device open_simulated_operator(const struct tact_device_setti
     return device;
 }
 
-static struct tact_device_input reading_at(struct tact_device *device, double t)
+static struct tact_device_input logged_press_value(struct tact_device *device, double t)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, (uint64_t)(t * 1000.0), t, 77, &in);
@@ -38,7 +38,7 @@ static struct tact_device_input reading_at(struct tact_device *device, double t)
     return in;
 }
 
-static void the_script_is_interpolated(void **state)
+static void operator_script_is_interpolated(void **state)
 {
     (void)state;
     struct tact_device device = open_simulated_operator(good, 1);
@@ -47,23 +47,23 @@ static void the_script_is_interpolated(void **state)
     assert_string_equal(device.info.input[3].name, "deadman");
     assert_string_equal(device.info.input[1].unit, "rad");
     for (int row = 0; row < 5; row++) {
-        struct tact_device_input in = reading_at(&device, script[4 * row]);
+        struct tact_device_input in = logged_press_value(&device, script[4 * row]);
         for (int i = 0; i < 3; i++) {
             assert_true(in.channel[i] == script[4 * row + 1 + i]);
         }
     }
-    assert_true(reading_at(&device, 0.0).channel[0] == 0.0);
-    assert_true(reading_at(&device, 99.0).channel[1] == 0.8);
+    assert_true(logged_press_value(&device, 0.0).channel[0] == 0.0);
+    assert_true(logged_press_value(&device, 99.0).channel[1] == 0.8);
     /* 10 u^3 - 15 u^4 + 6 u^5 at u = 1/4 and 1/2, exact in binary. */
-    assert_true(reading_at(&device, 0.75).channel[0] == 0.103515625);
-    assert_true(reading_at(&device, 1.0).channel[0] == 0.5);
-    assert_true(reading_at(&device, 1.75).channel[0] == 1.0);
-    assert_true(fabs(reading_at(&device, 3.0).channel[2] - 0.025) < 1e-17);
+    assert_true(logged_press_value(&device, 0.75).channel[0] == 0.103515625);
+    assert_true(logged_press_value(&device, 1.0).channel[0] == 0.5);
+    assert_true(logged_press_value(&device, 1.75).channel[0] == 1.0);
+    assert_true(fabs(logged_press_value(&device, 3.0).channel[2] - 0.025) < 1e-17);
     device.ops->close(device.self);
 }
 
 /* Peak speed of a minimum-jerk motion is 15/8 of the mean one, peak acceleration 10/sqrt(3). */
-static void motions_have_minimum_jerk(void **state)
+static void scripted_operator_motions_have_minimum_jerk(void **state)
 {
     (void)state;
     struct tact_device device = open_simulated_operator(good, 1);
@@ -72,9 +72,9 @@ static void motions_have_minimum_jerk(void **state)
     double largest_acceleration = 0.0;
     for (int i = 0; i <= 10000; i++) {
         double t = 0.5 + i * h;
-        double a = reading_at(&device, t - h).channel[0];
-        double b = reading_at(&device, t).channel[0];
-        double c = reading_at(&device, t + h).channel[0];
+        double a = logged_press_value(&device, t - h).channel[0];
+        double b = logged_press_value(&device, t).channel[0];
+        double c = logged_press_value(&device, t + h).channel[0];
         fastest = fmax(fastest, fabs(c - a) / (2.0 * h));
         largest_acceleration = fmax(largest_acceleration, fabs(c - 2.0 * b + a) / (h * h));
     }
@@ -83,25 +83,25 @@ static void motions_have_minimum_jerk(void **state)
     device.ops->close(device.self);
 }
 
-static void the_deadman_is_held_in_its_interval(void **state)
+static void operator_holds_the_deadman_in_its_interval(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {NUMBERS("script", 5, 4, script),
                                             SETTING("deadman_from", "0.25"),
                                             SETTING("deadman_until", "4.5")};
     struct tact_device device = open_simulated_operator(s, 3);
-    assert_true(reading_at(&device, 0.249).channel[3] == 0.0);
-    assert_true(reading_at(&device, 0.25).channel[3] == 1.0);
-    assert_true(reading_at(&device, 4.499).channel[3] == 1.0);
-    assert_true(reading_at(&device, 4.5).channel[3] == 0.0);
+    assert_true(logged_press_value(&device, 0.249).channel[3] == 0.0);
+    assert_true(logged_press_value(&device, 0.25).channel[3] == 1.0);
+    assert_true(logged_press_value(&device, 4.499).channel[3] == 1.0);
+    assert_true(logged_press_value(&device, 4.5).channel[3] == 0.0);
     device.ops->close(device.self);
     device = open_simulated_operator(good, 1);
-    assert_true(reading_at(&device, 0.0).channel[3] == 1.0);
-    assert_true(reading_at(&device, 1e6).channel[3] == 1.0);
+    assert_true(logged_press_value(&device, 0.0).channel[3] == 1.0);
+    assert_true(logged_press_value(&device, 1e6).channel[3] == 1.0);
     device.ops->close(device.self);
 }
 
-static void the_force_felt_is_recorded(void **state)
+static void force_felt_by_the_operator_is_recorded(void **state)
 {
     (void)state;
     struct tact_device device = open_simulated_operator(good, 1);
@@ -116,8 +116,8 @@ static void the_force_felt_is_recorded(void **state)
 }
 
 /* Opening fails with the line and key in the message, and does not write to the device. */
-static void expect_refused(const struct tact_device_setting *settings, int count, int line,
-                           const char *key, const char *word)
+static void expect_operator_refused(const struct tact_device_setting *settings, int count, int line,
+                                    const char *key, const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -132,7 +132,7 @@ static void expect_refused(const struct tact_device_setting *settings, int count
     assert_null(device.self);
 }
 
-static void refuses_bad_settings(void **state)
+static void bad_operator_settings_are_refused(void **state)
 {
     (void)state;
     static const double script_with_time_backwards[] = {0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0};
@@ -151,20 +151,20 @@ static void refuses_bad_settings(void **state)
     const struct tact_device_setting inf[] = {good[0], SETTING("deadman_from", "inf")};
     const struct tact_device_setting order[] = {good[0], SETTING("deadman_from", "2"),
                                                 SETTING("deadman_until", "1")};
-    expect_refused(settings_with_unknown_key, 2, 11, "scirpt", "unknown key");
-    expect_refused(twice, 2, 11, "script", "twice");
-    expect_refused(NULL, 0, 0, "device", "script");
-    expect_refused(text, 1, 10, "script", "rows of 4");
-    expect_refused(script_with_wrong_width, 1, 10, "script", "rows of 4");
-    expect_refused(late, 1, 10, "script", "row 3: time 1 s");
-    expect_refused(grip, 1, 10, "script", "row 1: grip 1.5");
-    expect_refused(settings_with_nan, 1, 10, "script", "row 2: number 3");
-    expect_refused(word, 2, 11, "deadman_from", "a number, not 'soon'");
-    expect_refused(inf, 2, 11, "deadman_from", "finite");
-    expect_refused(order, 3, 12, "deadman_until", "not after");
+    expect_operator_refused(settings_with_unknown_key, 2, 11, "scirpt", "unknown key");
+    expect_operator_refused(twice, 2, 11, "script", "twice");
+    expect_operator_refused(NULL, 0, 0, "device", "script");
+    expect_operator_refused(text, 1, 10, "script", "rows of 4");
+    expect_operator_refused(script_with_wrong_width, 1, 10, "script", "rows of 4");
+    expect_operator_refused(late, 1, 10, "script", "row 3: time 1 s");
+    expect_operator_refused(grip, 1, 10, "script", "row 1: grip 1.5");
+    expect_operator_refused(settings_with_nan, 1, 10, "script", "row 2: number 3");
+    expect_operator_refused(word, 2, 11, "deadman_from", "a number, not 'soon'");
+    expect_operator_refused(inf, 2, 11, "deadman_from", "finite");
+    expect_operator_refused(order, 3, 12, "deadman_until", "not after");
 }
 
-static void registry_lists_types(void **state)
+static void registry_lists_device_types(void **state)
 {
     (void)state;
     size_t count = 0;
@@ -182,12 +182,12 @@ static void registry_lists_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_script_is_interpolated),
-        cmocka_unit_test(motions_have_minimum_jerk),
-        cmocka_unit_test(the_deadman_is_held_in_its_interval),
-        cmocka_unit_test(the_force_felt_is_recorded),
-        cmocka_unit_test(refuses_bad_settings),
-        cmocka_unit_test(registry_lists_types),
+        cmocka_unit_test(operator_script_is_interpolated),
+        cmocka_unit_test(scripted_operator_motions_have_minimum_jerk),
+        cmocka_unit_test(operator_holds_the_deadman_in_its_interval),
+        cmocka_unit_test(force_felt_by_the_operator_is_recorded),
+        cmocka_unit_test(bad_operator_settings_are_refused),
+        cmocka_unit_test(registry_lists_device_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,8 @@ static struct tact_shape make_box(double x, double y, double z)
 }
 
 /* Checks that the corners are the expected ones, in any order. */
-static void expect_corners(const double (*corner)[2], int count, const double (*wanted)[2], int n)
+static void expect_polygon_corners(const double (*corner)[2], int count, const double (*wanted)[2],
+                                   int n)
 {
     assert_int_equal(count, n);
     for (int i = 0; i < n; i++) {
@@ -35,7 +36,7 @@ static void expect_corners(const double (*corner)[2], int count, const double (*
     }
 }
 
-static void outline_of_box_on_the_ground(void **state)
+static void outline_of_a_box_on_the_ground_is_its_base(void **state)
 {
     (void)state;
     struct tact_shape b = make_box(0.1, 0.2, 0.05), ground = {.kind = TACT_SHAPE_HALFSPACE};
@@ -43,20 +44,23 @@ static void outline_of_box_on_the_ground(void **state)
     double corner[TACT_PATCH_CORNERS][2];
     const double wanted[4][2] = {{0.1, 0.2}, {-0.1, 0.2}, {-0.1, -0.2}, {0.1, -0.2}};
     pb.position[2] = 0.05 - 1e-5;
-    expect_corners(corner, tact_outline(&b, &pb, &ground, &pg, origin, up, corner), wanted, 4);
-    expect_corners(corner, tact_outline(&ground, &pg, &b, &pb, origin, up, corner), wanted, 4);
+    expect_polygon_corners(corner, tact_outline(&b, &pb, &ground, &pg, origin, up, corner), wanted,
+                           4);
+    expect_polygon_corners(corner, tact_outline(&ground, &pg, &b, &pb, origin, up, corner), wanted,
+                           4);
     /* turned by 30 degrees about the vertical, in axes that turn with it */
     double turn[3] = {0, 0, M_PI / 6}, c = cos(M_PI / 6), s = sin(M_PI / 6);
     const double turned[9] = {0, 0, 1, c, s, 0, -s, c, 0};
     tact_quat_from_rotvec(pb.quat_wxyz, turn);
-    expect_corners(corner, tact_outline(&b, &pb, &ground, &pg, origin, turned, corner), wanted, 4);
+    expect_polygon_corners(corner, tact_outline(&b, &pb, &ground, &pg, origin, turned, corner),
+                           wanted, 4);
     pb.position[2] = 0.06;
     assert_int_equal(tact_outline(&b, &pb, &ground, &pg, origin, up, corner), 0);
     tact_shape_release(&b);
 }
 
 /* A cube over the edge of another: the intersection of the two squares. */
-static void outline_of_cube_over_an_edge(void **state)
+static void outline_of_a_cube_over_an_edge_is_the_common_rectangle(void **state)
 {
     (void)state;
     struct tact_shape b = make_box(0.05, 0.05, 0.05);
@@ -66,12 +70,13 @@ static void outline_of_cube_over_an_edge(void **state)
     high.position[0] = 0.03;
     high.position[1] = 0.01;
     high.position[2] = 0.1 - 1e-5;
-    expect_corners(corner, tact_outline(&b, &high, &b, &low, origin, up, corner), wanted, 4);
+    expect_polygon_corners(corner, tact_outline(&b, &high, &b, &low, origin, up, corner), wanted,
+                           4);
     tact_shape_release(&b);
 }
 
 /* The hull of a table's feet: a mesh that is not convex. */
-static void outline_of_table_feet(void **state)
+static void outline_of_table_feet_is_their_hull(void **state)
 {
     (void)state;
     double v[5 * 8 * 3];
@@ -104,12 +109,13 @@ static void outline_of_table_feet(void **state)
     const double wanted[4][2] = {{0.42, 0.32}, {-0.42, 0.32}, {-0.42, -0.32}, {0.42, -0.32}};
     pose.position[2] = -1e-4;
     struct tact_pose here = tact_pose_identity();
-    expect_corners(corner, tact_outline(&s, &pose, &ground, &here, origin, up, corner), wanted, 4);
+    expect_polygon_corners(corner, tact_outline(&s, &pose, &ground, &here, origin, up, corner),
+                           wanted, 4);
     tact_mesh_free(table);
     tact_mesh_free(unit);
 }
 
-static void outline_of_octagonal_prism(void **state)
+static void outline_of_an_octagonal_prism_is_its_base(void **state)
 {
     (void)state;
     double points[16][3], wanted[8][2], corner[TACT_PATCH_CORNERS][2];
@@ -126,7 +132,7 @@ static void outline_of_octagonal_prism(void **state)
     struct tact_shape b = make_box(0.3, 0.3, 0.01);
     struct tact_pose ps = tact_pose_identity(), pb = tact_pose_identity();
     ps.position[2] = 0.035 - 2e-5;
-    expect_corners(corner, tact_outline(&s, &ps, &b, &pb, origin, up, corner), wanted, 8);
+    expect_polygon_corners(corner, tact_outline(&s, &ps, &b, &pb, origin, up, corner), wanted, 8);
     tact_shape_release(&b);
     tact_mesh_free(mesh);
 }
@@ -175,7 +181,7 @@ static struct tact_shape make_prism(int n, double (*wanted)[2])
 
 /* Outlines of 3 to 128 sides have all corners up to 64; of more, 64 corners and nearly all of the
  * area. On the ground, and on a box where the prism has few enough faces. */
-static void outlines_of_3_to_128_sides(void **state)
+static void outlines_of_prisms_of_3_to_128_sides_are_nearly_whole(void **state)
 {
     (void)state;
     struct tact_shape b = make_box(0.3, 0.3, 0.01), ground = {.kind = TACT_SHAPE_HALFSPACE};
@@ -190,7 +196,7 @@ static void outlines_of_3_to_128_sides(void **state)
             int count = tact_outline(&s, &ps, is_on_box ? &b : &ground, is_on_box ? &pb : &pg,
                                      origin, up, corner);
             if (n <= TACT_PATCH_CORNERS) {
-                expect_corners(corner, count, wanted, n);
+                expect_polygon_corners(corner, count, wanted, n);
             }
             assert_int_equal(count, n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS);
             worst = fmax(worst, missing_area_fraction(corner, count, wanted, n));
@@ -209,7 +215,7 @@ static int compare_points(const void *a, const void *b)
 }
 
 /* Corners of the hull by Andrew's chain, counter-clockwise; sorts the points. */
-static int hull_by_chain(double (*p)[2], int n, double (*hull)[2])
+static int hull_by_andrews_chain(double (*p)[2], int n, double (*hull)[2])
 {
     int k = 0;
     qsort(p, (size_t)n, sizeof *p, compare_points);
@@ -231,7 +237,7 @@ static int hull_by_chain(double (*p)[2], int n, double (*hull)[2])
 
 /* Points on an ellipse, on a lattice (most of them on lines between others, and twice), in a
  * square, or on a rounded rectangle. */
-static void make_points(int kind, int n, double (*p)[2])
+static void make_hull_test_points(int kind, int n, double (*p)[2])
 {
     double width = exp(uniform(-3, 0)), turn = uniform(0, M_PI);
     for (int i = 0; i < n; i++) {
@@ -251,7 +257,7 @@ static void make_points(int kind, int n, double (*p)[2])
     }
 }
 
-static void hulls_of_points(void **state)
+static void hulls_of_points_equal_those_by_andrews_chain(void **state)
 {
     (void)state;
     static double p[2000][2], wanted[2001][2];
@@ -262,11 +268,12 @@ static void hulls_of_points(void **state)
         double corner[TACT_PATCH_CORNERS][2];
         int n = 3 + (int)exp(uniform(0, k % 8 ? 5 : log(1900)));
         hull.count = 0;
-        make_points(k % 4, n, p);
+        make_hull_test_points(k % 4, n, p);
         for (int i = 0; i < n; i++) {
             tact_planar_hull_add_point(&hull, p[i][0], p[i][1]);
         }
-        int count = tact_planar_hull_corners(&hull, corner), corners = hull_by_chain(p, n, wanted);
+        int count = tact_planar_hull_corners(&hull, corner),
+            corners = hull_by_andrews_chain(p, n, wanted);
         if (corners >= 3) {
             int exact = corners <= TACT_PATCH_CORNERS;
             assert_true(exact ? count <= corners : count == TACT_PATCH_CORNERS);
@@ -286,7 +293,7 @@ static void hulls_of_points(void **state)
 
 /* Prisms of 3 to 14 sides in each other, at random: the outline of the corners that the measurement
  * found is that of another cut, bit for bit. Corners are not known of overlaps with many. */
-static void outline_of_measured_corners(void **state)
+static void outline_of_measured_corners_equals_that_of_another_cut(void **state)
 {
     (void)state;
     int known[2] = {0, 0}, crowded = 0;
@@ -318,7 +325,7 @@ static void outline_of_measured_corners(void **state)
     assert_true(known[0] > 100 && known[1] > 100 && crowded > 100);
 }
 
-static void curved_shapes_have_no_outline(void **state)
+static void curved_overlaps_have_no_corner_outline(void **state)
 {
     (void)state;
     struct tact_shape b = make_box(0.1, 0.1, 0.1),
@@ -333,14 +340,14 @@ static void curved_shapes_have_no_outline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outline_of_box_on_the_ground),
-        cmocka_unit_test(outline_of_cube_over_an_edge),
-        cmocka_unit_test(outline_of_table_feet),
-        cmocka_unit_test(outline_of_octagonal_prism),
-        cmocka_unit_test(outlines_of_3_to_128_sides),
-        cmocka_unit_test(hulls_of_points),
-        cmocka_unit_test(outline_of_measured_corners),
-        cmocka_unit_test(curved_shapes_have_no_outline),
+        cmocka_unit_test(outline_of_a_box_on_the_ground_is_its_base),
+        cmocka_unit_test(outline_of_a_cube_over_an_edge_is_the_common_rectangle),
+        cmocka_unit_test(outline_of_table_feet_is_their_hull),
+        cmocka_unit_test(outline_of_an_octagonal_prism_is_its_base),
+        cmocka_unit_test(outlines_of_prisms_of_3_to_128_sides_are_nearly_whole),
+        cmocka_unit_test(hulls_of_points_equal_those_by_andrews_chain),
+        cmocka_unit_test(outline_of_measured_corners_equals_that_of_another_cut),
+        cmocka_unit_test(curved_overlaps_have_no_corner_outline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static double dot(const double *a, const double *b, int n)
 /* What the port has absorbed and the device's damping dissipated, less the storage |F|^2 / 2c,
  * never falls; the force requested is random, or works with the motion. With a delay that is the
  * energy of the force as it is requested. */
-static void bound_port_generates_no_energy(void **state)
+static void port_with_passivity_bound_generates_no_energy(void **state)
 {
     (void)state;
     static const int sizes[] = {1, 3, 6};
@@ -67,7 +67,7 @@ static void bound_port_generates_no_energy(void **state)
 
 /* The port's energy invariant for axes with dampings and delays of their own, whose storage is the
  * sum over the axes; and the bound of the least of them is never above this one. */
-static void axis_bounds_generate_no_energy(void **state)
+static void passivity_bounds_of_axes_generate_no_energy(void **state)
 {
     (void)state;
     const double b[3] = {0.5, 1.0, 4.0}, delay[3] = {period, 0.0, 2.0 * period};
@@ -100,7 +100,7 @@ static void axis_bounds_generate_no_energy(void **state)
 }
 
 /* A force within the bound is unchanged, bit for bit; without motion the force may not grow. */
-static void bound_cuts_only_excess_force(void **state)
+static void passivity_bound_cuts_only_excess_force(void **state)
 {
     (void)state;
     double force[3] = {1.0, -2.0, 0.5};
@@ -115,7 +115,7 @@ static void bound_cuts_only_excess_force(void **state)
 }
 
 /* The damper dissipates what was generated within the next tick, but no faster than it may. */
-static void damper_dissipates_energy_debt(void **state)
+static void passivity_damper_dissipates_the_energy_debt(void **state)
 {
     (void)state;
     const double rate[2] = {0.03, -0.04}, most = 10.0;
@@ -134,7 +134,7 @@ static void damper_dissipates_energy_debt(void **state)
 
 /* Damping that makes the wall H passive: sup over w of (T/2) / (1 - cos wT) Re{(1 - exp(-j w T))
  * H(w)}, H = K + B (1 - 1/z) / T, `delay` ticks late. */
-static double needed_damping(double stiffness, double damping, int delay)
+static double damping_for_passive_wall(double stiffness, double damping, int delay)
 {
     double most = -INFINITY;
     for (int i = 1; i <= 20000; i++) {
@@ -149,7 +149,7 @@ static double needed_damping(double stiffness, double damping, int delay)
 
 /* Damping needed by a coupling, implicit, with a tool of some mass that touches nothing: of (M (1 -
  * 1/z) + T D + T^2 K / (1 - 1/z)) U = (T K + D (1 - 1/z)) X, the force is M (1 - 1/z) U / T. */
-static double damping_needed_by_coupling(double stiffness, double damping, double mass)
+static double damping_for_passive_coupling(double stiffness, double damping, double mass)
 {
     double most = -INFINITY;
     for (int i = 1; i <= 20000; i++) {
@@ -166,33 +166,33 @@ static double damping_needed_by_coupling(double stiffness, double damping, doubl
 
 /* A coupling needs K T / 2 + D where its tool is blocked, as a wall of its stiffness and damping,
  * and less where the tool is free. */
-static void a_coupling_needs_no_more_than_its_wall(void **state)
+static void coupling_needs_no_more_damping_than_its_wall(void **state)
 {
     (void)state;
-    const double damping_of_blocked_tool = needed_damping(1000.0, 2.0, 0);
-    const double damping_of_free_tool = damping_needed_by_coupling(1000.0, 2.0, 0.01);
+    const double damping_of_blocked_tool = damping_for_passive_wall(1000.0, 2.0, 0);
+    const double damping_of_free_tool = damping_for_passive_coupling(1000.0, 2.0, 0.01);
     print_message("K 1000, D 2: needs %.3f blocked, %.3f with a free tool of 10 g\n",
                   damping_of_blocked_tool, damping_of_free_tool);
     assert_true(fabs(damping_of_blocked_tool - 2.5) < 1e-6 &&
                 fabs(damping_of_free_tool - 2.22) < 5e-3);
-    assert_true(fabs(damping_needed_by_coupling(1000.0, 2.0, 1e9) - damping_of_blocked_tool) <
+    assert_true(fabs(damping_for_passive_coupling(1000.0, 2.0, 1e9) - damping_of_blocked_tool) <
                 1e-3);
     for (int i = 0; i < 60; i++) {
         const double k = pow(10.0, uniform(1.0, 5.0)), d = pow(10.0, uniform(-2.0, 2.0)),
                      m = pow(10.0, uniform(-4.0, 1.0));
-        assert_true(damping_needed_by_coupling(k, d, m) <= (0.5 * period * k + d) * (1.0 + 1e-9));
+        assert_true(damping_for_passive_coupling(k, d, m) <= (0.5 * period * k + d) * (1.0 + 1e-9));
     }
 }
 
-static void stiffest_wall_is_that_of_colgate(void **state)
+static void stiffest_passive_wall_is_that_of_colgate(void **state)
 {
     (void)state;
-    assert_true(fabs(needed_damping(1000.0, 0.0, 0) - 0.5) < 1e-6);
-    assert_true(fabs(needed_damping(1000.0, 0.3, 0) - 0.8) < 1e-6);
-    assert_true(fabs(needed_damping(1000.0, 0.0, 1) - 1.5) < 1e-6);
-    assert_true(fabs(needed_damping(1000.0, 0.3, 1) - 1.217) < 5e-4);
+    assert_true(fabs(damping_for_passive_wall(1000.0, 0.0, 0) - 0.5) < 1e-6);
+    assert_true(fabs(damping_for_passive_wall(1000.0, 0.3, 0) - 0.8) < 1e-6);
+    assert_true(fabs(damping_for_passive_wall(1000.0, 0.0, 1) - 1.5) < 1e-6);
+    assert_true(fabs(damping_for_passive_wall(1000.0, 0.3, 1) - 1.217) < 5e-4);
     for (int delay = 0; delay < 3; delay++) {
-        const double needed = needed_damping(1000.0, 0.0, delay);
+        const double needed = damping_for_passive_wall(1000.0, 0.0, delay);
         const double largest_passive_stiffness =
             tact_passivity_stiffest(needed, delay * period, 0.0, 0.0, period);
         print_message("%d ticks late: K 1000 needs b %.4f, which allows %.3f\n", delay, needed,
@@ -206,12 +206,12 @@ static void stiffest_wall_is_that_of_colgate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bound_port_generates_no_energy),
-        cmocka_unit_test(axis_bounds_generate_no_energy),
-        cmocka_unit_test(bound_cuts_only_excess_force),
-        cmocka_unit_test(damper_dissipates_energy_debt),
-        cmocka_unit_test(stiffest_wall_is_that_of_colgate),
-        cmocka_unit_test(a_coupling_needs_no_more_than_its_wall),
+        cmocka_unit_test(port_with_passivity_bound_generates_no_energy),
+        cmocka_unit_test(passivity_bounds_of_axes_generate_no_energy),
+        cmocka_unit_test(passivity_bound_cuts_only_excess_force),
+        cmocka_unit_test(passivity_damper_dissipates_the_energy_debt),
+        cmocka_unit_test(stiffest_passive_wall_is_that_of_colgate),
+        cmocka_unit_test(coupling_needs_no_more_damping_than_its_wall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

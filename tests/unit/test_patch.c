@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #include "contact/moments/patch.h"
 
-static struct tact_moments measure_patch(const struct tact_shape *a, const double *pa,
-                                         const struct tact_shape *b)
+static struct tact_moments measure_overlap_for_patch(const struct tact_shape *a, const double *pa,
+                                                     const struct tact_shape *b)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(100000);
     struct tact_pose at = tact_pose_identity(), here = tact_pose_identity();
@@ -23,13 +23,13 @@ static struct tact_moments measure_patch(const struct tact_shape *a, const doubl
 
 /* A ball on a plane: Hertz's torsion arm 3 pi / 16 (3 N R / (4 E*))^(1/3), found from the overlap.
  */
-static void overlap_gives_hertz_radius(void **state)
+static void overlap_of_a_ball_gives_the_hertz_patch_radius(void **state)
 {
     (void)state;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
     struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const double at[3] = {0.1, 0.2, 0.008 - 4e-5};
-    struct tact_moments m = measure_patch(&ball, at, &ground);
+    struct tact_moments m = measure_overlap_for_patch(&ball, at, &ground);
     struct tact_patch_options options = {.modulus = 3e5, .curved = 1};
     struct tact_patch p;
     assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
@@ -43,7 +43,7 @@ static void overlap_gives_hertz_radius(void **state)
 }
 
 /* A flat disc under uniform pressure has the torsion arm 2/3 R; its ellipse is the disc. */
-static void disc_patch_has_exact_spin_arm(void **state)
+static void disc_patch_has_the_exact_spin_arm(void **state)
 {
     (void)state;
     double points[128][3];
@@ -58,7 +58,7 @@ static void disc_patch_has_exact_spin_arm(void **state)
     struct tact_shape disc = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
     struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const double at[3] = {0, 0, 0.01 - 1e-5};
-    struct tact_moments m = measure_patch(&disc, at, &ground);
+    struct tact_moments m = measure_overlap_for_patch(&disc, at, &ground);
     struct tact_patch_options options = {0};
     struct tact_patch p;
     assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
@@ -71,13 +71,13 @@ static void disc_patch_has_exact_spin_arm(void **state)
 
 /* A cube over the edge of another: the gradient is tilted by the sides of the overlap, the blended
  * normal is vertical. */
-static void a_sheet_has_the_normal_of_its_plane(void **state)
+static void thin_overlap_has_the_normal_of_its_plane(void **state)
 {
     (void)state;
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.05, 0.05, 0.05}};
     assert_int_equal(tact_shape_tessellate(&box), 0);
     const double at[3] = {0.06, 0, 0.1 - 5e-4};
-    struct tact_moments m = measure_patch(&box, at, &box);
+    struct tact_moments m = measure_overlap_for_patch(&box, at, &box);
     struct tact_patch p;
     double tilt[3];
     for (int kind = 0; kind < 3; kind++) {
@@ -99,10 +99,11 @@ static void a_thick_overlap_has_the_gradient_as_normal(void **state)
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.05, 0.05, 0.05}};
     assert_int_equal(tact_shape_tessellate(&box), 0);
     const double at[3] = {0.06, 0.01, 0.07};
-    struct tact_moments m = measure_patch(&box, at, &box);
-    struct tact_patch_options blend_options = {.normal = TACT_NORMAL_BLEND}, gradient_options = {0};
+    struct tact_moments m = measure_overlap_for_patch(&box, at, &box);
+    struct tact_patch_options blended_normal_options = {.normal = TACT_NORMAL_BLEND},
+                              gradient_options = {0};
     struct tact_patch p, q;
-    assert_int_equal(tact_patch_from_moments(&m, &blend_options, &p), 0);
+    assert_int_equal(tact_patch_from_moments(&m, &blended_normal_options, &p), 0);
     assert_int_equal(tact_patch_from_moments(&m, &gradient_options, &q), 0);
     for (int i = 0; i < 3; i++) {
         assert_true(fabs(p.frame[i] - q.frame[i]) < 1e-12);
@@ -112,7 +113,7 @@ static void a_thick_overlap_has_the_gradient_as_normal(void **state)
 
 /* The spin arm of an oblong patch under uniform pressure is the mean distance from its centre: by
  * sums over the ellipse. */
-static void oblong_patches_resist_spin(void **state)
+static void spin_arm_of_oblong_patches_is_the_mean_distance(void **state)
 {
     (void)state;
     const double narrow_box_sides[3] = {1, 0.3, 0.05};
@@ -121,7 +122,7 @@ static void oblong_patches_resist_spin(void **state)
                                  .size = {0.1, 0.1 * narrow_box_sides[i], 0.05}};
         const double at[3] = {0, 0, 0.0999};
         tact_shape_tessellate(&box);
-        struct tact_moments m = measure_patch(&box, at, &box);
+        struct tact_moments m = measure_overlap_for_patch(&box, at, &box);
         struct tact_patch_options options = {.spin = TACT_SPIN_UNIFORM};
         struct tact_patch p;
         assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
@@ -141,7 +142,7 @@ static void oblong_patches_resist_spin(void **state)
 /* A sliver with a centroid 5 m off, and one with too small second moments: both are replaced by
  * those of the outline, a rectangle of 0.2 by 0.1 about (0.3, -0.2). Correct moments are
  * unchanged. */
-static void slivers_are_repaired_by_their_outline(void **state)
+static void sliver_overlaps_are_repaired_by_their_outline(void **state)
 {
     (void)state;
     const double half[2] = {0.1, 0.05}, off[3][2] = {{5, 5}, {0.02, 0}, {0.02, 0}};
@@ -171,7 +172,7 @@ static void slivers_are_repaired_by_their_outline(void **state)
 
 /* Hertz's ellipse for two curvatures: the half axes by the pressure that the integrals give, table
  * of k2/k1, a/b, F1, and the arm of torsion over sqrt(ab). */
-static void hertz_ellipse_of_two_curvatures(void **state)
+static void hertz_ellipse_of_two_curvatures_is_exact(void **state)
 {
     (void)state;
     const double table[3][4] = {{1.0, 1.0, 1.0, 0.589049},
@@ -211,7 +212,7 @@ static void hertz_ellipse_of_two_curvatures(void **state)
 
 /* The corners of an outline, or every other one where there are too many; of a TACT_PATCH_ELASTIC
  * patch, points on the ellipse of its present force. */
-static void polygon_of_a_patch_has_its_area(void **state)
+static void outline_polygon_of_a_patch_has_its_area(void **state)
 {
     (void)state;
     struct tact_patch p = {.kind = TACT_PATCH_ELLIPSE, .semi = {2.0, 1.0}, .corners = 24};
@@ -240,14 +241,14 @@ static void polygon_of_a_patch_has_its_area(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overlap_gives_hertz_radius),
-        cmocka_unit_test(disc_patch_has_exact_spin_arm),
-        cmocka_unit_test(a_sheet_has_the_normal_of_its_plane),
+        cmocka_unit_test(overlap_of_a_ball_gives_the_hertz_patch_radius),
+        cmocka_unit_test(disc_patch_has_the_exact_spin_arm),
+        cmocka_unit_test(thin_overlap_has_the_normal_of_its_plane),
         cmocka_unit_test(a_thick_overlap_has_the_gradient_as_normal),
-        cmocka_unit_test(slivers_are_repaired_by_their_outline),
-        cmocka_unit_test(hertz_ellipse_of_two_curvatures),
-        cmocka_unit_test(oblong_patches_resist_spin),
-        cmocka_unit_test(polygon_of_a_patch_has_its_area),
+        cmocka_unit_test(sliver_overlaps_are_repaired_by_their_outline),
+        cmocka_unit_test(hertz_ellipse_of_two_curvatures_is_exact),
+        cmocka_unit_test(spin_arm_of_oblong_patches_is_the_mean_distance),
+        cmocka_unit_test(outline_polygon_of_a_patch_has_its_area),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

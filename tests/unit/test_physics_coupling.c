@@ -78,8 +78,8 @@ static const char *const names[4] = {"uniform disc", "Hertz disc", "square", "ob
 
 /* Largest relative errors of friction and torsion over the ratio of slip to spin, and the largest
  * error of either as a share of its own limit. */
-static void largest_errors(enum shape shape, enum tact_surface surface, double arm,
-                           double *relative, double *share)
+static void largest_friction_errors(enum shape shape, enum tact_surface surface, double arm,
+                                    double *relative, double *share)
 {
     *relative = *share = 0;
     for (int i = -12; i <= 12; i++) {
@@ -93,14 +93,15 @@ static void largest_errors(enum shape shape, enum tact_surface surface, double a
     }
 }
 
-static void disc_friction_agrees_with_integral(void **state)
+static void friction_of_a_disc_agrees_with_its_integral(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
         double relative, share, old_relative, old_share, arm = i ? 3 * M_PI / 16 : 2.0 / 3;
         enum tact_surface surface = i ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
-        largest_errors((enum shape)i, surface, arm, &relative, &share);
-        largest_errors((enum shape)i, TACT_SURFACE_ELLIPSOID, arm, &old_relative, &old_share);
+        largest_friction_errors((enum shape)i, surface, arm, &relative, &share);
+        largest_friction_errors((enum shape)i, TACT_SURFACE_ELLIPSOID, arm, &old_relative,
+                                &old_share);
         print_message("%s: off by %.2f %% of its value, %.2f %% of its limit; ellipsoid %.0f %% "
                       "and %.1f %%\n",
                       names[i], 100 * relative, 100 * share, 100 * old_relative, 100 * old_share);
@@ -110,7 +111,7 @@ static void disc_friction_agrees_with_integral(void **state)
 
 /* Root mean square of the errors, as shares of the limits, over ratios of slip to spin and the
  * directions of slip. */
-static double rms_errors(enum shape shape, enum tact_surface surface, double arm)
+static double rms_friction_error(enum shape shape, enum tact_surface surface, double arm)
 {
     double sum = 0;
     int count = 0;
@@ -130,14 +131,14 @@ static double rms_errors(enum shape shape, enum tact_surface surface, double arm
 
 /* Patches that are no discs are represented by the disc of equal torsion, whatever the direction
  * of slip. */
-static void other_patches_agree_with_integral(void **state)
+static void friction_of_other_patches_agrees_with_its_integral(void **state)
 {
     (void)state;
     for (int i = SQUARE; i <= OBLONG; i++) {
         double none, arm;
         friction_by_quadrature((enum shape)i, 0, 1, 0, &none, &arm);
-        double off = rms_errors((enum shape)i, TACT_SURFACE_UNIFORM, arm);
-        double old = rms_errors((enum shape)i, TACT_SURFACE_ELLIPSOID, arm);
+        double off = rms_friction_error((enum shape)i, TACT_SURFACE_UNIFORM, arm);
+        double old = rms_friction_error((enum shape)i, TACT_SURFACE_ELLIPSOID, arm);
         print_message("%s by the disc of equal torsion: off by %.1f %% of its limits, rms; "
                       "ellipsoid %.1f %%\n",
                       names[i], 100 * off, 100 * old);
@@ -147,7 +148,7 @@ static void other_patches_agree_with_integral(void **state)
 
 /* The returned wrench dissipates most of all within the limit surface, and is never outside of
  * it. */
-static void friction_dissipates_the_most(void **state)
+static void friction_dissipates_maximally(void **state)
 {
     (void)state;
     for (int n = 0; n < 400; n++) {
@@ -170,7 +171,7 @@ static void friction_dissipates_the_most(void **state)
 
 /* A disc that slides and spins, against the equations of motion with quadrature: m v' = -mu N F,
  * I w' = -mu N R M. */
-static void disc_comes_to_rest(void **state)
+static void sliding_spinning_disc_comes_to_rest_as_by_quadrature(void **state)
 {
     (void)state;
     const double mu = 0.5, g = 9.81, radius = 0.05, spins[3] = {5, 20, 60}, step = 2e-3;
@@ -182,7 +183,7 @@ static void disc_comes_to_rest(void **state)
         add_scene_ground(&s);
         struct tact_shape disc = make_cylinder_mesh_shape(&s, radius, 0.001, 128);
         int b = add_scene_solid(&s, &disc, 0.4, at, 0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         struct tact_body *body = tact_world_body(s.world, b);
         body->twist[0] = 0.5;
@@ -198,8 +199,9 @@ static void disc_comes_to_rest(void **state)
             w -= step * mu * g * m / (0.5 * radius);
             t += step;
             run_scene_for_seconds(&s, step);
-            double slide = hypot(body->twist[0], body->twist[1]);
-            worst = fmax(worst, fmax(fabs(slide - v) / 0.5, fabs(body->twist[5] - w) / spins[i]));
+            double sliding_speed = hypot(body->twist[0], body->twist[1]);
+            worst = fmax(worst,
+                         fmax(fabs(sliding_speed - v) / 0.5, fabs(body->twist[5] - w) / spins[i]));
             if (v < 0.02) {
                 break;
             }
@@ -215,10 +217,10 @@ static void disc_comes_to_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disc_friction_agrees_with_integral),
-        cmocka_unit_test(other_patches_agree_with_integral),
-        cmocka_unit_test(friction_dissipates_the_most),
-        cmocka_unit_test(disc_comes_to_rest),
+        cmocka_unit_test(friction_of_a_disc_agrees_with_its_integral),
+        cmocka_unit_test(friction_of_other_patches_agrees_with_its_integral),
+        cmocka_unit_test(friction_dissipates_maximally),
+        cmocka_unit_test(sliding_spinning_disc_comes_to_rest_as_by_quadrature),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,11 +17,11 @@ enum body_kind { BALL, BOX, PLATE, CAN, ROD, PYRAMID, EGG, KINDS };
 static const char *const kind_names[KINDS] = {"ball", "box",     "plate", "can",
                                               "rod",  "pyramid", "egg"};
 
-static const double pyramid[5][3] = {{0.01, 0.01, -0.005},
-                                     {-0.01, 0.01, -0.005},
-                                     {-0.01, -0.01, -0.005},
-                                     {0.01, -0.01, -0.005},
-                                     {0.0, 0.0, 0.02}};
+static const double pyramid_vertices[5][3] = {{0.01, 0.01, -0.005},
+                                              {-0.01, 0.01, -0.005},
+                                              {-0.01, -0.01, -0.005},
+                                              {0.01, -0.01, -0.005},
+                                              {0.0, 0.0, 0.02}};
 
 static struct tact_shape shape_of_body_kind(enum body_kind kind, const struct tact_mesh *mesh)
 {
@@ -48,8 +48,8 @@ static struct tact_shape shape_of_body_kind(enum body_kind kind, const struct ta
 }
 
 /* Height of the lowest point of a body. offset: of its shape's frame [m]. */
-static double lowest_point(const struct tact_pose *pose, const struct tact_shape *shape,
-                           const double offset[3])
+static double lowest_point_of_shape(const struct tact_pose *pose, const struct tact_shape *shape,
+                                    const double offset[3])
 {
     const double *s = shape->size;
     double turn[9], at[3], low = INFINITY;
@@ -97,7 +97,7 @@ static void record_tick(struct world_scene *s, const struct tact_shape *shape,
     const int *near = tact_world_near(s->world, &count);
     out->ticks++;
     out->outrun += count && tact_world_contact(s->world, near[0])->outrun;
-    out->deepest = fmax(out->deepest, -lowest_point(&body->pose, shape, offset));
+    out->deepest = fmax(out->deepest, -lowest_point_of_shape(&body->pose, shape, offset));
     out->least = fmin(out->least, body->pose.position[2]);
     out->energy = fmax(out->energy, compute_phase_corrected_energy(s) / before - 1.0);
 }
@@ -131,7 +131,7 @@ static void open_throw_scene(struct throw_scene *s, const struct throw_case *t,
     add_scene_solid(&s->scene, &s->shape, 0.02, origin, 0.0);
     tact_shape_mass(&s->shape, &mass);
     tact_v3_copy(s->centroid, mass.centroid);
-    set_scene_law(&s->scene, 0, 1, &law);
+    set_scene_contact_law(&s->scene, 0, 1, &law);
     assert_int_equal(t->fast ? tact_world_set_fast(s->scene.world, 0) : 0, 0);
     finish_scene_building(&s->scene);
     s->is_open = 1;
@@ -192,19 +192,19 @@ static void close_throw_scenes(struct throw_scene *scenes, int count)
 static void fast_bodies_do_not_pass_through(void **state)
 {
     (void)state;
-    static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
-    static const double spins[] = {0.0, 30.0, 300.0, 1000.0};
+    static const double throw_speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
+    static const double throw_spins[] = {0.0, 30.0, 300.0, 1000.0};
     struct tact_mesh *mesh;
     struct tact_error err;
-    assert_int_equal(tact_mesh_hull(pyramid[0], 5, &mesh, &err), 0);
+    assert_int_equal(tact_mesh_hull(pyramid_vertices[0], 5, &mesh, &err), 0);
     for (enum body_kind kind = 0; kind < KINDS; kind++) {
         struct throw_outcome out = {.least = INFINITY};
         struct throw_scene scenes[6] = {{.is_open = 0}}; /* one scene for each target and period */
         int trials = campaign_trial_count(60, 3000);
         for (int i = 0; i < trials; i++) {
             struct throw_case t = {.kind = kind, .fast = 1, .plane = i & 1};
-            t.speed = speeds[i % 5];
-            t.spin = spins[i / 5 % 4];
+            t.speed = throw_speeds[i % 5];
+            t.spin = throw_spins[i / 5 % 4];
             t.period = 1e-3 / (1 << i % 3);
             simulate_throw(&scenes[i % 6], &t, mesh, &out);
         }
@@ -220,10 +220,10 @@ static void fast_bodies_do_not_pass_through(void **state)
 
 /* A body not marked as fast passes through a sheet, and every tick in which it may have done so is
  * counted. */
-static void bodies_that_pass_are_counted(void **state)
+static void bodies_that_pass_through_are_counted(void **state)
 {
     (void)state;
-    static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
+    static const double throw_speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
     /* one scene for the ball and one for the box */
     struct throw_scene scenes[2] = {{.is_open = 0}};
     int trials = campaign_trial_count(60, 1000), passed = 0;
@@ -231,7 +231,7 @@ static void bodies_that_pass_are_counted(void **state)
     for (int i = 0; i < trials; i++) {
         struct throw_outcome out = {.least = INFINITY};
         const struct throw_case t = {
-            .kind = i & 1 ? BOX : BALL, .speed = speeds[i % 5], .period = 1e-3};
+            .kind = i & 1 ? BOX : BALL, .speed = throw_speeds[i % 5], .period = 1e-3};
         simulate_throw(&scenes[i & 1], &t, NULL, &out);
         passed += out.least < -0.02;
         counted_throws += out.outrun;
@@ -243,7 +243,7 @@ static void bodies_that_pass_are_counted(void **state)
 }
 
 /* Two boxes in free flight, both marked as fast. */
-static void open_scene_of_two_boxes(struct world_scene *s)
+static void open_scene_of_two_fast_boxes(struct world_scene *s)
 {
     const struct tact_shape box = box_of_sides(0.02, 0.03, 0.02);
     const double origin[3] = {0.0, 0.0, 0.0};
@@ -255,13 +255,13 @@ static void open_scene_of_two_boxes(struct world_scene *s)
         add_scene_solid(s, &box, k ? 0.02 : 0.05, origin, 0.0);
         assert_int_equal(tact_world_set_fast(s->world, k), 0);
     }
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 
 /* Simulates two boxes that fly at each other, each at this speed. Returns whether they touched. */
-static int simulate_collision(struct world_scene *s, double v, int is_spinning, double *deepest,
-                              double *energy)
+static int simulate_box_collision(struct world_scene *s, double v, int is_spinning, double *deepest,
+                                  double *energy)
 {
     const double spin = is_spinning ? 1000.0 * uniform(0.0, 1.0) : 0.0;
     double far[2];
@@ -298,13 +298,13 @@ static int simulate_collision(struct world_scene *s, double v, int is_spinning, 
 static void fast_bodies_do_not_overlap(void **state)
 {
     (void)state;
-    static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
+    static const double throw_speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
     int trials = campaign_trial_count(60, 3000), met = 0;
     double deepest = 0.0, energy = 0.0;
     struct world_scene s;
-    open_scene_of_two_boxes(&s);
+    open_scene_of_two_fast_boxes(&s);
     for (int i = 0; i < trials; i++) {
-        met += simulate_collision(&s, speeds[i % 5], i % 3, &deepest, &energy);
+        met += simulate_box_collision(&s, throw_speeds[i % 5], i % 3, &deepest, &energy);
     }
     close_scene(&s);
     printf("%d pairs, %d met; %.1e m deep at most, energy %.1e over the start\n", trials, met,
@@ -316,7 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_bodies_do_not_pass_through),
-        cmocka_unit_test(bodies_that_pass_are_counted),
+        cmocka_unit_test(bodies_that_pass_through_are_counted),
         cmocka_unit_test(fast_bodies_do_not_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

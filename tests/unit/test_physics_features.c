@@ -28,7 +28,7 @@ static double lowest_corner(struct world_scene *s, int body, const double side[3
 
 /* A box dropped by 5 mm with tilts of 10 and 6 mrad, on a half-space or on a plate: no corner ever
  * under it, energy never above the start, flat soon. */
-static void tilted_box_lands(void **state)
+static void tilted_box_lands_without_overlap(void **state)
 {
     (void)state;
     static const double side[3] = {0.1, 0.06, 0.04};
@@ -98,7 +98,7 @@ static void box_in_touch_starts_without_overlap(void **state)
 
 /* A block of 20 mm pressed on a plate of 2 mm by 500 times its weight does not go through it. With
  * the moments of the overlap it does. */
-static void block_is_not_pressed_through(void **state)
+static void pressed_block_does_not_pass_through_a_thin_plate(void **state)
 {
     (void)state;
     static const double side[3] = {0.02, 0.02, 0.02};
@@ -167,8 +167,8 @@ static void a_stack_of_ten_does_not_creep(void **state)
 /* Lets a block slide on the ground, or on a plate of 1 mm, at `v` in a direction. Checks each
  * position against the exact one of a start at `exact_start`, until it has stopped; returns how far
  * it came. */
-static double slide_block(double period, int is_on_plate, double v, double exact_start, double mu,
-                          double direction)
+static double stopping_distance_of_block(double period, int is_on_plate, double v,
+                                         double exact_start, double mu, double direction)
 {
     struct tact_world_options o = options_with_contact_model("features", period);
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), plate = box_of_sides(2, 2, 1e-3);
@@ -209,23 +209,24 @@ static double slide_block(double period, int is_on_plate, double v, double exact
  * start is, and stops v h / 2 short of v^2 / (2 mu g), 0.42 % here at 1 ms. Given the velocity of
  * half a tick before, it stops at v^2 / (2 mu g). The tick in which it stops leaves mu g h^2 / 8.
  */
-static void block_slides_and_stops(void **state)
+static void sliding_block_stops_at_the_exact_distance(void **state)
 {
     (void)state;
     const double mu = 0.3, v = 0.7, exact = v * v / (2.0 * mu * G);
     for (int i = 0; i < 12; i++) {
         const double h = 1e-3 / (1 << i % 3), slowed = 0.5 * mu * G * h;
         const double rest = mu * G * h * h / 8.0, direction = 0.5 * i;
-        double early_stop_distance = slide_block(h, i / 3 % 2, v, v - slowed, mu, direction);
-        double way = slide_block(h, i / 3 % 2, v + slowed, v, mu, direction);
+        double stop_distance_of_slower_start =
+            stopping_distance_of_block(h, i / 3 % 2, v, v - slowed, mu, direction);
+        double way = stopping_distance_of_block(h, i / 3 % 2, v + slowed, v, mu, direction);
         double expected_stop_distance = (v - slowed) * (v - slowed) / (2.0 * mu * G);
         printf(
             "h %g ms: slides %.7f of v^2 / (2 mu g), %.9f of what the slower start does; of half "
             "a tick before %.7f\n",
-            1e3 * h, early_stop_distance / exact, early_stop_distance / expected_stop_distance,
-            way / exact);
-        assert_true(early_stop_distance - expected_stop_distance < 1e-12 &&
-                    early_stop_distance - expected_stop_distance > -rest - 1e-12);
+            1e3 * h, stop_distance_of_slower_start / exact,
+            stop_distance_of_slower_start / expected_stop_distance, way / exact);
+        assert_true(stop_distance_of_slower_start - expected_stop_distance < 1e-12 &&
+                    stop_distance_of_slower_start - expected_stop_distance > -rest - 1e-12);
         assert_true(way - exact < 1e-12 && way - exact > -rest - 1e-12 && rest < 1e-5 * exact);
     }
 }
@@ -233,7 +234,7 @@ static void block_slides_and_stops(void **state)
 /* A tall box that rotates about an edge of its foot, without a slip. The foot creeps by h/2 times
  * the acceleration of its free motion in each tick unless the contact prescribes the opposite: with
  * that it moves by less than the square of h, without it by 4e-6 m at 1 ms. */
-static void foot_stays_in_place(void **state)
+static void pivot_edge_of_a_tipping_box_stays_in_place(void **state)
 {
     (void)state;
     double moved[3], low[3];
@@ -250,10 +251,10 @@ static void foot_stays_in_place(void **state)
         tact_v3_set(body->twist, 0.15, 0.0, 0.03);
         tact_v3_set(body->twist + 3, 0.0, 6.0, 0.0);
         run_scene_for_seconds(&s, 0.1);
-        double foot[3];
-        tact_pose_point(foot, &body->pose, edge);
-        moved[i] = fabs(foot[0] - edge[0]);
-        low[i] = foot[2];
+        double pivot_position[3];
+        tact_pose_point(pivot_position, &body->pose, edge);
+        moved[i] = fabs(pivot_position[0] - edge[0]);
+        low[i] = pivot_position[2];
         printf("h %g ms: the foot moves by %.1e m, rises by %.1e m, at a tilt of %.2f\n",
                1e3 * o.period, moved[i], low[i], body_tilt_from_vertical(&s, 0));
         assert_true(body_tilt_from_vertical(&s, 0) > 0.4 && s.unsolved == 0);
@@ -268,7 +269,7 @@ static void foot_stays_in_place(void **state)
 /* A box, one that stands on an edge, and a capsule are pressed on a heavy turntable for one turn,
  * without gravity. In straight steps they would move outward by w^2 r h/2 a second, 6e-4 m in all.
  */
-static void turntable_carries_solids(void **state)
+static void solids_keep_their_place_on_a_turntable(void **state)
 {
     (void)state;
     const double w = 2.0, radius = 0.1, up[3] = {0.01, 0.01 * sqrt(2.0), 0.01};
@@ -322,14 +323,14 @@ static struct tact_body *start_resting_box(struct world_scene *s, struct tact_wo
     open_empty_scene(s, o);
     add_scene_ground(s);
     add_scene_solid(s, &box, 0.3, place, 0.0);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     return tact_world_body(s->world, 0);
 }
 
 /* A block that slides has the same pose in every tick by features as by moments, whatever their
  * target overlap. */
-static void block_slides_as_by_moments(void **state)
+static void block_slides_equally_by_features_and_by_moments(void **state)
 {
     (void)state;
     static const double side[3] = {0.1, 0.06, 0.04}, overlaps[2] = {2e-5, 1e-9};
@@ -363,7 +364,7 @@ static void block_slides_as_by_moments(void **state)
 
 /* On a slope of base / height less 1e-9 of it a block stays, with as much more it tips: so by
  * features and by moments, whose overlap moves the edge unless it is small. */
-static void block_tips_at_its_edge_as_by_moments(void **state)
+static void block_tips_equally_by_features_and_by_moments(void **state)
 {
     (void)state;
     static const double side[3] = {0.05, 0.06, 0.1};
@@ -409,7 +410,7 @@ static double rocking_frequency(struct world_scene *s, const double *turn, doubl
  * thousandth, since the weight on the deep layer would lower it. It starts with a tenth of the tilt
  * at which an edge would lift.
  */
-static void box_rocks_on_a_layer(void **state)
+static void box_rocks_on_an_elastic_layer_at_the_exact_frequency(void **state)
 {
     (void)state;
     static const double periods[2] = {1e-5, 1e-3}, stiffnesses[2] = {1e8, 1e5};
@@ -431,7 +432,7 @@ static void box_rocks_on_a_layer(void **state)
         open_empty_scene(&s, &o);
         add_scene_ground(&s);
         add_scene_solid(&s, &box, mass, place, 0.0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         double frequency = rocking_frequency(&s, turn, o.period, 3000);
         printf("h %g ms: rocks at %.5f of %.3f Hz\n", 1e3 * o.period, frequency / exact,
@@ -443,7 +444,7 @@ static void box_rocks_on_a_layer(void **state)
 
 /* An egg that rocks about its waist on a plate: small swings at sqrt(m g (R - b) / (I + m b^2)), R
  * its radius of curvature there. */
-static void an_egg_rocks_at_its_frequency(void **state)
+static void egg_rocks_at_its_exact_frequency(void **state)
 {
     (void)state;
     const double a = 0.05, b = 0.03, mass = 0.2, rise = a * a / b;
@@ -469,17 +470,17 @@ static void an_egg_rocks_at_its_frequency(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tilted_box_lands),
+        cmocka_unit_test(tilted_box_lands_without_overlap),
         cmocka_unit_test(box_in_touch_starts_without_overlap),
-        cmocka_unit_test(block_is_not_pressed_through),
+        cmocka_unit_test(pressed_block_does_not_pass_through_a_thin_plate),
         cmocka_unit_test(a_stack_of_ten_does_not_creep),
-        cmocka_unit_test(block_slides_and_stops),
-        cmocka_unit_test(foot_stays_in_place),
-        cmocka_unit_test(turntable_carries_solids),
-        cmocka_unit_test(block_slides_as_by_moments),
-        cmocka_unit_test(block_tips_at_its_edge_as_by_moments),
-        cmocka_unit_test(box_rocks_on_a_layer),
-        cmocka_unit_test(an_egg_rocks_at_its_frequency),
+        cmocka_unit_test(sliding_block_stops_at_the_exact_distance),
+        cmocka_unit_test(pivot_edge_of_a_tipping_box_stays_in_place),
+        cmocka_unit_test(solids_keep_their_place_on_a_turntable),
+        cmocka_unit_test(block_slides_equally_by_features_and_by_moments),
+        cmocka_unit_test(block_tips_equally_by_features_and_by_moments),
+        cmocka_unit_test(box_rocks_on_an_elastic_layer_at_the_exact_frequency),
+        cmocka_unit_test(egg_rocks_at_its_exact_frequency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 /* A soft ball spins on a half-space, on a plate and on the round end of a capsule; friction in
  * Hertz's disc stops it: M = (3 pi / 16) mu N a, a^3 = 3 N R / (4 E*), 1/R = the sum of the
  * curvatures. */
-static void soft_ball_spins_down(void **state)
+static void soft_ball_spins_down_by_hertz_torsion(void **state)
 {
     (void)state;
     const double radius = 0.01, mass = 0.05, mu = 0.5, modulus = 1e6, spin = 20.0, time = 0.1;
@@ -24,7 +24,7 @@ static void soft_ball_spins_down(void **state)
         const double place[3] = {0.0, 0.0, radius};
         const double r = i == 2 ? 1.0 / (1.0 / radius + 1.0 / 0.03) : radius;
         const double a = cbrt(0.75 * mass * G * r / modulus);
-        const double expected_slowing =
+        const double expected_spin_deceleration =
             3.0 * M_PI / 16.0 * mu * mass * G * a / (0.4 * mass * radius * radius);
         struct tact_pose ground_pose = tact_pose_identity();
         struct tact_contact_law law = make_friction_law(mu);
@@ -38,7 +38,7 @@ static void soft_ball_spins_down(void **state)
             add_scene_shape(&s, -1, i == 1 ? &plate : &rod, &ground_pose, 0);
         }
         add_scene_solid(&s, &ball, mass, place, 0.0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         double *w = tact_world_body(s.world, 0)->twist + 3;
         w[2] = spin;
@@ -47,13 +47,13 @@ static void soft_ball_spins_down(void **state)
                i == 0   ? "half-space"
                : i == 1 ? "plate"
                         : "capsule",
-               spin - w[2], expected_slowing * time);
-        assert_true(fabs((spin - w[2]) / (expected_slowing * time) - 1.0) < 1e-4);
+               spin - w[2], expected_spin_deceleration * time);
+        assert_true(fabs((spin - w[2]) / (expected_spin_deceleration * time) - 1.0) < 1e-4);
         close_scene(&s);
     }
 }
 
-static struct tact_shape make_can_shape(double radius, double length)
+static struct tact_shape make_cylinder_shape(double radius, double length)
 {
     const struct tact_shape can = {.kind = TACT_SHAPE_CYLINDER, .size = {radius, 0.5 * length}};
     return can;
@@ -61,13 +61,14 @@ static struct tact_shape make_can_shape(double radius, double length)
 
 /* A can on a slope, on its end on a plate, stays under diameter / height and tips over it: its rim
  * is 64 corners, the chord of which is 0.12 % short of it where none is below. */
-static void can_tips_at_its_rim(void **state)
+static void can_tips_over_its_rim_at_the_exact_slope(void **state)
 {
     (void)state;
     for (int i = 0; i < 4; i++) {
         double slope = atan(0.6) * (i & 1 ? 1.0015 : 0.9985);
         struct tact_world_options o = options_with_tilted_gravity(slope);
-        const struct tact_shape can = make_can_shape(0.03, 0.1), plate = box_of_sides(1, 1, 0.01);
+        const struct tact_shape can = make_cylinder_shape(0.03, 0.1),
+                                plate = box_of_sides(1, 1, 0.01);
         const double place[3] = {0.0, 0.0, 0.05};
         struct tact_pose ground_pose = tact_pose_identity();
         struct world_scene s;
@@ -94,7 +95,8 @@ static void a_can_rolls_down_without_sinking(void **state)
     for (int i = 0; i < 4; i++) {
         const double r = 0.03, length = 0.1, slope = 0.2, h = 1e-3 / (1 << i % 2);
         struct tact_world_options o = options_with_tilted_gravity(slope);
-        const struct tact_shape can = make_can_shape(r, length), plate = box_of_sides(8, 1, 1e-3);
+        const struct tact_shape can = make_cylinder_shape(r, length),
+                                plate = box_of_sides(8, 1, 1e-3);
         const double place[3] = {0.0, 0.0, r}, turn[3] = {2.0 * atan(1.0), 0.0, 0.0};
         struct tact_pose ground_pose = tact_pose_identity();
         struct world_scene s;
@@ -130,8 +132,8 @@ static void a_can_rolls_down_without_sinking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(soft_ball_spins_down),
-        cmocka_unit_test(can_tips_at_its_rim),
+        cmocka_unit_test(soft_ball_spins_down_by_hertz_torsion),
+        cmocka_unit_test(can_tips_over_its_rim_at_the_exact_slope),
         cmocka_unit_test(a_can_rolls_down_without_sinking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@ static const double g = 9.81, deg = 3.14159265358979323846 / 180.0;
 static const double GROOVE_DEPTH = 0.1, LENGTH = 1.0;
 
 /* A block with a groove of half angle a, whose bottom is the line x = z = 0. */
-static struct tact_mesh *make_groove(double a)
+static struct tact_mesh *make_groove_mesh(double a)
 {
     double c = GROOVE_DEPTH * tan(a), v[30];
     const double outline[5][2] = {
@@ -45,7 +45,7 @@ static struct tact_mesh *make_groove(double a)
 }
 
 /* A wedge of half angle a and the given height and half length, point down at the origin. */
-static struct tact_mesh *make_wedge(double a, double height, double half)
+static struct tact_mesh *make_wedge_mesh(double a, double height, double half)
 {
     double c = height * tan(a), v[18];
     struct tact_mesh *mesh = NULL;
@@ -65,8 +65,8 @@ static int place_wedge_in_groove(struct world_scene *s, double a, double frictio
                                  const struct tact_world_options *options)
 {
     open_empty_scene(s, options);
-    s->meshes[0] = make_groove(a);
-    s->meshes[1] = make_wedge(a, 0.08, 0.05);
+    s->meshes[0] = make_groove_mesh(a);
+    s->meshes[1] = make_wedge_mesh(a, 0.08, 0.05);
     s->mesh_count = 2;
     struct tact_shape fixed = {.kind = TACT_SHAPE_MESH, .mesh = s->meshes[0]};
     struct tact_shape peg = {.kind = TACT_SHAPE_CONVEX, .mesh = s->meshes[1]};
@@ -76,13 +76,13 @@ static int place_wedge_in_groove(struct world_scene *s, double a, double frictio
     const double at[3] = {0.0, 0.0, up};
     add_scene_shape(s, -1, &fixed, &here, 0);
     int body = add_scene_solid(s, &peg, mass, at, 0.0);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     return body;
 }
 
 /* Without friction each flank of the groove bears W / (2 sin a). */
-static void each_flank_carries_its_share(void **state)
+static void each_flank_of_a_groove_carries_its_share(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -113,7 +113,7 @@ static void each_flank_carries_its_share(void **state)
 }
 
 /* Along the groove the wedge slides as on a plane of friction mu / sin a. */
-static void sliding_along_the_groove(void **state)
+static void wedge_in_a_groove_stops_by_its_increased_friction(void **state)
 {
     (void)state;
     const double a = 35.0 * deg, mu = 0.2, speed = 1.0;
@@ -173,7 +173,7 @@ static void a_pressed_wedge_sticks_below_the_friction_angle(void **state)
 }
 
 /* A peg that touches one flank, or a box on a flat mesh, has one contact. */
-static void one_flank_is_one_contact(void **state)
+static void peg_on_one_flank_has_one_contact(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -185,7 +185,7 @@ static void one_flank_is_one_contact(void **state)
     const double at[3] = {-0.5, 0.0, 0.0499};
     add_scene_shape(&s, -1, &floor, &here, 0);
     add_scene_solid(&s, &box, 0.5, at, 0.3);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     assert_non_null(tact_world_piece(s.world, 0, 0));
     run_scene_for_seconds(&s, 0.2);
@@ -195,7 +195,7 @@ static void one_flank_is_one_contact(void **state)
 }
 
 /* A box in a corner of a room: floor and two walls. */
-static void a_corner_of_three_walls_is_three_contacts(void **state)
+static void box_in_a_corner_of_three_walls_has_three_contacts(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -216,7 +216,7 @@ static void a_corner_of_three_walls_is_three_contacts(void **state)
     const double at[3] = {0.04999, 0.04999, 0.04999};
     add_scene_shape(&s, -1, &room_shape, &here, 0);
     add_scene_solid(&s, &box, mass, at, 0.0);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     run_scene_for_seconds(&s, 1.0);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
@@ -238,7 +238,7 @@ static void a_corner_of_three_walls_is_three_contacts(void **state)
     close_scene(&s);
 }
 
-static void pieces_can_be_switched_off(void **state)
+static void splitting_of_contacts_can_be_switched_off(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
@@ -254,12 +254,12 @@ static void pieces_can_be_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_flank_carries_its_share),
-        cmocka_unit_test(sliding_along_the_groove),
+        cmocka_unit_test(each_flank_of_a_groove_carries_its_share),
+        cmocka_unit_test(wedge_in_a_groove_stops_by_its_increased_friction),
         cmocka_unit_test(a_pressed_wedge_sticks_below_the_friction_angle),
-        cmocka_unit_test(one_flank_is_one_contact),
-        cmocka_unit_test(a_corner_of_three_walls_is_three_contacts),
-        cmocka_unit_test(pieces_can_be_switched_off),
+        cmocka_unit_test(peg_on_one_flank_has_one_contact),
+        cmocka_unit_test(box_in_a_corner_of_three_walls_has_three_contacts),
+        cmocka_unit_test(splitting_of_contacts_can_be_switched_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

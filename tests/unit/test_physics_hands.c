@@ -46,7 +46,7 @@ static void random_direction_unit(double *out)
 
 /* One of the link's axes plus a random direction times a factor from 0 to 1, so that joints are
  * nearly singular. */
-static void random_axis(double *axis)
+static void random_joint_axis(double *axis)
 {
     static const double offsets_from_axis[] = {0, 1e-12, 1e-9, 1e-6, 1e-3, 1};
     double beside[3], offset_from_axis = offsets_from_axis[random_index(6)];
@@ -60,30 +60,31 @@ static void random_axis(double *axis)
 static struct tact_link_def random_link(int parent, double radius, double length)
 {
     struct tact_link_def def = {.parent = parent, .origin = tact_pose_identity()};
-    int slide = random_index(3) == 0;
-    def.joint = slide ? TACT_JOINT_SLIDE : TACT_JOINT_HINGE;
-    random_axis(def.axis);
+    int is_slide_joint = random_index(3) == 0;
+    def.joint = is_slide_joint ? TACT_JOINT_SLIDE : TACT_JOINT_HINGE;
+    random_joint_axis(def.axis);
     def.mass = exp(uniform(log(5e-3), log(0.2)));
     def.center[0] = 0.5 * length;
     double round = 0.4 * def.mass * radius * radius, rod = def.mass * length * length / 12;
     def.inertia[0] = round;
     def.inertia[1] = def.inertia[2] = round + rod;
     if (random_index(5)) {
-        def.stiffness = slide ? exp(uniform(log(50), log(5000))) : exp(uniform(log(0.05), log(20)));
+        def.stiffness =
+            is_slide_joint ? exp(uniform(log(50), log(5000))) : exp(uniform(log(0.05), log(20)));
         def.damping = def.stiffness * uniform(0, 0.02);
     }
     if (def.stiffness > 0 && random_index(3)) {
-        def.limit = slide ? uniform(1, 50) : uniform(0.05, 2);
+        def.limit = is_slide_joint ? uniform(1, 50) : uniform(0.05, 2);
     }
-    def.start = uniform(-1, 1) * (slide ? 0.01 : 0.5);
+    def.start = uniform(-1, 1) * (is_slide_joint ? 0.01 : 0.5);
     if (random_index(3) == 0) {
-        def.lower = def.start - uniform(0, 1) * (slide ? 0.01 : 0.5);
-        def.upper = def.start + uniform(0.1, 1) * (slide ? 0.01 : 0.5);
+        def.lower = def.start - uniform(0, 1) * (is_slide_joint ? 0.01 : 0.5);
+        def.upper = def.start + uniform(0.1, 1) * (is_slide_joint ? 0.01 : 0.5);
     }
     if (random_index(3) == 0) {
-        def.friction = exp(uniform(log(1e-4), log(0.1))) * (slide ? 100 : 1);
-        def.viscous = uniform(0, 1e-3) * (slide ? 1000 : 1);
-        def.armature = uniform(0, 1e-5) * (slide ? 1000 : 1);
+        def.friction = exp(uniform(log(1e-4), log(0.1))) * (is_slide_joint ? 100 : 1);
+        def.viscous = uniform(0, 1e-3) * (is_slide_joint ? 1000 : 1);
+        def.armature = uniform(0, 1e-5) * (is_slide_joint ? 1000 : 1);
     }
     return def;
 }
@@ -126,12 +127,12 @@ static void add_hand(struct hands_scene *s, int index)
     struct tact_hand_state state = tact_hand_state(hand);
     for (int i = 0; i < count; i++) {
         add_link_shape(s, index, i, radius[i], length[i]);
-        int slide = links[i].joint == TACT_JOINT_SLIDE;
-        state.target[i] += uniform(-1, 1) * (slide ? 0.02 : 0.5);
-        state.v[i] = random_index(2) ? 0 : uniform(-1, 1) * (slide ? 0.2 : 5);
+        int is_slide_joint = links[i].joint == TACT_JOINT_SLIDE;
+        state.target[i] += uniform(-1, 1) * (is_slide_joint ? 0.02 : 0.5);
+        state.v[i] = random_index(2) ? 0 : uniform(-1, 1) * (is_slide_joint ? 0.2 : 5);
         double most = links[i].limit > 0 ? links[i].limit
                                          : links[i].stiffness * fabs(state.target[i] - state.q[i]);
-        s->sum_of_drive_forces += slide ? most : most / MIN_HINGE_DRIVE_LEVER;
+        s->sum_of_drive_forces += is_slide_joint ? most : most / MIN_HINGE_DRIVE_LEVER;
     }
 }
 
@@ -156,8 +157,8 @@ static void add_body(struct hands_scene *s)
 }
 
 /* Twist of a link's point at joint rates v, which may not be the hand's own. */
-static void twist_at(const struct tact_hand *hand, int link, const double *point, const double *v,
-                     double *twist)
+static void link_point_twist(const struct tact_hand *hand, int link, const double *point,
+                             const double *v, double *twist)
 {
     double jacobian[6 * JOINTS];
     tact_hand_jacobian(hand, link, point, jacobian);
@@ -169,7 +170,7 @@ static void twist_at(const struct tact_hand *hand, int link, const double *point
     }
 }
 
-static struct tact_contact_law random_law(void)
+static struct tact_contact_law random_contact_law(void)
 {
     struct tact_contact_law law = make_rigid_law(random_index(4) ? uniform(0, 1.2) : 0);
     law.compliance = random_index(4) ? 0 : exp(uniform(log(1e-6), log(1e-3)));
@@ -177,7 +178,7 @@ static struct tact_contact_law random_law(void)
     return law;
 }
 
-static void build_world(struct hands_scene *s, int seed, double h)
+static void build_random_hands_world(struct hands_scene *s, int seed, double h)
 {
     struct tact_world_options options = tact_world_options_default();
     options.period = h;
@@ -196,9 +197,9 @@ static void build_world(struct hands_scene *s, int seed, double h)
     for (int i = 0; i < hands; i++) {
         add_hand(s, i);
     }
-    const struct tact_contact_law ground = random_law(), among = random_law();
-    set_scene_law(&s->world, 0, 1, &ground);
-    set_scene_law(&s->world, 1, 1, &among);
+    const struct tact_contact_law ground = random_contact_law(), among = random_contact_law();
+    set_scene_contact_law(&s->world, 0, 1, &ground);
+    set_scene_contact_law(&s->world, 1, 1, &among);
     tact_world_refresh(s->world.world);
     for (int i = 0; i < hands; i++) {
         const struct tact_hand *hand = tact_world_hand(s->world.world, i);
@@ -213,7 +214,7 @@ static void build_world(struct hands_scene *s, int seed, double h)
 }
 
 /* Energy of motion and of height [J], from twists and inertias, without the product's matrices. */
-static double compute_energy(struct hands_scene *s)
+static double compute_hands_energy(struct hands_scene *s)
 {
     struct tact_world *world = s->world.world;
     double sum = compute_scene_energy(&s->world);
@@ -224,7 +225,7 @@ static double compute_energy(struct hands_scene *s)
             const struct tact_pose *pose = tact_hand_link_pose(hand, k);
             double c[3], t[6], r[9], w[3];
             tact_pose_point(c, pose, def->center);
-            twist_at(hand, k, c, tact_hand_state(hand).v, t);
+            link_point_twist(hand, k, c, tact_hand_state(hand).v, t);
             const double rate = tact_hand_state(hand).v[k];
             sum += 0.5 * def->armature * rate * rate;
             tact_quat_to_m3(r, pose->quat_wxyz);
@@ -273,11 +274,11 @@ static double add_drive_work(struct hands_scene *s, int seed, double *all, struc
 }
 
 /** Velocities at the begin of a tick. */
-struct velocities_before {
+struct velocities_before_tick {
     double body[BODIES][6], hand[HANDS][JOINTS];
 };
 
-static void store_velocities_before_tick(struct hands_scene *s, struct velocities_before *b)
+static void store_velocities_before_tick(struct hands_scene *s, struct velocities_before_tick *b)
 {
     struct tact_world *world = s->world.world;
     for (int i = 0; i < tact_world_body_count(world); i++) {
@@ -292,7 +293,7 @@ static void store_velocities_before_tick(struct hands_scene *s, struct velocitie
 /* Work of a contact's wrench on one of its shapes, at the mean of the velocities before and after
  * [J]: exactly what it changes the energy of motion by. */
 static double contact_work(struct hands_scene *s, const struct tact_contact *c, int shape,
-                           const struct velocities_before *b)
+                           const struct velocities_before_tick *b)
 {
     struct tact_world *world = s->world.world;
     struct tact_owner owner = tact_world_owner(world, shape);
@@ -311,7 +312,7 @@ static double contact_work(struct hands_scene *s, const struct tact_contact *c, 
         for (int k = 0; k < tact_hand_count(hand); k++) {
             mean[k] = 0.5 * (b->hand[owner.index][k] + tact_hand_velocity(hand)[k]);
         }
-        twist_at(hand, owner.link, c->patch.center, mean, t);
+        link_point_twist(hand, owner.link, c->patch.center, mean, t);
     }
     for (int i = 0; i < 6; i++) {
         work += s->world.options.period * c->wrench[i] * t[i];
@@ -320,8 +321,9 @@ static double contact_work(struct hands_scene *s, const struct tact_contact *c, 
 }
 
 /* Counts the contacts of a tick and adds up their work. Returns the energy of their springs [J]. */
-static double add_contact_work(struct hands_scene *s, int seed, const struct velocities_before *b,
-                               double *work, struct world_tally *t)
+static double add_contact_work(struct hands_scene *s, int seed,
+                               const struct velocities_before_tick *b, double *work,
+                               struct world_tally *t)
 {
     struct tact_world *world = s->world.world;
     double h = s->world.options.period, springs = 0;
@@ -371,7 +373,7 @@ static void merge_worst_with_bound(struct worst *all, const struct worst *one, d
     all->exceed += !(one->value <= bound);
 }
 
-static void add_tally(struct world_tally *all, const struct world_tally *one)
+static void add_world_tally(struct world_tally *all, const struct world_tally *one)
 {
     all->ticks += one->ticks;
     all->unsolved += one->unsolved;
@@ -388,15 +390,15 @@ static void add_tally(struct world_tally *all, const struct world_tally *one)
 /* One world. Its energy may rise by the work of its drives, by the energy of its contacts' springs
  * at the start, by 1e-6 of the whole, and by the work that lifts every body out of its target
  * overlap. */
-static void run_world(int seed, double h, int ticks, struct world_tally *total)
+static void run_random_hands_world(int seed, double h, int ticks, struct world_tally *total)
 {
     static struct hands_scene s;
     struct world_tally one = {0}, *t = &one;
-    build_world(&s, seed, h);
-    double first = compute_energy(&s), lift = s.weight * check_drive_targets(&s, t);
+    build_random_hands_world(&s, seed, h);
+    double first = compute_hands_energy(&s), lift = s.weight * check_drive_targets(&s, t);
     double work_of_drives = 0, all = fabs(first), springs = 0, work = 0;
     for (int i = 0; i < ticks; i++) {
-        struct velocities_before b;
+        struct velocities_before_tick b;
         store_velocities_before_tick(&s, &b);
         solve_scene_velocities(&s.world);
         double held = add_contact_work(&s, seed, &b, &work, t);
@@ -404,7 +406,7 @@ static void run_world(int seed, double h, int ticks, struct world_tally *total)
         work_of_drives += add_drive_work(&s, seed, &all, t);
         tact_world_integrate(s.world.world);
         check_joint_stops(&s, seed, t);
-        double energy = compute_energy(&s);
+        double energy = compute_hands_energy(&s);
         if (!isfinite(energy)) {
             fail_msg("world %d, h %g, tick %d: not finite", seed, h, i);
         }
@@ -415,7 +417,7 @@ static void run_world(int seed, double h, int ticks, struct world_tally *total)
     one.ticks = ticks;
     one.unsolved = s.world.unsolved;
     close_scene(&s.world);
-    add_tally(total, &one);
+    add_world_tally(total, &one);
 }
 
 static void print_worst_ratio(const char *what, const struct worst *w)
@@ -430,7 +432,7 @@ static void print_worst_ratio(const char *what, const struct worst *w)
  * In one of them, in a tick that is not solved, a joint is 2e-6 rad beyond its stop. A drive that a
  * contact reverses within a tick exceeds its limit in that tick. The world 3270 diverged where the
  * rates predicted with the impulse of an impact entered the velocity terms. */
-static void random_hands_obey_force_bounds(void **state)
+static void forces_and_energy_of_random_hands_stay_bounded(void **state)
 {
     (void)state;
     const char *one = getenv("TACT_WORLD"); /* index of a single world to run */
@@ -441,10 +443,10 @@ static void random_hands_obey_force_bounds(void **state)
         struct world_tally t = {0};
         double h = 1e-3 / (1 << k);
         for (int seed = first; seed < last; seed++) {
-            run_world(seed, h, TICKS << k, &t);
+            run_random_hands_world(seed, h, TICKS << k, &t);
         }
         if (last <= WORLD_OF_IMPACT && !one) {
-            run_world(WORLD_OF_IMPACT, h, TICKS << k, &t);
+            run_random_hands_world(WORLD_OF_IMPACT, h, TICKS << k, &t);
         }
         print_message("h %g: %ld ticks, %.2f contacts each, %ld stuck, %ld pairs start deep; "
                       "unsolved %.2f %%\n",
@@ -467,6 +469,7 @@ static void random_hands_obey_force_bounds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_hands_obey_force_bounds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forces_and_energy_of_random_hands_stay_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

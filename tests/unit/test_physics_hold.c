@@ -13,7 +13,7 @@ static const double MU = 0.5, PRESS = 20, MASS = 0.2;
 /* A block of 0.06 x 0.1 x 0.04 between a fixed wall below and a pad above that a constant force
  * presses down with PRESS; the load pulls it along y. Gravity is off, so the two contacts hold
  * 2 mu PRESS together. The pad slides along z only. */
-static int open_pinch(struct world_scene *s, const struct tact_shape *pad, double modulus)
+static int open_pad_pinch_scene(struct world_scene *s, const struct tact_shape *pad, double modulus)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(MU);
@@ -47,8 +47,8 @@ static int open_pinch(struct world_scene *s, const struct tact_shape *pad, doubl
     assert_int_equal(tact_shape_tessellate(own), 0);
     struct tact_owner owner = {TACT_OWNER_HAND, 0, 0};
     assert_true(tact_world_add_shape(s->world, owner, own, &here, 2) >= 0);
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 2, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 2, &law);
     finish_scene_building(s);
     return b;
 }
@@ -62,11 +62,12 @@ static void step_with_load(struct world_scene *s, int b, double load)
 
 /* Creep [m] of the block over the last half of `seconds` under a load of `load_fraction` of the
  * friction limit; load_cycle_kind: constant (0), times a sine of 2 Hz (1) or of one sign (2). */
-static double measure_creep(const char *name, const struct tact_shape *pad, double modulus,
-                            double load_fraction, int load_cycle_kind, double seconds, double *turn)
+static double measure_block_creep(const char *name, const struct tact_shape *pad, double modulus,
+                                  double load_fraction, int load_cycle_kind, double seconds,
+                                  double *turn)
 {
     struct world_scene s;
-    int b = open_pinch(&s, pad, modulus), ticks = (int)lround(seconds * 1000);
+    int b = open_pad_pinch_scene(&s, pad, modulus), ticks = (int)lround(seconds * 1000);
     const struct tact_body *body = tact_world_body(s.world, b);
     double from[3] = {0}, q[4] = {0}, moved[3];
     for (int i = 0; i < ticks; i++) {
@@ -105,32 +106,32 @@ static void measure_creep_of_pad(const char *name, const struct tact_shape *pad,
 {
     double turn, shares[3] = {1 / 1.05, 1 / 2.0, 1 / 95.0};
     for (int i = 0; i < 3; i++) {
-        assert_true(measure_creep(name, pad, modulus, shares[i], 0, 20, &turn) < 1e-9);
+        assert_true(measure_block_creep(name, pad, modulus, shares[i], 0, 20, &turn) < 1e-9);
     }
-    assert_true(measure_creep(name, pad, modulus, 0.95, 1, 20, &turn) < 1e-9);
-    assert_true(measure_creep(name, pad, modulus, 0.95, 2, 20, &turn) < 1e-9);
+    assert_true(measure_block_creep(name, pad, modulus, 0.95, 1, 20, &turn) < 1e-9);
+    assert_true(measure_block_creep(name, pad, modulus, 0.95, 2, 20, &turn) < 1e-9);
     /* beyond the limit the block slides for 0.1 s at the excess force over the mass, plus v h /
      * 2 */
-    double sliding_distance = measure_creep(name, pad, modulus, 1.03, 0, 0.3, &turn);
+    double sliding_distance = measure_block_creep(name, pad, modulus, 1.03, 0, 0.3, &turn);
     double exact = 0.5 * (0.03 * 2 * MU * PRESS / MASS) * 0.1 * 0.1;
     assert_true(fabs(sliding_distance - (exact + 0.5e-3 * 0.3)) < 1e-6 * exact);
 }
 
-static void a_flat_pad_does_not_creep(void **state)
+static void block_under_a_flat_pad_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = box_of_sides(0.02, 0.02, 0.02);
     measure_creep_of_pad("flat pad", &pad, 0);
 }
 
-static void a_soft_ball_does_not_creep(void **state)
+static void block_under_a_soft_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = make_sphere(0.01);
     measure_creep_of_pad("soft ball", &pad, 3e5);
 }
 
-static void a_hard_ball_does_not_creep(void **state)
+static void block_under_a_hard_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = make_sphere(0.01);
@@ -140,9 +141,9 @@ static void a_hard_ball_does_not_creep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flat_pad_does_not_creep),
-        cmocka_unit_test(a_soft_ball_does_not_creep),
-        cmocka_unit_test(a_hard_ball_does_not_creep),
+        cmocka_unit_test(block_under_a_flat_pad_does_not_creep),
+        cmocka_unit_test(block_under_a_soft_ball_does_not_creep),
+        cmocka_unit_test(block_under_a_hard_ball_does_not_creep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,13 +21,13 @@ static int start_falling_ball(struct world_scene *s, const struct tact_contact_l
     open_empty_scene(s, &o);
     add_scene_ground(s);
     int b = add_scene_solid(s, &ball, MASS, at, 0);
-    set_scene_law(s, 0, 1, law);
+    set_scene_contact_law(s, 0, 1, law);
     finish_scene_building(s);
     return b;
 }
 
 /* Highest point [m] after the next impact: rises from where it turns up until it turns down. */
-static double next_apex(struct world_scene *s, int b)
+static double apex_after_next_impact(struct world_scene *s, int b)
 {
     const struct tact_body *body = tact_world_body(s->world, b);
     double top = -1;
@@ -44,7 +44,7 @@ static double next_apex(struct world_scene *s, int b)
 /* A ball dropped from h bounces to e^2 h and then to e^4 h. The integrator detects the ground up
  * to one tick late, by a distance of v times the period: the ball rebounds from that much lower,
  * with the speed gained on the way. */
-static void a_dropped_ball_bounces_to_e2_h(void **state)
+static void dropped_ball_bounces_to_e_squared_times_its_height(void **state)
 {
     (void)state;
     const double coefficient[5] = {0, 0.3, 0.5, 0.8, 1};
@@ -54,7 +54,7 @@ static void a_dropped_ball_bounces_to_e2_h(void **state)
         double e = law.restitution = coefficient[i / 2], h = 0.5, period = i % 2 ? 1e-4 : 1e-3;
         int b = start_falling_ball(&s, &law, period, h);
         double slack = sqrt(2 * G * h) * period * 2;
-        double first = next_apex(&s, b), second = next_apex(&s, b);
+        double first = apex_after_next_impact(&s, b), second = apex_after_next_impact(&s, b);
         print_message("e %.1f, period %.0e s: bounces to %.5f m and %.5f m; exact %.5f, %.5f; off "
                       "by %.1e, %.1e\n",
                       e, period, first, second, e * e * h, e * e * e * e * h,
@@ -80,7 +80,7 @@ static double hunt_crossley_force(const struct ball *ball, double x, double rate
 
 /* With restitution and compliance an impact obeys Newton's law whatever the contact's stiffness,
  * which carries the ball once it is at rest. */
-static void compliant_ball_bounces(void **state)
+static void restitution_does_not_depend_on_compliance(void **state)
 {
     (void)state;
     static const double compliance[3] = {1e-6, 1e-5, 1e-4}, height[3] = {0.31, 0.4, 0.53};
@@ -93,7 +93,7 @@ static void compliant_ball_bounces(void **state)
         law.compliance = compliance[i % 3];
         law.dissipation = i % 2 ? 0.005 : 0;
         int b = start_falling_ball(&s, &law, period, h);
-        double slack = sqrt(2 * G * h) * period * 2, top = next_apex(&s, b);
+        double slack = sqrt(2 * G * h) * period * 2, top = apex_after_next_impact(&s, b);
         worst = fmax(worst, fabs(top - e * e * h) / slack);
         assert_true(fabs(top - e * e * h) < slack);
         assert_int_equal(s.unsolved, 0);
@@ -129,7 +129,7 @@ static void integrate_ball_step(const struct ball *ball, double h, double *z, do
 
 /* Largest distance [m] of tact's ball from the exact one over a second; *last: its depth at the
  * end. */
-static double deviation_of_ball(const struct ball *ball, double period, double *last)
+static double deviation_from_hunt_crossley(const struct ball *ball, double period, double *last)
 {
     enum { FINE = 20 };
     struct world_scene s;
@@ -155,14 +155,14 @@ static double deviation_of_ball(const struct ball *ball, double period, double *
     return worst;
 }
 
-static void follows_hunt_and_crossley(void **state)
+static void compliant_ball_follows_hunt_and_crossley(void **state)
 {
     (void)state;
     const double a[2] = {3, 30};
     for (int i = 0; i < 2; i++) {
         struct ball ball = {.compliance = 2e-4, .a = a[i], .overlap = 1e-6};
-        double last, coarse = deviation_of_ball(&ball, 1e-4, &last),
-                     fine = deviation_of_ball(&ball, 2.5e-5, &last);
+        double last, coarse = deviation_from_hunt_crossley(&ball, 1e-4, &last),
+                     fine = deviation_from_hunt_crossley(&ball, 2.5e-5, &last);
         print_message("a %.0f s/m: off by %.2e m at 0.1 ms, %.2e m at 0.025 ms; rests %.3e m deep, "
                       "m g c = %.3e m\n",
                       a[i], coarse, fine, last, MASS * G * ball.compliance);
@@ -190,8 +190,8 @@ static void bodies_at_rest_stay_at_rest(void **state)
                                       0.02 * dropped * (i + 1)};
             add_scene_solid(&s, &shape, 0.2, at, 0);
         }
-        set_scene_law(&s, 0, 1, &law);
-        set_scene_law(&s, 1, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 1, 1, &law);
         finish_scene_building(&s);
         run_scene_for_seconds(&s, dropped ? 3 : 0.1);
         for (int n = 0; n < 1000; n++) {
@@ -224,21 +224,21 @@ static void start_falling_stack(struct world_scene *s, int count, int ground, do
     }
     if (ground) {
         add_scene_ground(s);
-        set_scene_law(s, 0, 1, &law);
+        set_scene_contact_law(s, 0, 1, &law);
     }
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 
 /* Height of the top of the stack less the sum of the boxes' heights [m]. */
-static double excess_height(struct world_scene *s, int count, double size)
+static double stack_excess_height(struct world_scene *s, int count, double size)
 {
     return tact_world_body(s->world, count - 1)->pose.position[2] - size * (count - 0.5);
 }
 
 /* Boxes that penetrate in an inelastic impact are lifted to the target overlap and no higher,
  * whatever their size, their number and gravity; without gravity they stay. */
-static void boxes_do_not_jump_out_of_an_impact(void **state)
+static void stacked_boxes_do_not_jump_after_an_impact(void **state)
 {
     (void)state;
     const double gravity[5] = {0, 0.1, 1.62, 9.81, 100}, sizes[3] = {0.01, 0.1, 10};
@@ -253,11 +253,11 @@ static void boxes_do_not_jump_out_of_an_impact(void **state)
         for (long n = 0, hit = 0; n < lround(1 / period); n++) {
             step_scene(&s);
             hit |= lowest->twist[2] > -0.5 * speed;
-            over = hit ? fmax(over, excess_height(&s, count, size)) : -1;
+            over = hit ? fmax(over, stack_excess_height(&s, count, size)) : -1;
             fastest = g > 0 ? fastest : fmax(fastest, lowest->twist[2] / speed);
         }
         highest = g > 0 ? fmax(highest, over / fabs(target)) : highest;
-        left = g > 0 ? fmax(left, fabs(excess_height(&s, count, size) - target)) : left;
+        left = g > 0 ? fmax(left, fabs(stack_excess_height(&s, count, size) - target)) : left;
         assert_int_equal(s.unsolved, 0);
         close_scene(&s);
     }
@@ -321,7 +321,7 @@ static double largest_energy_rise(const double box[THROWN_BOX_DRAW_COUNT], doubl
  * energy. A box is 18 runs of 250 to 2000 ticks, 44 ms: in .ci/long 5 seeds of 1000 boxes are
  * tried, under four minutes of an idle core. 20 seeds, as were tried before, take 15 minutes; they
  * are those of TACT_SEED=N, whose streams differ. */
-static void energy_never_rises(void **state)
+static void energy_of_thrown_boxes_never_rises(void **state)
 {
     (void)state;
     double worst[2] = {-1, -1};
@@ -355,13 +355,13 @@ static void energy_never_rises(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dropped_ball_bounces_to_e2_h),
-        cmocka_unit_test(compliant_ball_bounces),
-        cmocka_unit_test(follows_hunt_and_crossley),
+        cmocka_unit_test(dropped_ball_bounces_to_e_squared_times_its_height),
+        cmocka_unit_test(restitution_does_not_depend_on_compliance),
+        cmocka_unit_test(compliant_ball_follows_hunt_and_crossley),
         cmocka_unit_test(bodies_at_rest_stay_at_rest),
-        cmocka_unit_test(boxes_do_not_jump_out_of_an_impact),
+        cmocka_unit_test(stacked_boxes_do_not_jump_after_an_impact),
         cmocka_unit_test(inelastic_boxes_move_together),
-        cmocka_unit_test(energy_never_rises),
+        cmocka_unit_test(energy_of_thrown_boxes_never_rises),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void add_tangled_heap(struct world_scene *s)
     assert_true(tact_world_add_constraint(s->world, &hinge_between_boxes) >= 0);
 }
 
-static void open_world(struct world_scene *s, int with_heap, int iterations)
+static void open_stack_world(struct world_scene *s, int with_heap, int iterations)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(0.6);
@@ -61,47 +61,48 @@ static void open_world(struct world_scene *s, int with_heap, int iterations)
     if (with_heap) {
         add_tangled_heap(s);
     }
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 
 /* A stack has the same bits alone and beside a heap whose island exhausts its sweeps. */
-static void islands_do_not_influence_each_other(void **state)
+static void contact_islands_do_not_influence_each_other(void **state)
 {
     (void)state;
     static const int iterations[] = {3, 10, 50};
     for (size_t k = 0; k < sizeof iterations / sizeof *iterations; k++) {
-        struct world_scene alone, beside;
-        open_world(&alone, 0, iterations[k]);
-        open_world(&beside, 1, iterations[k]);
+        struct world_scene stack_alone, stack_beside_heap;
+        open_stack_world(&stack_alone, 0, iterations[k]);
+        open_stack_world(&stack_beside_heap, 1, iterations[k]);
         long different_pose_count = 0, excess_iteration_count = 0;
         for (int tick = 0; tick < 1000; tick++) {
-            step_scene(&alone);
-            step_scene(&beside);
-            excess_iteration_count += beside.stats.iterations > alone.stats.iterations;
+            step_scene(&stack_alone);
+            step_scene(&stack_beside_heap);
+            excess_iteration_count +=
+                stack_beside_heap.stats.iterations > stack_alone.stats.iterations;
             for (int i = 0; i < CUBES; i++) {
-                const struct tact_body *p = tact_world_body(alone.world, i),
-                                       *q = tact_world_body(beside.world, i);
+                const struct tact_body *p = tact_world_body(stack_alone.world, i),
+                                       *q = tact_world_body(stack_beside_heap.world, i);
                 different_pose_count += memcmp(&p->pose, &q->pose, sizeof p->pose) != 0 ||
                                         memcmp(p->twist, q->twist, sizeof p->twist) != 0;
             }
         }
         printf("%d sweeps at most: stack unsolved in %ld ticks, with the heap in %ld; the heap "
                "takes longer in %ld; cubes that move otherwise: %ld\n",
-               iterations[k], alone.unsolved, beside.unsolved, excess_iteration_count,
-               different_pose_count);
+               iterations[k], stack_alone.unsolved, stack_beside_heap.unsolved,
+               excess_iteration_count, different_pose_count);
         assert_int_equal(different_pose_count, 0);
-        assert_true(beside.unsolved > alone.unsolved);
+        assert_true(stack_beside_heap.unsolved > stack_alone.unsolved);
         assert_true(excess_iteration_count > 100);
-        close_scene(&alone);
-        close_scene(&beside);
+        close_scene(&stack_alone);
+        close_scene(&stack_beside_heap);
     }
 }
 
 /* Two islands that touch become one, momentum passes between them, and the reported residual is of
  * both. */
-static void islands_join_and_separate(void **state)
+static void contact_islands_join_and_separate(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -115,7 +116,7 @@ static void islands_join_and_separate(void **state)
             add_scene_solid(&s, &ball, 0.1 * (1 + i), (double[3]){0.05 * i, 0.1 * (i / 3), 0}, 0);
         tact_world_body(s.world, b)->twist[0] = i % 3 ? -0.5 * (i % 3) : 0.5;
     }
-    set_scene_law(&s, 1, 1, &law);
+    set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     double before = 0, after = 0;
     int most = 0;
@@ -138,8 +139,8 @@ static void islands_join_and_separate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(islands_do_not_influence_each_other),
-        cmocka_unit_test(islands_join_and_separate),
+        cmocka_unit_test(contact_islands_do_not_influence_each_other),
+        cmocka_unit_test(contact_islands_join_and_separate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@ static void assert_near(double got, double exact, double tolerance)
 }
 
 /* A box of length and height at rest on a slope; one tick. */
-static const struct tact_contact *box_on_slope(struct world_scene *s, double slope, double mu,
-                                               double length, double height)
+static const struct tact_contact *box_contact_on_slope(struct world_scene *s, double slope,
+                                                       double mu, double length, double height)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
     struct tact_contact_law law = make_rigid_law(mu);
@@ -31,7 +31,7 @@ static const struct tact_contact *box_on_slope(struct world_scene *s, double slo
     open_empty_scene(s, &o);
     add_scene_ground(s);
     add_scene_solid(s, &box, 1.0, at, 0);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     solve_scene_velocities(s);
     return tact_world_contact(s->world, 0);
@@ -39,13 +39,13 @@ static const struct tact_contact *box_on_slope(struct world_scene *s, double slo
 
 /* A block on a slope needs friction of tan(slope) times the normal force, with the centre of
  * pressure tan(slope) height / 2 off the middle. */
-static void margins_of_a_block_on_a_slope(void **state)
+static void block_on_a_slope_has_exact_limit_margins(void **state)
 {
     (void)state;
-    for (int degrees = 5; degrees <= 40; degrees += 5) {
+    for (int slope_degrees = 5; slope_degrees <= 40; slope_degrees += 5) {
         struct world_scene s;
-        double slope = degrees * M_PI / 180, need = tan(slope);
-        const struct tact_contact *c = box_on_slope(&s, slope, MU, 0.2, 0.04);
+        double slope = slope_degrees * M_PI / 180, need = tan(slope);
+        const struct tact_contact *c = box_contact_on_slope(&s, slope, MU, 0.2, 0.04);
         double friction = need < MU ? 1 - need / MU : MU / need - 1;
         assert_near(c->margins.friction, friction, 1e-9);
         assert_near(c->margins.slip, friction, 1e-9);
@@ -60,13 +60,13 @@ static void margins_of_a_block_on_a_slope(void **state)
 
 /* A rough, tall block tips: the centre of pressure would be (height / length) tan(slope) of the
  * way to the edge. */
-static void a_tipping_block_reaches_the_edge_limit(void **state)
+static void tipping_block_reaches_the_edge_limit_of_its_patch(void **state)
 {
     (void)state;
     const double tested_slopes[2] = {0.2, 0.5};
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
-        const struct tact_contact *c = box_on_slope(&s, tested_slopes[i], 2.0, 0.1, 0.3);
+        const struct tact_contact *c = box_contact_on_slope(&s, tested_slopes[i], 2.0, 0.1, 0.3);
         double reach = (0.15 - SINK) / 0.05 * tan(tested_slopes[i]);
         assert_near(c->margins.edge, reach < 1 ? 1 - reach : 1 / reach - 1, 1e-9);
         assert_true(c->margins.slip > 0);
@@ -75,7 +75,7 @@ static void a_tipping_block_reaches_the_edge_limit(void **state)
     }
 }
 
-static void spinning_and_separating_bodies(void **state)
+static void limit_margins_of_spinning_or_separating_bodies_are_exact(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -86,7 +86,7 @@ static void spinning_and_separating_bodies(void **state)
     add_scene_ground(&s);
     disc = make_cylinder_mesh_shape(&s, 0.05, 0.01, 64);
     int b = add_scene_solid(&s, &disc, 1.0, at, 0);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, b);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
@@ -115,7 +115,7 @@ static void spinning_and_separating_bodies(void **state)
 }
 
 /* A finger on a slide presses on the floor by a spring that demands more than the drive's limit. */
-static void a_saturated_drive_is_reported(void **state)
+static void saturated_joint_drive_is_reported(void **state)
 {
     (void)state;
     const double limits[3] = {1.0, 5.0, 0.0};
@@ -142,7 +142,7 @@ static void a_saturated_drive_is_reported(void **state)
         assert_int_equal(tact_shape_tessellate(&ball), 0);
         const struct tact_owner owner = {TACT_OWNER_HAND, h, 0};
         assert_true(tact_world_add_shape(s.world, owner, &ball, &local, 1) >= 0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         tact_hand_state(hand).target[0] = 2e-3; /* 2 N */
         for (int k = 0; k < 200; k++) {
@@ -161,7 +161,7 @@ static void a_saturated_drive_is_reported(void **state)
     }
 }
 
-static void the_tally_counts_limits(void **state)
+static void limit_tally_counts_contacts_at_their_limits(void **state)
 {
     (void)state;
     struct tact_limit_tally t = {0};
@@ -188,11 +188,11 @@ static void the_tally_counts_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(margins_of_a_block_on_a_slope),
-        cmocka_unit_test(a_tipping_block_reaches_the_edge_limit),
-        cmocka_unit_test(spinning_and_separating_bodies),
-        cmocka_unit_test(a_saturated_drive_is_reported),
-        cmocka_unit_test(the_tally_counts_limits),
+        cmocka_unit_test(block_on_a_slope_has_exact_limit_margins),
+        cmocka_unit_test(tipping_block_reaches_the_edge_limit_of_its_patch),
+        cmocka_unit_test(limit_margins_of_spinning_or_separating_bodies_are_exact),
+        cmocka_unit_test(saturated_joint_drive_is_reported),
+        cmocka_unit_test(limit_tally_counts_contacts_at_their_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

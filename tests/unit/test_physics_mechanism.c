@@ -78,27 +78,27 @@ struct watch {
     double distance, angle; /* worst errors of the joints */
 };
 
-static void step_and_track(struct world_scene *s, struct watch *w)
+static void step_and_track_energy(struct world_scene *s, struct watch *w)
 {
-    double potential = 0.0, e[2];
+    double mean_total_energy = 0.0, e[2];
     int n = tact_world_body_count(s->world);
     for (int half = 0; half < 2; half++) {
         for (int i = 0; i < n; i++) {
             struct tact_body *b = body_of(s, i);
-            potential -= 0.5 * b->mass * tact_v3_dot(s->options.gravity, b->pose.position);
+            mean_total_energy -= 0.5 * b->mass * tact_v3_dot(s->options.gravity, b->pose.position);
         }
         if (!half) {
             step_scene(s);
         }
     }
     for (int i = 0; i < n; i++) {
-        potential += tact_body_energy(body_of(s, i));
+        mean_total_energy += tact_body_energy(body_of(s, i));
     }
     if (s->ticks == 1) {
-        w->first = w->least = w->most = potential;
+        w->first = w->least = w->most = mean_total_energy;
     }
-    w->least = tact_min(w->least, potential);
-    w->most = tact_max(w->most, potential);
+    w->least = tact_min(w->least, mean_total_energy);
+    w->most = tact_max(w->most, mean_total_energy);
     for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
         tact_world_constraint_error(s->world, i, e);
         w->distance = tact_max(w->distance, e[0]);
@@ -114,7 +114,7 @@ static double measure_period(struct world_scene *s, double pivot, double seconds
     memset(w, 0, sizeof *w);
     while ((double)s->ticks * s->options.period < seconds) {
         double before = body_of(s, 0)->pose.position[0] - pivot;
-        step_and_track(s, w);
+        step_and_track_energy(s, w);
         double after = body_of(s, 0)->pose.position[0] - pivot;
         if (before < 0.0 && after >= 0.0) {
             last = ((double)s->ticks - after / (after - before)) * s->options.period;
@@ -152,7 +152,7 @@ static void pendulum_period(void **state)
     }
 }
 
-static void double_pendulum(void **state)
+static void double_pendulum_keeps_energy(void **state)
 {
     (void)state;
     const double l = 0.3;
@@ -173,7 +173,7 @@ static void double_pendulum(void **state)
             min_energy = w.least;
             w.least = INFINITY;
         }
-        step_and_track(&s, &w);
+        step_and_track_energy(&s, &w);
     }
     double scale = 0.4 * g * l, late = (w.least - w.first) / scale;
     w.least = tact_min(w.least, min_energy);
@@ -190,7 +190,7 @@ static void double_pendulum(void **state)
 
 /* A parallelogram linkage: its coupler stays level, and the whole swings as one pendulum. Its four
  * hinges constrain three bodies redundantly. */
-static void four_bar_linkage(void **state)
+static void four_bar_swings_exactly(void **state)
 {
     (void)state;
     const double l = 0.25, wide = 0.3, crank = 0.1, coupler = 0.5, amplitude = 1.2;
@@ -222,7 +222,7 @@ static void four_bar_linkage(void **state)
 }
 
 /* A rod on a ball joint moves on a cone at w^2 = m g d / ((I1 - I3) cos theta). */
-static void rod_on_a_ball_joint(void **state)
+static void rod_on_ball_joint_precesses(void **state)
 {
     (void)state;
     const double l = 0.4, angle = 0.7, mass = 0.3;
@@ -253,7 +253,7 @@ static void rod_on_a_ball_joint(void **state)
 }
 
 /* Two boxes joined by a fixed constraint tumble and land as one body with both shapes does. */
-static void welded_boxes(void **state)
+static void welded_boxes_move_as_one(void **state)
 {
     (void)state;
     const double spin[3] = {3.0, -2.0, 5.0}, side = 0.1;
@@ -277,7 +277,7 @@ static void welded_boxes(void **state)
             tact_v3_cross(b->twist, spin, arm);
             tact_v3_copy(b->twist + 3, spin);
         }
-        set_scene_law(&s[i], 0, 1, &law);
+        set_scene_contact_law(&s[i], 0, 1, &law);
         finish_scene_building(&s[i]);
         run_scene_for_seconds(&s[i], 0.5);
     }
@@ -308,7 +308,7 @@ static void welded_boxes(void **state)
 }
 
 /* A free chain with every kind of joint conserves its linear and angular momentum. */
-static void free_chain_momenta(void **state)
+static void free_chain_keeps_momenta(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
@@ -358,7 +358,7 @@ static void free_chain_momenta(void **state)
 }
 
 /* A lever on a hinge lies on a box that stands on the ground: moments about the hinge. */
-static void lever_on_a_box(void **state)
+static void lever_on_box_is_balanced(void **state)
 {
     (void)state;
     const double l = 0.5, mass = 0.6, box_mass = 0.2;
@@ -372,8 +372,8 @@ static void lever_on_a_box(void **state)
         block = add_scene_solid(&s, &box, box_mass, under, 0.0);
     struct tact_constraint *hinge = add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(lever), ground,
                                               hinge_at(0.0, 0.0, 0.11 - 4e-5));
-    set_scene_law(&s, 1, 1, &law);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 1, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     hinge = tact_world_constraint(s.world, 0);
     run_scene_for_seconds(&s, 4.0);
@@ -405,7 +405,7 @@ static void lever_on_a_box(void **state)
 }
 
 /* A slider along a slope with dry friction, then damping, then a stop. */
-static void slider_with_stop(void **state)
+static void slider_stops_exactly(void **state)
 {
     (void)state;
     const double slope = 0.5, mass = 0.4, friction = 0.8, damping = 0.9, end = 0.3;
@@ -447,15 +447,15 @@ static void slider_with_stop(void **state)
 }
 
 /* Dry friction of a hinge stops a wheel; a torque below it does not move the hinge. */
-static void hinge_friction(void **state)
+static void friction_holds_a_hinge(void **state)
 {
     (void)state;
     const double mass = 0.5, torque = 0.02;
     struct world_scene s;
     open_empty_scene(&s, NULL);
-    struct tact_shape wheel = box_of_sides(0.2, 0.2, 0.02);
+    struct tact_shape wheel_shape = box_of_sides(0.2, 0.2, 0.02);
     const double at[3] = {0.0, 0.0, 0.0};
-    add_scene_solid(&s, &wheel, mass, at, 0.0);
+    add_scene_solid(&s, &wheel_shape, mass, at, 0.0);
     struct tact_pose up = tact_pose_identity();
     struct tact_constraint *hinge = add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, up);
     hinge->friction = torque;
@@ -514,18 +514,18 @@ static void throw_mechanism(struct world_scene *s, double *energy)
             constraint->damping = rand_in(0.0, 0.01);
         }
     }
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 
-static void random_mechanisms(void **state)
+static void random_mechanisms_hold(void **state)
 {
     (void)state;
-    const int worlds = campaign_trial_count(40, 40), ticks = 500;
+    const int world_count = campaign_trial_count(40, 40), ticks = 500;
     long unsolved = 0;
     double worst[2] = {0.0, 0.0}; /* worst errors in solved ticks and in unsolved ones */
-    for (int n = 0; n < worlds; n++) {
+    for (int n = 0; n < world_count; n++) {
         struct world_scene s;
         double start, most = 0.0, e[2];
         seed = (77 + (uint64_t)n) ^ campaign_seed_offset();
@@ -548,12 +548,12 @@ static void random_mechanisms(void **state)
     printf(
         "%d random mechanisms: %.1f %% of ticks unsolved; joints off by %.1e m at most, %.1e where "
         "unsolved\n",
-        worlds, 100.0 * (double)unsolved / (worlds * ticks), worst[0], worst[1]);
-    assert_true(unsolved < worlds * ticks / 20);
+        world_count, 100.0 * (double)unsolved / (world_count * ticks), worst[0], worst[1]);
+    assert_true(unsolved < world_count * ticks / 20);
     assert_true(worst[0] < 3e-4 && worst[1] < 5e-4);
 }
 
-static void invalid_constraints(void **state)
+static void bad_constraints_refused(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -589,12 +589,12 @@ static void invalid_constraints(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pendulum_period),     cmocka_unit_test(double_pendulum),
-        cmocka_unit_test(four_bar_linkage),    cmocka_unit_test(rod_on_a_ball_joint),
-        cmocka_unit_test(welded_boxes),        cmocka_unit_test(free_chain_momenta),
-        cmocka_unit_test(lever_on_a_box),      cmocka_unit_test(slider_with_stop),
-        cmocka_unit_test(hinge_friction),      cmocka_unit_test(random_mechanisms),
-        cmocka_unit_test(invalid_constraints),
+        cmocka_unit_test(pendulum_period),          cmocka_unit_test(double_pendulum_keeps_energy),
+        cmocka_unit_test(four_bar_swings_exactly),  cmocka_unit_test(rod_on_ball_joint_precesses),
+        cmocka_unit_test(welded_boxes_move_as_one), cmocka_unit_test(free_chain_keeps_momenta),
+        cmocka_unit_test(lever_on_box_is_balanced), cmocka_unit_test(slider_stops_exactly),
+        cmocka_unit_test(friction_holds_a_hinge),   cmocka_unit_test(random_mechanisms_hold),
+        cmocka_unit_test(bad_constraints_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,8 +54,8 @@ static int has_corners(const struct world_scene *s, int shape)
 }
 
 /* A contact law of any model that takes the two shapes; of points where the test asks for them. */
-static struct tact_contact_law random_law(const struct world_scene *s, int a, int b, int is_soft,
-                                          int points)
+static struct tact_contact_law random_contact_law(const struct world_scene *s, int a, int b,
+                                                  int is_soft, int points)
 {
     struct tact_contact_law law = make_rigid_law(uniform(0.0, 1.0));
     law.compliance = random_index(4) ? 0.0 : exp(uniform(-18.0, -10.0));
@@ -99,8 +99,9 @@ static int make_random_pile(struct world_scene *s, double period, int points)
     assert_int_equal(tact_world_set_material(s->world, SOFT, &soft), 0);
     for (int a = 0; a < 1 + bodies; a++) {
         for (int b = a + 1; b < 1 + bodies; b++) {
-            struct tact_contact_law law = random_law(s, a, b, a == SOFT || b == SOFT, points);
-            set_scene_law(s, a, b, &law);
+            struct tact_contact_law law =
+                random_contact_law(s, a, b, a == SOFT || b == SOFT, points);
+            set_scene_contact_law(s, a, b, &law);
             for (int m = 0; m < MODELS; m++) {
                 seen |= strcmp(law.model->name, names[m]) ? 0 : 1 << m;
             }
@@ -132,14 +133,14 @@ static void check_tally_within_bounds(const struct tally *t, const char *which)
     assert_true(t->limits.value <= 2e-5 && t->unsolved_limits.value <= 1e-9);
 }
 
-static void mixed_models_obey_contact_laws(void **state)
+static void islands_of_mixed_models_obey_the_contact_laws(void **state)
 {
     (void)state;
     static struct world_scene s;
     /* tallies of the worlds without contact points, and of those with points */
     struct tally world_tallies[2] = {{.ticks = 0}};
-    int worlds = campaign_trial_count(90, 3000), models = 0;
-    for (int seed = 0; seed < worlds; seed++) {
+    int world_count = campaign_trial_count(90, 3000), models = 0;
+    for (int seed = 0; seed < world_count; seed++) {
         int seen = make_random_pile(&s, 1e-3 / (1 << seed % 3), seed & 1);
         struct tally *t = &world_tallies[seed & 1];
         long before = t->unsolved;
@@ -152,10 +153,10 @@ static void mixed_models_obey_contact_laws(void **state)
         t->worlds_with_violations += t->unsolved > before;
         close_scene(&s);
     }
-    print_message("%d worlds of %.1f models\n", worlds, (double)models / worlds);
+    print_message("%d worlds of %.1f models\n", world_count, (double)models / world_count);
     check_tally_within_bounds(&world_tallies[0], "without points");
     check_tally_within_bounds(&world_tallies[1], "with points");
-    assert_true(models > 2 * worlds);
+    assert_true(models > 2 * world_count);
     /* Worlds with many contact points: up to 6 % of the ticks exhaust their sweeps. */
     assert_true(world_tallies[0].unsolved * 200 <= world_tallies[0].ticks);
     assert_true(world_tallies[1].unsolved * 12 <= world_tallies[1].ticks);
@@ -163,6 +164,7 @@ static void mixed_models_obey_contact_laws(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mixed_models_obey_contact_laws)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(islands_of_mixed_models_obey_the_contact_laws)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #define G 9.81
 
-static const double periods[3] = {1e-3, 5e-4, 2.5e-4};
+static const double tick_periods[3] = {1e-3, 5e-4, 2.5e-4};
 
 static struct tact_world_options options_of_period(double h)
 {
@@ -21,7 +21,7 @@ static struct tact_world_options options_of_period(double h)
     return options;
 }
 
-static struct tact_link_def link_def(int parent, enum tact_joint_kind joint, double mass)
+static struct tact_link_def make_link_def(int parent, enum tact_joint_kind joint, double mass)
 {
     const double inertia = mass * 0.01 * 0.01;
     struct tact_link_def def = {.parent = parent,
@@ -56,17 +56,17 @@ static void add_link_shape(struct world_scene *s, int link, double radius, doubl
     assert_true(tact_world_add_shape(s->world, owner, own, &local, 1) >= 0);
 }
 
-static void start_world(struct world_scene *s, double mu)
+static void finish_world_with_friction(struct world_scene *s, double mu)
 {
     const struct tact_contact_law law = make_rigid_law(mu);
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 
 /* Steps, and returns the largest normal force of any contact in any tick [N]. Fails where a joint's
  * state is not finite. */
-static double run_and_find_force(struct world_scene *s, double seconds)
+static double run_and_find_largest_force(struct world_scene *s, double seconds)
 {
     double most = 0;
     for (long i = lround(seconds / s->options.period); i > 0; i--) {
@@ -90,7 +90,7 @@ static double run_and_find_force(struct world_scene *s, double seconds)
 static struct tact_hand *open_slide(struct world_scene *s, double h, double slope, double depth)
 {
     const struct tact_world_options options = options_of_period(h);
-    struct tact_link_def def = link_def(-1, TACT_JOINT_SLIDE, 0.1);
+    struct tact_link_def def = make_link_def(-1, TACT_JOINT_SLIDE, 0.1);
     tact_v3_set(def.axis, 1, 0, slope);
     def.origin.position[2] = 0.01 - depth;
     open_empty_scene(s, &options);
@@ -104,18 +104,18 @@ static const double start_slopes[] = {0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1
 
 /* A slide that starts inside the ground is moved only by the component of the weight along its
  * axis. (When overlaps at the start were opened: 5.5e11 N and 60 m at a slope of 1e-6.) */
-static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
+static void slide_joint_that_starts_in_overlap_is_not_pushed_out(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof start_slopes / sizeof *start_slopes; i++) {
         for (int k = 0; k < 6; k++) {
             struct world_scene s;
             double along = start_slopes[i] / hypot(1, start_slopes[i]);
-            struct tact_hand *hand = open_slide(&s, periods[k % 3], start_slopes[i], 1e-4);
-            start_world(&s, k < 3 ? 0.5 : 0);
-            double most = run_and_find_force(&s, 0.5), moved = tact_hand_state(hand).q[0];
+            struct tact_hand *hand = open_slide(&s, tick_periods[k % 3], start_slopes[i], 1e-4);
+            finish_world_with_friction(&s, k < 3 ? 0.5 : 0);
+            double most = run_and_find_largest_force(&s, 0.5), moved = tact_hand_state(hand).q[0];
             print_message("slope %g, h %g, mu %g: %.2e N, moved %.2e m\n", start_slopes[i],
-                          periods[k % 3], k < 3 ? 0.5 : 0, most, moved);
+                          tick_periods[k % 3], k < 3 ? 0.5 : 0, most, moved);
             assert_true(most <= 10 * 0.1 * G);
             assert_true(moved <= 1e-9 && moved >= -0.5 * G * along * 0.5 * 0.51);
             assert_int_equal(s.unsolved, 0);
@@ -126,20 +126,20 @@ static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
 
 /* A slide that is put inside the ground after the start: the overlap is opened where the joint
  * allows it, with no more force than on a free ball, and otherwise left as it is and reported. */
-static void a_slide_put_inside_is_opened_or_reported(void **state)
+static void slide_joint_put_in_overlap_is_opened_or_reported(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof start_slopes / sizeof *start_slopes; i++) {
         for (int k = 0; k < 3; k++) {
             struct world_scene s;
-            struct tact_hand *hand = open_slide(&s, periods[k], start_slopes[i], 1e-4);
+            struct tact_hand *hand = open_slide(&s, tick_periods[k], start_slopes[i], 1e-4);
             const struct tact_contact_law law = make_rigid_law(0);
-            set_scene_law(&s, 0, 1, &law);
+            set_scene_contact_law(&s, 0, 1, &law);
             assert_int_equal(tact_world_finish(s.world), 0);
-            double most = run_and_find_force(&s, 0.2), speed = tact_hand_state(hand).v[0];
+            double most = run_and_find_largest_force(&s, 0.2), speed = tact_hand_state(hand).v[0];
             const struct tact_contact *c = tact_world_contact(s.world, 0);
             print_message("slope %g, h %g: %.2e N, %.2e m/s, stuck %d\n", start_slopes[i],
-                          periods[k], most, speed, c->stuck);
+                          tick_periods[k], most, speed, c->stuck);
             assert_true(most <= 1e3 * 0.1 * G);
             assert_true(speed < 1);
             assert_true(start_slopes[i] == 1e-3 || c->stuck == (start_slopes[i] < 1e-3));
@@ -150,18 +150,18 @@ static void a_slide_put_inside_is_opened_or_reported(void **state)
 
 /* A finger of three links starts 1.5 mm inside its palm, on a joint that turns in the palm's
  * plane. (Without bounds: 1e22 N.) */
-static void a_finger_that_starts_inside_its_palm(void **state)
+static void finger_that_starts_inside_its_palm_feels_bounded_force(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         /* axis of the joint: along the palm, out of the palm, along the finger */
         for (int k = 0; k < 3; k++) {
             struct world_scene s;
-            const struct tact_world_options options = options_of_period(periods[i]);
+            const struct tact_world_options options = options_of_period(tick_periods[i]);
             const double axes[3][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
             struct tact_link_def links[3];
             for (int j = 0; j < 3; j++) {
-                links[j] = link_def(j - 1, TACT_JOINT_HINGE, 0.05);
+                links[j] = make_link_def(j - 1, TACT_JOINT_HINGE, 0.05);
                 tact_v3_copy(links[j].axis, axes[j ? 0 : k]);
                 tact_v3_set(links[j].origin.position, j ? 0.04 : 0, 0, j ? 0 : 0.0085);
                 links[j].stiffness = 2;
@@ -174,10 +174,10 @@ static void a_finger_that_starts_inside_its_palm(void **state)
             add_link_shape(&s, 0, 0.01, 0.04);
             add_link_shape(&s, 1, 0.008, 0.03);
             add_link_shape(&s, 2, 0.008, 0);
-            start_world(&s, 0.5);
+            finish_world_with_friction(&s, 0.5);
             assert_int_equal(tact_world_contact(s.world, 0)->stuck, k > 0);
-            double most = run_and_find_force(&s, 0.3);
-            print_message("h %g, axis %d: %.2f N\n", periods[i], k, most);
+            double most = run_and_find_largest_force(&s, 0.3);
+            print_message("h %g, axis %d: %.2f N\n", tick_periods[i], k, most);
             assert_true(most <= 100 * 0.15 * G);
             assert_true(fabs(tact_hand_state(hand).q[0]) < 0.1);
             close_scene(&s);
@@ -187,22 +187,22 @@ static void a_finger_that_starts_inside_its_palm(void **state)
 
 /* Four fingers of three joints with real dimensions, whose first links overlap each other and the
  * palm, with self-contact. (Without bounds: NaN in tick 5.) */
-static void a_hand_whose_links_overlap_at_the_start(void **state)
+static void hand_with_overlapping_links_at_the_start_stays_bounded(void **state)
 {
     (void)state;
     static const double length[3] = {0.045, 0.025, 0.02}, radius[3] = {0.0095, 0.0085, 0.008};
     static const double mass[3] = {0.03, 0.018, 0.012}, stiffness[3] = {3, 1.5, 0.8};
     for (int i = 0; i < campaign_trial_count(3, 3); i++) {
         struct world_scene s;
-        const struct tact_world_options options = options_of_period(periods[i]);
+        const struct tact_world_options options = options_of_period(tick_periods[i]);
         const struct tact_pose inside = {{-0.045, 0, 0}, {1}};
-        const struct tact_shape palm = box_of_sides(0.09, 0.085, 0.024);
+        const struct tact_shape palm_shape = box_of_sides(0.09, 0.085, 0.024);
         struct tact_link_def links[12];
         open_empty_scene(&s, &options);
-        add_scene_shape(&s, -1, &palm, &inside, 0);
+        add_scene_shape(&s, -1, &palm_shape, &inside, 0);
         for (int j = 0; j < 12; j++) {
             int k = j % 3;
-            links[j] = link_def(k ? j - 1 : -1, TACT_JOINT_HINGE, mass[k]);
+            links[j] = make_link_def(k ? j - 1 : -1, TACT_JOINT_HINGE, mass[k]);
             tact_v3_set(links[j].axis, 0, 1, 0);
             tact_v3_set(links[j].origin.position, k ? length[k - 1] : 0,
                         k ? 0 : (j / 3 - 1.5) * 0.018, 0);
@@ -215,9 +215,9 @@ static void a_hand_whose_links_overlap_at_the_start(void **state)
         for (int j = 0; j < 12; j++) {
             add_link_shape(&s, j, radius[j % 3], length[j % 3]);
         }
-        start_world(&s, 0.5);
-        double most = run_and_find_force(&s, 0.2);
-        print_message("h %g: %.2f N\n", periods[i], most);
+        finish_world_with_friction(&s, 0.5);
+        double most = run_and_find_largest_force(&s, 0.2);
+        print_message("h %g: %.2f N\n", tick_periods[i], most);
         assert_true(most <= 1e3 * (4 * 0.06 * G + 12 * 1 / 0.02));
         for (int j = 0; j < 12; j++) {
             assert_true(fabs(tact_hand_state(hand).q[j] - 0.2) < 0.5);
@@ -240,24 +240,24 @@ static int put_box_between_walls(struct world_scene *s, const struct tact_world_
         add_scene_shape(s, -1, &wall, &at, 0);
     }
     int b = add_scene_solid(s, &box, 0.2, (double[3]){0, 0, 0}, 0);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     assert_int_equal(tact_world_finish(s->world), 0);
     return b;
 }
 
 /* A box put between a floor and a ceiling whose distance is 1 mm less than its height: the two
  * contact forces balance. */
-static void a_jammed_box_is_in_balance(void **state)
+static void box_jammed_between_walls_is_in_balance(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_world_options options = options_of_period(periods[i]);
+        struct tact_world_options options = options_of_period(tick_periods[i]);
         tact_v3_set(options.gravity, G, 0, 0); /* gravity along x */
         int b = put_box_between_walls(&s, &options, 0.5);
-        double most = run_and_find_force(&s, 0.5);
+        double most = run_and_find_largest_force(&s, 0.5);
         const double *at = tact_world_body(s.world, b)->pose.position;
-        print_message("h %g: %.3g N, box at %.2e %.2e %.2e\n", periods[i], most, at[0], at[1],
+        print_message("h %g: %.3g N, box at %.2e %.2e %.2e\n", tick_periods[i], most, at[0], at[1],
                       at[2]);
         assert_true(most <= 1e3 * 0.2 * G);
         assert_true(fabs(at[0]) < 1e-3);
@@ -267,15 +267,15 @@ static void a_jammed_box_is_in_balance(void **state)
 
 /* A box jammed between walls, gravity along them: the force of stabilisation is bounded but not
  * zero, and its friction carries the box; without friction the box falls freely. */
-static void a_jammed_box_is_carried_by_friction(void **state)
+static void box_jammed_between_walls_is_carried_by_friction(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
         struct world_scene s;
-        const struct tact_world_options options = options_of_period(periods[i % 3]);
+        const struct tact_world_options options = options_of_period(tick_periods[i % 3]);
         const double friction = i < 3 ? 0.5 : 0;
         int b = put_box_between_walls(&s, &options, friction);
-        double t = 0.05, most = run_and_find_force(&s, t);
+        double t = 0.05, most = run_and_find_largest_force(&s, t);
         double distance_fallen = -tact_world_body(s.world, b)->pose.position[2];
         print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, friction, most,
                       distance_fallen);
@@ -295,18 +295,18 @@ static void a_jammed_box_is_carried_by_friction(void **state)
 }
 
 /* A box put 1 mm into the floor, which can move out, is never reported as stuck. */
-static void a_box_that_can_move_is_not_reported_as_stuck(void **state)
+static void overlapping_box_that_can_move_is_not_reported_as_stuck(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        const struct tact_world_options options = options_of_period(periods[i]);
+        const struct tact_world_options options = options_of_period(tick_periods[i]);
         const struct tact_shape box = box_of_sides(0.05, 0.05, 0.05);
         const struct tact_contact_law law = make_rigid_law(0.5);
         open_empty_scene(&s, &options);
         add_scene_ground(&s);
         int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, 0.024}, 0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         assert_int_equal(tact_world_finish(s.world), 0);
         for (long k = lround(0.2 / options.period); k > 0; k--) {
             step_scene(&s);
@@ -320,16 +320,16 @@ static void a_box_that_can_move_is_not_reported_as_stuck(void **state)
 /* A ball wholly inside a box has no contact normal: no contact and no force, and it is reported as
  * stuck from the start on. On a slide whose drive moves it out it touches again, without being
  * pushed. */
-static void a_ball_wholly_inside_a_box_has_no_force(void **state)
+static void ball_wholly_inside_a_box_feels_no_force(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_world_options options = options_of_period(periods[i]);
+        struct tact_world_options options = options_of_period(tick_periods[i]);
         tact_v3_set(options.gravity, 0, 0, 0);
         const struct tact_shape box = box_of_sides(0.1, 0.1, 0.1);
         const struct tact_pose here = tact_pose_identity();
-        struct tact_link_def def = link_def(-1, TACT_JOINT_SLIDE, 0.1);
+        struct tact_link_def def = make_link_def(-1, TACT_JOINT_SLIDE, 0.1);
         tact_v3_set(def.axis, 1, 0, 0);
         def.stiffness = 100;
         def.damping = 10;
@@ -337,10 +337,10 @@ static void a_ball_wholly_inside_a_box_has_no_force(void **state)
         add_scene_shape(&s, -1, &box, &here, 0);
         struct tact_hand *hand = add_hand(&s, &def, 1);
         add_link_shape(&s, 0, 0.01, 0);
-        start_world(&s, 0.5);
+        finish_world_with_friction(&s, 0.5);
         struct tact_contact *c = tact_world_contact(s.world, 0);
         assert_true(c->stuck && c->preload > 0.1);
-        double most = run_and_find_force(&s, 0.1);
+        double most = run_and_find_largest_force(&s, 0.1);
         assert_true(most == 0 && c->stuck && !c->touching);
         assert_true(tact_hand_state(hand).q[0] == 0);
         tact_hand_state(hand).target[0] = 0.07;
@@ -359,27 +359,27 @@ static void a_ball_wholly_inside_a_box_has_no_force(void **state)
 
 /* A box that starts deep is carried at that depth; lifted by less than the overlap it stays at the
  * new depth, and lifted out it returns to the target depth and no deeper. */
-static void an_initial_overlap_is_kept_and_only_shrinks(void **state)
+static void initial_overlap_is_kept_and_only_shrinks(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        const struct tact_world_options options = options_of_period(periods[i]);
+        const struct tact_world_options options = options_of_period(tick_periods[i]);
         const struct tact_shape box = box_of_sides(0.05, 0.05, 0.05);
-        const double heights[4] = {0.020, 0.020, 0.022, 0.026};
+        const double start_heights[4] = {0.020, 0.020, 0.022, 0.026};
         const double resting_heights[4] = {0.020, 0.020, 0.022, 0.025 - 2e-5};
         open_empty_scene(&s, &options);
         add_scene_ground(&s);
-        int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, heights[0]}, 0);
-        start_world(&s, 0.5);
+        int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, start_heights[0]}, 0);
+        finish_world_with_friction(&s, 0.5);
         assert_true(fabs(tact_world_contact(s.world, 0)->preload - (0.005 - 2e-5)) < 1e-12);
         for (int k = 0; k < 4; k++) {
             struct tact_body *body = tact_world_body(s.world, b);
-            body->pose.position[2] = heights[k];
+            body->pose.position[2] = start_heights[k];
             tact_world_refresh(s.world);
-            double most = run_and_find_force(&s, 0.5);
-            print_message("h %g, put at %.3f: %.4f N, rests at %.9f\n", periods[i], heights[k],
-                          most, body->pose.position[2]);
+            double most = run_and_find_largest_force(&s, 0.5);
+            print_message("h %g, put at %.3f: %.4f N, rests at %.9f\n", tick_periods[i],
+                          start_heights[k], most, body->pose.position[2]);
             assert_true(fabs(body->pose.position[2] - resting_heights[k]) < 3e-7);
             assert_true(k == 3 || (most > 0.999 * 0.2 * G && most < 1.5 * 0.2 * G));
         }
@@ -390,15 +390,15 @@ static void an_initial_overlap_is_kept_and_only_shrinks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slide_that_starts_inside_is_not_pushed_out),
-        cmocka_unit_test(a_slide_put_inside_is_opened_or_reported),
-        cmocka_unit_test(a_finger_that_starts_inside_its_palm),
-        cmocka_unit_test(a_hand_whose_links_overlap_at_the_start),
-        cmocka_unit_test(a_jammed_box_is_in_balance),
-        cmocka_unit_test(a_jammed_box_is_carried_by_friction),
-        cmocka_unit_test(a_box_that_can_move_is_not_reported_as_stuck),
-        cmocka_unit_test(a_ball_wholly_inside_a_box_has_no_force),
-        cmocka_unit_test(an_initial_overlap_is_kept_and_only_shrinks),
+        cmocka_unit_test(slide_joint_that_starts_in_overlap_is_not_pushed_out),
+        cmocka_unit_test(slide_joint_put_in_overlap_is_opened_or_reported),
+        cmocka_unit_test(finger_that_starts_inside_its_palm_feels_bounded_force),
+        cmocka_unit_test(hand_with_overlapping_links_at_the_start_stays_bounded),
+        cmocka_unit_test(box_jammed_between_walls_is_in_balance),
+        cmocka_unit_test(box_jammed_between_walls_is_carried_by_friction),
+        cmocka_unit_test(overlapping_box_that_can_move_is_not_reported_as_stuck),
+        cmocka_unit_test(ball_wholly_inside_a_box_feels_no_force),
+        cmocka_unit_test(initial_overlap_is_kept_and_only_shrinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

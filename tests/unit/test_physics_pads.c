@@ -17,30 +17,30 @@
 
 enum { FINGERS = 5, TICKS = 3000, CLOSED = 700 };
 
-#define PLATE_MASS 0.2      /* mass of the plate [kg] */
-#define FINGER_FORCE 4.0    /* force of each finger but the thumb, which carries the sum [N] */
-#define HALF_THICKNESS 0.01 /* half of the plate's thickness [m] */
-#define PAD 0.003           /* half of a pad's edge, and a ball's radius [m] */
-#define INITIAL_GAP 0.001   /* distance of the pads from the plate at the start [m] */
-#define STIFFNESS 500.0     /* of a finger's drive [N/m] */
+#define PLATE_MASS 0.2   /* mass of the plate [kg] */
+#define FINGER_FORCE 4.0 /* force of each finger but the thumb, which carries the sum [N] */
+#define PLATE_HALF_THICKNESS 0.01    /* half of the plate's thickness [m] */
+#define PAD 0.003                    /* half of a pad's edge, and a ball's radius [m] */
+#define INITIAL_PAD_GAP 0.001        /* distance of the pads from the plate at the start [m] */
+#define FINGER_DRIVE_STIFFNESS 500.0 /* of a finger's drive [N/m] */
 
 static const double finger_x[FINGERS] = {0.0, -0.06, -0.02, 0.02, 0.06};
 
 /* Appends a finger: a slide along y with four pads in front of it. */
-static size_t add_finger(char *text, size_t room, int i, const char *pad)
+static size_t append_finger_yaml(char *text, size_t room, int i, const char *pad)
 {
     const double side = i ? 1.0 : -1.0;
-    int n =
-        tact_number_print(text, room,
-                          "      - name: finger_%d\n"
-                          "        parent: lift\n"
-                          "        joint: {type: slide, axis: [0, %g, 0], position: [%g, %g, 0], "
-                          "stiffness: %g, damping: 10, limit: %g}\n"
-                          "        mass: 0.03\n"
-                          "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
-                          "        shapes:\n",
-                          i, -side, finger_x[i], side * (HALF_THICKNESS + PAD + INITIAL_GAP),
-                          STIFFNESS, i ? FINGER_FORCE : (FINGERS - 1) * FINGER_FORCE);
+    int n = tact_number_print(
+        text, room,
+        "      - name: finger_%d\n"
+        "        parent: lift\n"
+        "        joint: {type: slide, axis: [0, %g, 0], position: [%g, %g, 0], "
+        "stiffness: %g, damping: 10, limit: %g}\n"
+        "        mass: 0.03\n"
+        "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
+        "        shapes:\n",
+        i, -side, finger_x[i], side * (PLATE_HALF_THICKNESS + PAD + INITIAL_PAD_GAP),
+        FINGER_DRIVE_STIFFNESS, i ? FINGER_FORCE : (FINGERS - 1) * FINGER_FORCE);
     for (int k = 0; k < 4; k++) {
         n += tact_number_print(text + n, room - (size_t)n,
                                "          - {%s, position: [%g, 0, %g], material: pad}\n", pad,
@@ -74,9 +74,9 @@ static struct tact_session *open_hand(const char *pad, struct tact_scene **scene
         "        joint: {type: slide, axis: [0, 0, 1], stiffness: 5000, damping: 100}\n"
         "        mass: 0.3\n"
         "        inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n",
-        PLATE_MASS, 2.0 * HALF_THICKNESS);
+        PLATE_MASS, 2.0 * PLATE_HALF_THICKNESS);
     for (int i = 0; i < FINGERS; i++) {
-        n += add_finger(text + n, sizeof text - n, i, pad);
+        n += append_finger_yaml(text + n, sizeof text - n, i, pad);
     }
     options.clock = TACT_LOOP_FREE;
     open_session_of_scene_text(text, &options, scene, &session);
@@ -91,12 +91,13 @@ static void set_targets(const struct tact_hand_state *s, int tick)
     const double up = after < 0.5 ? 0.5 - 0.5 * cos(6.283185307179586 * after) : 1.0;
     s->target[0] = 0.02 * up + 5e-3 * (after > 0.5 ? sin(8.8 * (after - 0.5)) : 0.0);
     for (int i = 1; i <= FINGERS; i++) {
-        s->target[i] = fmin(1.0, tick / 500.0) *
-                       (INITIAL_GAP + (i > 1 ? 2.0 : 8.0) * FINGER_FORCE / STIFFNESS);
+        s->target[i] =
+            fmin(1.0, tick / 500.0) *
+            (INITIAL_PAD_GAP + (i > 1 ? 2.0 : 8.0) * FINGER_FORCE / FINGER_DRIVE_STIFFNESS);
     }
 }
 
-static void grip_with_pads(const char *pad)
+static void grip_plate_with_pads(const char *pad)
 {
     struct tact_scene *scene;
     struct tact_session_report report;
@@ -123,23 +124,23 @@ static void grip_with_pads(const char *pad)
     tact_scene_free(scene);
 }
 
-static void boxes_hold_a_plate(void **state)
+static void box_pads_hold_a_plate(void **state)
 {
     (void)state;
-    grip_with_pads("type: box, size: [0.006, 0.006, 0.006]");
+    grip_plate_with_pads("type: box, size: [0.006, 0.006, 0.006]");
 }
 
-static void balls_hold_a_plate(void **state)
+static void ball_pads_hold_a_plate(void **state)
 {
     (void)state;
-    grip_with_pads("type: sphere, radius: 0.003");
+    grip_plate_with_pads("type: sphere, radius: 0.003");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_hold_a_plate),
-        cmocka_unit_test(balls_hold_a_plate),
+        cmocka_unit_test(box_pads_hold_a_plate),
+        cmocka_unit_test(ball_pads_hold_a_plate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ enum load { STEADY, CYCLIC, PULSING };
 
 enum { POSES = 8, SHAPES = 8 };
 
-struct pinch {
+struct pinch_setup {
     struct world_scene scene;
     struct tact_source source;
     struct tact_source_pair pairs[8];
@@ -41,7 +41,7 @@ struct pinch {
 };
 
 /* A fingertip that slides along y and presses towards -sign y. */
-static struct tact_link_def make_finger(double sign)
+static struct tact_link_def make_finger_link(double sign)
 {
     struct tact_link_def link = {.parent = -1,
                                  .joint = TACT_JOINT_SLIDE,
@@ -56,7 +56,7 @@ static struct tact_link_def make_finger(double sign)
 
 static void add_fingers(struct world_scene *s, double half, enum tip tip)
 {
-    struct tact_link_def links[2] = {make_finger(1), make_finger(-1)};
+    struct tact_link_def links[2] = {make_finger_link(1), make_finger_link(-1)};
     struct tact_pose base = tact_pose_identity(), along_y = tact_pose_identity();
     struct tact_hand *hand;
     for (int i = 0; i < 2; i++) {
@@ -82,14 +82,14 @@ static void add_fingers(struct world_scene *s, double half, enum tip tip)
 
 /* Mass whose weight is 1 / margin of the capacity of the two patches: friction and, with the
  * centre of mass off the line between the tips, torsion, coupled by the limit surface. */
-static double mass_for_friction_margin(const struct pinch *p, double margin)
+static double mass_for_friction_margin(const struct pinch_setup *p, double margin)
 {
     double most = 2 * MU * GRIP / G, radius = TIP;
     double spin = 3 * M_PI / 16 * cbrt(3 * GRIP * radius / (4 * MODULUS));
     return most / margin / hypot(1, p->arm / spin);
 }
 
-static void open_source(struct pinch *p)
+static void open_moment_source(struct pinch_setup *p)
 {
     struct tact_world *world = p->scene.world;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -108,7 +108,7 @@ static void open_source(struct pinch *p)
     }
 }
 
-static void open_pinch(struct pinch *p, enum object object, enum tip tip, double margin)
+static void open_pinch(struct pinch_setup *p, enum object object, enum tip tip, double margin)
 {
     static const double half[3] = {0.02, 0.025, 0.001};
     struct world_scene *s = &p->scene;
@@ -130,16 +130,16 @@ static void open_pinch(struct pinch *p, enum object object, enum tip tip, double
     law.model = p->model ? tact_contact_model_find(p->model) : NULL;
     assert_true(law.model || !p->model);
     add_fingers(s, half[object], tip);
-    set_scene_law(s, 1, 2, &law);
+    set_scene_contact_law(s, 1, 2, &law);
     tact_world_refresh(s->world);
     finish_scene_building(s);
     tact_world_set_weight(s->world, p->body, 0);
     if (p->device) {
-        open_source(p);
+        open_moment_source(p);
     }
 }
 
-static void close_pinch(struct pinch *p)
+static void close_pinch_setup(struct pinch_setup *p)
 {
     if (p->device) {
         p->source.ops->close(p->source.self);
@@ -148,7 +148,7 @@ static void close_pinch(struct pinch *p)
 }
 
 /* Hands the present poses to the source. */
-static void submit_poses(struct pinch *p, uint64_t tick)
+static void submit_poses(struct pinch_setup *p, uint64_t tick)
 {
     struct tact_world *world = p->scene.world;
     uint8_t active[8];
@@ -163,7 +163,7 @@ static void submit_poses(struct pinch *p, uint64_t tick)
 
 /* Moments as in a session: of the poses at the end of the last tick, or of `delay_ticks` before,
  * extrapolated. */
-static void measure_moments_by_device(struct pinch *p)
+static void measure_moments_by_device(struct pinch_setup *p)
 {
     struct tact_world *world = p->scene.world;
     uint64_t tick = (uint64_t)p->scene.ticks,
@@ -194,7 +194,7 @@ static void measure_moments_by_device(struct pinch *p)
     }
 }
 
-static void step_pinch(struct pinch *p, double force)
+static void step_pinch_setup(struct pinch_setup *p, double force)
 {
     struct world_scene *s = &p->scene;
     struct tact_body *body = tact_world_body(s->world, p->body);
@@ -212,7 +212,7 @@ static void step_pinch(struct pinch *p, double force)
 
 /* Positions of the centre of mass and of the body's point that was between the tips, relative to
  * the fingers. */
-static void measure_object(struct pinch *p, double *points)
+static void measure_object_positions(struct pinch_setup *p, double *points)
 {
     const struct tact_body *body = tact_world_body(p->scene.world, p->body);
     struct tact_hand *hand = tact_world_hand(p->scene.world, 0);
@@ -228,7 +228,7 @@ static void measure_object(struct pinch *p, double *points)
 
 /* Largest displacement [m] of either point in the second half of `seconds`; where the tips have a
  * tangential compliance, from one period of the load to the next. */
-static double measure_creep(struct pinch *p, enum load load, double share, double seconds)
+static double measure_creep(struct pinch_setup *p, enum load load, double share, double seconds)
 {
     double weight = tact_world_body(p->scene.world, p->body)->mass * G * share, from[6], now[6];
     double h = p->scene.options.period, worst = 0;
@@ -239,12 +239,12 @@ static double measure_creep(struct pinch *p, enum load load, double share, doubl
         if (p->tangential > 0) { /* a sudden load would overshoot the limit */
             wave *= tact_min(1, t - p->release_time);
         }
-        step_pinch(p, t < p->release_time ? 0 : weight * wave);
+        step_pinch_setup(p, t < p->release_time ? 0 : weight * wave);
         if (i == ticks / 2) {
-            measure_object(p, from);
+            measure_object_positions(p, from);
         } else if (i > ticks / 2 && (!(p->tangential > 0) || (i - ticks / 2) % 500 == 0)) {
             double moved[3];
-            measure_object(p, now);
+            measure_object_positions(p, now);
             for (int k = 0; k < 6; k += 3) {
                 tact_v3_sub(moved, now + k, from + k);
                 worst = fmax(worst, tact_v3_norm(moved));
@@ -254,8 +254,8 @@ static double measure_creep(struct pinch *p, enum load load, double share, doubl
     return worst;
 }
 
-static double run_pinch(struct pinch *p, enum object object, enum tip tip, enum load load,
-                        double margin, double seconds)
+static double run_pinch_setup(struct pinch_setup *p, enum object object, enum tip tip,
+                              enum load load, double margin, double seconds)
 {
     static const char *const objects[] = {"capsule", "box", "ruler"};
     static const char *const loads[] = {"steady", "cyclic", "pulsing"};
@@ -270,60 +270,60 @@ static double run_pinch(struct pinch *p, enum object object, enum tip tip, enum 
                               : "moments",
                   loads[load], margin, moved, seconds / 2,
                   c->wrench[1] != 0 ? fabs(c->impulse[0]) * 1e3 : 0.0, p->scene.stats.residual);
-    close_pinch(p);
+    close_pinch_setup(p);
     return moved;
 }
 
-static void check_object_is_held(struct pinch *p, enum tip tip, double seconds, double most)
+static void check_object_is_held(struct pinch_setup *p, enum tip tip, double seconds, double most)
 {
     static const double margins[3] = {1.05, 2, 95};
     for (enum object object = CAPSULE; object <= RULER; object++) {
         for (int i = 0; i < campaign_trial_count(3, 3); i++) {
-            assert_true(run_pinch(p, object, tip, STEADY, margins[i], seconds) <= most);
+            assert_true(run_pinch_setup(p, object, tip, STEADY, margins[i], seconds) <= most);
         }
-        assert_true(run_pinch(p, object, tip, CYCLIC, 1 / 0.95, seconds) <= most);
-        assert_true(run_pinch(p, object, tip, PULSING, 1 / 0.95, seconds) <= most);
+        assert_true(run_pinch_setup(p, object, tip, CYCLIC, 1 / 0.95, seconds) <= most);
+        assert_true(run_pinch_setup(p, object, tip, PULSING, 1 / 0.95, seconds) <= most);
     }
 }
 
 /* Duration of a run, which ctest shortens, and further under a sanitizer. */
 static double run_duration(double default_duration)
 {
-    const char *asked = getenv("TACT_PINCH_SECONDS");
-    return asked                  ? atof(asked)
-           : RUNS_UNDER_SANITIZER ? fmin(default_duration, 1)
-                                  : default_duration;
+    const char *duration_text = getenv("TACT_PINCH_SECONDS");
+    return duration_text        ? atof(duration_text)
+           : IS_SANITIZER_BUILD ? fmin(default_duration, 1)
+                                : default_duration;
 }
 
-static void no_creep_with_host_moments(void **state)
+static void pinched_object_does_not_creep_with_host_moments(void **state)
 {
     (void)state;
-    struct pinch p = {.release_time = 0.5};
+    struct pinch_setup p = {.release_time = 0.5};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-9);
 }
 
 /* By features: at rest within rounding; under a load that reverses the object moves by 2e-11 m to
  * and fro. */
-static void no_creep_by_features(void **state)
+static void pinched_object_does_not_creep_by_features(void **state)
 {
     (void)state;
-    struct pinch p = {.release_time = 0.5, .model = "features"};
+    struct pinch_setup p = {.release_time = 0.5, .model = "features"};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-10);
 }
 
 /* An alternating load turns the ruler by milliradians about compliant tips: the springs follow
  * that turn to second order, which leaves a creep of 0.2 nm/s. */
-static void no_creep_of_soft_tips(void **state)
+static void object_between_soft_tips_does_not_creep(void **state)
 {
     (void)state;
-    struct pinch p = {.release_time = 0.5, .tangential = 5e-6};
+    struct pinch_setup p = {.release_time = 0.5, .tangential = 5e-6};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-8);
 }
 
-static void no_creep_with_mesh_tips(void **state)
+static void object_between_mesh_tips_does_not_creep(void **state)
 {
     (void)state;
-    struct pinch p = {.release_time = 0.5};
+    struct pinch_setup p = {.release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-9);
 }
 
@@ -338,48 +338,49 @@ static void skip_without_opencl_device(void)
     }
 }
 
-static void no_creep_with_single_precision(void **state)
+static void object_does_not_creep_with_single_precision_moments(void **state)
 {
     (void)state;
     skip_without_opencl_device();
-    struct pinch p = {.device = 1, .release_time = 0.5};
+    struct pinch_setup p = {.device = 1, .release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
-static void no_creep_with_late_single_precision(void **state)
+static void object_does_not_creep_with_late_single_precision_moments(void **state)
 {
     (void)state;
     skip_without_opencl_device();
-    struct pinch p = {.device = 1, .delay_ticks = 1, .release_time = 0.5};
+    struct pinch_setup p = {.device = 1, .delay_ticks = 1, .release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
 /* At 1.03 times the limit the excess force accelerates the object: the box by the exact distance,
  * the capsule further, as it slips out of the tips, and the ruler turns. */
-static void slides_beyond_the_limit(void **state)
+static void pinched_object_slides_beyond_the_friction_limit(void **state)
 {
     (void)state;
-    struct pinch p = {.release_time = 0.1};
+    struct pinch_setup p = {.release_time = 0.1};
     double h = 1e-3, t = p.release_time;
     double expected_fall =
         0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* including the integrator's v h / 2 */
     print_message("the excess alone moves a body by %.3e m\n", expected_fall);
-    assert_true(run_pinch(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > expected_fall);
-    assert_true(fabs(run_pinch(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / expected_fall - 1) <
-                0.05);
-    assert_true(run_pinch(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > 0.1 * expected_fall);
+    assert_true(run_pinch_setup(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > expected_fall);
+    assert_true(fabs(run_pinch_setup(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / expected_fall -
+                     1) < 0.05);
+    assert_true(run_pinch_setup(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) >
+                0.1 * expected_fall);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_creep_with_host_moments),
-        cmocka_unit_test(no_creep_by_features),
-        cmocka_unit_test(no_creep_of_soft_tips),
-        cmocka_unit_test(no_creep_with_mesh_tips),
-        cmocka_unit_test(slides_beyond_the_limit),
-        cmocka_unit_test(no_creep_with_single_precision),
-        cmocka_unit_test(no_creep_with_late_single_precision),
+        cmocka_unit_test(pinched_object_does_not_creep_with_host_moments),
+        cmocka_unit_test(pinched_object_does_not_creep_by_features),
+        cmocka_unit_test(object_between_soft_tips_does_not_creep),
+        cmocka_unit_test(object_between_mesh_tips_does_not_creep),
+        cmocka_unit_test(pinched_object_slides_beyond_the_friction_limit),
+        cmocka_unit_test(object_does_not_creep_with_single_precision_moments),
+        cmocka_unit_test(object_does_not_creep_with_late_single_precision_moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,8 +86,8 @@ static void compare_point_and_patch_model(const char *name, build_fn build,
 static void start_scene_with_friction(struct world_scene *s, double friction)
 {
     struct tact_contact_law law = make_rigid_law(friction);
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 
@@ -152,7 +152,7 @@ static void build_table(struct world_scene *s)
     start_scene_with_friction(s, 0.5);
 }
 
-static void point_model_gives_same_wrenches(void **state)
+static void point_model_gives_the_wrenches_of_the_patch_model(void **state)
 {
     (void)state;
     struct tact_world_options flat = tact_world_options_default();
@@ -167,7 +167,7 @@ static void point_model_gives_same_wrenches(void **state)
 }
 
 /* Sweeps that reach the residual 1e-10 from zero, and a tick later with 1 % more weight. */
-static void warm_starts_need_fewer_sweeps(void **state)
+static void warm_started_contact_points_need_fewer_sweeps(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -191,7 +191,7 @@ static void warm_starts_need_fewer_sweeps(void **state)
     close_scene(&s);
 }
 
-static void points_without_room_are_refused(void **state)
+static void contact_points_beyond_the_capacity_are_refused(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -262,7 +262,7 @@ static int count_corners(const struct point_store *store, const double *lower, c
     return found;
 }
 
-static void vertices_of_overlaps(void **state)
+static void overlap_of_boxes_gives_its_vertices_as_contact_points(void **state)
 {
     (void)state;
     struct tact_pose a = tact_pose_identity(), b = tact_pose_identity();
@@ -291,7 +291,8 @@ static void vertices_of_overlaps(void **state)
 }
 
 /* Solves a Coulomb problem as a world in which each contact is a pair with one point. */
-static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, double *residual)
+static void solve_coulomb_problem_by_sweeps(const struct coulomb_problem *p, int *six, int *ten,
+                                            double *residual)
 {
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {1, 0, 0}};
     struct tact_pose here = tact_pose_identity();
@@ -338,7 +339,7 @@ static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, d
     tact_points_destroy(&store);
 }
 
-static void solves_coulomb_problems(void **state)
+static void point_model_solves_coulomb_problems(void **state)
 {
     (void)state;
     static struct coulomb_problem p;
@@ -348,7 +349,7 @@ static void solves_coulomb_problems(void **state)
         if (!read_coulomb_problem(i, &p)) {
             continue;
         }
-        solve_problem(&p, &six, &ten, &residual);
+        solve_coulomb_problem_by_sweeps(&p, &six, &ten, &residual);
         print_message("%-24s %3d sweeps to 1e-6, %3d to 1e-10, ends at %.1e\n", coulomb_names[i],
                       six, ten, residual);
         assert_true(residual <= 1e-10);
@@ -358,11 +359,11 @@ static void solves_coulomb_problems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vertices_of_overlaps),
-        cmocka_unit_test(point_model_gives_same_wrenches),
-        cmocka_unit_test(warm_starts_need_fewer_sweeps),
-        cmocka_unit_test(points_without_room_are_refused),
-        cmocka_unit_test(solves_coulomb_problems),
+        cmocka_unit_test(overlap_of_boxes_gives_its_vertices_as_contact_points),
+        cmocka_unit_test(point_model_gives_the_wrenches_of_the_patch_model),
+        cmocka_unit_test(warm_started_contact_points_need_fewer_sweeps),
+        cmocka_unit_test(contact_points_beyond_the_capacity_are_refused),
+        cmocka_unit_test(point_model_solves_coulomb_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

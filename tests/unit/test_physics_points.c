@@ -14,7 +14,7 @@ static void solves_coulomb_problems(void **state)
     (void)state;
     static struct coulomb_problem p;
     for (int i = 0; i < COULOMB_PROBLEMS; i++) {
-        struct coulomb_run run = {.residual_goal = 1e-13};
+        struct coulomb_solve_run run = {.residual_goal = 1e-13};
         if (!read_coulomb_problem(i, &p)) {
             continue;
         }
@@ -38,7 +38,7 @@ static void masonry_is_solved_within_100_sweeps(void **state)
     int most = 0, most_work = 0, failed = 0, count = campaign_trial_count(50, 400);
     double worst = 0, work = 0;
     for (int i = 0; i < count; i++) {
-        struct coulomb_run run = {.residual_goal = 1e-9};
+        struct coulomb_solve_run run = {.residual_goal = 1e-9};
         generate_masonry(i, 0.5, &m);
         struct tact_world *world = coulomb_world_of_masonry(&m);
         coulomb_world_solve(world, &run);

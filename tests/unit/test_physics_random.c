@@ -47,7 +47,7 @@ static struct tact_shape random_shape(struct world_scene *s, double size)
     }
 }
 
-static struct tact_contact_law random_law(void)
+static struct tact_contact_law random_contact_law(void)
 {
     static const double odd[3] = {0, 1e3, 1e6};
     struct tact_contact_law law =
@@ -61,7 +61,7 @@ static struct tact_contact_law random_law(void)
 }
 
 /* Makes random world `seed`. sweeps: limit of sweeps in a tick; 0: the default. */
-static void build_world(struct world_scene *s, int seed, int sweeps)
+static void build_random_world(struct world_scene *s, int seed, int sweeps)
 {
     struct tact_world_options options = tact_world_options_default();
     options.iterations = sweeps ? sweeps : options.iterations;
@@ -96,9 +96,9 @@ static void build_world(struct world_scene *s, int seed, int sweeps)
             tact_quat_normalize(body->pose.quat_wxyz);
         }
     }
-    struct tact_contact_law ground = random_law(), among = random_law();
-    set_scene_law(s, 0, 1, &ground);
-    set_scene_law(s, 1, 1, &among);
+    struct tact_contact_law ground = random_contact_law(), among = random_contact_law();
+    set_scene_contact_law(s, 0, 1, &ground);
+    set_scene_contact_law(s, 1, 1, &among);
     tact_world_refresh(s->world);
     finish_scene_building(s);
 }
@@ -113,7 +113,7 @@ static void random_worlds_obey_the_contact_laws(void **state)
         last = one ? first + 1 : campaign_trial_count(WORLDS, ALL_WORLDS);
     for (int seed = first; seed < last; seed++) {
         long before = t.unsolved;
-        build_world(&s, seed, 0);
+        build_random_world(&s, seed, 0);
         for (int i = 0; i < TICKS; i++) {
             if (!step_random_world(&s, seed, &t)) {
                 fail_msg("world %d, tick %d: not finite", seed, i);
@@ -174,8 +174,8 @@ static void unsolved_ticks_do_not_add_energy(void **state)
     struct worst ratio = {0};
     long ticks = 0, unsolved = 0, over = 0;
     for (int seed = 0; seed < campaign_trial_count(WORLDS, ALL_WORLDS) / 5; seed++) {
-        build_world(&full, seed, 0);
-        build_world(&few, seed, 2 + seed % 7);
+        build_random_world(&full, seed, 0);
+        build_random_world(&few, seed, 2 + seed % 7);
         for (int i = 0; i < TICKS; i++) {
             for (int k = 0; k < tact_world_body_count(full.world); k++) {
                 *tact_world_body(few.world, k) = *tact_world_body(full.world, k);

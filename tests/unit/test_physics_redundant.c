@@ -13,7 +13,7 @@
 
 /* Soft balls in a ring press a ball on the ground from all sides, each spinning slightly about its
  * own direction: the spins cannot all be stopped. */
-static void make_ring_of_planes(struct world_scene *s, int count, double turn)
+static void make_ball_in_ring_of_pressing_balls(struct world_scene *s, int count, double turn)
 {
     struct tact_contact_law soft = make_rigid_law(0.8), hard = make_rigid_law(0.4);
     soft.modulus = 3e5;
@@ -32,20 +32,20 @@ static void make_ring_of_planes(struct world_scene *s, int count, double turn)
             body->twist[3 + k] = turn * (i % 3 - 1) * way[k];
         }
     }
-    set_scene_law(s, 0, 1, &hard);
-    set_scene_law(s, 1, 1, &soft);
+    set_scene_contact_law(s, 0, 1, &hard);
+    set_scene_contact_law(s, 1, 1, &soft);
     tact_world_refresh(s->world);
     finish_scene_building(s);
 }
 
-static void a_ball_pressed_from_all_sides(void **state)
+static void ball_pressed_from_all_sides_is_solved(void **state)
 {
     (void)state;
     static const double turns[] = {0, 1e-9, 1e-6, 1e-3, 1};
     struct world_scene s;
     for (size_t t = 0; t < sizeof turns / sizeof *turns; t++) {
         for (int count = 3; count <= 6; count++) {
-            make_ring_of_planes(&s, count, turns[t]);
+            make_ball_in_ring_of_pressing_balls(&s, count, turns[t]);
             for (int i = 0; i < 20; i++) {
                 step_scene(&s);
             }
@@ -59,7 +59,7 @@ static void a_ball_pressed_from_all_sides(void **state)
 }
 
 /* A stack at rest needs at most two sweeps when its load changes, however many cubes carry it. */
-static void a_stack_under_a_changing_load(void **state)
+static void stack_under_a_changing_load_needs_two_sweeps(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -70,8 +70,8 @@ static void a_stack_under_a_changing_load(void **state)
     for (int i = 0; i < 10; i++) {
         add_scene_solid(&s, &box, 1, (double[3]){0, 0, 0.05 + i * (0.1 - 2e-5) - 2e-5}, 0);
     }
-    set_scene_law(&s, 0, 1, &law);
-    set_scene_law(&s, 1, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     run_scene_for_seconds(&s, 0.5);
     s.max_tick_iterations = 0;
@@ -92,20 +92,21 @@ static void a_stack_under_a_changing_load(void **state)
 static void run_thrown_plate(struct world_scene *s)
 {
     struct tact_contact_law soft = make_rigid_law(0.5);
-    struct tact_shape foot = make_sphere(0.008), plate = box_of_sides(0.44, 0.34, 0.004);
+    struct tact_shape foot_shape = make_sphere(0.008),
+                      plate_shape = box_of_sides(0.44, 0.34, 0.004);
     soft.modulus = 3e5;
     open_empty_scene(s, NULL);
     add_scene_ground(s);
-    int b = add_scene_solid(s, &plate, uniform(0.5, 4), (double[3]){0, 0, 0.0179}, 0);
+    int b = add_scene_solid(s, &plate_shape, uniform(0.5, 4), (double[3]){0, 0, 0.0179}, 0);
     for (int i = 0; i < 20; i++) {
         struct tact_pose at = {{0.1 * (i / 4 - 2), 0.1 * (i % 4 - 1.5), -0.01}, {1, 0, 0, 0}};
-        add_scene_shape(s, b, &foot, &at, 1);
+        add_scene_shape(s, b, &foot_shape, &at, 1);
     }
     struct tact_body *body = tact_world_body(s->world, b);
     body->twist[0] = uniform(-0.3, 0.3);
     body->twist[1] = uniform(-0.3, 0.3);
     body->twist[5] = uniform(-2, 2);
-    set_scene_law(s, 0, 1, &soft);
+    set_scene_contact_law(s, 0, 1, &soft);
     finish_scene_building(s);
 }
 
@@ -114,12 +115,12 @@ static void run_thrown_plate(struct world_scene *s)
 static void a_plate_on_many_feet_comes_to_rest(void **state)
 {
     (void)state;
-    enum { PLATE_COUNT = 20, FEW = 5 };
+    enum { THROWN_PLATE_COUNT = 20, FEW = 5 };
     struct world_scene s;
     long unsolved = 0;
     int more = 0;
     double worst = 0, residual = 0;
-    for (int i = 0; i < PLATE_COUNT; i++) {
+    for (int i = 0; i < THROWN_PLATE_COUNT; i++) {
         run_thrown_plate(&s);
         run_scene_for_seconds(&s, 2.0);
         const double *twist = tact_world_body(s.world, 0)->twist;
@@ -133,7 +134,7 @@ static void a_plate_on_many_feet_comes_to_rest(void **state)
     printf(
         "%d plates on 20 feet: %ld ticks unsolved, more than %d in %d; they rest within %.1e m/s, "
         "residual %.1e\n",
-        PLATE_COUNT, unsolved, FEW, more, worst, residual);
+        THROWN_PLATE_COUNT, unsolved, FEW, more, worst, residual);
     assert_in_range(more, 0, 9); /* at most 3 plates at 38 seeds; 18 with rigid normals */
     assert_true(residual < 1e-6);
     assert_true(worst < 1e-8);
@@ -141,8 +142,9 @@ static void a_plate_on_many_feet_comes_to_rest(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_ball_pressed_from_all_sides),
-                                       cmocka_unit_test(a_plate_on_many_feet_comes_to_rest),
-                                       cmocka_unit_test(a_stack_under_a_changing_load)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ball_pressed_from_all_sides_is_solved),
+        cmocka_unit_test(a_plate_on_many_feet_comes_to_rest),
+        cmocka_unit_test(stack_under_a_changing_load_needs_two_sweeps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

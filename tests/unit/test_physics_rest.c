@@ -10,16 +10,19 @@
 
 /** Energy balance of a run. */
 struct energy_balance {
-    double start, end;     /* energy of the bodies at the start and at the end [J] */
-    double worst_rise;     /* rise in a tick beyond the work of the contacts' normal forces [J] */
-    double work_gained;    /* positive work of the contacts' normal forces [J] */
-    double work_absorbed;  /* negative work of the contacts' normal forces [J] */
-    double friction;       /* work of friction and spin [J]: never positive */
-    double worst_friction; /* largest positive work of friction of a contact in a solved tick [J] */
-    double rest_time;      /* first time after which nothing moved faster than 1e-3 m/s or rad/s */
+    double start, end; /* energy of the bodies at the start and at the end [J] */
+    double
+        worst_energy_rise; /* rise in a tick beyond the work of the contacts' normal forces [J] */
+    double positive_normal_work; /* positive work of the contacts' normal forces [J] */
+    double negative_normal_work; /* negative work of the contacts' normal forces [J] */
+    double friction;             /* work of friction and spin [J]: never positive */
+    double worst_friction_work;  /* largest positive work of friction of a contact in a solved tick
+                                    [J] */
+    double rest_time; /* first time after which nothing moved faster than 1e-3 m/s or rad/s */
 };
 
-static void run_with_balance(struct world_scene *s, double seconds, struct energy_balance *out)
+static void run_with_energy_balance(struct world_scene *s, double seconds,
+                                    struct energy_balance *out)
 {
     double h = s->options.period;
     memset(out, 0, sizeof *out);
@@ -35,16 +38,16 @@ static void run_with_balance(struct world_scene *s, double seconds, struct energ
             work += normal * h;
             /* tolerance for unsolved ticks, in which friction is not yet opposite to slip */
             work += s->stats.residual <= 1e-8 ? 0 : fmax(friction, 0) * h;
-            out->work_gained += fmax(normal, 0) * h;
-            out->work_absorbed += fmin(normal, 0) * h;
+            out->positive_normal_work += fmax(normal, 0) * h;
+            out->negative_normal_work += fmin(normal, 0) * h;
             out->friction += friction * h;
             if (s->stats.residual <= 1e-8) {
-                out->worst_friction = fmax(out->worst_friction, friction * h);
+                out->worst_friction_work = fmax(out->worst_friction_work, friction * h);
             }
         }
         tact_world_integrate(s->world);
         double now = compute_scene_energy(s), rise = now - out->end - work;
-        out->worst_rise = fmax(out->worst_rise, rise);
+        out->worst_energy_rise = fmax(out->worst_energy_rise, rise);
         out->end = now;
         for (int i = 0; i < tact_world_body_count(s->world); i++) {
             const struct tact_body *b = tact_world_body(s->world, i);
@@ -57,19 +60,19 @@ static void run_with_balance(struct world_scene *s, double seconds, struct energ
         "    energy %.3e -> %.3e J, rise beyond contact work %.1e, pushed %.1e, absorbed "
         "%.1e, friction %.1e (worst %.1e); at rest from %.3f s; %d sweeps, residual %.1e, "
         "unsolved %ld of %ld\n",
-        out->start, out->end, out->worst_rise, out->work_gained, out->work_absorbed, out->friction,
-        out->worst_friction, out->rest_time, s->max_tick_iterations, s->worst_residual, s->unsolved,
-        s->ticks);
+        out->start, out->end, out->worst_energy_rise, out->positive_normal_work,
+        out->negative_normal_work, out->friction, out->worst_friction_work, out->rest_time,
+        s->max_tick_iterations, s->worst_residual, s->unsolved, s->ticks);
 }
 
 /* Checks the energy balance of a run: bodies gain no more energy than the work of the normal
  * forces, friction adds none, and the normal forces' positive work is that of opening overlaps. */
-static void check_energy(const struct energy_balance *e)
+static void check_energy_balance(const struct energy_balance *e)
 {
     double slack = 1e-12 * (fabs(e->start) + fabs(e->end));
-    assert_true(e->worst_rise <= slack);
-    assert_true(e->worst_friction <= 1e-6 * fabs(e->start));
-    assert_true(e->end <= e->start + e->work_gained + slack);
+    assert_true(e->worst_energy_rise <= slack);
+    assert_true(e->worst_friction_work <= 1e-6 * fabs(e->start));
+    assert_true(e->end <= e->start + e->positive_normal_work + slack);
 }
 
 static int start_dropped_body(struct world_scene *s, int is_coin, double mu, double up,
@@ -87,7 +90,7 @@ static int start_dropped_body(struct world_scene *s, int is_coin, double mu, dou
     const double q[4] = {cos(0.5 * lean_angle), sin(0.5 * lean_angle), 0, 0};
     memcpy(body->pose.quat_wxyz, q, sizeof q);
     tact_world_refresh(s->world);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     return b;
 }
@@ -102,17 +105,17 @@ static void a_dropped_cylinder_comes_to_rest(void **state)
         int b = start_dropped_body(&s, 0, 0.4, 0.1, 0.3 + 0.4 * i, 0);
         tact_world_body(s.world, b)->twist[0] = 0.3;
         tact_world_body(s.world, b)->twist[3] = 2;
-        run_with_balance(&s, 5, &e);
+        run_with_energy_balance(&s, 5, &e);
         print_message("cylinder %d: tilt %.3f deg\n", i,
                       body_tilt_from_vertical(&s, b) * 180 / M_PI);
-        check_energy(&e);
+        check_energy_balance(&e);
         assert_true(e.rest_time < 2);
         close_scene(&s);
     }
 }
 
 /* A coin rolling on its edge, and one spun about its diameter. */
-static void a_coin_comes_to_rest(void **state)
+static void spinning_coin_comes_to_rest(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -126,18 +129,18 @@ static void a_coin_comes_to_rest(void **state)
         } else {
             body->twist[5] = 40;
         }
-        run_with_balance(&s, 8, &e);
+        run_with_energy_balance(&s, 8, &e);
         print_message("coin %d: tilt %.3f deg, speed %.1e m/s, spin %.1e rad/s\n", i,
                       body_tilt_from_vertical(&s, b) * 180 / M_PI, tact_v3_norm(body->twist),
                       tact_v3_norm(body->twist + 3));
-        check_energy(&e);
+        check_energy_balance(&e);
         assert_true(e.rest_time < 5);
         close_scene(&s);
     }
 }
 
 /* A heap of boxes, balls and cylinders thrown together. */
-static void heap_loses_energy(void **state)
+static void heap_of_bodies_gains_no_energy(void **state)
 {
     (void)state;
     for (int mu = 0; mu < 3; mu++) {
@@ -158,11 +161,11 @@ static void heap_loses_energy(void **state)
             twist[3] = i - 4;
             twist[4] = 5 - i;
         }
-        set_scene_law(&s, 0, 1, &law);
-        set_scene_law(&s, 1, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 1, 1, &law);
         finish_scene_building(&s);
-        run_with_balance(&s, 3, &e);
-        check_energy(&e);
+        run_with_energy_balance(&s, 3, &e);
+        check_energy_balance(&e);
         close_scene(&s);
     }
 }
@@ -171,8 +174,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dropped_cylinder_comes_to_rest),
-        cmocka_unit_test(a_coin_comes_to_rest),
-        cmocka_unit_test(heap_loses_energy),
+        cmocka_unit_test(spinning_coin_comes_to_rest),
+        cmocka_unit_test(heap_of_bodies_gains_no_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static struct tact_body *add_body_above_ground(struct world_scene *s, double slo
     add_scene_solid(s, shape, 1000.0 * mass.volume, place, 0.0);
     struct tact_body *body = tact_world_body(s->world, 0);
     tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     tact_world_refresh(s->world);
     return body;
@@ -41,16 +41,17 @@ static struct tact_body *add_body_above_ground(struct world_scene *s, double slo
 /* Down a slope a cylinder rolls at 2/3 (g sin(slope) - g cos(slope) a / R), without slip: a is
  * half the width of the patch, whose edge the centre of pressure reaches. Where that is negative
  * the cylinder does not roll. */
-static void cylinders_roll_at_two_thirds_g(void **state)
+static void cylinders_roll_downhill_at_two_thirds_g(void **state)
 {
     (void)state;
     static const double radius[3] = {0.002, 0.02, 0.1};
-    static const double quaternion_lying[3] = {PI / 2.0, 0.0, 0.0};
+    static const double rotation_vector_lying[3] = {PI / 2.0, 0.0, 0.0};
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         double r = radius[i], slope = 10.0 * PI / 180.0, width = 0.0;
         const struct tact_shape shape = make_shape(TACT_SHAPE_CYLINDER, r, 1.5 * r, 0.0);
-        struct tact_body *body = add_body_above_ground(&s, slope, 0.6, &shape, r, quaternion_lying);
+        struct tact_body *body =
+            add_body_above_ground(&s, slope, 0.6, &shape, r, rotation_vector_lying);
         run_scene_for_seconds(&s, 0.1);
         double before = body->twist[0];
         for (int k = 0; k < 500; k++) {
@@ -75,17 +76,17 @@ static void cylinders_roll_at_two_thirds_g(void **state)
 }
 
 /* On its end a cylinder tips where the slope exceeds its radius over half its height. */
-static void cylinders_on_their_ends_tip(void **state)
+static void upright_cylinders_tip_at_the_exact_slope(void **state)
 {
     (void)state;
-    static const double quaternion_upright[3] = {0.0, 0.0, 0.0};
+    static const double rotation_vector_upright[3] = {0.0, 0.0, 0.0};
     const double r = 0.02, half = 0.05;
     for (int stands_beyond_tipping = 0; stands_beyond_tipping < 2; stands_beyond_tipping++) {
         struct world_scene s;
         const struct tact_shape shape = make_shape(TACT_SHAPE_CYLINDER, r, half, 0.0);
         double slope = atan(r / half) * (stands_beyond_tipping ? 1.01 : 0.99);
         struct tact_body *body =
-            add_body_above_ground(&s, slope, 0.9, &shape, half, quaternion_upright);
+            add_body_above_ground(&s, slope, 0.9, &shape, half, rotation_vector_upright);
         run_scene_for_seconds(&s, 1.0);
         double tilt = body_tilt_from_vertical(&s, 0);
         printf("%.2f of the slope at which it tips: tilted by %.1e rad, moved %.1e m\n",
@@ -102,7 +103,8 @@ static void cylinders_on_their_ends_tip(void **state)
 static void ellipsoids_rest_on_their_flattest_side(void **state)
 {
     (void)state;
-    const double size[3] = {0.03, 0.02, 0.01}, quaternion_upright[3] = {0.0, 0.0, 0.0}, deep = 0.2;
+    const double size[3] = {0.03, 0.02, 0.01}, rotation_vector_upright[3] = {0.0, 0.0, 0.0},
+                 deep = 0.2;
     struct tact_shape shape = make_shape(TACT_SHAPE_ELLIPSOID, size[0], size[1], size[2]);
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose at = tact_pose_identity(), here = at;
@@ -124,7 +126,7 @@ static void ellipsoids_rest_on_their_flattest_side(void **state)
 
     struct world_scene s;
     struct tact_body *body =
-        add_body_above_ground(&s, 0.0, 0.5, &shape, size[2], quaternion_upright);
+        add_body_above_ground(&s, 0.0, 0.5, &shape, size[2], rotation_vector_upright);
     run_scene_for_seconds(&s, 1.0);
     printf("at rest: %.1e rad from upright, %.1e m/s\n", body_tilt_from_vertical(&s, 0),
            tact_v3_norm(body->twist));
@@ -136,8 +138,8 @@ static void ellipsoids_rest_on_their_flattest_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cylinders_roll_at_two_thirds_g),
-        cmocka_unit_test(cylinders_on_their_ends_tip),
+        cmocka_unit_test(cylinders_roll_downhill_at_two_thirds_g),
+        cmocka_unit_test(upright_cylinders_tip_at_the_exact_slope),
         cmocka_unit_test(ellipsoids_rest_on_their_flattest_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

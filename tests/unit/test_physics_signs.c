@@ -11,7 +11,7 @@
 /* A triangular prism moves up and turns so that its corner at x = R moves down at 0.5 m/s while
  * the opposite edge, at half the distance, moves up: an impact at that corner with restitution e =
  * 0.5. */
-static void the_approaching_corner_rebounds(void **state)
+static void approaching_corner_of_a_prism_rebounds(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -22,7 +22,7 @@ static void the_approaching_corner_rebounds(void **state)
     add_scene_ground(&s);
     struct tact_shape prism = make_cylinder_mesh_shape(&s, radius, 0.05, 3);
     int b = add_scene_solid(&s, &prism, 1, at, 0);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, b);
     body->twist[2] = 1.5;
@@ -61,7 +61,7 @@ static void colliding_links_of_one_hand_stop(void **state)
         const struct tact_owner owner = {TACT_OWNER_HAND, 0, i};
         assert_true(tact_world_add_shape(s.world, owner, &box, &here, 1) >= 0);
     }
-    set_scene_law(&s, 1, 1, &law);
+    set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     tact_hand_state(hand).v[0] = 1;
     tact_hand_state(hand).v[1] = -1;
@@ -77,7 +77,7 @@ static void colliding_links_of_one_hand_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_approaching_corner_rebounds),
+        cmocka_unit_test(approaching_corner_of_a_prism_rebounds),
         cmocka_unit_test(colliding_links_of_one_hand_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,17 +14,19 @@
 static const double G = 9.81;
 
 /* A block of 0.1 x 0.08 x 0.04 m, 0.5 kg, thrown at 1 m/s at an angle to its sides. */
-static void slide_block(double degrees, double mu, double *distance, double *aside, double *turned)
+static void slide_block(double direction_degrees, double mu, double *distance, double *aside,
+                        double *turned)
 {
     struct world_scene s;
     const double start[3] = {0, 0, 0.02 - 2e-5};
-    const double dir[2] = {cos(degrees * M_PI / 180), sin(degrees * M_PI / 180)};
+    const double dir[2] = {cos(direction_degrees * M_PI / 180),
+                           sin(direction_degrees * M_PI / 180)};
     open_empty_scene(&s, NULL);
     add_scene_ground(&s);
     struct tact_shape box = box_of_sides(0.1, 0.08, 0.04);
     int b = add_scene_solid(&s, &box, 0.5, start, 0);
     struct tact_contact_law law = make_rigid_law(mu);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, b);
     body->twist[0] = dir[0];
@@ -35,13 +37,14 @@ static void slide_block(double degrees, double mu, double *distance, double *asi
     *turned = 2 * asin(body->pose.quat_wxyz[3]) * 180 / M_PI;
     print_message("%4.1f deg, mu %.2f: %.6f m, aside %.1e m, turned %.1e deg, %d sweeps, residual "
                   "%.1e\n",
-                  degrees, mu, *distance, *aside, *turned, s.max_tick_iterations, s.worst_residual);
+                  direction_degrees, mu, *distance, *aside, *turned, s.max_tick_iterations,
+                  s.worst_residual);
     close_scene(&s);
 }
 
 /* A block stops after v^2 / (2 mu g), less v h / 2, as in a tick velocities change before
  * positions. */
-static void block_stops_in_time(void **state)
+static void sliding_block_stops_in_the_exact_time(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -56,7 +59,7 @@ static void block_stops_in_time(void **state)
     }
 }
 
-static void frictionless_block_keeps_going(void **state)
+static void frictionless_block_keeps_its_speed(void **state)
 {
     (void)state;
     double distance, aside, turned;
@@ -102,7 +105,8 @@ static void make_random_local_problem(struct tact_local_problem *p)
 }
 
 /* Angle between friction and the reverse of slip at the centre of pressure, in the plane [deg]. */
-static double friction_angle(const struct tact_local_problem *p, const double *r, double *speed)
+static double angle_of_friction_to_reversed_slip(const struct tact_local_problem *p,
+                                                 const double *r, double *speed)
 {
     double u[6], d[2] = {-r[5] / r[0], r[4] / r[0]};
     for (int i = 0; i < 6; i++) {
@@ -116,7 +120,7 @@ static double friction_angle(const struct tact_local_problem *p, const double *r
     return fabs(atan2(r[1] * v2 - r[2] * v1, -(r[1] * v1 + r[2] * v2))) * 180 / M_PI;
 }
 
-static void friction_opposes_slip(void **state)
+static void friction_impulse_opposes_slip(void **state)
 {
     (void)state;
     double worst = 0, sum = 0;
@@ -136,7 +140,7 @@ static void friction_opposes_slip(void **state)
         if (!(limits & TACT_LIMIT_CONE) || !(r[0] > 0)) {
             continue;
         }
-        double angle = friction_angle(&p, r, &speed);
+        double angle = angle_of_friction_to_reversed_slip(&p, r, &speed);
         if (speed < 1e-6) {
             continue; /* pure spin: the slip has no direction */
         }
@@ -159,9 +163,9 @@ static void friction_opposes_slip(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_stops_in_time),
-        cmocka_unit_test(frictionless_block_keeps_going),
-        cmocka_unit_test(friction_opposes_slip),
+        cmocka_unit_test(sliding_block_stops_in_the_exact_time),
+        cmocka_unit_test(frictionless_block_keeps_its_speed),
+        cmocka_unit_test(friction_impulse_opposes_slip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ struct rolling_result {
 
 /* Runs a sphere from rest for `seconds`. Its target overlap makes the patch radius a times RADIUS:
  * a cap of depth d has the radius sqrt(2 R d) and the mean depth d / 2. */
-static struct rolling_result rolling_result(double slope, double mu, double a, double seconds)
+static struct rolling_result run_sphere_on_slope(double slope, double mu, double a, double seconds)
 {
     struct world_scene s;
     struct tact_world_options options = options_with_tilted_gravity(slope);
@@ -35,7 +35,7 @@ static struct rolling_result rolling_result(double slope, double mu, double a, d
     open_empty_scene(&s, &options);
     add_scene_ground(&s);
     int b = add_scene_solid(&s, &ball, 0.3, at, 0);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
     while (out.ticks < lround(seconds / options.period)) {
@@ -58,12 +58,12 @@ static struct rolling_result rolling_result(double slope, double mu, double a, d
 
 /* A ball on a slope accelerates at (5/7) (g sin(theta) - g cos(theta) a / R), for three patch radii
  * a. */
-static void patch_resists_rolling(void **state)
+static void rolling_is_resisted_by_the_patch_radius(void **state)
 {
     (void)state;
     const double slope = 0.2, radii[3] = {0.01, 0.03, 0.06};
     for (int i = 0; i < 3; i++) {
-        struct rolling_result r = rolling_result(slope, 1.0, radii[i], 1.0);
+        struct rolling_result r = run_sphere_on_slope(slope, 1.0, radii[i], 1.0);
         double exact = 5.0 / 7.0 * G * (sin(slope) - cos(slope) * radii[i]);
         print_message("    acceleration %.5f m/s^2, exact %.5f: off by %.3f %%; spin R / v %.5f\n",
                       r.speed, exact, 100 * (r.speed / exact - 1), r.spin * RADIUS / r.speed);
@@ -72,10 +72,10 @@ static void patch_resists_rolling(void **state)
 }
 
 /* The ball stays at rest where tan(theta) < a / R, with patch radius a and ball radius R. */
-static void patch_holds_on_a_gentle_slope(void **state)
+static void ball_with_a_patch_rests_on_a_gentle_slope(void **state)
 {
     (void)state;
-    struct rolling_result r = rolling_result(0.05, 1.0, 0.06, 1.0);
+    struct rolling_result r = run_sphere_on_slope(0.05, 1.0, 0.06, 1.0);
     print_message("    speed %.1e m/s, spin %.1e rad/s\n", r.speed, r.spin);
     assert_true(fabs(r.speed) < 1e-6 && fabs(r.spin) < 1e-4);
 }
@@ -83,7 +83,7 @@ static void patch_holds_on_a_gentle_slope(void **state)
 static void frictionless_sphere_does_not_spin(void **state)
 {
     (void)state;
-    struct rolling_result r = rolling_result(0.2, 0.0, 0.03, 1.0);
+    struct rolling_result r = run_sphere_on_slope(0.2, 0.0, 0.03, 1.0);
     print_message("    speed %.6f m/s, exact %.6f, spin %.1e rad/s\n", r.speed, G * sin(0.2),
                   r.spin);
     assert_true(fabs(r.speed / (G * sin(0.2)) - 1) < 1e-9);
@@ -93,8 +93,8 @@ static void frictionless_sphere_does_not_spin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patch_resists_rolling),
-        cmocka_unit_test(patch_holds_on_a_gentle_slope),
+        cmocka_unit_test(rolling_is_resisted_by_the_patch_radius),
+        cmocka_unit_test(ball_with_a_patch_rests_on_a_gentle_slope),
         cmocka_unit_test(frictionless_sphere_does_not_spin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

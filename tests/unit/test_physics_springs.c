@@ -32,7 +32,7 @@ static void open_plate_on_springs(struct plate_scene *s, double compliance, doub
     open_empty_scene(&s->scene, NULL);
     add_scene_ground(&s->scene);
     s->box = add_scene_solid(&s->scene, &box, MASS, at, 0);
-    set_scene_law(&s->scene, 0, 1, &s->law);
+    set_scene_contact_law(&s->scene, 0, 1, &s->law);
     finish_scene_building(&s->scene);
 }
 
@@ -55,14 +55,14 @@ static void run_under_wrench(struct plate_scene *s, const double wrench[6], doub
 }
 
 /* Position of the box's point at the patch's centre, half of the overlap above its bottom. */
-static void lowest_point_of_foot(struct plate_scene *s, double foot[3])
+static void lowest_point_of_foot(struct plate_scene *s, double foot_position[3])
 {
     double overlap_at_rest = s->law.overlap + s->law.compliance * MASS * G;
     const double down[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
-    tact_pose_point(foot, &tact_world_body(s->scene.world, s->box)->pose, down);
+    tact_pose_point(foot_position, &tact_world_body(s->scene.world, s->box)->pose, down);
 }
 
-static double rotation_about(struct plate_scene *s, int axis)
+static double rotation_about_axis(struct plate_scene *s, int axis)
 {
     const double *q = tact_world_body(s->scene.world, s->box)->pose.quat_wxyz;
     return 2 * q[1 + axis] * (q[0] < 0 ? -1 : 1);
@@ -70,32 +70,33 @@ static double rotation_about(struct plate_scene *s, int axis)
 
 /* The contact deflects by c F under a horizontal force, immediately and a minute later, and returns
  * to zero once the force is removed. */
-static void deflection_is_compliance_times_force(void **state)
+static void contact_spring_deflection_is_compliance_times_force(void **state)
 {
     (void)state;
     struct plate_scene s = {.side = {0.08, 0.06, 0.02}};
     const double pull_force = 0.3 * MU * MASS * G, t = 2e-4;
     const double on[6] = {pull_force}, off[6] = {0};
-    double foot[3], later[3], back[3];
+    double foot_position[3], later[3], back[3];
     open_plate_on_springs(&s, 1e-4, t, 2e-5);
     run_under_wrench(&s, on, 2);
-    lowest_point_of_foot(&s, foot);
+    lowest_point_of_foot(&s, foot_position);
     run_under_wrench(&s, on, 60);
     lowest_point_of_foot(&s, later);
     run_under_wrench(&s, off, 2);
     lowest_point_of_foot(&s, back);
     print_message("gives way by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
                   "without it %.1e m\n",
-                  1e3 * foot[0], pull_force, 1e3 * t * pull_force, later[0] - foot[0], back[0]);
-    assert_true(fabs(foot[0] / (t * pull_force) - 1) < 7e-5);
-    assert_true(fabs(later[0] - foot[0]) < 1e-12 && fabs(back[0]) < 1e-4 * t * pull_force);
+                  1e3 * foot_position[0], pull_force, 1e3 * t * pull_force,
+                  later[0] - foot_position[0], back[0]);
+    assert_true(fabs(foot_position[0] / (t * pull_force) - 1) < 7e-5);
+    assert_true(fabs(later[0] - foot_position[0]) < 1e-12 && fabs(back[0]) < 1e-4 * t * pull_force);
     close_scene(&s.scene);
 }
 
 /* The contact rotates about its normal by T t / <x^2 + y^2>; about an axis of the patch by T c /
  * <x^2>, whether the overlap is due to the load or present without one, corrected for the torque of
  * the tilted weight. */
-static void rotation_follows_the_stiffness(void **state)
+static void rotation_on_contact_springs_follows_their_stiffness(void **state)
 {
     (void)state;
     const double overlap[3] = {2e-5, 2e-4, 2e-3}, t = 2e-4, c = 1e-4, torque = 0.002;
@@ -105,12 +106,13 @@ static void rotation_follows_the_stiffness(void **state)
         double x2 = s.side[0] * s.side[0] / 12, y2 = s.side[1] * s.side[1] / 12;
         open_plate_on_springs(&s, c, t, overlap[i]);
         run_under_wrench(&s, twist, 2);
-        double yaw = rotation_about(&s, 2), exact_yaw = torque * t / (x2 + y2);
+        double yaw = rotation_about_axis(&s, 2), exact_yaw = torque * t / (x2 + y2);
         close_scene(&s.scene);
         open_plate_on_springs(&s, c, t, overlap[i]);
         run_under_wrench(&s, tilt, 2);
-        double tipping_stiffness = MASS * G * 0.5 * s.side[2];
-        double pitch = rotation_about(&s, 1), exact_pitch = torque / (x2 / c - tipping_stiffness);
+        double tipping_stiffness_of_weight = MASS * G * 0.5 * s.side[2];
+        double pitch = rotation_about_axis(&s, 1),
+               exact_pitch = torque / (x2 / c - tipping_stiffness_of_weight);
         print_message("overlap %.0e: turns by %.3e of %.3e rad, tilts by %.4e of %.4e rad\n",
                       overlap[i], yaw, exact_yaw, pitch, exact_pitch);
         assert_true(fabs(yaw / exact_yaw - 1) < 2e-4);
@@ -121,37 +123,41 @@ static void rotation_follows_the_stiffness(void **state)
 
 /* A flat plate oscillates along the ground at w = 1 / sqrt(m t), by the implicit rule: in each
  * tick its phase advances by atan(w h) and its amplitude is divided by sqrt(1 + (w h)^2). */
-static void a_plate_swings_at_its_frequency(void **state)
+static void plate_on_contact_springs_swings_at_its_frequency(void **state)
 {
     (void)state;
     struct plate_scene s = {.side = {0.1, 0.1, 0.0004}};
     const double t = 2e-3, none[6] = {0};
     open_plate_on_springs(&s, 1e-6, t, 2e-5);
     s.law.dissipation = 0;
-    set_scene_law(&s.scene, 0, 1, &s.law);
-    double h = s.scene.options.period, w = 1 / sqrt(MASS * t), foot[3], first[2] = {0}, last = 0;
+    set_scene_contact_law(&s.scene, 0, 1, &s.law);
+    double h = s.scene.options.period, w = 1 / sqrt(MASS * t), foot_position[3], first[2] = {0},
+           last = 0;
     run_under_wrench(&s, none, 0.2);
     tact_world_body(s.scene.world, s.box)->twist[0] = 0.005;
-    int rotation_follows_the_stiffness = 0;
-    for (int i = 0; i < 4000 && rotation_follows_the_stiffness < 11; i++) {
+    int rotation_on_contact_springs_follows_their_stiffness = 0;
+    for (int i = 0; i < 4000 && rotation_on_contact_springs_follows_their_stiffness < 11; i++) {
         run_under_wrench(&s, none, h);
-        lowest_point_of_foot(&s, foot);
-        if (last < 0 && foot[0] >= 0) {
-            first[rotation_follows_the_stiffness ? 1 : 0] = i + last / (last - foot[0]);
-            rotation_follows_the_stiffness++;
+        lowest_point_of_foot(&s, foot_position);
+        if (last < 0 && foot_position[0] >= 0) {
+            first[rotation_on_contact_springs_follows_their_stiffness ? 1 : 0] =
+                i + last / (last - foot_position[0]);
+            rotation_on_contact_springs_follows_their_stiffness++;
         }
-        last = foot[0];
+        last = foot_position[0];
     }
-    double period = (first[1] - first[0]) / (rotation_follows_the_stiffness - 1) * h,
+    double period = (first[1] - first[0]) /
+                    (rotation_on_contact_springs_follows_their_stiffness - 1) * h,
            exact = 2 * M_PI * h / atan(w * h);
     print_message("swings in %.5f s, exact %.5f\n", period, exact);
-    assert_true(rotation_follows_the_stiffness == 11 && fabs(period / exact - 1) < 5e-3);
+    assert_true(rotation_on_contact_springs_follows_their_stiffness == 11 &&
+                fabs(period / exact - 1) < 5e-3);
     close_scene(&s.scene);
 }
 
 /* A block on springs does not creep under an alternating load of 0.95 of the friction limit, and
  * slides at 1.03. */
-static void slides_at_the_friction_limit(void **state)
+static void plate_on_contact_springs_slides_at_the_friction_limit(void **state)
 {
     (void)state;
     struct plate_scene s = {.side = {0.08, 0.06, 0.004}};
@@ -185,7 +191,7 @@ static void slides_at_the_friction_limit(void **state)
  * bodies, and the box stays at its place on the table. Straight steps of h would carry it outward
  * by w^2 h / 2 of the radius a second; the spring, which measures the relative displacement of the
  * two bodies, undoes that. */
-static void springs_move_with_the_bodies(void **state)
+static void contact_springs_turn_with_the_bodies(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -194,20 +200,20 @@ static void springs_move_with_the_bodies(void **state)
     struct tact_shape table = box_of_sides(0.5, 0.5, 0.1), box = box_of_sides(0.08, 0.06, 0.02);
     const double low[3] = {0, 0, -0.05}, high[3] = {0, 0, 0.01 - 7e-5}, spin = 2, t = 1e-4;
     const double down[3] = {0, 0, -high[2]};
-    const double press = 5, pull = 0.4 * MU * press;
+    const double press_force = 5, pull = 0.4 * MU * press_force;
     tact_v3_set(o.gravity, 0, 0, 0);
     law.compliance = 1e-5;
     law.tangential_compliance = t;
     open_empty_scene(&s, &o);
     int a = add_scene_solid(&s, &table, 1e6, low, 0), b = add_scene_solid(&s, &box, MASS, high, 0);
-    set_scene_law(&s, 1, 1, &law);
+    set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     struct tact_body *base = tact_world_body(s.world, a), *body = tact_world_body(s.world, b);
     base->twist[5] = body->twist[5] = spin;
     double h = s.options.period, first = 0, furthest = 0;
     for (int i = 0; i < 10000; i++) {
         double at = spin * h * (i + 0.5);
-        const double force[3] = {pull * cos(at), pull * sin(at), -press};
+        const double force[3] = {pull * cos(at), pull * sin(at), -press_force};
         tact_v3_axpy(body->twist, h / MASS, force);
         step_scene(&s);
         double p[3];
@@ -242,7 +248,7 @@ static double strain_energy(struct world_scene *s, const struct tact_contact_law
 /* Boxes thrown at soft ground, turning: their energy never exceeds that at the start. Together
  * with the springs' energy it may: a tick that carries a corner 2 mm into ground of 1 um/N strains
  * the springs by more than the kinetic energy, which is not returned to the bodies. */
-static void springs_do_not_add_energy(void **state)
+static void contact_springs_do_not_add_energy(void **state)
 {
     (void)state;
     double highest = -1, rebound = -1;
@@ -273,12 +279,12 @@ static void springs_do_not_add_energy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deflection_is_compliance_times_force),
-        cmocka_unit_test(rotation_follows_the_stiffness),
-        cmocka_unit_test(a_plate_swings_at_its_frequency),
-        cmocka_unit_test(slides_at_the_friction_limit),
-        cmocka_unit_test(springs_move_with_the_bodies),
-        cmocka_unit_test(springs_do_not_add_energy),
+        cmocka_unit_test(contact_spring_deflection_is_compliance_times_force),
+        cmocka_unit_test(rotation_on_contact_springs_follows_their_stiffness),
+        cmocka_unit_test(plate_on_contact_springs_swings_at_its_frequency),
+        cmocka_unit_test(plate_on_contact_springs_slides_at_the_friction_limit),
+        cmocka_unit_test(contact_springs_turn_with_the_bodies),
+        cmocka_unit_test(contact_springs_do_not_add_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 static const double MU = 0.6, MASS = 0.5, G = 9.81;
 
-static struct tact_contact_law soft_law(double compliance, double tangential)
+static struct tact_contact_law make_contact_spring_law(double compliance, double tangential)
 {
     struct tact_contact_law law = make_rigid_law(MU);
     law.compliance = compliance;
@@ -20,13 +20,14 @@ static struct tact_contact_law soft_law(double compliance, double tangential)
 }
 
 /* A driven finger that slides along z, and along x where `across`, over the ground. */
-static void open_finger(struct world_scene *s, const struct tact_world_options *o, int across)
+static void open_sliding_finger_scene(struct world_scene *s, const struct tact_world_options *o,
+                                      int across)
 {
     static const double axes[2][3] = {{0, 0, 1}, {1, 0, 0}};
     struct tact_link_def links[2];
     struct tact_pose base = tact_pose_identity(), here = base;
     struct tact_hand *hand;
-    struct tact_contact_law law = soft_law(1e-5, 1e-4);
+    struct tact_contact_law law = make_contact_spring_law(1e-5, 1e-4);
     int n = 1 + across;
     base.position[2] = 0.01;
     for (int i = 0; i < n; i++) {
@@ -50,13 +51,13 @@ static void open_finger(struct world_scene *s, const struct tact_world_options *
     struct tact_owner owner = {TACT_OWNER_HAND, 0, n - 1};
     assert_true(tact_world_add_shape(s->world, owner, box, &here, 1) >= 0);
     tact_hand_state(hand).target[n - 1] = -0.002;
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
 }
 
 /* The springs of a patch that cannot move in some directions stay finite; where a drive pulls along
  * the patch, drive and spring are deflected in series. */
-static void springs_of_driven_fingers_stay_bounded(void **state)
+static void contact_springs_of_driven_fingers_stay_bounded(void **state)
 {
     (void)state;
     static const char *const models[] = {"cone", "Algorithm 1", "points"};
@@ -67,7 +68,7 @@ static void springs_of_driven_fingers_stay_bounded(void **state)
         int across = run % 2;
         o.local = run / 2 == 1 ? TACT_LOCAL_BOUCHARD : TACT_LOCAL_CONE;
         o.model = run / 2 == 2 ? tact_contact_model_find("points") : NULL;
-        open_finger(&s, &o, across);
+        open_sliding_finger_scene(&s, &o, across);
         run_scene_for_seconds(&s, 0.2);
         if (across) {
             tact_hand_state(tact_world_hand(s.world, 0)).target[0] = 0.0005;
@@ -89,11 +90,11 @@ static void springs_of_driven_fingers_stay_bounded(void **state)
 
 /* A box on the floor of an L-shaped body under a constant load along the wall touches the wall at
  * times: one contact becomes two and one again, and the box does not move. */
-static void springs_survive_changes_of_pieces(void **state)
+static void contact_springs_survive_changes_of_contact_pieces(void **state)
 {
     (void)state;
     struct world_scene s;
-    struct tact_contact_law law = soft_law(1e-5, 1e-4);
+    struct tact_contact_law law = make_contact_spring_law(1e-5, 1e-4);
     const double boxes[12] = {0, 0, -0.05, 0.6, 0.6, 0.1, -0.2, 0, 0.05, 0.1, 0.6, 0.1};
     const double at[3] = {-0.11 + 2e-5, 0, 0.01 - 2e-5 - law.compliance * MASS * G};
     struct tact_pose here = tact_pose_identity();
@@ -101,7 +102,7 @@ static void springs_survive_changes_of_pieces(void **state)
     struct tact_shape l = make_shape_of_boxes(&s, boxes, 2), box = box_of_sides(0.08, 0.06, 0.02);
     add_scene_shape(&s, -1, &l, &here, 0);
     int k = add_scene_solid(&s, &box, MASS, at, 0), changes = 0, last = 0;
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, k);
     double h = s.options.period, most = MU * MASS * G, y = 0;
@@ -128,7 +129,7 @@ static void a_shaken_stack_does_not_lean_further(void **state)
     (void)state;
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = soft_law(1e-6, 1e-6);
+    struct tact_contact_law law = make_contact_spring_law(1e-6, 1e-6);
     struct tact_shape box = box_of_sides(0.1, 0.1, 0.02);
     tact_v3_set(o.gravity, 0.2 * G, 0, -G);
     open_empty_scene(&s, &o);
@@ -137,8 +138,8 @@ static void a_shaken_stack_does_not_lean_further(void **state)
         const double at[3] = {0, 0, 0.01 - law.overlap + i * (0.02 - law.overlap)};
         add_scene_solid(&s, &box, i % 2 ? 0.2 : 1, at, 0);
     }
-    set_scene_law(&s, 0, 1, &law);
-    set_scene_law(&s, 1, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     const struct tact_body *top = tact_world_body(s.world, 5);
     double pitch = 0, x = 0;
@@ -159,13 +160,13 @@ static void a_shaken_stack_does_not_lean_further(void **state)
 
 /* A flat box that lands obliquely and rebounds: the impact lasts one tick, and its friction is
  * that of a rigid patch. */
-static void an_impact_does_not_load_the_springs(void **state)
+static void impact_does_not_load_the_contact_springs(void **state)
 {
     (void)state;
     double after[3];
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_contact_law law = soft_law(i ? 1e-4 : 0, i == 2 ? 1e-4 : 0);
+        struct tact_contact_law law = make_contact_spring_law(i ? 1e-4 : 0, i == 2 ? 1e-4 : 0);
         struct tact_shape box = box_of_sides(0.08, 0.06, 0.02);
         const double at[3] = {0, 0, 0.06};
         law.restitution = 0.8;
@@ -175,7 +176,7 @@ static void an_impact_does_not_load_the_springs(void **state)
         struct tact_body *body = tact_world_body(s.world, k);
         tact_v3_set(body->twist, 2.5, 0, -1);
         tact_world_refresh(s.world);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         for (int t = 0; t < 400 && !(touched && body->twist[2] > 0); t++) {
             step_scene(&s);
@@ -193,10 +194,10 @@ static void an_impact_does_not_load_the_springs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(springs_of_driven_fingers_stay_bounded),
-        cmocka_unit_test(springs_survive_changes_of_pieces),
+        cmocka_unit_test(contact_springs_of_driven_fingers_stay_bounded),
+        cmocka_unit_test(contact_springs_survive_changes_of_contact_pieces),
         cmocka_unit_test(a_shaken_stack_does_not_lean_further),
-        cmocka_unit_test(an_impact_does_not_load_the_springs),
+        cmocka_unit_test(impact_does_not_load_the_contact_springs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

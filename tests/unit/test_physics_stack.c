@@ -23,8 +23,8 @@ static void build_stack(struct world_scene *s, int count, double size, double si
         z += size - 2e-5;
         size *= size_ratio_per_cube;
     }
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 
@@ -41,14 +41,15 @@ static double horizontal_drift(struct world_scene *s, const double *from, double
     return worst;
 }
 
-static void store_positions(struct world_scene *s, double *at)
+static void store_cube_positions(struct world_scene *s, double *at)
 {
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         tact_v3_copy(at + 3 * i, tact_world_body(s->world, i)->pose.position);
     }
 }
 
-static void run_stack(const char *name, int count, double size, double size_ratio_per_cube)
+static void check_stack_of_cubes(const char *name, int count, double size,
+                                 double size_ratio_per_cube)
 {
     struct world_scene s;
     double at[30], sink;
@@ -57,7 +58,7 @@ static void run_stack(const char *name, int count, double size, double size_rati
     int cold = s.stats.iterations;
     run_scene_for_seconds(&s, 0.999);
     int sweeps_while_settling = s.max_tick_iterations;
-    store_positions(&s, at);
+    store_cube_positions(&s, at);
     s.max_tick_iterations = 0;
     run_scene_for_seconds(&s, 10);
     double moved = horizontal_drift(&s, at, &sink);
@@ -72,19 +73,19 @@ static void run_stack(const char *name, int count, double size, double size_rati
 static void ten_equal_cubes_stand(void **state)
 {
     (void)state;
-    run_stack("10 cubes", 10, 0.05, 1.0);
+    check_stack_of_cubes("10 cubes", 10, 0.05, 1.0);
 }
 
 static void a_stack_with_a_small_top_stands(void **state)
 {
     (void)state;
-    run_stack("5 tapered, small top", 5, 0.1, 0.7);
+    check_stack_of_cubes("5 tapered, small top", 5, 0.1, 0.7);
 }
 
 static void a_stack_with_a_large_top_stands(void **state)
 {
     (void)state;
-    run_stack("5 tapered, big top", 5, 0.025, 1 / 0.7);
+    check_stack_of_cubes("5 tapered, big top", 5, 0.025, 1 / 0.7);
 }
 
 /* Counts sweeps while an octagonal plate slides at 1 m/s and spins, until it is at rest: the first
@@ -98,9 +99,9 @@ static void count_octagon_sweeps(double spin, double tolerance, int *cold, int *
     o.tolerance = tolerance;
     open_empty_scene(&s, &o);
     add_scene_ground(&s);
-    struct tact_shape plate = make_cylinder_mesh_shape(&s, 0.1, 0.02, 8);
-    int b = add_scene_solid(&s, &plate, 1, at, 0);
-    set_scene_law(&s, 0, 1, &law);
+    struct tact_shape plate_shape = make_cylinder_mesh_shape(&s, 0.1, 0.02, 8);
+    int b = add_scene_solid(&s, &plate_shape, 1, at, 0);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, b);
     body->twist[0] = 1;
@@ -126,7 +127,7 @@ static void count_octagon_sweeps(double spin, double tolerance, int *cold, int *
 }
 
 /* Figures 16 and 17 of Bouchard 2015: 3 sweeps for a plate that slides. */
-static void an_octagon_needs_few_sweeps(void **state)
+static void sliding_octagon_needs_few_sweeps(void **state)
 {
     (void)state;
     int cold, most;
@@ -145,7 +146,7 @@ int main(void)
         cmocka_unit_test(ten_equal_cubes_stand),
         cmocka_unit_test(a_stack_with_a_small_top_stands),
         cmocka_unit_test(a_stack_with_a_large_top_stands),
-        cmocka_unit_test(an_octagon_needs_few_sweeps),
+        cmocka_unit_test(sliding_octagon_needs_few_sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

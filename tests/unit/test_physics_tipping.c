@@ -47,7 +47,7 @@ static int tips_over_on_slope(enum solid kind, double yaw, double slope, double 
     open_empty_scene(&s, &options);
     add_scene_ground(&s);
     int b = add_resting_solid(&s, kind, yaw);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     *height = tact_world_body(s.world, b)->pose.position[2];
     double tilt = 0;

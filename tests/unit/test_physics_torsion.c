@@ -12,7 +12,7 @@
 static const double G = 9.81, MU = 0.5, RADIUS = 0.05, MASS = 0.4;
 
 /* Adds a flat disc on the floor with a velocity and spin; returns its index. */
-static int open_disc(struct world_scene *s, double speed, double spin)
+static int add_spinning_disc(struct world_scene *s, double speed, double spin)
 {
     struct tact_contact_law law = make_rigid_law(MU);
     const double at[3] = {0, 0, 0.005 - 2e-5};
@@ -20,7 +20,7 @@ static int open_disc(struct world_scene *s, double speed, double spin)
     add_scene_ground(s);
     struct tact_shape disc = make_cylinder_mesh_shape(s, RADIUS, 0.01, 128);
     int b = add_scene_solid(s, &disc, MASS, at, 0);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     tact_world_body(s->world, b)->twist[0] = speed;
     tact_world_body(s->world, b)->twist[5] = spin;
@@ -28,11 +28,11 @@ static int open_disc(struct world_scene *s, double speed, double spin)
 }
 
 /* A spinning flat disc decelerates at (2/3) mu N R / I, I = m R^2 / 2. */
-static void torsion_of_a_flat_disc(void **state)
+static void torsion_of_a_flat_disc_is_exact(void **state)
 {
     (void)state;
     struct world_scene s;
-    int b = open_disc(&s, 0, 60);
+    int b = add_spinning_disc(&s, 0, 60);
     run_scene_for_seconds(&s, 0.2);
     double rate = (60 - tact_world_body(s.world, b)->twist[5]) / 0.2;
     double exact = 2.0 / 3 * MU * G * RADIUS / (0.5 * RADIUS * RADIUS);
@@ -46,7 +46,7 @@ static void torsion_of_a_flat_disc(void **state)
 
 /* A ball spinning about the vertical has Hertz's friction torque (3 pi / 16) mu N a with a = (3 N R
  * / (4 E*))^(1/3). */
-static void torsion_of_a_hertz_contact(void **state)
+static void torsion_of_a_hertz_contact_is_exact(void **state)
 {
     (void)state;
     const double modulus[2] = {3e5, 3e7};
@@ -59,7 +59,7 @@ static void torsion_of_a_hertz_contact(void **state)
         open_empty_scene(&s, NULL);
         add_scene_ground(&s);
         int b = add_scene_solid(&s, &ball, MASS, at, 0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         tact_world_body(s.world, b)->twist[5] = 60;
         run_scene_for_seconds(&s, 0.2);
@@ -74,7 +74,7 @@ static void torsion_of_a_hertz_contact(void **state)
 }
 
 /* A fingertip whose patch grows as c N^g: (3 pi / 16) mu N c N^g, at two weights. */
-static void torsion_of_a_fingertip(void **state)
+static void torsion_of_a_fingertip_is_exact(void **state)
 {
     (void)state;
     const double c = 3e-3, power[3] = {0, 0.2, 1.0 / 3};
@@ -89,7 +89,7 @@ static void torsion_of_a_fingertip(void **state)
         open_empty_scene(&s, NULL);
         add_scene_ground(&s);
         int b = add_scene_solid(&s, &ball, mass, at, 0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         struct tact_body *body = tact_world_body(s.world, b);
         body->twist[5] = 60;
@@ -105,24 +105,26 @@ static void torsion_of_a_fingertip(void **state)
 }
 
 /* A disc that slides and spins stops doing both at once (Farkas et al. 2003). */
-static void sliding_and_spin_stop_at_once(void **state)
+static void sliding_and_spinning_of_a_disc_stop_together(void **state)
 {
     (void)state;
     const double start_spins[3] = {5, 20, 60};
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        int b = open_disc(&s, 0.5, start_spins[i]);
+        int b = add_spinning_disc(&s, 0.5, start_spins[i]);
         const struct tact_body *body = tact_world_body(s.world, b);
-        double slide = 0, spin = 0, t = 0;
-        while (t < 1.5 && (slide == 0 || spin == 0)) {
+        double sliding_speed = 0, spin = 0, t = 0;
+        while (t < 1.5 && (sliding_speed == 0 || spin == 0)) {
             step_scene(&s);
             t += s.options.period;
-            slide = slide == 0 && hypot(body->twist[0], body->twist[1]) < 1e-9 ? t : slide;
+            sliding_speed = sliding_speed == 0 && hypot(body->twist[0], body->twist[1]) < 1e-9
+                                ? t
+                                : sliding_speed;
             spin = spin == 0 && fabs(body->twist[5]) < 1e-8 ? t : spin;
         }
         print_message("0.5 m/s and %.0f rad/s: slides %.3f s, spins %.3f s\n", start_spins[i],
-                      slide, spin);
-        assert_true(slide > 0 && spin > 0 && fabs(slide - spin) < 0.0025);
+                      sliding_speed, spin);
+        assert_true(sliding_speed > 0 && spin > 0 && fabs(sliding_speed - spin) < 0.0025);
         close_scene(&s);
     }
 }
@@ -130,10 +132,10 @@ static void sliding_and_spin_stop_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torsion_of_a_flat_disc),
-        cmocka_unit_test(torsion_of_a_hertz_contact),
-        cmocka_unit_test(torsion_of_a_fingertip),
-        cmocka_unit_test(sliding_and_spin_stop_at_once),
+        cmocka_unit_test(torsion_of_a_flat_disc_is_exact),
+        cmocka_unit_test(torsion_of_a_hertz_contact_is_exact),
+        cmocka_unit_test(torsion_of_a_fingertip_is_exact),
+        cmocka_unit_test(sliding_and_spinning_of_a_disc_stop_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,15 +20,15 @@
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
 
-#define BUILD_FOLDER TACT_BINARY_DIR "/tests/plugins/"
-#define OTHER_USER 65534
+#define PLUGIN_BUILD_FOLDER TACT_BINARY_DIR "/tests/plugins/"
+#define OTHER_USER_ID 65534
 
 #if defined(__SANITIZE_ADDRESS__)
-#define RUNS_UNDER_SANITIZER 1
+#define IS_SANITIZER_BUILD 1
 #elif defined(__has_feature)
-#define RUNS_UNDER_SANITIZER __has_feature(address_sanitizer)
+#define IS_SANITIZER_BUILD __has_feature(address_sanitizer)
 #else
-#define RUNS_UNDER_SANITIZER 0
+#define IS_SANITIZER_BUILD 0
 #endif
 
 static char root[] = "/tmp/tact_plugins_XXXXXX";
@@ -40,7 +40,7 @@ static int refused;
 static void copy_plugin(const char *from, const char *to, long most, long at)
 {
     char path[512];
-    snprintf(path, sizeof path, BUILD_FOLDER "%s.so", from);
+    snprintf(path, sizeof path, PLUGIN_BUILD_FOLDER "%s.so", from);
     FILE *in = fopen(path, "rb"), *out = fopen(to, "wb");
     assert_true(in && out);
     int c;
@@ -80,7 +80,7 @@ static struct tact_scene *load_scene_of_device_type(const char *type, struct tac
 
 /* Opens the plug-ins of a scene with that type: expects one message of one line, with the place in
  * the scene that names the type. */
-static void expect_refusal(const char *type, const char *where, const char *why)
+static void expect_plugin_refused(const char *type, const char *where, const char *why)
 {
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins = NULL;
@@ -98,13 +98,13 @@ static void expect_refusal(const char *type, const char *where, const char *why)
 
 /* Expects that the device type `good` is not loaded, with one message, and that its code did not
  * run. */
-static void expect_not_loaded(const char *why)
+static void expect_plugin_not_loaded(const char *why)
 {
-    expect_refusal("good", folder, why);
+    expect_plugin_refused("good", folder, why);
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
-static void a_valid_plugin_is_loaded(void **state)
+static void valid_device_plugin_is_loaded(void **state)
 {
     (void)state;
     static const mode_t modes[] = {0755, 0555, 0700};
@@ -127,7 +127,7 @@ static void a_valid_plugin_is_loaded(void **state)
 }
 
 /* A folder that others can write to, or a path that is no folder. */
-static void bad_folders_are_refused(void **state)
+static void bad_plugin_folders_are_refused(void **state)
 {
     (void)state;
     static const mode_t modes[] = {0775, 0757, 0777, 01777, 0720};
@@ -135,53 +135,53 @@ static void bad_folders_are_refused(void **state)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         make_plugin_folder();
         assert_int_equal(chmod(folder, modes[i]), 0);
-        expect_not_loaded("can be written by others");
+        expect_plugin_not_loaded("can be written by others");
     }
     make_plugin_folder();
     assert_int_equal(symlink(folder, other), 0);
-    expect_refusal("good", other, "is a symbolic link");
+    expect_plugin_refused("good", other, "is a symbolic link");
     snprintf(path, sizeof path, "%s///", other);
-    expect_refusal("good", path, "is a symbolic link");
+    expect_plugin_refused("good", path, "is a symbolic link");
     snprintf(path, sizeof path, "%s/none", root);
-    expect_refusal("good", path, "No such file");
-    expect_refusal("good", file, "Not a directory");
-    expect_refusal("good", "", "expected a path");
+    expect_plugin_refused("good", path, "No such file");
+    expect_plugin_refused("good", file, "Not a directory");
+    expect_plugin_refused("good", "", "expected a path");
     memset(path, 'a', 5000);
     path[5000] = '\0';
-    expect_refusal("good", path, "expected a path");
+    expect_plugin_refused("good", path, "expected a path");
     assert_int_equal(unlink(other), 0);
     assert_int_equal(mkfifo(other, 0600), 0);
-    expect_refusal("good", other, "Not a directory");
+    expect_plugin_refused("good", other, "Not a directory");
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
 /* A named plug-in folder is checked also where no plug-in is needed, as the user named a wrong
  * folder. */
-static void a_named_folder_is_always_checked(void **state)
+static void explicitly_named_plugin_folder_is_always_checked(void **state)
 {
     (void)state;
     make_plugin_folder();
     assert_int_equal(chmod(folder, 0777), 0);
-    expect_refusal("operator", folder, "can be written by others");
-    expect_refusal("operator", "/nowhere/at/all", "No such file");
+    expect_plugin_refused("operator", folder, "can be written by others");
+    expect_plugin_refused("operator", "/nowhere/at/all", "No such file");
 }
 
-static void a_bad_variable_is_refused(void **state)
+static void bad_plugin_environment_variable_is_refused(void **state)
 {
     (void)state;
     make_plugin_folder();
     setenv("TACT_PLUGINS", "/nowhere/at/all", 1);
-    expect_not_loaded("No such file");
+    expect_plugin_not_loaded("No such file");
     assert_int_equal(mkdir(other, 0700), 0);
     assert_int_equal(chmod(other, 0777), 0);
     setenv("TACT_PLUGINS", other, 1);
-    expect_not_loaded("can be written by others");
+    expect_plugin_not_loaded("can be written by others");
     assert_int_equal(rmdir(other), 0);
     assert_int_equal(symlink(folder, other), 0);
-    expect_not_loaded("is a symbolic link");
+    expect_plugin_not_loaded("is a symbolic link");
 }
 
-static void bad_files_are_refused(void **state)
+static void bad_plugin_files_are_refused(void **state)
 {
     (void)state;
     static const mode_t modes[] = {0664, 0646, 0666, 0622};
@@ -189,27 +189,27 @@ static void bad_files_are_refused(void **state)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         make_plugin_folder();
         assert_int_equal(chmod(file, modes[i]), 0);
-        expect_not_loaded("can be written by others");
+        expect_plugin_not_loaded("can be written by others");
     }
     make_plugin_folder();
     assert_int_equal(unlink(file), 0);
-    expect_not_loaded("no good.so in");
-    assert_int_equal(symlink(BUILD_FOLDER "good.so", file), 0);
-    expect_not_loaded("is a symbolic link");
+    expect_plugin_not_loaded("no good.so in");
+    assert_int_equal(symlink(PLUGIN_BUILD_FOLDER "good.so", file), 0);
+    expect_plugin_not_loaded("is a symbolic link");
     assert_int_equal(unlink(file), 0);
     assert_int_equal(symlink("/nowhere/at/all", file), 0);
-    expect_not_loaded("is a symbolic link");
+    expect_plugin_not_loaded("is a symbolic link");
     assert_int_equal(unlink(file), 0);
     assert_int_equal(mkdir(file, 0755), 0);
-    expect_not_loaded("is no file");
+    expect_plugin_not_loaded("is no file");
     assert_int_equal(rmdir(file), 0);
     assert_int_equal(mkfifo(file, 0600), 0);
-    expect_not_loaded("is no file");
+    expect_plugin_not_loaded("is no file");
     assert_int_equal(unlink(file), 0);
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     strcpy(address.sun_path, file);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    expect_not_loaded("good.so: ");
+    expect_plugin_not_loaded("good.so: ");
     close(fd);
 }
 
@@ -218,23 +218,23 @@ static void files_that_are_no_plugin_are_refused(void **state)
     (void)state;
     make_plugin_folder();
     copy_plugin("good", file, 0, 0);
-    expect_not_loaded("cannot be loaded");
+    expect_plugin_not_loaded("cannot be loaded");
     static const long lengths[] = {30, 64, 70, 700, 4096, 9000};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         copy_plugin("good", file, lengths[i], 0);
-        expect_not_loaded("cannot be loaded");
+        expect_plugin_not_loaded("cannot be loaded");
     }
     /* changes the processor architecture in the ELF header */
     copy_plugin("good", file, 1L << 30, 18);
-    expect_not_loaded("cannot be loaded");
+    expect_plugin_not_loaded("cannot be loaded");
     FILE *text = fopen(file, "w");
     fputs("#!/bin/sh\ntouch /tmp/owned\n", text);
     fclose(text);
-    expect_not_loaded("cannot be loaded");
+    expect_plugin_not_loaded("cannot be loaded");
 }
 
 /* A library that is loaded but is no plug-in of this version: its open() is never called. */
-static void bad_tables_are_refused(void **state)
+static void plugins_with_bad_function_tables_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -255,12 +255,12 @@ static void bad_tables_are_refused(void **state)
         make_plugin_folder();
         snprintf(path, sizeof path, "%s/%s.so", folder, cases[i].name);
         copy_plugin(cases[i].name, path, 1L << 30, 0);
-        expect_refusal(cases[i].name, folder, cases[i].why);
+        expect_plugin_refused(cases[i].name, folder, cases[i].why);
     }
 }
 
 /* A scene can name a device type, but no file or folder of plug-ins. */
-static void scenes_name_no_file(void **state)
+static void scenes_cannot_name_a_plugin_file(void **state)
 {
     (void)state;
     char absolute[160];
@@ -269,7 +269,7 @@ static void scenes_name_no_file(void **state)
     const char *const names[] = {"../p/good", "./good",       "good.so", "p/good", "$TACT_PLUGINS",
                                  "~/good",    "good\xc3\xa9", "_good",   "7good",  absolute};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        expect_refusal(names[i], folder, "letters, digits and _");
+        expect_plugin_refused(names[i], folder, "letters, digits and _");
     }
     static const char *const keys[] = {"good, plugin: /tmp/p", "good, folder: /tmp/p",
                                        "good, library: good.so",
@@ -284,7 +284,7 @@ static void scenes_name_no_file(void **state)
 }
 
 /* A type that is built in is never taken from a file. */
-static void built_in_types_stay(void **state)
+static void plugin_does_not_replace_a_built_in_device_type(void **state)
 {
     (void)state;
     struct tact_error err = {.line = 0};
@@ -306,10 +306,10 @@ static void built_in_types_stay(void **state)
 
 /* The decision from owner and mode alone; the next test makes files of another user, which only
  * root can. */
-static void trust_depends_on_owner_and_mode(void **state)
+static void trust_in_a_plugin_depends_on_owner_and_mode(void **state)
 {
     (void)state;
-    const uid_t owners[] = {0, 1000, 1001, OTHER_USER};
+    const uid_t owners[] = {0, 1000, 1001, OTHER_USER_ID};
     for (unsigned mode = 0; mode < 0777; mode++) {
         for (int i = 0; i < 4; i++) {
             struct stat s = {.st_uid = owners[i], .st_mode = S_IFREG | mode};
@@ -318,7 +318,7 @@ static void trust_depends_on_owner_and_mode(void **state)
     }
 }
 
-static void files_of_others_are_refused(void **state)
+static void plugin_files_of_other_users_are_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
@@ -326,28 +326,28 @@ static void files_of_others_are_refused(void **state)
         skip();
     }
     make_plugin_folder();
-    assert_int_equal(chown(folder, OTHER_USER, OTHER_USER), 0);
-    expect_not_loaded("belongs to user 65534");
+    assert_int_equal(chown(folder, OTHER_USER_ID, OTHER_USER_ID), 0);
+    expect_plugin_not_loaded("belongs to user 65534");
     assert_int_equal(chmod(folder, 0555), 0);
-    expect_not_loaded("belongs to user 65534");
+    expect_plugin_not_loaded("belongs to user 65534");
     setenv("TACT_PLUGINS", folder, 1);
-    expect_refusal("good", NULL, "belongs to user 65534");
+    expect_plugin_refused("good", NULL, "belongs to user 65534");
     make_plugin_folder();
-    assert_int_equal(chown(file, OTHER_USER, OTHER_USER), 0);
-    expect_not_loaded("belongs to user 65534");
+    assert_int_equal(chown(file, OTHER_USER_ID, OTHER_USER_ID), 0);
+    expect_plugin_not_loaded("belongs to user 65534");
     assert_int_equal(chmod(file, 0444), 0);
-    expect_not_loaded("belongs to user 65534");
+    expect_plugin_not_loaded("belongs to user 65534");
     setenv("TACT_PLUGINS", folder, 1);
-    expect_refusal("good", NULL, "belongs to user 65534");
+    expect_plugin_refused("good", NULL, "belongs to user 65534");
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
 /* --plugins, then $TACT_PLUGINS, then the installed folder; a type that is refused in one is not
  * searched for in the next. */
-static void folders_are_searched_in_order(void **state)
+static void plugin_folders_are_searched_in_order(void **state)
 {
     (void)state;
-    static const char installed_folder[] = BUILD_FOLDER "installed";
+    static const char installed_folder[] = PLUGIN_BUILD_FOLDER "installed";
     char folder_elsewhere[200];
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins;
@@ -359,37 +359,37 @@ static void folders_are_searched_in_order(void **state)
     setenv("TACT_PLUGINS", other, 1);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);
-    expect_refusal("good", NULL, "compiled for ABI version");
+    expect_plugin_refused("good", NULL, "compiled for ABI version");
     assert_int_equal(chmod(file, 0666), 0);
-    expect_refusal("good", folder, "can be written by others");
+    expect_plugin_refused("good", folder, "can be written by others");
     assert_int_equal(unlink(file), 0);
-    expect_refusal("good", folder, "compiled for ABI version");
+    expect_plugin_refused("good", folder, "compiled for ABI version");
     unsetenv("TACT_PLUGINS");
     assert_true(!mkdir(installed_folder, 0755) || errno == EEXIST);
     assert_int_equal(chmod(installed_folder, 0755), 0);
-    copy_plugin("good", BUILD_FOLDER "installed/good.so", 1L << 30, 0);
+    copy_plugin("good", PLUGIN_BUILD_FOLDER "installed/good.so", 1L << 30, 0);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);
     assert_int_equal(chmod(installed_folder, 0777), 0);
-    expect_refusal("good", folder, "can be written by others");
+    expect_plugin_refused("good", folder, "can be written by others");
     struct tact_scene *plain = load_scene_of_device_type("operator", &err);
     /* no plug-in folder is opened for built-in types */
     assert_int_equal(tact_plugins_open(plain, NULL, &plugins, &err), 0);
     tact_plugins_close(plugins);
     tact_scene_free(plain);
-    assert_int_equal(unlink(BUILD_FOLDER "installed/good.so"), 0);
+    assert_int_equal(unlink(PLUGIN_BUILD_FOLDER "installed/good.so"), 0);
     assert_int_equal(rmdir(installed_folder), 0);
-    expect_refusal("good", NULL, "no good.so in " BUILD_FOLDER "installed");
+    expect_plugin_refused("good", NULL, "no good.so in " PLUGIN_BUILD_FOLDER "installed");
     tact_scene_free(scene);
 }
 
 /* $TACT_PLUGINS is ignored in a program that runs with the rights of another user. */
-static void a_set_user_id_program_ignores_the_variable(void **state)
+static void set_user_id_program_ignores_the_plugin_variable(void **state)
 {
     (void)state;
     char self[4096], program[160];
     struct stat s;
-    if (RUNS_UNDER_SANITIZER) {
+    if (IS_SANITIZER_BUILD) {
         print_message("skipped: the leak check does not work in a set-user-id program\n");
         skip();
     }
@@ -400,7 +400,7 @@ static void a_set_user_id_program_ignores_the_variable(void **state)
     char command[sizeof self + 256];
     snprintf(command, sizeof command, "chmod 755 '%s'; cp '%s' '%s'", root, self, program);
     assert_int_equal(system(command), 0);
-    if (geteuid() != 0 || chown(program, OTHER_USER, OTHER_USER) || chmod(program, 04755) ||
+    if (geteuid() != 0 || chown(program, OTHER_USER_ID, OTHER_USER_ID) || chmod(program, 04755) ||
         stat(program, &s) || !(s.st_mode & S_ISUID)) {
         print_message("skipped: only root can make a set-user-id program of another user\n");
         skip();
@@ -423,7 +423,7 @@ static void a_set_user_id_program_ignores_the_variable(void **state)
 
 /* Run in the set-user-id copy: opens the type by $TACT_PLUGINS; returns the error number, or 3
  * where the copy has no other user's rights. */
-static int open_type_from_variable(const char *path)
+static int open_plugin_type_by_variable(const char *path)
 {
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins = NULL;
@@ -438,7 +438,7 @@ static int open_type_from_variable(const char *path)
 }
 
 /* The log of a session with a plug-in is replayed without the plug-in. */
-static void a_replay_needs_no_plugin(void **state)
+static void replay_needs_no_device_plugin(void **state)
 {
     (void)state;
     struct tact_session_options options = tact_session_options_default();
@@ -470,7 +470,7 @@ static void a_replay_needs_no_plugin(void **state)
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
-static void at_least_40_cases_were_refused(void **state)
+static void at_least_40_bad_plugins_were_refused(void **state)
 {
     (void)state;
     print_message("%d cases were refused\n", refused);
@@ -480,24 +480,24 @@ static void at_least_40_cases_were_refused(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "--variable")) {
-        return open_type_from_variable(argv[0]);
+        return open_plugin_type_by_variable(argv[0]);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_valid_plugin_is_loaded),
-        cmocka_unit_test(bad_folders_are_refused),
-        cmocka_unit_test(a_named_folder_is_always_checked),
-        cmocka_unit_test(a_bad_variable_is_refused),
-        cmocka_unit_test(bad_files_are_refused),
+        cmocka_unit_test(valid_device_plugin_is_loaded),
+        cmocka_unit_test(bad_plugin_folders_are_refused),
+        cmocka_unit_test(explicitly_named_plugin_folder_is_always_checked),
+        cmocka_unit_test(bad_plugin_environment_variable_is_refused),
+        cmocka_unit_test(bad_plugin_files_are_refused),
         cmocka_unit_test(files_that_are_no_plugin_are_refused),
-        cmocka_unit_test(bad_tables_are_refused),
-        cmocka_unit_test(scenes_name_no_file),
-        cmocka_unit_test(built_in_types_stay),
-        cmocka_unit_test(trust_depends_on_owner_and_mode),
-        cmocka_unit_test(files_of_others_are_refused),
-        cmocka_unit_test(folders_are_searched_in_order),
-        cmocka_unit_test(a_set_user_id_program_ignores_the_variable),
-        cmocka_unit_test(a_replay_needs_no_plugin),
-        cmocka_unit_test(at_least_40_cases_were_refused),
+        cmocka_unit_test(plugins_with_bad_function_tables_are_refused),
+        cmocka_unit_test(scenes_cannot_name_a_plugin_file),
+        cmocka_unit_test(plugin_does_not_replace_a_built_in_device_type),
+        cmocka_unit_test(trust_in_a_plugin_depends_on_owner_and_mode),
+        cmocka_unit_test(plugin_files_of_other_users_are_refused),
+        cmocka_unit_test(plugin_folders_are_searched_in_order),
+        cmocka_unit_test(set_user_id_program_ignores_the_plugin_variable),
+        cmocka_unit_test(replay_needs_no_device_plugin),
+        cmocka_unit_test(at_least_40_bad_plugins_were_refused),
     };
     if (!mkdtemp(root)) {
         return 77;

@@ -37,8 +37,8 @@ static void start_body_on_ground(struct world_scene *s)
     struct tact_contact_law law = make_rigid_law(0.5);
     law.model = tact_contact_model_find("field");
     law.dissipation = 0.003;
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 
@@ -85,7 +85,7 @@ static struct sums sum_patch_polygons(int index)
 }
 
 /* Checks the integrals of a patch of which no polygon was left out, to single precision. */
-static void check_patch(struct world_scene *s, int index, double curved)
+static void check_pressure_patch(struct world_scene *s, int index, double curved)
 {
     const struct tact_pressure_patch *p = &map.patch[index];
     struct sums of = sum_patch_polygons(index);
@@ -102,7 +102,7 @@ static void check_patch(struct world_scene *s, int index, double curved)
 }
 
 /* A box at rest: one pressure all over its foot, the weight over the area. */
-static void pressure_of_a_box_at_rest(void **state)
+static void pressure_map_of_a_resting_box_is_exact(void **state)
 {
     (void)state;
     for (int body_is_soft = 1; body_is_soft < 4; body_is_soft++) {
@@ -117,7 +117,7 @@ static void pressure_of_a_box_at_rest(void **state)
         step_scene(&s);
         assert_int_equal(map.patches, 1);
         assert_true(map.polygons >= 1 && map.left_out == 0);
-        check_patch(&s, 0, 0.0);
+        check_pressure_patch(&s, 0, 0.0);
         /* Relative tolerance for the sides of the box, a depth over a side: in soft ground they are
          * pressed too, and the pressure of a soft box falls there. */
         double near = body_is_soft & 1 ? 2e-3 : 1e-6;
@@ -131,7 +131,7 @@ static void pressure_of_a_box_at_rest(void **state)
 
 /* A soft ball on a rigid plane in closed form: peak and load of the paraboloid, and polygons whose
  * integral comes close to it; and a tilted cylinder, cut polygon by polygon. */
-static void pressure_of_ball_and_cylinder(void **state)
+static void pressure_maps_of_ball_and_cylinder_are_exact(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -153,8 +153,8 @@ static void pressure_of_ball_and_cylinder(void **state)
     assert_true(fabs((double)map.patch[0].peak - PRESSURE_DEPTH_SLOPE * depth) <
                 1e-6 * PRESSURE_DEPTH_SLOPE * depth);
     assert_true(fabs(map.patch[0].area - PI * square) < 1e-12);
-    check_patch(&s, 0, 0.02);
-    check_patch(&s, 1, 0.0);
+    check_pressure_patch(&s, 0, 0.02);
+    check_pressure_patch(&s, 1, 0.0);
     assert_true(map.patch[1].polygons > 10);
     close_scene(&s);
 }
@@ -162,7 +162,7 @@ static void pressure_of_ball_and_cylinder(void **state)
 /* A soft ball deep over both edges of a rigid bar: all corners of its polygons on the bar's top are
  * on the ball, where the pressure is 0; the peak is under the ball's centre, or at the edge nearest
  * to it. */
-static void pressure_of_a_ball_across_a_bar(void **state)
+static void pressure_map_of_a_ball_across_a_bar_has_its_peak(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -184,13 +184,13 @@ static void pressure_of_a_ball_across_a_bar(void **state)
                       1e3 * from, (double)map.patch[0].peak, peak, of.area / map.patch[0].area,
                       of.load / map.patch[0].load);
         assert_true(fabs((double)map.patch[0].peak - peak) < 1e-6 * peak);
-        check_patch(&s, 0, 0.1);
+        check_pressure_patch(&s, 0, 0.1);
         close_scene(&s);
     }
 }
 
 /* Polygons beyond the capacity of the map are counted exactly. */
-static void polygons_without_room_are_counted(void **state)
+static void pressure_polygons_without_room_are_counted(void **state)
 {
     (void)state;
     enum { BALLS = 70 };
@@ -223,7 +223,7 @@ static void polygons_without_room_are_counted(void **state)
 
 /* A falling, turning box has the same final bits with and without a map; and a map whose recording
  * was ended is not written. */
-static void maps_do_not_change_the_simulation(void **state)
+static void pressure_maps_do_not_change_the_simulation(void **state)
 {
     (void)state;
     double end[2][13], turn[4], spin[3];
@@ -255,11 +255,11 @@ static void maps_do_not_change_the_simulation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pressure_of_a_box_at_rest),
-        cmocka_unit_test(pressure_of_ball_and_cylinder),
-        cmocka_unit_test(pressure_of_a_ball_across_a_bar),
-        cmocka_unit_test(polygons_without_room_are_counted),
-        cmocka_unit_test(maps_do_not_change_the_simulation),
+        cmocka_unit_test(pressure_map_of_a_resting_box_is_exact),
+        cmocka_unit_test(pressure_maps_of_ball_and_cylinder_are_exact),
+        cmocka_unit_test(pressure_map_of_a_ball_across_a_bar_has_its_peak),
+        cmocka_unit_test(pressure_polygons_without_room_are_counted),
+        cmocka_unit_test(pressure_maps_do_not_change_the_simulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

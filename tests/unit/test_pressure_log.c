@@ -13,7 +13,7 @@ static void pressure_maps_are_counted(void **state)
 {
     (void)state;
     static struct tact_pressure map;
-    const char *path = session_log_path("pressures");
+    const char *path = test_log_path("pressures");
     const double corner[3][3] = {{0, 0, 0}, {1e-3, 0, 0}, {0, 1e-3, 0}}, zero[3] = {0.0};
     const double pressure[3] = {1e4, 2e4, 3e4};
     for (uint32_t ring = 0; ring < 3; ring += 2) {

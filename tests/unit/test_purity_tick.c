@@ -150,8 +150,8 @@ static int open_watched_operator(const struct tact_device_config *config, struct
     return rc;
 }
 
-static int open_end(const struct tact_device_config *config, struct tact_device *out,
-                    struct tact_error *err)
+static int open_watched_link_end(const struct tact_device_config *config, struct tact_device *out,
+                                 struct tact_error *err)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
@@ -161,12 +161,12 @@ static int open_end(const struct tact_device_config *config, struct tact_device 
 }
 
 /* The puck, wrapped so that it counts the ticks in which it is pushed. */
-static struct tact_device puck;
+static struct tact_device wrapped_puck;
 
 static void count_pushes_and_read(void *self, uint64_t tick, double t, int64_t now,
                                   struct tact_device_input *in)
 {
-    puck.ops->read(self, tick, t, now, in);
+    wrapped_puck.ops->read(self, tick, t, now, in);
     seen->pushed_puck_ticks += in->channel[0] != 0.0;
 }
 
@@ -176,10 +176,10 @@ static int open_puck(const struct tact_device_config *config, struct tact_device
     static struct tact_device_ops ops;
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
-    int rc = tact_device_type_find(types, count, "spacenav")->open(config, &puck, err);
-    ops = *puck.ops;
+    int rc = tact_device_type_find(types, count, "spacenav")->open(config, &wrapped_puck, err);
+    ops = *wrapped_puck.ops;
     ops.read = count_pushes_and_read;
-    *out = puck;
+    *out = wrapped_puck;
     out->ops = &ops;
     return rc;
 }
@@ -230,15 +230,15 @@ static int load_scene(struct tact_scene **scene, struct tact_error *err)
     return rc;
 }
 
-static void run_session_in_child(void)
+static void run_watched_session_in_child(void)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "operator",
                                                  "watched", open_watched_operator, NULL};
-    static const struct tact_device_type network = {TACT_ABI(struct tact_device_type), "network",
-                                                    "watched", open_end, NULL};
+    static const struct tact_device_type watched_network_type = {
+        TACT_ABI(struct tact_device_type), "network", "watched", open_watched_link_end, NULL};
     static const struct tact_device_type spacenav = {TACT_ABI(struct tact_device_type), "spacenav",
                                                      "watched", open_puck, NULL};
-    static const struct tact_device_type *const types[] = {&type, &network, &spacenav};
+    static const struct tact_device_type *const types[] = {&type, &watched_network_type, &spacenav};
     struct tact_error err = {0};
     struct tact_scene *scene;
     struct tact_session *session;
@@ -260,7 +260,7 @@ static void run_session_in_child(void)
     _exit(0);
 }
 
-static void ten_thousand_pure_ticks(void **state)
+static void ten_thousand_ticks_make_no_forbidden_call(void **state)
 {
     (void)state;
     int status;
@@ -272,7 +272,7 @@ static void ten_thousand_pure_ticks(void **state)
     const pid_t daemon = start_daemon(socket_path);
     pid_t child = fork();
     if (child == 0) {
-        run_session_in_child();
+        run_watched_session_in_child();
     }
     waitpid(child, &status, 0);
     unlink("/tmp/tact_purity.mcap");
@@ -299,7 +299,7 @@ static void ten_thousand_pure_ticks(void **state)
 }
 
 /* Each of the forbidden calls is detected by the counters or the filter. */
-static void each_forbidden_call_is_detected(void **state)
+static void each_call_forbidden_in_a_tick_is_detected(void **state)
 {
     (void)state;
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -327,8 +327,8 @@ static void each_forbidden_call_is_detected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_forbidden_call_is_detected),
-        cmocka_unit_test(ten_thousand_pure_ticks),
+        cmocka_unit_test(each_call_forbidden_in_a_tick_is_detected),
+        cmocka_unit_test(ten_thousand_ticks_make_no_forbidden_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,8 @@
 
 #include "rt/realtime.h"
 
-static const struct tact_realtime_item *find_item(const struct tact_realtime_report *r,
-                                                  const char *name)
+static const struct tact_realtime_item *find_realtime_item(const struct tact_realtime_report *r,
+                                                           const char *name)
 {
     for (int i = 0; i < r->count; i++) {
         if (strcmp(r->item[i].name, name) == 0) {
@@ -50,7 +50,7 @@ static long read_status_line_kb(const char *name)
     return kb;
 }
 
-static int open_files(void)
+static int open_file_count(void)
 {
     int n = 0;
     DIR *dir = opendir("/proc/self/fd");
@@ -68,7 +68,7 @@ struct thread_setting {
     int policy, slack, files;
     long locked;
     cpu_set_t affinity;
-    struct rlimit fuse;
+    struct rlimit cpu_time_limit;
     void (*handler)(int);
 };
 
@@ -79,10 +79,10 @@ static struct thread_setting thread_settings(void)
     memset(&s, 0, sizeof s);
     s.policy = sched_getscheduler(0);
     s.slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
-    s.files = open_files();
+    s.files = open_file_count();
     s.locked = read_status_line_kb("VmLck");
     sched_getaffinity(0, sizeof s.affinity, &s.affinity);
-    getrlimit(RLIMIT_RTTIME, &s.fuse);
+    getrlimit(RLIMIT_RTTIME, &s.cpu_time_limit);
     sigaction(SIGXCPU, NULL, &action);
     s.handler = action.sa_handler;
     return s;
@@ -92,7 +92,7 @@ static int are_settings_equal(const struct thread_setting *a, const struct threa
 {
     return a->policy == b->policy && a->slack == b->slack && a->files == b->files &&
            a->locked == b->locked && CPU_EQUAL(&a->affinity, &b->affinity) &&
-           a->fuse.rlim_cur == b->fuse.rlim_cur && a->handler == b->handler;
+           a->cpu_time_limit.rlim_cur == b->cpu_time_limit.rlim_cur && a->handler == b->handler;
 }
 
 struct run_realtime_visit {
@@ -123,7 +123,7 @@ static int run_realtime_visit(struct run_realtime_visit *v)
     return rc ? rc : -pthread_join(thread, NULL);
 }
 
-static void check_items(const struct tact_realtime_report *r)
+static void check_realtime_items(const struct tact_realtime_report *r)
 {
     int refused = 0;
     for (int i = 0; i < r->count; i++) {
@@ -140,7 +140,7 @@ static void check_items(const struct tact_realtime_report *r)
     assert_int_equal(refused, r->refused);
 }
 
-static void test_enter_and_leave(void **state)
+static void leaving_real_time_restores_the_thread_settings(void **state)
 {
     (void)state;
     static struct run_realtime_visit v;
@@ -149,19 +149,19 @@ static void test_enter_and_leave(void **state)
     assert_int_equal(v.rc, 0);
     assert_int_equal(v.rc_second, -EBUSY);
     assert_int_equal(v.report.count, 7);
-    check_items(&v.report);
+    check_realtime_items(&v.report);
     assert_true(are_settings_equal(&v.before, &v.after));
-    if (find_item(&v.report, "scheduler")->granted) {
+    if (find_realtime_item(&v.report, "scheduler")->granted) {
         assert_int_equal(v.inside.policy, SCHED_FIFO);
     }
-    if (find_item(&v.report, "affinity")->granted) {
+    if (find_realtime_item(&v.report, "affinity")->granted) {
         assert_int_equal(CPU_COUNT(&v.inside.affinity), 1);
     }
-    if (find_item(&v.report, "dma_latency")->granted) {
+    if (find_realtime_item(&v.report, "dma_latency")->granted) {
         assert_int_equal(v.inside.files, v.before.files + 1);
     }
-    if (find_item(&v.report, "fuse")->granted) {
-        assert_int_equal(v.inside.fuse.rlim_cur, 200000);
+    if (find_realtime_item(&v.report, "fuse")->granted) {
+        assert_int_equal(v.inside.cpu_time_limit.rlim_cur, 200000);
     }
     /* Newer kernels use no timer slack for real-time threads. */
     assert_true(v.inside.slack == 1 || v.inside.slack == 0);
@@ -172,7 +172,7 @@ static void test_enter_and_leave(void **state)
 struct pair {
     struct run_realtime_visit run_realtime_visit;
     pthread_barrier_t *barrier;
-    int does_leave_first;
+    int leaves_first;
     long locked_kb_after_first_left; /* memory locked by the process once the first thread has left
                                         [kB] */
     struct rlimit limit_after_first_left;
@@ -187,11 +187,11 @@ static void *run_thread_of_pair(void *arg)
     v->rc = tact_realtime_enter(&v->options, &v->report);
     v->inside = thread_settings();
     pthread_barrier_wait(p->barrier); /* waits until both threads have entered real time */
-    if (p->does_leave_first) {
+    if (p->leaves_first) {
         tact_realtime_leave();
     }
     pthread_barrier_wait(p->barrier);
-    if (!p->does_leave_first) {
+    if (!p->leaves_first) {
         p->locked_kb_after_first_left = read_status_line_kb("VmLck");
         getrlimit(RLIMIT_RTTIME, &p->limit_after_first_left);
         tact_realtime_leave();
@@ -201,7 +201,7 @@ static void *run_thread_of_pair(void *arg)
     return NULL;
 }
 
-static void test_two_real_time_threads(void **state)
+static void two_real_time_threads_leave_one_after_the_other(void **state)
 {
     (void)state;
     static struct pair pair[2];
@@ -211,7 +211,7 @@ static void test_two_real_time_threads(void **state)
     pthread_barrier_init(&barrier, NULL, 2);
     sched_getaffinity(0, sizeof all, &all);
     for (int i = 0; i < 2; i++) {
-        pair[i] = (struct pair){.barrier = &barrier, .does_leave_first = i};
+        pair[i] = (struct pair){.barrier = &barrier, .leaves_first = i};
         pair[i].run_realtime_visit.options = tact_realtime_default();
         assert_int_equal(tact_realtime_thread(&thread[i], &pair[i].run_realtime_visit.options,
                                               run_thread_of_pair, &pair[i]),
@@ -225,7 +225,7 @@ static void test_two_real_time_threads(void **state)
         const struct run_realtime_visit *v = &pair[i].run_realtime_visit;
         assert_int_equal(v->rc, 0);
         assert_int_equal(v->report.count, 7);
-        check_items(&v->report);
+        check_realtime_items(&v->report);
         /* Settings of the process are granted to both real-time threads alike. */
         for (int k = 0; k < 7; k++) {
             assert_int_equal(v->report.item[k].granted,
@@ -238,9 +238,9 @@ static void test_two_real_time_threads(void **state)
     CPU_AND(&shared, &pair[0].run_realtime_visit.inside.affinity,
             &pair[1].run_realtime_visit.inside.affinity);
     const int reported =
-        find_item(&pair[0].run_realtime_visit.report, "affinity")->why[0] != '\0' ||
-        find_item(&pair[1].run_realtime_visit.report, "affinity")->why[0] != '\0';
-    if (find_item(&pair[0].run_realtime_visit.report, "affinity")->granted) {
+        find_realtime_item(&pair[0].run_realtime_visit.report, "affinity")->why[0] != '\0' ||
+        find_realtime_item(&pair[1].run_realtime_visit.report, "affinity")->why[0] != '\0';
+    if (find_realtime_item(&pair[0].run_realtime_visit.report, "affinity")->granted) {
         assert_int_equal(CPU_COUNT(&shared), CPU_COUNT(&all) > 1 ? 0 : 1);
         assert_int_equal(reported, CPU_COUNT(&all) == 1);
     }
@@ -249,15 +249,15 @@ static void test_two_real_time_threads(void **state)
     if (pair[0].run_realtime_visit.inside.locked > 0) { /* not under a sanitizer */
         assert_true(pair[0].locked_kb_after_first_left > 0);
     }
-    if (find_item(&pair[0].run_realtime_visit.report, "fuse")->granted) {
+    if (find_realtime_item(&pair[0].run_realtime_visit.report, "fuse")->granted) {
         assert_int_equal(pair[0].limit_after_first_left.rlim_cur, 200000);
     }
     assert_int_equal(thread_settings().locked, 0);
     assert_true(pair[0].run_realtime_visit.after.handler == SIG_DFL);
-    assert_true(thread_settings().fuse.rlim_cur != 200000);
+    assert_true(thread_settings().cpu_time_limit.rlim_cur != 200000);
 }
 
-static void test_only_requested_settings(void **state)
+static void only_requested_realtime_settings_are_made(void **state)
 {
     (void)state;
     static struct run_realtime_visit v;
@@ -274,7 +274,7 @@ static void test_only_requested_settings(void **state)
     assert_true(are_settings_equal(&v.before, &v.inside));
 }
 
-static void test_bad_realtime_options(void **state)
+static void bad_realtime_options_are_refused(void **state)
 {
     (void)state;
     struct tact_realtime_options o = tact_realtime_default();
@@ -289,7 +289,7 @@ static void test_bad_realtime_options(void **state)
     tact_realtime_leave(); /* leaving has no effect where no thread has entered */
 }
 
-static void test_required_setting_is_refused(void **state)
+static void refused_required_realtime_setting_is_an_error(void **state)
 {
     (void)state;
     static struct run_realtime_visit v;
@@ -310,9 +310,9 @@ static void *thread_that_returns_at_once(void *arg)
 /* Run as a user without privileges and with a low limit of locked memory: each refusal is
  * reported, and threads with a stack of the default size can still be created afterwards. Returns
  * an exit status. */
-static int run_unprivileged(rlim_t lockable)
+static int run_realtime_unprivileged(rlim_t lockable_bytes)
 {
-    const struct rlimit small = {lockable, lockable}, none = {0, 0};
+    const struct rlimit small = {lockable_bytes, lockable_bytes}, none = {0, 0};
     static struct run_realtime_visit v;
     mallopt(M_ARENA_MAX, 1); /* a memory arena per thread would count as 64 MiB more */
     if (setrlimit(RLIMIT_MEMLOCK, &small)) {
@@ -332,13 +332,13 @@ static int run_unprivileged(rlim_t lockable)
     }
     const char *required_settings[] = {"scheduler", "memory"};
     for (int i = 0; i < (is_sanitizer ? 1 : 2); i++) {
-        const struct tact_realtime_item *item = find_item(&v.report, required_settings[i]);
+        const struct tact_realtime_item *item = find_realtime_item(&v.report, required_settings[i]);
         if (!item || item->granted || !item->why[0] || !strstr(item->fix, "limits.d")) {
             return 2;
         }
         printf("unprivileged %s: %s; %s\n", item->name, item->why, item->fix);
     }
-    const struct tact_realtime_item *affinity_item = find_item(&v.report, "affinity");
+    const struct tact_realtime_item *affinity_item = find_realtime_item(&v.report, "affinity");
     if (!affinity_item || !affinity_item->granted || v.inside.policy != SCHED_OTHER) {
         return 3;
     }
@@ -362,12 +362,12 @@ static int run_unprivileged(rlim_t lockable)
     return 0;
 }
 
-static void check_unprivileged_in_child(rlim_t lockable)
+static void check_unprivileged_in_child(rlim_t lockable_bytes)
 {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        _exit(run_unprivileged(lockable));
+        _exit(run_realtime_unprivileged(lockable_bytes));
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -378,13 +378,13 @@ static void check_unprivileged_in_child(rlim_t lockable)
     }
     if (WEXITSTATUS(status) == 78) {
         print_message("the hard limit of locked memory is under %llu bytes\n",
-                      (unsigned long long)lockable);
+                      (unsigned long long)lockable_bytes);
         skip();
     }
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void test_without_privileges(void **state)
+static void realtime_without_privileges_reports_refusals(void **state)
 {
     (void)state;
     check_unprivileged_in_child(64 * 1024);
@@ -392,7 +392,7 @@ static void test_without_privileges(void **state)
 
 /* A limit of locked memory that suffices for the memory mapped now, but not for another stack of
  * the default size. */
-static void test_with_little_memory_to_lock(void **state)
+static void realtime_with_little_lockable_memory_reports_refusals(void **state)
 {
     (void)state;
     check_unprivileged_in_child((rlim_t)read_status_line_kb("VmSize") * 1024 + (3 << 20));
@@ -402,13 +402,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         /* This test comes first, while no earlier thread has left its heap mapped. */
-        cmocka_unit_test(test_with_little_memory_to_lock),
-        cmocka_unit_test(test_without_privileges),
-        cmocka_unit_test(test_enter_and_leave),
-        cmocka_unit_test(test_two_real_time_threads),
-        cmocka_unit_test(test_only_requested_settings),
-        cmocka_unit_test(test_bad_realtime_options),
-        cmocka_unit_test(test_required_setting_is_refused),
+        cmocka_unit_test(realtime_with_little_lockable_memory_reports_refusals),
+        cmocka_unit_test(realtime_without_privileges_reports_refusals),
+        cmocka_unit_test(leaving_real_time_restores_the_thread_settings),
+        cmocka_unit_test(two_real_time_threads_leave_one_after_the_other),
+        cmocka_unit_test(only_requested_realtime_settings_are_made),
+        cmocka_unit_test(bad_realtime_options_are_refused),
+        cmocka_unit_test(refused_required_realtime_setting_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@
 #include "rt/log/recover.h"
 #include "rt/realtime.h"
 
-static void check_content(const struct tact_log *log)
+static void check_log_content(const struct tact_log *log)
 {
     struct tact_layout layout = {0};
     const struct tact_layout *found = tact_log_layout(log);
@@ -65,7 +65,7 @@ static void check_content(const struct tact_log *log)
 
 static void round_trip(const struct tact_recorder_options *options, uint64_t ticks)
 {
-    const char *path = session_log_path("round_trip");
+    const char *path = test_log_path("round_trip");
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
     struct tact_log *log;
@@ -103,7 +103,7 @@ static void round_trip(const struct tact_recorder_options *options, uint64_t tic
     assert_string_equal(tact_log_event(log, 0)->name, "marker");
     assert_string_equal(tact_log_event(log, 0)->text, text);
     assert_null(tact_log_event(log, 1));
-    check_content(log);
+    check_log_content(log);
     assert_int_equal(count_equal_records(log, 0), ticks);
     for (uint64_t at = 0; at < ticks; at += 333) {
         assert_int_equal(tact_log_seek(log, at), 0);
@@ -116,7 +116,7 @@ static void round_trip(const struct tact_recorder_options *options, uint64_t tic
     unlink(path);
 }
 
-static void records_are_read_as_recorded(void **state)
+static void tick_records_are_read_as_recorded(void **state)
 {
     (void)state;
     struct tact_recorder_options options = session_recorder_options();
@@ -135,7 +135,7 @@ static void records_are_read_as_recorded(void **state)
 static void real_time_events_are_recorded(void **state)
 {
     (void)state;
-    const char *path = session_log_path("events");
+    const char *path = test_log_path("events");
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
@@ -165,10 +165,10 @@ static void real_time_events_are_recorded(void **state)
     unlink(path);
 }
 
-static void an_empty_session_is_a_log(void **state)
+static void session_without_ticks_makes_a_valid_log(void **state)
 {
     (void)state;
-    const char *path = session_log_path("empty");
+    const char *path = test_log_path("empty");
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct tact_log *log;
@@ -178,7 +178,7 @@ static void an_empty_session_is_a_log(void **state)
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
-    check_content(log);
+    check_log_content(log);
     assert_int_equal(count_equal_records(log, 0), 0);
     tact_log_close(log);
     unlink(path);
@@ -187,11 +187,11 @@ static void an_empty_session_is_a_log(void **state)
 
 /* Ticks for which the ring is full are counted, reported, and missing from the log as a stated
  * gap. */
-static void overruns_are_counted(void **state)
+static void recorder_ring_overruns_are_counted(void **state)
 {
     (void)state;
     const uint64_t ticks = 200000;
-    const char *path = session_log_path("overruns");
+    const char *path = test_log_path("overruns");
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
@@ -232,10 +232,10 @@ static void overruns_are_counted(void **state)
     unlink(path);
 }
 
-static void a_second_recorder_is_refused(void **state)
+static void second_recorder_of_a_file_is_refused(void **state)
 {
     (void)state;
-    const char *path = session_log_path("busy");
+    const char *path = test_log_path("busy");
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder, *second = NULL;
     struct tact_log *log;
@@ -293,7 +293,7 @@ static void *stall_reader(void *argument)
  * one; returns the maximum occupancy of the ring. */
 static uint64_t record_through_a_stall(uint64_t ticks, long tick_interval_ns, useconds_t stall_us)
 {
-    const char *pipe_path = session_log_path("pipe");
+    const char *pipe_path = test_log_path("pipe");
     struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
@@ -336,7 +336,7 @@ static uint64_t record_through_a_stall(uint64_t ticks, long tick_interval_ns, us
 }
 
 /* A disk that stalls for no longer than the ring can buffer loses nothing. */
-static void a_stalled_disk_loses_nothing(void **state)
+static void stalled_disk_loses_no_tick(void **state)
 {
     (void)state;
     assert_in_range(record_through_a_stall(8192, 0, 500000), 8192 / 2, 8192);
@@ -344,7 +344,7 @@ static void a_stalled_disk_loses_nothing(void **state)
 
 /* Recording to a pipe at 1 kHz with a stall of two seconds, as of a disk that spins up, loses
  * nothing. */
-static void a_stall_of_two_seconds_loses_nothing(void **state)
+static void disk_stall_of_two_seconds_loses_no_tick(void **state)
 {
     (void)state;
     assert_in_range(record_through_a_stall(2500, 1000000, 2000000), 1000, 3000);
@@ -385,7 +385,7 @@ static void the_recorder_thread_avoids_the_loops_processor(void **test_state)
     expected = allowed;
     if (CPU_COUNT(&allowed) > 1) /* with a single processor the two threads share it */
         CPU_CLR((size_t)options.loop_cpu, &expected);
-    assert_int_equal(open_session_recorder(session_log_path("apart"), &options,
+    assert_int_equal(open_session_recorder(test_log_path("apart"), &options,
                                            (struct tact_messages){0}, &recorder),
                      0);
     for (int i = 0; i < 2000; i++) {
@@ -398,10 +398,10 @@ static void the_recorder_thread_avoids_the_loops_processor(void **test_state)
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
 }
 
-static void misuse_of_recorder_is_refused(void **state)
+static void misuse_of_the_recorder_is_refused(void **state)
 {
     (void)state;
-    const char *path = session_log_path("refused");
+    const char *path = test_log_path("refused");
     struct tact_layout layout = {0};
     add_session_fields(&layout);
     const struct tact_recorder_content good = make_session_content(&layout);
@@ -409,7 +409,7 @@ static void misuse_of_recorder_is_refused(void **state)
     struct tact_recorder *recorder = NULL;
     struct tact_error err = {0};
     struct tact_recorder_options options[6];
-    struct tact_recorder_content contents[6];
+    struct tact_recorder_content wrong_contents[6];
     struct tact_log_attachment twice[] = {{"a", NULL, "", 0}, {"a", NULL, "", 0}};
     struct tact_log_fact own[] = {{"clock", "mine"}};
     struct tact_log_fact invalid_utf8_fact[] = {{"cpu", "\xe4"}};
@@ -418,7 +418,7 @@ static void misuse_of_recorder_is_refused(void **state)
 
     for (int i = 0; i < 6; i++) {
         options[i] = right;
-        contents[i] = good;
+        wrong_contents[i] = good;
     }
     options[0].ring_ticks = 0;
     options[1].chunk_bytes = 0;
@@ -426,22 +426,22 @@ static void misuse_of_recorder_is_refused(void **state)
     options[3].sync_ns = -1;
     options[4].zstd_level = 20;
     options[5].ring_events = 0;
-    contents[0].attachments = twice;
-    contents[0].attachment_count = 2;
-    contents[1].facts = own;
-    contents[1].fact_count = 1;
-    contents[2].facts = invalid_utf8_fact;
-    contents[2].fact_count = 1;
-    contents[3].joints = &joint;
-    contents[3].joint_count = 1;
-    contents[4].bodies = &body;
-    contents[4].body_count = 1;
-    contents[5].layout = NULL;
+    wrong_contents[0].attachments = twice;
+    wrong_contents[0].attachment_count = 2;
+    wrong_contents[1].facts = own;
+    wrong_contents[1].fact_count = 1;
+    wrong_contents[2].facts = invalid_utf8_fact;
+    wrong_contents[2].fact_count = 1;
+    wrong_contents[3].joints = &joint;
+    wrong_contents[3].joint_count = 1;
+    wrong_contents[4].bodies = &body;
+    wrong_contents[4].body_count = 1;
+    wrong_contents[5].layout = NULL;
     for (int i = 0; i < 12; i++) {
         err.text[0] = '\0';
-        int rc =
-            tact_recorder_open(path, i < 6 ? &options[i] : &right, i < 6 ? &good : &contents[i - 6],
-                               (struct tact_messages){0}, &recorder, &err);
+        int rc = tact_recorder_open(path, i < 6 ? &options[i] : &right,
+                                    i < 6 ? &good : &wrong_contents[i - 6],
+                                    (struct tact_messages){0}, &recorder, &err);
         assert_int_equal(rc, -EINVAL);
         assert_string_not_equal(err.text, "");
         assert_string_equal(err.file, path);
@@ -455,10 +455,10 @@ static void misuse_of_recorder_is_refused(void **state)
 }
 
 /* A full disk is reported once, the loop continues, and what was written before can be read. */
-static void a_full_disk_ends_the_recording_only(void **state)
+static void full_disk_ends_only_the_recording(void **state)
 {
     (void)state;
-    const char *path = session_log_path("full");
+    const char *path = test_log_path("full");
     struct tact_recorder_options options = session_recorder_options();
     struct rlimit old, limit;
     struct tact_recorder_report report;
@@ -500,7 +500,7 @@ static void a_full_disk_ends_the_recording_only(void **state)
 }
 
 struct shared {
-    _Atomic uint64_t committed;
+    _Atomic uint64_t committed_ticks;
 };
 
 static void record_until_killed(const char *path, struct shared *shared)
@@ -518,7 +518,7 @@ static void record_until_killed(const char *path, struct shared *shared)
             _exit(2);
         fill_session_record(tick, record);
         tact_recorder_commit(recorder);
-        atomic_store(&shared->committed, tick + 1);
+        atomic_store(&shared->committed_ticks, tick + 1);
         next.tv_nsec += 1000000;
         if (next.tv_nsec >= 1000000000) {
             next.tv_nsec -= 1000000000;
@@ -533,7 +533,7 @@ static void record_until_killed(const char *path, struct shared *shared)
 static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
 {
     (void)state;
-    const char *path = session_log_path("killed");
+    const char *path = test_log_path("killed");
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     uint64_t least = UINT64_MAX;
@@ -542,35 +542,36 @@ static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
     assert_ptr_not_equal(shared, MAP_FAILED);
     for (int run = 0; run < 5; run++) {
         int status;
-        atomic_store(&shared->committed, 0);
+        atomic_store(&shared->committed_ticks, 0);
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
             record_until_killed(path, shared);
         uint64_t until = 300 + 217 * (uint64_t)run;
-        while (atomic_load(&shared->committed) < until && waitpid(child, &status, WNOHANG) == 0)
+        while (atomic_load(&shared->committed_ticks) < until &&
+               waitpid(child, &status, WNOHANG) == 0)
             usleep(1000);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status));
-        uint64_t committed = atomic_load(&shared->committed);
+        uint64_t committed_ticks = atomic_load(&shared->committed_ticks);
         assert_int_equal(tact_log_open(path, &log, NULL), 0);
         const struct tact_log_state *found = tact_log_state(log);
         assert_false(found->complete);
         assert_non_null(strstr(found->why, "no end"));
-        assert_in_range(found->ticks, 1, committed);
-        printf("killed after %llu ticks: %llu read\n", (unsigned long long)committed,
+        assert_in_range(found->ticks, 1, committed_ticks);
+        printf("killed after %llu ticks: %llu read\n", (unsigned long long)committed_ticks,
                (unsigned long long)found->ticks);
         /* A busy machine may keep the recorder's thread waiting. */
-        assert_in_range(committed - found->ticks, 0, 1000);
-        if (committed - found->ticks < least)
-            least = committed - found->ticks;
+        assert_in_range(committed_ticks - found->ticks, 0, 1000);
+        if (committed_ticks - found->ticks < least)
+            least = committed_ticks - found->ticks;
         assert_int_equal(count_equal_records(log, 0), found->ticks);
-        check_content(log);
+        check_log_content(log);
         tact_log_close(log);
         struct tact_recover_report report;
         assert_int_equal(tact_log_recover(path, NULL, &report, NULL), 0);
-        assert_in_range(report.ticks, committed, committed + 1);
+        assert_in_range(report.ticks, committed_ticks, committed_ticks + 1);
     }
     /* At most 250 ms of records in memory, and the poll interval, are missing from the file. */
     assert_in_range(least, 0, 250 + 5);
@@ -581,16 +582,16 @@ static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_read_as_recorded),
+        cmocka_unit_test(tick_records_are_read_as_recorded),
         cmocka_unit_test(real_time_events_are_recorded),
-        cmocka_unit_test(an_empty_session_is_a_log),
-        cmocka_unit_test(overruns_are_counted),
-        cmocka_unit_test(a_second_recorder_is_refused),
-        cmocka_unit_test(a_stalled_disk_loses_nothing),
-        cmocka_unit_test(a_stall_of_two_seconds_loses_nothing),
+        cmocka_unit_test(session_without_ticks_makes_a_valid_log),
+        cmocka_unit_test(recorder_ring_overruns_are_counted),
+        cmocka_unit_test(second_recorder_of_a_file_is_refused),
+        cmocka_unit_test(stalled_disk_loses_no_tick),
+        cmocka_unit_test(disk_stall_of_two_seconds_loses_no_tick),
         cmocka_unit_test(the_recorder_thread_avoids_the_loops_processor),
-        cmocka_unit_test(misuse_of_recorder_is_refused),
-        cmocka_unit_test(a_full_disk_ends_the_recording_only),
+        cmocka_unit_test(misuse_of_the_recorder_is_refused),
+        cmocka_unit_test(full_disk_ends_only_the_recording),
         cmocka_unit_test(a_killed_recorder_keeps_a_chunk_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,25 +12,25 @@
 #include "killed_session.h"
 #include "support/campaign.h"
 
-#define KILLED_SESSIONS campaign_trial_count(20, 100)
-#define DAMAGED_COPIES campaign_trial_count(300, 1500)
+#define KILLED_SESSION_COUNT campaign_trial_count(20, 100)
+#define DAMAGED_COPY_COUNT campaign_trial_count(300, 1500)
 
-static void every_committed_tick_is_recovered(void **state)
+static void every_committed_tick_of_a_killed_session_is_recovered(void **state)
 {
     (void)state;
-    const char *path = session_log_path("recovered");
+    const char *path = test_log_path("recovered");
     struct tact_recover_report report;
     uint64_t seed = 1 ^ campaign_seed_offset(), ticks = 0, added = 0, cut = 0;
 
-    for (int run = 0; run < KILLED_SESSIONS; run++) {
+    for (int run = 0; run < KILLED_SESSION_COUNT; run++) {
         struct tact_recorder_options options = recorder_options_with_small_ring();
         options.zstd_level = run % 3 == 0 ? 0 : 1;
         options.derived_every = run % 2 ? 10 : 0;
         options.chunk_bytes = run % 5 == 0 ? 10000 : 1 << 20;
         options.ring_events = 4096;
         unlink(path);
-        record_and_kill(path, &options, run % 4 == 0, (uint64_t)(run % 4 != 1),
-                        next_session_random(&seed) % 40000);
+        record_then_kill_recorder(path, &options, run % 4 == 0, (uint64_t)(run % 4 != 1),
+                                  next_random_of_seed(&seed) % 40000);
         struct tact_error err = {0};
         int rc = tact_log_recover(path, folder, &report, &err);
         if (rc != 0 && atomic_load(&shared->ticks) == 0) {
@@ -52,34 +52,35 @@ static void every_committed_tick_is_recovered(void **state)
     }
     print_message("%d kills: %lu ticks committed, %lu of them only in memory, %lu records cut, "
                   "count lost: 0\n",
-                  KILLED_SESSIONS, (unsigned long)ticks, (unsigned long)added, (unsigned long)cut);
+                  KILLED_SESSION_COUNT, (unsigned long)ticks, (unsigned long)added,
+                  (unsigned long)cut);
     unlink(path);
 }
 
 /* The recovery of a log is killed repeatedly, and repeated. */
-static void recovery_can_be_killed_and_repeated(void **state)
+static void log_recovery_can_be_killed_and_repeated(void **state)
 {
     (void)state;
-    const char *path = session_log_path("twice");
+    const char *path = test_log_path("twice");
     struct tact_recover_report report;
     uint64_t seed = 2 ^ campaign_seed_offset();
     int incomplete_count = 0;
 
-    for (int run = 0; run < KILLED_SESSIONS / 4; run++) {
+    for (int run = 0; run < KILLED_SESSION_COUNT / 4; run++) {
         struct tact_recorder_options options = recorder_options_with_small_ring();
         options.ring_ticks = 4096;
         options.ring_events = 4096;
         options.zstd_level = 9;
         options.chunk_bytes = 20000;
-        record_and_kill(path, &options, 0, 3000, next_session_random(&seed) % 3000);
+        record_then_kill_recorder(path, &options, 0, 3000, next_random_of_seed(&seed) % 3000);
         for (int k = 0; k < 5; k++)
-            kill_recovery_after_delay(path, next_session_random(&seed) % 15000);
+            kill_recovery_after_delay(path, next_random_of_seed(&seed) % 15000);
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
         incomplete_count += !report.was_complete;
         assert_int_equal(report.ticks_lost + report.events_lost, 0);
         check_recovered_log(path);
     }
-    print_message("%d recoveries, %d of them left to the last attempt\n", KILLED_SESSIONS / 4,
+    print_message("%d recoveries, %d of them left to the last attempt\n", KILLED_SESSION_COUNT / 4,
                   incomplete_count);
     unlink(path);
 }
@@ -92,7 +93,7 @@ static void record_with_ticks_in_rings(const char *path,
     struct tact_recover_report report = {.ticks_added = 0};
 
     for (int i = 0; i < 100 && report.ticks_added < 8; i++) {
-        record_and_kill(path, options, 1, 400, 7000);
+        record_then_kill_recorder(path, options, 1, 400, 7000);
         char rings[400];
         strcpy(rings, find_ring_file_path());
         struct bytes log = read_file(path), ring = read_file(rings);
@@ -106,10 +107,10 @@ static void record_with_ticks_in_rings(const char *path,
 }
 
 /* A ring file with one changed byte, or a truncated one, is refused or its loss reported. */
-static void damaged_rings_are_refused_or_reported(void **state)
+static void damaged_recorder_rings_are_refused_or_reported(void **state)
 {
     (void)state;
-    const char *path = session_log_path("fuzz");
+    const char *path = test_log_path("fuzz");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     uint64_t seed = 3 ^ campaign_seed_offset();
     int refused = 0, stated = 0, harmless = 0;
@@ -120,9 +121,9 @@ static void damaged_rings_are_refused_or_reported(void **state)
     char rings[400];
     strcpy(rings, find_ring_file_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < DAMAGED_COPIES; run++) {
-        uint64_t at = next_session_random(&seed) % (run % 3 == 0 ? 1500 : ring.size);
-        uint8_t flip = (uint8_t)(1 + next_session_random(&seed) % 255);
+    for (int run = 0; run < DAMAGED_COPY_COUNT; run++) {
+        uint64_t at = next_random_of_seed(&seed) % (run % 3 == 0 ? 1500 : ring.size);
+        uint8_t flip = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         size_t size = run % 10 == 9 ? at : ring.size;
         struct tact_recover_report report;
 
@@ -150,7 +151,7 @@ static void damaged_rings_are_refused_or_reported(void **state)
         }
     }
     print_message("%d damaged rings: %d refused, %d with the loss stated, %d without a loss\n",
-                  DAMAGED_COPIES, refused, stated, harmless);
+                  DAMAGED_COPY_COUNT, refused, stated, harmless);
     assert_true(refused > 0 && stated > 0 && harmless > 0);
     unlink(rings);
     free(log.data);
@@ -158,15 +159,15 @@ static void damaged_rings_are_refused_or_reported(void **state)
     unlink(path);
 }
 
-static void without_rings_the_file_is_completed(void **state)
+static void log_without_recorder_rings_is_completed(void **state)
 {
     (void)state;
-    const char *path = session_log_path("alone");
+    const char *path = test_log_path("alone");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
     struct tact_log *log;
 
-    record_and_kill(path, &options, 1, TICKS_BEYOND_RING, 0);
+    record_then_kill_recorder(path, &options, 1, TICKS_BEYOND_RING, 0);
     unlink(find_ring_file_path());
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     assert_false(report.rings || report.was_complete);
@@ -197,10 +198,10 @@ static void without_rings_the_file_is_completed(void **state)
     unlink(path);
 }
 
-static void a_log_in_use_is_not_recovered(void **state)
+static void log_in_use_is_not_recovered(void **state)
 {
     (void)state;
-    const char *path = session_log_path("used");
+    const char *path = test_log_path("used");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recorder *recorder;
     struct message_summary message_summary = {0};
@@ -216,7 +217,7 @@ static void a_log_in_use_is_not_recovered(void **state)
     /* The reader's message names the command that recovers the log, and that of a new recording
      * what it overwrites. */
     options.ring_folder = NULL;
-    record_and_kill(path, &options, 1, TICKS_BEYOND_RING, 0);
+    record_then_kill_recorder(path, &options, 1, TICKS_BEYOND_RING, 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_non_null(strstr(tact_log_state(log)->why, "run `tact recover "));
     assert_int_equal(tact_log_recover(path, NULL, NULL, NULL), -EBUSY);
@@ -232,10 +233,10 @@ static void a_log_in_use_is_not_recovered(void **state)
     unlink(path);
 }
 
-static void a_deleted_log_is_reported(void **state)
+static void deleted_log_is_reported_by_recovery(void **state)
 {
     (void)state;
-    const char *path = session_log_path("deleted");
+    const char *path = test_log_path("deleted");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
@@ -258,12 +259,12 @@ static void a_deleted_log_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_committed_tick_is_recovered),
-        cmocka_unit_test(recovery_can_be_killed_and_repeated),
-        cmocka_unit_test(damaged_rings_are_refused_or_reported),
-        cmocka_unit_test(without_rings_the_file_is_completed),
-        cmocka_unit_test(a_log_in_use_is_not_recovered),
-        cmocka_unit_test(a_deleted_log_is_reported),
+        cmocka_unit_test(every_committed_tick_of_a_killed_session_is_recovered),
+        cmocka_unit_test(log_recovery_can_be_killed_and_repeated),
+        cmocka_unit_test(damaged_recorder_rings_are_refused_or_reported),
+        cmocka_unit_test(log_without_recorder_rings_is_completed),
+        cmocka_unit_test(log_in_use_is_not_recovered),
+        cmocka_unit_test(deleted_log_is_reported_by_recovery),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

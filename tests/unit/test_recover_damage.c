@@ -15,9 +15,9 @@
 #include "support/campaign.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define DAMAGE_TRIALS 50
+#define DAMAGE_TRIAL_COUNT 50
 #else
-#define DAMAGE_TRIALS campaign_trial_count(150, 750)
+#define DAMAGE_TRIAL_COUNT campaign_trial_count(150, 750)
 #endif
 
 /* The record that contains a given byte of a log, before the damage. */
@@ -46,7 +46,7 @@ static uint64_t count_ticks(const struct tact_mcap_record *chunk)
 }
 
 /* Finds the record that contains a byte; opcode 0 for one that the kill truncated. */
-static struct place find_place_of_offset(const char *path, uint64_t at)
+static struct place find_record_at_offset(const char *path, uint64_t at)
 {
     struct place place = {.opcode = 0};
     struct tact_mcap_reader file;
@@ -64,10 +64,10 @@ static struct place find_place_of_offset(const char *path, uint64_t at)
 
 /* Checks that every committed tick is in the log bit for bit, or is among those reported as lost.
  * Returns the number of lost ticks. */
-static uint64_t check_loss_is_reported(const char *path, uint64_t committed)
+static uint64_t check_loss_is_reported(const char *path, uint64_t committed_ticks)
 {
     uint64_t tick = 0;
-    struct tact_record *expected = session_new_record(), *found = session_new_record();
+    struct tact_record *expected = new_session_record(), *found = new_session_record();
     size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
     struct tact_log *log;
 
@@ -81,7 +81,7 @@ static uint64_t check_loss_is_reported(const char *path, uint64_t committed)
         fill_session_record(tick, expected);
         assert_memory_equal(found, expected, bytes);
     }
-    assert_in_range(tick, committed, committed + 1);
+    assert_in_range(tick, committed_ticks, committed_ticks + 1);
     uint64_t lost = tick - state->ticks;
     assert_int_equal(state->lost, lost);
     assert_true(lost == 0 || strstr(state->why, "ticks are lost"));
@@ -111,10 +111,10 @@ static void check_second_recovery(const char *path, const struct tact_recover_re
 
 /* One damaged byte of a killed log loses the chunk that contains it, and nothing where its content
  * is also stored elsewhere: an index, the header, or a chunk still in the rings. */
-static void a_damaged_byte_loses_its_chunk_only(void **state)
+static void damaged_byte_of_a_killed_log_loses_only_its_chunk(void **state)
 {
     (void)state;
-    const char *path = session_log_path("changed");
+    const char *path = test_log_path("changed");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
     struct tact_error err = {0};
@@ -123,23 +123,23 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
 
     options.ring_ticks = 128;
     options.chunk_bytes = 30000;
-    record_and_kill(path, &options, 1, 400, 3000);
+    record_then_kill_recorder(path, &options, 1, 400, 3000);
     char rings[400];
     strcpy(rings, find_ring_file_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < DAMAGE_TRIALS; run++) {
-        uint64_t at = next_session_random(&seed) % (run % 10 == 0  ? 8
+    for (int run = 0; run < DAMAGE_TRIAL_COUNT; run++) {
+        uint64_t at = next_random_of_seed(&seed) % (run % 10 == 0  ? 8
                                                     : run % 3 == 0 ? 1500
                                                                    : log.size);
-        uint8_t flip = (uint8_t)(1 + next_session_random(&seed) % 255);
+        uint8_t flip = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         write_file(path, log.data, log.size);
-        struct place place = find_place_of_offset(path, at);
+        struct place place = find_record_at_offset(path, at);
         log.data[at] ^= flip;
         write_file(path, log.data, log.size);
         log.data[at] ^= flip;
         write_file(rings, ring.data, ring.size);
         if (run % 2 == 0)
-            kill_recovery_after_delay(path, next_session_random(&seed) % 5000);
+            kill_recovery_after_delay(path, next_random_of_seed(&seed) % 5000);
         if (tact_log_recover(path, folder, &report, &err) != 0)
             fail_msg("byte %lu ^ %02x: %s", (unsigned long)at, flip, err.text);
         uint64_t missing = check_loss_is_reported(path, atomic_load(&shared->ticks));
@@ -158,7 +158,7 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
         whole += !report.damage[0];
     }
     print_message("%d changed bytes: %d without a loss, %lu ticks lost of the others\n",
-                  DAMAGE_TRIALS, whole, (unsigned long)lost);
+                  DAMAGE_TRIAL_COUNT, whole, (unsigned long)lost);
     assert_true(whole > 0 && lost > 0);
     unlink(rings);
     free(log.data);
@@ -168,26 +168,26 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
 
 /* One damaged byte of a killed log without its ring file, as after a restart of the machine: the
  * loss is reported. */
-static void damage_without_rings_is_reported(void **state)
+static void log_damage_without_recorder_rings_is_reported(void **state)
 {
     (void)state;
-    const char *path = session_log_path("changed_alone");
+    const char *path = test_log_path("changed_alone");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
     uint64_t seed = 6 ^ campaign_seed_offset(), lost = 0;
 
     options.ring_ticks = 128;
     options.chunk_bytes = 30000;
-    record_and_kill(path, &options, 1, 400, 3000);
+    record_then_kill_recorder(path, &options, 1, 400, 3000);
     unlink(find_ring_file_path());
     struct bytes log = read_file(path);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     uint64_t ticks = report.ticks;
     /* The log does not say how many ticks its last chunk contained. */
-    for (int run = 0; run < DAMAGE_TRIALS / 5; run++) {
-        uint64_t at = next_session_random(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
+    for (int run = 0; run < DAMAGE_TRIAL_COUNT / 5; run++) {
+        uint64_t at = next_random_of_seed(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
         write_file(path, log.data, log.size);
-        struct place place = find_place_of_offset(path, at);
+        struct place place = find_record_at_offset(path, at);
         log.data[at] ^= 0x10;
         write_file(path, log.data, log.size);
         log.data[at] ^= 0x10;
@@ -205,10 +205,10 @@ static void damage_without_rings_is_reported(void **state)
 
 /* A log that is truncated after the kill: the rings restore what they contain, or the recovery is
  * refused. */
-static void cut_logs_are_completed_or_refused(void **state)
+static void truncated_killed_logs_are_completed_or_refused(void **state)
 {
     (void)state;
-    const char *path = session_log_path("cut");
+    const char *path = test_log_path("cut");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
     uint64_t seed = 5 ^ campaign_seed_offset();
@@ -216,12 +216,12 @@ static void cut_logs_are_completed_or_refused(void **state)
 
     options.ring_ticks = 128;
     options.chunk_bytes = 30000;
-    record_and_kill(path, &options, 1, 400, 3000);
+    record_then_kill_recorder(path, &options, 1, 400, 3000);
     char rings[400];
     strcpy(rings, find_ring_file_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < DAMAGE_TRIALS / 2; run++) {
-        write_file(path, log.data, next_session_random(&seed) % log.size);
+    for (int run = 0; run < DAMAGE_TRIAL_COUNT / 2; run++) {
+        write_file(path, log.data, next_random_of_seed(&seed) % log.size);
         write_file(rings, ring.data, ring.size);
         if (tact_log_recover(path, folder, &report, NULL) != 0)
             refused++;
@@ -231,7 +231,7 @@ static void cut_logs_are_completed_or_refused(void **state)
             completed++;
     }
     print_message("%d cut logs: %d refused, %d completed, %d with the loss stated\n",
-                  DAMAGE_TRIALS / 2, refused, completed, stated);
+                  DAMAGE_TRIAL_COUNT / 2, refused, completed, stated);
     assert_true(stated > 0);
     unlink(rings);
     /* The log of another session at the same path, with the ring file of this one. */
@@ -240,7 +240,7 @@ static void cut_logs_are_completed_or_refused(void **state)
     char other[600];
     snprintf(other, sizeof other, "%s.other", path);
     options.wall_anchor_ns++;
-    record_and_kill(other, &options, 1, 400, 3000);
+    record_then_kill_recorder(other, &options, 1, 400, 3000);
     struct bytes other_log = read_file(other);
     assert_int_equal(tact_log_recover(other, folder, &report, NULL), 0);
     write_file(path, other_log.data, other_log.size);
@@ -256,9 +256,9 @@ static void cut_logs_are_completed_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_damaged_byte_loses_its_chunk_only),
-        cmocka_unit_test(damage_without_rings_is_reported),
-        cmocka_unit_test(cut_logs_are_completed_or_refused),
+        cmocka_unit_test(damaged_byte_of_a_killed_log_loses_only_its_chunk),
+        cmocka_unit_test(log_damage_without_recorder_rings_is_reported),
+        cmocka_unit_test(truncated_killed_logs_are_completed_or_refused),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -68,7 +68,7 @@ static struct tact_reduced_options options_with_friction(double coefficient)
 
 /* A ball that slides at 1 m/s is slowed by mu g; (22, 23) as printed, for a normal into body 1,
  * speed it up with outward charts. It rolls from 2 v / (7 mu g) on, at 5/7 of the speed. */
-static void sliding_is_slowed_until_it_rolls(void **state)
+static void sliding_ball_is_slowed_until_it_rolls(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.02, 0.1);
@@ -105,7 +105,7 @@ static void sliding_is_slowed_until_it_rolls(void **state)
 }
 
 /* On a slope a ball rolls where tan <= 7/2 mu_s (35), else it slides with mu_d. */
-static void static_and_dynamic_friction_on_a_slope(void **state)
+static void static_friction_holds_and_dynamic_friction_slows_on_a_slope(void **state)
 {
     (void)state;
     const double slope_tangents[2] = {1.04, 1.06}, mu_s = 0.3, mu_d = 0.2;
@@ -132,7 +132,7 @@ static void static_and_dynamic_friction_on_a_slope(void **state)
 }
 
 /* A small ball leaves the top of a large one where cos = 2/3 without friction, 10/17 rolling. */
-static void a_ball_leaves_a_ball(void **state)
+static void ball_rolling_off_a_ball_leaves_it_at_the_exact_angle(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -160,7 +160,7 @@ static void a_ball_leaves_a_ball(void **state)
 
 /* Dropped balls: Newton's e gives the heights, and the contact begins again when they have bounced
  * out. With spin, Chatterjee and Ruina's law sticks or slides as its formulas say. */
-static void impacts_follow_their_laws(void **state)
+static void reduced_impacts_follow_their_laws(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.02, 0.1);
@@ -170,9 +170,9 @@ static void impacts_follow_their_laws(void **state)
     o.impact = TACT_REDUCED_NEWTON;
     o.restitution = 0.5;
     s.pose.position[2] = 0.12;
-    const double fall = sqrt(0.2 / G), speed = sqrt(0.2 * G);
+    const double fall_time = sqrt(0.2 / G), speed = sqrt(0.2 * G);
     struct tact_reduced *r = open_reduced(&s, &o);
-    assert_int_equal(tact_reduced_advance(r, fall + speed * 0.5 / G), 0);
+    assert_int_equal(tact_reduced_advance(r, fall_time + speed * 0.5 / G), 0);
     tact_reduced_get(r, &pose, twist);
     printf("apex at %.9f m, %.1e m/s\n", pose.position[2] - 0.02, twist[2]);
     assert_true(fabs(pose.position[2] - 0.045) < 1e-7 && fabs(twist[2]) < 1e-6);
@@ -198,7 +198,7 @@ static void impacts_follow_their_laws(void **state)
 
 /* The same torus as a closed form and as 16 or 64 patches, whose charts are crossed (41 to 43):
  * rolling and sliding on another torus. */
-static void patch_torus_moves_as_exact_torus(void **state)
+static void torus_of_patches_moves_as_the_exact_torus(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -247,7 +247,7 @@ static void patch_torus_moves_as_exact_torus(void **state)
 
 /* Without spin the torque about the normal is bounded by spin_static times the force, a length
  * (40): a top that rolls on an ellipsoid keeps w.n = 0, and with less it turns. */
-static void spin_sticks_below_torsion_limit(void **state)
+static void spin_sticks_below_the_torsion_limit(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -277,7 +277,7 @@ static void spin_sticks_below_torsion_limit(void **state)
 }
 
 /* The rattleback of 0.25 kg. */
-static struct rolling_body make_top(double w, struct start *s)
+static struct rolling_body make_rattleback(double w, struct start *s)
 {
     const double size[3] = {0.11, 0.022, 0.018}, tilt = 0.5 * PI / 180.0;
     const double x[3] = {tilt, 0.0, 0.0}, y[3] = {0.0, tilt, 0.0}, z[3] = {0.0, 0.0, PI / 180.0};
@@ -305,7 +305,7 @@ static struct rolling_body make_top(double w, struct start *s)
 }
 
 /* The equations of rolling by themselves: when the rattleback reverses, and its spin after 5 s. */
-static double exact_reversal(struct rolling_body *b)
+static double exact_spin_reversal_time(struct rolling_body *b)
 {
     const double h = 5e-4;
     double last = 4.0, reverses = 0.0, w[3];
@@ -322,14 +322,14 @@ static double exact_reversal(struct rolling_body *b)
 
 /* The rattleback reverses at 3.416 s by steps of up to 4 ms; "large steps" are for slow bodies: at
  * 50 ms, with which the paper's top still reversed, this one does not. */
-static void the_rattleback_reverses(void **state)
+static void reduced_rattleback_reverses_at_the_exact_time(void **state)
 {
     (void)state;
     const double steps[3] = {50e-3, 4e-3, 1e-3};
     struct start s;
-    struct rolling_body b = make_top(4.0, &s);
+    struct rolling_body b = make_rattleback(4.0, &s);
     double w[3];
-    const double exact = exact_reversal(&b);
+    const double exact = exact_spin_reversal_time(&b);
     tact_quat_rotate(w, b.y, b.y + 4);
     printf("exact: reverses at %.4f s, spin %.4f\n", exact, w[2]);
     for (int i = 0; i < campaign_trial_count(3, 3); i++) {
@@ -368,7 +368,7 @@ static void the_rattleback_reverses(void **state)
  * at 0.495 s, and keeps Jellett's integral. It lifts off at 0.45 s, which an equation of motion
  * without separation does not know; after 1 s it is where the ordinary solver has it, at 164
  * degrees (test_smooth_sliding), and not at 159. */
-static void the_tippe_top_turns_over(void **state)
+static void reduced_tippe_top_turns_over(void **state)
 {
     (void)state;
     const double radius = 0.02, mass = 0.02, low = 0.006, tilt[3] = {0.0, 0.5, 0.0};
@@ -410,7 +410,7 @@ static void the_tippe_top_turns_over(void **state)
 
 /* Where the contact crosses an edge, the report is that of the place beyond it, and the direction
  * in which slip would begin is the same in the world, in the axes of the new chart. */
-static void edges_are_reported_and_keep_the_direction_of_slip(void **state)
+static void chart_edges_keep_the_report_and_the_direction_of_slip(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.01, 0.1);
@@ -450,7 +450,7 @@ static void edges_are_reported_and_keep_the_direction_of_slip(void **state)
 
 /* A small ball at the end of a long arm that turns at 50 rad/s passes 10 mm in 1 ms: it grazes
  * another, which it overlaps for 4 mm of its way only, between two such steps. */
-static void a_swung_ball_does_not_pass_another(void **state)
+static void swung_ball_does_not_pass_through_another(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.01, 0.1);
@@ -496,7 +496,7 @@ static struct start ring_in_ring(double speed)
 
 /* Two rings touch in one point up to an angle between them: with mean m and deviation d of the
  * principal curvatures of both, where cos 2 phi = (d1^2 + d2^2 - (m1 + m2)^2)/(2 d1 d2). */
-static void rings_touch_in_a_point_up_to_an_angle(void **state)
+static void linked_rings_touch_in_one_point_up_to_an_angle(void **state)
 {
     (void)state;
     const struct start s = ring_in_ring(0.0);
@@ -522,7 +522,7 @@ static void rings_touch_in_a_point_up_to_an_angle(void **state)
 }
 
 /* Rings pushed so hard that they come to that angle stop there, with the energy they had. */
-static void rings_pushed_hard_stop_where_they_merge(void **state)
+static void linked_rings_pushed_hard_stop_where_contacts_merge(void **state)
 {
     (void)state;
     const struct start s = ring_in_ring(2.0);
@@ -543,7 +543,7 @@ static void rings_pushed_hard_stop_where_they_merge(void **state)
 }
 
 /* Dynamic friction above the static one, a start with overlap, and a motion that is not finite. */
-static void failures_are_named(void **state)
+static void failures_of_the_reduced_motion_are_named(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.02, 0.1);
@@ -582,19 +582,19 @@ static void failures_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sliding_is_slowed_until_it_rolls),
-        cmocka_unit_test(static_and_dynamic_friction_on_a_slope),
-        cmocka_unit_test(a_ball_leaves_a_ball),
-        cmocka_unit_test(impacts_follow_their_laws),
-        cmocka_unit_test(patch_torus_moves_as_exact_torus),
-        cmocka_unit_test(spin_sticks_below_torsion_limit),
-        cmocka_unit_test(the_rattleback_reverses),
-        cmocka_unit_test(the_tippe_top_turns_over),
-        cmocka_unit_test(edges_are_reported_and_keep_the_direction_of_slip),
-        cmocka_unit_test(a_swung_ball_does_not_pass_another),
-        cmocka_unit_test(rings_touch_in_a_point_up_to_an_angle),
-        cmocka_unit_test(rings_pushed_hard_stop_where_they_merge),
-        cmocka_unit_test(failures_are_named),
+        cmocka_unit_test(sliding_ball_is_slowed_until_it_rolls),
+        cmocka_unit_test(static_friction_holds_and_dynamic_friction_slows_on_a_slope),
+        cmocka_unit_test(ball_rolling_off_a_ball_leaves_it_at_the_exact_angle),
+        cmocka_unit_test(reduced_impacts_follow_their_laws),
+        cmocka_unit_test(torus_of_patches_moves_as_the_exact_torus),
+        cmocka_unit_test(spin_sticks_below_the_torsion_limit),
+        cmocka_unit_test(reduced_rattleback_reverses_at_the_exact_time),
+        cmocka_unit_test(reduced_tippe_top_turns_over),
+        cmocka_unit_test(chart_edges_keep_the_report_and_the_direction_of_slip),
+        cmocka_unit_test(swung_ball_does_not_pass_through_another),
+        cmocka_unit_test(linked_rings_touch_in_one_point_up_to_an_angle),
+        cmocka_unit_test(linked_rings_pushed_hard_stop_where_contacts_merge),
+        cmocka_unit_test(failures_of_the_reduced_motion_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,11 +14,11 @@
 #include "contact/shape/squares_internal.h"
 #include "support/random.h"
 
-static const struct tact_shape ellipsoid = {.kind = TACT_SHAPE_ELLIPSOID,
-                                            .size = {0.05, 0.03, 0.02}};
+static const struct tact_shape ellipsoid_shape = {.kind = TACT_SHAPE_ELLIPSOID,
+                                                  .size = {0.05, 0.03, 0.02}};
 static const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {0.06, 0.02}};
 
-static struct tact_pose random_place(void)
+static struct tact_pose random_pose_in_metre_cube(void)
 {
     struct tact_pose p;
     for (int i = 0; i < 4; i++) {
@@ -35,8 +35,8 @@ static struct tact_pose random_place(void)
  * printed forms are off by is proportional to them. */
 static void random_contact(struct reduced_surface surface[2], struct reduced_state *s)
 {
-    const struct tact_pose place[2] = {random_place(), random_place()};
-    tact_reduced_surface_set_pose(&surface[0], &ellipsoid, &place[0]);
+    const struct tact_pose place[2] = {random_pose_in_metre_cube(), random_pose_in_metre_cube()};
+    tact_reduced_surface_set_pose(&surface[0], &ellipsoid_shape, &place[0]);
     tact_reduced_surface_set_pose(&surface[1], &torus, &place[1]);
     s->chart[0] = (int)uniform(0.0, 5.999);
     s->chart[1] = 0;
@@ -72,7 +72,7 @@ static double largest_difference(const double a[SPATIAL][COORDINATES],
 
 /* H q' is phi(2,1), the velocity of body 1 relative to body 2, from the poses a moment before and
  * after; the appendix's H (55, 56) has the other sign. */
-static void coordinates_give_the_velocity(void **state)
+static void coordinate_rates_give_the_relative_velocity(void **state)
 {
     (void)state;
     const double h = 1e-5;
@@ -119,7 +119,7 @@ static void coordinates_give_the_velocity(void **state)
 }
 
 /* R_psi (7) is its own inverse, which makes it an involution; it is not idempotent. */
-static void the_alignment_is_an_involution(void **state)
+static void chart_alignment_matrix_is_an_involution(void **state)
 {
     (void)state;
     struct reduced_surface surface[2];
@@ -136,8 +136,9 @@ static void the_alignment_is_an_involution(void **state)
 }
 
 /* Transforms every column from the contact frame of body 1 to the frame of body 1 (adjoint). */
-static void columns_to_body(const struct contact_frame *f, const double h[SPATIAL][COORDINATES],
-                            double out[SPATIAL][COORDINATES])
+static void columns_to_body_frame(const struct contact_frame *f,
+                                  const double h[SPATIAL][COORDINATES],
+                                  double out[SPATIAL][COORDINATES])
 {
     for (int j = 0; j < COORDINATES; j++) {
         double w[3], v[3], a[3], b[3], c[3];
@@ -157,7 +158,7 @@ static void columns_to_body(const struct contact_frame *f, const double h[SPATIA
 
 /* H' in both frames against differences. In frame 1 it is not Ad H' of 1c, and (57) has the rates
  * of body 2 by the Ad of 1 from 1c instead of 1c from 2c. */
-static void rates_of_the_relation(void **state)
+static void rate_of_the_velocity_relation_matches_differences(void **state)
 {
     (void)state;
     const double h = 1e-5;
@@ -177,7 +178,7 @@ static void rates_of_the_relation(void **state)
         }
         worst = fmax(worst, largest_difference(k.jacobian_rate, by[0], 1.0));
         worst = fmax(worst, largest_difference(k.jacobian_rate_in_body, by[1], 1.0));
-        columns_to_body(&k.frame[0], k.jacobian_rate, other);
+        columns_to_body_frame(&k.frame[0], k.jacobian_rate, other);
         simple = fmin(simple, largest_difference(other, by[1], 1.0));
         memcpy(other, k.jacobian_rate, sizeof other);
         for (int i = 0; i < SPATIAL * 2; i++) { /* second term of the paper's (57), as printed */
@@ -198,8 +199,8 @@ static void rates_of_the_relation(void **state)
 }
 
 /* Transforms a wrench from the contact frame of body 1 to the frame of body 1. */
-static void wrench_to_body(const struct contact_frame *f, const double wrench[SPATIAL],
-                           double out[SPATIAL])
+static void wrench_to_body_frame(const struct contact_frame *f, const double wrench[SPATIAL],
+                                 double out[SPATIAL])
 {
     double moment[3];
     tact_m3_mul_v3(out, f->axes, wrench);
@@ -222,7 +223,7 @@ static double wrench_difference(const double a[SPATIAL], const double b[SPATIAL]
  * - [phi]^T M phi - f_ext. The second row, from which the paper says it is computed, has phi' = H
  * q'' + H' q' and no wrench: neither phi' nor M phi' is that. Without friction the wrench is a
  * normal force. */
-static void the_first_row_of_19_gives_the_wrench(void **state)
+static void first_row_of_equation_19_gives_the_contact_wrench(void **state)
 {
     (void)state;
     double worst = 0.0, tangential = 0.0, second = INFINITY, with_mass = INFINITY;
@@ -238,7 +239,7 @@ static void the_first_row_of_19_gives_the_wrench(void **state)
         const struct reduced_kinematics k = kinematics_after(r.surface, &s, 0.0);
         assert_int_equal(
             tact_reduced_solve_motion_equations(&r, &s, &k, TACT_REDUCED_SLIDING, &forces), 0);
-        wrench_to_body(&k.frame[0], forces.wrench, wrench);
+        wrench_to_body_frame(&k.frame[0], forces.wrench, wrench);
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
                 phi[i] += k.jacobian_in_body[i][j] * s.rate[j];
@@ -272,7 +273,7 @@ static void the_first_row_of_19_gives_the_wrench(void **state)
 
 /* Without slip the rates of body 1 follow from those of body 2, but not where the chart of body 1
  * is singular: there they are not a number. */
-static void a_singular_chart_gives_no_rates(void **state)
+static void singular_chart_gives_no_coordinate_rates(void **state)
 {
     (void)state;
     const struct tact_shape point = {.kind = TACT_SHAPE_ELLIPSOID};
@@ -289,7 +290,7 @@ static void a_singular_chart_gives_no_rates(void **state)
 
 /* The correction of psi (42) by the arc tangent keeps its digits; by acos, as printed, it loses
  * half of them near 0. */
-static void the_turn_of_charts_keeps_its_digits(void **state)
+static void angle_between_charts_keeps_its_digits(void **state)
 {
     (void)state;
     struct reduced_surface surface[2];
@@ -315,8 +316,8 @@ static void the_turn_of_charts_keeps_its_digits(void **state)
 
 /* Third derivatives of a chart against differences of the second over h, of the size of
  * the second. */
-static double third_derivatives_off(const struct reduced_surface *surface, struct chart_point p,
-                                    double h)
+static double third_derivative_error(const struct reduced_surface *surface, struct chart_point p,
+                                     double h)
 {
     static const int term[4] = {6, 7, 8, 9}, of[4][2] = {{3, 0}, {4, 0}, {5, 0}, {5, 1}};
     static const double second[6] = {1.0, 1.0, 1.0, 2.0, 1.0, 2.0},
@@ -343,15 +344,15 @@ static double third_derivatives_off(const struct reduced_surface *surface, struc
 /* 1 where the pieces of a subdivision surface meet, over which third derivatives jump: at eighths
  * of a square of Catmull and Clark's, and of the barycentric coordinates of Loop's triangles, whose
  * thirds are the squares. */
-static int is_between_pieces(const double st[2])
+static int is_on_subdivision_piece_border(const double st[2])
 {
     const double a = st[0] * (0.5 - st[1] / 6.0), b = st[1] * (0.5 - st[0] / 6.0);
     const double at[5] = {st[0], st[1], a, b, a + b};
-    int is_at_piece_border = 0;
+    int is_on_piece_border = 0;
     for (int i = 0; i < 5; i++) {
-        is_at_piece_border |= fabs(8.0 * at[i] - nearbyint(8.0 * at[i])) < 1e-3;
+        is_on_piece_border |= fabs(8.0 * at[i] - nearbyint(8.0 * at[i])) < 1e-3;
     }
-    return is_at_piece_border;
+    return is_on_piece_border;
 }
 
 static struct tact_charts *make_subdivision_charts(const char *text)
@@ -361,7 +362,7 @@ static struct tact_charts *make_subdivision_charts(const char *text)
     return charts;
 }
 
-static void third_derivatives_of_charts(void **state)
+static void third_derivatives_of_charts_match_differences(void **state)
 {
     (void)state;
     static const char cube[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\n"
@@ -375,13 +376,13 @@ static void third_derivatives_of_charts(void **state)
         {0.0, -0.03}, {0.02, -0.02}, {0.03, 0.0}, {0.015, 0.02}, {0.0, 0.03}};
     struct tact_charts *charts[3] = {make_subdivision_charts(cube),
                                      make_subdivision_charts(octahedron_obj_text), NULL};
-    const struct tact_pose here = random_place();
+    const struct tact_pose here = random_pose_in_metre_cube();
     double worst[5] = {0.0};
     assert_int_equal(tact_charts_revolution(profile, 5, &charts[2], NULL), 0);
     const struct tact_shape shape[5] = {{.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[0]},
                                         {.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[1]},
                                         {.kind = TACT_SHAPE_REVOLUTION, .charts = charts[2]},
-                                        ellipsoid,
+                                        ellipsoid_shape,
                                         torus};
     for (int i = 0; i < 1000; i++) {
         const int k = i % 5;
@@ -395,12 +396,12 @@ static void third_derivatives_of_charts(void **state)
             if (fabs(tact_reduced_surface_edge_distance(&surface, &p, &edge)) < 1e-3) {
                 continue;
             }
-        } else if (k < 2 && is_between_pieces(p.st)) {
+        } else if (k < 2 && is_on_subdivision_piece_border(p.st)) {
             continue;
         } else if (k < 2) {
             p.chart = (int)uniform(0.0, ((const struct square_charts *)charts[k])->count - 0.001);
         }
-        worst[k] = fmax(worst[k], third_derivatives_off(&surface, p, k == 2 ? 1e-6 : 1e-4));
+        worst[k] = fmax(worst[k], third_derivative_error(&surface, p, k == 2 ? 1e-6 : 1e-4));
     }
     printf("third derivatives: Catmull-Clark %.1e, Loop %.1e, revolution %.1e, ellipsoid %.1e, "
            "torus %.1e\n",
@@ -414,13 +415,13 @@ static void third_derivatives_of_charts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coordinates_give_the_velocity),
-        cmocka_unit_test(the_alignment_is_an_involution),
-        cmocka_unit_test(rates_of_the_relation),
-        cmocka_unit_test(the_first_row_of_19_gives_the_wrench),
-        cmocka_unit_test(a_singular_chart_gives_no_rates),
-        cmocka_unit_test(the_turn_of_charts_keeps_its_digits),
-        cmocka_unit_test(third_derivatives_of_charts),
+        cmocka_unit_test(coordinate_rates_give_the_relative_velocity),
+        cmocka_unit_test(chart_alignment_matrix_is_an_involution),
+        cmocka_unit_test(rate_of_the_velocity_relation_matches_differences),
+        cmocka_unit_test(first_row_of_equation_19_gives_the_contact_wrench),
+        cmocka_unit_test(singular_chart_gives_no_coordinate_rates),
+        cmocka_unit_test(angle_between_charts_keeps_its_digits),
+        cmocka_unit_test(third_derivatives_of_charts_match_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

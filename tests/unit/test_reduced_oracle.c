@@ -21,7 +21,7 @@
  * derivatives jump. */
 #define REFERENCE_ERROR 1e-5
 
-#define HALF_TURN_ROOT 0.70710678118654752440
+#define SQRT_ONE_HALF 0.70710678118654752440
 
 struct motion {
     const char *name;
@@ -42,7 +42,7 @@ static void initial_twist(const struct motion *m, double twist[6])
     tact_v3_copy(twist + 3, m->w);
 }
 
-static struct tact_reduced *start_reduced(const struct motion *m)
+static struct tact_reduced *create_reduced_motion(const struct motion *m)
 {
     struct tact_reduced_options o = tact_reduced_options_default();
     struct tact_reduced *r;
@@ -64,11 +64,12 @@ static struct tact_reduced *start_reduced(const struct motion *m)
 
 /* Takes a body back by the momentum of half a tick: in a world, momentum is that of half a tick
  * before the pose. */
-static void set_momentum_before(const struct motion *m, double h, struct tact_body *body)
+static void set_momentum_half_a_tick_before(const struct motion *m, double h,
+                                            struct tact_body *body)
 {
     const double dt = 1e-6;
     struct tact_body advanced_body = *body;
-    struct tact_reduced *r = start_reduced(m);
+    struct tact_reduced *r = create_reduced_motion(m);
     double l[2][3];
     assert_int_equal(tact_reduced_advance(r, dt), 0);
     tact_reduced_get(r, &advanced_body.pose, advanced_body.twist);
@@ -84,7 +85,7 @@ static void set_momentum_before(const struct motion *m, double h, struct tact_bo
 }
 
 /* The body's pose after m->seconds in a world of period h. */
-static struct tact_pose pose_in_world(const struct motion *m, double h)
+static struct tact_pose pose_after_world_steps(const struct motion *m, double h)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(m->friction);
@@ -93,14 +94,14 @@ static struct tact_pose pose_in_world(const struct motion *m, double h)
     struct world_scene s;
     assert_int_equal(tact_body_set_mass(&body, m->mass, m->inertia), 0);
     initial_twist(m, body.twist);
-    set_momentum_before(m, h, &body);
+    set_momentum_half_a_tick_before(m, h, &body);
     o.period = h;
     law.model = &tact_model_smooth;
     open_empty_scene(&s, &o);
     add_scene_shape(&s, -1, &m->fixed, &m->place, 0);
     assert_int_equal(tact_world_add_body(s.world, &body), 0);
     add_scene_shape(&s, 0, &m->shape, &m->local, 1);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     run_scene_for_seconds(&s, m->seconds);
     pose = tact_world_body(s.world, 0)->pose;
@@ -112,9 +113,9 @@ static struct tact_pose pose_in_world(const struct motion *m, double h)
 /* Both agree to the second order of the tick: half of the period, a quarter of the difference. In
  * slip it is the first order, as the direction of friction is that of the tick's end: half of the
  * difference, and what the two periods extrapolate to agrees. */
-static void compare_with_world(const struct motion *m)
+static void compare_reduced_motion_with_world(const struct motion *m)
 {
-    struct tact_reduced *r = start_reduced(m);
+    struct tact_reduced *r = create_reduced_motion(m);
     struct tact_pose exact;
     double twist[6], off[2], d[2][3], moved[3];
     assert_int_equal(tact_reduced_advance(r, m->seconds), 0);
@@ -122,7 +123,7 @@ static void compare_with_world(const struct motion *m)
     tact_reduced_get(r, &exact, twist);
     tact_reduced_destroy(r);
     for (int i = 0; i < 2; i++) {
-        const struct tact_pose is = pose_in_world(m, 1e-3 / (1 << i));
+        const struct tact_pose is = pose_after_world_steps(m, 1e-3 / (1 << i));
         tact_v3_sub(d[i], is.position, exact.position);
         off[i] = tact_v3_norm(d[i]);
     }
@@ -141,29 +142,28 @@ static void compare_with_world(const struct motion *m)
 }
 
 /* One ring hangs in the other, like links of a chain. */
-static void a_torus_in_a_torus(void **state)
+static void reduced_torus_in_a_torus_agrees_with_the_world(void **state)
 {
     (void)state;
     const double ring = 0.03, tube = 0.008, reach = ring - tube;
-    struct motion m = {
-        .name = "torus in a torus",
-        .shape = {.kind = TACT_SHAPE_TORUS, .size = {ring, tube}},
-        .fixed = {.kind = TACT_SHAPE_TORUS, .size = {ring, tube}},
-        .local = tact_pose_identity(),
-        .place = {.quat_wxyz = {HALF_TURN_ROOT, HALF_TURN_ROOT, 0.0, 0.0}},
-        .pose = {{0.0, 0.0, -2.0 * reach}, {HALF_TURN_ROOT, 0.0, HALF_TURN_ROOT, 0.0}},
-        .mass = 0.05,
-        .inertia = {1.4e-5, 1.4e-5, 2.5e-5},
-        .contact = {0.0, 0.0, -reach},
-        .w = {2.0, 3.0, 0.5},
-        .seconds = 0.3};
+    struct motion m = {.name = "torus in a torus",
+                       .shape = {.kind = TACT_SHAPE_TORUS, .size = {ring, tube}},
+                       .fixed = {.kind = TACT_SHAPE_TORUS, .size = {ring, tube}},
+                       .local = tact_pose_identity(),
+                       .place = {.quat_wxyz = {SQRT_ONE_HALF, SQRT_ONE_HALF, 0.0, 0.0}},
+                       .pose = {{0.0, 0.0, -2.0 * reach}, {SQRT_ONE_HALF, 0.0, SQRT_ONE_HALF, 0.0}},
+                       .mass = 0.05,
+                       .inertia = {1.4e-5, 1.4e-5, 2.5e-5},
+                       .contact = {0.0, 0.0, -reach},
+                       .w = {2.0, 3.0, 0.5},
+                       .seconds = 0.3};
     for (int i = 0; i < 2; i++) {
         m.friction = i ? 0.0 : 2.0;
-        compare_with_world(&m);
+        compare_reduced_motion_with_world(&m);
     }
 }
 
-static void an_ellipsoid_on_a_torus(void **state)
+static void reduced_ellipsoid_on_a_torus_agrees_with_the_world(void **state)
 {
     (void)state;
     struct motion m = {.name = "ellipsoid on a torus",
@@ -178,10 +178,10 @@ static void an_ellipsoid_on_a_torus(void **state)
                        .contact = {0.06, 0.0, 0.02},
                        .w = {1.5, -1.0, 2.0},
                        .seconds = 0.1};
-    compare_with_world(&m);
+    compare_reduced_motion_with_world(&m);
 }
 
-static void an_ellipsoid_on_a_ball(void **state)
+static void reduced_ellipsoid_on_a_ball_agrees_with_the_world(void **state)
 {
     (void)state;
     struct motion m = {.name = "ellipsoid on a ball",
@@ -196,11 +196,11 @@ static void an_ellipsoid_on_a_ball(void **state)
                        .contact = {0.0, 0.0, 0.05},
                        .w = {3.0, -2.0, 1.0},
                        .seconds = 0.3};
-    compare_with_world(&m);
+    compare_reduced_motion_with_world(&m);
 }
 
 /* A ball released at rest at 30 degrees in a bowl, through its axis. */
-static void a_ball_in_a_bowl(void **state)
+static void reduced_ball_in_a_bowl_agrees_with_the_world(void **state)
 {
     (void)state;
     double profile[TACT_PROFILE_POINTS][2];
@@ -220,12 +220,12 @@ static void a_ball_in_a_bowl(void **state)
                        .friction = 0.4,
                        .contact = {BOWL_RADIUS * sine, 0.0, -BOWL_RADIUS * cosine},
                        .seconds = 0.3};
-    compare_with_world(&m);
+    compare_reduced_motion_with_world(&m);
     tact_charts_free(charts);
 }
 
 /* The rattleback of 0.25 kg, level and turned out of its principal axes by 1 degree. */
-static void a_rattleback_on_the_ground(void **state)
+static void reduced_rattleback_agrees_with_the_world(void **state)
 {
     (void)state;
     const double turn[3] = {0.0, 0.0, 0.017453292519943295};
@@ -241,11 +241,11 @@ static void a_rattleback_on_the_ground(void **state)
                        .w = {0.3, 0.1, 4.0},
                        .seconds = 0.3};
     tact_quat_from_rotvec(m.local.quat_wxyz, turn);
-    compare_with_world(&m);
+    compare_reduced_motion_with_world(&m);
 }
 
 /* The tippe top, its axis tilted by 0.5 rad, spun about the vertical, in slip. */
-static void a_tippe_top_in_slip(void **state)
+static void reduced_tippe_top_in_slip_agrees_with_the_world(void **state)
 {
     (void)state;
     const double radius = 0.02, low = 0.006, i = 0.02 * radius * radius, tilt[3] = {0.0, 0.5, 0.0};
@@ -264,15 +264,18 @@ static void a_tippe_top_in_slip(void **state)
     tact_quat_from_rotvec(m.pose.quat_wxyz, tilt);
     /* the body turns about its centre of mass, which is at rest */
     tact_v3_copy(m.contact, m.pose.position);
-    compare_with_world(&m);
+    compare_reduced_motion_with_world(&m);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_torus_in_a_torus),         cmocka_unit_test(an_ellipsoid_on_a_torus),
-        cmocka_unit_test(an_ellipsoid_on_a_ball),     cmocka_unit_test(a_ball_in_a_bowl),
-        cmocka_unit_test(a_rattleback_on_the_ground), cmocka_unit_test(a_tippe_top_in_slip),
+        cmocka_unit_test(reduced_torus_in_a_torus_agrees_with_the_world),
+        cmocka_unit_test(reduced_ellipsoid_on_a_torus_agrees_with_the_world),
+        cmocka_unit_test(reduced_ellipsoid_on_a_ball_agrees_with_the_world),
+        cmocka_unit_test(reduced_ball_in_a_bowl_agrees_with_the_world),
+        cmocka_unit_test(reduced_rattleback_agrees_with_the_world),
+        cmocka_unit_test(reduced_tippe_top_in_slip_agrees_with_the_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

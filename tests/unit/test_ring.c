@@ -21,7 +21,7 @@ struct element {
     uint64_t sum;
 };
 
-static void fill_element(struct element *e, uint64_t number)
+static void fill_ring_element(struct element *e, uint64_t number)
 {
     uint64_t x = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
     e->number = number;
@@ -35,10 +35,10 @@ static void fill_element(struct element *e, uint64_t number)
     }
 }
 
-static int is_element_intact(const struct element *e)
+static int is_ring_element_intact(const struct element *e)
 {
     struct element expected;
-    fill_element(&expected, e->number);
+    fill_ring_element(&expected, e->number);
     for (int i = 0; i < 7; i++) {
         if (e->words[i] != expected.words[i]) {
             return 0;
@@ -47,7 +47,7 @@ static int is_element_intact(const struct element *e)
     return e->sum == expected.sum;
 }
 
-static void test_rejects_bad_sizes(void **state)
+static void bad_ring_sizes_are_refused(void **state)
 {
     (void)state;
     struct tact_ring *ring = NULL;
@@ -59,7 +59,7 @@ static void test_rejects_bad_sizes(void **state)
     tact_ring_free(NULL);
 }
 
-static void test_capacity_is_a_power_of_two(void **state)
+static void ring_capacity_is_a_power_of_two(void **state)
 {
     (void)state;
     const uint32_t asked[] = {1, 2, 3, 5, 64, 65};
@@ -72,7 +72,7 @@ static void test_capacity_is_a_power_of_two(void **state)
     }
 }
 
-static void test_order_and_counts_across_the_wrap(void **state)
+static void ring_keeps_order_and_counts_across_the_index_wrap(void **state)
 {
     (void)state;
     struct tact_ring *ring;
@@ -84,7 +84,7 @@ static void test_order_and_counts_across_the_wrap(void **state)
             assert_non_null(e);
             assert_int_equal((uintptr_t)e % _Alignof(max_align_t), 0);
             assert_ptr_equal(e, tact_ring_reserve(ring));
-            fill_element(e, written++);
+            fill_ring_element(e, written++);
             tact_ring_commit(ring);
             assert_int_equal(tact_ring_occupancy(ring), written - read);
         }
@@ -92,7 +92,7 @@ static void test_order_and_counts_across_the_wrap(void **state)
             const struct element *e = tact_ring_peek(ring);
             assert_non_null(e);
             assert_int_equal(e->number, read);
-            assert_true(is_element_intact(e));
+            assert_true(is_ring_element_intact(e));
             tact_ring_release(ring);
             read++;
         }
@@ -104,7 +104,7 @@ static void test_order_and_counts_across_the_wrap(void **state)
     tact_ring_free(ring);
 }
 
-static void test_full_ring_drops_the_newest(void **state)
+static void full_ring_drops_the_newest_element(void **state)
 {
     (void)state;
     struct tact_ring *ring;
@@ -147,7 +147,7 @@ static void *produce_elements(void *arg)
             e = tact_ring_reserve(s->ring);
         }
         if (e) {
-            fill_element(e, i);
+            fill_ring_element(e, i);
             tact_ring_commit(s->ring);
         }
     }
@@ -156,7 +156,7 @@ static void *produce_elements(void *arg)
     while (!(last = tact_ring_reserve(s->ring))) {
         sched_yield();
     }
-    fill_element(last, s->count);
+    fill_ring_element(last, s->count);
     tact_ring_commit(s->ring);
     return NULL;
 }
@@ -172,7 +172,7 @@ static uint64_t consume_elements(struct stress_with_two_threads *s)
             continue;
         }
         const uint64_t number = e->number;
-        assert_true(is_element_intact(e));
+        assert_true(is_ring_element_intact(e));
         assert_true(number >= next);
         assert_true(s->is_lossy || number == next);
         tact_ring_release(s->ring);
@@ -204,21 +204,21 @@ static void stress_with_two_threads(uint32_t capacity, uint64_t count, int is_lo
     tact_ring_free(s.ring);
 }
 
-static void test_two_threads_lossless(void **state)
+static void two_threads_pass_all_elements_through_a_ring(void **state)
 {
     (void)state;
     stress_with_two_threads(64, 1000000, 0);
     stress_with_two_threads(1, 10000, 0);
 }
 
-static void test_two_threads_lossy(void **state)
+static void two_threads_pass_intact_elements_through_a_full_ring(void **state)
 {
     (void)state;
     stress_with_two_threads(16, 1000000, 1);
 }
 
 /* Prints the time to write a record of 256 bytes; no bound is checked. */
-static void test_cost_of_operations(void **state)
+static void cost_of_ring_operations_is_printed(void **state)
 {
     (void)state;
     struct tact_ring *ring;
@@ -240,13 +240,13 @@ static void test_cost_of_operations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rejects_bad_sizes),
-        cmocka_unit_test(test_capacity_is_a_power_of_two),
-        cmocka_unit_test(test_order_and_counts_across_the_wrap),
-        cmocka_unit_test(test_full_ring_drops_the_newest),
-        cmocka_unit_test(test_two_threads_lossless),
-        cmocka_unit_test(test_two_threads_lossy),
-        cmocka_unit_test(test_cost_of_operations),
+        cmocka_unit_test(bad_ring_sizes_are_refused),
+        cmocka_unit_test(ring_capacity_is_a_power_of_two),
+        cmocka_unit_test(ring_keeps_order_and_counts_across_the_index_wrap),
+        cmocka_unit_test(full_ring_drops_the_newest_element),
+        cmocka_unit_test(two_threads_pass_all_elements_through_a_ring),
+        cmocka_unit_test(two_threads_pass_intact_elements_through_a_full_ring),
+        cmocka_unit_test(cost_of_ring_operations_is_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

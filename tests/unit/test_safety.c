@@ -23,7 +23,7 @@ static struct tact_safety make_safety_chain(double limit, double rate, double cu
     return s;
 }
 
-static void test_rejects_bad_settings(void **state)
+static void bad_safety_settings_are_refused(void **state)
 {
     (void)state;
     struct tact_safety s;
@@ -46,7 +46,7 @@ static void test_rejects_bad_settings(void **state)
     }
 }
 
-static void test_ramp_on_arming(void **state)
+static void outputs_ramp_up_on_arming(void **state)
 {
     (void)state;
     struct tact_safety s = make_safety_chain(10.0, INFINITY, 0.0, 0.2);
@@ -62,7 +62,7 @@ static void test_ramp_on_arming(void **state)
     assert_int_equal(s.trip_count, 0);
 }
 
-static void test_release_of_the_deadman_is_immediate(void **state)
+static void deadman_release_zeroes_outputs_at_once(void **state)
 {
     (void)state;
     struct tact_safety s = make_safety_chain(10.0, 1.0, 5.0, 0.0);
@@ -85,7 +85,7 @@ static void test_release_of_the_deadman_is_immediate(void **state)
     assert_true(sent > 0.0 && sent <= 0.001);
 }
 
-static void test_rate_and_clamp_trip_once_an_episode(void **state)
+static void rate_limit_and_clamp_trip_once_an_episode(void **state)
 {
     (void)state;
     struct tact_safety s = make_safety_chain(2.0, 1000.0, 0.0, 0.0);
@@ -122,7 +122,7 @@ static void test_rate_and_clamp_trip_once_an_episode(void **state)
 }
 
 /* Step response of a first-order low-pass: 1 - exp(-t / tau), tau = 1 / (2 pi cutoff). */
-static void test_filter_step_response(void **state)
+static void output_filter_has_a_first_order_step_response(void **state)
 {
     (void)state;
     struct tact_safety s = make_safety_chain(10.0, INFINITY, 20.0, 0.0);
@@ -134,7 +134,7 @@ static void test_filter_step_response(void **state)
     }
 }
 
-static void test_nonfinite_is_a_latched_fault(void **state)
+static void nonfinite_output_is_a_latched_fault(void **state)
 {
     (void)state;
     const double bad[] = {NAN, -NAN, INFINITY, -INFINITY};
@@ -171,7 +171,7 @@ static void test_nonfinite_is_a_latched_fault(void **state)
     }
 }
 
-static void test_raised_fault(void **state)
+static void raised_safety_fault_zeroes_outputs(void **state)
 {
     (void)state;
     struct tact_safety s = make_safety_chain(1.0, INFINITY, 0.0, 0.0);
@@ -188,7 +188,7 @@ static void test_raised_fault(void **state)
     assert_string_equal(tact_safety_state_name(s.state), "fault");
 }
 
-static void test_trips_wrap_around(void **state)
+static void list_of_safety_trips_wraps_around(void **state)
 {
     (void)state;
     struct tact_safety s = make_safety_chain(1.0, INFINITY, 0.0, 0.0);
@@ -223,7 +223,7 @@ static void make_random_safety_chain(struct tact_safety *s, struct tact_safety_c
     assert_int_equal(tact_safety_init(s, c, N, &o), 0);
 }
 
-static double random_input(void)
+static double random_safety_input(void)
 {
     switch (random_bits() % 16) {
     case 0:
@@ -246,7 +246,7 @@ static double random_input(void)
     }
 }
 
-static double norm_of(const double *v, int n)
+static double vector_norm(const double *v, int n)
 {
     double square = 0.0;
     for (int i = 0; i < n; i++) {
@@ -266,8 +266,8 @@ static void check_limits_of_vector(const struct tact_safety_channel *c, const do
         assert_true(armed || sent[i] == 0.0);
     }
     /* The limit is exceeded by rounding of the norm at most. */
-    assert_true(norm_of(sent, n) <= c->limit * (1.0 + (n > 1) * DBL_EPSILON));
-    assert_true(!armed || norm_of(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
+    assert_true(vector_norm(sent, n) <= c->limit * (1.0 + (n > 1) * DBL_EPSILON));
+    assert_true(!armed || vector_norm(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
 }
 
 static void check_safety_step(const struct tact_safety *s, const struct tact_safety_channel *c,
@@ -287,7 +287,7 @@ static void check_safety_step(const struct tact_safety *s, const struct tact_saf
 
 /* A vector keeps its direction where it is clamped, and changes along the difference where its rate
  * is limited; a channel by itself would turn the force. */
-static void test_group_keeps_direction(void **state)
+static void limited_vector_of_channels_keeps_its_direction(void **state)
 {
     (void)state;
     struct tact_safety s;
@@ -300,7 +300,7 @@ static void test_group_keeps_direction(void **state)
     for (uint64_t k = 0; k < 20; k++) {
         tact_safety_step(&s, wanted, 1, k, sent);
         assert_true(fabs(sent[0] * 6.0 - sent[1] * 8.0) < 1e-12);
-        assert_true(fabs(norm_of(sent, 3) - fmin(5.0, 1.0 + (double)k)) < 1e-12);
+        assert_true(fabs(vector_norm(sent, 3) - fmin(5.0, 1.0 + (double)k)) < 1e-12);
     }
     /* limits apply to the length of the vector, not to each component */
     assert_int_equal(s.trips[TACT_TRIP_CLAMP], 1);
@@ -309,15 +309,15 @@ static void test_group_keeps_direction(void **state)
         const double from[3] = {sent[0], sent[1], sent[2]};
         tact_safety_step(&s, other, 1, 20 + (uint64_t)k, sent);
         const double change[3] = {sent[0] - from[0], sent[1] - from[1], sent[2] - from[2]};
-        assert_true(norm_of(change, 3) <= 1.0 + 1e-12);
+        assert_true(vector_norm(change, 3) <= 1.0 + 1e-12);
     }
-    assert_true(fabs(norm_of(sent, 3) - 5.0) < 1e-12);
+    assert_true(fabs(vector_norm(sent, 3) - 5.0) < 1e-12);
     assert_true(fabs(sent[2] - 4.0) < 1e-12);
 }
 
 /* A group is released as one vector, by any of its channels, once or more often: all of it begins
  * at 0. Other channels keep what they have. */
-static void test_release_is_of_the_whole_group(void **state)
+static void release_is_of_all_channels_of_a_vector(void **state)
 {
     (void)state;
     const struct tact_safety_channel c[4] = {
@@ -352,7 +352,7 @@ static void test_release_is_of_the_whole_group(void **state)
 }
 
 /* Components of a vector have one limit, one rate and one low-pass, and are at most three. */
-static void test_group_is_one_vector(void **state)
+static void channels_of_a_vector_have_common_limits(void **state)
 {
     (void)state;
     struct tact_safety s;
@@ -372,7 +372,7 @@ static void test_group_is_one_vector(void **state)
     assert_int_equal(tact_safety_init(&s, c, 4, &o), -EINVAL);
 }
 
-static void test_properties_of_any_input(void **state)
+static void output_limits_hold_for_any_input(void **state)
 {
     (void)state;
     uint64_t armed_ticks = 0, faults = 0;
@@ -386,7 +386,7 @@ static void test_properties_of_any_input(void **state)
         for (uint64_t k = 0; k < 200; k++) {
             deadman = random_bits() % 40 ? deadman : !deadman;
             for (int i = 0; i < N; i++) {
-                const double x = is_extreme_input ? random_input() : uniform(-1, 1) * 100.0;
+                const double x = is_extreme_input ? random_safety_input() : uniform(-1, 1) * 100.0;
                 wanted[i] = random_bits() % 4 ? wanted[i] : x;
             }
             if (random_bits() % 30 == 0) {
@@ -409,7 +409,7 @@ static void test_properties_of_any_input(void **state)
 }
 
 /* A chain loaded from the state of a running one continues with the same bits. */
-static void test_save_and_load(void **state)
+static void saved_safety_state_is_restored(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 200; trial++) {
@@ -442,7 +442,7 @@ static void test_save_and_load(void **state)
     }
 }
 
-static void test_load_refuses_nonsense(void **state)
+static void invalid_saved_safety_state_is_refused(void **state)
 {
     (void)state;
     struct tact_safety s = make_safety_chain(2.0, 100.0, 10.0, 0.1);
@@ -470,20 +470,20 @@ static void test_load_refuses_nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rejects_bad_settings),
-        cmocka_unit_test(test_ramp_on_arming),
-        cmocka_unit_test(test_release_of_the_deadman_is_immediate),
-        cmocka_unit_test(test_rate_and_clamp_trip_once_an_episode),
-        cmocka_unit_test(test_filter_step_response),
-        cmocka_unit_test(test_nonfinite_is_a_latched_fault),
-        cmocka_unit_test(test_raised_fault),
-        cmocka_unit_test(test_trips_wrap_around),
-        cmocka_unit_test(test_properties_of_any_input),
-        cmocka_unit_test(test_group_keeps_direction),
-        cmocka_unit_test(test_group_is_one_vector),
-        cmocka_unit_test(test_release_is_of_the_whole_group),
-        cmocka_unit_test(test_save_and_load),
-        cmocka_unit_test(test_load_refuses_nonsense),
+        cmocka_unit_test(bad_safety_settings_are_refused),
+        cmocka_unit_test(outputs_ramp_up_on_arming),
+        cmocka_unit_test(deadman_release_zeroes_outputs_at_once),
+        cmocka_unit_test(rate_limit_and_clamp_trip_once_an_episode),
+        cmocka_unit_test(output_filter_has_a_first_order_step_response),
+        cmocka_unit_test(nonfinite_output_is_a_latched_fault),
+        cmocka_unit_test(raised_safety_fault_zeroes_outputs),
+        cmocka_unit_test(list_of_safety_trips_wraps_around),
+        cmocka_unit_test(output_limits_hold_for_any_input),
+        cmocka_unit_test(limited_vector_of_channels_keeps_its_direction),
+        cmocka_unit_test(channels_of_a_vector_have_common_limits),
+        cmocka_unit_test(release_is_of_all_channels_of_a_vector),
+        cmocka_unit_test(saved_safety_state_is_restored),
+        cmocka_unit_test(invalid_saved_safety_state_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "rt/scene/scene_internal.h"
 
 static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
-#define EXAMPLE_COUNT (sizeof examples / sizeof *examples)
+#define EXAMPLE_SCENE_COUNT (sizeof examples / sizeof *examples)
 
 static struct tact_scene *load_example_scene(const char *name)
 {
@@ -48,10 +48,10 @@ static void assert_near(double value, double expected, double relative)
     }
 }
 
-static void test_examples_load(void **state)
+static void example_scenes_load(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < EXAMPLE_COUNT; i++) {
+    for (size_t i = 0; i < EXAMPLE_SCENE_COUNT; i++) {
         struct tact_scene *scene = load_example_scene(examples[i]);
         assert_string_equal(scene->name, examples[i]);
         assert_int_equal(scene->hands_count, 1);
@@ -138,10 +138,10 @@ static bool has_channel(const struct tact_device *device, const char *channel_re
     return false;
 }
 
-static void test_examples_devices(void **state)
+static void example_scenes_name_existing_device_channels(void **state)
 {
     (void)state;
-    for (size_t e = 0; e < EXAMPLE_COUNT; e++) {
+    for (size_t e = 0; e < EXAMPLE_SCENE_COUNT; e++) {
         struct tact_scene *s = load_example_scene(examples[e]);
         for (uint32_t i = 0; i < s->devices_count; i++) {
             struct tact_device device = {0};
@@ -166,7 +166,7 @@ static void test_examples_devices(void **state)
     }
 }
 
-static void omitted_scene_keys_get_defaults(void **state)
+static void omitted_scene_keys_get_their_defaults(void **state)
 {
     (void)state;
     struct tact_scene *s =
@@ -219,7 +219,7 @@ static void omitted_scene_keys_get_defaults(void **state)
     tact_scene_free(s);
 }
 
-static void device_settings_are_parsed(void **state)
+static void device_settings_of_a_scene_are_parsed(void **state)
 {
     (void)state;
     struct tact_scene *s = parse_scene_text_or_fail("name: s\n"
@@ -264,7 +264,7 @@ static void device_settings_are_parsed(void **state)
     tact_scene_free(s);
 }
 
-static void test_errors_have_line_and_column(void **state)
+static void scene_errors_have_line_and_column(void **state)
 {
     (void)state;
     struct tact_scene *s = parse_scene_text_or_fail("name: s\n"
@@ -285,7 +285,7 @@ static void test_errors_have_line_and_column(void **state)
 }
 
 /* A dumbbell of two spheres on a rotated axis, compared with the formulas for spheres. */
-static void test_mass_of_shapes(void **state)
+static void mass_properties_of_a_body_follow_from_its_shapes(void **state)
 {
     (void)state;
     struct tact_scene *s =
@@ -334,7 +334,7 @@ static int read_pyramid(void *user, const char *name, const void **data, uint64_
     return 0;
 }
 
-static void test_mesh_files(void **state)
+static void mesh_files_of_a_scene_are_read(void **state)
 {
     (void)state;
     static const char *const types[] = {"mesh", "convex"};
@@ -363,7 +363,7 @@ static void test_mesh_files(void **state)
  * outside. */
 /* A mesh file that several shapes use is read once and shared; at another scale, or as a hull, it
  * is another mesh. */
-static void test_shared_mesh(void **state)
+static void mesh_file_of_several_shapes_is_read_once(void **state)
 {
     (void)state;
     static const char *const keys[] = {"type: mesh, file: pyramid.obj",
@@ -403,7 +403,7 @@ static void test_shared_mesh(void **state)
     tact_scene_free(scene);
 }
 
-static void test_scales_of_mesh_files(void **state)
+static void mesh_files_are_scaled_by_unit_and_scale_keys(void **state)
 {
     (void)state;
     static const struct {
@@ -433,7 +433,7 @@ static void test_scales_of_mesh_files(void **state)
 /* ---- SCENE.md documents every key ---- */
 
 /** A copy of the page's section of that name, or NULL; freed by the caller. */
-static char *find_section(const char *page, const char *name)
+static char *find_documentation_section(const char *page, const char *name)
 {
     char section_heading_text[128];
     snprintf(section_heading_text, sizeof section_heading_text, "\n## `%s`\n", name);
@@ -445,9 +445,10 @@ static char *find_section(const char *page, const char *name)
     return end ? strndup(start, (size_t)(end - start)) : strdup(start);
 }
 
-static void check_section(const char *page, const char *name, const cyaml_schema_field_t *fields)
+static void check_documentation_section(const char *page, const char *name,
+                                        const cyaml_schema_field_t *fields)
 {
-    char *text = find_section(page, name);
+    char *text = find_documentation_section(page, name);
     if (!text) {
         fail_msg("SCENE.md has no section `%s`", name);
         return;
@@ -467,38 +468,38 @@ static void check_section(const char *page, const char *name, const cyaml_schema
         value = list ? value->sequence.entry : value;
         if (value->type == CYAML_MAPPING) {
             snprintf(inner, sizeof inner, "%s%s", f->key, list ? "[]" : "");
-            check_section(page, inner, value->mapping.fields);
+            check_documentation_section(page, inner, value->mapping.fields);
         }
     }
     assert_int_equal(rows, count);
     free(text);
 }
 
-static void test_every_key_is_documented(void **state)
+static void every_scene_key_is_documented(void **state)
 {
     (void)state;
     char *page = NULL;
     uint64_t size = 0;
     assert_int_equal(tact_file_read(TACT_SOURCE_DIR "/rt/scene/SCENE.md", 1 << 20, &page, &size),
                      0);
-    check_section(page, "scene", tact_scene_schema()->mapping.fields);
+    check_documentation_section(page, "scene", tact_scene_schema()->mapping.fields);
     free(page);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples_load),
+        cmocka_unit_test(example_scenes_load),
         cmocka_unit_test(ruler_scene_has_paper_parameters),
-        cmocka_unit_test(omitted_scene_keys_get_defaults),
-        cmocka_unit_test(device_settings_are_parsed),
-        cmocka_unit_test(test_errors_have_line_and_column),
-        cmocka_unit_test(test_mass_of_shapes),
-        cmocka_unit_test(test_mesh_files),
-        cmocka_unit_test(test_scales_of_mesh_files),
-        cmocka_unit_test(test_shared_mesh),
-        cmocka_unit_test(test_every_key_is_documented),
-        cmocka_unit_test(test_examples_devices),
+        cmocka_unit_test(omitted_scene_keys_get_their_defaults),
+        cmocka_unit_test(device_settings_of_a_scene_are_parsed),
+        cmocka_unit_test(scene_errors_have_line_and_column),
+        cmocka_unit_test(mass_properties_of_a_body_follow_from_its_shapes),
+        cmocka_unit_test(mesh_files_of_a_scene_are_read),
+        cmocka_unit_test(mesh_files_are_scaled_by_unit_and_scale_keys),
+        cmocka_unit_test(mesh_file_of_several_shapes_is_read_once),
+        cmocka_unit_test(every_scene_key_is_documented),
+        cmocka_unit_test(example_scenes_name_existing_device_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

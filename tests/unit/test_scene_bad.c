@@ -16,7 +16,7 @@
 
 /* Each file of tests/data/scenes/bad says in its first line where it is wrong and how its message
  * begins. */
-static int check_bad_file(const char *name)
+static int check_bad_scene_file(const char *name)
 {
     char path[600], expected[2048], line[1024], message[1024];
     struct tact_scene *scene = NULL;
@@ -41,7 +41,7 @@ static int check_bad_file(const char *name)
     return !same;
 }
 
-static void test_bad_scenes(void **state)
+static void bad_scene_files_are_refused(void **state)
 {
     (void)state;
     struct dirent **entries;
@@ -50,7 +50,7 @@ static void test_bad_scenes(void **state)
     for (int i = 0; i < n; i++) {
         const char *dot = strrchr(entries[i]->d_name, '.');
         if (dot && strcmp(dot, ".yaml") == 0) {
-            wrong += check_bad_file(entries[i]->d_name);
+            wrong += check_bad_scene_file(entries[i]->d_name);
             seen++;
         }
         free(entries[i]);
@@ -62,7 +62,7 @@ static void test_bad_scenes(void **state)
 }
 
 /* A document loaded by its schema alone, without the checks of scenes. */
-static void test_yaml_errors_have_line(void **state)
+static void yaml_errors_have_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -83,7 +83,7 @@ static void test_yaml_errors_have_line(void **state)
     }
 }
 
-static void test_absent_file(void **state)
+static void absent_scene_file_is_refused(void **state)
 {
     (void)state;
     struct tact_scene *scene = NULL;
@@ -96,7 +96,7 @@ static void test_absent_file(void **state)
 }
 
 /* Expects a text to be refused without a crash and within a bounded time. */
-static void expect_refused(const char *text, size_t size, const char *part)
+static void expect_scene_refused(const char *text, size_t size, const char *part)
 {
     struct tact_scene *scene = NULL;
     struct tact_error err;
@@ -114,34 +114,34 @@ static void hostile_scene_text_is_refused(void **state)
     enum { LARGE = 17 << 20, LONG = 1 << 20 };
     char *text = malloc(LARGE);
     memset(text, '[', LARGE);
-    expect_refused(text, LARGE, "too large");
+    expect_scene_refused(text, LARGE, "too large");
     memcpy(text, "name: ", 6);
-    expect_refused(text, LONG, "nested too deeply");
+    expect_scene_refused(text, LONG, "nested too deeply");
     memset(text, ' ', LONG);
     for (size_t i = 0; i + 4 <= LONG; i += 4) {
         memcpy(text + i, "- - ", 4);
     }
-    expect_refused(text, LONG, "expected a map");
+    expect_scene_refused(text, LONG, "expected a map");
     /* Three million list entries: more than the limit. */
     size_t used = (size_t)sprintf(text, "name: [");
     for (; used + 2 < 6u << 20; used += 2) {
         memcpy(text + used, "1,", 2);
     }
-    expect_refused(text, used, "too many");
+    expect_scene_refused(text, used, "too many");
     /* YAML aliases: each line would expand to ten times the line before. */
     used = (size_t)sprintf(text, "a0: &a0 x\n");
     for (int i = 1; i < 10; i++) {
         used += (size_t)sprintf(text + used, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
     }
-    expect_refused(text, used, "aliases");
-    expect_refused("name: \0x\n", 10, "not YAML");
-    expect_refused("name: \xff\xfe\n", 9, "not YAML");
-    expect_refused("? [a]\n: b\n", 10, "expected a key");
+    expect_scene_refused(text, used, "aliases");
+    expect_scene_refused("name: \0x\n", 10, "not YAML");
+    expect_scene_refused("name: \xff\xfe\n", 9, "not YAML");
+    expect_scene_refused("? [a]\n: b\n", 10, "expected a key");
     free(text);
 }
 
 /* A quoted name that continues in the next line, which YAML folds, or that has escapes. */
-static void test_messages_are_one_line(void **state)
+static void scene_error_messages_are_one_line(void **state)
 {
     (void)state;
     static const char text[] = "name: s\nbodies:\n  - name: a\n    mass: 1\n    shapes:\n"
@@ -152,7 +152,7 @@ static void test_messages_are_one_line(void **state)
     assert_non_null(strstr(err.text, "got \"sph?? ere\""));
 }
 
-static uint64_t next_random(uint64_t *s)
+static uint64_t next_mutation_random(uint64_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 7;
@@ -168,32 +168,33 @@ static size_t change_random_place_in_text(char *text, size_t size, uint64_t *ran
                                         ".nan", "-1 ",   "0 ", "1e999 ",  "&a ",    "*a ",  "\t",
                                         "'",    "\"",    "|",  "\n    ",  "!!int ", "# ",   "%",
                                         "? ",   "---\n", ",",  "1e-300 ", "1e300 ", "\x80", "\x01"};
-    size_t at = next_random(random) % size;
-    uint64_t kind = next_random(random) % 4;
+    size_t at = next_mutation_random(random) % size;
+    uint64_t kind = next_mutation_random(random) % 4;
     if (kind == 0) {
-        text[at] = (char)(next_random(random) & 255);
+        text[at] = (char)(next_mutation_random(random) & 255);
         return size;
     }
     if (kind == 1) {
-        size_t cut = 1 + next_random(random) % 40;
+        size_t cut = 1 + next_mutation_random(random) % 40;
         cut = cut < size - at ? cut : size - at;
         memmove(text + at, text + at + cut, size - at - cut);
         return size - cut;
     }
     if (kind == 2) {
-        const char *word = words[next_random(random) % (sizeof words / sizeof *words)];
+        const char *word = words[next_mutation_random(random) % (sizeof words / sizeof *words)];
         memmove(text + at + strlen(word), text + at, size - at);
         memcpy(text + at, word, strlen(word));
         return size + strlen(word);
     }
-    size_t from = next_random(random) % size, length = 1 + next_random(random) % 60;
+    size_t from = next_mutation_random(random) % size,
+           length = 1 + next_mutation_random(random) % 60;
     length = length < size - from ? length : size - from;
     length = length < size - at ? length : size - at;
     memmove(text + at, text + from, length);
     return size;
 }
 
-static void test_mutated_examples(void **state)
+static void mutated_example_scenes_are_refused_or_loaded(void **state)
 {
     (void)state;
     static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
@@ -236,12 +237,12 @@ static void test_mutated_examples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_scenes),
-        cmocka_unit_test(test_yaml_errors_have_line),
-        cmocka_unit_test(test_absent_file),
+        cmocka_unit_test(bad_scene_files_are_refused),
+        cmocka_unit_test(yaml_errors_have_their_line),
+        cmocka_unit_test(absent_scene_file_is_refused),
         cmocka_unit_test(hostile_scene_text_is_refused),
-        cmocka_unit_test(test_messages_are_one_line),
-        cmocka_unit_test(test_mutated_examples),
+        cmocka_unit_test(scene_error_messages_are_one_line),
+        cmocka_unit_test(mutated_example_scenes_are_refused_or_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static const char *const lines[] = {
     "1.5}}",
     "devices: [{name: d, type: operator}]",
     "inputs: [{from: d.grip, to: h.b, lower: -15.7, upper: 15.7}]"};
-#define LINE_COUNT (sizeof lines / sizeof *lines)
+#define SCENE_LINE_COUNT (sizeof lines / sizeof *lines)
 
 static struct {
     int count;
@@ -53,13 +53,13 @@ static void count_message(void *user, enum tact_message_level level, const char 
 }
 
 /* Loads the scene with one line replaced (-1: none) and returns the number of warnings. */
-static int count_warnings(int line, const char *replacement)
+static int count_warnings(int line, const char *replacing_line)
 {
     char text[4096] = "";
     struct tact_scene *scene = NULL;
     struct tact_error err = {0};
-    for (int i = 0; i < (int)LINE_COUNT; i++) {
-        strcat(strcat(text, i == line ? replacement : lines[i]), "\n");
+    for (int i = 0; i < (int)SCENE_LINE_COUNT; i++) {
+        strcat(strcat(text, i == line ? replacing_line : lines[i]), "\n");
     }
     if (tact_scene_parse(text, strlen(text), "doubt.yaml", NULL, &scene, &err)) {
         fail_msg("%d: %s: %s", err.line, err.key, err.text);
@@ -71,12 +71,12 @@ static int count_warnings(int line, const char *replacement)
     return count;
 }
 
-static void wrong_units_are_warned_of(void **state)
+static void scene_values_in_wrong_units_are_warned_of(void **state)
 {
     (void)state;
     static const struct {
         int line; /* from 1 */
-        const char *replacement, *reported;
+        const char *replacing_line, *reported;
     } cases[] = {
         {2, "gravity: [0, 0, 9.81]", "doubt.yaml:2:10: gravity: gravity points up"},
         {2, "gravity: [0, 0, -9810]", "2:10: gravity: a gravity of 9810 m/s^2"},
@@ -115,7 +115,7 @@ static void wrong_units_are_warned_of(void **state)
         {19, "inputs: [{from: d.grip, to: h.b, lower: -90, upper: 90}]",
          "19:41: inputs[0].lower: an input angle of 90 rad is more than five turns"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int count = count_warnings(cases[i].line - 1, cases[i].replacement);
+        int count = count_warnings(cases[i].line - 1, cases[i].replacing_line);
         if (count != 1 || !strstr(heard.last, cases[i].reported)) {
             fail_msg("%d warnings, the last \"%s\"; expected \"%s\"", count, heard.last,
                      cases[i].reported);
@@ -151,7 +151,7 @@ static void a_mesh_in_millimetres_is_warned_of(void **state)
     remove(path);
 }
 
-static void plausible_values_are_not_warned_of(void **state)
+static void plausible_scene_values_are_not_warned_of(void **state)
 {
     (void)state;
     if (count_warnings(-1, NULL)) {
@@ -175,9 +175,9 @@ static void plausible_values_are_not_warned_of(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_units_are_warned_of),
+        cmocka_unit_test(scene_values_in_wrong_units_are_warned_of),
         cmocka_unit_test(a_mesh_in_millimetres_is_warned_of),
-        cmocka_unit_test(plausible_values_are_not_warned_of),
+        cmocka_unit_test(plausible_scene_values_are_not_warned_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

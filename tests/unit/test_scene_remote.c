@@ -4,7 +4,7 @@
 #include "contact/number.h"
 #include "support/remote_scenes.h"
 
-static void bad_remotes_are_refused(void **state)
+static void bad_remote_ties_are_refused(void **state)
 {
     static const struct {
         const char *from, *to, *key;
@@ -52,7 +52,7 @@ static void bad_remotes_are_refused(void **state)
 }
 
 /* A base that moves: its position is tied whole, with or without its attitude. */
-static void ties_of_a_base_are_of_vectors(void **state)
+static void ties_of_a_base_cover_whole_vectors(void **state)
 {
     static const char before[] = "name: base\nhands:\n  - name: tool\n    base:\n      mass: 0.1\n"
                                  "      inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n      ";
@@ -111,7 +111,7 @@ static void ties_of_a_base_are_of_vectors(void **state)
 }
 
 /* A joint tied to another site follows that site's targets: a range for its own is refused. */
-static void range_of_targets_is_refused(void **state)
+static void target_range_of_a_tied_joint_is_refused(void **state)
 {
     static const char from[] = "viscous: 2";
     char good[4096], text[8192];
@@ -132,9 +132,9 @@ static void range_of_targets_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_remotes_are_refused),
-        cmocka_unit_test(ties_of_a_base_are_of_vectors),
-        cmocka_unit_test(range_of_targets_is_refused),
+        cmocka_unit_test(bad_remote_ties_are_refused),
+        cmocka_unit_test(ties_of_a_base_cover_whole_vectors),
+        cmocka_unit_test(target_range_of_a_tied_joint_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

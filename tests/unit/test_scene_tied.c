@@ -74,7 +74,7 @@ static void change_scene_text(char text[sizeof pusher_scene_text + 160], const c
              pusher_scene_text, to, at + strlen(from));
 }
 
-static struct tact_session *begin_session(const char *text, struct tact_scene **scene)
+static struct tact_session *begin_session_of_scene_text(const char *text, struct tact_scene **scene)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session;
@@ -98,7 +98,7 @@ static void a_finger_presses_through_its_mimic_joint(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin_session(pusher_scene_text, &scene);
+    struct tact_session *session = begin_session_of_scene_text(pusher_scene_text, &scene);
     struct tact_world *world = tact_session_world(session);
     const struct tact_hand_state q = tact_hand_state(tact_world_hand(world, 0));
     q.target[0] = 0.02;
@@ -118,11 +118,11 @@ static void a_finger_presses_through_its_mimic_joint(void **state)
 }
 
 /* One drive of 2000 N/m presses with both fingers: each with half of its force. */
-static void fingers_on_two_branches_hold_a_box(void **state)
+static void tied_fingers_on_two_branches_hold_a_box(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin_session(gripper_scene_text, &scene);
+    struct tact_session *session = begin_session_of_scene_text(gripper_scene_text, &scene);
     struct tact_world *world = tact_session_world(session);
     const struct tact_hand_state q = tact_hand_state(tact_world_hand(world, 0));
     q.target[1] = -0.01;
@@ -147,7 +147,7 @@ static void fingers_on_two_branches_hold_a_box(void **state)
     tact_scene_free(scene);
 }
 
-static void replays_from_any_tick(void **state)
+static void tied_joint_session_replays_from_any_tick(void **state)
 {
     (void)state;
     char text[sizeof pusher_scene_text + 160];
@@ -163,7 +163,7 @@ static void replays_from_any_tick(void **state)
     check_replays_from_any_tick(text);
 }
 
-static void invalid_ties_are_refused(void **state)
+static void invalid_joint_ties_of_a_scene_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -201,7 +201,7 @@ static void invalid_ties_are_refused(void **state)
 }
 
 /* Ranges of two tied joints that have no value in common are refused. */
-static void refuses_ranges_without_room(void **state)
+static void tied_joints_without_a_common_range_are_refused(void **state)
 {
     (void)state;
     char text[sizeof pusher_scene_text + 160];
@@ -224,10 +224,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_finger_presses_through_its_mimic_joint),
-        cmocka_unit_test(fingers_on_two_branches_hold_a_box),
-        cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(invalid_ties_are_refused),
-        cmocka_unit_test(refuses_ranges_without_room),
+        cmocka_unit_test(tied_fingers_on_two_branches_hold_a_box),
+        cmocka_unit_test(tied_joint_session_replays_from_any_tick),
+        cmocka_unit_test(invalid_joint_ties_of_a_scene_are_refused),
+        cmocka_unit_test(tied_joints_without_a_common_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

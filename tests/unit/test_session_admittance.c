@@ -28,7 +28,7 @@
 static const double period = 1e-3, joint_damping = 2.0; /* [s], [N s/m] */
 
 /* A press against the wall: properties of joint and hand, and settings of the simulated device. */
-struct press {
+struct admittance_press {
     /* mass of the joint [kg]; stiffness [N/m] and damping [N s/m] of the hand */
     double mass, stiffness, damping;
     double wall, step;  /* position of the wall, and distance that the hand moves [m] */
@@ -67,14 +67,15 @@ static const char text[] =
     "inputs: [{from: arm.f, to: hand.tip, what: force}%s]\n"
     "outputs: [{from: hand.tip, to: arm.v, what: rate, limit: 1, rate: 1e4}]\n";
 
-static void write_text(const struct press *p, const char *joint, const char *input, char out[4096])
+static void write_text(const struct admittance_press *p, const char *joint, const char *input,
+                       char out[4096])
 {
     tact_number_print(out, 4096, text, p->wall, p->mass, joint_damping, joint, folder, p->step,
                       p->stiffness, p->damping, p->device, input);
 }
 
 /* Runs a press; values: COLUMNS a tick, freed by the caller. Returns the number of ticks. */
-static uint64_t simulate_press(const struct press *p, double **values)
+static uint64_t simulate_press(const struct admittance_press *p, double **values)
 {
     char scene[4096], path[64];
     struct tact_session_report report;
@@ -111,7 +112,7 @@ static uint64_t simulate_press(const struct press *p, double **values)
 }
 
 /* Root mean square of the speed that is sent in the ticks [from, until) [m/s]. */
-static double sent_rms(const double *values, uint64_t from, uint64_t until)
+static double sent_rms_speed(const double *values, uint64_t from, uint64_t until)
 {
     double sum = 0.0;
     for (uint64_t k = from; k < until; k++) {
@@ -123,15 +124,15 @@ static double sent_rms(const double *values, uint64_t from, uint64_t until)
 /* Three hands go 20 mm past a wall that is 10 mm away: the device stops there, and the force is
  * that of the hand. It is where the joint is but for what the device did while the outputs ramped
  * in, which is nothing, as the hand is at rest then. */
-static void every_hand_rests_at_a_wall(void **state)
+static void every_simulated_hand_rests_at_a_wall(void **state)
 {
     (void)state;
     static const double hands[3][2] = {{100.0, 2.0}, {300.0, 10.0}, {1000.0, 40.0}};
     static const char *const devices[] = {"control: rate", "control: position",
                                           "control: rate, lag: 0.001, sensed_step: 0.001"};
     for (int i = 0; i < 9; i++) {
-        const struct press p = {0.1, hands[i / 3][0], hands[i / 3][1], 0.01, 0.03, devices[i % 3],
-                                3.0};
+        const struct admittance_press p = {
+            0.1, hands[i / 3][0], hands[i / 3][1], 0.01, 0.03, devices[i % 3], 3.0};
         double *values, most = 0.0;
         const uint64_t ticks = simulate_press(&p, &values);
         const double *last = values + (ticks - 1) * COLUMNS;
@@ -141,9 +142,9 @@ static void every_hand_rests_at_a_wall(void **state)
         const double pressed = 0.02 * p.stiffness;
         print_message("%g N/m, %s: %.1e m/s left, %.4f N of %.4f, %.1e m in the wall, joint and "
                       "device %.1e m apart\n",
-                      p.stiffness, p.device, sent_rms(values, ticks - 500, ticks), last[FORCE],
-                      pressed, most - 0.01, last[X] - last[JOINT]);
-        assert_true(sent_rms(values, ticks - 500, ticks) < 1e-6);
+                      p.stiffness, p.device, sent_rms_speed(values, ticks - 500, ticks),
+                      last[FORCE], pressed, most - 0.01, last[X] - last[JOINT]);
+        assert_true(sent_rms_speed(values, ticks - 500, ticks) < 1e-6);
         assert_true(fabs(last[FORCE] / pressed - 1.0) < (i % 3 == 2 ? 0.02 : 1e-3));
         assert_true(most < (i % 3 == 2 ? 0.0103 : 0.01001));
         free(values);
@@ -157,7 +158,7 @@ static void every_hand_rests_at_a_wall(void **state)
 
 /* Work of the hand on the device up to a tick: it is a spring and damper, whose force changes
  * evenly within a tick, from the log of the motion and the motion of its end (press.csv). */
-static double work_of_hand(const struct press *p, const double *values, uint64_t ticks)
+static double work_of_hand(const struct admittance_press *p, const double *values, uint64_t ticks)
 {
     double work = 0.0, before = 0.0;
     for (uint64_t k = 1; k < ticks; k++) {
@@ -176,15 +177,15 @@ static double work_of_hand(const struct press *p, const double *values, uint64_t
  * generates energy, in a rattle whose speed reverses in every tick. The port has it by the force at
  * the end of each tick: exact for the damper of the hand; its spring changes by little within one.
  */
-static void the_port_has_the_work_of_the_hand(void **state)
+static void admittance_port_absorbs_the_work_of_the_hand(void **state)
 {
     (void)state;
-    static const struct press press_cases[] = {
+    static const struct admittance_press press_cases[] = {
         {0.1, 100.0, 2.0, 0.01, 0.03, "control: rate", 2.0},
         {0.1, 1000.0, 40.0, 0.01, 0.03, "control: rate", 2.0},
         {0.018, 1000.0, 40.0, 1.0, 1e-3, "control: rate", 0.7}};
     for (int i = 0; i < 3; i++) {
-        const struct press *p = &press_cases[i];
+        const struct admittance_press *p = &press_cases[i];
         double *values, outside = 0.0;
         const uint64_t ticks = simulate_press(p, &values);
         const double *last = values + (ticks - 1) * COLUMNS;
@@ -204,7 +205,7 @@ static void the_port_has_the_work_of_the_hand(void **state)
 
 /* Growth of the sampled loop over 2500 ticks: the device moves at the speed v[k -
  * delay] within tick k, and the force of the next one is -K x - B v. */
-static double loop_growth(double mass, double stiffness, double damping, int delay)
+static double sampled_loop_growth(double mass, double stiffness, double damping, int delay)
 {
     double x = 1e-3, v = 0.0, queue[8] = {0.0}, force = 0.0, early = 0.0, late = 0.0;
     for (int k = 0; k < 4000; k++) {
@@ -224,7 +225,7 @@ static double loop_growth(double mass, double stiffness, double damping, int del
 
 /* A free device in the strong hand is stable from that mass on: T (B - b) / 2 + T^2 K / 4 without a
  * delay, by bisection of the loop above with one. */
-static void the_least_mass_is_that_of_the_sampled_loop(void **state)
+static void least_admittance_mass_is_that_of_the_sampled_loop(void **state)
 {
     (void)state;
     for (int delay = 0; delay <= 2; delay++) {
@@ -232,7 +233,7 @@ static void the_least_mass_is_that_of_the_sampled_loop(void **state)
         char device[64];
         while (high / low > 1.0005) {
             const double middle = sqrt(low * high);
-            *(loop_growth(middle, 1000.0, 40.0, delay) > 1.0 ? &low : &high) = middle;
+            *(sampled_loop_growth(middle, 1000.0, 40.0, delay) > 1.0 ? &low : &high) = middle;
         }
         if (delay == 0) {
             const double exact = period * (40.0 - joint_damping) / 2.0 + 250e-6;
@@ -240,11 +241,11 @@ static void the_least_mass_is_that_of_the_sampled_loop(void **state)
         }
         tact_number_print(device, sizeof device, "control: rate, force_delay: %g", delay * period);
         for (int above = 0; above < 2; above++) {
-            const struct press p = {
+            const struct admittance_press p = {
                 (above ? 1.05 : 0.95) * high, 1000.0, 40.0, 1.0, 1e-3, device, 2.0};
             double *values;
             const uint64_t ticks = simulate_press(&p, &values);
-            const double left = sent_rms(values, ticks - 500, ticks);
+            const double left = sent_rms_speed(values, ticks - 500, ticks);
             print_message("%d ticks late, %.4f kg of %.4f: %.1e m/s left\n", delay, p.mass, high,
                           left);
             assert_true(above ? left < 1e-6 : left > 0.01);
@@ -255,10 +256,11 @@ static void the_least_mass_is_that_of_the_sampled_loop(void **state)
 
 /* A device that is lost stands still, in that tick, and so does the joint's device on return, from
  * where the force of the person moves it again. */
-static void a_lost_device_stands_still(void **state)
+static void lost_admittance_device_stands_still(void **state)
 {
     (void)state;
-    const struct press p = {0.5, 300.0, 10.0, 1.0, 0.03, "control: rate, lost: [[0.45, 0.8]]", 2.0};
+    const struct admittance_press p = {
+        0.5, 300.0, 10.0, 1.0, 0.03, "control: rate, lost: [[0.45, 0.8]]", 2.0};
     double *values, jump = 0.0, moved = 0.0;
     const uint64_t ticks = simulate_press(&p, &values);
     assert_true(values[449 * COLUMNS + SENT] > 0.01);
@@ -279,7 +281,7 @@ static void a_lost_device_stands_still(void **state)
 
 /* The servo goes to a speed with its time constant, within its limit, and stops at its ends; its
  * sensor rounds the force of a push. Speeds that are not finite are 0. */
-static void a_servo_moves_exactly(void **state)
+static void servo_twin_moves_exactly(void **state)
 {
     (void)state;
     static const double stops[] = {-0.1, 0.05};
@@ -319,7 +321,7 @@ static void a_servo_moves_exactly(void **state)
 
 /* A speed over the servo's limit is not made up for once it is 0: a servo of positions has then
  * moved at its limit for as long, and stands still, as one of speeds does. */
-static void a_servo_of_positions_stands_still_at_zero(void **state)
+static void servo_that_takes_positions_stands_still_at_zero(void **state)
 {
     (void)state;
     const struct tact_device_setting settings[] = {
@@ -404,7 +406,7 @@ static char *run_stale_device(int has_stale_intervals, const char *path, char me
                                                  "values that are old at times", open_stale_device,
                                                  NULL};
     static const struct tact_device_type *const types[] = {&type};
-    const struct press p = {0.1, 1.0, 1.0, 1.0, 1.0, "control: rate", 1.0};
+    const struct admittance_press p = {0.1, 1.0, 1.0, 1.0, 1.0, "control: rate", 1.0};
     char scene[4096], changed[5000];
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
@@ -442,7 +444,7 @@ static char *run_stale_device(int has_stale_intervals, const char *path, char me
 /* In a gap of 3 ms without values the last force is used, and the motion is that without the gap;
  * in one of 100 ms it is used for 5 ms, then there is none, and the joint's own damping ends the
  * motion. Both are reported, and replays go through them from any tick. */
-static void a_force_is_held_over_short_gaps(void **state)
+static void measured_force_is_held_over_short_gaps(void **state)
 {
     (void)state;
     static double positions_without_gap[1000];
@@ -469,10 +471,10 @@ static void a_force_is_held_over_short_gaps(void **state)
 }
 
 /* A constant push does the work F (x - x_0), which the port has to rounding, over a loss too. */
-static void the_port_of_a_constant_push_is_exact(void **state)
+static void port_energy_of_a_constant_push_is_exact(void **state)
 {
     (void)state;
-    const struct press p = {0.5, 0.0, 0.0, 1.0, 0.0, "control: rate, push: 0.7", 1.0};
+    const struct admittance_press p = {0.5, 0.0, 0.0, 1.0, 0.0, "control: rate, push: 0.7", 1.0};
     double *values;
     const uint64_t ticks = simulate_press(&p, &values);
     const double *last = values + (ticks - 1) * COLUMNS;
@@ -482,7 +484,7 @@ static void the_port_of_a_constant_push_is_exact(void **state)
     free(values);
 }
 
-static void bad_settings_are_refused(void **state)
+static void bad_admittance_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -498,26 +500,26 @@ static void bad_settings_are_refused(void **state)
         {"", ", {from: arm.f, to: hand.none, what: force}", "none"},
         {"", ", {from: arm.f, to: hand.tip, what: pull}", "target, state, force"},
     };
-    const struct press p = {1.0, 1.0, 1.0, 1.0, 1.0, "control: rate", 1.0};
+    const struct admittance_press p = {1.0, 1.0, 1.0, 1.0, 1.0, "control: rate", 1.0};
     for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
-        const int is_undamped_case = i == sizeof bad / sizeof *bad;
+        const int is_case_without_damping = i == sizeof bad / sizeof *bad;
         char scene[4096];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        write_text(&p, is_undamped_case ? "" : bad[i].joint, is_undamped_case ? "" : bad[i].input,
-                   scene);
-        if (is_undamped_case) {
+        write_text(&p, is_case_without_damping ? "" : bad[i].joint,
+                   is_case_without_damping ? "" : bad[i].input, scene);
+        if (is_case_without_damping) {
             memcpy(strstr(scene, "damping: 2"), "damping: 0", 10);
         }
         assert_int_equal(tact_scene_parse(scene, strlen(scene), "bad.yaml", NULL, &out, &err), -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
-        assert_non_null(strstr(err.text, is_undamped_case ? "over 0" : bad[i].expected));
+        assert_non_null(strstr(err.text, is_case_without_damping ? "over 0" : bad[i].expected));
     }
 }
 
 /* A twin with a force sensor but no servo, or with a servo's time constant but no servo, is
  * refused. */
-static void a_twin_without_a_servo_measures_no_force(void **state)
+static void twin_without_a_servo_measures_no_force(void **state)
 {
     (void)state;
     static const char *const keys[] = {"sensed", "lag", "speed_limit", "sensed_step"};
@@ -554,16 +556,16 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_hand_rests_at_a_wall),
-        cmocka_unit_test(the_port_has_the_work_of_the_hand),
-        cmocka_unit_test(the_port_of_a_constant_push_is_exact),
-        cmocka_unit_test(a_force_is_held_over_short_gaps),
-        cmocka_unit_test(the_least_mass_is_that_of_the_sampled_loop),
-        cmocka_unit_test(a_lost_device_stands_still),
-        cmocka_unit_test(a_servo_moves_exactly),
-        cmocka_unit_test(a_servo_of_positions_stands_still_at_zero),
-        cmocka_unit_test(bad_settings_are_refused),
-        cmocka_unit_test(a_twin_without_a_servo_measures_no_force),
+        cmocka_unit_test(every_simulated_hand_rests_at_a_wall),
+        cmocka_unit_test(admittance_port_absorbs_the_work_of_the_hand),
+        cmocka_unit_test(port_energy_of_a_constant_push_is_exact),
+        cmocka_unit_test(measured_force_is_held_over_short_gaps),
+        cmocka_unit_test(least_admittance_mass_is_that_of_the_sampled_loop),
+        cmocka_unit_test(lost_admittance_device_stands_still),
+        cmocka_unit_test(servo_twin_moves_exactly),
+        cmocka_unit_test(servo_that_takes_positions_stands_still_at_zero),
+        cmocka_unit_test(bad_admittance_settings_are_refused),
+        cmocka_unit_test(twin_without_a_servo_measures_no_force),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -15,30 +15,30 @@
  * closed. */
 static int raw, no_zero, closed;
 
-static void board_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_sensor_board(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
 }
 
-static void board_write(void *self, const double *out, int64_t now)
+static void write_sensor_board(void *self, const double *out, int64_t now)
 {
     (void)self, (void)out, (void)now;
 }
 
-static void board_close(void *self)
+static void close_sensor_board(void *self)
 {
     (void)self;
     closed++;
 }
 
-static int board_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_sensor_board(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), board_read,
-                                               board_write, board_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_sensor_board,
+                                               write_sensor_board, close_sensor_board};
     (void)err;
     tact_settings_info(config, "board", &out->info);
     out->ops = &ops;
@@ -59,10 +59,11 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
 }
 
 /* Makes the session, or sets *err. device, input: further lines of YAML for these two. */
-static int make_session(const char *device, const char *input, int outputs, struct tact_error *err)
+static int make_session_of_board(const char *device, const char *input, int outputs,
+                                 struct tact_error *err)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "board",
-                                                 "as stated", board_open, NULL};
+                                                 "as stated", open_sensor_board, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
@@ -100,39 +101,39 @@ static int make_session(const char *device, const char *input, int outputs, stru
     return rc;
 }
 
-static void expect_refusal(const char *device, const char *input, int line, const char *key,
-                           const char *text)
+static void expect_session_refused(const char *device, const char *input, int line, const char *key,
+                                   const char *text)
 {
     struct tact_error err;
-    assert_int_equal(make_session(device, input, 1, &err), -EINVAL);
+    assert_int_equal(make_session_of_board(device, input, 1, &err), -EINVAL);
     if (err.line != line || strcmp(err.key, key) != 0 || !strstr(err.text, text)) {
         fail_msg("%d: %s: %s", err.line, err.key, err.text);
     }
-    assert_int_equal(make_session(device, input, 0, &err), 0);
+    assert_int_equal(make_session_of_board(device, input, 0, &err), 0);
 }
 
-static void uncalibrated_inputs_arm_no_outputs(void **state)
+static void uncalibrated_inputs_do_not_arm_outputs(void **state)
 {
     struct tact_error err;
     (void)state;
-    assert_int_equal(make_session("", "", 1, &err), 0);
-    assert_int_equal(make_session(", calibration_required: false", "", 1, &err), 0);
-    expect_refusal(", calibration_required: true", "", 3, "devices[0].calibration_required",
-                   "until the device board is calibrated: run tact calibrate");
+    assert_int_equal(make_session_of_board("", "", 1, &err), 0);
+    assert_int_equal(make_session_of_board(", calibration_required: false", "", 1, &err), 0);
+    expect_session_refused(", calibration_required: true", "", 3, "devices[0].calibration_required",
+                           "until the device board is calibrated: run tact calibrate");
     raw = 1;
-    expect_refusal("", "", 13, "inputs[0].from",
-                   "while channel in0 is in uncalibrated V: tact calibrate --channel in0");
-    assert_int_equal(make_session("", ", scale: 0.15", 1, &err), 0);
-    assert_int_equal(make_session("", ", offset: 0.1", 1, &err), 0);
+    expect_session_refused("", "", 13, "inputs[0].from",
+                           "while channel in0 is in uncalibrated V: tact calibrate --channel in0");
+    assert_int_equal(make_session_of_board("", ", scale: 0.15", 1, &err), 0);
+    assert_int_equal(make_session_of_board("", ", offset: 0.1", 1, &err), 0);
     raw = 0;
     no_zero = 1;
-    expect_refusal("", "", 3, "devices[0]",
-                   "until the zero of the force-torque sensor wrist of board is measured");
+    expect_session_refused("", "", 3, "devices[0]",
+                           "until the zero of the force-torque sensor wrist of board is measured");
     no_zero = 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(uncalibrated_inputs_arm_no_outputs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(uncalibrated_inputs_do_not_arm_outputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static const struct {
 };
 
 static struct tact_device inner;
-static struct tact_device_ops wrapped_device_ops;
+static struct tact_device_ops ops_of_wrapped_pad;
 
 /* The pad's device, wrapped so that the events are sent at given ticks of a free-wheeling run. */
 static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
@@ -63,26 +63,26 @@ static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
     }
 }
 
-static int open_wrapped(const struct tact_device_config *config, struct tact_device *out,
-                        struct tact_error *err)
+static int open_wrapped_pad(const struct tact_device_config *config, struct tact_device *out,
+                            struct tact_error *err)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
     int rc = tact_device_type_find(types, count, "evdev")->open(config, &inner, err);
     if (!rc) {
-        wrapped_device_ops = *inner.ops;
-        wrapped_device_ops.read = move_pad_and_read;
+        ops_of_wrapped_pad = *inner.ops;
+        ops_of_wrapped_pad.read = move_pad_and_read;
         *out = inner;
-        out->ops = &wrapped_device_ops;
+        out->ops = &ops_of_wrapped_pad;
     }
     return rc;
 }
 
 /* Runs pad.yaml; records the events, or plays them where `settings` names a recording. */
-static void run_pad(const char *settings, int is_recording, const char *log)
+static void run_pad_scene(const char *settings, int is_recording, const char *log)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
-                                                 "wrapped", open_wrapped, NULL};
+                                                 "wrapped", open_wrapped_pad, NULL};
     static const struct tact_device_type *const types[] = {&type};
     const struct edit edits[] = {{"match: pad", settings}, {NULL, NULL}};
     char *text = load_scene_text_with_edits("pad.yaml", edits);
@@ -126,11 +126,11 @@ static size_t channel_index(const struct tact_device *device, const char *name)
     return 0;
 }
 
-static void a_played_recording_has_the_same_bits(void **state)
+static void played_event_recording_gives_the_same_bits(void **state)
 {
     (void)state;
     char live_log[64], again[64], other[64], match[128], play[128];
-    struct tact_log *logs[3];
+    struct tact_log *live_and_played_logs[3];
     double *values[3];
     size_t size[3];
     snprintf(live_log, sizeof live_log, "%s/live.mcap", folder);
@@ -138,21 +138,21 @@ static void a_played_recording_has_the_same_bits(void **state)
     snprintf(other, sizeof other, "%s/other.mcap", folder);
     snprintf(match, sizeof match, "match: X-Box #");
     for (int i = 0; i < 2; i++) { /* the second run replaces the device recording of the first */
-        run_pad(match, 1, live_log);
+        run_pad_scene(match, 1, live_log);
     }
     const size_t rz = channel_index(&inner, "abs_rz"), x = channel_index(&inner, "abs_x");
     const size_t y = channel_index(&inner, "abs_y"), south = channel_index(&inner, "btn_south");
     snprintf(play, sizeof play, "recording: %s/pad.evemu #", folder);
-    run_pad(play, 0, again);
+    run_pad_scene(play, 0, again);
     snprintf(play, sizeof play,
              "recording: %s/pad.evemu\n      deadzone: 0.3\n      inverted: abs_x #", folder);
-    run_pad(play, 0, other);
+    run_pad_scene(play, 0, other);
     const char *paths[] = {live_log, again, other};
     for (int i = 0; i < 3; i++) {
-        values[i] = read_log(paths[i], &logs[i], &size[i]);
+        values[i] = read_log(paths[i], &live_and_played_logs[i], &size[i]);
         assert_int_equal(size[i], size[0]);
     }
-    const size_t timing = (size_t)tact_log_field(logs[0], "timing", NULL);
+    const size_t timing = (size_t)tact_log_field(live_and_played_logs[0], "timing", NULL);
     int lost = 0;
     for (size_t tick = 0; tick < TICKS; tick++) {
         double *a = values[0] + tick * size[0], *b = values[1] + tick * size[0];
@@ -179,7 +179,7 @@ static void a_played_recording_has_the_same_bits(void **state)
     assert_true(lost >= PLUGGED - PULLED && lost < WAITED - PULLED);
     assert_true(values[0][TICKS / 3 * size[0] + x] == 1.0);
     for (int i = 0; i < 3; i++) {
-        tact_log_close(logs[i]);
+        tact_log_close(live_and_played_logs[i]);
         free(values[i]);
         unlink(paths[i]);
     }
@@ -202,7 +202,8 @@ static int remove_test_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_played_recording_has_the_same_bits)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(played_event_recording_gives_the_same_bits)};
     const char *why;
     pad = mock_pad_new("Xbox 360 wired USB controller", &why);
     if (!pad) {

@@ -15,7 +15,7 @@
 
 /* Shape 0 is the ball, 1 the palm, 2 to 4 are of the links a, b and c: a and c are on the palm and
  * overlap it, b is on a and overlaps c. */
-#define CLASSES_SCENE(hand, ball, joint)                                                           \
+#define CONTACT_CLASSES_SCENE(hand, ball, joint)                                                   \
     "name: palm\n"                                                                                 \
     "duration: 1\n"                                                                                \
     "materials: [{name: skin}]\n"                                                                  \
@@ -89,29 +89,29 @@ static void check_pairs(const char *text, const int touch[5][5], char *messages)
 }
 
 /* A class that no other shape touches; and one of two classes. */
-static void classes_select_what_touches(void **state)
+static void contact_classes_select_what_touches(void **state)
 {
     (void)state;
     static const int none[5][5] = {{0, 0, 0, 0, 0}, {0, 0, 0, 1, 0}, {0}, {0}, {0}};
     static const int all[5][5] = {{0, 1, 1, 1, 1}, {0, 0, 0, 1, 0}, {0}, {0}, {0}};
     char messages[1024] = "";
-    check_pairs(CLASSES_SCENE("", ", collides: 2, collides_with: 2", ""), none, messages);
-    check_pairs(CLASSES_SCENE("", ", collides: 0, collides_with: 0", ""), none, messages);
-    check_pairs(CLASSES_SCENE("", ", collides: 2, collides_with: 3", ""), all, messages);
-    check_pairs(CLASSES_SCENE("", ", collides: 3, collides_with: 2", ""), all, messages);
+    check_pairs(CONTACT_CLASSES_SCENE("", ", collides: 2, collides_with: 2", ""), none, messages);
+    check_pairs(CONTACT_CLASSES_SCENE("", ", collides: 0, collides_with: 0", ""), none, messages);
+    check_pairs(CONTACT_CLASSES_SCENE("", ", collides: 2, collides_with: 3", ""), all, messages);
+    check_pairs(CONTACT_CLASSES_SCENE("", ", collides: 3, collides_with: 2", ""), all, messages);
 }
 
-#define OPERATOR_DEVICE                                                                            \
+#define OPERATOR_DEVICE_YAML                                                                       \
     "devices: [{name: o, type: operator, settings: {script: [[0, 0, 0, 0], [0.1, 1, 0, 0]]}}]\n"   \
     "inputs: [{from: o.grip, to: h.a, scale: -2}]\n"
 
 /* The target is clamped to its range; without one it is that of the input. */
-static void a_target_stays_in_its_range(void **state)
+static void joint_target_stays_in_its_range(void **state)
 {
     (void)state;
     static const char *const texts[2] = {
-        CLASSES_SCENE("", "", ", target_lower: -0.3, target_upper: 1") OPERATOR_DEVICE,
-        CLASSES_SCENE("", "", "") OPERATOR_DEVICE};
+        CONTACT_CLASSES_SCENE("", "", ", target_lower: -0.3, target_upper: 1") OPERATOR_DEVICE_YAML,
+        CONTACT_CLASSES_SCENE("", "", "") OPERATOR_DEVICE_YAML};
     static const double expected[2] = {-0.3, -2.0};
     for (int i = 0; i < 2; i++) {
         char messages[1024] = "";
@@ -132,8 +132,8 @@ static void a_target_stays_in_its_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_select_what_touches),
-        cmocka_unit_test(a_target_stays_in_its_range),
+        cmocka_unit_test(contact_classes_select_what_touches),
+        cmocka_unit_test(joint_target_stays_in_its_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static int remove_compared_logs(void **state)
 }
 
 /* Copies the log and applies `change` to the value at `offset` in tick CHANGED. */
-static void copy_with_change(uint32_t offset, void (*change)(double *value))
+static void copy_log_with_changed_value(uint32_t offset, void (*change)(double *value))
 {
     struct tact_log *log;
     struct tact_recorder *out = NULL;
@@ -53,9 +53,9 @@ static void copy_with_change(uint32_t offset, void (*change)(double *value))
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
-    struct rewrite rewrite;
-    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
-    struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
+    struct log_rewrite log_rewrite;
+    assert_int_equal(open_recorder_of_log_copy(&log_rewrite, log), 0);
+    struct tact_recorder_content content = recorder_content_of_log_copy(&log_rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     unlink(changed_log);
@@ -64,10 +64,10 @@ static void copy_with_change(uint32_t offset, void (*change)(double *value))
         if (r->tick == CHANGED) {
             change(&r->values[offset]);
         }
-        assert_int_equal(append_record_to_log_copy(&rewrite, r, out), 0);
+        assert_int_equal(append_record_to_log_copy(&log_rewrite, r, out), 0);
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    free_log_copy_buffers(&rewrite);
+    free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);
     free(r);
 }
@@ -103,13 +103,13 @@ static void expect_first_difference(const struct tact_field *field, uint32_t ele
 
 /* A replay reads a device's values from the log, so that a change of its channels is not a
  * difference; its state and stamp are read as whole numbers. */
-static int is_from_a_device(const struct tact_field *field)
+static int is_device_field(const struct tact_field *field)
 {
     size_t length = strlen(field->name);
     return length > 6 && !strcmp(field->name + length - 6, "_input");
 }
 
-static void a_changed_bit_is_found_anywhere(void **state)
+static void log_comparison_finds_any_changed_bit(void **state)
 {
     (void)state;
     struct tact_log *log;
@@ -118,14 +118,15 @@ static void a_changed_bit_is_found_anywhere(void **state)
     const struct tact_layout *layout = tact_log_layout(log);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *field = &layout->fields[i];
-        int device = is_from_a_device(field);
+        int device = is_device_field(field);
         uint32_t last = device ? 1 : field->count - 1;
         if (field->kind == TACT_FIELD_TIMING) {
             continue;
         }
-        copy_with_change(field->offset, device ? add_half_to_value : flip_last_bit);
+        copy_log_with_changed_value(field->offset, device ? add_half_to_value : flip_last_bit);
         expect_first_difference(field, 0);
-        copy_with_change(field->offset + last, device ? add_half_to_value : flip_last_bit);
+        copy_log_with_changed_value(field->offset + last,
+                                    device ? add_half_to_value : flip_last_bit);
         expect_first_difference(field, last);
         fields++;
         inputs += field->kind == TACT_FIELD_INPUT;
@@ -135,7 +136,7 @@ static void a_changed_bit_is_found_anywhere(void **state)
     tact_log_close(log);
 }
 
-static void every_value_is_counted(void **state)
+static void log_comparison_counts_every_value(void **state)
 {
     (void)state;
     struct tact_log *log;
@@ -156,8 +157,8 @@ static void every_value_is_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_changed_bit_is_found_anywhere),
-        cmocka_unit_test(every_value_is_counted),
+        cmocka_unit_test(log_comparison_finds_any_changed_bit),
+        cmocka_unit_test(log_comparison_counts_every_value),
     };
     return cmocka_run_group_tests(tests, record_original_log, remove_compared_logs);
 }

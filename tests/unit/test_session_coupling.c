@@ -24,18 +24,18 @@
 
 /* Force on the person from the device's positions alone: a mass on spring and damper, implicit, and
  * a wall that it does not pass. Returns the largest difference after the outputs have ramped in. */
-static double force_error_against_recursion(const struct motion_track_of_log *t, double k, double d)
+static double largest_force_error_against_recursion(const struct press_log *t, double k, double d)
 {
-    double p = 0.0, u = 0.0, worst = 0.0, before = reading_at(t, 0, X);
+    double p = 0.0, u = 0.0, worst = 0.0, before = logged_press_value(t, 0, X);
     for (uint64_t i = 0; i < t->ticks; i++) {
-        const double x = reading_at(t, i, X), rate = (x - before) / PRESS_PERIOD;
-        u = (PRESS_TOOL * u + PRESS_PERIOD * (k * (x - p) + d * rate)) /
-            (PRESS_TOOL + PRESS_PERIOD * (d + PRESS_PERIOD * k));
-        u = fmin(u, (PRESS_WALL - p) / PRESS_PERIOD);
+        const double x = logged_press_value(t, i, X), rate = (x - before) / PRESS_PERIOD;
+        u = (PRESS_TOOL_MASS * u + PRESS_PERIOD * (k * (x - p) + d * rate)) /
+            (PRESS_TOOL_MASS + PRESS_PERIOD * (d + PRESS_PERIOD * k));
+        u = fmin(u, (PRESS_WALL_POSITION - p) / PRESS_PERIOD);
         p += PRESS_PERIOD * u;
         before = x;
         const double force = -(k * (x - p) + d * (rate - u));
-        worst = i > 200 ? fmax(worst, fabs(force - reading_at(t, i, FORCE))) : worst;
+        worst = i > 200 ? fmax(worst, fabs(force - logged_press_value(t, i, FORCE))) : worst;
     }
     return worst;
 }
@@ -43,28 +43,29 @@ static double force_error_against_recursion(const struct motion_track_of_log *t,
 /* In free motion the tool is where the device is; a damper against the base leaves it D v / K
  * behind. At touch the force rises by (h K + D) v at most. Energy that the port takes in is that of
  * force times motion, and none is generated. */
-static void free_hand_feels_only_the_wall(void **state)
+static void coupled_hand_feels_only_the_wall(void **state)
 {
     (void)state;
-    static const double coupling_gains_text[][2] = {{500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
+    static const double coupling_gains[][2] = {{500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
     for (int g = 0; g < 3; g++) {
-        const double k = coupling_gains_text[g][0], d = coupling_gains_text[g][1];
-        struct press p = {press_hands[0], "coupling: {%s}", k, d, NULL, 4.0,
-                          PRESS_TOOL,     "press.csv"};
-        struct motion_track_of_log t = simulate_coupled_press(&p);
+        const double k = coupling_gains[g][0], d = coupling_gains[g][1];
+        struct press_scenario p = {pressing_hands[0], "coupling: {%s}", k, d, NULL, 4.0,
+                                   PRESS_TOOL_MASS,   "press.csv"};
+        struct press_log t = simulate_coupled_press(&p);
         double energy = 0.0, step = 0.0, speed = 0.0;
         for (uint64_t i = 1; i < t.ticks; i++) {
-            const double moved = reading_at(&t, i, X) - reading_at(&t, i - 1, X);
-            energy -= reading_at(&t, i - 1, FORCE) * moved;
-            step = fmax(step, fabs(reading_at(&t, i, FORCE) - reading_at(&t, i - 1, FORCE)));
+            const double moved = logged_press_value(&t, i, X) - logged_press_value(&t, i - 1, X);
+            energy -= logged_press_value(&t, i - 1, FORCE) * moved;
+            step = fmax(step, fabs(logged_press_value(&t, i, FORCE) -
+                                   logged_press_value(&t, i - 1, FORCE)));
             speed = fmax(speed, fabs(moved) / PRESS_PERIOD);
         }
-        const double wrong = force_error_against_recursion(&t, k, d),
-                     lag = reading_at(&t, 150, X) - reading_at(&t, 150, TOOL);
+        const double wrong = largest_force_error_against_recursion(&t, k, d),
+                     lag = logged_press_value(&t, 150, X) - logged_press_value(&t, 150, TOOL);
         p.drive = "%s";
-        struct motion_track_of_log track_with_ground = simulate_coupled_press(&p);
-        const double lag_of_target =
-            reading_at(&track_with_ground, 150, X) - reading_at(&track_with_ground, 150, TOOL);
+        struct press_log track_with_ground = simulate_coupled_press(&p);
+        const double lag_of_target = logged_press_value(&track_with_ground, 150, X) -
+                                     logged_press_value(&track_with_ground, 150, TOOL);
         print_message("K %g, D %g: force off by %.1e N, lag %.1e m (damped against the base %.1e), "
                       "step %.3f of %.3f N, absorbed %.6f mJ\n",
                       k, d, wrong, lag, lag_of_target, step, (PRESS_PERIOD * k + d) * speed,
@@ -73,8 +74,8 @@ static void free_hand_feels_only_the_wall(void **state)
         assert_true(wrong < 1e-5);
         assert_true(fabs(lag) < 2e-5 && lag_of_target > 10.0 * fabs(lag));
         assert_true(step <= (PRESS_PERIOD * k + d) * speed);
-        assert_true(fabs(energy - reading_at(&t, t.ticks - 1, ENERGY)) < 1e-15);
-        assert_true(energy > 0.0 && reading_at(&t, t.ticks - 1, LEAST) > -1e-6);
+        assert_true(fabs(energy - logged_press_value(&t, t.ticks - 1, ENERGY)) < 1e-15);
+        assert_true(energy > 0.0 && logged_press_value(&t, t.ticks - 1, LEAST) > -1e-6);
         free(t.values);
         free(track_with_ground.values);
     }
@@ -85,7 +86,7 @@ static void free_hand_feels_only_the_wall(void **state)
  * pushed out, by d / T at most. So the force is less by K d in the first two than that of a wall
  * which is known before, and rises in the third by up to K (v T + d) + D d / T: no step is over
  * (2 h K + D) v. */
-static void a_mesh_is_felt_two_ticks_late(void **state)
+static void mesh_wall_is_felt_two_ticks_late(void **state)
 {
     (void)state;
     static const char box[] = "{type: box, size: [0.1, 0.1, 0.1], position: [0.08, 0, 0],",
@@ -94,11 +95,11 @@ static void a_mesh_is_felt_two_ticks_late(void **state)
                           "1, triangles: 1200}, position: [0.08, 0, 0],",
                       features[] = "model: features",
                       overlap[] = "model: volume, overlap: 1e-7, dissipation: 0";
-    static const double gains[][2] = {{500.0, 10.0}, {2000.0, 5.0}, {2000.0, 20.0}};
+    static const double coupling_gains[][2] = {{500.0, 10.0}, {2000.0, 5.0}, {2000.0, 20.0}};
     for (int g = 0; g < 3; g++) {
-        const double k = gains[g][0], d = gains[g][1];
-        const struct press p = {press_hands[0], "coupling: {%s}", k, d, NULL, 0.5,
-                                PRESS_TOOL,     "press.csv"};
+        const double k = coupling_gains[g][0], d = coupling_gains[g][1];
+        const struct press_scenario p = {pressing_hands[0], "coupling: {%s}", k, d, NULL, 0.5,
+                                         PRESS_TOOL_MASS,   "press.csv"};
         char scene[4096], changed[4300], path[64];
         struct tact_session_report report;
         struct tact_session_options options = tact_session_options_default();
@@ -115,25 +116,27 @@ static void a_mesh_is_felt_two_ticks_late(void **state)
         options.replace = 1;
         options.ticks = 500;
         run_session_of_scene_text(changed, &options, &report);
-        struct motion_track_of_log t = read_track_from_log(path, 1);
+        struct press_log t = read_press_log(path, 1);
         uint64_t touch = 1;
-        while (touch < t.ticks && reading_at(&t, touch, TOOL) <= PRESS_WALL) {
+        while (touch < t.ticks && logged_press_value(&t, touch, TOOL) <= PRESS_WALL_POSITION) {
             touch++;
         }
         assert_true(touch + 3 < t.ticks);
-        const double depth = reading_at(&t, touch, TOOL) - PRESS_WALL;
+        const double depth = logged_press_value(&t, touch, TOOL) - PRESS_WALL_POSITION;
         double steps[3], speed = 0.0;
         for (uint64_t i = 0; i < 3; i++) {
-            steps[i] = reading_at(&t, touch + i - 1, FORCE) - reading_at(&t, touch + i, FORCE);
-            speed = fmax(speed, reading_at(&t, touch + i, X) - reading_at(&t, touch + i - 1, X));
+            steps[i] = logged_press_value(&t, touch + i - 1, FORCE) -
+                       logged_press_value(&t, touch + i, FORCE);
+            speed = fmax(speed, logged_press_value(&t, touch + i, X) -
+                                    logged_press_value(&t, touch + i - 1, X));
         }
         speed /= PRESS_PERIOD;
         print_message("K %g, D %g: %.2f v T deep, steps of %.3f, %.3f, %.3f N of %.3f; tool at "
                       "%.1f, %.1f, %.1f um\n",
                       k, d, depth / (speed * PRESS_PERIOD), steps[0], steps[1], steps[2],
                       (PRESS_PERIOD * k + d) * speed, depth * 1e6,
-                      (reading_at(&t, touch + 1, TOOL) - PRESS_WALL) * 1e6,
-                      (reading_at(&t, touch + 2, TOOL) - PRESS_WALL) * 1e6);
+                      (logged_press_value(&t, touch + 1, TOOL) - PRESS_WALL_POSITION) * 1e6,
+                      (logged_press_value(&t, touch + 2, TOOL) - PRESS_WALL_POSITION) * 1e6);
         assert_true(depth < speed * PRESS_PERIOD);
         for (int i = 0; i < 3; i++) {
             assert_true(steps[i] < (2.0 * PRESS_PERIOD * k + d) * speed);
@@ -144,36 +147,41 @@ static void a_mesh_is_felt_two_ticks_late(void **state)
 
 /* While the device is unplugged the target stays; on return it starts there, and reaches the
  * device's position without a jump of the force. */
-static void replugging_has_no_force_jump(void **state)
+static void replugging_a_device_makes_no_force_jump(void **state)
 {
     (void)state;
-    const struct press p = {press_hands[1],
-                            "coupling: {%s, filter: 100}",
-                            1000.0,
-                            5.0,
-                            "      lost: [[1, 1.5]]\n",
-                            4.0,
-                            PRESS_TOOL,
-                            "press.csv"};
-    struct motion_track_of_log t = simulate_coupled_press(&p);
-    double jump = 0.0, force = 0.0;
+    const struct press_scenario p = {pressing_hands[1],
+                                     "coupling: {%s, filter: 100}",
+                                     1000.0,
+                                     5.0,
+                                     "      lost: [[1, 1.5]]\n",
+                                     4.0,
+                                     PRESS_TOOL_MASS,
+                                     "press.csv"};
+    struct press_log t = simulate_coupled_press(&p);
+    double force_jump = 0.0, force = 0.0;
     for (uint64_t i = 1; i < t.ticks; i++) {
-        jump = fmax(jump, fabs(reading_at(&t, i, TARGET) - reading_at(&t, i - 1, TARGET)));
+        force_jump = fmax(force_jump, fabs(logged_press_value(&t, i, TARGET) -
+                                           logged_press_value(&t, i - 1, TARGET)));
         if (i > 1000 && i < 1500) {
-            force = fmax(force, fabs(reading_at(&t, i, FORCE)));
-            assert_true(reading_at(&t, i, ENGAGED) == 0.0);
+            force = fmax(force, fabs(logged_press_value(&t, i, FORCE)));
+            assert_true(logged_press_value(&t, i, ENGAGED) == 0.0);
         }
         if (i >= 1500) {
-            const double change = fabs(reading_at(&t, i, FORCE) - reading_at(&t, i - 1, FORCE));
+            const double change =
+                fabs(logged_press_value(&t, i, FORCE) - logged_press_value(&t, i - 1, FORCE));
             assert_true(change < 1000.0 * 1e-3);
         }
     }
-    const double away = reading_at(&t, t.ticks - 1, TARGET) - reading_at(&t, t.ticks - 1, X);
+    const double away =
+        logged_press_value(&t, t.ticks - 1, TARGET) - logged_press_value(&t, t.ticks - 1, X);
     print_message("lost for 0.5 s: target jumps by %.1e m at most, %.1e m from the device at the "
                   "end\n",
-                  jump, away);
-    assert_true(jump < 3e-4 && force == 0.0);
-    assert_true(fabs(reading_at(&t, 1499, X) - reading_at(&t, 1499, TARGET)) > 1e-5 || jump > 0.0);
+                  force_jump, away);
+    assert_true(force_jump < 3e-4 && force == 0.0);
+    assert_true(fabs(logged_press_value(&t, 1499, X) - logged_press_value(&t, 1499, TARGET)) >
+                    1e-5 ||
+                force_jump > 0.0);
     assert_true(fabs(away) < 1e-5);
     free(t.values);
     char path[64];
@@ -183,12 +191,12 @@ static void replugging_has_no_force_jump(void **state)
 
 /* A device that is lost for 3 ms while it presses: its force is 0 meanwhile, and begins from 0,
  * also where the rate of the output is too low for the force to end in that time. */
-static void a_short_loss_leaves_no_force(void **state)
+static void short_loss_of_a_device_leaves_no_force(void **state)
 {
     (void)state;
-    const struct press p = {
-        press_hands[1], "coupling: {%s}", 1000.0, 5.0, "      lost: [[1, 1.003]]\n", 1.2,
-        PRESS_TOOL,     "press.csv"};
+    const struct press_scenario p = {
+        pressing_hands[1], "coupling: {%s}", 1000.0, 5.0, "      lost: [[1, 1.003]]\n", 1.2,
+        PRESS_TOOL_MASS,   "press.csv"};
     char scene[4096], path[64];
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
@@ -201,13 +209,14 @@ static void a_short_loss_leaves_no_force(void **state)
     write_press_scene(&p, scene);
     memcpy(strstr(scene, "rate: 1e9"), "rate: 100", 9);
     run_session_of_scene_text(scene, &options, &report);
-    struct motion_track_of_log t = read_track_from_log(path, 1);
-    print_message("pressed with %.3f N, lost for 3 ms, then %.3f N\n", reading_at(&t, 999, FORCE),
-                  reading_at(&t, 1003, FORCE));
-    assert_true(reading_at(&t, 999, FORCE) < -3.0);
-    assert_true(reading_at(&t, 1002, FORCE) == 0.0);
+    struct press_log t = read_press_log(path, 1);
+    print_message("pressed with %.3f N, lost for 3 ms, then %.3f N\n",
+                  logged_press_value(&t, 999, FORCE), logged_press_value(&t, 1003, FORCE));
+    assert_true(logged_press_value(&t, 999, FORCE) < -3.0);
+    assert_true(logged_press_value(&t, 1002, FORCE) == 0.0);
     for (uint64_t i = 1003; i < t.ticks; i++) {
-        assert_true(fabs(reading_at(&t, i, FORCE) - reading_at(&t, i - 1, FORCE)) < 0.1001);
+        assert_true(fabs(logged_press_value(&t, i, FORCE) - logged_press_value(&t, i - 1, FORCE)) <
+                    0.1001);
     }
     free(t.values);
     check_replays_of_log(path, 1200, 601, 1);
@@ -261,19 +270,19 @@ static int open_silent_device(const struct tact_device_config *config, struct ta
 
 /* A device that is silent for 1 s while it presses: its force fades, and does not jump when the
  * device returns 30 mm from where it was. */
-static void a_silent_device_loses_its_force(void **state)
+static void silent_device_loses_its_coupling_force(void **state)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "silent",
                                                  "values that are old for a time",
                                                  open_silent_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static const char settings[] = "devices: [{name: stick, type: silent}]\n";
-    const struct press p = {press_hands[1], "coupling: {%s}", 500.0, 5.0, NULL, 3.0,
-                            PRESS_TOOL,     "press.csv"};
+    const struct press_scenario p = {pressing_hands[1], "coupling: {%s}", 500.0, 5.0, NULL, 3.0,
+                                     PRESS_TOOL_MASS,   "press.csv"};
     char scene[4096], changed[5000], path[64];
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
-    double jump = 0.0;
+    double force_jump = 0.0;
     (void)state;
     write_press_scene(&p, scene);
     const char *devices = strstr(scene, "devices:");
@@ -289,22 +298,22 @@ static void a_silent_device_loses_its_force(void **state)
     run_session_of_scene_text(changed, &options, &report);
     const double *force = silent_device.force;
     for (int i = 1000; i < 2999; i++) {
-        jump = fmax(jump, fabs(force[i] - force[i - 1]));
+        force_jump = fmax(force_jump, fabs(force[i] - force[i - 1]));
     }
     print_message("silent while pressing with %.3f N: %.3f N after 0.3 s, steps of %.3f N at most, "
                   "%.3f N in the end\n",
-                  force[999], force[1300], jump, force[2998]);
+                  force[999], force[1300], force_jump, force[2998]);
     assert_true(force[999] < -4.0);
     for (int i = 1300; i < 2000; i++) {
         assert_true(force[i] == 0.0);
     }
-    assert_true(jump < p.stiffness * 1e-3);
+    assert_true(force_jump < p.stiffness * 1e-3);
     /* the force of the device's new position again: 20 N at rest */
     assert_true(force[2998] < -16.0);
     check_replays_of_log(path, 3000, 1499, 1);
 }
 
-static void bad_settings_are_refused(void **state)
+static void bad_coupling_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -334,8 +343,8 @@ static void bad_settings_are_refused(void **state)
         char scene[4096];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        const struct press p = {press_hands[0], bad[i].drive, 1.0,        1.0,
-                                NULL,           1.0,          PRESS_TOOL, "press.csv"};
+        const struct press_scenario p = {pressing_hands[0], bad[i].drive, 1.0, 1.0, NULL, 1.0,
+                                         PRESS_TOOL_MASS,   "press.csv"};
         write_press_scene(&p, scene);
         assert_int_equal(tact_scene_parse(scene, strlen(scene), "bad.yaml", NULL, &out, &err), -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
@@ -345,7 +354,7 @@ static void bad_settings_are_refused(void **state)
 }
 
 /* Half of what the device renders, and 0.1 sqrt(K 1 kg), at most 0.4 m / T. */
-static void gains_have_defaults(void **state)
+static void coupling_gains_have_defaults(void **state)
 {
     (void)state;
     static const struct {
@@ -364,8 +373,8 @@ static void gains_have_defaults(void **state)
         char scene[4096];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        const struct press p = {press_hands[0], rows[i].drive, 0.0,        0.0,
-                                NULL,           1.0,           PRESS_TOOL, "press.csv"};
+        const struct press_scenario p = {pressing_hands[0], rows[i].drive, 0.0, 0.0, NULL, 1.0,
+                                         PRESS_TOOL_MASS,   "press.csv"};
         write_press_scene(&p, scene);
         if (tact_scene_parse(scene, strlen(scene), "a.yaml", NULL, &out, &err)) {
             fail_msg("%s", err.text);
@@ -378,7 +387,7 @@ static void gains_have_defaults(void **state)
 }
 
 /* A coupling needs an input that is its target, and none that measures the joint. */
-static void refuses_without_an_input(void **state)
+static void coupling_without_an_input_is_refused(void **state)
 {
     (void)state;
     static const char *const instead[] = {
@@ -388,8 +397,8 @@ static void refuses_without_an_input(void **state)
         char scene[4096], changed[5000];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        const struct press p = {press_hands[0], "coupling: {%s}", 1.0, 1.0, NULL, 1.0,
-                                PRESS_TOOL,     "press.csv"};
+        const struct press_scenario p = {pressing_hands[0], "coupling: {%s}", 1.0, 1.0, NULL, 1.0,
+                                         PRESS_TOOL_MASS,   "press.csv"};
         write_press_scene(&p, scene);
         *strstr(scene, "inputs:") = 0;
         snprintf(changed, sizeof changed, "%s%s", scene, instead[i]);
@@ -404,14 +413,14 @@ static void refuses_without_an_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_hand_feels_only_the_wall),
-        cmocka_unit_test(a_mesh_is_felt_two_ticks_late),
-        cmocka_unit_test(replugging_has_no_force_jump),
-        cmocka_unit_test(a_short_loss_leaves_no_force),
-        cmocka_unit_test(a_silent_device_loses_its_force),
-        cmocka_unit_test(bad_settings_are_refused),
-        cmocka_unit_test(gains_have_defaults),
-        cmocka_unit_test(refuses_without_an_input),
+        cmocka_unit_test(coupled_hand_feels_only_the_wall),
+        cmocka_unit_test(mesh_wall_is_felt_two_ticks_late),
+        cmocka_unit_test(replugging_a_device_makes_no_force_jump),
+        cmocka_unit_test(short_loss_of_a_device_leaves_no_force),
+        cmocka_unit_test(silent_device_loses_its_coupling_force),
+        cmocka_unit_test(bad_coupling_settings_are_refused),
+        cmocka_unit_test(coupling_gains_have_defaults),
+        cmocka_unit_test(coupling_without_an_input_is_refused),
     };
     return cmocka_run_group_tests(tests, make_press_folder, remove_press_folder);
 }

@@ -19,7 +19,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define DAMAGE_TRIALS campaign_trial_count(1000, 1000)
+#define DAMAGE_TRIAL_COUNT campaign_trial_count(1000, 1000)
 #define MAX_CHUNKS 64
 
 static const struct tact_messages silent = {NULL, NULL};
@@ -37,7 +37,7 @@ static uint64_t first_record_offset_of_opcode[TACT_MCAP_DATA_END + 1];
 static void list_chunk_ends(void)
 {
     struct tact_mcap_reader file;
-    struct tact_mcap_record record_whole_log, inner;
+    struct tact_mcap_record record_whole_log, record_in_chunk;
     struct tact_bytes unpacked = {0};
     uint64_t ticks = 0;
 
@@ -51,10 +51,10 @@ static void list_chunk_ends(void)
             continue;
         assert_int_equal(tact_mcap_parse_chunk(record_whole_log.content, &unpacked), 0);
         struct tact_cursor cursor = {unpacked.data, unpacked.size, false};
-        while (tact_mcap_chunk_next(&cursor, &inner) == 0) {
+        while (tact_mcap_chunk_next(&cursor, &record_in_chunk) == 0) {
             struct tact_mcap_message message;
-            if (inner.opcode == TACT_MCAP_MESSAGE &&
-                tact_mcap_parse_message(inner.content, &message) == 0)
+            if (record_in_chunk.opcode == TACT_MCAP_MESSAGE &&
+                tact_mcap_parse_message(record_in_chunk.content, &message) == 0)
                 ticks += message.channel == 0; /* /tact/tick is the first */
         }
         assert_true(chunk_count < MAX_CHUNKS);
@@ -69,8 +69,8 @@ static int record_whole_log(void **state)
 {
     (void)state;
     struct run_result r;
-    snprintf(whole, sizeof whole, "%s", session_log_path("whole"));
-    snprintf(copy, sizeof copy, "%s", session_log_path("damaged"));
+    snprintf(whole, sizeof whole, "%s", test_log_path("whole"));
+    snprintf(copy, sizeof copy, "%s", test_log_path("damaged"));
     const struct run_options o = {.scene = "ruler.yaml",
                                   .seconds = 1.5,
                                   .clock = TACT_LOOP_FREE,
@@ -140,12 +140,12 @@ static uint64_t read_damaged_copy(size_t length, struct tact_log_state *found)
     return ticks;
 }
 
-static void a_truncated_log_reports_its_loss(void **state)
+static void truncated_log_reports_its_loss(void **state)
 {
     (void)state;
     uint64_t seed = 11 ^ campaign_seed_offset(), lost = 0;
-    for (int i = 0; i < DAMAGE_TRIALS; i++) {
-        size_t at = next_session_random(&seed) % size;
+    for (int i = 0; i < DAMAGE_TRIAL_COUNT; i++) {
+        size_t at = next_random_of_seed(&seed) % size;
         write_truncated_copy(at);
         struct tact_log_state found;
         uint64_t ticks = read_damaged_copy(at, &found);
@@ -154,7 +154,7 @@ static void a_truncated_log_reports_its_loss(void **state)
         lost += 1500 - ticks;
     }
     print_message("%d cuts: every whole chunk read, %lu ticks stated as lost on average\n",
-                  DAMAGE_TRIALS, (unsigned long)(lost / (uint64_t)DAMAGE_TRIALS));
+                  DAMAGE_TRIAL_COUNT, (unsigned long)(lost / (uint64_t)DAMAGE_TRIAL_COUNT));
 }
 
 /* Ticks of the chunk whose record or index contains a byte; 0 for a byte outside of all. */
@@ -168,16 +168,16 @@ static uint64_t ticks_of_chunk_at(size_t at)
 
 /* One flipped bit anywhere loses the chunk that contains it and nothing else, in a finished log
  * and in one whose recorder was killed after its last chunk. The loss is reported. */
-static void a_flipped_bit_loses_its_chunk_only(void **state)
+static void flipped_bit_of_a_log_loses_only_its_chunk(void **state)
 {
     (void)state;
     uint64_t seed = 12 ^ campaign_seed_offset(), most = 0;
     int ticks_of_whole_chunks = 0;
-    for (int i = 0; i < DAMAGE_TRIALS; i++) {
+    for (int i = 0; i < DAMAGE_TRIAL_COUNT; i++) {
         struct tact_log_state found;
         size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
-        size_t at = i < 40 ? (size_t)i : next_session_random(&seed) % length;
-        uint8_t bit = (uint8_t)(1U << next_session_random(&seed) % 8);
+        size_t at = i < 40 ? (size_t)i : next_random_of_seed(&seed) % length;
+        uint8_t bit = (uint8_t)(1U << next_random_of_seed(&seed) % 8);
         bytes[at] ^= bit;
         write_truncated_copy(length);
         bytes[at] ^= bit;
@@ -193,16 +193,16 @@ static void a_flipped_bit_loses_its_chunk_only(void **state)
         ticks_of_whole_chunks += lost == 0;
         most = lost > most ? lost : most;
     }
-    print_message("%d flipped bits: %d without a tick lost, at most %lu lost\n", DAMAGE_TRIALS,
+    print_message("%d flipped bits: %d without a tick lost, at most %lu lost\n", DAMAGE_TRIAL_COUNT,
                   ticks_of_whole_chunks, (unsigned long)most);
 }
 
 /* Damage to the head of a record is detected where the record starts, not where its wrong length
  * leads to, so that no following record is skipped. */
-static void flipped_bits_in_record_heads(void **state)
+static void flipped_bits_in_record_heads_are_detected(void **state)
 {
     (void)state;
-    int flip_count = 0;
+    int flipped_bit_count = 0;
     for (int opcode = 0; opcode <= TACT_MCAP_DATA_END; opcode++) {
         for (size_t i = 0;
              first_record_offset_of_opcode[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEADER;
@@ -222,22 +222,23 @@ static void flipped_bits_in_record_heads(void **state)
                          "damaged at byte %lu: %s",
                          i / 2, opcode, (unsigned long)first_record_offset_of_opcode[opcode],
                          (unsigned long)lost, (unsigned long)found.damage_at, found.why);
-            flip_count++;
+            flipped_bit_count++;
         }
     }
-    assert_true(flip_count > 10 * 8 * TACT_MCAP_RECORD_HEADER);
-    print_message("%d flipped bits in the heads of records, each noticed there\n", flip_count);
+    assert_true(flipped_bit_count > 10 * 8 * TACT_MCAP_RECORD_HEADER);
+    print_message("%d flipped bits in the heads of records, each noticed there\n",
+                  flipped_bit_count);
 }
 
 /* The remaining ticks of a truncated log replay bit for bit. */
-static void the_rest_of_a_truncated_log_replays(void **state)
+static void rest_of_a_truncated_log_replays(void **state)
 {
     (void)state;
     uint64_t seed = 13 ^ campaign_seed_offset();
     const int trials = campaign_trial_count(10, 10);
     for (int i = 0; i < trials; i++) {
         struct tact_replay_report report;
-        size_t at = chunks[0].end + next_session_random(&seed) % (size - chunks[0].end);
+        size_t at = chunks[0].end + next_random_of_seed(&seed) % (size - chunks[0].end);
         write_truncated_copy(at);
         assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
         assert_int_equal(report.differing, 0);
@@ -250,10 +251,10 @@ static void the_rest_of_a_truncated_log_replays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_truncated_log_reports_its_loss),
-        cmocka_unit_test(a_flipped_bit_loses_its_chunk_only),
-        cmocka_unit_test(flipped_bits_in_record_heads),
-        cmocka_unit_test(the_rest_of_a_truncated_log_replays),
+        cmocka_unit_test(truncated_log_reports_its_loss),
+        cmocka_unit_test(flipped_bit_of_a_log_loses_only_its_chunk),
+        cmocka_unit_test(flipped_bits_in_record_heads_are_detected),
+        cmocka_unit_test(rest_of_a_truncated_log_replays),
     };
     return cmocka_run_group_tests(tests, record_whole_log, remove_damaged_copies);
 }

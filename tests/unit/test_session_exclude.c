@@ -42,7 +42,7 @@ static const char scene_text[] =
                          "      shapes: [{type: box, size: [0.02, 0.02, 0.02], "
                          "material: skin}]\n";
 
-static void excluded_objects_do_not_touch(void **state)
+static void excluded_objects_of_a_scene_do_not_touch(void **state)
 {
     (void)state;
     static const int expected_touching_pairs[4][4] = {{0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
@@ -69,7 +69,7 @@ static void excluded_objects_do_not_touch(void **state)
     tact_scene_free(scene);
 }
 
-static void invalid_exclusions_are_refused(void **state)
+static void invalid_contact_exclusions_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -110,7 +110,7 @@ static void invalid_exclusions_are_refused(void **state)
     }
 }
 
-static void refuses_owners_that_do_not_exist(void **state)
+static void exclusions_of_absent_objects_are_refused(void **state)
 {
     (void)state;
     const struct tact_world_options options = tact_world_options_default();
@@ -130,9 +130,9 @@ static void refuses_owners_that_do_not_exist(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(excluded_objects_do_not_touch),
-        cmocka_unit_test(invalid_exclusions_are_refused),
-        cmocka_unit_test(refuses_owners_that_do_not_exist),
+        cmocka_unit_test(excluded_objects_of_a_scene_do_not_touch),
+        cmocka_unit_test(invalid_contact_exclusions_are_refused),
+        cmocka_unit_test(exclusions_of_absent_objects_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

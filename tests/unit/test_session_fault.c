@@ -45,8 +45,8 @@ static double sent[TICKS + 1];
 static int device_write_count;
 static char last_message[512];
 
-static void device_read(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+static void read_observed_device(void *self, uint64_t tick, double t, int64_t now,
+                                 struct tact_device_input *in)
 {
     (void)self;
     (void)t;
@@ -58,23 +58,24 @@ static void device_read(void *self, uint64_t tick, double t, int64_t now,
     }
 }
 
-static void device_write(void *self, const double *out, int64_t now)
+static void write_observed_device(void *self, const double *out, int64_t now)
 {
     (void)self;
     (void)now;
     sent[device_write_count++] = out[0];
 }
 
-static void device_close(void *self)
+static void close_observed_device(void *self)
 {
     (void)self;
 }
 
-static int device_open(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_observed_device(const struct tact_device_config *config, struct tact_device *out,
+                                struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), device_read,
-                                               device_write, device_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_observed_device, write_observed_device,
+                                               close_observed_device};
     (void)config;
     (void)err;
     out->ops = &ops;
@@ -117,11 +118,11 @@ static void leave_world_unchanged(struct tact_world *world)
     (void)world;
 }
 
-static void run_with_fault(void (*spoil_world)(struct tact_world *),
-                           struct tact_session_report *report, char **json)
+static void run_session_with_fault(void (*spoil_world)(struct tact_world *),
+                                   struct tact_session_report *report, char **json)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
-                                                 "a glove", device_open, NULL};
+                                                 "a glove", open_observed_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
@@ -143,7 +144,7 @@ static void run_with_fault(void (*spoil_world)(struct tact_world *),
     assert_int_equal(device_write_count, TICKS + 1);
 }
 
-static void a_fault_names_its_cause(void **state)
+static void session_fault_names_its_cause(void **state)
 {
     (void)state;
     static const struct {
@@ -158,7 +159,7 @@ static void a_fault_names_its_cause(void **state)
         struct tact_error err = {0};
         struct tact_log *log;
         char *json, quoted[256];
-        run_with_fault(cases[i].spoil_world, &report, &json);
+        run_session_with_fault(cases[i].spoil_world, &report, &json);
         assert_string_equal(report.fault.text, cases[i].what);
         assert_int_equal(report.fault.tick, FAULT_TICK);
         assert_int_equal(report.safety, TACT_SAFETY_FAULT);
@@ -186,12 +187,12 @@ static void a_fault_names_its_cause(void **state)
     }
 }
 
-static void no_fault_without_a_cause(void **state)
+static void session_without_a_cause_has_no_fault(void **state)
 {
     (void)state;
     struct tact_session_report report;
     char *json;
-    run_with_fault(leave_world_unchanged, &report, &json);
+    run_session_with_fault(leave_world_unchanged, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     assert_string_equal(report.fault.text, "");
     assert_non_null(strstr(json, "\"fault\": null"));
@@ -203,8 +204,8 @@ static void no_fault_without_a_cause(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_names_its_cause),
-        cmocka_unit_test(no_fault_without_a_cause),
+        cmocka_unit_test(session_fault_names_its_cause),
+        cmocka_unit_test(session_without_a_cause_has_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

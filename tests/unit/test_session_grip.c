@@ -20,10 +20,10 @@
 #include "support/replays.h"
 #include "support/run_scene.h"
 
-static void print_scene(char *text, size_t size, double period, double duration,
-                        double support_until, const char *grip)
+static void print_grip_scene(char *text, size_t size, double period, double duration,
+                             double support_until, const char *grip)
 {
-    tact_number_print(text, size, grip_scene, period, duration, 0.8, "0.05", support_until,
+    tact_number_print(text, size, grip_scene_format, period, duration, 0.8, "0.05", support_until,
                       "[0, 0, 0, 0], [0.2, 1, 0, 0]", grip);
 }
 
@@ -60,9 +60,9 @@ static double mean_contact_force(struct tact_world *world, const int link[2],
 }
 
 /* Runs a scene; type: type of the device, or NULL for the built-in ones. */
-static struct held run_with_type(const char *text, double seconds,
-                                 const struct tact_device_type *type, const int link[2],
-                                 const double local[2][3])
+static struct held run_grip_with_device_type(const char *text, double seconds,
+                                             const struct tact_device_type *type, const int link[2],
+                                             const double local[2][3])
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_status status = {.tick = 0};
@@ -87,10 +87,10 @@ static struct held run_with_type(const char *text, double seconds,
     return held;
 }
 
-static struct held run_session_until(const char *text, double seconds, const int link[2],
-                                     const double local[2][3])
+static struct held run_grip_session(const char *text, double seconds, const int link[2],
+                                    const double local[2][3])
 {
-    return run_with_type(text, seconds, NULL, link, local);
+    return run_grip_with_device_type(text, seconds, NULL, link, local);
 }
 
 /* A device whose channel is 1, and from some tick on another value. */
@@ -124,24 +124,25 @@ static int open_nonfinite_device(const struct tact_device_config *config, struct
 }
 
 /* What is not finite commands no force, also where there is a limit: the push stays as it was. */
-static void command_that_is_not_finite_moves_nothing(void **state)
+static void nonfinite_grip_command_moves_nothing(void **state)
 {
     (void)state;
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "operator",
                                                  "of a test", open_nonfinite_device, NULL};
     const double values[] = {NAN, INFINITY, -INFINITY};
     char text[4096];
-    print_scene(text, sizeof text, 1e-3, 2.0, 0.5, "scale: 4, limit: 10, speed: 0.5");
+    print_grip_scene(text, sizeof text, 1e-3, 2.0, 0.5, "scale: 4, limit: 10, speed: 0.5");
     for (int i = 0; i < 3; i++) {
         nonfinite_value = values[i];
-        const struct held held = run_with_type(text, 1.2, &type, ruler_links, ruler_tips);
+        const struct held held =
+            run_grip_with_device_type(text, 1.2, &type, ruler_links, ruler_tips);
         assert_true(held.grip.commanded == 0.0);
         assert_true(fabs(held.contacts - 4.0) < 1e-3 && fabs(held.grip.force - 4.0) < 1e-3);
     }
 }
 
 /* With the ruler's weight and torque in the grip: within 1e-7 of the command, whatever the tick. */
-static void ruler_is_held_with_the_commanded_force(void **state)
+static void ruler_is_gripped_with_the_commanded_force(void **state)
 {
     (void)state;
     const double periods[] = {1e-3, 5e-4, 2e-3}, forces[] = {4.0, 16.0};
@@ -149,8 +150,8 @@ static void ruler_is_held_with_the_commanded_force(void **state)
         const double force = forces[i / 3], period = periods[i % 3];
         char text[4096], grip[64];
         tact_number_print(grip, sizeof grip, "scale: %g, speed: 0.5", force);
-        print_scene(text, sizeof text, period, 2.0, 0.5, grip);
-        const struct held held = run_session_until(text, 1.2, ruler_links, ruler_tips);
+        print_grip_scene(text, sizeof text, period, 2.0, 0.5, grip);
+        const struct held held = run_grip_session(text, 1.2, ruler_links, ruler_tips);
         print_message("%g N commanded, %g s: contacts %.10f N, drives %.10f N\n", force, period,
                       held.contacts, held.grip.force);
         assert_true(held.grip.commanded == force && held.grip.short_ticks == 0);
@@ -160,15 +161,15 @@ static void ruler_is_held_with_the_commanded_force(void **state)
 }
 
 /* The proximal drive of 0.1 N m is at its limit: the force is less, and that is counted. */
-static void limit_of_a_drive_is_kept_and_counted(void **state)
+static void drive_limit_of_a_grip_is_kept_and_counted(void **state)
 {
     (void)state;
     char text[4096];
-    print_scene(text, sizeof text, 1e-3, 2.0, 0.5, "scale: 4, speed: 0.5");
+    print_grip_scene(text, sizeof text, 1e-3, 2.0, 0.5, "scale: 4, speed: 0.5");
     for (char *at = text; (at = strstr(at, "damping: 0.02,")); at++) {
         memcpy(at, "limit:    0.1,", 14);
     }
-    const struct held held = run_session_until(text, 0.45, ruler_links, ruler_tips);
+    const struct held held = run_grip_session(text, 0.45, ruler_links, ruler_tips);
     print_message("%.4f N of %g N, %llu ticks short\n", held.grip.force, held.grip.commanded,
                   (unsigned long long)held.grip.short_ticks);
     assert_true(held.grip.commanded == 4.0 && held.grip.short_ticks > 50);
@@ -176,22 +177,22 @@ static void limit_of_a_drive_is_kept_and_counted(void **state)
 }
 
 /* The grip's own limit, and a command that ends: the fingers open. */
-static void command_is_clamped_and_ends(void **state)
+static void grip_command_is_clamped_and_ends(void **state)
 {
     (void)state;
     char text[4096];
-    print_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: 9, limit: 3, speed: 0.5");
-    const struct held clamped = run_session_until(text, 0.8, ruler_links, ruler_tips);
+    print_grip_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: 9, limit: 3, speed: 0.5");
+    const struct held clamped = run_grip_session(text, 0.8, ruler_links, ruler_tips);
     assert_true(clamped.grip.commanded == 3.0 && fabs(clamped.contacts - 3.0) < 3e-7);
-    print_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: -4, offset: 4, speed: 0.5");
-    const struct held ended = run_session_until(text, 0.6, ruler_links, ruler_tips);
+    print_grip_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: -4, offset: 4, speed: 0.5");
+    const struct held ended = run_grip_session(text, 0.6, ruler_links, ruler_tips);
     assert_true(ended.contacts == 0.0 && ended.grip.commanded == 0.0);
     assert_true(fabs(ended.grip.force) < 1e-3);
 }
 
 /* The hand of the mug, from an MJCF file, two joints a finger, of which none moves the tip along
  * the line; the mug is lifted. What the structure bears there is not known to the drives: 5 %. */
-static void hand_of_a_file_holds_the_mug(void **state)
+static void grip_of_a_hand_from_a_file_holds_the_mug(void **state)
 {
     (void)state;
     const struct edit edits[] = {
@@ -206,7 +207,7 @@ static void hand_of_a_file_holds_the_mug(void **state)
     char *text = load_scene_text_with_edits("mug.yaml", edits);
     const int link[2] = {7, 9};
     const double tip[2][3] = {{0, 0, 0.073}, {0, 0, 0.073}};
-    const struct held held = run_session_until(text, 6.9, link, tip);
+    const struct held held = run_grip_session(text, 6.9, link, tip);
     print_message("2 N commanded: contacts %.6f N, drives %.6f N\n", held.contacts,
                   held.grip.force);
     assert_true(held.grip.short_ticks == 0);
@@ -222,7 +223,7 @@ static void sway_finger(void *user, const struct tact_session_state *state, doub
     target[2] = -0.2658 + 0.01 * state->time;
 }
 
-static void replays_from_any_tick(void **state)
+static void grip_session_replays_from_any_tick(void **state)
 {
     (void)state;
     for (int has_controller = 0; has_controller < 2; has_controller++) {
@@ -231,7 +232,7 @@ static void replays_from_any_tick(void **state)
         struct tact_session_report report;
         assert_non_null(mkdtemp(folder));
         snprintf(path, sizeof path, "%s/a.mcap", folder);
-        print_scene(text, sizeof text, 1e-3, 0.6, 0.4, "scale: 4, speed: 0.5");
+        print_grip_scene(text, sizeof text, 1e-3, 0.6, 0.4, "scale: 4, speed: 0.5");
         options.clock = TACT_LOOP_FREE;
         options.types = tact_devices_builtin(&options.type_count);
         options.record = path;
@@ -244,7 +245,7 @@ static void replays_from_any_tick(void **state)
     }
 }
 
-static void bad_grips_are_refused(void **state)
+static void invalid_grips_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -269,7 +270,7 @@ static void bad_grips_are_refused(void **state)
          "already commanded by grips[0]"},
     };
     char good[4096];
-    print_scene(good, sizeof good, 1e-3, 2.0, 0.5, "scale: 4");
+    print_grip_scene(good, sizeof good, 1e-3, 2.0, 0.5, "scale: 4");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char changed[8192];
         struct tact_error err = {.line = 0};
@@ -290,7 +291,7 @@ static void bad_grips_are_refused(void **state)
 /* Two hinges of 1 N m/rad, 0.1 rad from their targets, whose arms of 30 mm lean by an angle out of
  * the line between the tips: each drive's force across its arm is tau / L, along the line
  * s tau / L, taken for the whole of it, so divided by s^2, but by no less than a thousandth. */
-static void force_has_no_jump_where_the_drives_bear_little(void **state)
+static void grip_force_has_no_jump_where_drives_bear_little(void **state)
 {
     (void)state;
     static const char scene[] =
@@ -314,9 +315,9 @@ static void force_has_no_jump_where_the_drives_bear_little(void **state)
         char text[4096];
         const double s = sines_of_lean[i], across = 0.03 * s, along = 0.03 * sqrt(1.0 - s * s);
         const int link[2] = {0, 1};
-        const double tips[2][3] = {{0, -along, across}, {0, along, across}};
+        const double tip_positions[2][3] = {{0, -along, across}, {0, along, across}};
         tact_number_print(text, sizeof text, scene, -along, across, along, across);
-        const struct held held = run_session_until(text, 1e-3, link, tips);
+        const struct held held = run_grip_session(text, 1e-3, link, tip_positions);
         const double exact = 0.1 / 0.03 * s / fmax(s * s, 1e-3);
         print_message("sine %.5f: %.6f N, exact %.6f\n", s, held.grip.force, exact);
         assert_true(fabs(fabs(held.grip.force) - exact) < 1e-5 * (1.0 + exact));
@@ -326,14 +327,14 @@ static void force_has_no_jump_where_the_drives_bear_little(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ruler_is_held_with_the_commanded_force),
-        cmocka_unit_test(limit_of_a_drive_is_kept_and_counted),
-        cmocka_unit_test(command_is_clamped_and_ends),
-        cmocka_unit_test(command_that_is_not_finite_moves_nothing),
-        cmocka_unit_test(hand_of_a_file_holds_the_mug),
-        cmocka_unit_test(force_has_no_jump_where_the_drives_bear_little),
-        cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(bad_grips_are_refused),
+        cmocka_unit_test(ruler_is_gripped_with_the_commanded_force),
+        cmocka_unit_test(drive_limit_of_a_grip_is_kept_and_counted),
+        cmocka_unit_test(grip_command_is_clamped_and_ends),
+        cmocka_unit_test(nonfinite_grip_command_moves_nothing),
+        cmocka_unit_test(grip_of_a_hand_from_a_file_holds_the_mug),
+        cmocka_unit_test(grip_force_has_no_jump_where_drives_bear_little),
+        cmocka_unit_test(grip_session_replays_from_any_tick),
+        cmocka_unit_test(invalid_grips_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

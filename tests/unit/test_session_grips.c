@@ -87,7 +87,7 @@ static void check_press_force(const struct grip *grip, const char *what,
 /* Runs a scene with that hand, whose lines in the scene are the average one's, and a way of its
  * own. `more`: further edits, ended by from = NULL. */
 static struct pressed run_press_by_hand(const char *scene, const char *hand,
-                                        const char *old_hand_file, const char *way,
+                                        const char *hand_file_of_scene, const char *hand_motion_csv,
                                         const struct grip *grip, double seconds,
                                         const struct edit *more)
 {
@@ -97,7 +97,7 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
     snprintf(name, sizeof name, "%s/way.csv", folder);
     FILE *to = fopen(name, "w");
     assert_non_null(to);
-    fputs(way, to);
+    fputs(hand_motion_csv, to);
     assert_int_equal(fclose(to), 0);
     snprintf(file, sizeof file, "hand_file: %s", name);
     snprintf(path, sizeof path, "%s/press.mcap", folder);
@@ -112,7 +112,7 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
     struct edit edits[16] = {{"mass: [0.3, 0.3, 0.3, 2e-3, 2e-3, 2e-3]", mass},
                              {"hand_stiffness: [300, 300, 300, 1, 1, 1]", stiffness},
                              {"hand_damping: [10, 10, 10, 0.03, 0.03, 0.03]", damping},
-                             {old_hand_file, file}};
+                             {hand_file_of_scene, file}};
     for (int i = 0; more && more[i].from; i++) {
         edits[4 + i] = more[i];
     }
@@ -129,13 +129,14 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
 
 /* A ruler of 300 x 30 x 4 mm is gripped at its middle and pressed on the table by its lower edge.
  */
-static void a_held_ruler_is_pressed(void **state)
+static void every_hand_presses_a_held_ruler_with_the_exact_force(void **state)
 {
     (void)state;
-    static const char way[] = "time,x,y,z,rx,ry,rz,grip\n0,0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0,0\n"
-                              "1,0,0,-0.055,0,0,0,0\n2.4,0,0,-0.055,0,0,0,0\n"
-                              "2.6,0,0,-0.055,0,0,0,1\n3,0,0,-0.055,0,0,0,1\n"
-                              "3.2,0,0,-0.060,0,0,0,1\n9,0,0,-0.060,0,0,0,1\n";
+    static const char hand_motion_csv[] =
+        "time,x,y,z,rx,ry,rz,grip\n0,0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0,0\n"
+        "1,0,0,-0.055,0,0,0,0\n2.4,0,0,-0.055,0,0,0,0\n"
+        "2.6,0,0,-0.055,0,0,0,1\n3,0,0,-0.055,0,0,0,1\n"
+        "3.2,0,0,-0.060,0,0,0,1\n9,0,0,-0.060,0,0,0,1\n";
     static const struct edit ruler[] = {
         {"size: [0.04, 0.04, 0.04]", "size: [0.004, 0.3, 0.03]"},
         {"mass: 0.1\n    position: [0, 0, 0.02]", "mass: 0.03\n    position: [0, 0, 0.015]"},
@@ -144,24 +145,24 @@ static void a_held_ruler_is_pressed(void **state)
         {NULL, NULL}};
     for (int i = 0; i < 3; i++) {
         const struct pressed pressed =
-            run_press_by_hand("grasp_tool.yaml", "gripper", "hand_file: grasp_tool_way.csv", way,
-                              &grips[i], 4.4, ruler);
+            run_press_by_hand("grasp_tool.yaml", "gripper", "hand_file: grasp_tool_way.csv",
+                              hand_motion_csv, &grips[i], 4.4, ruler);
         check_press_force(&grips[i], "ruler", &pressed, -0.060);
     }
 }
 
 /* The stylus of tool.yaml is pressed on the rock; with the same hands. */
-static void a_stylus_is_pressed(void **state)
+static void every_hand_presses_a_stylus_with_the_exact_force(void **state)
 {
     (void)state;
-    static const char way[] = "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0\n"
-                              "1,0,0,-0.022,0,0,0\n9,0,0,-0.022,0,0,0\n";
-    static const struct edit edits_of_stroke[] = {
+    static const char hand_motion_csv[] = "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0\n"
+                                          "1,0,0,-0.022,0,0,0\n9,0,0,-0.022,0,0,0\n";
+    static const struct edit edits_of_linear_motion[] = {
         {"hand_time: time", "hand_time: time\n      hand_interpolation: linear"}, {NULL, NULL}};
     for (int i = 0; i < 3; i++) {
         const struct pressed pressed =
-            run_press_by_hand("tool.yaml", "stylus", "hand_file: tool_stroke.csv", way, &grips[i],
-                              2.6, edits_of_stroke);
+            run_press_by_hand("tool.yaml", "stylus", "hand_file: tool_stroke.csv", hand_motion_csv,
+                              &grips[i], 2.6, edits_of_linear_motion);
         check_press_force(&grips[i], "stylus", &pressed, -0.022);
     }
 }
@@ -181,7 +182,8 @@ static int remove_test_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_held_ruler_is_pressed),
-                                       cmocka_unit_test(a_stylus_is_pressed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_hand_presses_a_held_ruler_with_the_exact_force),
+        cmocka_unit_test(every_hand_presses_a_stylus_with_the_exact_force)};
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -30,13 +30,13 @@ static double support_end_time = 0.5; /* time until which the ruler's weight is 
 /* A run that has ended: the ruler, how far the left tip, where it presses, moved down since its
  * weight was released at 0.5 s, and the report of the ruler against the hand. */
 struct ended_run {
-    double fall, tip_fall, turned; /* [m], [m], [rad] */
+    double fallen_height, tip_fallen_height, rotation_at_end; /* [m], [m], [rad] */
     double total_rotation; /* integral of the magnitude of the ruler's angular velocity [rad] */
     double speed; /* speed of the ruler at 0.55 s, and its acceleration from then on [m/s, m/s^2] */
     json_t *report, *hold;
 };
 
-static struct ended_run run_ruler(const char *place, double friction, const char *script,
+static struct ended_run run_ruler(const char *ruler_position, double friction, const char *script,
                                   const char *grip, double seconds)
 {
     char text[4096];
@@ -45,9 +45,9 @@ static struct ended_run run_ruler(const char *place, double friction, const char
     struct tact_session_report report;
     struct tact_session *session;
     struct tact_scene *scene;
-    struct ended_run out = {.fall = 0.0};
+    struct ended_run out = {.fallen_height = 0.0};
     double before[3] = {0.0}, after[3], rotation[9], tip[3] = {0.0};
-    tact_number_print(text, sizeof text, grip_scene, 1e-3, seconds, friction, place,
+    tact_number_print(text, sizeof text, grip_scene_format, 1e-3, seconds, friction, ruler_position,
                       support_end_time, script, grip);
     options.clock = TACT_LOOP_FREE;
     options.record = log_to_record;
@@ -61,7 +61,7 @@ static struct ended_run run_ruler(const char *place, double friction, const char
         out.total_rotation += fabs(ruler->twist[4]) * 1e-3;
         out.speed = status.tick == 549 ? ruler->twist[2] : out.speed;
         if (status.tick == 499) {
-            out.fall = ruler->pose.position[2];
+            out.fallen_height = ruler->pose.position[2];
             const struct tact_pose *pose = tact_hand_link_pose(tact_world_hand(world, 0), 1);
             tact_quat_to_m3(rotation, pose->quat_wxyz);
             tact_m3_tmul_v3(tip, rotation, (double[3]){0.0, -0.008, 0.0});
@@ -71,9 +71,9 @@ static struct ended_run run_ruler(const char *place, double friction, const char
     }
     tact_pose_point(after, tact_hand_link_pose(tact_world_hand(world, 0), 1), tip);
     out.speed = (out.speed - ruler->twist[2]) / (seconds - 0.55);
-    out.fall -= ruler->pose.position[2];
-    out.tip_fall = before[2] - after[2];
-    out.turned = 2.0 * asin(fabs(ruler->pose.quat_wxyz[2]));
+    out.fallen_height -= ruler->pose.position[2];
+    out.tip_fallen_height = before[2] - after[2];
+    out.rotation_at_end = 2.0 * asin(fabs(ruler->pose.quat_wxyz[2]));
     assert_int_equal(tact_session_end(session, &report), 0);
     char *json = tact_session_report_json(session, &report);
     out.report = json_loads(json, 0, NULL);
@@ -101,15 +101,15 @@ static double event_time(const struct ended_run *run, size_t k, const char *kind
 
 /* Held at its centre of mass by 1 N on each side with friction 0.1, the weight of 0.2943 N exceeds
  * 2 mu F by 0.0943 N: a = 3.143 m/s^2 once the compliant fingers have come to rest. */
-static void ruler_slides_with_the_known_acceleration(void **state)
+static void ruler_slips_with_the_known_acceleration(void **state)
 {
     (void)state;
     const struct ended_run run =
         run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
     const double slip = number_in_report(&run, "slip"), exact = 9.81 - 2.0 * 0.1 * 1.0 / 0.03;
     print_message("slip %.9f m, by the poses %.9f; acceleration %.6f, exact %.6f m/s^2\n", slip,
-                  run.fall - run.tip_fall, run.speed, exact);
-    assert_true(fabs(slip - (run.fall - run.tip_fall)) < 1e-6);
+                  run.fallen_height - run.tip_fallen_height, run.speed, exact);
+    assert_true(fabs(slip - (run.fallen_height - run.tip_fallen_height)) < 1e-6);
     assert_true(fabs(run.speed - exact) < 1e-5 * exact);
     assert_true(number_in_report(&run, "turn") < 1e-6);
     assert_true(fabs(number_in_report(&run, "grip_force") - 2.0) < 0.02);
@@ -122,20 +122,21 @@ static void ruler_slides_with_the_known_acceleration(void **state)
 
 /* Held 5 cm out of it with too little torsion: the turn is all that the ruler turned, at the touch
  * back and forth, which is more than the angle at the end. */
-static void ruler_turns_in_the_grip(void **state)
+static void turning_of_the_ruler_in_the_grip_is_reported(void **state)
 {
     (void)state;
     const struct ended_run run =
         run_ruler("0.05", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 2, speed: 0.5", 0.6);
     print_message("turn %.9f rad, of the ruler %.9f, at the end %.9f\n",
-                  number_in_report(&run, "turn"), run.total_rotation, run.turned);
-    assert_true(run.turned > 0.05 && fabs(run.total_rotation - run.turned) < 0.01 * run.turned);
+                  number_in_report(&run, "turn"), run.total_rotation, run.rotation_at_end);
+    assert_true(run.rotation_at_end > 0.05 &&
+                fabs(run.total_rotation - run.rotation_at_end) < 0.01 * run.rotation_at_end);
     assert_true(fabs(number_in_report(&run, "turn") - run.total_rotation) < 1e-6);
     json_decref(run.report);
 }
 
 /* Held firmly there is no slip, however long; the fingers open, and it is released, once. */
-static void ruler_is_held_and_released(void **state)
+static void hold_and_release_of_the_ruler_are_reported(void **state)
 {
     (void)state;
     const struct ended_run held =
@@ -174,7 +175,7 @@ static void store_hold_at_session_end(void *user, struct tact_session *session)
 /* The log has what the report has: the events, and in every record force, slip and turn so far,
  * which a replay from its middle gives again to the bit. What touches at its start is touching, and
  * touches not once more. */
-static void log_has_what_the_report_has(void **state)
+static void log_has_the_hold_events_of_the_report(void **state)
 {
     (void)state;
     unlink(LOG);
@@ -224,7 +225,7 @@ static void log_has_what_the_report_has(void **state)
 /* Fingers that open and close 20 times: 32 events are listed, the others counted, in report and
  * log.
  */
-static void further_events_are_counted(void **state)
+static void hold_events_beyond_the_list_are_counted(void **state)
 {
     (void)state;
     char script[1024];
@@ -258,7 +259,7 @@ static void further_events_are_counted(void **state)
 }
 
 /* A palm that does not move is of the hand as well: a ball lies on it, and its weight is borne. */
-static void fixed_palm_is_of_the_hand(void **state)
+static void fixed_palm_counts_as_part_of_the_hand(void **state)
 {
     (void)state;
     static const char text[] =
@@ -294,12 +295,12 @@ static void fixed_palm_is_of_the_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ruler_slides_with_the_known_acceleration),
-        cmocka_unit_test(ruler_turns_in_the_grip),
-        cmocka_unit_test(ruler_is_held_and_released),
-        cmocka_unit_test(fixed_palm_is_of_the_hand),
-        cmocka_unit_test(log_has_what_the_report_has),
-        cmocka_unit_test(further_events_are_counted),
+        cmocka_unit_test(ruler_slips_with_the_known_acceleration),
+        cmocka_unit_test(turning_of_the_ruler_in_the_grip_is_reported),
+        cmocka_unit_test(hold_and_release_of_the_ruler_are_reported),
+        cmocka_unit_test(fixed_palm_counts_as_part_of_the_hand),
+        cmocka_unit_test(log_has_the_hold_events_of_the_report),
+        cmocka_unit_test(hold_events_beyond_the_list_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void two_sessions_in_real_time_do_not_disturb_each_other(void **state)
 /* Settings of the thread that runs the status callback. */
 struct callback_thread {
     pthread_t host;
-    int status_callback_count, unblocked, policy;
+    int status_callback_count, unblocked_signal_count, policy;
 };
 
 static void check_callback_thread(void *user, const struct tact_session_status *status)
@@ -83,7 +83,7 @@ static void check_callback_thread(void *user, const struct tact_session_status *
     w->policy = sched_getscheduler(0);
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        w->unblocked += !sigismember(&mask, signals[i]);
+        w->unblocked_signal_count += !sigismember(&mask, signals[i]);
     }
 }
 
@@ -92,12 +92,12 @@ static void *run_in_host_thread(void *arg)
 {
     struct callback_thread *w = arg;
     const struct sched_param high = {.sched_priority = 10};
-    const struct rlimit fuse = {500000, RLIM_INFINITY};
+    const struct rlimit cpu_time_limit = {500000, RLIM_INFINITY};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     struct tact_session_report report;
-    if (setrlimit(RLIMIT_RTTIME, &fuse) || sched_setscheduler(0, SCHED_FIFO, &high)) {
+    if (setrlimit(RLIMIT_RTTIME, &cpu_time_limit) || sched_setscheduler(0, SCHED_FIFO, &high)) {
         print_message("the host has no real-time priority itself: it may not\n");
     }
     w->host = pthread_self();
@@ -124,21 +124,21 @@ static void the_status_thread_inherits_no_signals_or_priority(void **state)
     assert_int_equal(pthread_create(&thread, NULL, run_in_host_thread, &w), 0);
     pthread_join(thread, NULL);
     assert_true(w.status_callback_count > 0);
-    assert_int_equal(w.unblocked, 0);
+    assert_int_equal(w.unblocked_signal_count, 0);
     assert_int_equal(w.policy, SCHED_OTHER);
 }
 
 static struct tact_stop stop;
 static int opened;
 
-static void read_nothing(void *self, uint64_t tick, double t, int64_t now,
-                         struct tact_device_input *in)
+static void read_device_without_values(void *self, uint64_t tick, double t, int64_t now,
+                                       struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t, (void)now;
     in->state = TACT_DEVICE_OK;
 }
 
-static void close_nothing(void *self)
+static void close_device_without_values(void *self)
 {
     (void)self;
 }
@@ -146,8 +146,9 @@ static void close_nothing(void *self)
 static int open_and_stop(const struct tact_device_config *config, struct tact_device *out,
                          struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_nothing, NULL,
-                                               close_nothing};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_device_without_values, NULL,
+                                               close_device_without_values};
     (void)config;
     (void)err;
     opened++;
@@ -158,7 +159,7 @@ static int open_and_stop(const struct tact_device_config *config, struct tact_de
 
 /* SIGTERM while the first of two devices is opened: the second is not opened, and no log is
  * created. */
-static void a_stop_ends_the_creation_of_a_session(void **state)
+static void stop_request_ends_the_creation_of_a_session(void **state)
 {
     (void)state;
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "slow", "stops",
@@ -185,10 +186,10 @@ static void a_stop_ends_the_creation_of_a_session(void **state)
     tact_scene_free(scene);
 }
 
-/* A scene of balls on a floor, each of `spheres_each` spheres; freed by the caller. */
-static char *ball_scene_text(int count, int spheres_each)
+/* A scene of balls on a floor, each of `spheres_per_ball` spheres; freed by the caller. */
+static char *ball_scene_text(int count, int spheres_per_ball)
 {
-    size_t room = 400 + (100 + 60 * (size_t)spheres_each) * (size_t)count;
+    size_t room = 400 + (100 + 60 * (size_t)spheres_per_ball) * (size_t)count;
     char *text = malloc(room);
     int used =
         snprintf(text, room,
@@ -199,7 +200,7 @@ static char *ball_scene_text(int count, int spheres_each)
     for (int i = 0; i < count; i++) {
         used += snprintf(text + used, room - (size_t)used,
                          "  - {name: b%d, mass: 0.1, position: [%d, 0, 1], shapes: [", i, i);
-        for (int k = 0; k < spheres_each; k++) {
+        for (int k = 0; k < spheres_per_ball; k++) {
             used += snprintf(text + used, room - (size_t)used,
                              "%s{type: sphere, radius: 0.01, material: m}", k ? ", " : "");
         }
@@ -209,7 +210,7 @@ static char *ball_scene_text(int count, int spheres_each)
 }
 
 /* 3,000 balls, 4.5 million pairs of which may touch: memory grows only with the near ones. */
-static void memory_depends_on_near_pairs_only(void **state)
+static void session_memory_depends_on_near_pairs_only(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
@@ -231,14 +232,14 @@ static void memory_depends_on_near_pairs_only(void **state)
     double used = (double)(after.ru_maxrss - before.ru_maxrss) / 1024;
     print_message("%.2f s, %.0f MB more\n", cpu_seconds() - began, used);
     /* memory is not compared under a sanitizer, which keeps freed memory */
-    assert_true(used < 200 || RUNS_UNDER_SANITIZER);
+    assert_true(used < 200 || IS_SANITIZER_BUILD);
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);
 }
 
 /* The names of all pairs that a record has room for differ. */
-static void pair_names_are_unique(void **state)
+static void names_of_shape_pairs_are_unique(void **state)
 {
     (void)state;
     char *text = ball_scene_text(60, 1);
@@ -268,9 +269,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_sessions_in_real_time_do_not_disturb_each_other),
         cmocka_unit_test(the_status_thread_inherits_no_signals_or_priority),
-        cmocka_unit_test(a_stop_ends_the_creation_of_a_session),
-        cmocka_unit_test(memory_depends_on_near_pairs_only),
-        cmocka_unit_test(pair_names_are_unique),
+        cmocka_unit_test(stop_request_ends_the_creation_of_a_session),
+        cmocka_unit_test(session_memory_depends_on_near_pairs_only),
+        cmocka_unit_test(names_of_shape_pairs_are_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

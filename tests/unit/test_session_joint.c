@@ -41,7 +41,7 @@ static struct rig {
     double torque[TICKS];
 } rig;
 
-static double target_angle(double t)
+static double scripted_target_angle(double t)
 {
     return 0.5 * sin(pi * t) * (t < 1.0 ? t : 1.0);
 }
@@ -56,13 +56,14 @@ static void read_robot_joint(void *self, uint64_t tick, double t, int64_t now,
 {
     (void)self;
     rig.tick = tick;
-    rig.angle[tick] = count * nearbyint((rig.is_blocked ? target_angle(t) : rig.q) / count);
+    rig.angle[tick] =
+        count * nearbyint((rig.is_blocked ? scripted_target_angle(t) : rig.q) / count);
     in->state = is_tick_in_interval(rig.lost, tick)             ? TACT_DEVICE_LOST
                 : is_tick_in_interval(rig.stale_interval, tick) ? TACT_DEVICE_STALE
                                                                 : TACT_DEVICE_OK;
     in->stamp_ns = now;
     in->channel[ANGLE] = rig.angle[tick];
-    in->channel[WISH] = target_angle(t);
+    in->channel[WISH] = scripted_target_angle(t);
     in->channel[HELD] = 1.0;
 }
 
@@ -131,12 +132,12 @@ static double drive_torque(double target, double q, double v)
     "devices: [{name: rig, type: rig}]\n"                                                          \
     "deadman: rig.held\n"
 
-static const char robot_scene[] = WALL_SCENE_YAML
+static const char robot_joint_scene[] = WALL_SCENE_YAML
     "inputs:\n"
     "  - {from: rig.angle, to: hand.tip, what: state}\n"
     "  - {from: rig.wish, to: hand.tip}\n"
     "outputs: [{from: hand.tip, to: rig.torque, what: drive, limit: 50, rate: 1e6}]\n";
-static const char haptic_scene[] =
+static const char haptic_joint_scene[] =
     WALL_SCENE_YAML "inputs: [{from: rig.angle, to: hand.tip}]\n"
                     "outputs: [{from: hand.tip, to: rig.torque, limit: 50, rate: 1e6}]\n";
 
@@ -164,7 +165,7 @@ static void run_joint_scene(const char *text, const char *wall, char *log)
 }
 
 /* Copies a log without the ticks from `from` to before `to`. */
-static void copy_without_ticks(const char *path, uint64_t from, uint64_t to, const char *copy)
+static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to, const char *copy)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_log *log;
@@ -173,25 +174,25 @@ static void copy_without_ticks(const char *path, uint64_t from, uint64_t to, con
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
-    struct rewrite rewrite;
-    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
-    struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
+    struct log_rewrite log_rewrite;
+    assert_int_equal(open_recorder_of_log_copy(&log_rewrite, log), 0);
+    struct tact_recorder_content content = recorder_content_of_log_copy(&log_rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
         if (record->tick < from || record->tick >= to) {
-            assert_int_equal(append_record_to_log_copy(&rewrite, record, out), 0);
+            assert_int_equal(append_record_to_log_copy(&log_rewrite, record, out), 0);
         }
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    free_log_copy_buffers(&rewrite);
+    free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);
     free(record);
 }
 
 /* Replays a log bit for bit, also where 100 ticks in the middle of a motion are missing. */
-static void expect_replay(const char *log)
+static void expect_identical_replay(const char *log)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
@@ -200,7 +201,7 @@ static void expect_replay(const char *log)
     assert_int_equal(report.ticks, TICKS);
     assert_int_equal(report.differing, 0);
     snprintf(copy, sizeof copy, "%s_cut", log);
-    copy_without_ticks(log, 1300, 1400, copy);
+    copy_log_without_ticks(log, 1300, 1400, copy);
     assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS - 101);
     if (report.differing) {
@@ -213,24 +214,25 @@ static void expect_replay(const char *log)
 
 /* The implicit drive acts on the measured angle and its difference; compared with the same joint
  * simulated without a session and an encoder. */
-static void a_robot_joint_follows_its_drive(void **unused)
+static void robot_joint_follows_its_drive(void **unused)
 {
     char log[64];
     (void)unused;
     memset(&rig, 0, sizeof rig);
-    run_joint_scene(robot_scene, "1", log);
-    struct rig alone = {0};
+    run_joint_scene(robot_joint_scene, "1", log);
+    struct rig rig_without_wall = {0};
     double ramp = 0.0, worst = 0.0, most = 0.0, apart = 0.0;
     for (int tick = 0; tick < TICKS; tick++) {
-        double target = target_angle(tick * period);
+        double target = scripted_target_angle(tick * period);
         ramp = fmin(1.0, ramp + period / 0.2);
         double rate = tick ? (rig.angle[tick] - rig.angle[tick - 1]) / period : 0.0;
         double torque = ramp * drive_torque(target, rig.angle[tick], rate);
         worst = fmax(worst, fabs(rig.torque[tick] - torque));
         most = fmax(most, fabs(rig.torque[tick]));
-        apart = fmax(apart, fabs(rig.angle[tick] - alone.q));
-        alone.v += period * ramp * drive_torque(target, alone.q, alone.v) / inertia;
-        alone.q += period * alone.v;
+        apart = fmax(apart, fabs(rig.angle[tick] - rig_without_wall.q));
+        rig_without_wall.v +=
+            period * ramp * drive_torque(target, rig_without_wall.q, rig_without_wall.v) / inertia;
+        rig_without_wall.q += period * rig_without_wall.v;
     }
     print_message("robot joint: torque to %.3f N m, within %.1e of the drive's law; angle within "
                   "%.2f counts of a joint without encoder\n",
@@ -238,19 +240,19 @@ static void a_robot_joint_follows_its_drive(void **unused)
     assert_true(most > 0.01);
     assert_true(worst < 1e-9);
     assert_true(apart < 3.0 * count);
-    expect_replay(log);
+    expect_identical_replay(log);
 }
 
 /* The robot's finger is at the wall: the contact force is that of the measured angle, and the
  * simulated joint stays at it. */
-static void a_robot_joint_presses_by_its_measured_angle(void **unused)
+static void robot_joint_presses_by_its_measured_angle(void **unused)
 {
     char log[64];
     struct tact_log *reader;
     (void)unused;
     memset(&rig, 0, sizeof rig);
     rig.is_blocked = 1;
-    run_joint_scene(robot_scene, "0.1", log);
+    run_joint_scene(robot_joint_scene, "0.1", log);
     assert_int_equal(tact_log_open(log, &reader, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
     long measured = tact_log_field(reader, "hand_tip_measured", NULL);
@@ -273,19 +275,19 @@ static void a_robot_joint_presses_by_its_measured_angle(void **unused)
     assert_in_range(touching, 100, TICKS / 2);
     tact_log_close(reader);
     free(record);
-    expect_replay(log);
+    expect_identical_replay(log);
 }
 
 /* The motor of a haptic joint exerts minus the torque of the drive that couples the simulated
  * joint to its angle. */
-static void a_haptic_joint_feels_the_reaction(void **unused)
+static void haptic_joint_feels_the_reaction(void **unused)
 {
     char log[64];
     struct tact_log *reader;
     (void)unused;
     memset(&rig, 0, sizeof rig);
     rig.is_blocked = 1;
-    run_joint_scene(haptic_scene, "0.1", log);
+    run_joint_scene(haptic_joint_scene, "0.1", log);
     assert_int_equal(tact_log_open(log, &reader, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
     long q = tact_log_field(reader, "hand_position", NULL);
@@ -309,12 +311,12 @@ static void a_haptic_joint_feels_the_reaction(void **unused)
     assert_true(deepest < 0.48);
     tact_log_close(reader);
     free(record);
-    expect_replay(log);
+    expect_identical_replay(log);
 }
 
 /* The motor's torque is zero in the tick in which the encoder is lost or stale, and ramps up once
  * it is back. */
-static void a_lost_encoder_releases_the_torque(void **unused)
+static void lost_joint_encoder_releases_the_torque(void **unused)
 {
     (void)unused;
     for (int round = 0; round < 2; round++) {
@@ -325,7 +327,7 @@ static void a_lost_encoder_releases_the_torque(void **unused)
         span[1] = 2100;
         /* the target equals the link's angle, so that only its speed causes a torque */
         rig.is_blocked = 1;
-        run_joint_scene(robot_scene, "1", log);
+        run_joint_scene(robot_joint_scene, "1", log);
         double full = fabs(rig.torque[1950]);
         assert_true(full > 0.2);
         for (uint64_t tick = span[0]; tick < span[1]; tick++) {
@@ -337,17 +339,17 @@ static void a_lost_encoder_releases_the_torque(void **unused)
             assert_true(fabs(rig.torque[tick] - last) < 0.04); /* the torque has no step */
             last = rig.torque[tick];
         }
-        expect_replay(log);
+        expect_identical_replay(log);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_robot_joint_follows_its_drive),
-        cmocka_unit_test(a_robot_joint_presses_by_its_measured_angle),
-        cmocka_unit_test(a_haptic_joint_feels_the_reaction),
-        cmocka_unit_test(a_lost_encoder_releases_the_torque),
+        cmocka_unit_test(robot_joint_follows_its_drive),
+        cmocka_unit_test(robot_joint_presses_by_its_measured_angle),
+        cmocka_unit_test(haptic_joint_feels_the_reaction),
+        cmocka_unit_test(lost_joint_encoder_releases_the_torque),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,8 @@ static struct probe {
     double deadman; /* on a device of its own */
 } probe;
 
-static void probe_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_probe_device(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = probe.state;
@@ -42,8 +42,8 @@ static void probe_read(void *self, uint64_t tick, double t, int64_t now,
     memcpy(in->channel, probe.in, sizeof probe.in);
 }
 
-static void pedal_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_pedal_device(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -51,25 +51,25 @@ static void pedal_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = probe.deadman;
 }
 
-static void probe_write(void *self, const double *out, int64_t now)
+static void write_probe_device(void *self, const double *out, int64_t now)
 {
     (void)self, (void)now;
     memcpy(probe.out, out, sizeof probe.out);
 }
 
-static void probe_close(void *self)
+static void close_probe_device(void *self)
 {
     (void)self;
 }
 
-static int probe_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_probe_device(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
     static const char *const in[INPUTS] = {"x", "y",  "z",  "w",  "i",      "j",
                                            "k", "rx", "ry", "rz", "clutch", "fine"};
     static const char *const to[OUTPUTS] = {"fx", "fy", "fz", "tx", "ty", "tz"};
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), probe_read,
-                                               probe_write, probe_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_probe_device,
+                                               write_probe_device, close_probe_device};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = INPUTS;
@@ -84,11 +84,11 @@ static int probe_open(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
-static int pedal_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_pedal_device(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), pedal_read, NULL,
-                                               probe_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_pedal_device,
+                                               NULL, close_probe_device};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = 1;
@@ -97,9 +97,9 @@ static int pedal_open(const struct tact_device_config *config, struct tact_devic
 }
 
 static const struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal",
-                                                   "of a test", pedal_open, NULL};
+                                                   "of a test", open_pedal_device, NULL};
 static const struct tact_device_type probe_type = {TACT_ABI(struct tact_device_type), "probe",
-                                                   "of a test", probe_open, NULL};
+                                                   "of a test", open_probe_device, NULL};
 
 static const double stiffness = 1000.0, damping = 5.0; /* [N/m], [N s/m] */
 
@@ -170,7 +170,7 @@ static const double *session_target_pose(struct tact_session *session)
 
 /* The device's axes are turned: a half turn about x and y's bisector swaps x and y and reverses z.
  * Motion is scaled, angles are not, and a quaternion that changes its sign is the same attitude. */
-static void tool_moves_in_the_world_frame(void **state)
+static void led_tool_moves_in_the_world_frame(void **state)
 {
     (void)state;
     struct tact_scene *scene;
@@ -204,7 +204,7 @@ static void tool_moves_in_the_world_frame(void **state)
 
 /* The wrench goes out along the device's axes: a wall in the world's x pushes against the device's
  * y, at half the force. */
-static void force_is_in_the_device_frame(void **state)
+static void force_sent_is_in_the_device_frame(void **state)
 {
     (void)state;
     struct tact_scene *scene;
@@ -235,7 +235,7 @@ static void force_is_in_the_device_frame(void **state)
 /* Rates of a puck move the tool along its own axes; a small deflection does nothing, and a large
  * one in all directions no more than one. The target does not run away from a tool that is blocked.
  */
-static void puck_rates_move_the_tool(void **state)
+static void puck_rates_move_the_led_tool(void **state)
 {
     (void)state;
     struct tact_scene *scene;
@@ -281,7 +281,7 @@ static void puck_rates_move_the_tool(void **state)
 
 /* Beyond the edge of its workspace the device gives a rate too, by how far it is beyond; the target
  * of a tool that is blocked stops where the base's limit of 20 N is. */
-static void a_workspace_has_an_edge(void **state)
+static void tool_moves_by_rate_beyond_the_workspace_edge(void **state)
 {
     (void)state;
     struct tact_scene *scene;
@@ -296,15 +296,15 @@ static void a_workspace_has_an_edge(void **state)
         probe.in[Y] = 0.01 - 1e-4 * k;
         step_session(session, 1);
     }
-    const double y_at_edge = target[1];
-    assert_true(fabs(y_at_edge + 2.0 * 0.0499) < 1e-12);
+    const double target_y_at_workspace_edge = target[1];
+    assert_true(fabs(target_y_at_workspace_edge + 2.0 * 0.0499) < 1e-12);
     probe.in[Y] = 0.01 - 0.075; /* half as far again: half the speed */
     step_session(session, 200);
     const double first = target[1];
     step_session(session, 1000);
     const double beyond = target[1] - first;
     print_message("moves by %.6f m in 1 s\n", beyond);
-    assert_true(first < y_at_edge - 2.0 * 0.025);
+    assert_true(first < target_y_at_workspace_edge - 2.0 * 0.025);
     assert_true(fabs(beyond + 0.05) < 1e-9);
     probe.in[Y] = 0.01 - 0.2;
     step_session(session, 200);
@@ -339,7 +339,7 @@ enum { CYCLE = 1000, BEGINS = 300, ENDS = 650, LEAVES = 850 }; /* [ticks] */
 static double move_tool_through_event(enum event event, int k, double from)
 {
     const int is_event_active = k >= BEGINS && k < ENDS;
-    const double press = fmin(1.0, (double)k / BEGINS);
+    const double pressing = fmin(1.0, (double)k / BEGINS);
     const double along = fmin(1.0, fmax(0.0, (double)(k - BEGINS) / (ENDS - BEGINS)));
     const double fraction = fmin(1.0, fmax(0.0, (double)(k - LEAVES) / (CYCLE - 1 - LEAVES)));
     const double away =
@@ -350,7 +350,7 @@ static double move_tool_through_event(enum event event, int k, double from)
     probe.state = is_event_active && event == BY_UNPLUG    ? TACT_DEVICE_LOST
                   : is_event_active && event == BY_SILENCE ? TACT_DEVICE_STALE
                                                            : TACT_DEVICE_OK;
-    const double x = from + 0.006 * press + away - (event == BY_FINE ? 0.006 : 0.003) * fraction;
+    const double x = from + 0.006 * pressing + away - (event == BY_FINE ? 0.006 : 0.003) * fraction;
     probe.in[X] = probe.state == TACT_DEVICE_STALE ? probe.in[X] : x;
     return x;
 }
@@ -379,7 +379,7 @@ static void record_force_change(struct return_of_tool *r, enum event event, int 
 
 /* 3 times each event, 50 in .ci/long, while the tool presses with 3 N or more: between two ticks
  * the force changes by what the motion of the device makes of it, never by K times 1 mm. */
-static void returns_without_a_jump(void **state)
+static void force_returns_without_a_jump_after_each_event(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tact_lead_XXXXXX", path[64];
@@ -426,7 +426,7 @@ static void returns_without_a_jump(void **state)
 }
 
 /* A force whose device is lost is 0 in that tick, which is no trip of its rate limit. */
-static void a_lost_force_is_no_trip(void **state)
+static void force_lost_with_its_device_is_no_trip(void **state)
 {
     (void)state;
     struct tact_scene *scene;
@@ -449,7 +449,7 @@ static void a_lost_force_is_no_trip(void **state)
 }
 
 /* Scenes that are refused, with line and key. */
-static void invalid_tools_are_refused(void **state)
+static void invalid_led_tools_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[][2] = {
@@ -489,7 +489,7 @@ static void invalid_tools_are_refused(void **state)
 
 /* peg_tool.yaml: while the hand aims 2.5 mm below the floor of the hole, the person feels grip and
  * coupling in series, 300 and 1000 N/m. */
-static void a_peg_reaches_the_floor(void **state)
+static void peg_reaches_the_floor_of_its_hole(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_peg_XXXXXX";
@@ -517,7 +517,7 @@ static void a_peg_reaches_the_floor(void **state)
 }
 
 /* grasp_tool.yaml: the box is put down where and how the hand turned it. */
-static void a_held_gripper_moves_a_box(void **state)
+static void gripper_led_by_the_tool_moves_a_box(void **state)
 {
     (void)state;
     struct run_result result;
@@ -533,7 +533,7 @@ static void a_held_gripper_moves_a_box(void **state)
 }
 
 /* A device whose position is in bare volts leads no tool that is felt. */
-static void refuses_uncalibrated_channels(void **state)
+static void tool_led_by_uncalibrated_channels_is_refused(void **state)
 {
     (void)state;
     static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
@@ -555,7 +555,7 @@ static void refuses_uncalibrated_channels(void **state)
 }
 
 /* A mass or an inertia that no arithmetic survives. */
-static void refuses_absurd_masses(void **state)
+static void absurd_base_masses_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[][4] = {
@@ -584,17 +584,17 @@ static void refuses_absurd_masses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tool_moves_in_the_world_frame),
-        cmocka_unit_test(force_is_in_the_device_frame),
-        cmocka_unit_test(puck_rates_move_the_tool),
-        cmocka_unit_test(a_workspace_has_an_edge),
-        cmocka_unit_test(returns_without_a_jump),
-        cmocka_unit_test(a_lost_force_is_no_trip),
-        cmocka_unit_test(a_peg_reaches_the_floor),
-        cmocka_unit_test(a_held_gripper_moves_a_box),
-        cmocka_unit_test(invalid_tools_are_refused),
-        cmocka_unit_test(refuses_uncalibrated_channels),
-        cmocka_unit_test(refuses_absurd_masses),
+        cmocka_unit_test(led_tool_moves_in_the_world_frame),
+        cmocka_unit_test(force_sent_is_in_the_device_frame),
+        cmocka_unit_test(puck_rates_move_the_led_tool),
+        cmocka_unit_test(tool_moves_by_rate_beyond_the_workspace_edge),
+        cmocka_unit_test(force_returns_without_a_jump_after_each_event),
+        cmocka_unit_test(force_lost_with_its_device_is_no_trip),
+        cmocka_unit_test(peg_reaches_the_floor_of_its_hole),
+        cmocka_unit_test(gripper_led_by_the_tool_moves_a_box),
+        cmocka_unit_test(invalid_led_tools_are_refused),
+        cmocka_unit_test(tool_led_by_uncalibrated_channels_is_refused),
+        cmocka_unit_test(absurd_base_masses_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static const struct tact_messages silent = {NULL, NULL};
 
 /* A scene of `count` cubes of 20 mm on a floor with gaps between them, or of balls that roll
  * against each other. */
-static char *make_scene(int count, int balls)
+static char *make_scene_of_many_bodies(int count, int makes_balls)
 {
     size_t room = 512 + 256 * (size_t)count;
     char *text = malloc(room);
@@ -42,29 +42,31 @@ static char *make_scene(int count, int balls)
         used += snprintf(text + used, room - (size_t)used,
                          "  - {name: b%d, mass: 0.1, position: [%d.%04d, %d.%04d, 0.00998],\n"
                          "     velocity: [0.%d, 0, 0],\n     shapes: [{type: %s, material: m}]}\n",
-                         i, x / 10000, x % 10000, y / 10000, y % 10000, balls && i % wide % 2 == 0,
-                         balls ? "sphere, radius: 0.01" : "box, size: [0.02, 0.02, 0.02]");
+                         i, x / 10000, x % 10000, y / 10000, y % 10000,
+                         makes_balls && i % wide % 2 == 0,
+                         makes_balls ? "sphere, radius: 0.01" : "box, size: [0.02, 0.02, 0.02]");
     }
     return text;
 }
 
-/* Records the scene. Returns the size of the log [bytes]; *setup: time to create the session
- * [s]. */
-static long record_scene(int count, int balls, const char *path, double *setup)
+/* Records the scene. Returns the size of the log [bytes]; *setup_seconds: time to create the
+ * session [s]. */
+static long record_scene_of_many_bodies(int count, int makes_balls, const char *path,
+                                        double *setup_seconds)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
     struct tact_session *session;
     struct tact_scene *scene;
     struct stat status;
-    char *text = make_scene(count, balls);
+    char *text = make_scene_of_many_bodies(count, makes_balls);
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = path;
     options.replace = 1;
     double began = cpu_seconds();
     open_session_of_scene_text(text, &options, &scene, &session);
-    *setup = cpu_seconds() - began;
+    *setup_seconds = cpu_seconds() - began;
     assert_int_equal(tact_session_run(session, &report), 0);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     tact_session_destroy(session);
@@ -74,7 +76,7 @@ static long record_scene(int count, int balls, const char *path, double *setup)
     return (long)status.st_size;
 }
 
-static void expect_replay(const char *path, double from, int each)
+static void expect_identical_replay(const char *path, double from, int each)
 {
     struct tact_replay_options options = tact_replay_options_default();
     struct tact_replay_report report;
@@ -95,33 +97,33 @@ static void a_thousand_cubes_are_recorded_and_replayed(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_many_XXXXXX";
-    double setup[2];
+    double setup_seconds[2];
     close(mkstemp(path));
-    long few = record_scene(100, 0, path, &setup[0]);
+    long few = record_scene_of_many_bodies(100, 0, path, &setup_seconds[0]);
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_non_null(tact_log_pair(log, 99));
     assert_null(tact_log_pair(log, 100)); /* 5050 pairs might touch */
     assert_string_equal(tact_log_pair(log, 99)->name, "floor/b99");
     tact_log_close(log);
-    long all = record_scene(1000, 0, path, &setup[1]);
+    long all = record_scene_of_many_bodies(1000, 0, path, &setup_seconds[1]);
     print_message("100 cubes: %.2f s of set-up, %ld bytes a tick; 1000: %.2f s, %ld bytes\n",
-                  setup[0], few / TICKS, setup[1], all / TICKS);
-    assert_true(setup[1] < 2.0); /* 0.2 s measured */
-    assert_true(all < 25 * few); /* the second log has 10 times as many contacts */
-    expect_replay(path, 0, 0);
+                  setup_seconds[0], few / TICKS, setup_seconds[1], all / TICKS);
+    assert_true(setup_seconds[1] < 2.0); /* 0.2 s measured */
+    assert_true(all < 25 * few);         /* the second log has 10 times as many contacts */
+    expect_identical_replay(path, 0, 0);
     unlink(path);
 }
 
-static void contacts_of_changing_pairs_replay(void **unused)
+static void contacts_of_changing_shape_pairs_replay(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_many_XXXXXX";
     struct tact_log *log;
-    double setup;
+    double setup_seconds;
     size_t pairs = 0;
     close(mkstemp(path));
-    record_scene(150, 1, path, &setup);
+    record_scene_of_many_bodies(150, 1, path, &setup_seconds);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     while (tact_log_pair(log, pairs)) {
         pairs++;
@@ -129,14 +131,14 @@ static void contacts_of_changing_pairs_replay(void **unused)
     tact_log_close(log);
     print_message("%zu pairs of %d touched\n", pairs, 150 + 150 * 149 / 2);
     assert_true(pairs > 180 && pairs < 600);
-    expect_replay(path, 0, 0);
-    expect_replay(path, 23, 0);
-    expect_replay(path, 0, 1);
+    expect_identical_replay(path, 0, 0);
+    expect_identical_replay(path, 23, 0);
+    expect_identical_replay(path, 0, 1);
     unlink(path);
 }
 
 /* 60 balls at one position: 1770 overlaps, but a record has room for 736 contacts. */
-static void contacts_beyond_a_record_are_a_fault(void **unused)
+static void contacts_beyond_the_record_capacity_are_a_fault(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_many_XXXXXX", text[16384];
@@ -166,23 +168,23 @@ static void contacts_beyond_a_record_are_a_fault(void **unused)
 
 /* All contacts of one pair are removed from the log: the replay finds a contact of a pair that is
  * absent from it. */
-static void a_contact_absent_from_the_log_is_reported(void **unused)
+static void contact_absent_from_the_log_is_reported_in_a_replay(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_many_XXXXXX", less[] = "/tmp/tact_many_XXXXXX";
     struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_replay_report report;
     struct tact_recorder *out;
-    struct rewrite rewrite;
+    struct log_rewrite log_rewrite;
     struct tact_error err = {0};
     struct tact_log *log;
-    double setup;
+    double setup_seconds;
     close(mkstemp(path));
     close(mkstemp(less));
-    record_scene(3, 0, path, &setup);
+    record_scene_of_many_bodies(3, 0, path, &setup_seconds);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
-    struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
+    assert_int_equal(open_recorder_of_log_copy(&log_rewrite, log), 0);
+    struct tact_recorder_content content = recorder_content_of_log_copy(&log_rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     options.replace = 1;
@@ -197,10 +199,10 @@ static void a_contact_absent_from_the_log_is_reported(void **unused)
                 values[element->fields[i].offset + k] = 0.0;
             }
         }
-        assert_int_equal(append_record_to_log_copy(&rewrite, r, out), 0);
+        assert_int_equal(append_record_to_log_copy(&log_rewrite, r, out), 0);
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    free_log_copy_buffers(&rewrite);
+    free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);
     free(r);
     assert_int_equal(tact_replay_run(less, silent, &report, &err), 0);
@@ -216,9 +218,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thousand_cubes_are_recorded_and_replayed),
-        cmocka_unit_test(contacts_of_changing_pairs_replay),
-        cmocka_unit_test(a_contact_absent_from_the_log_is_reported),
-        cmocka_unit_test(contacts_beyond_a_record_are_a_fault),
+        cmocka_unit_test(contacts_of_changing_shape_pairs_replay),
+        cmocka_unit_test(contact_absent_from_the_log_is_reported_in_a_replay),
+        cmocka_unit_test(contacts_beyond_the_record_capacity_are_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

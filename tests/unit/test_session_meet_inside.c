@@ -22,7 +22,7 @@
     "  - name: " name "\n    position: [0, " side "0.0073, 0]\n    links:\n"                       \
     "      - {name: tip, mass: 0.02, shapes: [{type: sphere, radius: 0.008, material: rubber}],\n" \
     "         joint: {type: slide, axis: [0, 1, 0], stiffness: 2.0e4, damping: 20}}\n"
-static const char pinch[] =
+static const char pinch_scene_text[] =
     "name: thin\nduration: 0.1\ngravity: [0, 0, 0]\n"
     "materials: [{name: rubber, field: {modulus: 5.0e5, thickness: 0.008}}, {name: wood}]\n"
     "pairs:\n"
@@ -47,8 +47,9 @@ static const char beside[] =
     "     shapes: [{type: sphere, radius: 0.008, material: rubber}]}\n"
     "  - {name: base, fixed: true, shapes: [{type: halfspace, material: wood}]}\n";
 
-/* The ruler of `pinch` in two halves with a slot between them, in which the tips meet. */
-#define WHOLE_RULER "{type: box, size: [0.3, 0.002, 0.03], material: wood}"
+/* The ruler of `pinch_scene_text` in two halves with a slot between them, in which the tips meet.
+ */
+#define WHOLE_RULER_YAML "{type: box, size: [0.3, 0.002, 0.03], material: wood}"
 #define HALF_OF_RULER_YAML(middle)                                                                 \
     "{type: box, size: [0.15, 0.002, 0.03], position: [" middle ", 0, 0], material: wood}"
 
@@ -93,8 +94,8 @@ static int count_events(const char *path, const char *name, uint64_t end_tick, c
 
 /* Runs the scene with `from` replaced by `to` and checks how many contacts it has, all in the
  * report, and how often a meeting is reported: in the messages, the log and the report. */
-static void check_reports(const char *scene_text, const char *from, const char *to, int contacts,
-                          int expected)
+static void check_meeting_reports(const char *scene_text, const char *from, const char *to,
+                                  int contacts, int expected)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
@@ -137,51 +138,56 @@ static void check_reports(const char *scene_text, const char *from, const char *
     assert_int_equal(rmdir(folder), 0);
 }
 
-static void tips_in_a_thin_body_are_reported_once(void **state)
+static void fingertips_meeting_in_a_thin_body_are_reported_once(void **state)
 {
     (void)state;
-    check_reports(pinch, "name: thin", "name: thin", 3, 1);
+    check_meeting_reports(pinch_scene_text, "name: thin", "name: thin", 3, 1);
 }
 
-static void other_contacts_are_not_reported(void **state)
+static void contacts_outside_a_body_are_not_reported_as_meeting(void **state)
 {
     (void)state;
-    check_reports(pinch, "name: thin", "name: thin\nexclude: [{objects: [left.tip, right.tip]}]", 2,
-                  0);
-    check_reports(pinch, "0.0073, 0]", "0.0093, 0]", 2, 0); /* apart */
-    check_reports(beside, "name: beside", "name: beside", 3, 0);
-    check_reports(beside, "{type: halfspace, material: wood}",
-                  "{type: sphere, radius: 0.008, position: [0, 0, -0.0049], material: wood}", 3, 0);
+    check_meeting_reports(pinch_scene_text, "name: thin",
+                          "name: thin\nexclude: [{objects: [left.tip, right.tip]}]", 2, 0);
+    check_meeting_reports(pinch_scene_text, "0.0073, 0]", "0.0093, 0]", 2, 0); /* apart */
+    check_meeting_reports(beside, "name: beside", "name: beside", 3, 0);
+    check_meeting_reports(
+        beside, "{type: halfspace, material: wood}",
+        "{type: sphere, radius: 0.008, position: [0, 0, -0.0049], material: wood}", 3, 0);
 }
 
-static void tips_that_meet_in_an_open_slot_are_not_reported(void **state)
+static void fingertips_that_meet_in_an_open_slot_are_not_reported(void **state)
 {
     (void)state;
-    check_reports(pinch, WHOLE_RULER,
-                  HALF_OF_RULER_YAML("-0.0755") ", " HALF_OF_RULER_YAML("0.0755"), 5,
-                  0); /* 1 mm wide */
-    check_reports(pinch, WHOLE_RULER, HALF_OF_RULER_YAML("-0.076") ", " HALF_OF_RULER_YAML("0.076"),
-                  5, 0); /* 2 mm */
-    check_reports(pinch, WHOLE_RULER, HALF_OF_RULER_YAML("-0.075") ", " HALF_OF_RULER_YAML("0.075"),
-                  5, 1); /* closed */
+    check_meeting_reports(pinch_scene_text, WHOLE_RULER_YAML,
+                          HALF_OF_RULER_YAML("-0.0755") ", " HALF_OF_RULER_YAML("0.0755"), 5,
+                          0); /* 1 mm wide */
+    check_meeting_reports(pinch_scene_text, WHOLE_RULER_YAML,
+                          HALF_OF_RULER_YAML("-0.076") ", " HALF_OF_RULER_YAML("0.076"), 5,
+                          0); /* 2 mm */
+    check_meeting_reports(pinch_scene_text, WHOLE_RULER_YAML,
+                          HALF_OF_RULER_YAML("-0.075") ", " HALF_OF_RULER_YAML("0.075"), 5,
+                          1); /* closed */
 }
 
-static void the_model_of_the_contacts_does_not_matter(void **state)
+static void meeting_is_reported_for_any_contact_model(void **state)
 {
     (void)state;
-    check_reports(pinch, "[rubber, wood], friction: 0.8, model: field, dissipation: 0.003",
-                  "[rubber, wood], friction: 0.8, model: volume", 3, 1);
-    check_reports(pinch, "[rubber, rubber], friction: 0.8, model: field, dissipation: 0.003",
-                  "[rubber, rubber], friction: 0.8, model: volume", 3, 1);
+    check_meeting_reports(pinch_scene_text,
+                          "[rubber, wood], friction: 0.8, model: field, dissipation: 0.003",
+                          "[rubber, wood], friction: 0.8, model: volume", 3, 1);
+    check_meeting_reports(pinch_scene_text,
+                          "[rubber, rubber], friction: 0.8, model: field, dissipation: 0.003",
+                          "[rubber, rubber], friction: 0.8, model: volume", 3, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tips_in_a_thin_body_are_reported_once),
-        cmocka_unit_test(other_contacts_are_not_reported),
-        cmocka_unit_test(tips_that_meet_in_an_open_slot_are_not_reported),
-        cmocka_unit_test(the_model_of_the_contacts_does_not_matter),
+        cmocka_unit_test(fingertips_meeting_in_a_thin_body_are_reported_once),
+        cmocka_unit_test(contacts_outside_a_body_are_not_reported_as_meeting),
+        cmocka_unit_test(fingertips_that_meet_in_an_open_slot_are_not_reported),
+        cmocka_unit_test(meeting_is_reported_for_any_contact_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static const double ideal_press = 0.02 / (1.0 / 300.0 + 1.0 / 1000.0 + 1.0 / 500
 
 static char folder[] = "/tmp/tact_network_XXXXXX";
 
-static void replace_text(char *text, size_t size, const char *from, const char *to)
+static void replace_in_text(char *text, size_t size, const char *from, const char *to)
 {
     char *at = strstr(text, from);
     assert_non_null(at);
@@ -51,9 +51,9 @@ static void log_path(int site, char path[64])
 static const char *const robot_tie_settings =
     "impedance: 10, stiffness: 1000, damping: 30, tank: 1";
 static const char person_scene_head[] = "name: person\nhands:\n";
-static const char *person_scene_head_used = person_scene_head; /* in its place */
+static const char *person_scene_head_replacement = person_scene_head; /* in its place */
 
-static void open_sites(int port, const char *link, double until, int record)
+static void open_person_and_robot_sites(int port, const char *link, double until, int record)
 {
     for (int i = 0; i < SITES; i++) {
         char text[4096], device[512], path[64];
@@ -70,11 +70,11 @@ static void open_sites(int port, const char *link, double until, int record)
                               "type: operator, settings: {script: [[0, 0, 0, 0]], deadman_from: "
                               "0.3, deadman_until: %g}",
                               until);
-            replace_text(text, sizeof text, "type: button", button);
-            replace_text(text, sizeof text, "button.held", "button.deadman");
-            replace_text(text, sizeof text, person_scene_head, person_scene_head_used);
+            replace_in_text(text, sizeof text, "type: button", button);
+            replace_in_text(text, sizeof text, "button.held", "button.deadman");
+            replace_in_text(text, sizeof text, person_scene_head, person_scene_head_replacement);
         }
-        replace_text(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
+        replace_in_text(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
         scenes[i] = parse_remote_scene(text);
         log_path(i, path);
         open_session_of_site(i, record ? path : NULL);
@@ -93,24 +93,24 @@ static double read_link_input(int site, const char *name)
     return 0.0;
 }
 
-static const struct session_remote_state *tie_state_at(int site)
+static const struct session_remote_state *tie_state_of_site(int site)
 {
     return &sessions[site]->remotes[0].state;
 }
 
 /* Presses for 7.5 s; returns the force that the person feels, a mean of the last second. *least:
  * least energy of both directions [J]. */
-static double press_wall(const char *link, double *least, int ticks)
+static double press_remote_wall(const char *link, double *least, int ticks)
 {
     double felt = 0.0, peak = 0.0;
-    open_sites(find_free_udp_port(), link, 100.0, 1);
+    open_person_and_robot_sites(find_free_udp_port(), link, 100.0, 1);
     int k = wait_for_both_links();
     for (*least = 0.0; k < ticks; k++) {
         step_both_sessions();
         *least = fmin(*least, fmin(read_link_input(PERSON, "channel_energy"),
                                    read_link_input(ROBOT, "channel_energy")));
-        felt -= k >= ticks - 1000 ? tie_state_at(PERSON)->force / 1000.0 : 0.0;
-        peak = fmax(peak, fabs(tie_state_at(ROBOT)->force));
+        felt -= k >= ticks - 1000 ? tie_state_of_site(PERSON)->force / 1000.0 : 0.0;
+        peak = fmax(peak, fabs(tie_state_of_site(ROBOT)->force));
     }
     print_message("press %.2f N of %.2f, robot's peak %.2f N, round trip %.3f s, one way %.3f s; "
                   "%g lost, %g repeated, %g missing, %g duplicate, %g late; energy %.1e J\n",
@@ -136,15 +136,15 @@ static double press_wall(const char *link, double *least, int ticks)
 
 /* The channel makes missing waves of the next ones: no energy is generated. Held for 10 ms where
  * none waits, a wave adds a little energy. */
-static void press_over_a_poor_link(void **state)
+static void press_over_a_poor_link_is_that_of_springs(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
     double least;
     const int end = 7500;
-    const double passive = press_wall(POOR_LINK, &least, end);
+    const double passive = press_remote_wall(POOR_LINK, &least, end);
     assert_true(least >= -1e-12 && passive > 0.85 * ideal_press && passive < 1.02 * ideal_press);
-    const double held = press_wall(POOR_LINK ", hold: 0.01", &least, end);
+    const double held = press_remote_wall(POOR_LINK ", hold: 0.01", &least, end);
     assert_true(fabs(held / ideal_press - 1.0) < 0.1);
     for (int i = 0; i < SITES; i++) {
         char path[64];
@@ -178,13 +178,13 @@ static void record_minute_statistics(int site, struct minute_statistics *minute_
 /* An hour of the scene over the poor link, in the long form; nothing grows: the memory of the
  * process, the fill of both ends, the accounts of energy, what is counted in a minute, and what the
  * robot is apart from the person. */
-static void nothing_grows_in_an_hour(void **state)
+static void hour_over_a_poor_link_grows_nothing(void **state)
 {
     (void)state;
     const int minute_count = campaign_trial_count(0, 60);
     struct minute_statistics now[SITES] = {0}, first[SITES];
     long before = 0;
-    open_sites(find_free_udp_port(), POOR_LINK, 1e6, 0);
+    open_person_and_robot_sites(find_free_udp_port(), POOR_LINK, 1e6, 0);
     wait_for_both_links();
     for (int m = 0; m < minute_count; m++) {
         struct rusage use;
@@ -217,19 +217,19 @@ static void nothing_grows_in_an_hour(void **state)
 
 /* The robot's end stops for 0.7 s of the scene, as a process that is stopped: what the person feels
  * has faded 0.35 s later. The link is there again by itself, and engages by hand only. */
-static void silent_site_releases_its_tie(void **state)
+static void silent_site_releases_the_tie_of_the_other(void **state)
 {
     (void)state;
     double after = 0.0;
-    open_sites(find_free_udp_port(), "", 100.0, 0);
+    open_person_and_robot_sites(find_free_udp_port(), "", 100.0, 0);
     int k = wait_for_both_links();
     for (; k < 3000; k++) {
         step_both_sessions();
     }
-    const double before = -tie_state_at(PERSON)->force;
+    const double before = -tie_state_of_site(PERSON)->force;
     for (k = 0; k < 700; k++) {
         assert_int_equal(tact_session_step(sessions[PERSON], 0, NULL), 0);
-        after = k >= 350 ? fmax(after, fabs(tie_state_at(PERSON)->force)) : after;
+        after = k >= 350 ? fmax(after, fabs(tie_state_of_site(PERSON)->force)) : after;
         assert_true(k < 505 || link_input_of_site(PERSON)->state == TACT_DEVICE_LOST);
     }
     print_message("felt %.2f N, at most %.4f N after 0.35 s of silence\n", before, after);
@@ -243,37 +243,37 @@ static void silent_site_releases_its_tie(void **state)
         step_both_sessions();
     }
     assert_int_equal(link_input_of_site(PERSON)->state, TACT_DEVICE_OK);
-    assert_true(tie_state_at(PERSON)->must_release_deadman_to_reengage > 0.0 &&
-                fabs(tie_state_at(PERSON)->force) < 0.01);
+    assert_true(tie_state_of_site(PERSON)->must_release_deadman_to_reengage > 0.0 &&
+                fabs(tie_state_of_site(PERSON)->force) < 0.01);
     close_sessions_of_sites();
 }
 
-/* Presses over a link; the person's loop skips `skipped` ticks at 5 s, of which no waves are sent.
- * Neither force changes by 0.5 N in a tick from then on. */
-static void check_press_lasts(const char *link, uint64_t skipped)
+/* Presses over a link; the person's loop skips `skipped_ticks` ticks at 5 s, of which no waves are
+ * sent. Neither force changes by 0.5 N in a tick from then on. */
+static void check_press_lasts(const char *link, uint64_t skipped_ticks)
 {
     double largest[SITES] = {0.0}, before[SITES];
-    open_sites(find_free_udp_port(), link, 100.0, 0);
+    open_person_and_robot_sites(find_free_udp_port(), link, 100.0, 0);
     struct tact_network_device *device = sessions[PERSON]->devices[0].device.self;
     for (int k = wait_for_both_links(); k < 6000; k++) {
-        device->next_tick -= k == 5000 ? skipped : 0;
+        device->next_tick -= k == 5000 ? skipped_ticks : 0;
         for (int i = 0; i < SITES; i++) {
-            before[i] = tie_state_at(i)->force;
+            before[i] = tie_state_of_site(i)->force;
         }
         step_both_sessions();
         for (int i = 0; i < SITES && k >= 5000; i++) {
-            largest[i] = fmax(largest[i], fabs(tie_state_at(i)->force - before[i]));
+            largest[i] = fmax(largest[i], fabs(tie_state_of_site(i)->force - before[i]));
         }
     }
-    const double felt = -tie_state_at(PERSON)->force;
+    const double felt = -tie_state_of_site(PERSON)->force;
     print_message("%llu ticks skipped%s: at most %.3f N in a tick at the person, %.3f N at the "
                   "robot, %g missing, press %.2f N\n",
-                  (unsigned long long)skipped, link, largest[PERSON], largest[ROBOT],
+                  (unsigned long long)skipped_ticks, link, largest[PERSON], largest[ROBOT],
                   read_link_input(ROBOT, "missing"), felt);
     assert_true(largest[PERSON] < 0.5 && largest[ROBOT] < 0.5 && felt > 0.9 * ideal_press);
     for (int i = 0; i < SITES; i++) {
         assert_true(read_link_input(i, "least_energy") >= -1e-12);
-        assert_true((read_link_input(i, "missing") > 0.0) == !skipped);
+        assert_true((read_link_input(i, "missing") > 0.0) == !skipped_ticks);
         assert_true(read_link_input(i, "restarts") == 0.0);
     }
     close_sessions_of_sites();
@@ -281,7 +281,7 @@ static void check_press_lasts(const char *link, uint64_t skipped)
 
 /* An end without a wave is kept where it is and says so; the other end's answer to that has no
  * energy either. Packets repeat 20 waves and the channel waits for 20 ms more. */
-static void short_gaps_do_not_shake_the_press(void **state)
+static void short_link_gaps_do_not_shake_the_press(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
@@ -308,11 +308,11 @@ static int count_events(int site, const char *text)
 
 /* The person's joint is too fast at 0.6 s, and its clutch is pressed from 0.3 s on: both are named
  * at the robot, in inputs, report and log, and nothing engages until the fault is cleared. */
-static void clutch_and_fault_are_known_at_the_other_site(void **state)
+static void clutch_and_fault_of_a_site_are_known_at_the_other(void **state)
 {
     (void)state;
     const struct tact_session_report report = {.safety = 0};
-    person_scene_head_used =
+    person_scene_head_replacement =
         "name: person\nmax_speed: 0.05\n"
         "tools: [{hand: palm, device: person, position: [grip, turn, lift], clutch: "
         "button.deadman}]\n"
@@ -320,8 +320,8 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
         "  - {name: palm, weightless: true, base: {mass: 0.1, inertia: [1e-4, 1e-4, "
         "1e-4, 0, 0, 0], coupling: {stiffness: 100, "
         "damping: 1}, turn_coupling: {stiffness: 1, damping: 0.01}}}\n";
-    open_sites(find_free_udp_port(), "", 100.0, 1);
-    person_scene_head_used = person_scene_head;
+    open_person_and_robot_sites(find_free_udp_port(), "", 100.0, 1);
+    person_scene_head_replacement = person_scene_head;
     for (int k = wait_for_both_links(); k < 2500; k++) {
         step_both_sessions();
     }
@@ -329,7 +329,7 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
     assert_true(read_link_input(ROBOT, "other_clutched") == 1.0);
     assert_true(read_link_input(PERSON, "other_fault") == 0.0);
     assert_true(read_link_input(PERSON, "other_clutched") == 0.0);
-    assert_true(tie_state_at(ROBOT)->ticks <= 0.0 && tie_state_at(PERSON)->ticks <= 0.0);
+    assert_true(tie_state_of_site(ROBOT)->ticks <= 0.0 && tie_state_of_site(PERSON)->ticks <= 0.0);
     char *text = tact_session_report_json(sessions[ROBOT], &report);
     assert_non_null(strstr(text, "\"other_fault\": 1.0"));
     free(text);
@@ -346,7 +346,7 @@ static void clutch_and_fault_are_known_at_the_other_site(void **state)
 }
 
 /* Datagrams of a stranger, many in each tick: counted, and without any other effect. */
-static void flood_by_unknown_peer_is_ignored(void **state)
+static void flood_from_an_unknown_peer_is_ignored(void **state)
 {
     (void)state;
     const int port = find_free_udp_port();
@@ -355,7 +355,7 @@ static void flood_by_unknown_peer_is_ignored(void **state)
                                    .sin_port = htons((uint16_t)port),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     unsigned char datagram[600] = "TACT";
-    open_sites(port, "", 100.0, 0);
+    open_person_and_robot_sites(port, "", 100.0, 0);
     wait_for_both_links();
     for (int k = 0; k < 500; k++) {
         for (int i = 0; i < 12; i++) {
@@ -382,7 +382,7 @@ static const struct tact_device_type *network_type(void)
     return tact_device_type_find(types, count, "network");
 }
 
-static void bad_settings_are_refused(void **state)
+static void bad_network_tie_settings_are_refused(void **state)
 {
     (void)state;
     static const double blackout[] = {2.0, 1.0};
@@ -422,7 +422,7 @@ static void bad_settings_are_refused(void **state)
 }
 
 /* Channels of the other site arm no outputs here, tied or not. */
-static void other_site_is_no_deadman(void **state)
+static void deadman_of_the_other_site_arms_no_outputs(void **state)
 {
     (void)state;
     static const char text[] =
@@ -444,14 +444,14 @@ static void other_site_is_no_deadman(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(press_over_a_poor_link),
-        cmocka_unit_test(nothing_grows_in_an_hour),
-        cmocka_unit_test(silent_site_releases_its_tie),
-        cmocka_unit_test(short_gaps_do_not_shake_the_press),
-        cmocka_unit_test(clutch_and_fault_are_known_at_the_other_site),
-        cmocka_unit_test(flood_by_unknown_peer_is_ignored),
-        cmocka_unit_test(bad_settings_are_refused),
-        cmocka_unit_test(other_site_is_no_deadman),
+        cmocka_unit_test(press_over_a_poor_link_is_that_of_springs),
+        cmocka_unit_test(hour_over_a_poor_link_grows_nothing),
+        cmocka_unit_test(silent_site_releases_the_tie_of_the_other),
+        cmocka_unit_test(short_link_gaps_do_not_shake_the_press),
+        cmocka_unit_test(clutch_and_fault_of_a_site_are_known_at_the_other),
+        cmocka_unit_test(flood_from_an_unknown_peer_is_ignored),
+        cmocka_unit_test(bad_network_tie_settings_are_refused),
+        cmocka_unit_test(deadman_of_the_other_site_arms_no_outputs),
     };
     if (!mkdtemp(folder)) {
         return 1;

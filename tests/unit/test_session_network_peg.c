@@ -23,7 +23,7 @@
 
 enum { AXES = 6, TOUCHES = 4490, PRESSED = 19900, TURNED = 30900 }; /* ticks */
 /* Number of ticks of the run; under a sanitizer it ends as the peg touches. */
-enum { END = RUNS_UNDER_SANITIZER ? 7000 : 31000 };
+enum { END = IS_SANITIZER_BUILD ? 7000 : 31000 };
 
 static char folder[] = "/tmp/tact_peg_XXXXXX";
 
@@ -68,7 +68,7 @@ static void open_sessions_of_ends(const struct ties *ties, const char *link)
 }
 
 /* Forces of the ties of a site [N, N m]. */
-static void find_forces(int site, double out[AXES])
+static void find_tie_forces(int site, double out[AXES])
 {
     for (int i = 0; i < AXES; i++) {
         out[i] = sessions[site]->remotes[i].state.force;
@@ -76,12 +76,12 @@ static void find_forces(int site, double out[AXES])
 }
 
 /* What the person's device is sent [N, N m]: force, torque. */
-static double person_output(int channel)
+static double output_to_person(int channel)
 {
     return sessions[PERSON]->devices[1].output[channel];
 }
 
-static void peg_seats_and_is_felt_along_all_axes(void **state)
+static void remote_peg_seats_and_is_felt_along_all_axes(void **state)
 {
     (void)state;
     /* The hand, its coupling and the tie of the peg: 300, 1000 and 1000 N/m, 1, 3 and 3 N m/rad. */
@@ -95,11 +95,11 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
         step_both_sessions();
         const struct tact_hand_state peg =
             tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0));
-        find_forces(ROBOT, ends[ROBOT]);
+        find_tie_forces(ROBOT, ends[ROBOT]);
         most = fmax(most, tact_v3_norm(ends[ROBOT]));
         if (k == PRESSED) {
-            pressed = person_output(2);
-            find_forces(PERSON, ends[PERSON]);
+            pressed = output_to_person(2);
+            find_tie_forces(PERSON, ends[PERSON]);
             print_message(
                 "seated at %.4f mm, %.2e rad; felt %.5f N, exact %.5f; at the ends %.5f, %.5f N\n",
                 1e3 * peg.q[2], tact_v3_norm(peg.q + 3), pressed, exact[0], ends[PERSON][2],
@@ -107,8 +107,8 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
             assert_true(fabs(peg.q[2] + 0.0525) < 5e-5 && tact_v3_norm(peg.q + 3) < 5e-3);
             assert_true(fabs(ends[PERSON][2] + ends[ROBOT][2]) < 0.005 * exact[0]);
         } else if (k == TURNED) {
-            turned = -person_output(5);
-            find_forces(PERSON, ends[PERSON]);
+            turned = -output_to_person(5);
+            find_tie_forces(PERSON, ends[PERSON]);
             slip = peg.q[5];
             print_message("turned by %.5f rad, room for %.5f; felt %.5f N m, exact %.5f; at the "
                           "ends %.5f, %.5f N m\n",
@@ -117,8 +117,8 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
     }
     print_message("at most %.2f N on the peg\n", most);
     /* the force is not compared under a sanitizer, where the run ends before the press */
-    assert_true(RUNS_UNDER_SANITIZER || fabs(pressed - exact[0]) < 0.005 * exact[0]);
-    assert_true(RUNS_UNDER_SANITIZER ||
+    assert_true(IS_SANITIZER_BUILD || fabs(pressed - exact[0]) < 0.005 * exact[0]);
+    assert_true(IS_SANITIZER_BUILD ||
                 (fabs(slip - play) < 1e-3 && fabs(turned - exact[1]) < 0.01 * exact[1]));
     assert_true(most < 1.5 * exact[0]);
     close_sessions_of_sites();
@@ -143,7 +143,7 @@ static double distance_between(const double a[3], const double b[3])
 
 /* However the two ends stand as they engage, a turn of the other site is the same turn of this one,
  * along the world's axes; and the rate of a rotation vector is that of its turn. */
-static void a_turn_is_the_same_turn_at_both_ends(void **state)
+static void rotation_is_the_same_at_both_ends_of_a_tie(void **state)
 {
     (void)state;
     double worst = 0.0, worst_rate = 0.0;
@@ -188,7 +188,7 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
 
 /* An end of the robot's line that is far from the other position goes there with 0.05 m/s, and
  * turns there with 0.05 rad/s, by the shortest way; near it with a gain of 0.5 / round trip. */
-static void correction_is_limited_by_its_length(void **state)
+static void tie_correction_is_limited_by_its_magnitude(void **state)
 {
     (void)state;
     const double round_trip = 0.4, limit = 0.05, gain = 0.5 / round_trip;
@@ -212,10 +212,10 @@ static void correction_is_limited_by_its_length(void **state)
             in->channel[ties[k].in.wave] = TACT_WAVE_AT_REST;
         }
         tact_session_follow_remotes(s, 1000);
-        for (int vector = 0; vector < AXES; vector += 3) {
-            const double length = tact_v3_norm(error + vector),
+        for (int first_axis_of_vector = 0; first_axis_of_vector < AXES; first_axis_of_vector += 3) {
+            const double length = tact_v3_norm(error + first_axis_of_vector),
                          rate = fmin(limit, gain * length) / length;
-            for (int k = vector; k < vector + 3; k++) {
+            for (int k = first_axis_of_vector; k < first_axis_of_vector + 3; k++) {
                 worst = fmax(worst, fabs(ties[k].state.line_end_correction_rate - rate * error[k]));
             }
         }
@@ -228,12 +228,12 @@ static void correction_is_limited_by_its_length(void **state)
 /* The other end turns through two whole turns, as rotation vectors of at most half a turn, and the
  * end of the line follows: its error and its rate have no step at half a turn. Where the ends are
  * half a turn apart, either way is as short, and the correction keeps its sense. */
-static void turns_pass_half_a_turn_without_a_step(void **state)
+static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
 {
     (void)state;
     const double step = 1e-3, pi = acos(-1.0);
     double most = 0.0, most_rate = 0.0;
-    int reversals = 0;
+    int reversal_count = 0;
     open_sessions_of_ends(&waves, NULL);
     wait_for_both_links();
     struct tact_session *s = sessions[ROBOT];
@@ -243,7 +243,7 @@ static void turns_pass_half_a_turn_without_a_step(void **state)
     in->channel[ties->in.held] = 1.0;
     in->channel[ties->in.round_trip] = 0.1;
     for (int i = 0; i < 40; i++) {
-        double axis[3], vector[3], last[3] = {0.0}, correction[3];
+        double axis[3], first_axis_of_vector[3], last[3] = {0.0}, correction[3];
         for (int k = 0; k < 3; k++) {
             axis[k] = uniform(-1.0, 1.0);
         }
@@ -254,9 +254,9 @@ static void turns_pass_half_a_turn_without_a_step(void **state)
         }
         for (int n = 0; n < 12600; n++) { /* along, 1 mrad behind */
             const double angle = step * n;
-            tact_v3_scale(vector, axis, remainder(angle, 2.0 * pi));
+            tact_v3_scale(first_axis_of_vector, axis, remainder(angle, 2.0 * pi));
             for (int k = 0; k < 3; k++) {
-                in->channel[turning[k].in.position] = vector[k];
+                in->channel[turning[k].in.position] = first_axis_of_vector[k];
                 turning[k].state.rate = axis[k];
                 turning[k].line_end_rotation = n ? step * axis[k] : -step * axis[k];
             }
@@ -265,45 +265,45 @@ static void turns_pass_half_a_turn_without_a_step(void **state)
                 tact_hand_state(tact_world_hand(s->world, 0)).target[3 + k] =
                     turning[k].state.target;
             }
-            double rotated[3], moved[3], rate[3], ahead[3];
+            double composed_rotation[3], moved[3], rate[3], ahead[3];
             for (int k = 0; k < 3; k++) {
                 most = fmax(most, fabs(tact_session_line_end_position_error(s, &turning[k]) -
                                        step * axis[k]));
                 rate[k] = tact_session_tie_target_rate(s, &turning[k]);
                 moved[k] = turning[k].state.target + 1e-6 * rate[k];
                 ahead[k] = 1e-6 * axis[k];
-                rotated[k] = turning[k].state.target;
+                composed_rotation[k] = turning[k].state.target;
             }
-            compose_rotations(vector, ahead, rotated);
+            compose_rotations(first_axis_of_vector, ahead, composed_rotation);
             for (int k = 0; k < 3; k++) {
                 ahead[k] = -moved[k];
             }
-            compose_rotations(rotated, vector, ahead);
-            most_rate = fmax(most_rate, tact_v3_norm(rotated) / 1e-6);
+            compose_rotations(composed_rotation, first_axis_of_vector, ahead);
+            most_rate = fmax(most_rate, tact_v3_norm(composed_rotation) / 1e-6);
         }
         for (int n = -200; n < 200; n++) { /* to and fro about half a turn */
-            tact_v3_scale(vector, axis, pi + 0.02 * sin(0.3 * n));
+            tact_v3_scale(first_axis_of_vector, axis, pi + 0.02 * sin(0.3 * n));
             for (int k = 0; k < 3; k++) {
                 turning[k].state.target = turning[k].state.force = 0.0;
-                in->channel[turning[k].in.position] = vector[k];
+                in->channel[turning[k].in.position] = first_axis_of_vector[k];
             }
             tact_session_follow_remotes(s, 1000);
             for (int k = 0; k < 3; k++) {
                 correction[k] = turning[k].state.line_end_correction_rate;
             }
-            reversals += tact_v3_dot(correction, last) < 0.0;
+            reversal_count += tact_v3_dot(correction, last) < 0.0;
             tact_v3_copy(last, correction);
         }
     }
     print_message("errors differ by at most %.1e rad, rates by %.1e; %d reversals\n", most,
-                  most_rate, reversals);
+                  most_rate, reversal_count);
     assert_true(most < 1e-11 && most_rate < 1e-4);
-    assert_int_equal(reversals, 0);
+    assert_int_equal(reversal_count, 0);
     close_sessions_of_sites();
 }
 
 /* In the other modes, without delay, the peg goes where the handle goes, in free air. */
-static void other_modes_follow_along_all_axes(void **state)
+static void remote_peg_follows_along_all_axes_in_other_modes(void **state)
 {
     (void)state;
     static const struct ties ties[] = {
@@ -338,26 +338,26 @@ static void other_modes_follow_along_all_axes(void **state)
     }
 }
 
-static void both_logs_replay(void **state)
+static void logs_of_both_peg_sites_replay(void **state)
 {
     (void)state;
     for (int i = 0; i < SITES; i++) {
         char path[64];
         log_path(i, path);
-        check_replays_of_log(path, END,
-                             RUNS_UNDER_SANITIZER ? END : campaign_trial_count(END, 3001), 1);
+        check_replays_of_log(path, END, IS_SANITIZER_BUILD ? END : campaign_trial_count(END, 3001),
+                             1);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peg_seats_and_is_felt_along_all_axes),
-        cmocka_unit_test(both_logs_replay),
-        cmocka_unit_test(other_modes_follow_along_all_axes),
-        cmocka_unit_test(a_turn_is_the_same_turn_at_both_ends),
-        cmocka_unit_test(correction_is_limited_by_its_length),
-        cmocka_unit_test(turns_pass_half_a_turn_without_a_step),
+        cmocka_unit_test(remote_peg_seats_and_is_felt_along_all_axes),
+        cmocka_unit_test(logs_of_both_peg_sites_replay),
+        cmocka_unit_test(remote_peg_follows_along_all_axes_in_other_modes),
+        cmocka_unit_test(rotation_is_the_same_at_both_ends_of_a_tie),
+        cmocka_unit_test(tie_correction_is_limited_by_its_magnitude),
+        cmocka_unit_test(tied_rotations_pass_half_a_turn_without_a_step),
     };
     if (!mkdtemp(folder)) {
         return 1;

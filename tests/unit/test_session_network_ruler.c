@@ -47,7 +47,7 @@ static void open_ends(const char *settings)
 }
 
 /* Position of the ruler's centre in the hand, between the fingers [m]. */
-static void find_ruler(double place[3])
+static void find_ruler_position(double place[3])
 {
     struct tact_pose ruler;
     const struct tact_hand_state hand = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0));
@@ -58,7 +58,7 @@ static void find_ruler(double place[3])
     place[2] = ruler.position[2] - hand.q[0];
 }
 
-static void ruler_is_held(void **state)
+static void ruler_is_held_by_a_remote_hand(void **state)
 {
     (void)state;
 #define POOR_LINK_SETTINGS ", jitter: 0.02, loss: 0.05, burst: 0.01, seed: 5}"
@@ -76,7 +76,7 @@ static void ruler_is_held(void **state)
         open_ends(links[n].settings);
         for (int k = wait_for_both_links(); k < end; k++) {
             step_both_sessions();
-            find_ruler(k > LIFTED ? now : first);
+            find_ruler_position(k > LIFTED ? now : first);
             for (int i = 0; i < 3 && k > LIFTED; i++) {
                 most = fmax(most, fabs(now[i] - first[i]));
             }
@@ -85,7 +85,7 @@ static void ruler_is_held(void **state)
         print_message("%s: lifted by %.2f mm; the ruler moved in the fingers by %.4f mm\n",
                       links[n].name, 1e3 * height, 1e3 * most);
         /* under a sanitizer the run ends before the ruler is lifted */
-        assert_true(RUNS_UNDER_SANITIZER || (height > 0.04 && height < 0.055));
+        assert_true(IS_SANITIZER_BUILD || (height > 0.04 && height < 0.055));
         assert_true(most < 1e-4); /* motion of the ruler between the fingers [m] */
         close_sessions_of_sites();
     }
@@ -94,7 +94,7 @@ static void ruler_is_held(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ruler_is_held),
+        cmocka_unit_test(ruler_is_held_by_a_remote_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

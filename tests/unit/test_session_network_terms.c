@@ -51,7 +51,7 @@ struct received_message {
     atomic_int is_received;
 };
 
-static void keep_refusal(void *user, enum tact_message_level level, const char *text)
+static void keep_refusal_message(void *user, enum tact_message_level level, const char *text)
 {
     struct received_message *message = user;
     if (strstr(text, "no remote engages") && !atomic_load(&message->is_received)) {
@@ -61,7 +61,8 @@ static void keep_refusal(void *user, enum tact_message_level level, const char *
     }
 }
 
-static struct tact_scene *make_scene(const struct remotes *remotes, int site, int port)
+static struct tact_scene *make_scene_of_remote_ties(const struct remotes *remotes, int site,
+                                                    int port)
 {
     char text[4096];
     int used = snprintf(text, sizeof text, scene_text, site ? "listen" : "connect", port);
@@ -85,7 +86,8 @@ static int count_engaged_ties(int site)
 }
 
 /* Runs both ends; text: what the message of the first end says; NULL: both engage. */
-static void connect_ends(const struct remotes *here, const struct remotes *there, const char *text)
+static void connect_remote_ends(const struct remotes *here, const struct remotes *there,
+                                const char *text)
 {
     static struct received_message messages[SITES];
     const struct remotes *remotes[SITES] = {here, there};
@@ -94,8 +96,8 @@ static void connect_ends(const struct remotes *here, const struct remotes *there
     for (int i = 0; i < SITES; i++) {
         memset(messages[i].text, 0, sizeof messages[i].text);
         atomic_store(&messages[i].is_received, 0);
-        messages_of_sites[i] = (struct tact_messages){keep_refusal, &messages[i]};
-        scenes[i] = make_scene(remotes[i], i, port);
+        messages_of_sites[i] = (struct tact_messages){keep_refusal_message, &messages[i]};
+        scenes[i] = make_scene_of_remote_ties(remotes[i], i, port);
         open_session_of_site(i, NULL);
     }
     wait_for_both_links();
@@ -119,27 +121,29 @@ static void connect_ends(const struct remotes *here, const struct remotes *there
     close_sessions_of_sites();
 }
 
-static void ends_that_agree_engage(void **state)
+static void link_ends_with_equal_tie_terms_engage(void **state)
 {
     (void)state;
     const struct remotes hinge = {{"base_ring"}, "impedance: 1"};
-    const struct remotes followed = {{"base_x", "base_y", "base_z"},
-                                     "impedance: 1, stiffness: 100, damping: 2"};
-    connect_ends(&waves_of_slide, &waves_of_slide, NULL);
-    connect_ends(&hinge, &hinge, NULL);
-    connect_ends(&position, &followed, NULL);
-    connect_ends(&attitude, &attitude, NULL);
+    const struct remotes waves_with_position = {{"base_x", "base_y", "base_z"},
+                                                "impedance: 1, stiffness: 100, damping: 2"};
+    connect_remote_ends(&waves_of_slide, &waves_of_slide, NULL);
+    connect_remote_ends(&hinge, &hinge, NULL);
+    connect_remote_ends(&position, &waves_with_position, NULL);
+    connect_remote_ends(&attitude, &attitude, NULL);
 }
 
-static void each_differing_key_is_refused_by_its_name(void **state)
+static void each_differing_tie_key_is_refused_by_its_name(void **state)
 {
     (void)state;
     static const struct remotes hinge = {{"base_ring"}, "impedance: 1"};
     static const struct remotes impedance = {{"slider"}, "impedance: 1.0000001"};
     static const struct remotes mode = {{"slider"}, "mode: position_force, damping: 1"};
     static const struct remotes axis = {{NULL, "slider"}, "impedance: 1"};
-    static const struct remotes exchanged = {{"base_y", "base_x", "base_z"}, "impedance: 1"};
-    static const struct remotes first_joint = {{"slider", "base_ring"}, "impedance: 1"};
+    static const struct remotes tie_with_exchanged_axes = {{"base_y", "base_x", "base_z"},
+                                                           "impedance: 1"};
+    static const struct remotes tie_with_other_first_joint = {{"slider", "base_ring"},
+                                                              "impedance: 1"};
     static const struct {
         const struct remotes *here, *there;
         const char *text;
@@ -148,23 +152,24 @@ static void each_differing_key_is_refused_by_its_name(void **state)
         {&waves_of_slide, &mode, ": axis 0: mode waves here, position_force at the other end"},
         {&waves_of_slide, &axis,
          ": axis 0: tied here, not tied at the other end; axis 1: not tied here, tied at"},
-        {&waves_of_slide, &first_joint, ": axis 1: not tied here, tied at the other end"},
+        {&waves_of_slide, &tie_with_other_first_joint,
+         ": axis 1: not tied here, tied at the other end"},
         {&waves_of_slide, &hinge, ": axis 0: joint slide here, hinge at the other end"},
         {&waves_of_slide, &position,
          ": axis 0: joint slide here, base_x at the other end; axis 1: not tied here"},
-        {&position, &exchanged,
+        {&position, &tie_with_exchanged_axes,
          ": axis 0: joint base_x here, base_y at the other end; axis 1: joint base_y here, base_x"},
         {&position, &attitude,
          ": axis 0: joint base_x here, base_rx at the other end; axis 1: joint base_y here, "
          "base_ry at the other end; axis 2: joint base_z here, base_rz at the other end"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        connect_ends(cases[i].here, cases[i].there, cases[i].text);
+        connect_remote_ends(cases[i].here, cases[i].there, cases[i].text);
     }
 }
 
 /* The terms of six axes are exact in a channel, and each value of each axis changes them. */
-static void terms_fit_a_channel(void **state)
+static void tie_terms_of_six_axes_fit_a_channel(void **state)
 {
     (void)state;
     static const char *const modes[] = {"waves", "position_force", "position_position", "model"};
@@ -173,9 +178,9 @@ static void terms_fit_a_channel(void **state)
                                          "arm.base_ry", "arm.base_rz"};
     uint64_t seen[6 * 32];
     int count = 0;
-    struct tact_scene *scene = make_scene(&waves_of_slide, 0, 1);
+    struct tact_scene *scene = make_scene_of_remote_ties(&waves_of_slide, 0, 1);
     struct tact_scene_remote tie[6], *own = scene->remotes;
-    const uint32_t own_count = scene->remotes_count;
+    const uint32_t own_remote_count = scene->remotes_count;
     for (uint32_t i = 0; i < 6; i++) {
         tie[i] = own[0];
         tie[i].axis = i;
@@ -201,16 +206,16 @@ static void terms_fit_a_channel(void **state)
     }
     assert_true(tact_session_remote_terms(scene, "other") == 0.0);
     scene->remotes = own;
-    scene->remotes_count = own_count;
+    scene->remotes_count = own_remote_count;
     tact_scene_free(scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_fit_a_channel),
-        cmocka_unit_test(ends_that_agree_engage),
-        cmocka_unit_test(each_differing_key_is_refused_by_its_name),
+        cmocka_unit_test(tie_terms_of_six_axes_fit_a_channel),
+        cmocka_unit_test(link_ends_with_equal_tie_terms_engage),
+        cmocka_unit_test(each_differing_tie_key_is_refused_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,8 +53,8 @@ static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
     inner.ops->read(self, tick, t, now, in);
 }
 
-static int open_wrapped(const struct tact_device_config *config, struct tact_device *out,
-                        struct tact_error *err)
+static int open_wrapped_pad(const struct tact_device_config *config, struct tact_device *out,
+                            struct tact_error *err)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
@@ -68,10 +68,10 @@ static int open_wrapped(const struct tact_device_config *config, struct tact_dev
     return rc;
 }
 
-static void run_pad(const char *log)
+static void run_pad_scene(const char *log)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
-                                                 "wrapped", open_wrapped, NULL};
+                                                 "wrapped", open_wrapped_pad, NULL};
     static const struct tact_device_type *const types[] = {&type};
     char match[128];
     snprintf(match, sizeof match, "path: %s #", mock_pad_node(pad));
@@ -91,8 +91,8 @@ static void run_pad(const char *log)
 }
 
 /* Value of an element of a field in a tick of the log. */
-static double value_at(struct tact_log *log, struct tact_record *record, uint64_t tick,
-                       const char *name, uint32_t element)
+static double logged_value_at(struct tact_log *log, struct tact_record *record, uint64_t tick,
+                              const char *name, uint32_t element)
 {
     long offset = tact_log_field(log, name, NULL);
     assert_true(offset >= 0);
@@ -102,7 +102,7 @@ static double value_at(struct tact_log *log, struct tact_record *record, uint64_
     return record->values[offset + element];
 }
 
-static void pad_opens_and_closes_the_pinch(void **state)
+static void game_pad_opens_and_closes_the_pinch(void **state)
 {
     (void)state;
     char path[64] = "/tmp/tact_pad_XXXXXX";
@@ -110,16 +110,16 @@ static void pad_opens_and_closes_the_pinch(void **state)
     struct tact_error err = {0};
     struct tact_log *log;
     close(mkstemp(path));
-    run_pad(path);
+    run_pad_scene(path);
     assert_int_equal(tact_log_open(path, &log, &err), 0);
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
-    double open = value_at(log, r, 50, "pinch_target", 1),
-           closed = value_at(log, r, 450, "pinch_target", 1);
-    double released_target = value_at(log, r, 2000, "pinch_target", 1),
-           again = value_at(log, r, 2500, "pinch_target", 1);
-    double high = value_at(log, r, 1850, "ruler_pose", 2),
-           low = value_at(log, r, 2990, "ruler_pose", 2);
-    double force = fabs(value_at(log, r, 1850, "ruler_pinch_left_distal_wrench", 1));
+    double open = logged_value_at(log, r, 50, "pinch_target", 1),
+           closed = logged_value_at(log, r, 450, "pinch_target", 1);
+    double released_target = logged_value_at(log, r, 2000, "pinch_target", 1),
+           again = logged_value_at(log, r, 2500, "pinch_target", 1);
+    double high = logged_value_at(log, r, 1850, "ruler_pose", 2),
+           low = logged_value_at(log, r, 2990, "ruler_pose", 2);
+    double force = fabs(logged_value_at(log, r, 1850, "ruler_pinch_left_distal_wrench", 1));
     print_message(
         "target open %.3f closed %.3f, deadman released %.3f, then %.3f rad; ruler at %.4f "
         "m held with %.2f N, %.4f m released\n",
@@ -143,7 +143,7 @@ static void pad_opens_and_closes_the_pinch(void **state)
 int main(void)
 {
     const char *why;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pad_opens_and_closes_the_pinch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(game_pad_opens_and_closes_the_pinch)};
     pad = mock_pad_new("Xbox 360 wired USB controller", &why);
     if (!pad) {
         printf("skipped: %s\n", why);

@@ -52,7 +52,7 @@ static const char hand_text[] =
     "        shapes: [{type: box, size: [0.01, 0.01, 0.04], position: [0, 0, 0.02], material: "
     "skin}]\n";
 
-static void edit_text(char text[sizeof hand_text + 128], const struct edit *edit)
+static void edit_hand_text(char text[sizeof hand_text + 128], const struct edit *edit)
 {
     const char *at = strstr(hand_text, edit->from);
     assert_non_null(at);
@@ -69,7 +69,7 @@ static void collect_warnings(void *user, enum tact_message_level level, const ch
 }
 
 /* A link on the base never touches it; others do where they do not overlap it at the start. */
-static void parts_that_overlap_are_left_out(void **state)
+static void links_that_overlap_at_the_start_do_not_touch(void **state)
 {
     (void)state;
     static const int excluded[5][5] = {
@@ -98,15 +98,16 @@ static void parts_that_overlap_are_left_out(void **state)
     tact_scene_free(scene);
 }
 
-static void kept_parts_touch(void **state)
+static void links_with_start_overlap_kept_touch(void **state)
 {
     (void)state;
-    const struct edit keep_edit = {"    base:\n", "    start_overlap: keep\n    base:\n"};
+    const struct edit edit_to_keep_overlap = {"    base:\n",
+                                              "    start_overlap: keep\n    base:\n"};
     char text[sizeof hand_text + 128], warnings_text[2048] = "";
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
-    edit_text(text, &keep_edit);
+    edit_hand_text(text, &edit_to_keep_overlap);
     options.clock = TACT_LOOP_FREE;
     options.messages = (struct tact_messages){collect_warnings, warnings_text};
     open_session_of_scene_text(text, &options, &scene, &session);
@@ -121,7 +122,7 @@ static void kept_parts_touch(void **state)
 }
 
 /* A ball rests on the palm: its weight is what an output of the palm's force gets. */
-static void a_palm_bears_what_lies_on_it(void **state)
+static void palm_bears_what_lies_on_it(void **state)
 {
     (void)state;
     struct tact_session_options options = tact_session_options_default();
@@ -151,7 +152,7 @@ static void a_palm_bears_what_lies_on_it(void **state)
     tact_scene_free(scene);
 }
 
-static void invalid_overlap_settings_are_refused(void **state)
+static void invalid_start_overlap_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -181,7 +182,7 @@ static void invalid_overlap_settings_are_refused(void **state)
         char text[sizeof hand_text + 128];
         struct tact_error err = {.line = 0};
         struct tact_scene *scene = NULL;
-        edit_text(text, &bad[i].edit);
+        edit_hand_text(text, &bad[i].edit);
         assert_true(tact_scene_parse(text, strlen(text), "p.yaml", NULL, &scene, &err) < 0);
         if (strcmp(err.key, bad[i].key) || !strstr(err.text, bad[i].says)) {
             print_message("%s:%d: %s\n", err.key, err.line, err.text);
@@ -192,16 +193,17 @@ static void invalid_overlap_settings_are_refused(void **state)
     }
 }
 
-static void refuses_overlaps_where_asked(void **state)
+static void start_overlaps_are_refused_on_request(void **state)
 {
     (void)state;
-    const struct edit refuse_edit = {"    base:\n", "    start_overlap: refuse\n    base:\n"};
+    const struct edit edit_to_refuse_overlap = {"    base:\n",
+                                                "    start_overlap: refuse\n    base:\n"};
     char text[sizeof hand_text + 128];
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
     struct tact_error err = {.line = 0};
-    edit_text(text, &refuse_edit);
+    edit_hand_text(text, &edit_to_refuse_overlap);
     options.clock = TACT_LOOP_FREE;
     assert_int_equal(tact_scene_parse(text, strlen(text), "p.yaml", NULL, &scene, &err), 0);
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);
@@ -214,11 +216,11 @@ static void refuses_overlaps_where_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_that_overlap_are_left_out),
-        cmocka_unit_test(kept_parts_touch),
-        cmocka_unit_test(a_palm_bears_what_lies_on_it),
-        cmocka_unit_test(invalid_overlap_settings_are_refused),
-        cmocka_unit_test(refuses_overlaps_where_asked),
+        cmocka_unit_test(links_that_overlap_at_the_start_do_not_touch),
+        cmocka_unit_test(links_with_start_overlap_kept_touch),
+        cmocka_unit_test(palm_bears_what_lies_on_it),
+        cmocka_unit_test(invalid_start_overlap_settings_are_refused),
+        cmocka_unit_test(start_overlaps_are_refused_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

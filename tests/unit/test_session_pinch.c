@@ -13,7 +13,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-static struct run_options ruler_options(double seconds, const char *source)
+static struct run_options ruler_run_options(double seconds, const char *source)
 {
     struct run_options o = {
         .scene = "ruler.yaml", .seconds = seconds, .clock = TACT_LOOP_FREE, .source = source};
@@ -26,7 +26,7 @@ static void check_ruler_is_held(const char *source)
 {
     char log[64] = "/tmp/tact_pinch_XXXXXX";
     close(mkstemp(log));
-    struct run_options o = ruler_options(6.1, source);
+    struct run_options o = ruler_run_options(6.1, source);
     struct run_result r;
     double tilt, slip;
     o.record = log;
@@ -47,13 +47,13 @@ static void check_ruler_is_held(const char *source)
     assert_true(fabs(r.spin_arm / arm - 1.0) < 0.01);
 }
 
-static void host_moments_hold_the_ruler(void **state)
+static void pinch_by_host_moments_holds_the_ruler(void **state)
 {
     (void)state;
     check_ruler_is_held("host");
 }
 
-static void opencl_moments_hold_the_ruler(void **state)
+static void pinch_by_opencl_moments_holds_the_ruler(void **state)
 {
     (void)state;
     skip_test_without_opencl();
@@ -62,7 +62,7 @@ static void opencl_moments_hold_the_ruler(void **state)
 
 /* Largest offset of the centre of mass that torsion holds [m]: d = 2 k mu N / (m g) with N = 4 N,
  * R = 8 mm, E* = 0.3 MPa, mu = 0.8 and m = 30 g is 55.19 mm. */
-static double offset_limit(void)
+static double torsion_offset_limit(void)
 {
     return 2 * (3 * M_PI / 16 * cbrt(3 * 4 * 0.008 / (4 * 3e5))) * 0.8 * 4 / (0.03 * 9.81);
 }
@@ -70,27 +70,27 @@ static double offset_limit(void)
 static double ruler_pitch_after(double fraction, double seconds, const char *source)
 {
     char position[64];
-    struct run_options o = ruler_options(seconds, source);
+    struct run_options o = ruler_run_options(seconds, source);
     struct run_result r;
     tact_number_print(position, sizeof position, "position: [%.6f, 0, 0]",
-                      fraction * offset_limit());
+                      fraction * torsion_offset_limit());
     const struct edit edits[] = {{"position: [0.05, 0, 0]", position}, {NULL, NULL}};
     o.edits = edits;
     run_scene(&o, &r);
     print_message("%.2f of %.2f mm for %.0f s (%s): pitch %.3f deg\n", fraction,
-                  1e3 * offset_limit(), seconds, r.report.source, r.pitch_deg);
+                  1e3 * torsion_offset_limit(), seconds, r.report.source, r.pitch_deg);
     return r.pitch_deg;
 }
 
-static void torsion_holds_below_its_limit(void **state)
+static void torsion_holds_the_ruler_below_its_limit(void **state)
 {
     (void)state;
     assert_true(fabs(ruler_pitch_after(0.97, 61, "host")) < 0.5);
     skip_test_without_opencl();
-    assert_true(fabs(ruler_pitch_after(0.97, RUNS_UNDER_SANITIZER ? 10 : 61, "opencl")) < 0.5);
+    assert_true(fabs(ruler_pitch_after(0.97, IS_SANITIZER_BUILD ? 10 : 61, "opencl")) < 0.5);
 }
 
-static void the_ruler_turns_above_the_limit(void **state)
+static void ruler_turns_above_the_torsion_limit(void **state)
 {
     (void)state;
     assert_true(fabs(ruler_pitch_after(1.03, 61, "host")) > 5.0);
@@ -98,11 +98,11 @@ static void the_ruler_turns_above_the_limit(void **state)
     assert_true(fabs(ruler_pitch_after(1.03, 10, "opencl")) > 5.0);
 }
 
-static void the_ruler_turns_with_little_friction(void **state)
+static void ruler_turns_with_little_friction(void **state)
 {
     (void)state;
     const struct edit edits[] = {{"friction: 0.8", "friction: 0.2"}, {NULL, NULL}};
-    struct run_options o = ruler_options(5, "host");
+    struct run_options o = ruler_run_options(5, "host");
     struct run_result r;
     o.edits = edits;
     run_scene(&o, &r);
@@ -111,12 +111,12 @@ static void the_ruler_turns_with_little_friction(void **state)
 }
 
 /* No creep: the last 30 s of a minute move the ruler by less than a nanometre. */
-static void the_ruler_does_not_creep(void **state)
+static void pinched_ruler_does_not_creep(void **state)
 {
     (void)state;
     char log[64] = "/tmp/tact_creep_XXXXXX";
     close(mkstemp(log));
-    struct run_options o = ruler_options(61, "host");
+    struct run_options o = ruler_run_options(61, "host");
     struct run_result r;
     double tilt, slip;
     o.record = log;
@@ -131,12 +131,12 @@ static void the_ruler_does_not_creep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_moments_hold_the_ruler),
-        cmocka_unit_test(opencl_moments_hold_the_ruler),
-        cmocka_unit_test(torsion_holds_below_its_limit),
-        cmocka_unit_test(the_ruler_turns_above_the_limit),
-        cmocka_unit_test(the_ruler_turns_with_little_friction),
-        cmocka_unit_test(the_ruler_does_not_creep),
+        cmocka_unit_test(pinch_by_host_moments_holds_the_ruler),
+        cmocka_unit_test(pinch_by_opencl_moments_holds_the_ruler),
+        cmocka_unit_test(torsion_holds_the_ruler_below_its_limit),
+        cmocka_unit_test(ruler_turns_above_the_torsion_limit),
+        cmocka_unit_test(ruler_turns_with_little_friction),
+        cmocka_unit_test(pinched_ruler_does_not_creep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,8 +91,8 @@ static void write_text(char *out, size_t size)
 }
 
 /* Values of the last tick; *lag: largest of a joint behind the glove in free motion. */
-static void read_log(const char *path, double *lag, double glove[JOINTS], double q[JOINTS],
-                     double sent[JOINTS], double least[JOINTS])
+static void read_last_logged_values(const char *path, double *lag, double glove_angles[JOINTS],
+                                    double q[JOINTS], double sent[JOINTS], double least[JOINTS])
 {
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -105,23 +105,23 @@ static void read_log(const char *path, double *lag, double glove[JOINTS], double
         for (int i = 0; i < JOINTS; i++) {
             char port[64];
             snprintf(port, sizeof port, "hand_%s_coupling", names[i]);
-            glove[i] = record->values[input + i];
+            glove_angles[i] = record->values[input + i];
             q[i] = record->values[position + i];
             sent[i] = record->values[output + i];
             least[i] = record->values[tact_log_field(log, port, NULL) + 7];
-            *lag = k >= FREE && k < TOUCH ? fmax(*lag, fabs(glove[i] - q[i])) : *lag;
+            *lag = k >= FREE && k < TOUCH ? fmax(*lag, fabs(glove_angles[i] - q[i])) : *lag;
         }
     }
     free(record);
     tact_log_close(log);
 }
 
-static void every_joint_has_its_coupling(void **state)
+static void every_hand_joint_is_coupled_to_the_glove(void **state)
 {
     (void)state;
     char scene[8192], path[64];
-    double lag, glove[JOINTS], q[JOINTS], sent[JOINTS], least[JOINTS];
-    int at_limit = 0;
+    double lag, glove_angles[JOINTS], q[JOINTS], sent[JOINTS], least[JOINTS];
+    int joints_at_limit = 0;
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     snprintf(path, sizeof path, "%s/glove.mcap", folder);
@@ -131,19 +131,19 @@ static void every_joint_has_its_coupling(void **state)
     options.ticks = TICKS;
     write_text(scene, sizeof scene);
     run_session_of_scene_text(scene, &options, &report);
-    read_log(path, &lag, glove, q, sent, least);
+    read_last_logged_values(path, &lag, glove_angles, q, sent, least);
     print_message("free: at most %.1e rad behind\n", lag);
     for (int i = 0; i < JOINTS; i++) {
-        const double spring = -stiffness[i] * (glove[i] - q[i]);
+        const double spring = -stiffness[i] * (glove_angles[i] - q[i]);
         const int is_limited = limit[i] > 0.0 && fabs(spring) > limit[i];
         const double exact = is_limited ? copysign(limit[i], spring) : spring;
         print_message("%s: %.5f rad of %.5f, %.6f N m of %.6f, energy %.1e J at its least\n",
-                      names[i], q[i], glove[i], sent[i], exact, least[i]);
-        at_limit += is_limited;
+                      names[i], q[i], glove_angles[i], sent[i], exact, least[i]);
+        joints_at_limit += is_limited;
         assert_true(fabs(exact) > 0.01 && fabs(sent[i] - exact) < 1e-4 * fabs(exact));
         assert_true(least[i] > -1e-6);
     }
-    assert_int_equal(at_limit, 2);
+    assert_int_equal(joints_at_limit, 2);
     assert_true(lag < 1e-4);
     check_replays_of_log(path, TICKS, TICKS / 2 + 1, 1);
 }
@@ -171,6 +171,6 @@ static int remove_test_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_joint_has_its_coupling)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_hand_joint_is_coupled_to_the_glove)};
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include "support/run_scene.h"
 
-#define KEPT_RESULTS 8
+#define KEPT_SOURCE_RESULTS 8
 #define MAX_PAIRS 64
 
 struct delayed_source {
@@ -20,15 +20,15 @@ struct delayed_source {
     int32_t cost_ns;       /* cost that the source reports for every pair [ns] */
     struct tact_source_scene scene;
     struct tact_moments_scratch *scratch;
-    uint64_t frames, tick[KEPT_RESULTS];
-    struct tact_source_moments pairs[KEPT_RESULTS][MAX_PAIRS];
+    uint64_t frames, tick[KEPT_SOURCE_RESULTS];
+    struct tact_source_moments pairs[KEPT_SOURCE_RESULTS][MAX_PAIRS];
 };
 
 static void source_submit(void *self, uint64_t tick, const struct tact_pose *poses,
                           const uint8_t *active, const double *directions)
 {
     struct delayed_source *s = self;
-    uint64_t slot = s->frames++ % KEPT_RESULTS;
+    uint64_t slot = s->frames++ % KEPT_SOURCE_RESULTS;
     s->tick[slot] = tick;
     memset(s->pairs[slot], 0, sizeof s->pairs[slot]);
     for (uint32_t i = 0; i < s->scene.pair_count; i++) {
@@ -50,7 +50,7 @@ static int source_latest(void *self, struct tact_source_result *out)
     if (s->frames <= s->delay_frames) {
         return -EAGAIN;
     }
-    uint64_t slot = (s->frames - 1 - s->delay_frames) % KEPT_RESULTS;
+    uint64_t slot = (s->frames - 1 - s->delay_frames) % KEPT_SOURCE_RESULTS;
     *out = (struct tact_source_result){s->tick[slot], s->pairs[slot]};
     return 0;
 }
@@ -68,9 +68,10 @@ static void source_close(void *self)
     tact_moments_scratch_destroy(((struct delayed_source *)self)->scratch);
 }
 
-static int source_create(void *user, const struct tact_source_scene *scene, const char *device,
-                         int64_t period_ns, struct tact_messages messages, struct tact_source *out,
-                         struct tact_error *err)
+static int create_delayed_source(void *user, const struct tact_source_scene *scene,
+                                 const char *device, int64_t period_ns,
+                                 struct tact_messages messages, struct tact_source *out,
+                                 struct tact_error *err)
 {
     static const struct tact_source_ops ops = {TACT_ABI(struct tact_source_ops), source_submit,
                                                source_latest, source_wait, source_close};
@@ -99,7 +100,7 @@ static void run_ruler(struct delayed_source *delayed_source, int clock, const ch
                             .seconds = 2,
                             .clock = clock,
                             .source = source,
-                            .factory = source_create,
+                            .factory = create_delayed_source,
                             .factory_user = delayed_source};
     run_scene(&o, r);
     const uint64_t *ages = r->report.ages;
@@ -119,7 +120,7 @@ static double largest_difference(const struct run_result *a, const struct run_re
     return tact_v3_norm(d);
 }
 
-static void cheap_pairs_are_measured_on_the_host(void **state)
+static void host_measures_cheap_pairs(void **state)
 {
     (void)state;
     struct delayed_source delayed_source = {.cost_ns = 1000};
@@ -131,7 +132,7 @@ static void cheap_pairs_are_measured_on_the_host(void **state)
 }
 
 /* A result of age 1 is of the present poses: the run is equal bit for bit. */
-static void without_host_budget_the_source_measures(void **state)
+static void moment_source_measures_pairs_without_host_budget(void **state)
 {
     (void)state;
     struct delayed_source delayed_source = {.cost_ns = 1000};
@@ -146,7 +147,7 @@ static void without_host_budget_the_source_measures(void **state)
 
 /* Late results are extrapolated by the motion since; the host measures only until the first result
  * arrives. */
-static void late_results_are_extrapolated(void **state)
+static void late_moments_of_a_source_are_extrapolated(void **state)
 {
     (void)state;
     struct delayed_source delayed_source = {.delay_frames = 3, .cost_ns = 1000};
@@ -165,7 +166,7 @@ static void late_results_are_extrapolated(void **state)
 
 /* With `source: opencl` the scene sets the maximum age of a result, and no result is that
  * recent. */
-static void max_age_applies_to_a_source_that_is_asked_for(void **state)
+static void maximum_age_applies_to_a_requested_moment_source(void **state)
 {
     (void)state;
     struct delayed_source delayed_source = {.delay_frames = 3, .cost_ns = 1000};
@@ -177,7 +178,7 @@ static void max_age_applies_to_a_source_that_is_asked_for(void **state)
 
 /* In real time a pair is assigned by its measured cost, which is more than a nanosecond for every
  * pair. */
-static void measured_costs_reassign_pairs(void **state)
+static void measured_costs_reassign_pairs_between_host_and_source(void **state)
 {
     (void)state;
     struct delayed_source slow_moment_source = {.cost_ns = 1000000}, cheap = {.cost_ns = 100};
@@ -192,11 +193,11 @@ static void measured_costs_reassign_pairs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cheap_pairs_are_measured_on_the_host),
-        cmocka_unit_test(without_host_budget_the_source_measures),
-        cmocka_unit_test(late_results_are_extrapolated),
-        cmocka_unit_test(max_age_applies_to_a_source_that_is_asked_for),
-        cmocka_unit_test(measured_costs_reassign_pairs),
+        cmocka_unit_test(host_measures_cheap_pairs),
+        cmocka_unit_test(moment_source_measures_pairs_without_host_budget),
+        cmocka_unit_test(late_moments_of_a_source_are_extrapolated),
+        cmocka_unit_test(maximum_age_applies_to_a_requested_moment_source),
+        cmocka_unit_test(measured_costs_reassign_pairs_between_host_and_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

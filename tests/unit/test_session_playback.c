@@ -19,7 +19,7 @@
 #include "support/run_scene.h"
 
 #define MAX_RECORDED_WRITES 4000
-#define OUTPUT_COUNT 8
+#define BOARD_OUTPUT_COUNT 8
 
 static const struct tact_messages silent = {NULL, NULL};
 static char log_path[512];
@@ -31,28 +31,29 @@ static struct {
     /* interval in which the board's deadman is pressed [ticks] */
     uint64_t deadman_from, deadman_to;
     const char *unit;
-    uint64_t lost_from_tick, lost_until_tick;
+    uint64_t board_lost_from_tick, board_lost_until_tick;
     uint64_t tick;
     int64_t last_ns;
     struct {
         uint64_t tick;
-        double felt[OUTPUT_COUNT];
+        double felt[BOARD_OUTPUT_COUNT];
     } write[MAX_RECORDED_WRITES];
 } board;
 
-static void board_read(void *self, uint64_t tick, double t, int64_t now_ns,
-                       struct tact_device_input *in)
+static void read_played_board(void *self, uint64_t tick, double t, int64_t now_ns,
+                              struct tact_device_input *in)
 {
     (void)self;
     (void)t;
     board.tick = tick;
     in->stamp_ns = now_ns;
     in->channel[0] = tick >= board.deadman_from && tick < board.deadman_to;
-    in->state = tick >= board.lost_from_tick && tick < board.lost_until_tick ? TACT_DEVICE_LOST
-                                                                             : TACT_DEVICE_OK;
+    in->state = tick >= board.board_lost_from_tick && tick < board.board_lost_until_tick
+                    ? TACT_DEVICE_LOST
+                    : TACT_DEVICE_OK;
 }
 
-static void board_write(void *self, const double *out, int64_t now_ns)
+static void write_played_board(void *self, const double *out, int64_t now_ns)
 {
     (void)self;
     assert_true(board.writes < MAX_RECORDED_WRITES);
@@ -61,17 +62,17 @@ static void board_write(void *self, const double *out, int64_t now_ns)
     memcpy(board.write[board.writes++].felt, out, sizeof board.write[0].felt);
 }
 
-static void board_close(void *self)
+static void close_played_board(void *self)
 {
     (void)self;
     board.closed++;
 }
 
-static int board_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_played_board(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), board_read,
-                                               board_write, board_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_played_board,
+                                               write_played_board, close_played_board};
     (void)err;
     memset(&out->info, 0, sizeof out->info);
     snprintf(out->info.name, sizeof out->info.name, "%s", config->name);
@@ -92,7 +93,7 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
 
 /* The ruler's operator under another type name. */
 static const struct tact_device_type board_type = {TACT_ABI(struct tact_device_type), "operator",
-                                                   "a board", board_open, NULL};
+                                                   "a board", open_played_board, NULL};
 static struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal", "a pedal",
                                              /* the open() of this type is that of the built-in
                                               * operator */
@@ -103,7 +104,7 @@ static struct tact_replay_options replay_options_for_scene(const char *name)
 {
     struct tact_replay_options o = tact_replay_options_default();
     memset(&board, 0, sizeof board);
-    board.channels = OUTPUT_COUNT;
+    board.channels = BOARD_OUTPUT_COUNT;
     board.deadman_to = UINT64_MAX;
     board.unit = "N m";
     o.playback_device = name;
@@ -163,12 +164,12 @@ static void read_logged_outputs(struct tact_log *log, uint64_t tick, double out[
 
 static void expect_zero_outputs_in_write(int write_index)
 {
-    for (int i = 0; i < OUTPUT_COUNT; i++) {
+    for (int i = 0; i < BOARD_OUTPUT_COUNT; i++) {
         assert_true(board.write[write_index].felt[i] == 0.0);
     }
 }
 
-static void logged_outputs_are_sent_again(void **state)
+static void playback_sends_the_logged_outputs(void **state)
 {
     (void)state;
     struct tact_replay_options o = replay_options_for_scene("operator");
@@ -204,7 +205,7 @@ static void logged_outputs_are_sent_again(void **state)
         if (i < 20) {
             assert_true(fabs(board.write[i].felt[0]) < 0.2 * fabs(sent[0]));
         }
-        for (int k = 4; k < OUTPUT_COUNT; k++) {
+        for (int k = 4; k < BOARD_OUTPUT_COUNT; k++) {
             assert_true(board.write[i].felt[k] == 0.0);
         }
     }
@@ -212,13 +213,13 @@ static void logged_outputs_are_sent_again(void **state)
     tact_log_close(log);
 }
 
-static void a_lost_device_gets_zero(void **state)
+static void lost_device_gets_zero_in_playback(void **state)
 {
     (void)state;
     struct tact_replay_options o = replay_options_for_scene("operator");
     struct tact_replay_report report;
-    board.lost_from_tick = 1300;
-    board.lost_until_tick = 1310;
+    board.board_lost_from_tick = 1300;
+    board.board_lost_until_tick = 1310;
     o.from = 1000;
     o.to = 1400;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
@@ -238,7 +239,7 @@ static void check_outputs_need_deadman(uint64_t from, uint64_t to,
     int nonzero_output_count = 0, outside = 0;
     for (int i = 0; i < board.writes; i++) {
         int moved = 0;
-        for (int k = 0; k < OUTPUT_COUNT; k++) {
+        for (int k = 0; k < BOARD_OUTPUT_COUNT; k++) {
             moved = moved || board.write[i].felt[k] != 0.0;
         }
         nonzero_output_count += moved;
@@ -252,7 +253,7 @@ static void check_outputs_need_deadman(uint64_t from, uint64_t to,
     assert_int_equal(report->playback_armed, to - from);
 }
 
-static void the_deadman_is_that_of_the_given_scene(void **state)
+static void playback_uses_the_deadman_of_the_given_scene(void **state)
 {
     (void)state;
     struct tact_replay_options o = replay_options_for_scene("operator");
@@ -276,10 +277,10 @@ static void the_deadman_is_that_of_the_given_scene(void **state)
 }
 
 /* The deadman of another device than the one that is written to. */
-static void the_deadman_may_be_another_device(void **state)
+static void playback_deadman_may_be_on_another_device(void **state)
 {
     (void)state;
-    static const struct edit pedal_edits[] = {
+    static const struct edit edits_adding_a_pedal[] = {
         {"devices:\n",
          "devices:\n  - name: foot\n    type: pedal\n    settings:\n      script: [[0, 0, "
          "0, 0]]\n      deadman_from: 1.15\n      deadman_until: 1.3\n"},
@@ -301,7 +302,7 @@ static void the_deadman_may_be_another_device(void **state)
         struct tact_replay_options o = replay_options_for_scene("operator");
         struct tact_replay_report report;
         struct tact_error err = {0};
-        struct tact_scene *scene = load_edited_ruler_scene(i ? twin : pedal_edits);
+        struct tact_scene *scene = load_edited_ruler_scene(i ? twin : edits_adding_a_pedal);
         o.from = 1000;
         o.to = 1500;
         o.scene = scene;
@@ -315,16 +316,16 @@ static void the_deadman_may_be_another_device(void **state)
 }
 
 /* Limits and rates are those of the given scene, whatever the log's scene allowed. */
-static void the_limits_are_those_of_the_given_scene(void **state)
+static void playback_uses_the_output_limits_of_the_given_scene(void **state)
 {
     (void)state;
-    static const struct edit strict_limits[] = {
+    static const struct edit edits_to_strict_limits[] = {
         {"operator.felt_0, limit: 2, rate: 500", "operator.felt_0, limit: 0.05, rate: 500"},
         {"operator.felt_1, limit: 2, rate: 500", "operator.felt_1, limit: 2, rate: 0.1"},
         {NULL, NULL}};
     struct tact_replay_options o = replay_options_for_scene("operator");
     struct tact_replay_report report;
-    struct tact_scene *scene = load_edited_ruler_scene(strict_limits);
+    struct tact_scene *scene = load_edited_ruler_scene(edits_to_strict_limits);
     double most = 0.0, fastest = 0.0;
     o.from = 1000;
     o.to = 1500;
@@ -343,8 +344,8 @@ static void the_limits_are_those_of_the_given_scene(void **state)
 
 static struct tact_stop stop;
 
-static void stop_at(void *user, const struct tact_layout *layout, const struct tact_record *then,
-                    const struct tact_record *now)
+static void stop_playback_at_tick(void *user, const struct tact_layout *layout,
+                                  const struct tact_record *then, const struct tact_record *now)
 {
     (void)user;
     (void)layout;
@@ -354,14 +355,14 @@ static void stop_at(void *user, const struct tact_layout *layout, const struct t
     }
 }
 
-static void a_stopped_playback_sends_zero(void **state)
+static void stopped_playback_sends_zero_outputs(void **state)
 {
     (void)state;
     struct tact_replay_options o = replay_options_for_scene("operator");
     struct tact_replay_report report;
     o.from = 1000;
     o.stop = &stop;
-    o.compared = stop_at;
+    o.compared = stop_playback_at_tick;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     assert_int_equal(report.ticks, 300);
     assert_int_equal(board.writes, 301);
@@ -369,7 +370,7 @@ static void a_stopped_playback_sends_zero(void **state)
     assert_int_equal(board.closed, 1);
 }
 
-static void devices_that_do_not_fit_are_refused(void **state)
+static void playback_refuses_devices_that_do_not_fit(void **state)
 {
     (void)state;
     struct tact_replay_report report;
@@ -393,7 +394,7 @@ static void devices_that_do_not_fit_are_refused(void **state)
 }
 
 /* Each of these scenes is refused with one message, before any device is written to. */
-static void scenes_without_the_output_are_refused(void **state)
+static void playback_refuses_scenes_without_the_output(void **state)
 {
     (void)state;
     static const struct {
@@ -440,7 +441,7 @@ static void scenes_without_the_output_are_refused(void **state)
     }
 }
 
-static void playback_runs_in_real_time(void **state)
+static void playback_keeps_real_time(void **state)
 {
     (void)state;
     struct tact_replay_options o = tact_replay_options_default();
@@ -457,15 +458,15 @@ static void playback_runs_in_real_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logged_outputs_are_sent_again),
-        cmocka_unit_test(a_lost_device_gets_zero),
-        cmocka_unit_test(the_deadman_is_that_of_the_given_scene),
-        cmocka_unit_test(the_deadman_may_be_another_device),
-        cmocka_unit_test(the_limits_are_those_of_the_given_scene),
-        cmocka_unit_test(scenes_without_the_output_are_refused),
-        cmocka_unit_test(a_stopped_playback_sends_zero),
-        cmocka_unit_test(devices_that_do_not_fit_are_refused),
-        cmocka_unit_test(playback_runs_in_real_time),
+        cmocka_unit_test(playback_sends_the_logged_outputs),
+        cmocka_unit_test(lost_device_gets_zero_in_playback),
+        cmocka_unit_test(playback_uses_the_deadman_of_the_given_scene),
+        cmocka_unit_test(playback_deadman_may_be_on_another_device),
+        cmocka_unit_test(playback_uses_the_output_limits_of_the_given_scene),
+        cmocka_unit_test(playback_refuses_scenes_without_the_output),
+        cmocka_unit_test(stopped_playback_sends_zero_outputs),
+        cmocka_unit_test(playback_refuses_devices_that_do_not_fit),
+        cmocka_unit_test(playback_keeps_real_time),
     };
     return cmocka_run_group_tests(tests, record_pinch_log, remove_log_and_scene);
 }

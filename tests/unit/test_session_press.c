@@ -27,37 +27,45 @@ static const char ground[] = "%s", /* a drive, whose damper acts against the bas
 
 /* No hand rattles at the wall at any of these stiffnesses, also where the force is a tick late;
  * damped against the base the weak one does, and late without a damper. */
-static void every_hand_settles_at_the_wall(void **state)
+static void every_coupled_hand_settles_at_the_wall(void **state)
 {
     (void)state;
     static const double coupling_gains_text[][2] = {{500.0, 5.0}, {2000.0, 2.0}, {2000.0, 20.0}};
     for (int i = 0; i < 18; i++) {
-        const struct press p = {press_hands[i / 3 % 3],
-                                "coupling: {%s}",
-                                coupling_gains_text[i % 3][0],
-                                coupling_gains_text[i % 3][1],
-                                i < 9 ? NULL : PRESS_LATE,
-                                4.0,
-                                PRESS_TOOL,
-                                "press.csv"};
-        struct motion_track_of_log t = simulate_coupled_press(&p);
-        const double speed = remaining_rms_speed(&t);
+        const struct press_scenario p = {pressing_hands[i / 3 % 3],
+                                         "coupling: {%s}",
+                                         coupling_gains_text[i % 3][0],
+                                         coupling_gains_text[i % 3][1],
+                                         i < 9 ? NULL : PRESS_LATE_FORCE_SETTING,
+                                         4.0,
+                                         PRESS_TOOL_MASS,
+                                         "press.csv"};
+        struct press_log t = simulate_coupled_press(&p);
+        const double speed = rms_speed_of_last_500_ticks(&t);
         /* Quasi-static force: stiffness of grip and coupling in series, over 20 mm. */
         const double pressed =
             0.02 * p.stiffness * p.grip.stiffness / (p.stiffness + p.grip.stiffness);
         print_message("%s, K %g, D %g: %.1e m/s left, %.4f N of %.4f\n", p.grip.name, p.stiffness,
-                      p.damping, speed, -reading_at(&t, t.ticks - 1, FORCE), pressed);
+                      p.damping, speed, -logged_press_value(&t, t.ticks - 1, FORCE), pressed);
         assert_true(speed < 1e-6);
-        assert_true(fabs(reading_at(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
+        assert_true(fabs(logged_press_value(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
         free(t.values);
     }
-    static const struct press unstable_presses[] = {
+    static const struct press_scenario unstable_presses[] = {
         {{"weak", 0.1, 2.0, 100.0}, "%s", 8000, 40, NULL, 4, 0.05, "press.csv"},
-        {{"weak", 0.1, 2.0, 100.0}, "coupling: {%s}", 2000, 0, PRESS_LATE, 4, 0.05, "press.csv"}};
+        {{"weak", 0.1, 2.0, 100.0},
+         "coupling: {%s}",
+         2000,
+         0,
+         PRESS_LATE_FORCE_SETTING,
+         4,
+         0.05,
+         "press.csv"}};
     for (int i = 0; i < 2; i++) {
-        struct motion_track_of_log t = simulate_coupled_press(&unstable_presses[i]);
-        print_message("%s: %.1e m/s left\n", unstable_presses[i].drive, remaining_rms_speed(&t));
-        assert_true(remaining_rms_speed(&t) > 2e-3);
+        struct press_log t = simulate_coupled_press(&unstable_presses[i]);
+        print_message("%s: %.1e m/s left\n", unstable_presses[i].drive,
+                      rms_speed_of_last_500_ticks(&t));
+        assert_true(rms_speed_of_last_500_ticks(&t) > 2e-3);
         free(t.values);
     }
 }
@@ -66,26 +74,26 @@ static void every_hand_settles_at_the_wall(void **state)
  * 0.1 m/s; with a force that is late it lasts longer, as it comes to rest slowly. peak: largest
  * force [N]; rest: depth at the end [mm]; a peak of 0: it rattles, by an rms speed over 2 mm/s.
  * given: the most that the port has generated [mJ]; 0: not compared. */
-struct expected_press {
+struct expected_press_row {
     const char *drive;
     double stiffness, damping, mass, peak, rest, given;
     const char *device;
 };
 
 /* Presses as a row says, and checks peak, depth and verdict. */
-static void check_table_row(const struct expected_press *row)
+static void check_press_of_table_row(const struct expected_press_row *row)
 {
-    const struct press p = {press_hands[0], row->drive,  row->stiffness,
-                            row->damping,   row->device, row->device ? 8.0 : 5.5,
-                            row->mass,      "lead.csv"};
-    struct motion_track_of_log t = simulate_coupled_press(&p);
+    const struct press_scenario p = {pressing_hands[0], row->drive,  row->stiffness,
+                                     row->damping,      row->device, row->device ? 8.0 : 5.5,
+                                     row->mass,         "lead.csv"};
+    struct press_log t = simulate_coupled_press(&p);
     double peak = 0.0;
     for (uint64_t k = 1500; k < t.ticks; k++) {
-        peak = fmax(peak, -reading_at(&t, k, FORCE));
+        peak = fmax(peak, -logged_press_value(&t, k, FORCE));
     }
-    const double rest = 1e3 * (reading_at(&t, t.ticks - 1, X) - PRESS_WALL);
-    const double given = -1e3 * reading_at(&t, t.ticks - 1, LEAST);
-    const double speed = remaining_rms_speed(&t);
+    const double rest = 1e3 * (logged_press_value(&t, t.ticks - 1, X) - PRESS_WALL_POSITION);
+    const double given = -1e3 * logged_press_value(&t, t.ticks - 1, LEAST);
+    const double speed = rms_speed_of_last_500_ticks(&t);
     print_message("K %g, D %g, %g kg, %s%s: peak %.3f N of %.3f, %.3f mm deep of %.3f, gave %.3f "
                   "mJ of %.2f, %.2g mm/s left\n",
                   p.stiffness, p.damping, p.tool_mass, p.drive, p.device ? ", late" : "", peak,
@@ -106,10 +114,10 @@ static void check_table_row(const struct expected_press *row)
  * with a tool of 1 g, that is a wall which the device itself touches. The energy bound is lower
  * through a tool of 50 g, 3.02 N and not 3.2: the tool's own motion before it touches stores energy
  * in the coupling. */
-static void peaks_are_those_of_a_simulation(void **state)
+static void press_peaks_are_those_of_an_independent_simulation(void **state)
 {
     (void)state;
-    static const struct expected_press rows[] = {
+    static const struct expected_press_row rows[] = {
         {ground, 500, 10, 0.05, 2.24, 3.33, 0, NULL},
         {ground, 2000, 20, 0.05, 4.40, 0.952, 0, NULL},
         {ground, 8000, 40, 0.05, 0, 0, 0, NULL},
@@ -132,18 +140,18 @@ static void peaks_are_those_of_a_simulation(void **state)
         {hard, 20000, 0, 1e-3, 3.2, 0.95, 0, NULL},
         {hard, 100000, 0, 1e-3, 3.2, 0.95, 0, NULL},
         {hard, 8000, 0, 0.05, 3.02, 0.905, 0, NULL},
-        {plain, 8000, 0, 1e-3, 0, 0, 0, PRESS_LATE},
-        {watched_late, 8000, 0, 1e-3, 6.887, 0.247, 0, PRESS_LATE},
-        {watched_late, 20000, 0, 1e-3, 0, 0, 0, PRESS_LATE},
-        {hard_late, 8000, 0, 1e-3, 2.195, 2.538, 0, PRESS_LATE},
-        {hard_late, 100000, 0, 1e-3, 2.195, 2.538, 0, PRESS_LATE},
+        {plain, 8000, 0, 1e-3, 0, 0, 0, PRESS_LATE_FORCE_SETTING},
+        {watched_late, 8000, 0, 1e-3, 6.887, 0.247, 0, PRESS_LATE_FORCE_SETTING},
+        {watched_late, 20000, 0, 1e-3, 0, 0, 0, PRESS_LATE_FORCE_SETTING},
+        {hard_late, 8000, 0, 1e-3, 2.195, 2.538, 0, PRESS_LATE_FORCE_SETTING},
+        {hard_late, 100000, 0, 1e-3, 2.195, 2.538, 0, PRESS_LATE_FORCE_SETTING},
         {plain, 2000, 5, 0.05, 2.65, 0.952, 0, NULL},
-        {plain, 2000, 2, 0.05, 3.08, 0.952, 0, PRESS_LATE},
-        {plain, 2000, 20, 0.05, 3.42, 0.952, 0, PRESS_LATE},
+        {plain, 2000, 2, 0.05, 3.08, 0.952, 0, PRESS_LATE_FORCE_SETTING},
+        {plain, 2000, 20, 0.05, 3.42, 0.952, 0, PRESS_LATE_FORCE_SETTING},
         {plain, 2000, 80, 0.05, 10.0, 0.952, 0, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        check_table_row(&rows[i]);
+        check_press_of_table_row(&rows[i]);
     }
 }
 
@@ -151,7 +159,7 @@ static void peaks_are_those_of_a_simulation(void **state)
  * rattles, as its port generates energy; the passivity controller and the energy bound keep it
  * quiet. The bound has the device's true damping, the controller more, as such a stiffness would be
  * refused otherwise. */
-static void stays_passive_at_stiff_walls(void **state)
+static void coupling_stays_passive_at_stiff_walls(void **state)
 {
     (void)state;
     static const struct {
@@ -164,17 +172,17 @@ static void stays_passive_at_stiff_walls(void **state)
                 {watched, NULL, 2e4},
                 {hard, NULL, 2e4},
                 {hard, NULL, 1e5},
-                {known_late, PRESS_LATE, 8e3},
-                {watched_late, PRESS_LATE, 8e3},
-                {hard_late, PRESS_LATE, 8e3},
-                {hard_late, PRESS_LATE, 1e5}};
+                {known_late, PRESS_LATE_FORCE_SETTING, 8e3},
+                {watched_late, PRESS_LATE_FORCE_SETTING, 8e3},
+                {hard_late, PRESS_LATE_FORCE_SETTING, 8e3},
+                {hard_late, PRESS_LATE_FORCE_SETTING, 1e5}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct press p = {press_hands[0],    rows[i].drive,
-                                rows[i].stiffness, 0.0,
-                                rows[i].device,    rows[i].device ? 8.0 : 4.0,
-                                PRESS_TOOL,        "press.csv"};
-        struct motion_track_of_log t = simulate_coupled_press(&p);
-        const double speed = remaining_rms_speed(&t), least = reading_at(&t, t.ticks - 1, LEAST);
+        const struct press_scenario p = {
+            pressing_hands[0],          rows[i].drive,   rows[i].stiffness, 0.0, rows[i].device,
+            rows[i].device ? 8.0 : 4.0, PRESS_TOOL_MASS, "press.csv"};
+        struct press_log t = simulate_coupled_press(&p);
+        const double speed = rms_speed_of_last_500_ticks(&t),
+                     least = logged_press_value(&t, t.ticks - 1, LEAST);
         print_message("K %g, %s%s: %.2g mm/s left, least energy %.3f mJ\n", p.stiffness, p.drive,
                       p.device ? ", late" : "", speed * 1e3, least * 1e3);
         if (p.drive == plain || p.drive == known_late) {
@@ -189,36 +197,38 @@ static void stays_passive_at_stiff_walls(void **state)
 /* The energy of a port whose force acts late is that of the forces that act: of a whole tick, of
  * the one before; of a part of a tick, of both by their shares. Without the delay the same motion
  * seems to generate next to nothing. Forces under way are restored in a replay from any tick. */
-static void energy_is_that_of_the_force_that_acts(void **state)
+static void port_energy_is_that_of_the_acting_delayed_force(void **state)
 {
     (void)state;
-    static const double delays[] = {0.5, 1.0, 1.25, 2.0, 3.0};
-    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+    static const double force_delays_ticks[] = {0.5, 1.0, 1.25, 2.0, 3.0};
+    for (size_t i = 0; i < sizeof force_delays_ticks / sizeof *force_delays_ticks; i++) {
         char drive[128], path[64];
-        const int whole = (int)floor(delays[i]);
-        const double part = delays[i] - whole;
+        const int whole = (int)floor(force_delays_ticks[i]);
+        const double part = force_delays_ticks[i] - whole;
         snprintf(drive, sizeof drive,
                  "coupling: {%%s, device: {mass: 1e-9, damping: 1e4, delay: %d.%02de-3}}", whole,
                  (int)(100.0 * part));
-        const struct press p = {press_hands[0], drive, 8e3,        0.0,
-                                PRESS_LATE,     1.0,   PRESS_TOOL, "press.csv"};
-        struct motion_track_of_log t = simulate_coupled_press(&p);
+        const struct press_scenario p = {
+            pressing_hands[0], drive,      8e3, 0.0, PRESS_LATE_FORCE_SETTING, 1.0,
+            PRESS_TOOL_MASS,   "press.csv"};
+        struct press_log t = simulate_coupled_press(&p);
         double energy = 0.0, at_once = 0.0, least = 0.0;
         for (uint64_t k = 1; k < t.ticks; k++) {
-            const double moved = reading_at(&t, k, X) - reading_at(&t, k - 1, X);
+            const double moved = logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X);
             const uint64_t newer = k > (uint64_t)whole + 1 ? k - 1 - (uint64_t)whole : 0;
             const uint64_t older_tick = newer > 0 ? newer - 1 : 0;
-            const double acting_force = (1.0 - part) * reading_at(&t, newer, FORCE) +
-                                        part * reading_at(&t, older_tick, FORCE);
+            const double acting_force = (1.0 - part) * logged_press_value(&t, newer, FORCE) +
+                                        part * logged_press_value(&t, older_tick, FORCE);
             energy -= acting_force * moved;
-            at_once -= reading_at(&t, k - 1, FORCE) * moved;
+            at_once -= logged_press_value(&t, k - 1, FORCE) * moved;
             least = fmin(least, energy);
         }
-        print_message("%.2f ticks: %.3f mJ, in the log %.3f; at the output %.3f\n", delays[i],
-                      energy * 1e3, reading_at(&t, t.ticks - 1, ENERGY) * 1e3, at_once * 1e3);
-        assert_true(fabs(energy - reading_at(&t, t.ticks - 1, ENERGY)) < 1e-13);
-        assert_true(fabs(least - reading_at(&t, t.ticks - 1, LEAST)) < 1e-13);
-        assert_true(delays[i] < 1.0 || energy < 10.0 * fmin(at_once, -1e-4));
+        print_message("%.2f ticks: %.3f mJ, in the log %.3f; at the output %.3f\n",
+                      force_delays_ticks[i], energy * 1e3,
+                      logged_press_value(&t, t.ticks - 1, ENERGY) * 1e3, at_once * 1e3);
+        assert_true(fabs(energy - logged_press_value(&t, t.ticks - 1, ENERGY)) < 1e-13);
+        assert_true(fabs(least - logged_press_value(&t, t.ticks - 1, LEAST)) < 1e-13);
+        assert_true(force_delays_ticks[i] < 1.0 || energy < 10.0 * fmin(at_once, -1e-4));
         free(t.values);
         snprintf(path, sizeof path, "%s/press.mcap", press_folder);
         check_replays_of_log(path, 1000, 333, 1);
@@ -228,10 +238,10 @@ static void energy_is_that_of_the_force_that_acts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_hand_settles_at_the_wall),
-        cmocka_unit_test(peaks_are_those_of_a_simulation),
-        cmocka_unit_test(stays_passive_at_stiff_walls),
-        cmocka_unit_test(energy_is_that_of_the_force_that_acts),
+        cmocka_unit_test(every_coupled_hand_settles_at_the_wall),
+        cmocka_unit_test(press_peaks_are_those_of_an_independent_simulation),
+        cmocka_unit_test(coupling_stays_passive_at_stiff_walls),
+        cmocka_unit_test(port_energy_is_that_of_the_acting_delayed_force),
     };
     return cmocka_run_group_tests(tests, make_press_folder, remove_press_folder);
 }

@@ -139,8 +139,8 @@ struct difference {
  * its depth, in the next one it is stopped there, and in the third it is out. In the first two the
  * force is less by K times that depth, which is less than K v T. A box is known before it is
  * touched. */
-static void compare_with_recording(const char *path, const struct part *part, double stiffness,
-                                   int mesh, struct difference *out)
+static void compare_press_with_recording(const char *path, const struct part *part,
+                                         double stiffness, int mesh, struct difference *out)
 {
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -164,9 +164,9 @@ static void compare_with_recording(const char *path, const struct part *part, do
             row++;
         }
         if (row < part->count && part->tick[row] == k) {
-            const int is_touch = k <= touched + 1;
-            const double missing = is_touch ? stiffness * depth : 0.0;
-            out->touches += is_touch;
+            const int is_touch_tick = k <= touched + 1;
+            const double missing = is_touch_tick ? stiffness * depth : 0.0;
+            out->touches += is_touch_tick;
             out->command = fmax(out->command, fabs(force + missing - part->command[row]));
         }
         last_y = y;
@@ -199,7 +199,7 @@ static void replay_probe_recordings(FILE *file, int person_index, double stiffne
     options.replace = 1;
     options.ticks = (uint64_t)part.tick[part.count - 1] + 1;
     run_session_of_scene_text(scene, &options, &report);
-    compare_with_recording(path, &part, stiffness, mesh, &off);
+    compare_press_with_recording(path, &part, stiffness, mesh, &off);
     print_message("S%d, %g N/m, %s: command off by %.1e N at %d rows, %d of them at a touch, up to "
                   "%.2f v T deep; energy by %.1e J\n",
                   person_index, stiffness, mesh ? "mesh" : "box", off.command, part.count,
@@ -209,7 +209,7 @@ static void replay_probe_recordings(FILE *file, int person_index, double stiffne
     check_replays_of_log(path, (int)options.ticks, (int)options.ticks / 2 + 1, 1);
 }
 
-static void recorded_commands_are_reproduced(void **state)
+static void recorded_probe_commands_are_reproduced(void **state)
 {
     (void)state;
     char path[DATA_PATH];
@@ -240,6 +240,6 @@ static int remove_test_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(recorded_commands_are_reproduced)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recorded_probe_commands_are_reproduced)};
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

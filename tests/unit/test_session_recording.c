@@ -89,20 +89,20 @@ static size_t field_offset(const struct tact_log *log, const char *name)
 
 /* Compares every input, state, force and output of every tick, but not the values read from
  * clocks. */
-static void a_recording_reproduces_the_session(void **state)
+static void recorded_device_reproduces_the_session(void **state)
 {
     (void)state;
     char played[] = "/tmp/tact_recording_XXXXXX";
-    struct tact_log *logs[2];
+    struct tact_log *recorded_and_played_logs[2];
     double *values[2];
     size_t size[2];
     close(mkstemp(played));
     char *text = scene_text_with_recording("", NULL);
     run_scene_text(text, TICKS, played);
-    values[0] = read_log(source, &logs[0], &size[0]);
-    values[1] = read_log(played, &logs[1], &size[1]);
+    values[0] = read_log(source, &recorded_and_played_logs[0], &size[0]);
+    values[1] = read_log(played, &recorded_and_played_logs[1], &size[1]);
     assert_int_equal(size[0], size[1]);
-    const size_t timing = field_offset(logs[0], "timing"), after = timing + 4;
+    const size_t timing = field_offset(recorded_and_played_logs[0], "timing"), after = timing + 4;
     int lost = 0;
     for (size_t tick = 0; tick < TICKS; tick++) {
         const double *a = values[0] + tick * size[0], *b = values[1] + tick * size[1];
@@ -112,7 +112,7 @@ static void a_recording_reproduces_the_session(void **state)
     }
     assert_int_equal(lost, 100);
     for (int i = 0; i < 2; i++) {
-        tact_log_close(logs[i]);
+        tact_log_close(recorded_and_played_logs[i]);
         free(values[i]);
     }
     free(text);
@@ -121,21 +121,21 @@ static void a_recording_reproduces_the_session(void **state)
 
 /* With half the scale the same readings lead the joint half as far: the sum of its inputs, toward
  * which its target goes once the deadman is pressed. */
-static void another_mapping_is_applied(void **state)
+static void recorded_device_takes_another_input_mapping(void **state)
 {
     (void)state;
     static const struct edit half[] = {{"scale: 0.08", "scale: 0.04"}, {NULL, NULL}};
     char played[] = "/tmp/tact_recording_XXXXXX";
-    struct tact_log *logs[2];
+    struct tact_log *recorded_and_played_logs[2];
     double *values[2];
     size_t size[2];
     close(mkstemp(played));
     char *text = scene_text_with_recording("", half);
     run_scene_text(text, TICKS, played);
-    values[0] = read_log(source, &logs[0], &size[0]);
-    values[1] = read_log(played, &logs[1], &size[1]);
-    const size_t sum = field_offset(logs[0], "hand_finger_coupling") + 1,
-                 box = field_offset(logs[0], "box_pose");
+    values[0] = read_log(source, &recorded_and_played_logs[0], &size[0]);
+    values[1] = read_log(played, &recorded_and_played_logs[1], &size[1]);
+    const size_t sum = field_offset(recorded_and_played_logs[0], "hand_finger_coupling") + 1,
+                 box = field_offset(recorded_and_played_logs[0], "box_pose");
     for (size_t tick = 0; tick < TICKS; tick++) {
         const double *a = values[0] + tick * size[0], *b = values[1] + tick * size[1];
         assert_memory_equal(a, b, 4 * sizeof *a);
@@ -146,7 +146,7 @@ static void another_mapping_is_applied(void **state)
         }
     }
     for (int i = 0; i < 2; i++) {
-        tact_log_close(logs[i]);
+        tact_log_close(recorded_and_played_logs[i]);
         free(values[i]);
     }
     free(text);
@@ -167,7 +167,7 @@ static struct tact_device open_recording(const struct tact_device_setting *setti
 }
 
 /* Read in a loop of another period, from another time on, and beyond the end of the log. */
-static void a_recording_is_read_by_time(void **state)
+static void recorded_device_is_read_by_time(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("file", source), SETTING("device", "wheel"),
@@ -196,8 +196,8 @@ static void a_recording_is_read_by_time(void **state)
     free(values);
 }
 
-static void expect_refused(const struct tact_device_setting *s, int count, const char *key,
-                           const char *word)
+static void expect_recorded_device_refused(const struct tact_device_setting *s, int count,
+                                           const char *key, const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -211,7 +211,7 @@ static void expect_refused(const struct tact_device_setting *s, int count, const
     assert_null(device.self);
 }
 
-static void refuses_bad_settings(void **state)
+static void bad_recorded_device_settings_are_refused(void **state)
 {
     (void)state;
     const struct tact_device_setting none[] = {SETTING("start", "1")};
@@ -221,21 +221,21 @@ static void refuses_bad_settings(void **state)
     const struct tact_device_setting other[] = {SETTING("file", source), SETTING("device", "pad")};
     const struct tact_device_setting own[] = {SETTING("file", source)};
     const struct tact_device_setting key[] = {SETTING("file", source), SETTING("sart", "1")};
-    expect_refused(none, 1, "device", "missing key file");
-    expect_refused(absent, 1, "file", "at/all.mcap");
-    expect_refused(text, 1, "file", "wheel.yaml");
-    expect_refused(other, 2, "device", "no device \"pad\"; it has: wheel");
-    expect_refused(own, 1, "device", "no device \"device\"; it has: wheel");
-    expect_refused(key, 2, "sart", "unknown key");
+    expect_recorded_device_refused(none, 1, "device", "missing key file");
+    expect_recorded_device_refused(absent, 1, "file", "at/all.mcap");
+    expect_recorded_device_refused(text, 1, "file", "wheel.yaml");
+    expect_recorded_device_refused(other, 2, "device", "no device \"pad\"; it has: wheel");
+    expect_recorded_device_refused(own, 1, "device", "no device \"device\"; it has: wheel");
+    expect_recorded_device_refused(key, 2, "sart", "unknown key");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_reproduces_the_session),
-        cmocka_unit_test(another_mapping_is_applied),
-        cmocka_unit_test(a_recording_is_read_by_time),
-        cmocka_unit_test(refuses_bad_settings),
+        cmocka_unit_test(recorded_device_reproduces_the_session),
+        cmocka_unit_test(recorded_device_takes_another_input_mapping),
+        cmocka_unit_test(recorded_device_is_read_by_time),
+        cmocka_unit_test(bad_recorded_device_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, record_source_log, remove_source_log);
 }

@@ -20,7 +20,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define KILL_COUNT campaign_trial_count(40, 200)
+#define KILL_TRIAL_COUNT campaign_trial_count(40, 200)
 
 /* number of ticks that the child completed, in shared memory */
 static _Atomic uint64_t *completed_ticks;
@@ -43,9 +43,9 @@ static uint64_t next_random(uint64_t *seed)
     return z ^ (z >> 31);
 }
 
-static void run_child(const char *log, int clock)
+static void run_session_in_child(const char *log, int clock)
 {
-    struct rlimit fuse = {5000000, 5000000};
+    struct rlimit cpu_time_limit = {5000000, 5000000};
     struct run_options o = {.scene = "ruler.yaml",
                             .seconds = clock == TACT_LOOP_REAL ? 2 : 4,
                             .clock = clock,
@@ -53,7 +53,7 @@ static void run_child(const char *log, int clock)
                             .record = log};
     struct run_result r;
 
-    setrlimit(RLIMIT_RTTIME, &fuse);
+    setrlimit(RLIMIT_RTTIME, &cpu_time_limit);
     run_scene(&o, &r);
     _exit(0);
 }
@@ -70,7 +70,7 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(completed_ticks, MAP_FAILED);
     snprintf(log, sizeof log, "%s/killed_%d.mcap", TACT_BINARY_DIR, (int)getpid());
-    for (int run = 0; run < KILL_COUNT; run++) {
+    for (int run = 0; run < KILL_TRIAL_COUNT; run++) {
         struct tact_recover_report found;
         struct tact_replay_report replayed;
         struct tact_error err = {0};
@@ -81,7 +81,7 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            run_child(log, run % 4 == 0 ? TACT_LOOP_REAL : TACT_LOOP_FREE);
+            run_session_in_child(log, run % 4 == 0 ? TACT_LOOP_REAL : TACT_LOOP_FREE);
         }
         while (run % 8 != 7 && atomic_load(completed_ticks) == 0 &&
                waitpid(child, &status, WNOHANG) == 0) {
@@ -110,11 +110,11 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
     unlink(log);
     print_message("%d kills (%lu before the first tick): %lu ticks completed, %lu of them only in "
                   "memory; count lost: %lu; differing in the replay: %lu\n",
-                  KILL_COUNT, (unsigned long)early, (unsigned long)ticks, (unsigned long)added,
-                  (unsigned long)lost, (unsigned long)differing);
+                  KILL_TRIAL_COUNT, (unsigned long)early, (unsigned long)ticks,
+                  (unsigned long)added, (unsigned long)lost, (unsigned long)differing);
     assert_int_equal(lost, 0);
     assert_int_equal(differing, 0);
-    assert_in_range(early, 0, KILL_COUNT / 2);
+    assert_in_range(early, 0, KILL_TRIAL_COUNT / 2);
 }
 
 int main(void)

@@ -12,11 +12,11 @@
  * position, by the delay [ms]; its press has no tank. */
 static const struct {
     uint64_t delay;
-    double drag, press;
+    double free_air_drag, press_force;
 } table[] = {{0, 0.40, 4.41},  {5, 0.44, 4.41},   {20, 0.55, 4.41},
              {50, 0.74, 4.41}, {100, 1.02, 4.41}, {200, 1.15, 4.09}};
 
-static void press_is_that_of_springs_in_series(void **state)
+static void remote_press_is_that_of_springs_in_series(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
@@ -24,27 +24,28 @@ static void press_is_that_of_springs_in_series(void **state)
         for (size_t h = 0; h < sizeof hands / sizeof *hands; h++) {
             struct run run = {.line = {.delay = table[i].delay},
                               .hand = hands[h],
-                              .person = "impedance: 10",
-                              .robot = "impedance: 10, stiffness: 1000, damping: 30, tank: 10",
+                              .person_tie_keys = "impedance: 10",
+                              .robot_tie_keys =
+                                  "impedance: 10, stiffness: 1000, damping: 30, tank: 10",
                               .seconds = 9.0,
                               .back = 8.0};
-            struct remote_log t = run_sites(&run);
-            const double felt = -mean_of_column(&t, PERSON_FORCE, 7.0, 8.0);
-            const double expected_force = series_spring_force(&hands[h]);
-            const double drag = peak_of_column(&t, PERSON_FORCE, 0.5, 1.0);
-            const double peak = peak_of_column(&t, ROBOT_FORCE, 0.5, 8.0);
-            const double rest = rms_speed_of_column(&t, PERSON_Q, 7.5, 8.0);
+            struct remote_log t = run_both_sites(&run);
+            const double felt = -mean_of_log_column(&t, PERSON_FORCE, 7.0, 8.0);
+            const double expected_force = force_of_springs_in_series(&hands[h]);
+            const double free_air_drag = peak_of_log_column(&t, PERSON_FORCE, 0.5, 1.0);
+            const double peak = peak_of_log_column(&t, ROBOT_FORCE, 0.5, 8.0);
+            const double rest = rms_speed_of_log_column(&t, PERSON_Q, 7.5, 8.0);
             print_message("%3d ms %s: press %.3f N, ideal %.3f; drag %.2f N; robot's peak %.2f N; "
                           "rest %.2g mm/s\n",
-                          (int)table[i].delay, hands[h].name, felt, expected_force, drag, peak,
-                          1e3 * rest);
+                          (int)table[i].delay, hands[h].name, felt, expected_force, free_air_drag,
+                          peak, 1e3 * rest);
             assert_true(rest < 2e-3);
             assert_true(peak <= 1.5 * expected_force);
             assert_true(fabs(felt - expected_force) <
                         (table[i].delay > 100 ? 0.25 : 0.1) * expected_force);
             if (h == 1) {
-                assert_true(felt > 0.95 * table[i].press && felt < 1.01 * expected_force);
-                assert_true(drag < 1.15 * table[i].drag);
+                assert_true(felt > 0.95 * table[i].press_force && felt < 1.01 * expected_force);
+                assert_true(free_air_drag < 1.15 * table[i].free_air_drag);
             }
             assert_true(run.line.least >= -1e-12);
             free(t.at);
@@ -54,7 +55,7 @@ static void press_is_that_of_springs_in_series(void **state)
 
 /* Nothing arrives for 0.3 s before the press, which is reached all the same; then also with 10 of
  * every 200 waves missing, each of which takes something of it. */
-static void missing_waves_are_passive(void **state)
+static void line_with_missing_waves_stays_passive(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
@@ -67,24 +68,24 @@ static void missing_waves_are_passive(void **state)
                           .hand = hands[h / 2],
                           .seconds = 9.0,
                           .back = 8.0};
-        struct remote_log t = run_sites(&run);
-        const double felt = -mean_of_column(&t, PERSON_FORCE, 7.0, 8.0),
-                     ideal = series_spring_force(&run.hand);
+        struct remote_log t = run_both_sites(&run);
+        const double felt = -mean_of_log_column(&t, PERSON_FORCE, 7.0, 8.0),
+                     ideal = force_of_springs_in_series(&run.hand);
         print_message("%s, %d waves of 200 missing: press %.3f N, ideal %.3f; robot's peak %.2f N; "
                       "channel's energy at least %.2g J\n",
                       run.hand.name, h % 2 ? 10 : 0, felt, ideal,
-                      peak_of_column(&t, ROBOT_FORCE, 0.5, 8.0), run.line.least);
+                      peak_of_log_column(&t, ROBOT_FORCE, 0.5, 8.0), run.line.least);
         assert_true(run.line.least >= -1e-12);
         assert_true(h % 2 || fabs(felt - ideal) < 0.05 * ideal);
-        assert_true(peak_of_column(&t, ROBOT_FORCE, 0.5, 8.0) <= 1.5 * ideal);
-        assert_true(peak_of_column(&t, TANK, 0.5, 8.0) <= 0.1);
+        assert_true(peak_of_log_column(&t, ROBOT_FORCE, 0.5, 8.0) <= 1.5 * ideal);
+        assert_true(peak_of_log_column(&t, TANK, 0.5, 8.0) <= 0.1);
         free(t.at);
     }
 }
 
 /* Without a wave the end of the robot's line stays: its push lasts over a gap of 90 ms, in which it
  * would fall with 10 ms, impedance / stiffness, by a wave of zero. */
-static void force_lasts_over_a_gap(void **state)
+static void robot_force_lasts_over_a_gap_of_waves(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
@@ -92,9 +93,9 @@ static void force_lasts_over_a_gap(void **state)
                       .hand = hands[1],
                       .seconds = 4.5,
                       .back = 4.4};
-    struct remote_log t = run_sites(&run);
-    const double before = mean_of_column(&t, ROBOT_FORCE, 3.9, 4.0);
-    const double after = mean_of_column(&t, ROBOT_FORCE, 4.085, 4.09);
+    struct remote_log t = run_both_sites(&run);
+    const double before = mean_of_log_column(&t, ROBOT_FORCE, 3.9, 4.0);
+    const double after = mean_of_log_column(&t, ROBOT_FORCE, 4.085, 4.09);
     print_message("pushes with %.3f N, after 90 ms without a wave %.3f N\n", before, after);
     assert_true(before > 4.0 && fabs(after / before - 1.0) < 0.01);
     free(t.at);
@@ -102,7 +103,7 @@ static void force_lasts_over_a_gap(void **state)
 
 /* 1 s of silence in the press: what the person feels fades within 0.1 s of waves and 0.2 s of the
  * tie, neither site engages until the deadman was released, and nothing jumps then. */
-static void lost_site_returns_by_hand(void **state)
+static void lost_site_engages_again_only_by_its_deadman(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 5.5, 6.0};
@@ -110,30 +111,30 @@ static void lost_site_returns_by_hand(void **state)
                       .hand = hands[1],
                       .seconds = 11.0,
                       .back = 10.0};
-    struct remote_log t = run_sites(&run);
-    double jump = 0.0, robot_jump = 0.0;
+    struct remote_log t = run_both_sites(&run);
+    double force_jump = 0.0, robot_jump = 0.0;
     for (uint64_t i = 2900; i < 7000; i++) { /* from just before the silence, which begins at 3 s */
-        jump = fmax(jump, fabs(t.at[i][PERSON_FORCE] - t.at[i - 1][PERSON_FORCE]));
+        force_jump = fmax(force_jump, fabs(t.at[i][PERSON_FORCE] - t.at[i - 1][PERSON_FORCE]));
         robot_jump = fmax(robot_jump, fabs(t.at[i][ROBOT_FORCE] - t.at[i - 1][ROBOT_FORCE]));
     }
     print_message("felt before %.2f N, in the silence %.3f N, after %.2f N, again %.2f N; largest "
                   "step of a tick %.3f N, of the robot %.3f N\n",
-                  mean_of_column(&t, PERSON_FORCE, 2.8, 3.0),
-                  peak_of_column(&t, PERSON_FORCE, 3.9, 4.0),
-                  peak_of_column(&t, PERSON_FORCE, 4.5, 5.5),
-                  mean_of_column(&t, PERSON_FORCE, 9.0, 10.0), jump, robot_jump);
-    assert_true(peak_of_column(&t, PERSON_FORCE, 3.9, 5.5) < 0.01);
-    assert_true(peak_of_column(&t, PERSON_HELD, 4.1, 6.0) == 0.0);
-    assert_true(peak_of_column(&t, ROBOT_HELD, 4.1, 6.0) == 0.0);
-    assert_true(mean_of_column(&t, PERSON_HELD, 6.1, 10.0) == 1.0);
-    assert_true(mean_of_column(&t, ROBOT_HELD, 6.1, 10.0) == 1.0);
-    assert_true(jump < 0.05 && robot_jump < 0.2); /* of 4.4 N */
+                  mean_of_log_column(&t, PERSON_FORCE, 2.8, 3.0),
+                  peak_of_log_column(&t, PERSON_FORCE, 3.9, 4.0),
+                  peak_of_log_column(&t, PERSON_FORCE, 4.5, 5.5),
+                  mean_of_log_column(&t, PERSON_FORCE, 9.0, 10.0), force_jump, robot_jump);
+    assert_true(peak_of_log_column(&t, PERSON_FORCE, 3.9, 5.5) < 0.01);
+    assert_true(peak_of_log_column(&t, PERSON_HELD, 4.1, 6.0) == 0.0);
+    assert_true(peak_of_log_column(&t, ROBOT_HELD, 4.1, 6.0) == 0.0);
+    assert_true(mean_of_log_column(&t, PERSON_HELD, 6.1, 10.0) == 1.0);
+    assert_true(mean_of_log_column(&t, ROBOT_HELD, 6.1, 10.0) == 1.0);
+    assert_true(force_jump < 0.05 && robot_jump < 0.2); /* of 4.4 N */
     free(t.at);
 }
 
 /* The deadman is released for a moment in the press, once it is felt again: nothing jumps. The
  * ramp of 4.4 N steps by 0.022 N in a tick. */
-static void force_fades_on_short_release(void **state)
+static void felt_force_fades_on_a_short_deadman_release(void **state)
 {
     static const double release_durations[] = {0.01, 0.05, 0.15};
     (void)state;
@@ -141,30 +142,30 @@ static void force_fades_on_short_release(void **state)
         button = (struct button){0.3, 100.0, 4.0, 4.0 + release_durations[i % 3]};
         struct run run = {.line = {.delay = i < 3 ? 20 : 0},
                           .hand = hands[1],
-                          .person = i < 3 ? NULL : "mode: position_force, damping: 1",
-                          .robot =
+                          .person_tie_keys = i < 3 ? NULL : "mode: position_force, damping: 1",
+                          .robot_tie_keys =
                               i < 3 ? NULL : "mode: position_force, stiffness: 1000, damping: 30",
                           .seconds = 6.0,
                           .back = 5.5};
-        struct remote_log t = run_sites(&run);
-        double jump = 0.0;
+        struct remote_log t = run_both_sites(&run);
+        double force_jump = 0.0;
         for (uint64_t k = 3900; k < 5500; k++) {
-            jump = fmax(jump, fabs(t.at[k][PERSON_FORCE] - t.at[k - 1][PERSON_FORCE]));
+            force_jump = fmax(force_jump, fabs(t.at[k][PERSON_FORCE] - t.at[k - 1][PERSON_FORCE]));
         }
         print_message("%g s off: felt before %.2f N, least %.2f N, again %.2f N; largest step of a "
                       "tick %.4f N\n",
-                      release_durations[i % 3], mean_of_column(&t, PERSON_FORCE, 3.8, 4.0),
-                      mean_of_column(&t, PERSON_FORCE, 4.195, 4.2),
-                      mean_of_column(&t, PERSON_FORCE, 5.3, 5.5), jump);
-        assert_true(fabs(mean_of_column(&t, PERSON_FORCE, 4.195, 4.2)) < 0.3);
-        assert_true(mean_of_column(&t, PERSON_HELD, 4.5, 5.5) == 1.0);
-        assert_true(jump < 0.05);
+                      release_durations[i % 3], mean_of_log_column(&t, PERSON_FORCE, 3.8, 4.0),
+                      mean_of_log_column(&t, PERSON_FORCE, 4.195, 4.2),
+                      mean_of_log_column(&t, PERSON_FORCE, 5.3, 5.5), force_jump);
+        assert_true(fabs(mean_of_log_column(&t, PERSON_FORCE, 4.195, 4.2)) < 0.3);
+        assert_true(mean_of_log_column(&t, PERSON_HELD, 4.5, 5.5) == 1.0);
+        assert_true(force_jump < 0.05);
         free(t.at);
     }
 }
 
 /* The hand is too fast at 0.5 s, and the fault is cleared with the deadman held until 3 s. */
-static void cleared_fault_needs_the_deadman(void **state)
+static void cleared_remote_fault_needs_the_deadman(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 3.0, 3.2};
@@ -173,17 +174,17 @@ static void cleared_fault_needs_the_deadman(void **state)
                       .top = "max_speed: 0.05\n",
                       .seconds = 4.0,
                       .back = 3.9,
-                      .clear = 2.5};
-    struct remote_log t = run_sites(&run);
-    assert_true(mean_of_column(&t, PERSON_HELD, 0.4, 0.5) == 1.0);
-    assert_true(peak_of_column(&t, PERSON_HELD, 2.0, 3.19) == 0.0);
-    assert_true(peak_of_column(&t, ROBOT_HELD, 2.0, 3.19) == 0.0);
-    assert_true(mean_of_column(&t, PERSON_HELD, 3.3, 3.8) == 1.0);
+                      .fault_clear_time = 2.5};
+    struct remote_log t = run_both_sites(&run);
+    assert_true(mean_of_log_column(&t, PERSON_HELD, 0.4, 0.5) == 1.0);
+    assert_true(peak_of_log_column(&t, PERSON_HELD, 2.0, 3.19) == 0.0);
+    assert_true(peak_of_log_column(&t, ROBOT_HELD, 2.0, 3.19) == 0.0);
+    assert_true(mean_of_log_column(&t, PERSON_HELD, 3.3, 3.8) == 1.0);
     free(t.at);
 }
 
 /* A peer that claims to be held moves nothing that is not armed here. */
-static void peer_claim_arms_no_outputs(void **state)
+static void deadman_claimed_by_the_peer_arms_no_outputs(void **state)
 {
     (void)state;
     button = (struct button){100.0, 100.0, 100.0, 100.0};
@@ -191,19 +192,19 @@ static void peer_claim_arms_no_outputs(void **state)
                       .hand = hands[1],
                       .seconds = 3.0,
                       .back = 2.5};
-    struct remote_log t = run_sites(&run);
-    assert_true(peak_of_column(&t, PERSON_HELD, 0.0, 3.0) == 0.0);
-    assert_true(peak_of_column(&t, PERSON_FORCE, 0.0, 3.0) < 1e-9);
+    struct remote_log t = run_both_sites(&run);
+    assert_true(peak_of_log_column(&t, PERSON_HELD, 0.0, 3.0) == 0.0);
+    assert_true(peak_of_log_column(&t, PERSON_FORCE, 0.0, 3.0) < 1e-9);
     /* the robot is engaged, but no target moves it */
-    assert_true(peak_of_column(&t, ROBOT_Q, 0.0, 3.0) < 1e-9);
+    assert_true(peak_of_log_column(&t, ROBOT_Q, 0.0, 3.0) < 1e-9);
     free(t.at);
 }
 
 /* The other modes press as springs in series do without delay; at 50 ms one bounces. */
-static void other_modes_need_a_link_without_delay(void **state)
+static void position_modes_need_a_link_without_delay(void **state)
 {
     static const struct {
-        const char *person, *robot;
+        const char *person_tie_keys, *robot_tie_keys;
         uint64_t delay;
     } ties[] = {{"mode: position_force, damping: 1",
                  "mode: position_force, stiffness: 1000, damping: 30", 0},
@@ -216,22 +217,22 @@ static void other_modes_need_a_link_without_delay(void **state)
     for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
         struct run run = {.line = {.delay = ties[i].delay},
                           .hand = hands[1],
-                          .person = ties[i].person,
-                          .robot = ties[i].robot,
+                          .person_tie_keys = ties[i].person_tie_keys,
+                          .robot_tie_keys = ties[i].robot_tie_keys,
                           .seconds = 7.0,
                           .back = 6.0};
-        struct remote_log t = run_sites(&run);
-        const double felt = -mean_of_column(&t, PERSON_FORCE, 5.0, 6.0),
-                     ideal = series_spring_force(&hands[1]);
-        const double peak = peak_of_column(&t, ROBOT_FORCE, 0.5, 6.0);
-        print_message("%s, %d ms: press %.3f N; robot's peak %.1f N\n", ties[i].person,
+        struct remote_log t = run_both_sites(&run);
+        const double felt = -mean_of_log_column(&t, PERSON_FORCE, 5.0, 6.0),
+                     ideal = force_of_springs_in_series(&hands[1]);
+        const double peak = peak_of_log_column(&t, ROBOT_FORCE, 0.5, 6.0);
+        print_message("%s, %d ms: press %.3f N; robot's peak %.1f N\n", ties[i].person_tie_keys,
                       (int)ties[i].delay, felt, peak);
         assert_true(ties[i].delay ? peak > 2.0 * ideal : fabs(felt - ideal) < 1e-3 * ideal);
         free(t.at);
     }
 }
 
-static void both_logs_replay_bit_for_bit(void **state)
+static void logs_of_both_sites_replay_bit_for_bit(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 2.5, 2.8};
@@ -242,12 +243,13 @@ static void both_logs_replay_bit_for_bit(void **state)
                                    .blackout_from = 1400,
                                    .blackout_to = 2200},
                           .hand = hands[1],
-                          .person = i < 2 ? NULL : "mode: model, damping: 2",
-                          .robot = i < 2 ? NULL : "mode: model, stiffness: 1000, damping: 30",
+                          .person_tie_keys = i < 2 ? NULL : "mode: model, damping: 2",
+                          .robot_tie_keys =
+                              i < 2 ? NULL : "mode: model, stiffness: 1000, damping: 30",
                           .seconds = 4.0,
                           .back = 3.5};
         if (i % 2 == 0) {
-            struct remote_log t = run_sites(&run);
+            struct remote_log t = run_both_sites(&run);
             free(t.at);
         }
         char path[64];
@@ -257,7 +259,7 @@ static void both_logs_replay_bit_for_bit(void **state)
 }
 
 /* Channels of another site that are invalid are refused once the devices are open. */
-static void bad_channels_are_refused(void **state)
+static void bad_remote_channels_are_refused(void **state)
 {
     static const struct {
         const char *from, *to, *key;
@@ -291,21 +293,21 @@ static void bad_channels_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(press_is_that_of_springs_in_series),
-        cmocka_unit_test(missing_waves_are_passive),
-        cmocka_unit_test(force_lasts_over_a_gap),
-        cmocka_unit_test(lost_site_returns_by_hand),
-        cmocka_unit_test(force_fades_on_short_release),
-        cmocka_unit_test(cleared_fault_needs_the_deadman),
-        cmocka_unit_test(peer_claim_arms_no_outputs),
-        cmocka_unit_test(other_modes_need_a_link_without_delay),
-        cmocka_unit_test(both_logs_replay_bit_for_bit),
-        cmocka_unit_test(bad_channels_are_refused),
+        cmocka_unit_test(remote_press_is_that_of_springs_in_series),
+        cmocka_unit_test(line_with_missing_waves_stays_passive),
+        cmocka_unit_test(robot_force_lasts_over_a_gap_of_waves),
+        cmocka_unit_test(lost_site_engages_again_only_by_its_deadman),
+        cmocka_unit_test(felt_force_fades_on_a_short_deadman_release),
+        cmocka_unit_test(cleared_remote_fault_needs_the_deadman),
+        cmocka_unit_test(deadman_claimed_by_the_peer_arms_no_outputs),
+        cmocka_unit_test(position_modes_need_a_link_without_delay),
+        cmocka_unit_test(logs_of_both_sites_replay_bit_for_bit),
+        cmocka_unit_test(bad_remote_channels_are_refused),
     };
     if (!mkdtemp(folder)) {
         return 1;
     }
     const int rc = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_logs();
+    remove_site_logs();
     return rc;
 }

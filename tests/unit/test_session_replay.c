@@ -52,12 +52,12 @@ static uint64_t copy_log_without_ticks(const char *path, uint64_t from, uint64_t
     uint64_t gaps = 0, expected = 0;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    struct rewrite rewrite;
-    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
+    struct log_rewrite log_rewrite;
+    assert_int_equal(open_recorder_of_log_copy(&log_rewrite, log), 0);
     if (copy) {
         struct tact_recorder_options options = tact_recorder_options_default();
         options.replace = 1;
-        struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
+        struct tact_recorder_content content = recorder_content_of_log_copy(&log_rewrite);
         content.attachments = tact_log_attachment_at(log, 0);
         content.attachment_count = tact_log_attachment_count(log);
         assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
@@ -66,11 +66,11 @@ static uint64_t copy_log_without_ticks(const char *path, uint64_t from, uint64_t
         gaps += record->tick != expected;
         expected = record->tick + 1;
         if (out && (record->tick < from || record->tick >= to)) {
-            assert_int_equal(append_record_to_log_copy(&rewrite, record, out), 0);
+            assert_int_equal(append_record_to_log_copy(&log_rewrite, record, out), 0);
         }
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    free_log_copy_buffers(&rewrite);
+    free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);
     free(record);
     return gaps;
@@ -89,7 +89,7 @@ static void run_and_record(struct run_options *o, char *log, struct run_result *
     run_scene(o, result);
 }
 
-static void a_run_with_host_moments_replays(void **state)
+static void run_with_host_moments_replays_bit_for_bit(void **state)
 {
     (void)state;
     struct run_options o = {
@@ -102,7 +102,7 @@ static void a_run_with_host_moments_replays(void **state)
 }
 
 /* A run in real time replays, with moments from another thread and with late ticks. */
-static void a_run_in_real_time_replays(void **state)
+static void run_in_real_time_replays_bit_for_bit(void **state)
 {
     (void)state;
     skip_test_without_opencl();
@@ -119,7 +119,7 @@ static void a_run_in_real_time_replays(void **state)
 }
 
 /* Missing ticks leave a gap in the log, after which the replay restarts. */
-static void a_replay_restarts_after_a_gap(void **state)
+static void replay_restarts_after_a_gap_in_the_log(void **state)
 {
     (void)state;
     struct run_options o = {
@@ -138,7 +138,7 @@ static void a_replay_restarts_after_a_gap(void **state)
 
 /* The log also contains the impulses of a mechanism's joints, the pieces of a contact, and the
  * state of the springs of patches and pieces. */
-static void joints_pieces_and_springs_are_restored_after_a_gap(void **state)
+static void replay_restores_joints_pieces_and_springs_after_a_gap(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
@@ -173,7 +173,7 @@ static void joints_pieces_and_springs_are_restored_after_a_gap(void **state)
     }
 }
 
-static void a_run_of_algorithm_1_replays(void **state)
+static void run_of_bouchards_algorithm_1_replays(void **state)
 {
     (void)state;
     const struct edit edits[] = {{"duration: 10", "contact: {local: bouchard}\nduration: 10"},
@@ -217,14 +217,14 @@ static void check_guided_run(const struct edit *edits)
     unlink(log);
 }
 
-static void a_guided_run_replays(void **state)
+static void run_guided_by_a_trajectory_replays(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
     check_guided_run(NULL);
 }
 
-static void a_run_guided_by_real_data_replays(void **state)
+static void run_guided_by_recorded_motion_replays(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
@@ -240,7 +240,7 @@ static void a_run_guided_by_real_data_replays(void **state)
 }
 
 /* A log truncated anywhere replays up to there, and the loss is reported. */
-static void a_truncated_log_replays_to_its_end(void **state)
+static void truncated_session_log_replays_to_its_end(void **state)
 {
     (void)state;
     struct run_options o = {
@@ -264,7 +264,7 @@ static void a_truncated_log_replays_to_its_end(void **state)
 }
 
 /* A log with a changed byte in the recorded data is never reported as intact. */
-static void a_changed_byte_is_detected(void **state)
+static void changed_byte_of_a_replayed_log_is_detected(void **state)
 {
     (void)state;
     struct run_options o = {
@@ -298,15 +298,15 @@ static void a_changed_byte_is_detected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_with_host_moments_replays),
-        cmocka_unit_test(a_run_in_real_time_replays),
-        cmocka_unit_test(a_run_of_algorithm_1_replays),
-        cmocka_unit_test(a_replay_restarts_after_a_gap),
-        cmocka_unit_test(joints_pieces_and_springs_are_restored_after_a_gap),
-        cmocka_unit_test(a_guided_run_replays),
-        cmocka_unit_test(a_run_guided_by_real_data_replays),
-        cmocka_unit_test(a_truncated_log_replays_to_its_end),
-        cmocka_unit_test(a_changed_byte_is_detected),
+        cmocka_unit_test(run_with_host_moments_replays_bit_for_bit),
+        cmocka_unit_test(run_in_real_time_replays_bit_for_bit),
+        cmocka_unit_test(run_of_bouchards_algorithm_1_replays),
+        cmocka_unit_test(replay_restarts_after_a_gap_in_the_log),
+        cmocka_unit_test(replay_restores_joints_pieces_and_springs_after_a_gap),
+        cmocka_unit_test(run_guided_by_a_trajectory_replays),
+        cmocka_unit_test(run_guided_by_recorded_motion_replays),
+        cmocka_unit_test(truncated_session_log_replays_to_its_end),
+        cmocka_unit_test(changed_byte_of_a_replayed_log_is_detected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

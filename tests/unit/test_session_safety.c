@@ -16,7 +16,7 @@
 
 #define TICKS 2000
 #define RULER_PRESSED_TICK 1000 /* tick by which the fingers press the ruler */
-#define OUTPUT_LIMIT 2.0        /* limit of every output in ruler.yaml [N m] */
+#define RULER_OUTPUT_LIMIT 2.0  /* limit of every output in ruler.yaml [N m] */
 #define MAX_OUTPUT_STEP 0.5     /* largest change of an output in a tick [N m] */
 
 /* A simulated haptic glove whose values a function sets in each tick, and which stores what is
@@ -43,7 +43,7 @@ static void read_glove_device(void *self, uint64_t tick, double t, int64_t now,
     glove.set_values(tick, in);
 }
 
-static void glove_write(void *self, const double *out, int64_t now)
+static void write_glove_device(void *self, const double *out, int64_t now)
 {
     (void)self;
     assert_true(glove.write_count <= TICKS);
@@ -51,17 +51,17 @@ static void glove_write(void *self, const double *out, int64_t now)
     glove.stamp[glove.write_count++] = now;
 }
 
-static void glove_close(void *self)
+static void close_glove_device(void *self)
 {
     (void)self;
     glove.closed++;
 }
 
-static int glove_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_glove_device(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
     static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_glove_device,
-                                               glove_write, glove_close};
+                                               write_glove_device, close_glove_device};
     (void)config;
     (void)err;
     out->ops = &ops;
@@ -101,7 +101,7 @@ static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input
                            struct tact_session_report *report, char **json)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
-                                                 "a glove", glove_open, NULL};
+                                                 "a glove", open_glove_device, NULL};
     static const struct tact_device_type other = {TACT_ABI(struct tact_device_type), "other",
                                                   "another device", open_second_device, NULL};
     static const struct tact_device_type *const types[] = {&type, &other};
@@ -141,14 +141,14 @@ static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input
     assert_int_equal(glove.write_count, TICKS + 1);
     for (int i = 0; i <= TICKS; i++) {
         for (int k = 0; k < 4; k++) {
-            assert_true(fabs(glove.sent[i][k]) <= OUTPUT_LIMIT);
+            assert_true(fabs(glove.sent[i][k]) <= RULER_OUTPUT_LIMIT);
             assert_true(i < TICKS || glove.sent[i][k] == 0.0);
         }
     }
     assert_true(glove.stamp[TICKS] > 0);
 }
 
-static double torque_on_glove_at(int tick)
+static double largest_glove_torque_at(int tick)
 {
     double most = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -163,14 +163,14 @@ static void leave_input_unchanged(uint64_t tick, struct tact_device_input *in)
     (void)in;
 }
 
-static void a_grip_is_felt_and_released_at_the_end(void **state)
+static void glove_feels_the_grip_and_is_released_at_the_end(void **state)
 {
     (void)state;
     struct tact_session_report report;
     run_with_glove(leave_input_unchanged, &report, NULL);
     /* about 4 N at an arm of about 4 cm [N m] */
-    assert_true(torque_on_glove_at(RULER_PRESSED_TICK) > 0.05);
-    assert_true(torque_on_glove_at(TICKS - 1) > 0.05);
+    assert_true(largest_glove_torque_at(RULER_PRESSED_TICK) > 0.05);
+    assert_true(largest_glove_torque_at(TICKS - 1) > 0.05);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
 }
 
@@ -179,17 +179,17 @@ static void release_deadman_input(uint64_t tick, struct tact_device_input *in)
     in->channel[3] = tick < 1200 || tick >= 1500;
 }
 
-static void a_released_deadman_zeroes_the_force_at_once(void **state)
+static void released_deadman_zeroes_the_glove_force_at_once(void **state)
 {
     (void)state;
     struct tact_session_report report;
     run_with_glove(release_deadman_input, &report, NULL);
-    assert_true(torque_on_glove_at(1199) > 0.05);
+    assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(torque_on_glove_at(i) == 0.0);
+        assert_true(largest_glove_torque_at(i) == 0.0);
     }
-    assert_true(torque_on_glove_at(1500) < 0.02); /* the ramp takes 0.2 s */
-    assert_true(torque_on_glove_at(1800) > 0.05);
+    assert_true(largest_glove_torque_at(1500) < 0.02); /* the ramp takes 0.2 s */
+    assert_true(largest_glove_torque_at(1800) > 0.05);
 }
 
 static void is_stale(uint64_t tick, struct tact_device_input *in)
@@ -198,16 +198,16 @@ static void is_stale(uint64_t tick, struct tact_device_input *in)
 }
 
 /* With stale values the deadman may have been released without notice. */
-static void stale_values_release_the_deadman(void **state)
+static void stale_device_values_release_the_deadman(void **state)
 {
     (void)state;
     struct tact_session_report report;
     run_with_glove(is_stale, &report, NULL);
-    assert_true(torque_on_glove_at(1199) > 0.05);
+    assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(torque_on_glove_at(i) == 0.0);
+        assert_true(largest_glove_torque_at(i) == 0.0);
     }
-    assert_true(torque_on_glove_at(1800) > 0.05);
+    assert_true(largest_glove_torque_at(1800) > 0.05);
 }
 
 static void is_lost(uint64_t tick, struct tact_device_input *in)
@@ -221,15 +221,15 @@ static void a_lost_device_gets_zero(void **state)
     struct tact_session_report report;
     run_with_glove(is_lost, &report, NULL);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(torque_on_glove_at(i) == 0.0);
+        assert_true(largest_glove_torque_at(i) == 0.0);
     }
     for (int i = 1500; i < TICKS; i++) {
         for (int k = 0; k < 4; k++) {
             assert_true(fabs(glove.sent[i][k] - glove.sent[i - 1][k]) <= MAX_OUTPUT_STEP + 1e-12);
         }
     }
-    assert_true(torque_on_glove_at(1500) < 0.02);
-    assert_true(torque_on_glove_at(1800) > 0.05);
+    assert_true(largest_glove_torque_at(1500) < 0.02);
+    assert_true(largest_glove_torque_at(1800) > 0.05);
 }
 
 /* While any device is lost, no output is armed, as the user would act without its feedback. A
@@ -242,28 +242,28 @@ static void outputs_are_not_armed_while_a_device_is_lost(void **state)
     lost_interval.to = 1200;
     run_with_glove(leave_input_unchanged, &report, NULL);
     for (int i = 0; i < 1200; i++) {
-        assert_true(torque_on_glove_at(i) == 0.0);
+        assert_true(largest_glove_torque_at(i) == 0.0);
     }
-    assert_true(torque_on_glove_at(1200) < 0.02); /* then a ramp of 0.2 s */
-    assert_true(torque_on_glove_at(1500) > 0.05);
+    assert_true(largest_glove_torque_at(1200) < 0.02); /* then a ramp of 0.2 s */
+    assert_true(largest_glove_torque_at(1500) > 0.05);
     lost_interval.from = 1200;
     lost_interval.to = 1500;
     run_with_glove(leave_input_unchanged, &report, NULL);
     for (int i = RULER_PRESSED_TICK; i < TICKS; i++) {
-        assert_true(torque_on_glove_at(i) > 0.05);
+        assert_true(largest_glove_torque_at(i) > 0.05);
     }
     run_with_glove(release_deadman_input, &report, NULL); /* at 1200 to 1500 */
-    assert_true(torque_on_glove_at(1800) > 0.05);
+    assert_true(largest_glove_torque_at(1800) > 0.05);
     lost_interval.to = 1700; /* after a release outputs are armed only once the device is back */
     run_with_glove(release_deadman_input, &report, NULL);
     for (int i = 1200; i < 1700; i++) {
-        assert_true(torque_on_glove_at(i) == 0.0);
+        assert_true(largest_glove_torque_at(i) == 0.0);
     }
-    assert_true(torque_on_glove_at(1950) > 0.05);
+    assert_true(largest_glove_torque_at(1950) > 0.05);
     lost_interval.from = lost_interval.to = 0;
 }
 
-static void is_not_a_number(uint64_t tick, struct tact_device_input *in)
+static void set_values_to_nan(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200 && tick < 1300) {
         in->channel[0] = NAN;
@@ -273,36 +273,36 @@ static void is_not_a_number(uint64_t tick, struct tact_device_input *in)
 
 /* The fingers keep their last targets: the grip is not lost, and no value that is not finite
  * enters the simulation. */
-static void values_not_finite_are_ignored(void **state)
+static void nonfinite_device_values_are_ignored(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(is_not_a_number, &report, NULL);
+    run_with_glove(set_values_to_nan, &report, NULL);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     for (int i = 1200; i < 1300; i++) {
-        assert_true(fabs(torque_on_glove_at(i) - torque_on_glove_at(1199)) < 0.01);
+        assert_true(fabs(largest_glove_torque_at(i) - largest_glove_torque_at(1199)) < 0.01);
     }
 }
 
-static void sets_deadman_to_nan(uint64_t tick, struct tact_device_input *in)
+static void set_deadman_to_nan(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200) {
         in->channel[3] = NAN;
     }
 }
 
-static void a_deadman_that_is_not_finite_is_released(void **state)
+static void nonfinite_deadman_counts_as_released(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(sets_deadman_to_nan, &report, NULL);
-    assert_true(torque_on_glove_at(1199) > 0.05);
+    run_with_glove(set_deadman_to_nan, &report, NULL);
+    assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1200; i < TICKS; i++) {
-        assert_true(torque_on_glove_at(i) == 0.0);
+        assert_true(largest_glove_torque_at(i) == 0.0);
     }
 }
 
-static void sends_huge_target(uint64_t tick, struct tact_device_input *in)
+static void set_huge_target(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200) {
         in->channel[0] = 1e308; /* finite, but overflows in the computation of the drives */
@@ -311,16 +311,16 @@ static void sends_huge_target(uint64_t tick, struct tact_device_input *in)
 
 /* A state that becomes not finite is a fault: outputs are zero from then on, and the report states
  * it. */
-static void a_diverged_simulation_is_a_fault(void **state)
+static void diverged_simulation_is_a_session_fault(void **state)
 {
     (void)state;
     struct tact_session_report report;
     char *json;
-    run_with_glove(sends_huge_target, &report, &json);
+    run_with_glove(set_huge_target, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
-    assert_true(torque_on_glove_at(1199) > 0.05);
+    assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1210; i < TICKS; i++) {
-        assert_true(torque_on_glove_at(i) == 0.0);
+        assert_true(largest_glove_torque_at(i) == 0.0);
     }
     assert_non_null(json);
     const char *const keys[] = {
@@ -335,14 +335,14 @@ static void a_diverged_simulation_is_a_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_grip_is_felt_and_released_at_the_end),
-        cmocka_unit_test(a_released_deadman_zeroes_the_force_at_once),
-        cmocka_unit_test(stale_values_release_the_deadman),
+        cmocka_unit_test(glove_feels_the_grip_and_is_released_at_the_end),
+        cmocka_unit_test(released_deadman_zeroes_the_glove_force_at_once),
+        cmocka_unit_test(stale_device_values_release_the_deadman),
         cmocka_unit_test(a_lost_device_gets_zero),
         cmocka_unit_test(outputs_are_not_armed_while_a_device_is_lost),
-        cmocka_unit_test(values_not_finite_are_ignored),
-        cmocka_unit_test(a_deadman_that_is_not_finite_is_released),
-        cmocka_unit_test(a_diverged_simulation_is_a_fault),
+        cmocka_unit_test(nonfinite_device_values_are_ignored),
+        cmocka_unit_test(nonfinite_deadman_counts_as_released),
+        cmocka_unit_test(diverged_simulation_is_a_session_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,10 @@
 #include "support/run_scene.h"
 
 /* Makes an OpenCL moment source with the fault that `user` points to. */
-static int make_faulty_source(void *user, const struct tact_source_scene *scene, const char *device,
-                              int64_t period_ns, struct tact_messages messages,
-                              struct tact_source *out, struct tact_error *err)
+static int make_faulty_opencl_source(void *user, const struct tact_source_scene *scene,
+                                     const char *device, int64_t period_ns,
+                                     struct tact_messages messages, struct tact_source *out,
+                                     struct tact_error *err)
 {
     struct tact_opencl_options options = tact_opencl_options_default();
     options.device = device;
@@ -33,14 +34,14 @@ enum { TICKS = 1500, FAULT = TICKS / 2 };
  * enough, as a loop that waits for its worker misses all that follow the fault in each. */
 enum { RUNS = 4 };
 
-static void run_with_fault(struct tact_opencl_fault fault, const char *source,
-                           uint64_t least_source_pairs, struct run_result *r)
+static void run_with_opencl_fault(struct tact_opencl_fault fault, const char *source,
+                                  uint64_t least_source_pairs, struct run_result *r)
 {
     struct run_options o = {.scene = "ruler.yaml",
                             .seconds = TICKS * 1e-3,
                             .clock = TACT_LOOP_REAL,
                             .source = source,
-                            .factory = make_faulty_source,
+                            .factory = make_faulty_opencl_source,
                             .factory_user = &fault};
     bool are_deadlines_kept = false;
     for (int run = 0; run < RUNS && !are_deadlines_kept; run++) {
@@ -61,33 +62,33 @@ static void run_with_fault(struct tact_opencl_fault fault, const char *source,
     assert_true(are_deadlines_kept);
 }
 
-static void a_killed_worker_is_replaced_by_the_host(void **state)
+static void host_replaces_a_killed_opencl_worker(void **state)
 {
     (void)state;
     skip_test_without_opencl();
     struct run_result r;
-    run_with_fault((struct tact_opencl_fault){.exit_after = FAULT}, "opencl", FAULT / 3, &r);
+    run_with_opencl_fault((struct tact_opencl_fault){.exit_after = FAULT}, "opencl", FAULT / 3, &r);
     assert_true(r.report.fallback_ticks + r.report.loop.skipped >= FAULT - 100);
     assert_non_null(strstr(r.warnings, "late"));
 }
 
-static void a_hanging_worker_is_replaced_by_the_host(void **state)
+static void host_replaces_a_hanging_opencl_worker(void **state)
 {
     (void)state;
     skip_test_without_opencl();
     struct run_result r;
-    run_with_fault((struct tact_opencl_fault){.hang_after = FAULT}, "opencl", FAULT / 3, &r);
+    run_with_opencl_fault((struct tact_opencl_fault){.hang_after = FAULT}, "opencl", FAULT / 3, &r);
     assert_true(r.report.fallback_ticks + r.report.loop.skipped >= FAULT - 100);
     assert_non_null(strstr(r.warnings, "late"));
 }
 
-static void occasional_late_frames_are_tolerated(void **state)
+static void occasional_late_opencl_frames_are_tolerated(void **state)
 {
     (void)state;
     skip_test_without_opencl();
     struct run_result r;
-    run_with_fault((struct tact_opencl_fault){.delay_every = 20, .delay_ns = 3000000}, "opencl",
-                   TICKS / 30, &r);
+    run_with_opencl_fault((struct tact_opencl_fault){.delay_every = 20, .delay_ns = 3000000},
+                          "opencl", TICKS / 30, &r);
     assert_true(r.report.fallback_ticks + r.report.loop.skipped > TICKS / 30);
 }
 
@@ -97,14 +98,14 @@ static void kernels_with_wrong_results_are_not_used(void **state)
     (void)state;
     skip_test_without_opencl();
     struct run_result r;
-    run_with_fault((struct tact_opencl_fault){.wrong_kernels = 1}, "auto", 0, &r);
+    run_with_opencl_fault((struct tact_opencl_fault){.wrong_kernels = 1}, "auto", 0, &r);
     assert_string_equal(r.report.source, "host");
     assert_int_equal(r.report.source_pairs, 0);
     assert_non_null(strstr(r.warnings, "host"));
 }
 
 /* Without late frames the age is 1: moments of this tick's poses, measured in another thread. */
-static void results_have_age_one(void **state)
+static void opencl_results_have_age_one(void **state)
 {
     (void)state;
     skip_test_without_opencl();
@@ -126,10 +127,10 @@ static void results_have_age_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_have_age_one),
-        cmocka_unit_test(a_killed_worker_is_replaced_by_the_host),
-        cmocka_unit_test(a_hanging_worker_is_replaced_by_the_host),
-        cmocka_unit_test(occasional_late_frames_are_tolerated),
+        cmocka_unit_test(opencl_results_have_age_one),
+        cmocka_unit_test(host_replaces_a_killed_opencl_worker),
+        cmocka_unit_test(host_replaces_a_hanging_opencl_worker),
+        cmocka_unit_test(occasional_late_opencl_frames_are_tolerated),
         cmocka_unit_test(kernels_with_wrong_results_are_not_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

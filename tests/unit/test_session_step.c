@@ -18,11 +18,11 @@
 #include "rt/session/replay.h"
 #include "support/run_scene.h"
 
-#define LOG_A TACT_BINARY_DIR "/step_a.mcap"
-#define LOG_B TACT_BINARY_DIR "/step_b.mcap"
+#define FIRST_LOG_PATH TACT_BINARY_DIR "/step_a.mcap"
+#define SECOND_LOG_PATH TACT_BINARY_DIR "/step_b.mcap"
 
 /* A finger above a ball on a floor, with a glove as haptic device whose switch is the deadman. */
-#define GLOVE_SCENE(more)                                                                          \
+#define GLOVE_SCENE_YAML(more)                                                                     \
     "name: step\n"                                                                                 \
     "materials: [{name: m}]\n"                                                                     \
     "pairs: [{materials: [m, m], friction: 0.5}]\n"                                                \
@@ -45,8 +45,8 @@ static int deadman = 1; /* the glove's switch */
 static double written;
 static int device_write_count;
 
-static void device_read(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+static void read_glove_device(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -54,23 +54,23 @@ static void device_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = deadman;
 }
 
-static void device_write(void *self, const double *out, int64_t now)
+static void write_glove_device(void *self, const double *out, int64_t now)
 {
     (void)self, (void)now;
     written = out[0];
     device_write_count++;
 }
 
-static void device_close(void *self)
+static void close_glove_device(void *self)
 {
     (void)self;
 }
 
-static int device_open(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_glove_device(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), device_read,
-                                               device_write, device_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_glove_device,
+                                               write_glove_device, close_glove_device};
     (void)err;
     assert_ptr_equal(config->user, &device_write_count);
     out->ops = &ops;
@@ -80,14 +80,14 @@ static int device_open(const struct tact_device_config *config, struct tact_devi
     return 0;
 }
 
-static const struct tact_device_type glove = {TACT_ABI(struct tact_device_type), "glove", "a glove",
-                                              device_open, &device_write_count};
-static const struct tact_device_type *const types[] = {&glove};
+static const struct tact_device_type glove_device_type = {
+    TACT_ABI(struct tact_device_type), "glove", "a glove", open_glove_device, &device_write_count};
+static const struct tact_device_type *const types[] = {&glove_device_type};
 
 struct rig {
     struct tact_scene *scene;
     struct tact_session *session;
-    double bad_target; /* target of the controller where it is not 0, such as NaN */
+    double bad_controller_target; /* target of the controller where it is not 0, such as NaN */
     uint64_t callback_count;
 };
 
@@ -98,7 +98,8 @@ static void press_and_release(void *user, const struct tact_session_state *state
     assert_int_equal(state->tick, rig->callback_count++);
     assert_int_equal(state->joint_count, 1);
     assert_true(isfinite(state->q[0]) && isfinite(state->v[0]) && isfinite(state->torque[0]));
-    target[0] = rig->bad_target != 0.0 ? rig->bad_target : -0.3 * tact_sin(20.0 * state->time);
+    target[0] = rig->bad_controller_target != 0.0 ? rig->bad_controller_target
+                                                  : -0.3 * tact_sin(20.0 * state->time);
 }
 
 static void open_stepped_session(struct rig *rig, const char *text, int clock, const char *log)
@@ -136,7 +137,7 @@ static struct tact_session_status step_session(struct rig *rig, int ticks)
 
 /* Compares all values that are computed from state and inputs, and the inputs except their
  * stamps. */
-static void logs_are_equal(const char *a, const char *b, uint64_t ticks)
+static void expect_equal_logs(const char *a, const char *b, uint64_t ticks)
 {
     struct tact_error err = {0};
     struct tact_log *log[2];
@@ -168,7 +169,7 @@ static void logs_are_equal(const char *a, const char *b, uint64_t ticks)
     }
 }
 
-static void expect_replay(const char *log, uint64_t ticks)
+static void expect_identical_replay(const char *log, uint64_t ticks)
 {
     struct tact_replay_report report;
     struct tact_error err = {0};
@@ -180,19 +181,21 @@ static void expect_replay(const char *log, uint64_t ticks)
 }
 
 /* Stepping gives the bits of a run with either clock, whatever times the program passes. */
-static void stepping_has_the_bits_of_a_run(void **state)
+static void stepped_session_has_the_bits_of_a_run(void **state)
 {
     (void)state;
     struct rig rig;
     struct tact_session_report report;
-    open_stepped_session(&rig, GLOVE_SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
+    open_stepped_session(&rig, GLOVE_SCENE_YAML("deadman: glove.switch\n"), TACT_LOOP_FREE,
+                         FIRST_LOG_PATH);
     assert_int_equal(tact_session_run(rig.session, &report), 0);
     assert_true(report.contacts_max > 1);
     close_stepped_session(&rig);
-    expect_replay(LOG_A, 200);
+    expect_identical_replay(FIRST_LOG_PATH, 200);
     for (int clock = TACT_LOOP_REAL; clock <= TACT_LOOP_FREE; clock++) {
         struct tact_session_status status = {0};
-        open_stepped_session(&rig, GLOVE_SCENE("deadman: glove.switch\n"), clock, LOG_B);
+        open_stepped_session(&rig, GLOVE_SCENE_YAML("deadman: glove.switch\n"), clock,
+                             SECOND_LOG_PATH);
         assert_int_equal(tact_session_begin(rig.session), 0);
         for (int k = 0; k < 200; k++) {
             const int64_t planned = clock == TACT_LOOP_REAL ? tact_clock_now() - 5000 : 0;
@@ -208,16 +211,16 @@ static void stepping_has_the_bits_of_a_run(void **state)
         assert_int_equal(device_write_count, 201);
         assert_true(written == 0.0);
         close_stepped_session(&rig);
-        logs_are_equal(LOG_A, LOG_B, 200);
+        expect_equal_logs(FIRST_LOG_PATH, SECOND_LOG_PATH, 200);
     }
 }
 
-static void calls_out_of_order_are_refused(void **state)
+static void session_calls_out_of_order_are_refused(void **state)
 {
     (void)state;
     struct rig rig;
     struct tact_session_report report;
-    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
+    open_stepped_session(&rig, GLOVE_SCENE_YAML(""), TACT_LOOP_FREE, NULL);
     assert_int_equal(tact_session_step(rig.session, 0, NULL), -EINVAL);
     assert_int_equal(tact_session_end(rig.session, &report), -EINVAL);
     assert_int_equal(tact_session_begin(rig.session), 0);
@@ -229,18 +232,18 @@ static void calls_out_of_order_are_refused(void **state)
     close_stepped_session(&rig); /* closing without tact_session_end() also ends the session */
     assert_true(written == 0.0);
     assert_int_equal(device_write_count, 151);
-    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
+    open_stepped_session(&rig, GLOVE_SCENE_YAML(""), TACT_LOOP_FREE, NULL);
     assert_int_equal(tact_session_run(rig.session, &report), 0);
     assert_int_equal(tact_session_begin(rig.session), -EALREADY);
     assert_int_equal(tact_session_step(rig.session, 0, NULL), -EINVAL);
     close_stepped_session(&rig);
 }
 
-static void bodies_and_joints_are_found_by_name(void **state)
+static void session_finds_bodies_and_joints_by_name(void **state)
 {
     (void)state;
     struct rig rig;
-    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
+    open_stepped_session(&rig, GLOVE_SCENE_YAML(""), TACT_LOOP_FREE, NULL);
     assert_int_equal(tact_session_find_body(rig.session, "ball"), 0);
     assert_int_equal(tact_session_find_body(rig.session, "floor"), -ENOENT);
     assert_int_equal(tact_session_find_joint(rig.session, "h.a"), 0);
@@ -268,11 +271,12 @@ static void bodies_and_joints_are_found_by_name(void **state)
     close_stepped_session(&rig);
 }
 
-static void released_deadman_keeps_the_targets(void **state)
+static void released_deadman_keeps_the_joint_targets(void **state)
 {
     (void)state;
     struct rig rig;
-    open_stepped_session(&rig, GLOVE_SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
+    open_stepped_session(&rig, GLOVE_SCENE_YAML("deadman: glove.switch\n"), TACT_LOOP_FREE,
+                         FIRST_LOG_PATH);
     struct tact_hand_state hand =
         tact_hand_state(tact_world_hand(tact_session_world(rig.session), 0));
     assert_int_equal(tact_session_begin(rig.session), 0);
@@ -286,19 +290,19 @@ static void released_deadman_keeps_the_targets(void **state)
     step_session(&rig, 10);
     assert_true(hand.target[0] != before);
     close_stepped_session(&rig);
-    expect_replay(LOG_A, 70);
+    expect_identical_replay(FIRST_LOG_PATH, 70);
 }
 
 /* Sets a target that is not finite for some ticks. */
 static void set_bad_target(struct rig *rig)
 {
-    rig->bad_target = NAN;
+    rig->bad_controller_target = NAN;
     struct tact_session_status status = step_session(rig, 5);
     assert_int_equal(status.safety, TACT_SAFETY_FAULT);
     assert_string_equal(status.fault.text, "joint h.a: its drive target is not finite");
     assert_true(written == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EBUSY);
-    rig->bad_target = 0.0;
+    rig->bad_controller_target = 0.0;
     assert_true(tact_session_arm(rig->session) < 0);
     step_session(rig, 1);
     assert_int_equal(tact_session_clear_fault(rig->session), 0);
@@ -308,12 +312,13 @@ static void set_bad_target(struct rig *rig)
     assert_int_equal(tact_session_clear_fault(rig->session), -EALREADY);
 }
 
-static void a_cleared_fault_waits_for_the_deadman(void **state)
+static void cleared_session_fault_waits_for_the_deadman(void **state)
 {
     (void)state;
     struct rig rig;
     struct tact_session_report report;
-    open_stepped_session(&rig, GLOVE_SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
+    open_stepped_session(&rig, GLOVE_SCENE_YAML("deadman: glove.switch\n"), TACT_LOOP_FREE,
+                         FIRST_LOG_PATH);
     assert_int_equal(tact_session_begin(rig.session), 0);
     step_session(&rig, 50);
     set_bad_target(&rig);
@@ -330,7 +335,7 @@ static void a_cleared_fault_waits_for_the_deadman(void **state)
     assert_int_equal(report.fault.tick, 50 + 56 + 21);
     assert_int_equal(report.safety, TACT_SAFETY_DISARMED);
     close_stepped_session(&rig);
-    expect_replay(LOG_A, 50 + 56 + 21 + 56);
+    expect_identical_replay(FIRST_LOG_PATH, 50 + 56 + 21 + 56);
 }
 
 static int count_events(const char *path, const char *name)
@@ -346,11 +351,11 @@ static int count_events(const char *path, const char *name)
     return count;
 }
 
-static void a_cleared_fault_without_deadman_waits_for_the_program(void **state)
+static void cleared_fault_without_deadman_waits_for_arming_by_program(void **state)
 {
     (void)state;
     struct rig rig;
-    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, LOG_A);
+    open_stepped_session(&rig, GLOVE_SCENE_YAML(""), TACT_LOOP_FREE, FIRST_LOG_PATH);
     assert_int_equal(tact_session_begin(rig.session), 0);
     step_session(&rig, 50);
     set_bad_target(&rig);
@@ -362,17 +367,17 @@ static void a_cleared_fault_without_deadman_waits_for_the_program(void **state)
     step_session(&rig, 20);
     assert_true(written != 0.0);
     close_stepped_session(&rig);
-    assert_int_equal(count_events(LOG_A, "fault"), 1);
-    assert_int_equal(count_events(LOG_A, "fault cleared"), 1);
-    expect_replay(LOG_A, 50 + 56 + 40);
+    assert_int_equal(count_events(FIRST_LOG_PATH, "fault"), 1);
+    assert_int_equal(count_events(FIRST_LOG_PATH, "fault cleared"), 1);
+    expect_identical_replay(FIRST_LOG_PATH, 50 + 56 + 40);
 }
 
 /* An invalid state remains a fault until the program replaces it. */
-static void a_fault_with_a_present_cause_is_not_cleared(void **state)
+static void session_fault_whose_cause_lasts_is_not_cleared(void **state)
 {
     (void)state;
     struct rig rig;
-    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
+    open_stepped_session(&rig, GLOVE_SCENE_YAML(""), TACT_LOOP_FREE, NULL);
     struct tact_body *ball = tact_world_body(tact_session_world(rig.session), 0);
     const struct tact_body valid_body_state = *ball;
     assert_int_equal(tact_session_begin(rig.session), 0);
@@ -389,28 +394,28 @@ static void a_fault_with_a_present_cause_is_not_cleared(void **state)
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
     assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_DISARMED);
     /* The fault is cleared between two ticks, but its cause is present again in the next tick. */
-    rig.bad_target = NAN;
+    rig.bad_controller_target = NAN;
     step_session(&rig, 1);
-    rig.bad_target = 0.0;
+    rig.bad_controller_target = 0.0;
     step_session(&rig, 1);
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
-    rig.bad_target = NAN;
+    rig.bad_controller_target = NAN;
     assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_FAULT);
     close_stepped_session(&rig);
-    remove(LOG_A);
-    remove(LOG_B);
+    remove(FIRST_LOG_PATH);
+    remove(SECOND_LOG_PATH);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stepping_has_the_bits_of_a_run),
-        cmocka_unit_test(calls_out_of_order_are_refused),
-        cmocka_unit_test(bodies_and_joints_are_found_by_name),
-        cmocka_unit_test(released_deadman_keeps_the_targets),
-        cmocka_unit_test(a_cleared_fault_waits_for_the_deadman),
-        cmocka_unit_test(a_cleared_fault_without_deadman_waits_for_the_program),
-        cmocka_unit_test(a_fault_with_a_present_cause_is_not_cleared),
+        cmocka_unit_test(stepped_session_has_the_bits_of_a_run),
+        cmocka_unit_test(session_calls_out_of_order_are_refused),
+        cmocka_unit_test(session_finds_bodies_and_joints_by_name),
+        cmocka_unit_test(released_deadman_keeps_the_joint_targets),
+        cmocka_unit_test(cleared_session_fault_waits_for_the_deadman),
+        cmocka_unit_test(cleared_fault_without_deadman_waits_for_arming_by_program),
+        cmocka_unit_test(session_fault_whose_cause_lasts_is_not_cleared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static const char finger[] =
 
 /* Driven by 1 rad beyond its stops, in both directions: it rests on them, where they bear what the
  * drives exert besides the weight. */
-static void a_driven_finger_rests_on_its_stops(void **state)
+static void driven_finger_rests_on_its_joint_stops(void **state)
 {
     (void)state;
     struct tact_session_options options = tact_session_options_default();
@@ -86,7 +86,7 @@ static void change_finger_text(char text[sizeof finger + 64], const struct edit 
 }
 
 /* A finger without a drive falls on its stop, where it swings and rests with friction. */
-static void replays_from_any_tick(void **state)
+static void session_with_joint_stops_replays_from_any_tick(void **state)
 {
     (void)state;
     char text[sizeof finger + 64];
@@ -105,7 +105,7 @@ static void keep_message(void *user, enum tact_message_level level, const char *
 }
 
 /* A target that is set beyond its range 100 times is clamped 100 times; that is said by name. */
-static void clamped_targets_are_counted(void **state)
+static void clamped_joint_targets_are_counted(void **state)
 {
     (void)state;
     char text[sizeof finger + 64], kept[256] = "";
@@ -135,7 +135,7 @@ static void clamped_targets_are_counted(void **state)
     tact_scene_free(scene);
 }
 
-static void bad_settings_are_refused(void **state)
+static void bad_joint_stop_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -176,10 +176,10 @@ static void bad_settings_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_driven_finger_rests_on_its_stops),
-        cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(clamped_targets_are_counted),
-        cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(driven_finger_rests_on_its_joint_stops),
+        cmocka_unit_test(session_with_joint_stops_replays_from_any_tick),
+        cmocka_unit_test(clamped_joint_targets_are_counted),
+        cmocka_unit_test(bad_joint_stop_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static char folder[] = "/tmp/tact_tool_XXXXXX";
 
 /* tool.yaml: while the hand holds still at 30 mm, the rock pushes back as grip and coupling in
  * series do, 300 and 1000 N/m; energy is taken from the person; the stroke reaches both sides. */
-static void tool_presses_as_series_springs(void **state)
+static void tool_presses_as_springs_in_series(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
@@ -88,14 +88,15 @@ static const char hard[] =
     "      hand_stiffness: 100, hand_damping: 2}\n"
     "%s";
 
-static const char each_axis[] = "inputs:\n"
-                                "  - {from: device.x, to: tip.base_x}\n"
-                                "  - {from: device.y, to: tip.base_y}\n"
-                                "  - {from: device.z, to: tip.base_z}\n"
-                                "outputs:\n"
-                                "  - {from: tip.base_x, to: device.fx, limit: 100, rate: 1e9}\n"
-                                "  - {from: tip.base_y, to: device.fy, limit: 100, rate: 1e9}\n"
-                                "  - {from: tip.base_z, to: device.fz, limit: 100, rate: 1e9}\n";
+static const char inputs_of_each_axis[] =
+    "inputs:\n"
+    "  - {from: device.x, to: tip.base_x}\n"
+    "  - {from: device.y, to: tip.base_y}\n"
+    "  - {from: device.z, to: tip.base_z}\n"
+    "outputs:\n"
+    "  - {from: tip.base_x, to: device.fx, limit: 100, rate: 1e9}\n"
+    "  - {from: tip.base_y, to: device.fy, limit: 100, rate: 1e9}\n"
+    "  - {from: tip.base_z, to: device.fz, limit: 100, rate: 1e9}\n";
 
 /* The device's z is the world's y. */
 static const char turned[] =
@@ -106,7 +107,7 @@ static const char turned[] =
 /* Axes of a device with dampings of their own, 0.5, 2 and 1 N s/m, press a wall across one of them:
  * it is felt as stiff as that axis allows, b / (T / 2), and not as the first, 1000 N/m; nothing is
  * generated. io: how the device leads the base. */
-static void check_bound_of_axis(const char *io, const char *motion, int axis)
+static void check_passivity_bound_of_axis(const char *io, const char *motion, int axis)
 {
     static const double b[3] = {0.5, 2.0, 1.0};
     static const char *const files[] = {"press.csv", "hard.calibration.yaml"};
@@ -138,14 +139,14 @@ static void check_bound_of_axis(const char *io, const char *motion, int axis)
                port = tact_log_field(log, "tip_base_x_coupling", NULL) + 6;
     double last[3] = {0.0}, dissipated = 0.0, least = INFINITY, depth = 0.0;
     while (tact_log_next(log, record) > 0) {
-        double stored_energy = 0.0;
+        double stored_port_energy = 0.0;
         for (int i = 0; i < 3; i++) {
             const double x = record->values[in + i], force = record->values[sent + i];
             dissipated += b[i] * (x - last[i]) * (x - last[i]) / 1e-3;
-            stored_energy += force * force * 0.5e-3 / (2.0 * b[i]);
+            stored_port_energy += force * force * 0.5e-3 / (2.0 * b[i]);
             last[i] = x;
         }
-        least = fmin(least, record->values[port] + dissipated - stored_energy);
+        least = fmin(least, record->values[port] + dissipated - stored_port_energy);
         depth = last[axis] - 0.02;
     }
     const double felt = b[axis] / 0.5e-3, exact = 0.02 * 100.0 / (100.0 + felt);
@@ -165,14 +166,16 @@ static void check_bound_of_axis(const char *io, const char *motion, int axis)
     assert_int_equal(remove(path), 0);
 }
 
-static void each_tool_axis_has_its_bound(void **state)
+static void each_tool_axis_has_its_own_passivity_bound(void **state)
 {
     (void)state;
-    check_bound_of_axis(each_axis, "t,x,y,z\n0,0,0,0\n0.3,0,0,0\n0.8,0,0.04,0\n9,0,0.04,0\n", 1);
-    check_bound_of_axis(turned, "t,x,y,z\n0,0,0,0\n0.3,0,0,0\n0.8,0,0,0.04\n9,0,0,0.04\n", 2);
+    check_passivity_bound_of_axis(inputs_of_each_axis,
+                                  "t,x,y,z\n0,0,0,0\n0.3,0,0,0\n0.8,0,0.04,0\n9,0,0.04,0\n", 1);
+    check_passivity_bound_of_axis(turned, "t,x,y,z\n0,0,0,0\n0.3,0,0,0\n0.8,0,0,0.04\n9,0,0,0.04\n",
+                                  2);
 }
 
-static const char grasp[] =
+static const char grasp_scene_text[] =
     "name: grasp\n"
     "materials: [{name: skin}]\n"
     "pairs: [{materials: [skin, skin], friction: 0.5}]\n"
@@ -201,7 +204,7 @@ static const char grasp[] =
     "  - {from: way.turn, to: hand.base_ry}\n";
 
 /* A link on a base moves with the base. */
-static void tool_links_follow_the_base(void **state)
+static void links_of_a_tool_follow_its_base(void **state)
 {
     (void)state;
     char text[4096], path[64];
@@ -214,7 +217,7 @@ static void tool_links_follow_the_base(void **state)
     assert_non_null(file);
     fputs("t,x,turn\n0,0,0\n0.5,0.05,1\n2,0.05,1\n", file);
     assert_int_equal(fclose(file), 0);
-    snprintf(text, sizeof text, grasp, folder);
+    snprintf(text, sizeof text, grasp_scene_text, folder);
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     options.ticks = 2000;
@@ -242,7 +245,7 @@ static void tool_links_follow_the_base(void **state)
 
 /* A rotation vector that changes its sign at half a turn is no motion: the base is not driven at
  * 6,000 rad/s for a tick, which took 19 N m before. */
-static void tool_passes_half_turn_gently(void **state)
+static void tool_base_passes_half_a_turn_without_a_torque_peak(void **state)
 {
     (void)state;
     char text[4096], path[64];
@@ -255,7 +258,7 @@ static void tool_passes_half_turn_gently(void **state)
     assert_non_null(file);
     fputs("t,x,turn\n0,0,0\n1,0,3.1\n1.001,0,-3.1\n2,0,-2.5\n", file);
     assert_int_equal(fclose(file), 0);
-    snprintf(text, sizeof text, grasp, folder);
+    snprintf(text, sizeof text, grasp_scene_text, folder);
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     open_session_of_scene_text(text, &options, &scene, &session);
@@ -271,7 +274,7 @@ static void tool_passes_half_turn_gently(void **state)
     tact_scene_free(scene);
 }
 
-static void bad_settings_are_refused(void **state)
+static void bad_tool_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -309,7 +312,7 @@ static void bad_settings_are_refused(void **state)
         char text[4096], changed[4200];
         struct tact_error err = {0};
         struct tact_scene *scene = NULL;
-        snprintf(text, sizeof text, grasp, folder);
+        snprintf(text, sizeof text, grasp_scene_text, folder);
         char *at = strstr(text, bad[i].edit.from);
         assert_non_null(at);
         snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, bad[i].edit.to,
@@ -339,11 +342,11 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tool_presses_as_series_springs),
-        cmocka_unit_test(each_tool_axis_has_its_bound),
-        cmocka_unit_test(tool_links_follow_the_base),
-        cmocka_unit_test(tool_passes_half_turn_gently),
-        cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(tool_presses_as_springs_in_series),
+        cmocka_unit_test(each_tool_axis_has_its_own_passivity_bound),
+        cmocka_unit_test(links_of_a_tool_follow_its_base),
+        cmocka_unit_test(tool_base_passes_half_a_turn_without_a_torque_peak),
+        cmocka_unit_test(bad_tool_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

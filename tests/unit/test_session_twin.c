@@ -29,26 +29,26 @@ static double mass = 0.05, friction = 2.0;
 
 /* The sampled device between its motor and its sensor, delay included: zero-order hold before
  * 1 / (m s^2 + b s). */
-static double complex plant_response(double theta, int delay)
+static double complex plant_frequency_response(double frequency_angle, int delay)
 {
-    const double complex z = cexp(I * theta);
+    const double complex z = cexp(I * frequency_angle);
     const double tau = mass / friction, decay = exp(-period / tau);
     return (period / (z - 1.0) - tau * (1.0 - decay) / (z - decay)) / friction *
-           cexp(-I * theta * delay);
+           cexp(-I * frequency_angle * delay);
 }
 
 /* The stiffness at the limit of stability: the loop's gain is 1 where its phase is -180 degrees. */
-static double stiffness_limit(int delay)
+static double exact_stability_stiffness_limit(int delay)
 {
     double low = 1e-4, high = 1.0;
     for (int i = 0; i < 200; i++) {
-        double theta = 0.5 * (low + high);
-        double complex g = plant_response(theta, delay);
+        double frequency_angle = 0.5 * (low + high);
+        double complex g = plant_frequency_response(frequency_angle, delay);
         /* The phase decreases from -90 degrees at frequency 0 through -180, where its sine changes
          * sign. */
-        *(cimag(g) < 0.0 ? &low : &high) = theta;
+        *(cimag(g) < 0.0 ? &low : &high) = frequency_angle;
     }
-    return 1.0 / cabs(plant_response(low, delay));
+    return 1.0 / cabs(plant_frequency_response(low, delay));
 }
 
 static struct tact_device open_twin(const struct tact_device_setting *settings, int count)
@@ -64,8 +64,8 @@ static struct tact_device open_twin(const struct tact_device_setting *settings, 
 
 /* Largest displacement of a twin in the last 200 of 20,000 ticks with a virtual spring and
  * damper. */
-static double residual_motion(const struct tact_device_setting *settings, int count,
-                              double stiffness, double damping)
+static double residual_twin_motion(const struct tact_device_setting *settings, int count,
+                                   double stiffness, double damping)
 {
     struct tact_device device = open_twin(settings, count);
     double before = 0.0, most = 0.0;
@@ -84,7 +84,7 @@ static double residual_motion(const struct tact_device_setting *settings, int co
 
 /* A virtual spring is stable where b > K T / 2, with or without a real spring on the device;
  * without one, up to the exact limit. */
-static void a_spring_is_stable_up_to_the_limit_of_colgate_and_brown(void **state)
+static void virtual_spring_is_stable_up_to_colgate_and_browns_limit(void **state)
 {
     (void)state;
     const char *const hands[] = {"0", "50", "2e3", "1e5", "4e5"};
@@ -93,7 +93,7 @@ static void a_spring_is_stable_up_to_the_limit_of_colgate_and_brown(void **state
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
             SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("stiffness", hands[i])};
-        double rest = residual_motion(s, 6, 0.98 * limit, 0.0);
+        double rest = residual_twin_motion(s, 6, 0.98 * limit, 0.0);
         if (rest > 1e-4) {
             fail_msg("%s N/m of hand: %g m", hands[i], rest);
         }
@@ -104,11 +104,12 @@ static void a_spring_is_stable_up_to_the_limit_of_colgate_and_brown(void **state
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
             SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("force_delay", late)};
-        const double exact = stiffness_limit(delay), simple = friction / (period * (0.5 + delay));
+        const double exact = exact_stability_stiffness_limit(delay),
+                     simple = friction / (period * (0.5 + delay));
         print_message("%d ticks late: %.1f N/m, b / (T/2 + delay) is %.1f\n", delay, exact, simple);
         assert_true(fabs(exact / simple - 1.0) < 0.03);
-        assert_true(residual_motion(s, 6, 0.99 * exact, 0.0) < 1e-4);
-        assert_true(residual_motion(s, 6, 1.01 * exact, 0.0) > 1e-2);
+        assert_true(residual_twin_motion(s, 6, 0.99 * exact, 0.0) < 1e-4);
+        assert_true(residual_twin_motion(s, 6, 1.01 * exact, 0.0) > 1e-2);
     }
 }
 
@@ -116,7 +117,7 @@ static void a_spring_is_stable_up_to_the_limit_of_colgate_and_brown(void **state
  * a damper without one by eigenvalues of the sampled system, in m / T; a soft spring shows the
  * motion.
  */
-static void a_free_device_has_its_exact_limits(void **state)
+static void free_twin_device_has_its_exact_stability_limits(void **state)
 {
     (void)state;
     static const double springs[] = {2003.0, 668.5, 401.7}, dampers[] = {201.0, 84.0, 54.0};
@@ -129,21 +130,21 @@ static void a_free_device_has_its_exact_limits(void **state)
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.1"),
             SETTING("damping", "1"), SETTING("start", "1e-3"), SETTING("force_delay", ticks)};
-        const double exact = stiffness_limit(delay);
+        const double exact = exact_stability_stiffness_limit(delay);
         print_message("%d ticks late: %.1f N/m of %.1f\n", delay, exact, springs[delay]);
         assert_true(fabs(exact / springs[delay] - 1.0) < 1e-3);
-        assert_true(residual_motion(s, 6, 0.95 * exact, 0.0) < 1e-4);
-        assert_true(residual_motion(s, 6, 1.05 * exact, 0.0) > 1e-2);
-        assert_true(residual_motion(s, 6, 100.0, 0.98 * dampers[delay]) < 1e-4);
-        assert_true(residual_motion(s, 6, 100.0, 1.02 * dampers[delay]) > 1e-2);
+        assert_true(residual_twin_motion(s, 6, 0.95 * exact, 0.0) < 1e-4);
+        assert_true(residual_twin_motion(s, 6, 1.05 * exact, 0.0) > 1e-2);
+        assert_true(residual_twin_motion(s, 6, 100.0, 0.98 * dampers[delay]) < 1e-4);
+        assert_true(residual_twin_motion(s, 6, 100.0, 1.02 * dampers[delay]) > 1e-2);
     }
     mass = before[0];
     friction = before[1];
 }
 
 /* Range of a device's position in the last of 10 s, pushed by 1 N against a spring [m]. */
-static double range_of_pressed_device(const struct tact_device_setting *settings, int count,
-                                      double stiffness)
+static double position_range_of_pressed_device(const struct tact_device_setting *settings,
+                                               int count, double stiffness)
 {
     struct tact_device device = open_twin(settings, count);
     double low = INFINITY, high = -INFINITY;
@@ -163,7 +164,7 @@ static double range_of_pressed_device(const struct tact_device_setting *settings
 
 /* A sensor with steps q and dry friction f is silent where K < min(2 b / T, 2 f / q) (Abbott and
  * Okamura 2005); without friction the device buzzes by some steps. */
-static void a_sensor_with_steps_is_silent_within_its_bound(void **state)
+static void quantised_sensor_causes_no_motion_within_its_bound(void **state)
 {
     (void)state;
     static const struct {
@@ -183,7 +184,7 @@ static void a_sensor_with_steps_is_silent_within_its_bound(void **state)
                                                 SETTING("push", "1"),
                                                 SETTING("step", cases[i].step),
                                                 SETTING("friction", cases[i].friction)};
-        const double range = range_of_pressed_device(s, 7, cases[i].stiffness);
+        const double range = position_range_of_pressed_device(s, 7, cases[i].stiffness);
         print_message("steps of %s m, %s N of friction, %g N/m: moves by %.2g um\n", cases[i].step,
                       cases[i].friction, cases[i].stiffness, range * 1e6);
         assert_true(cases[i].is_silent ? range < 1e-9 : range > 1e-6);
@@ -194,23 +195,23 @@ static void a_sensor_with_steps_is_silent_within_its_bound(void **state)
  * quarter and a half of the sampling rate. With a spring in resonance at theta / T it is unstable
  * where b < B (-cos theta) (sin u / u)^2, u = theta / 2, by the response of the zero-order hold to
  * the difference of two samples. */
-static void a_damper_is_stable_up_to_its_limit(void **state)
+static void virtual_damper_is_stable_up_to_its_limit(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++) {
-        const double theta = (0.05 + 0.1 * i) * pi, u = 0.5 * theta;
-        const double share = -cos(theta) * pow(sin(u) / u, 2.0);
+        const double frequency_angle = (0.05 + 0.1 * i) * pi, u = 0.5 * frequency_angle;
+        const double share = -cos(frequency_angle) * pow(sin(u) / u, 2.0);
         char stiffness_text[32];
         tact_number_print(stiffness_text, sizeof stiffness_text, "%.17g",
-                          mass * pow(theta / period, 2.0));
+                          mass * pow(frequency_angle / period, 2.0));
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),     SETTING("forces", "f"),
             SETTING("mass", "0.05"),  SETTING("damping", "2"),
             SETTING("start", "1e-3"), SETTING("stiffness", stiffness_text)};
-        assert_true(residual_motion(s, 6, 0.0, 0.98 * friction) < 1e-4);
+        assert_true(residual_twin_motion(s, 6, 0.0, 0.98 * friction) < 1e-4);
         if (share > 0.3) {
-            assert_true(residual_motion(s, 6, 0.0, 0.95 * friction / share) < 1e-4);
-            assert_true(residual_motion(s, 6, 0.0, 1.05 * friction / share) > 1e-2);
+            assert_true(residual_twin_motion(s, 6, 0.0, 0.95 * friction / share) < 1e-4);
+            assert_true(residual_twin_motion(s, 6, 0.0, 1.05 * friction / share) > 1e-2);
         }
     }
 }
@@ -265,7 +266,7 @@ static void run_session(const char *text, const char *name, uint64_t ticks, cons
 }
 
 /* Range of the device's position in the last of eight seconds [m]. */
-static double motion_at_wall(double stiffness, int sensor_delay, int motor_delay)
+static double position_range_at_wall(double stiffness, int sensor_delay, int motor_delay)
 {
     enum { TICKS = 8000 };
     char text[4096], log[] = "/tmp/tact_twin_XXXXXX";
@@ -295,16 +296,16 @@ static double motion_at_wall(double stiffness, int sensor_delay, int motor_delay
     return high - low;
 }
 
-static void wall_is_stable_up_to_its_limit(void **state)
+static void virtual_wall_is_stable_up_to_its_limit(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
-    static const int delays[][2] = {{0, 0}, {1, 0}, {1, 1}};
+    static const int sensor_and_motor_delays[][2] = {{0, 0}, {1, 0}, {1, 1}};
     for (int i = 0; i < 3; i++) {
-        const int *d = delays[i];
-        const double limit = stiffness_limit(d[0] + d[1]);
-        const double below = motion_at_wall(0.9 * limit, d[0], d[1]);
-        const double above = motion_at_wall(1.1 * limit, d[0], d[1]);
+        const int *d = sensor_and_motor_delays[i];
+        const double limit = exact_stability_stiffness_limit(d[0] + d[1]);
+        const double below = position_range_at_wall(0.9 * limit, d[0], d[1]);
+        const double above = position_range_at_wall(1.1 * limit, d[0], d[1]);
         print_message("%d + %d ticks late, limit %.0f N/m: %.1e m below it, %.1e m above\n", d[0],
                       d[1], limit, below, above);
         assert_true(below < 1e-6);
@@ -313,7 +314,7 @@ static void wall_is_stable_up_to_its_limit(void **state)
 }
 
 /* Reads columns of all records of a log; *rows: number of records. */
-static double *read_columns(const char *path, const long *at, int columns, uint64_t *rows)
+static double *read_log_columns(const char *path, const long *at, int columns, uint64_t *rows)
 {
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -329,7 +330,7 @@ static double *read_columns(const char *path, const long *at, int columns, uint6
     return values;
 }
 
-static long find_field(const char *path, const char *name)
+static long find_log_field_offset(const char *path, const char *name)
 {
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -341,33 +342,35 @@ static long find_field(const char *path, const char *name)
 
 /* wheel_twin.yaml: the hand turns the wheel, whose finger pushes a box, and feels the contact
  * force; the log replays bit for bit, and a second run makes the same log. */
-static void the_wheel_pushes_the_box_and_feels_it(void **state)
+static void twin_wheel_pushes_a_box_and_feels_it(void **state)
 {
     (void)state;
     enum { X, SENT, BOX, FINGER, DRAG, WEIGHT, COLUMNS };
-    char logs[2][32] = {"/tmp/tact_twin_XXXXXX", "/tmp/tact_twin_XXXXXX"};
+    char log_paths[2][32] = {"/tmp/tact_twin_XXXXXX", "/tmp/tact_twin_XXXXXX"};
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
     struct run_result result;
     double *values[2];
     uint64_t rows = 0;
     for (int i = 0; i < 2; i++) {
-        close(mkstemp(logs[i]));
+        close(mkstemp(log_paths[i]));
         run_scene(&(struct run_options){.scene = "wheel_twin.yaml",
                                         .seconds = 5.0,
                                         .clock = TACT_LOOP_FREE,
                                         .source = "host",
-                                        .record = logs[i]},
+                                        .record = log_paths[i]},
                   &result);
-        const long at[COLUMNS] = {
-            find_field(logs[i], "wheel_input") + 2,  find_field(logs[i], "outputs_sent"),
-            find_field(logs[i], "box_twist"),        find_field(logs[i], "box_hand_finger_wrench"),
-            find_field(logs[i], "box_table_wrench"), find_field(logs[i], "box_table_wrench") + 2};
-        values[i] = read_columns(logs[i], at, COLUMNS, &rows);
+        const long at[COLUMNS] = {find_log_field_offset(log_paths[i], "wheel_input") + 2,
+                                  find_log_field_offset(log_paths[i], "outputs_sent"),
+                                  find_log_field_offset(log_paths[i], "box_twist"),
+                                  find_log_field_offset(log_paths[i], "box_hand_finger_wrench"),
+                                  find_log_field_offset(log_paths[i], "box_table_wrench"),
+                                  find_log_field_offset(log_paths[i], "box_table_wrench") + 2};
+        values[i] = read_log_columns(log_paths[i], at, COLUMNS, &rows);
         assert_int_equal(rows, 5000);
     }
     assert_memory_equal(values[0], values[1], rows * COLUMNS * sizeof(double));
-    assert_int_equal(tact_replay_run(logs[0], silent, &report, NULL), 0);
+    assert_int_equal(tact_replay_run(log_paths[0], silent, &report, NULL), 0);
     assert_int_equal(report.differing, 0);
     double furthest_position = 0.0;
     for (uint64_t tick = 0; tick < rows; tick++) {
@@ -391,12 +394,12 @@ static void the_wheel_pushes_the_box_and_feels_it(void **state)
     assert_true(result.position[0] > 0.095 && furthest_position > 0.85 && furthest_position < 0.95);
     for (int i = 0; i < 2; i++) {
         free(values[i]);
-        unlink(logs[i]);
+        unlink(log_paths[i]);
     }
 }
 
 /* A wrong setting of a twin is refused with its place in the scene. */
-static void wrong_settings_are_refused_with_their_place(void **state)
+static void wrong_twin_settings_are_refused_with_their_place(void **state)
 {
     (void)state;
     static const char text[] = "name: bad\n"
@@ -423,13 +426,13 @@ static void wrong_settings_are_refused_with_their_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_spring_is_stable_up_to_the_limit_of_colgate_and_brown),
-        cmocka_unit_test(a_free_device_has_its_exact_limits),
-        cmocka_unit_test(a_sensor_with_steps_is_silent_within_its_bound),
-        cmocka_unit_test(a_damper_is_stable_up_to_its_limit),
-        cmocka_unit_test(wall_is_stable_up_to_its_limit),
-        cmocka_unit_test(the_wheel_pushes_the_box_and_feels_it),
-        cmocka_unit_test(wrong_settings_are_refused_with_their_place),
+        cmocka_unit_test(virtual_spring_is_stable_up_to_colgate_and_browns_limit),
+        cmocka_unit_test(free_twin_device_has_its_exact_stability_limits),
+        cmocka_unit_test(quantised_sensor_causes_no_motion_within_its_bound),
+        cmocka_unit_test(virtual_damper_is_stable_up_to_its_limit),
+        cmocka_unit_test(virtual_wall_is_stable_up_to_its_limit),
+        cmocka_unit_test(twin_wheel_pushes_a_box_and_feels_it),
+        cmocka_unit_test(wrong_twin_settings_are_refused_with_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,8 @@ static const char text[] = "name: types\n"
 static void (*spoil_device)(struct tact_device *device);
 static int closed;
 
-static void device_read(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+static void read_described_device(void *self, uint64_t tick, double t, int64_t now,
+                                  struct tact_device_input *in)
 {
     (void)self;
     (void)t;
@@ -42,14 +42,14 @@ static void device_read(void *self, uint64_t tick, double t, int64_t now,
     in->state = tick < FIRST_UNDEFINED_STATE_TICK ? TACT_DEVICE_OK : 77;
 }
 
-static void device_write(void *self, const double *out, int64_t now)
+static void write_described_device(void *self, const double *out, int64_t now)
 {
     (void)self;
     (void)out;
     (void)now;
 }
 
-static void device_close(void *self)
+static void close_described_device(void *self)
 {
     (void)self;
     closed++;
@@ -57,14 +57,14 @@ static void device_close(void *self)
 
 static struct tact_device_ops ops;
 
-static int device_open(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_described_device(const struct tact_device_config *config, struct tact_device *out,
+                                 struct tact_error *err)
 {
     struct tact_device_info *info = &out->info;
     (void)config;
     (void)err;
-    ops = (struct tact_device_ops){TACT_ABI(struct tact_device_ops), device_read, device_write,
-                                   device_close};
+    ops = (struct tact_device_ops){TACT_ABI(struct tact_device_ops), read_described_device,
+                                   write_described_device, close_described_device};
     out->ops = &ops;
     info->input_count = 7;
     info->output_count = 2;
@@ -83,10 +83,11 @@ static int device_open(const struct tact_device_config *config, struct tact_devi
 }
 
 /* Makes the session; where that fails *err is set. */
-static struct tact_session *make_session(struct tact_scene **scene, struct tact_error *err)
+static struct tact_session *make_session_of_device_type(struct tact_scene **scene,
+                                                        struct tact_error *err)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "odd",
-                                                 "a program's own", device_open, NULL};
+                                                 "a program's own", open_described_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session = NULL;
@@ -100,37 +101,39 @@ static struct tact_session *make_session(struct tact_scene **scene, struct tact_
     return session;
 }
 
-#define SPOIL_CASE(name, change)                                                                   \
+#define DEFINE_SPOILED_DESCRIPTION(name, change)                                                   \
     static void name(struct tact_device *d)                                                        \
     {                                                                                              \
         change;                                                                                    \
     }
 
-SPOIL_CASE(too_many_inputs, d->info.input_count = 4000)
-SPOIL_CASE(negative_inputs, d->info.input_count = -1)
-SPOIL_CASE(too_many_outputs, d->info.output_count = 65)
-SPOIL_CASE(too_many_wrenches, d->info.wrench_count = 5)
-SPOIL_CASE(endless_name, memset(d->info.input[1].name, 'x', sizeof d->info.input[1].name))
-SPOIL_CASE(empty_name, d->info.input[2].name[0] = 0)
-SPOIL_CASE(same_names, strcpy(d->info.input[3].name, "angle"))
-SPOIL_CASE(same_outputs, strcpy(d->info.output[1].name, "felt"))
-SPOIL_CASE(control_name, strcpy(d->info.output[1].name, "a\nb"))
-SPOIL_CASE(c1_name, strcpy(d->info.output[1].name, "a\xc2\x9b"
-                                                   "2J"))
-SPOIL_CASE(not_utf8, strcpy(d->info.input[1].name, "\xff\xfe"))
-SPOIL_CASE(endless_unit, memset(d->info.output[0].unit, 'm', sizeof d->info.output[0].unit))
-SPOIL_CASE(odd_rest, d->info.input[4].rest = NAN)
-SPOIL_CASE(endless_rest, d->info.output[1].rest = INFINITY)
-SPOIL_CASE(endless_model, memset(d->info.model, 'm', sizeof d->info.model))
-SPOIL_CASE(far_wrench, d->info.wrench[0].channel = 2)
-SPOIL_CASE(wrench_before, d->info.wrench[0].channel = -1)
-SPOIL_CASE(wrench_frame, strcpy(d->info.wrench[0].frame, "\x7f"))
-SPOIL_CASE(wrench_word, strcpy(d->info.wrench[0].name, "1 wrist"))
-SPOIL_CASE(no_functions, d->ops = NULL)
-SPOIL_CASE(no_read, ((struct tact_device_ops *)d->ops)->read = NULL)
-SPOIL_CASE(no_close, ((struct tact_device_ops *)d->ops)->close = NULL)
+DEFINE_SPOILED_DESCRIPTION(too_many_inputs, d->info.input_count = 4000)
+DEFINE_SPOILED_DESCRIPTION(negative_inputs, d->info.input_count = -1)
+DEFINE_SPOILED_DESCRIPTION(too_many_outputs, d->info.output_count = 65)
+DEFINE_SPOILED_DESCRIPTION(too_many_wrenches, d->info.wrench_count = 5)
+DEFINE_SPOILED_DESCRIPTION(endless_name,
+                           memset(d->info.input[1].name, 'x', sizeof d->info.input[1].name))
+DEFINE_SPOILED_DESCRIPTION(empty_name, d->info.input[2].name[0] = 0)
+DEFINE_SPOILED_DESCRIPTION(same_names, strcpy(d->info.input[3].name, "angle"))
+DEFINE_SPOILED_DESCRIPTION(same_outputs, strcpy(d->info.output[1].name, "felt"))
+DEFINE_SPOILED_DESCRIPTION(control_name, strcpy(d->info.output[1].name, "a\nb"))
+DEFINE_SPOILED_DESCRIPTION(c1_name, strcpy(d->info.output[1].name, "a\xc2\x9b"
+                                                                   "2J"))
+DEFINE_SPOILED_DESCRIPTION(not_utf8, strcpy(d->info.input[1].name, "\xff\xfe"))
+DEFINE_SPOILED_DESCRIPTION(endless_unit,
+                           memset(d->info.output[0].unit, 'm', sizeof d->info.output[0].unit))
+DEFINE_SPOILED_DESCRIPTION(odd_rest, d->info.input[4].rest = NAN)
+DEFINE_SPOILED_DESCRIPTION(endless_rest, d->info.output[1].rest = INFINITY)
+DEFINE_SPOILED_DESCRIPTION(endless_model, memset(d->info.model, 'm', sizeof d->info.model))
+DEFINE_SPOILED_DESCRIPTION(far_wrench, d->info.wrench[0].channel = 2)
+DEFINE_SPOILED_DESCRIPTION(wrench_before, d->info.wrench[0].channel = -1)
+DEFINE_SPOILED_DESCRIPTION(wrench_frame, strcpy(d->info.wrench[0].frame, "\x7f"))
+DEFINE_SPOILED_DESCRIPTION(wrench_word, strcpy(d->info.wrench[0].name, "1 wrist"))
+DEFINE_SPOILED_DESCRIPTION(no_functions, d->ops = NULL)
+DEFINE_SPOILED_DESCRIPTION(no_read, ((struct tact_device_ops *)d->ops)->read = NULL)
+DEFINE_SPOILED_DESCRIPTION(no_close, ((struct tact_device_ops *)d->ops)->close = NULL)
 
-static void every_invalid_description_is_refused(void **state)
+static void every_invalid_device_description_is_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -163,7 +166,7 @@ static void every_invalid_description_is_refused(void **state)
         struct tact_scene *scene = NULL;
         struct tact_error err;
         spoil_device = faults[i].spoil_device;
-        struct tact_session *session = make_session(&scene, &err);
+        struct tact_session *session = make_session_of_device_type(&scene, &err);
         if (session || !strstr(err.text, faults[i].why)) {
             fail_msg("\"%s\" was expected, not \"%s\"", faults[i].why, err.text);
         }
@@ -176,14 +179,14 @@ static void every_invalid_description_is_refused(void **state)
 
 /* A valid type is accepted. It need not state its name, and an undefined state counts as a lost
  * device. */
-static void a_valid_type_is_accepted(void **state)
+static void valid_device_type_is_accepted(void **state)
 {
     (void)state;
     struct tact_scene *scene = NULL;
     struct tact_error err;
     struct tact_session_report report;
     spoil_device = NULL;
-    struct tact_session *session = make_session(&scene, &err);
+    struct tact_session *session = make_session_of_device_type(&scene, &err);
     if (!session) {
         fail_msg("%s", err.text);
     }
@@ -195,8 +198,8 @@ static void a_valid_type_is_accepted(void **state)
     assert_int_equal(closed, 1);
 }
 
-static int fail_to_open(const struct tact_device_config *config, struct tact_device *out,
-                        struct tact_error *err)
+static int fail_to_open_device(const struct tact_device_config *config, struct tact_device *out,
+                               struct tact_error *err)
 {
     (void)config;
     (void)out;
@@ -205,17 +208,17 @@ static int fail_to_open(const struct tact_device_config *config, struct tact_dev
 }
 
 /* A type that fails without a message, or that is invalid itself, is named in the error. */
-static void failures_of_a_type_name_it(void **state)
+static void failures_of_a_device_type_name_it(void **state)
 {
     (void)state;
     static const struct tact_device_type silent = {TACT_ABI(struct tact_device_type), "odd",
-                                                   "fails", fail_to_open, NULL};
+                                                   "fails", fail_to_open_device, NULL};
     static const struct tact_device_type device_type_without_functions = {
         .abi = TACT_ABI(struct tact_device_type)};
     static const struct tact_device_type old = {
-        {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", fail_to_open, NULL};
+        {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", fail_to_open_device, NULL};
     static const struct tact_device_type small = {
-        {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", fail_to_open, NULL};
+        {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", fail_to_open_device, NULL};
     const struct tact_device_type *const types[] = {&silent, &device_type_without_functions, &old,
                                                     &small};
     static const char *const why[] = {"cannot be opened: No such device", "has no name",
@@ -245,12 +248,12 @@ static int open_with_recording(const struct tact_device_config *config, struct t
 {
     assert_non_null(config->record);
     is_replacement_requested = config->replace;
-    return device_open(config, out, err);
+    return open_described_device(config, out, err);
 }
 
 /* A device's recording may be replaced where the log may be, but not where the scene plays a file
  * of that folder. */
-static void a_played_recording_is_not_replaced(void **state)
+static void recording_that_is_played_is_not_replaced(void **state)
 {
     (void)state;
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "odd", "keeps",
@@ -297,10 +300,10 @@ static void a_played_recording_is_not_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_invalid_description_is_refused),
-        cmocka_unit_test(a_valid_type_is_accepted),
-        cmocka_unit_test(failures_of_a_type_name_it),
-        cmocka_unit_test(a_played_recording_is_not_replaced),
+        cmocka_unit_test(every_invalid_device_description_is_refused),
+        cmocka_unit_test(valid_device_type_is_accepted),
+        cmocka_unit_test(failures_of_a_device_type_name_it),
+        cmocka_unit_test(recording_that_is_played_is_not_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

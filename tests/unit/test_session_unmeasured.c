@@ -58,7 +58,7 @@ struct opened {
     struct tact_session *session;
 };
 
-static struct opened open_session(const char *record, int ticks)
+static struct opened open_session_of_unmeasured_pair(const char *record, int ticks)
 {
     struct tact_session_options o = tact_session_options_default();
     struct opened s;
@@ -71,7 +71,7 @@ static struct opened open_session(const char *record, int ticks)
     return s;
 }
 
-static void close_session(struct opened *s)
+static void close_session_of_unmeasured_pair(struct opened *s)
 {
     tact_session_destroy(s->session);
     tact_scene_free(s->scene);
@@ -84,20 +84,20 @@ static double body_height(const struct tact_session *s)
 
 /* Runs ticks from `from` on, with or without the scratch memory that the pair's moments need. */
 static void run_ticks_with_or_without_scratch(struct tact_session *s, int from, int count,
-                                              int with_scratch)
+                                              int has_scratch)
 {
     struct tact_moments_scratch *scratch = s->scratch;
-    s->scratch = with_scratch ? scratch : NULL;
+    s->scratch = has_scratch ? scratch : NULL;
     for (int i = from; i < from + count; i++) {
         tact_session_tick(s, (uint64_t)i, 0, 0);
     }
     s->scratch = scratch;
 }
 
-static void an_unmeasured_pair_is_carried_and_then_a_fault(void **state)
+static void unmeasured_pair_is_extrapolated_and_then_a_fault(void **state)
 {
     (void)state;
-    struct opened o = open_session(NULL, 1000);
+    struct opened o = open_session_of_unmeasured_pair(NULL, 1000);
     struct tact_session *s = o.session;
     const struct tact_contact *c = tact_world_contact(s->world, 0);
     run_ticks_with_or_without_scratch(s, 0, 100, 1);
@@ -120,13 +120,13 @@ static void an_unmeasured_pair_is_carried_and_then_a_fault(void **state)
     assert_true(fabs(body_height(s) - before) < 1e-4); /* in free fall 1.3 m */
     assert_int_equal(tact_session_pair_report(s, 0).unmeasured_ticks,
                      2 * MAX_UNMEASURED_TICKS - 1 + 500);
-    close_session(&o);
+    close_session_of_unmeasured_pair(&o);
 }
 
-static void an_unmeasured_pair_is_reported_and_logged(void **state)
+static void unmeasured_shape_pair_is_reported_and_logged(void **state)
 {
     (void)state;
-    struct opened o = open_session(LOG, 150);
+    struct opened o = open_session_of_unmeasured_pair(LOG, 150);
     struct tact_session_report report;
     struct tact_moments_scratch *scratch = o.session->scratch;
     o.session->scratch = NULL; /* no scratch from the first tick on */
@@ -147,20 +147,20 @@ static void an_unmeasured_pair_is_reported_and_logged(void **state)
     assert_string_equal(e->name, "unmeasured");
     assert_non_null(strstr(e->text, "cannot be measured"));
     tact_log_close(log);
-    close_session(&o);
+    close_session_of_unmeasured_pair(&o);
     unlink(LOG);
 }
 
 /* A replay from any tick reads the carried moments and their age from the log. */
-static void an_unmeasured_pair_is_replayed(void **state)
+static void unmeasured_shape_pair_is_replayed(void **state)
 {
     (void)state;
-    struct opened o = open_session(LOG, 1000);
+    struct opened o = open_session_of_unmeasured_pair(LOG, 1000);
     run_ticks_with_or_without_scratch(o.session, 0, 100, 1);
     run_ticks_with_or_without_scratch(o.session, 100, 40, 0);
     run_ticks_with_or_without_scratch(o.session, 140, 10, 1);
     assert_int_equal(o.session->safety.state, TACT_SAFETY_FAULT);
-    close_session(&o);
+    close_session_of_unmeasured_pair(&o);
     for (int from = 0; from < 120; from += 110) {
         struct tact_replay_options options = tact_replay_options_default();
         struct tact_replay_report report;
@@ -175,7 +175,7 @@ static void an_unmeasured_pair_is_replayed(void **state)
 
 /* A shape that cannot be measured at all is refused when it is added, not omitted from the
  * pairs. */
-static void a_shape_without_a_surface_is_refused(void **state)
+static void shape_without_a_surface_mesh_is_refused(void **state)
 {
     (void)state;
     const struct tact_world_options options = tact_world_options_default();
@@ -194,10 +194,10 @@ static void a_shape_without_a_surface_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unmeasured_pair_is_carried_and_then_a_fault),
-        cmocka_unit_test(an_unmeasured_pair_is_reported_and_logged),
-        cmocka_unit_test(an_unmeasured_pair_is_replayed),
-        cmocka_unit_test(a_shape_without_a_surface_is_refused),
+        cmocka_unit_test(unmeasured_pair_is_extrapolated_and_then_a_fault),
+        cmocka_unit_test(unmeasured_shape_pair_is_reported_and_logged),
+        cmocka_unit_test(unmeasured_shape_pair_is_replayed),
+        cmocka_unit_test(shape_without_a_surface_mesh_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

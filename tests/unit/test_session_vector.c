@@ -24,8 +24,8 @@ enum { OUTPUTS = 4, TICKS = 300 };
 
 static double pressed_distance; /* positions that the device reports as x and y [m] */
 
-static void probe_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_probe_device(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -34,22 +34,22 @@ static void probe_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[2] = 1.0;
 }
 
-static void probe_write(void *self, const double *out, int64_t now)
+static void write_probe_device(void *self, const double *out, int64_t now)
 {
     (void)self, (void)out, (void)now;
 }
 
-static void probe_close(void *self)
+static void close_probe_device(void *self)
 {
     (void)self;
 }
 
-static int probe_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_probe_device(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
     static const char *const in[] = {"x", "y", "deadman"}, *const to[] = {"fx", "fy", "fz", "tx"};
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), probe_read,
-                                               probe_write, probe_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_probe_device,
+                                               write_probe_device, close_probe_device};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = 3;
@@ -66,7 +66,7 @@ static int probe_open(const struct tact_device_config *config, struct tact_devic
 static struct tact_session_options options_with_probe(void)
 {
     static const struct tact_device_type probe_type = {TACT_ABI(struct tact_device_type), "probe",
-                                                       "of a test", probe_open, NULL};
+                                                       "of a test", open_probe_device, NULL};
     static const struct tact_device_type *const types[] = {&probe_type};
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
@@ -99,7 +99,7 @@ static const char text[] =
     "outputs:\n%s";
 
 /* Components of one vector have the same settings, and are three at most. */
-static void refuses_outputs_that_are_no_vector(void **state)
+static void outputs_that_form_no_vector_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -139,12 +139,12 @@ static void copy_drives_as_reactions(const char *path, const char *copy)
     struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_recorder *out;
     struct tact_log *log;
-    struct rewrite rewrite;
+    struct log_rewrite log_rewrite;
     struct tact_log_attachment files[8];
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
-    struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
+    assert_int_equal(open_recorder_of_log_copy(&log_rewrite, log), 0);
+    struct tact_recorder_content content = recorder_content_of_log_copy(&log_rewrite);
     content.attachments = files;
     content.attachment_count = tact_log_attachment_count(log);
     assert_true(content.attachment_count <= sizeof files / sizeof files[0]);
@@ -164,10 +164,10 @@ static void copy_drives_as_reactions(const char *path, const char *copy)
     assert_true(scene && strstr(scene, to));
     assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
-        assert_int_equal(append_record_to_log_copy(&rewrite, record, out), 0);
+        assert_int_equal(append_record_to_log_copy(&log_rewrite, record, out), 0);
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    free_log_copy_buffers(&rewrite);
+    free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);
     free(scene);
     free(record);
@@ -213,7 +213,7 @@ static void record_press(const char *outputs, const char *path)
 
 /* A log of a scene that is refused now, as its outputs have different limits or are four, is
  * replayed with the limits that were on each of them. */
-static void replays_outputs_that_are_no_vector(void **state)
+static void old_logs_of_outputs_that_form_no_vector_replay(void **state)
 {
     (void)state;
     static const char *const outputs[] = {
@@ -252,8 +252,8 @@ static void replays_outputs_that_are_no_vector(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_outputs_that_are_no_vector),
-        cmocka_unit_test(replays_outputs_that_are_no_vector),
+        cmocka_unit_test(outputs_that_form_no_vector_are_refused),
+        cmocka_unit_test(old_logs_of_outputs_that_form_no_vector_replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,32 +20,32 @@
 enum { TICKS = 200, EVERY = 10, FIRST = 2 };
 
 /* Value of the sensor's channel i in a tick. */
-static double channel_value(uint64_t tick, int i)
+static double sensor_channel_value(uint64_t tick, int i)
 {
     return sin(0.01 * (double)tick + i) * (1.0 + i);
 }
 
-static void sensor_read(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+static void read_wrench_sensor(void *self, uint64_t tick, double t, int64_t now,
+                               struct tact_device_input *in)
 {
     (void)self, (void)t;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
     for (int i = 0; i < FIRST + 7; i++) {
-        in->channel[i] = channel_value(tick, i);
+        in->channel[i] = sensor_channel_value(tick, i);
     }
 }
 
-static void sensor_close(void *self)
+static void close_wrench_sensor(void *self)
 {
     (void)self;
 }
 
-static int sensor_open(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_wrench_sensor(const struct tact_device_config *config, struct tact_device *out,
+                              struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), sensor_read, NULL,
-                                               sensor_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_wrench_sensor,
+                                               NULL, close_wrench_sensor};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = FIRST + 7;
@@ -72,10 +72,10 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: 2-board.c4, to: robot.tip, scale: 0.01}\n";
 
-static void record_session(const char *path)
+static void record_wrench_session(const char *path)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "sensor",
-                                                 "a sensor", sensor_open, NULL};
+                                                 "a sensor", open_wrench_sensor, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     static struct tact_session_report report;
@@ -89,7 +89,8 @@ static void record_session(const char *path)
 }
 
 /* Reads the records of a chunk. Returns the number of messages of the topic. */
-static uint64_t read_chunk(struct tact_span chunk, int *channel, uint64_t seen)
+static uint64_t count_topic_messages_of_chunk(struct tact_span chunk, int *channel,
+                                              uint64_t messages_seen)
 {
     struct tact_cursor at = {chunk.data, chunk.size, false};
     struct tact_mcap_record r;
@@ -105,33 +106,34 @@ static uint64_t read_chunk(struct tact_span chunk, int *channel, uint64_t seen)
             assert_true(m.data.size > sizeof wrench);
             memcpy(wrench, m.data.data + m.data.size - sizeof wrench, sizeof wrench);
             for (int k = 0; k < 6; k++) {
-                assert_true(wrench[k] == channel_value(seen * EVERY, FIRST + k));
+                assert_true(wrench[k] == sensor_channel_value(messages_seen * EVERY, FIRST + k));
             }
             /* CDR: its head, the stamp, then the length and the bytes of the frame */
             assert_memory_equal(m.data.data + 16, "palm", 5);
-            seen++;
+            messages_seen++;
         }
     }
-    return seen;
+    return messages_seen;
 }
 
-static uint64_t count_messages(const char *path)
+static uint64_t count_topic_messages(const char *path)
 {
     struct tact_mcap_reader reader;
     struct tact_mcap_record r;
     struct tact_bytes chunk = {0};
-    uint64_t seen = 0;
+    uint64_t messages_seen = 0;
     int channel = -1;
     assert_int_equal(tact_mcap_reader_open(&reader, path), 0);
     while (tact_mcap_reader_next(&reader, &r) == 0) {
         if (r.opcode == TACT_MCAP_CHUNK) {
             assert_int_equal(tact_mcap_parse_chunk(r.content, &chunk), 0);
-            seen = read_chunk((struct tact_span){chunk.data, chunk.size}, &channel, seen);
+            messages_seen = count_topic_messages_of_chunk(
+                (struct tact_span){chunk.data, chunk.size}, &channel, messages_seen);
         }
     }
     tact_mcap_reader_close(&reader);
     tact_bytes_free(&chunk);
-    return seen;
+    return messages_seen;
 }
 
 /* Topics encoded from the log contain this topic too. */
@@ -146,29 +148,29 @@ static void check_exported_topic(const char *path)
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_int_equal(tact_scene_log_open(log, silent, &view, NULL), 0);
     assert_int_equal(tact_session_topics(view.session, &topics, NULL), 0);
-    struct tact_record *record_session = malloc(tact_layout_bytes(tact_log_layout(log)));
+    struct tact_record *record_wrench_session = malloc(tact_layout_bytes(tact_log_layout(log)));
     assert_int_equal(tact_log_seek(log, 7), 0);
-    assert_int_equal(tact_log_next(log, record_session), 1);
-    assert_int_equal(tact_topics_encode(topics, record_session, &messages, &count), 0);
+    assert_int_equal(tact_log_next(log, record_wrench_session), 1);
+    assert_int_equal(tact_topics_encode(topics, record_wrench_session, &messages, &count), 0);
     for (size_t i = 0; i < count; i++) {
         const char *name = tact_topics_get(topics, messages[i].topic).name;
         if (!strcmp(name, "/sensors/n_2_board_wrist/wrench")) {
             double wrench[6];
             memcpy(wrench, (const char *)messages[i].data + messages[i].size - sizeof wrench,
                    sizeof wrench);
-            assert_true(wrench[0] == channel_value(7, FIRST) &&
-                        wrench[5] == channel_value(7, FIRST + 5));
+            assert_true(wrench[0] == sensor_channel_value(7, FIRST) &&
+                        wrench[5] == sensor_channel_value(7, FIRST + 5));
             found++;
         }
     }
     assert_int_equal(found, 1);
-    free(record_session);
+    free(record_wrench_session);
     tact_topics_free(topics);
     tact_scene_log_close(&view);
     tact_log_close(log);
 }
 
-static void a_sensor_is_logged_and_replayed(void **unused)
+static void wrench_sensor_is_logged_and_replayed(void **unused)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
@@ -176,8 +178,8 @@ static void a_sensor_is_logged_and_replayed(void **unused)
     char path[64];
     (void)unused;
     snprintf(path, sizeof path, "/tmp/tact-session-wrench-%d.mcap", (int)getpid());
-    record_session(path);
-    assert_int_equal(count_messages(path), TICKS / EVERY);
+    record_wrench_session(path);
+    assert_int_equal(count_topic_messages(path), TICKS / EVERY);
     check_exported_topic(path);
     int rc = tact_replay_run(path, silent, &report, &err);
     unlink(path);
@@ -190,6 +192,6 @@ static void a_sensor_is_logged_and_replayed(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sensor_is_logged_and_replayed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(wrench_sensor_is_logged_and_replayed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,31 +18,31 @@ static void assert_near(double value, double exact, double tolerance)
 }
 
 /** A capsule cut into thin discs: each adds its own inertia and that of its distance. */
-static void capsule_mass_is_exact(void **unused)
+static void mass_properties_of_a_capsule_are_exact(void **unused)
 {
     (void)unused;
     const double pi = 3.14159265358979323846, r = 0.008, l = 0.02;
     struct tact_shape capsule = {.kind = TACT_SHAPE_CAPSULE, .size = {r, l, 0.0}};
     struct tact_shape_mass mass;
-    double v = 0.0, across = 0.0, axial = 0.0;
+    double v = 0.0, inertia_across_axis = 0.0, inertia_about_axis = 0.0;
     const int n = 200000;
     for (int i = 0; i < n; i++) {
         double dz = 2.0 * (r + l) / n, z = -r - l + (i + 0.5) * dz;
         double beyond = fmax(fabs(z) - l, 0.0), r2 = r * r - beyond * beyond;
         double m = pi * r2 * dz;
         v += m;
-        axial += m * r2 / 2.0;
-        across += m * (r2 / 4.0 + z * z);
+        inertia_about_axis += m * r2 / 2.0;
+        inertia_across_axis += m * (r2 / 4.0 + z * z);
     }
     tact_shape_mass(&capsule, &mass);
     assert_near(mass.volume, v, 1e-8);
-    assert_near(mass.inertia[0], across, 1e-8);
-    assert_near(mass.inertia[4], across, 1e-8);
-    assert_near(mass.inertia[8], axial, 1e-8);
+    assert_near(mass.inertia[0], inertia_across_axis, 1e-8);
+    assert_near(mass.inertia[4], inertia_across_axis, 1e-8);
+    assert_near(mass.inertia[8], inertia_about_axis, 1e-8);
     assert_true(mass.inertia[1] == 0.0 && mass.centroid[2] == 0.0);
 }
 
-static void mass_properties_agree_with_integrals(void **unused)
+static void mass_properties_of_shapes_agree_with_integrals(void **unused)
 {
     (void)unused;
     const double pi = 3.14159265358979323846;
@@ -52,15 +52,15 @@ static void mass_properties_agree_with_integrals(void **unused)
     assert_near(mass.volume, 32.0 / 3.0 * pi, 1e-15);
     assert_near(mass.inertia[8], 0.4 * 4.0 * mass.volume, 1e-15);
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {1.0, 2.0, 3.0}}, same = box;
-    struct tact_shape_mass mass_of_mesh;
+    struct tact_shape_mass mass_properties_of_mesh;
     tact_shape_mass(&box, &mass);
     assert_near(mass.volume, 48.0, 1e-15);
     assert_near(mass.inertia[0], 48.0 * 13.0 / 3.0, 1e-15);
     assert_int_equal(tact_shape_tessellate(&same), 0);
     same.kind = TACT_SHAPE_CONVEX;
-    tact_shape_mass(&same, &mass_of_mesh);
+    tact_shape_mass(&same, &mass_properties_of_mesh);
     for (int i = 0; i < 9; i += 4) {
-        assert_near(mass_of_mesh.inertia[i], mass.inertia[i], 1e-14);
+        assert_near(mass_properties_of_mesh.inertia[i], mass.inertia[i], 1e-14);
     }
     tact_shape_release(&same);
     struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
@@ -68,7 +68,7 @@ static void mass_properties_agree_with_integrals(void **unused)
     assert_true(isinf(mass.volume) && isinf(tact_shape_radius(&ground)));
 }
 
-static void invalid_sizes_are_refused(void **unused)
+static void invalid_shape_sizes_are_refused(void **unused)
 {
     (void)unused;
     static const struct tact_shape bad[] = {
@@ -102,9 +102,9 @@ static void invalid_sizes_are_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capsule_mass_is_exact),
-        cmocka_unit_test(mass_properties_agree_with_integrals),
-        cmocka_unit_test(invalid_sizes_are_refused),
+        cmocka_unit_test(mass_properties_of_a_capsule_are_exact),
+        cmocka_unit_test(mass_properties_of_shapes_agree_with_integrals),
+        cmocka_unit_test(invalid_shape_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

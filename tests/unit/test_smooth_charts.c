@@ -47,7 +47,7 @@ static struct tact_charts *make_circular_ring(double at, double r, int points)
     return make_revolution_charts((const double(*)[2])profile, points + 1);
 }
 
-static struct tact_shape shape_of(const struct tact_charts *charts)
+static struct tact_shape revolution_shape_of_charts(const struct tact_charts *charts)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -74,7 +74,7 @@ static double total_chord_length(const double (*profile)[2], int count, double *
 
 /* The surface goes through its points. Moved along the tangents, position and normal change by the
  * step and by L times the step; at the axis too. */
-static void vase_derivatives_are_exact(void **state)
+static void derivatives_on_a_vase_surface_are_exact(void **state)
 {
     (void)state;
     struct tact_charts *charts = make_revolution_charts(vase_profile, VASE);
@@ -123,12 +123,12 @@ static void vase_derivatives_are_exact(void **state)
 
 /* Mass properties against Simpson's rule over the same surface; the direction of the profile and
  * the triangulation do not matter. */
-static void vase_mass_is_exact(void **state)
+static void mass_properties_of_a_vase_are_exact(void **state)
 {
     (void)state;
     enum { STEPS = 20000 };
     struct tact_charts *charts = make_revolution_charts(vase_profile, VASE), *other;
-    struct tact_shape shape = shape_of(charts);
+    struct tact_shape shape = revolution_shape_of_charts(charts);
     struct tact_shape_mass mass;
     double at[VASE], back[VASE][2], sum[4] = {0.0}, worst = 0.0;
     total_chord_length(vase_profile, VASE, at);
@@ -224,13 +224,13 @@ static int find_profile_distance_minima(const struct tact_charts *charts, double
 }
 
 /* A ball beside the vase, at times in two places of it: all of its contacts are found. */
-static void contacts_of_ball_in_a_vase(void **state)
+static void contacts_of_a_ball_in_a_vase_are_exact(void **state)
 {
     (void)state;
     const int poses = campaign_trial_count(3000, 100000);
     const double near = 1e-3;
     struct tact_charts *charts = make_revolution_charts(vase_profile, VASE);
-    const struct tact_shape body = shape_of(charts);
+    const struct tact_shape body = revolution_shape_of_charts(charts);
     double at[VASE], length = total_chord_length(vase_profile, VASE, at), worst = 0.0;
     int contacts = 0, missed = 0, several = 0;
     for (int i = 0; i < poses; i++) {
@@ -270,13 +270,14 @@ static void contacts_of_ball_in_a_vase(void **state)
 }
 
 /* Two rings as solids of revolution, against the tori that they approximate: the same contacts. */
-static void ring_contacts_equal_torus_contacts(void **state)
+static void contacts_of_revolved_rings_equal_those_of_tori(void **state)
 {
     (void)state;
     const int poses = campaign_trial_count(1200, 40000);
     struct tact_charts *a = make_circular_ring(0.04, 0.008, 120),
                        *b = make_circular_ring(0.03, 0.006, 120);
-    const struct tact_shape first_ring_shape = shape_of(a), ring_b = shape_of(b),
+    const struct tact_shape first_ring_shape = revolution_shape_of_charts(a),
+                            ring_b = revolution_shape_of_charts(b),
                             torus_a = {.kind = TACT_SHAPE_TORUS, .size = {0.04, 0.008}},
                             torus_b = {.kind = TACT_SHAPE_TORUS, .size = {0.03, 0.006}};
     int total = 0, missed = 0;
@@ -324,7 +325,7 @@ static struct smooth_shape_data *prepare_smooth_data(const struct tact_shape *sh
 
 /* Sides of two crossed cylinders: the distance of their axes less the radii. Ends and rims have no
  * contact of the side. */
-static void crossed_cylinders_touch_by_axes(void **state)
+static void distance_of_crossed_cylinders_is_that_of_their_axes(void **state)
 {
     (void)state;
     const int poses = campaign_trial_count(5000, 200000);
@@ -376,15 +377,15 @@ static void crossed_cylinders_touch_by_axes(void **state)
 
 /* A ball beside a cone: over its side, its base, its rim or its tip. Only the first two are
  * contacts of smooth surfaces. */
-static void contacts_of_ball_on_a_cone(void **state)
+static void contacts_of_a_ball_on_a_cone_are_exact(void **state)
 {
     (void)state;
     const double r = 0.03, l = 0.04, slope = hypot(r, 2.0 * l), ball = 0.01;
-    struct tact_shape cone = {.kind = TACT_SHAPE_CONE, .size = {r, l}},
+    struct tact_shape cone_shape = {.kind = TACT_SHAPE_CONE, .size = {r, l}},
                       sphere = {.kind = TACT_SHAPE_SPHERE, .size = {ball}};
     struct tact_shape_mass mass, mass_of_mesh;
-    assert_int_equal(tact_shape_tessellate(&cone), 0);
-    struct smooth_shape_data *data = prepare_smooth_data(&cone);
+    assert_int_equal(tact_shape_tessellate(&cone_shape), 0);
+    struct smooth_shape_data *data = prepare_smooth_data(&cone_shape);
     int count[2] = {0};
     double worst = 0.0;
     for (int i = 0; i < campaign_trial_count(3000, 100000); i++) {
@@ -398,7 +399,7 @@ static void contacts_of_ball_on_a_cone(void **state)
         double z = (i % 2 ? -l + 2.0 * l * s : -l) + (ball + g) * up;
         int on = s > 0.0 && s < 1.0;
         tact_v3_set(at.position, across * cos(azimuth), across * sin(azimuth), z);
-        tact_smooth_pair(&sphere, &at, &cone, &fixed, &pair);
+        tact_smooth_pair(&sphere, &at, &cone_shape, &fixed, &pair);
         pair.charts[1] = data->charts;
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         double edge = fmin(fabs(s), fabs(s - 1.0));
@@ -414,19 +415,19 @@ static void contacts_of_ball_on_a_cone(void **state)
     }
     printf("on base and side %d and %d, gaps to %.1e of size\n", count[0], count[1], worst);
     assert_true(count[0] > 100 && count[1] > 100 && worst < 1e-12);
-    tact_shape_mass(&cone, &mass);
-    cone.kind = TACT_SHAPE_MESH;
-    tact_shape_mass(&cone, &mass_of_mesh);
+    tact_shape_mass(&cone_shape, &mass);
+    cone_shape.kind = TACT_SHAPE_MESH;
+    tact_shape_mass(&cone_shape, &mass_of_mesh);
     assert_true(fabs(mass_of_mesh.volume / mass.volume - 1.0) < 1e-12);
     assert_true(fabs(mass_of_mesh.centroid[2] - mass.centroid[2]) < 1e-15);
     assert_true(fabs(mass_of_mesh.inertia[0] / mass.inertia[0] - 1.0) < 1e-3);
     assert_true(fabs(mass_of_mesh.inertia[8] / mass.inertia[8] - 1.0) < 1e-3);
     tact_smooth_release(data);
-    tact_shape_release(&cone);
+    tact_shape_release(&cone_shape);
 }
 
 /* Invalid profiles are refused, and the message says which point is wrong. */
-static void bad_profiles_are_refused(void **state)
+static void bad_revolution_profiles_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -461,13 +462,13 @@ static void bad_profiles_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vase_derivatives_are_exact),
-        cmocka_unit_test(vase_mass_is_exact),
-        cmocka_unit_test(contacts_of_ball_in_a_vase),
-        cmocka_unit_test(ring_contacts_equal_torus_contacts),
-        cmocka_unit_test(crossed_cylinders_touch_by_axes),
-        cmocka_unit_test(contacts_of_ball_on_a_cone),
-        cmocka_unit_test(bad_profiles_are_refused),
+        cmocka_unit_test(derivatives_on_a_vase_surface_are_exact),
+        cmocka_unit_test(mass_properties_of_a_vase_are_exact),
+        cmocka_unit_test(contacts_of_a_ball_in_a_vase_are_exact),
+        cmocka_unit_test(contacts_of_revolved_rings_equal_those_of_tori),
+        cmocka_unit_test(distance_of_crossed_cylinders_is_that_of_their_axes),
+        cmocka_unit_test(contacts_of_a_ball_on_a_cone_are_exact),
+        cmocka_unit_test(bad_revolution_profiles_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

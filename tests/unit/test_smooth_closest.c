@@ -29,7 +29,7 @@ static struct tact_shape random_ellipsoid(void)
     return make_ellipsoid(s[0], s[1], s[2]);
 }
 
-static void rotation_difference(double turn[9], const struct tact_pose *pose)
+static void relative_rotation_matrix(double turn[9], const struct tact_pose *pose)
 {
     tact_quat_to_m3(turn, pose->quat_wxyz);
 }
@@ -61,7 +61,7 @@ static void check_curvature(const struct tact_shape *shape, const struct tact_su
 }
 
 /* Gauss's curvature of an ellipsoid is (abc sum(x^2 / a^4))^-2; a point of the surface is one. */
-static void ellipsoid_curvature_is_exact(void **state)
+static void curvature_of_ellipsoids_is_exact(void **state)
 {
     (void)state;
     double worst[3] = {0.0};
@@ -140,7 +140,7 @@ static double least_overlap_of_directions(const struct smooth_pair *pair)
 
 /* The distance of two ellipsoids is a convex program. Points on both and a direction whose dual
  * value is their distance prove each other: neither can be improved. */
-static void distances_equal_the_dual(void **state)
+static void distances_of_ellipsoids_equal_their_dual_values(void **state)
 {
     (void)state;
     const int pairs = campaign_trial_count(10000, 1000000);
@@ -181,7 +181,7 @@ static void distances_equal_the_dual(void **state)
 }
 
 /* 10,000 pairs that are apart, against the convex program, which knows no normals. */
-static void distances_equal_the_program(void **state)
+static void distances_of_ellipsoids_equal_the_convex_program(void **state)
 {
     (void)state;
     const int pairs = campaign_trial_count(10000, 50000);
@@ -196,7 +196,7 @@ static void distances_equal_the_program(void **state)
             continue;
         }
         const double size = fmax(tact_v3_norm(shape[0].size), tact_v3_norm(shape[1].size));
-        const double off = (distance_by_program(shape, pose) - c.gap) / size;
+        const double off = (ellipsoid_distance_by_convex_program(shape, pose) - c.gap) / size;
         below = fmax(below, -off);
         above = fmax(above, off);
         apart++;
@@ -208,7 +208,7 @@ static void distances_equal_the_program(void **state)
 }
 
 /* A few steps from the last tick's points lead to the same result as a cold search. */
-static void followed_points_equal_searched_ones(void **state)
+static void followed_closest_points_equal_searched_ones(void **state)
 {
     (void)state;
     double worst = 0.0;
@@ -247,7 +247,7 @@ static void followed_points_equal_searched_ones(void **state)
 }
 
 /* Ellipsoid on a half-space: gap and point from the support function, with either shape as A. */
-static void ellipsoid_on_a_plane(void **state)
+static void closest_point_of_an_ellipsoid_on_a_plane_is_exact(void **state)
 {
     (void)state;
     const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -255,8 +255,8 @@ static void ellipsoid_on_a_plane(void **state)
         struct tact_shape e = random_ellipsoid();
         struct tact_pose pe = random_pose(0.2), pp = random_pose(0.2);
         double rotation_of_ellipsoid[9], rotation_of_plane[9], apart[3];
-        rotation_difference(rotation_of_ellipsoid, &pe);
-        rotation_difference(rotation_of_plane, &pp);
+        relative_rotation_matrix(rotation_of_ellipsoid, &pe);
+        relative_rotation_matrix(rotation_of_plane, &pp);
         const double up[3] = {rotation_of_plane[2], rotation_of_plane[5], rotation_of_plane[8]};
         tact_v3_sub(apart, pe.position, pp.position);
         double exact = tact_v3_dot(up, apart) - support_distance(&e, rotation_of_ellipsoid, up);
@@ -273,7 +273,7 @@ static void ellipsoid_on_a_plane(void **state)
 }
 
 /* Deep overlaps, common centres and flat ellipsoids: a valid result or a refusal. */
-static void extreme_poses_are_solved_or_refused(void **state)
+static void extreme_poses_of_smooth_pairs_are_solved_or_refused(void **state)
 {
     (void)state;
     struct tact_shape a = make_ellipsoid(0.1, 0.1, 1e-5), b = make_ellipsoid(0.02, 0.02, 0.02);
@@ -312,16 +312,17 @@ static struct tact_pose pose_after(const struct tact_pose *from, const double *t
     return to;
 }
 
-struct moving {
+struct moving_pair {
     struct tact_shape shape[2];
     struct tact_pose pose[2];
     double twist[2][6], rate[2][6];
 };
 
 /* The contact after a time t, followed from contact c; *velocity, *spin: its velocities there. */
-static struct smooth_contact contact_after(const struct moving *m, const struct smooth_contact *c,
-                                           double t, double world[2][3], double velocity[3],
-                                           double spin[3])
+static struct smooth_contact contact_after_motion(const struct moving_pair *m,
+                                                  const struct smooth_contact *c, double t,
+                                                  double world[2][3], double velocity[3],
+                                                  double spin[3])
 {
     struct smooth_contact then = *c;
     struct smooth_pair pair;
@@ -350,16 +351,16 @@ static double central_difference(double high, double low, double e)
 }
 
 /* Montana's equations and the rates of the contact's velocities against central differences. */
-static void motion_of_the_contact(void **state)
+static void contact_motion_matches_montanas_equations(void **state)
 {
     (void)state;
     const double e = 1e-5;
     double worst[3] = {0.0};
     for (int i = 0; i < campaign_trial_count(300, 30000); i++) {
-        struct moving m = {{random_ellipsoid(), random_ellipsoid()},
-                           {random_pose(0.1), random_pose(0.02)},
-                           {{0.0}},
-                           {{0.0}}};
+        struct moving_pair m = {{random_ellipsoid(), random_ellipsoid()},
+                                {random_pose(0.1), random_pose(0.02)},
+                                {{0.0}},
+                                {{0.0}}};
         for (int k = 0; k < 12; k++) {
             m.twist[k / 6][k % 6] = uniform(-1.0, 1.0) * (k % 6 < 3 ? 0.05 : 2.0);
             m.rate[k / 6][k % 6] = uniform(-1.0, 1.0) * (k % 6 < 3 ? 0.5 : 20.0);
@@ -378,7 +379,7 @@ static void motion_of_the_contact(void **state)
         tact_smooth_second_order_rates(&c, (const double(*)[6])m.twist, (const double(*)[6])m.rate,
                                        &motion, rates);
         for (int k = 0; k < 2; k++) {
-            end[k] = contact_after(&m, &c, k ? e : -e, world[k], v[k], w[k]);
+            end[k] = contact_after_motion(&m, &c, k ? e : -e, world[k], v[k], w[k]);
         }
         double scale = 1.0;
         for (int k = 0; k < 2; k++) { /* fast contacts have large third derivatives */
@@ -417,7 +418,8 @@ static void motion_of_the_contact(void **state)
 
 /* The chart of an ellipsoid that the paper's equations are written for: its point, and the frame of
  * eq. 5, rows x, y, z outward. */
-static void chart_frame(const double *size, const double *q, double at[3], double frame[9])
+static void ellipsoid_chart_frame(const double *size, const double *q, double at[3],
+                                  double frame[9])
 {
     const double cs = cos(q[0]), ss = sin(q[0]), ct = cos(q[1]), st = sin(q[1]);
     const double along[3] = {-size[0] * ss * ct, size[1] * cs * ct, 0.0};
@@ -431,16 +433,17 @@ static void chart_frame(const double *size, const double *q, double at[3], doubl
 
 /* What the paper's eq. 51 makes of chart rates: twist of the contact frame in the body, in the
  * frame's own axes, rotation first. Derivatives by differences. */
-static void chart_twist(const double *size, const double *q, const double *rates, double twist[6])
+static void twist_from_chart_rates(const double *size, const double *q, const double *rates,
+                                   double twist[6])
 {
     const double e = 1e-6;
     double at[3], frame[9], ends[2][3], frames[2][9], next[2];
-    chart_frame(size, q, at, frame);
+    ellipsoid_chart_frame(size, q, at, frame);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < 2; i++) {
             next[i] = q[i] + (k ? e : -e) * rates[i];
         }
-        chart_frame(size, next, ends[k], frames[k]);
+        ellipsoid_chart_frame(size, next, ends[k], frames[k]);
     }
     const double *x = frame, *y = frame + 3, *z = frame + 6;
     double dx[3], dz[3], dc[3];
@@ -467,7 +470,7 @@ static void chart_coordinates_and_rates(const double *size, const double *at,
 /* The paper's matrix H (55, 56) for the two charts of this contact, times the chart rates that go
  * with Montana's equations, is the twist of B in A: phi(1,2). Sections 3.2 and 3.3 take it for that
  * of A in B, phi(2,1), which has the other sign. */
-static void the_papers_matrix_has_the_other_sign(void **state)
+static void printed_chart_matrix_has_the_wrong_sign(void **state)
 {
     (void)state;
     double worst = 0.0, printed = INFINITY;
@@ -501,8 +504,8 @@ static void the_papers_matrix_has_the_other_sign(void **state)
             chart_coordinates_and_rates(shape[k].size, c.place[k], over, q, rates);
             /* the place is away from the poles of the chart, where its coordinates are singular */
             is_regular = is_regular && cos(q[1]) > 0.3;
-            chart_twist(shape[k].size, q, rates, of[k]);
-            chart_frame(shape[k].size, q, at, local);
+            twist_from_chart_rates(shape[k].size, q, rates, of[k]);
+            ellipsoid_chart_frame(shape[k].size, q, at, local);
             /* rows are the axes of the chart's frame in the world */
             tact_m3_mul_t(axes[k], local, pair.turn[k]);
         }
@@ -540,14 +543,14 @@ static void the_papers_matrix_has_the_other_sign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ellipsoid_curvature_is_exact),
-        cmocka_unit_test(distances_equal_the_dual),
-        cmocka_unit_test(distances_equal_the_program),
-        cmocka_unit_test(followed_points_equal_searched_ones),
-        cmocka_unit_test(ellipsoid_on_a_plane),
-        cmocka_unit_test(extreme_poses_are_solved_or_refused),
-        cmocka_unit_test(motion_of_the_contact),
-        cmocka_unit_test(the_papers_matrix_has_the_other_sign),
+        cmocka_unit_test(curvature_of_ellipsoids_is_exact),
+        cmocka_unit_test(distances_of_ellipsoids_equal_their_dual_values),
+        cmocka_unit_test(distances_of_ellipsoids_equal_the_convex_program),
+        cmocka_unit_test(followed_closest_points_equal_searched_ones),
+        cmocka_unit_test(closest_point_of_an_ellipsoid_on_a_plane_is_exact),
+        cmocka_unit_test(extreme_poses_of_smooth_pairs_are_solved_or_refused),
+        cmocka_unit_test(contact_motion_matches_montanas_equations),
+        cmocka_unit_test(printed_chart_matrix_has_the_wrong_sign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

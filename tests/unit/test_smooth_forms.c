@@ -13,23 +13,23 @@
 #include "contact/compare/reduced_internal.h"
 #include "support/random.h"
 
-#define RESIDUAL_LENGTH 0.02     /* length by which residuals are divided [m] */
-#define COLD_START_ROTATION 0.4  /* rotation of the normals at a cold start [rad] */
-#define WARM_START_ROTATION 3e-3 /* rotation of the normals from one tick to the next [rad] */
-#define CONVERGED_STEP 1e-10     /* last Newton step at convergence, over RESIDUAL_LENGTH */
-#define SAME_POINT_RATIO 1e-7    /* distance of equal points, over RESIDUAL_LENGTH */
-#define MAX_ROTATION 0.5         /* largest rotation of a normal in a Newton step [rad] */
+#define RESIDUAL_LENGTH 0.02        /* length by which residuals are divided [m] */
+#define COLD_START_ROTATION 0.4     /* rotation of the normals at a cold start [rad] */
+#define WARM_START_ROTATION 3e-3    /* rotation of the normals from one tick to the next [rad] */
+#define CONVERGED_NEWTON_STEP 1e-10 /* last Newton step at convergence, over RESIDUAL_LENGTH */
+#define SAME_POINT_RATIO 1e-7       /* distance of equal points, over RESIDUAL_LENGTH */
+#define MAX_ROTATION 0.5            /* largest rotation of a normal in a Newton step [rad] */
 
 enum { UNKNOWNS = 4, MAX_STEPS = 40, NOT_CONVERGED = 1000 };
 enum form { NORMALS, LEAST_DISTANCE };
 
 /* A surface at a point: tangents t and its Weingarten map over them, world. */
-struct surface_place {
+struct surface_point_frame {
     double at[3], normal[3], t[2][3], l[2][2];
 };
 
-static void compute_surface_place(const struct smooth_pair *pair, int k, const double *place,
-                                  struct surface_place *out)
+static void compute_surface_point_frame(const struct smooth_pair *pair, int k, const double *place,
+                                        struct surface_point_frame *out)
 {
     struct tact_surface_point p;
     double u[2][3], bent[3];
@@ -47,8 +47,9 @@ static void compute_surface_place(const struct smooth_pair *pair, int k, const d
     }
 }
 
-static void move_surface_point(const struct smooth_pair *pair, int k, const struct surface_place *s,
-                               const double y[2], double place[3])
+static void move_surface_point(const struct smooth_pair *pair, int k,
+                               const struct surface_point_frame *s, const double y[2],
+                               double place[3])
 {
     double step[3], local[3];
     struct tact_surface_point p;
@@ -62,14 +63,14 @@ static void move_surface_point(const struct smooth_pair *pair, int k, const stru
 
 /* Equations t_Ai e of the distance e from B's point to A's, along A's tangents (k = 0) or B's, and
  * their derivatives by the steps of both points along their tangents. */
-static void distance_equations(const struct surface_place s[2], const double e[3], int k,
+static void distance_equations(const struct surface_point_frame s[2], const double e[3], int k,
                                double f[2], double (*j)[UNKNOWNS])
 {
     double along = tact_v3_dot(s[k].normal, e);
     for (int i = 0; i < 2; i++) {
         f[i] = tact_v3_dot(s[k].t[i], e);
         for (int m = 0; m < UNKNOWNS; m++) {
-            const struct surface_place *of = &s[m / 2];
+            const struct surface_point_frame *of = &s[m / 2];
             j[i][m] = (m < 2 ? 1.0 : -1.0) * tact_v3_dot(s[k].t[i], of->t[m % 2]);
             j[i][m] -= m / 2 == k ? along * s[k].l[i][m % 2] : 0.0;
         }
@@ -77,7 +78,7 @@ static void distance_equations(const struct surface_place s[2], const double e[3
 }
 
 /* Equations t_Bi n_A, which are 0 where the normals are opposite, in units of RESIDUAL_LENGTH. */
-static void opposite_normal_equations(const struct surface_place s[2], double f[2],
+static void opposite_normal_equations(const struct surface_point_frame s[2], double f[2],
                                       double (*j)[UNKNOWNS])
 {
     double cosine = tact_v3_dot(s[0].normal, s[1].normal);
@@ -94,12 +95,12 @@ static void opposite_normal_equations(const struct surface_place s[2], double f[
 }
 
 static void contact_equations(const struct smooth_pair *pair, enum form form, double place[2][3],
-                              struct surface_place s[2], double f[UNKNOWNS],
+                              struct surface_point_frame s[2], double f[UNKNOWNS],
                               double j[UNKNOWNS][UNKNOWNS])
 {
     double e[3];
     for (int k = 0; k < 2; k++) {
-        compute_surface_place(pair, k, place[k], &s[k]);
+        compute_surface_point_frame(pair, k, place[k], &s[k]);
     }
     tact_v3_sub(e, s[0].at, s[1].at);
     tact_v3_add(e, e, pair->origin_offset);
@@ -118,7 +119,7 @@ static int newton_steps(const struct smooth_pair *pair, enum form form, double s
     double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
     memcpy(place, start, sizeof place);
     for (int step = 1; step <= MAX_STEPS; step++) {
-        struct surface_place s[2];
+        struct surface_point_frame s[2];
         double size = 0.0, turn = 0.0, off = 0.0;
         contact_equations(pair, form, place, s, f, j);
         if (tact_reduced_solve_linear(j[0], UNKNOWNS, f)) {
@@ -137,7 +138,7 @@ static int newton_steps(const struct smooth_pair *pair, enum form form, double s
             tact_v3_sub(d, place[k], known[k]);
             off = fmax(off, tact_v3_norm(d));
         }
-        if (size < CONVERGED_STEP * RESIDUAL_LENGTH) {
+        if (size < CONVERGED_NEWTON_STEP * RESIDUAL_LENGTH) {
             return off < SAME_POINT_RATIO * RESIDUAL_LENGTH ? step : NOT_CONVERGED;
         }
     }
@@ -180,15 +181,15 @@ static double determinant_of_minor(double (*j)[UNKNOWNS], int row, int used)
 }
 
 /* Two ellipsoids with a known pair of closest points, the gap between which is along n. */
-struct known_pair {
+struct pair_with_known_closest_points {
     struct tact_shape a, b;
     struct smooth_pair pair;
     double place[2][3], n[3];
 };
 
 /* Points at which the outward normals are -n and n, rotated by `turn` about random axes. */
-static void points_with_opposite_normals(const struct known_pair *k, double turn,
-                                         double place[2][3])
+static void points_with_opposite_normals(const struct pair_with_known_closest_points *k,
+                                         double turn, double place[2][3])
 {
     for (int i = 0; i < 2; i++) {
         double t[2][3], to[3], local[3], angle = uniform(0.0, 6.28);
@@ -201,7 +202,7 @@ static void points_with_opposite_normals(const struct known_pair *k, double turn
     }
 }
 
-static void set_known_pair(double gap, struct known_pair *k)
+static void set_known_pair(double gap, struct pair_with_known_closest_points *k)
 {
     const double size[6] = {0.03, 0.02, 0.016, 0.026, 0.018, 0.022};
     struct tact_pose pa = random_pose(0.0), pb = random_pose(0.0);
@@ -220,13 +221,13 @@ static void set_known_pair(double gap, struct known_pair *k)
 }
 
 /* The derivatives against central differences, away from the solution. */
-static void derivatives_are_exact(void **state)
+static void derivatives_of_contact_equations_are_exact(void **state)
 {
     (void)state;
     const double h = 1e-7;
     for (int n = 0; n < 40; n++) {
-        struct known_pair k;
-        struct surface_place s[2], other[2];
+        struct pair_with_known_closest_points k;
+        struct surface_point_frame s[2], other[2];
         double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
         set_known_pair(1e-3 * (n % 3 - 1), &k);
         const enum form form = n % 2 ? LEAST_DISTANCE : NORMALS;
@@ -267,13 +268,13 @@ static void derivatives_are_exact(void **state)
 
 /* At the solution the determinant is g^2 det(L_A + L_B + g L_A L_B) for the least distance, and
  * RESIDUAL_LENGTH^2 times the last factor for the normals. */
-static void determinants_at_the_solution(void **state)
+static void determinants_of_contact_equations_match_closed_forms(void **state)
 {
     (void)state;
     const double gaps[] = {1e-3, 1e-5, 0.0, -1e-5};
     for (int n = 0; n < 200; n++) {
-        struct known_pair k;
-        struct surface_place s[2];
+        struct pair_with_known_closest_points k;
+        struct surface_point_frame s[2];
         struct smooth_contact c;
         double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS], gap = gaps[n % 4], m[4];
         set_known_pair(gap, &k);
@@ -297,7 +298,7 @@ static void determinants_at_the_solution(void **state)
 /* Cost of both forms at a gap: the median condition number at the solution, the most steps and the
  * share of the starts that fail. */
 struct cost {
-    double condition;
+    double condition_number_at_solution;
     int steps[2], failed[2];
 };
 
@@ -305,16 +306,17 @@ static void measure_equation_forms(double gap, int trials, struct cost cost[2])
 {
     memset(cost, 0, 2 * sizeof *cost);
     for (int n = 0; n < trials; n++) {
-        struct known_pair k;
+        struct pair_with_known_closest_points k;
         double start[2][2][3];
         set_known_pair(gap, &k);
         points_with_opposite_normals(&k, COLD_START_ROTATION, start[0]);
         points_with_opposite_normals(&k, WARM_START_ROTATION, start[1]);
         for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
-            struct surface_place s[2];
+            struct surface_point_frame s[2];
             double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
             contact_equations(&k.pair, form, k.place, s, f, j);
-            cost[form].condition = fmax(cost[form].condition, condition_number(j));
+            cost[form].condition_number_at_solution =
+                fmax(cost[form].condition_number_at_solution, condition_number(j));
             for (int i = 0; i < 2; i++) {
                 int steps = newton_steps(&k.pair, form, start[i], k.place);
                 cost[form].failed[i] += steps == NOT_CONVERGED;
@@ -330,7 +332,7 @@ static void measure_equation_forms(double gap, int trials, struct cost cost[2])
     }
 }
 
-static void only_the_form_of_least_distance_is_singular_at_touching(void **state)
+static void only_the_least_distance_equations_are_singular_at_touch(void **state)
 {
     (void)state;
     const double gaps[] = {1e-3, 1e-5, 1e-7, 0.0, -1e-5};
@@ -342,19 +344,19 @@ static void only_the_form_of_least_distance_is_singular_at_touching(void **state
             const struct cost *c = &cost[i][form];
             printf("gap %7.1e m, %-14s: condition up to %.1e, up to %d steps from 0.4 rad (%d of "
                    "%d fail), %d from 3 mrad (%d fail)\n",
-                   gaps[i], form ? "least distance" : "normals", c->condition, c->steps[0],
-                   c->failed[0], trials, c->steps[1], c->failed[1]);
+                   gaps[i], form ? "least distance" : "normals", c->condition_number_at_solution,
+                   c->steps[0], c->failed[0], trials, c->steps[1], c->failed[1]);
         }
         assert_true(cost[i][NORMALS].failed[0] == 0 && cost[i][NORMALS].failed[1] == 0);
         assert_true(cost[i][NORMALS].steps[0] <= 8 && cost[i][NORMALS].steps[1] <= 5);
-        assert_true(cost[i][NORMALS].condition < 10.0);
+        assert_true(cost[i][NORMALS].condition_number_at_solution < 10.0);
     }
     for (int i = 0; i < 2; i++) { /* as 1 / g */
-        double condition_growth =
-            cost[i + 1][LEAST_DISTANCE].condition / cost[i][LEAST_DISTANCE].condition;
+        double condition_growth = cost[i + 1][LEAST_DISTANCE].condition_number_at_solution /
+                                  cost[i][LEAST_DISTANCE].condition_number_at_solution;
         assert_true(fabs(condition_growth / 100.0 - 1.0) < 0.2);
     }
-    assert_true(!(cost[3][LEAST_DISTANCE].condition < 1e13));
+    assert_true(!(cost[3][LEAST_DISTANCE].condition_number_at_solution < 1e13));
     assert_true(cost[3][LEAST_DISTANCE].failed[1] > trials / 2);
     assert_true(cost[4][LEAST_DISTANCE].failed[0] > 0.8 * trials);
 }
@@ -362,9 +364,9 @@ static void only_the_form_of_least_distance_is_singular_at_touching(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_are_exact),
-        cmocka_unit_test(determinants_at_the_solution),
-        cmocka_unit_test(only_the_form_of_least_distance_is_singular_at_touching),
+        cmocka_unit_test(derivatives_of_contact_equations_are_exact),
+        cmocka_unit_test(determinants_of_contact_equations_match_closed_forms),
+        cmocka_unit_test(only_the_least_distance_equations_are_singular_at_touch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

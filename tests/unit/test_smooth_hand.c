@@ -14,7 +14,8 @@
 
 #define G 9.81
 #define ARM_LENGTH 0.03 /* length of the first link, from the base to the second hinge [m] */
-#define ARM_SLANT 0.6   /* downward slope of the first link where the ellipsoid lies flat [rad] */
+#define ARM_SLANT_ANGLE                                                                            \
+    0.6                 /* downward slope of the first link where the ellipsoid lies flat [rad] */
 #define START_ANGLE 0.8 /* angle of the ellipsoid at the start, at rest [rad] */
 #define ANGLE_STEP 1e-4 /* difference of the ellipsoid's angle for numerical derivatives [rad] */
 
@@ -43,7 +44,7 @@ static struct arm make_arm(double offset)
                                        .mass = 0.05,
                                        .center = {0.5 * ARM_LENGTH, 0.0, 0.0},
                                        .inertia = {2e-4, 1e-5, 2e-4, 0.0, 0.0, 0.0}};
-    struct arm arm = {{link, link}, size[2] + ARM_LENGTH * sin(ARM_SLANT)};
+    struct arm arm = {{link, link}, size[2] + ARM_LENGTH * sin(ARM_SLANT_ANGLE)};
     arm.link[1].parent = 0;
     arm.link[1].origin.position[0] = ARM_LENGTH;
     arm.link[1].mass = 0.1;
@@ -64,7 +65,7 @@ static void position_of_link(const struct arm *arm, int link, double angle, doub
 }
 
 /* Effective mass of the coordinate q, the ellipsoid's angle; *potential: potential energy. */
-static double effective_mass(const struct arm *arm, double q, double *potential)
+static double effective_arm_mass(const struct arm *arm, double q, double *potential)
 {
     double mass = 0.0;
     *potential = 0.0;
@@ -86,9 +87,9 @@ static double effective_mass(const struct arm *arm, double q, double *potential)
 /* M q'' + M' q'^2 / 2 + V' = 0. */
 static double exact_acceleration(const struct arm *arm, double q, double rate)
 {
-    double v[3], low = effective_mass(arm, q - ANGLE_STEP, &v[0]),
-                 now = effective_mass(arm, q, &v[1]),
-                 high = effective_mass(arm, q + ANGLE_STEP, &v[2]);
+    double v[3], low = effective_arm_mass(arm, q - ANGLE_STEP, &v[0]),
+                 now = effective_arm_mass(arm, q, &v[1]),
+                 high = effective_arm_mass(arm, q + ANGLE_STEP, &v[2]);
     double slope = (high - low) / (2.0 * ANGLE_STEP), force = (v[2] - v[0]) / (2.0 * ANGLE_STEP);
     return -(0.5 * slope * rate * rate + force) / now;
 }
@@ -117,7 +118,7 @@ static void integrate_exact_motion(const struct arm *arm, double time, double ou
 }
 
 /* Largest error of the joint values after that time [rad]. */
-static double joint_error(const struct arm *arm, double h, double time)
+static double joint_angle_error(const struct arm *arm, double h, double time)
 {
     const struct tact_owner tip = {TACT_OWNER_HAND, 0, 1};
     const struct tact_pose here = tact_pose_identity();
@@ -140,7 +141,7 @@ static double joint_error(const struct arm *arm, double h, double time)
     tact_v3_copy(shape->size, size);
     assert_int_equal(tact_shape_tessellate(shape), 0);
     assert_true(tact_world_add_shape(s.world, tip, shape, &here, 1) >= 0);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     struct tact_hand_state state = tact_hand_state(tact_world_hand(s.world, 0));
     slope = (touching_joint_angle(arm, START_ANGLE + ANGLE_STEP) -
              touching_joint_angle(arm, START_ANGLE - ANGLE_STEP)) /
@@ -159,14 +160,14 @@ static double joint_error(const struct arm *arm, double h, double time)
 
 /* With the mass in the hinge the mass matrix is constant, and all that changes with the joints is
  * the contact. With the mass beside it the hand has Coriolis torques. */
-static void a_touching_link_is_of_the_second_order(void **unused)
+static void motion_of_a_touching_link_is_of_second_order(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 2; i++) {
         const struct arm arm = make_arm(i ? 0.004 : 0.0);
         double off[3];
         for (int k = 0; k < 3; k++) {
-            off[k] = joint_error(&arm, 2e-3 / (1 << k), 0.6);
+            off[k] = joint_angle_error(&arm, 2e-3 / (1 << k), 0.6);
         }
         printf("mass at %.0f mm: joints off by %.2e, %.2e, %.2e rad after 0.6 s at 2, 1, 0.5 ms\n",
                1e3 * arm.link[1].center[0], off[0], off[1], off[2]);
@@ -180,7 +181,7 @@ static void a_touching_link_is_of_the_second_order(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_touching_link_is_of_the_second_order),
+        cmocka_unit_test(motion_of_a_touching_link_is_of_second_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

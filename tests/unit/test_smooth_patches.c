@@ -26,7 +26,7 @@
 
 /* A torus of patches has the points, normals and curvatures of the torus, and steps along it cross
  * the edges of patches. */
-static void patches_are_a_torus(void **state)
+static void torus_patches_have_the_surface_of_the_torus(void **state)
 {
     (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
@@ -36,7 +36,7 @@ static void patches_are_a_torus(void **state)
     struct tact_shape_mass mass, exact;
     double worst[4] = {0.0};
     const int places = campaign_trial_count(2000, 100000);
-    int crossed = 0;
+    int crossed_patch_edges = 0;
     for (int i = 0; i < places; i++) {
         struct tact_surface_point p, q;
         double place[3] = {(int)uniform(0.0, 15.999), uniform(0.0, 1.0), uniform(0.0, 1.0)};
@@ -56,7 +56,7 @@ static void patches_are_a_torus(void **state)
             tact_v3_scale(step, t[0], 1e-6 * cos(i));
             tact_v3_axpy(step, 1e-6 * sin(i), t[1]);
             tact_charts_move(charts, place, step);
-            crossed += place[0] != first;
+            crossed_patch_edges += place[0] != first;
             assert_int_equal(tact_charts_point(charts, place, &q), 0);
             tact_v3_sub(moved, q.at, p.at);
             tact_v3_sub(moved, moved, step);
@@ -64,9 +64,9 @@ static void patches_are_a_torus(void **state)
         }
     }
     printf("points to %.1e, normals to %.1e, curvature to %.1e, steps to %.1e, %d crossings\n",
-           worst[0], worst[1], worst[2], worst[3], crossed);
+           worst[0], worst[1], worst[2], worst[3], crossed_patch_edges);
     assert_true(worst[0] < 1e-14 && worst[1] < 1e-13 && worst[2] < 1e-11 && worst[3] < 1e-3);
-    assert_true(crossed > places / 40);
+    assert_true(crossed_patch_edges > places / 40);
     assert_int_equal(tact_shape_tessellate(&shape), 0);
     tact_shape_mass(&shape, &mass);
     tact_shape_mass(&torus, &exact);
@@ -82,7 +82,7 @@ static void patches_are_a_torus(void **state)
 }
 
 /* Two tori of patches have the contacts of two tori in closed form. */
-static void contacts_are_those_of_tori(void **state)
+static void contacts_of_torus_patches_are_those_of_tori(void **state)
 {
     (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
@@ -105,7 +105,7 @@ static void contacts_are_those_of_tori(void **state)
         double began = cpu_seconds();
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         spent += cpu_seconds() - began;
-        after += count_contacts_missed(&pair, 2e-3, c, found, 1e-6);
+        after += count_contacts_missed_by_warm_search(&pair, 2e-3, c, found, 1e-6);
         int known = tact_smooth_find_contacts(&tori, d);
         for (int k = 0; k < known && k < TACT_PIECES; k++) {
             double best = 1.0;
@@ -129,7 +129,7 @@ static void contacts_are_those_of_tori(void **state)
 }
 
 /* A ring that swings on a ball, which it encloses: where it is after a second. */
-static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
+static void position_after_ring_swings_on_ball(const struct tact_shape *ring, double at[3])
 {
     struct tact_contact_law law = make_rigid_law(0.5);
     const struct tact_shape ball = make_sphere(0.006);
@@ -140,7 +140,7 @@ static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
     open_empty_scene(&s, NULL);
     add_scene_shape(&s, -1, &ball, &fixed, 0);
     add_scene_solid(&s, ring, 0.05, place, 0.0);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     struct tact_body *body = tact_world_body(s.world, 0);
     const double turn[3] = {0.5 * PI, 0.0, 0.0},
                  d = TORUS_RING_RADIUS_M - TORUS_TUBE_RADIUS_M - 0.006, angle = 0.5;
@@ -155,18 +155,18 @@ static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
 }
 
 /* The motion of a torus of patches is that of the torus, however it is split into patches. */
-static void split_patches_move_alike(void **state)
+static void torus_moves_alike_however_split_into_patches(void **state)
 {
     (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     double exact[3], at[3], worst = 0.0;
-    swing_ring_on_ball(&torus, exact);
+    position_after_ring_swings_on_ball(&torus, exact);
     for (int arc_count = 3; arc_count <= 8; arc_count += arc_count < 5 ? 1 : 3) {
         struct tact_charts *charts = load_torus_patches(arc_count);
         struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         assert_int_equal(tact_shape_tessellate(&ring), 0);
-        swing_ring_on_ball(&ring, at);
+        position_after_ring_swings_on_ball(&ring, at);
         for (int k = 0; k < 3; k++) {
             worst = fmax(worst, fabs(at[k] - exact[k]));
         }
@@ -178,7 +178,7 @@ static void split_patches_move_alike(void **state)
 
 /* Rings of patches in a scene: one swings on a ball and meets another that rolls; the log has
  * places of patches, from which every tick is replayed. */
-static void replays_from_any_tick(void **state)
+static void patch_surface_session_replays_from_any_tick(void **state)
 {
     (void)state;
     static const char scene[] =
@@ -209,7 +209,7 @@ static void replays_from_any_tick(void **state)
 }
 
 /* Replaces the first occurrence of a text. */
-static void replace_text(char *text, const char *from, const char *to)
+static void replace_in_text(char *text, const char *from, const char *to)
 {
     char *at = strstr(text, from);
     assert_non_null(at);
@@ -217,7 +217,7 @@ static void replace_text(char *text, const char *from, const char *to)
     memcpy(at, to, strlen(to));
 }
 
-static void bad_patch_files_are_refused(void **state)
+static void bad_surface_patch_files_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -247,7 +247,7 @@ static void bad_patch_files_are_refused(void **state)
         int is_flipped = i == sizeof bad / sizeof *bad;
         char *text = torus_patch_file_text(4, is_flipped);
         if (!is_flipped) {
-            replace_text(text, bad[i].from, bad[i].to);
+            replace_in_text(text, bad[i].from, bad[i].to);
         }
         int rc = tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err);
         const char *expected_message =
@@ -262,7 +262,7 @@ static void bad_patch_files_are_refused(void **state)
 }
 
 /* Flat patches of control points, four each; the first meets the others at its side v = 0. */
-static void joints_of_patches_are_refused_by_what_is_wrong(void **state)
+static void bad_joints_of_surface_patches_are_refused_with_reason(void **state)
 {
     (void)state;
     static const char vertices[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n"
@@ -305,12 +305,12 @@ static void joints_of_patches_are_refused_by_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patches_are_a_torus),
-        cmocka_unit_test(contacts_are_those_of_tori),
-        cmocka_unit_test(split_patches_move_alike),
-        cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(bad_patch_files_are_refused),
-        cmocka_unit_test(joints_of_patches_are_refused_by_what_is_wrong),
+        cmocka_unit_test(torus_patches_have_the_surface_of_the_torus),
+        cmocka_unit_test(contacts_of_torus_patches_are_those_of_tori),
+        cmocka_unit_test(torus_moves_alike_however_split_into_patches),
+        cmocka_unit_test(patch_surface_session_replays_from_any_tick),
+        cmocka_unit_test(bad_surface_patch_files_are_refused),
+        cmocka_unit_test(bad_joints_of_surface_patches_are_refused_with_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,8 @@
 #define BALL_RADIUS 0.02 /* [m] */
 
 /* A ball in the bowl, at rest at an angle; the bowl is turned about its axis by azimuth. */
-static void open_bowl(struct world_scene *s, const struct tact_charts *charts, double azimuth,
-                      double angle, double friction, double period)
+static void open_ball_in_bowl_scene(struct world_scene *s, const struct tact_charts *charts,
+                                    double azimuth, double angle, double friction, double period)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(friction);
@@ -40,12 +40,12 @@ static void open_bowl(struct world_scene *s, const struct tact_charts *charts, d
     open_empty_scene(s, &o);
     add_scene_shape(s, -1, &bowl_shape, &at, 0);
     add_scene_solid(s, &ball, 0.1, place, 0.0);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
 }
 
 /* Mean period of a coordinate of body 0 over some swings, from its sign changes. */
-static double swing_period(struct world_scene *s, int axis, int swing_count)
+static double ball_swing_period(struct world_scene *s, int axis, int swing_count)
 {
     double last = tact_world_body(s->world, 0)->pose.position[axis], first = 0.0, now = 0.0;
     for (int k = 1, crossings = 0; crossings <= 2 * swing_count && k < 100000; k++) {
@@ -62,7 +62,7 @@ static double swing_period(struct world_scene *s, int axis, int swing_count)
 
 /* Periods at 30 degrees: 2 pi sqrt(l/g) times (2/pi) K(sin^2 15 degrees), l = R - r, or 7/5 of it
  * where the ball rolls. Without friction it keeps its spin. */
-static void ball_swings_in_a_bowl(void **state)
+static void ball_swings_in_a_bowl_with_the_exact_period(void **state)
 {
     (void)state;
     double profile[TACT_PROFILE_POINTS][2], angle = PI / 6.0;
@@ -82,12 +82,12 @@ static void ball_swings_in_a_bowl(void **state)
         double h = i < 2 ? 1e-3 : 4e-3;
         double exact = 2.0 * PI * sqrt((BOWL_RADIUS - BALL_RADIUS) * (rolls ? 1.4 : 1.0) / G) / a;
         struct world_scene s;
-        open_bowl(&s, charts, 0.0, angle, rolls ? 0.4 : 0.0, h);
+        open_ball_in_bowl_scene(&s, charts, 0.0, angle, rolls ? 0.4 : 0.0, h);
         struct tact_body *ball = tact_world_body(s.world, 0);
         if (!rolls) {
             tact_v3_copy(ball->twist + 3, spin);
         }
-        double measured = swing_period(&s, 0, 8);
+        double measured = ball_swing_period(&s, 0, 8);
         printf("%s, h %g ms: %.6f s, exact %.6f: %.4f %%\n", rolls ? "rolls" : "slides", 1e3 * h,
                measured, exact, 100.0 * (measured / exact - 1.0));
         assert_true(fabs(measured / exact - 1.0) < (i < 2 ? 1e-4 : 1e-3));
@@ -103,7 +103,7 @@ static void ball_swings_in_a_bowl(void **state)
 /* A vertical tube of radius TUBE_RADIUS inside, with round rims. */
 #define TUBE_RADIUS 0.1
 #define TUBE_WALL 0.02
-#define TUBE_HALF 0.25 /* half length of the straight part of the tube [m] */
+#define TUBE_HALF_LENGTH 0.25 /* half length of the straight part of the tube [m] */
 
 static int tube_profile(double (*out)[2])
 {
@@ -113,12 +113,12 @@ static int tube_profile(double (*out)[2])
         const double up = side ? -1.0 : 1.0;
         for (int i = 0; i < LINE; i++, count++) {
             out[count][0] = TUBE_RADIUS + side * TUBE_WALL;
-            out[count][1] = up * TUBE_HALF * (2.0 * i / LINE - 1.0);
+            out[count][1] = up * TUBE_HALF_LENGTH * (2.0 * i / LINE - 1.0);
         }
         for (int i = 0; i < RIM; i++, count++) {
             const double a = PI * i / RIM;
             out[count][0] = TUBE_RADIUS + 0.5 * TUBE_WALL * (1.0 - up * cos(a));
-            out[count][1] = up * (TUBE_HALF + 0.5 * TUBE_WALL * sin(a));
+            out[count][1] = up * (TUBE_HALF_LENGTH + 0.5 * TUBE_WALL * sin(a));
         }
     }
     out[count][0] = out[0][0];
@@ -128,7 +128,7 @@ static int tube_profile(double (*out)[2])
 
 /* A ball that rolls around in a vertical tube does not fall out: without torsion it goes up and
  * down at sqrt(2/7) of its azimuthal rate W (Neimark and Fufaev), z = -(5 g / 2 W^2) (1 - cos). */
-static void a_ball_rolls_up_and_down_in_a_tube(void **state)
+static void ball_in_a_tube_rolls_up_and_down_at_the_exact_period(void **state)
 {
     (void)state;
     const double rate = 20.0, slow = sqrt(2.0 / 7.0) * rate, most = 2.5 * G / (rate * rate);
@@ -140,7 +140,7 @@ static void a_ball_rolls_up_and_down_in_a_tube(void **state)
         const double h = ldexp(2e-3, -i);
         struct world_scene s;
         /* the ball starts beside the middle of the tube, at z = 0 */
-        open_bowl(&s, charts, 0.0, PI / 2.0, 0.8, h);
+        open_ball_in_bowl_scene(&s, charts, 0.0, PI / 2.0, 0.8, h);
         struct tact_body *ball = tact_world_body(s.world, 0);
         tact_v3_set(ball->twist, 0.0, rate * (TUBE_RADIUS - BALL_RADIUS), 0.0);
         tact_v3_set(ball->twist + 3, 0.0, 0.0, -rate * (TUBE_RADIUS - BALL_RADIUS) / BALL_RADIUS);
@@ -163,7 +163,7 @@ static void a_ball_rolls_up_and_down_in_a_tube(void **state)
 }
 
 /* Where the charts have their cells, and in which direction the profile runs, does not matter. */
-static void chart_division_changes_nothing(void **state)
+static void chart_division_of_a_profile_changes_no_motion(void **state)
 {
     (void)state;
     double profile[TACT_PROFILE_POINTS][2], back[TACT_PROFILE_POINTS][2], at[4][3];
@@ -176,7 +176,7 @@ static void chart_division_changes_nothing(void **state)
         struct world_scene s;
         const double(*p)[2] = (const double(*)[2])(i == 3 ? back : profile);
         assert_int_equal(tact_charts_revolution(p, count, &charts, NULL), 0);
-        open_bowl(&s, charts, 0.1 * i, 0.5, 0.4, 1e-3);
+        open_ball_in_bowl_scene(&s, charts, 0.1 * i, 0.5, 0.4, 1e-3);
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_v3_set(body->twist, 0.0, 0.2, 0.0);
         tact_v3_set(body->twist + 3, 3.0, 4.0, 20.0);
@@ -192,7 +192,7 @@ static void chart_division_changes_nothing(void **state)
 
 /* A cylinder across another one, fixed: the upper one rocks along its own axis. Its centre is r
  * above the contact, and the lower one's radius is R: omega^2 = g (R - r) / (k^2 + r^2). */
-static void crossed_cylinders_rock(void **state)
+static void crossed_cylinders_rock_at_the_exact_frequency(void **state)
 {
     (void)state;
     const double r = 0.01, low = 0.03, half = 0.06, tilt = 2e-3;
@@ -213,10 +213,10 @@ static void crossed_cylinders_rock(void **state)
         open_empty_scene(&s, &o);
         add_scene_shape(&s, -1, &lower, &at, 0);
         add_scene_solid(&s, &upper, 0.2, place, 0.0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
         finish_scene_building(&s);
-        double measured = swing_period(&s, 0, 5);
+        double measured = ball_swing_period(&s, 0, 5);
         printf("rocks, h %g ms: %.6f s, exact %.6f\n", 1e3 * o.period, measured, exact);
         assert_true(fabs(measured / exact - 1.0) < 5e-4 && s.unsolved == 0);
         close_scene(&s);
@@ -253,7 +253,7 @@ static const char table[] =
     "    quat_wxyz: [0.7071067811865476, 0, 0.7071067811865476, 0]\n"
     "    shapes: [{type: cylinder, radius: 0.005, length: 0.1, material: clay}]\n";
 
-static void replays_from_any_tick(void **state)
+static void revolution_surface_session_replays_from_any_tick(void **state)
 {
     (void)state;
     struct tact_session_report report = check_replays_from_any_tick(table);
@@ -264,7 +264,7 @@ static void replays_from_any_tick(void **state)
 
 /* A body with rings about it lies on a plane, or on another: at each crest it has the same normal
  * and the same curvature, which a search from one of the contacts must not take for that one. */
-static void every_crest_is_found(void **state)
+static void search_finds_the_contact_at_every_crest(void **state)
 {
     (void)state;
     enum { POINTS = 81 };
@@ -302,7 +302,7 @@ static void every_crest_is_found(void **state)
         tact_smooth_pair(&body, &pose[0], i % 2 ? &plane : &body, &pose[1], &pair);
         const int found = tact_smooth_search_contacts(&pair, 3e-3, 0, c, &lost);
         total += found;
-        missed += count_contacts_missed(&pair, 3e-3, c, found, 1e-6);
+        missed += count_contacts_missed_by_warm_search(&pair, 3e-3, c, found, 1e-6);
     }
     printf("%d contacts, %d missed by searches that begin with another\n", total, missed);
     assert_true(2 * total > 3 * trials && missed == 0);
@@ -312,12 +312,12 @@ static void every_crest_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ball_swings_in_a_bowl),
-        cmocka_unit_test(a_ball_rolls_up_and_down_in_a_tube),
-        cmocka_unit_test(chart_division_changes_nothing),
-        cmocka_unit_test(crossed_cylinders_rock),
-        cmocka_unit_test(every_crest_is_found),
-        cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(ball_swings_in_a_bowl_with_the_exact_period),
+        cmocka_unit_test(ball_in_a_tube_rolls_up_and_down_at_the_exact_period),
+        cmocka_unit_test(chart_division_of_a_profile_changes_no_motion),
+        cmocka_unit_test(crossed_cylinders_rock_at_the_exact_frequency),
+        cmocka_unit_test(search_finds_the_contact_at_every_crest),
+        cmocka_unit_test(revolution_surface_session_replays_from_any_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,16 +44,16 @@ static void open_rolling_world(struct world_scene *s, const struct rolling_body 
     tact_v3_copy(local.position, b->center);
     tact_quat_from_rotvec(local.quat_wxyz, turn);
     add_scene_shape(s, 0, &shape, &local, 1);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
 }
 
-static const double top_size[3] = {0.11, 0.022, 0.018};
-#define TOP_YAW (PI / 180.0)
+static const double rattleback_half_axes[3] = {0.11, 0.022, 0.018};
+#define RATTLEBACK_YAW (PI / 180.0)
 
 /* The rattleback of 0.25 kg, tilted by half a degree about both long axes, with that angular
  * velocity in the world, or in its own axes. */
-static struct rolling_body make_turning_top(const double w[3], int is_in_own_axes)
+static struct rolling_body make_tilted_rattleback(const double w[3], int is_spin_in_body_axes)
 {
     struct rolling_body b = {.mass = 0.25,
                              .inertia = {3.0e-5, 0.0, 0.0, 0.0, 60e-5, 0.0, 0.0, 0.0, 62e-5},
@@ -65,28 +65,28 @@ static struct rolling_body make_turning_top(const double w[3], int is_in_own_axe
     tact_quat_from_rotvec(qy, y);
     tact_quat_mul(q, qy, qx);
     tact_quat_rotate(in_world, q, w);
-    set_rolling_ellipsoid(&b, top_size, TOP_YAW);
-    set_rolling_initial_state(&b, q, is_in_own_axes ? in_world : w);
+    set_rolling_ellipsoid(&b, rattleback_half_axes, RATTLEBACK_YAW);
+    set_rolling_initial_state(&b, q, is_spin_in_body_axes ? in_world : w);
     return b;
 }
 
 /* The rattleback, spinning with w about the vertical. */
-static struct rolling_body make_top(double w)
+static struct rolling_body make_rattleback(double w)
 {
     const double spin[3] = {0.0, 0.0, w};
-    return make_turning_top(spin, 0);
+    return make_tilted_rattleback(spin, 0);
 }
 
 struct spin {
     /* time at which the spin about the top's own axis first changes sign [s] */
-    double reversal_time;
+    double rattleback_reversal_time;
     double at[4]; /* spin after 5, 10, 15, 20 s [rad/s] */
     /* largest and least difference of the energy from that at the start, mean of a second, divided
      * by the kinetic energy then */
     double most, least;
     double highest, deepest; /* gap [m] */
     /* least normal force [N] after the first second, greatest ratio to it of friction */
-    double least_force, friction;
+    double least_normal_force, friction;
 };
 
 /* Angular velocity about the vertical [rad/s]. */
@@ -97,16 +97,16 @@ static double vertical_spin(const struct rolling_body *b)
     return w[2];
 }
 
-static struct spin exact_spin(struct rolling_body b, double seconds)
+static struct spin exact_rattleback_spin(struct rolling_body b, double seconds)
 {
-    struct spin out = {.reversal_time = 0.0};
+    struct spin out = {.rattleback_reversal_time = 0.0};
     const double h = 2e-4, start = rolling_body_energy(&b);
     double last = vertical_spin(&b);
     for (long i = 1; i <= lround(seconds / h); i++) {
         integrate_rolling_step(&b, h);
         double t = (double)i * h, now = vertical_spin(&b);
-        if (!(out.reversal_time > 0.0) && now * last < 0.0) {
-            out.reversal_time = t - h * now / (now - last);
+        if (!(out.rattleback_reversal_time > 0.0) && now * last < 0.0) {
+            out.rattleback_reversal_time = t - h * now / (now - last);
         }
         last = now;
         if (i % lround(5.0 / h) == 0) {
@@ -117,11 +117,11 @@ static struct spin exact_spin(struct rolling_body b, double seconds)
     return out;
 }
 
-static struct spin spin_by_simulation(const struct rolling_body *b, double seconds, double h)
+static struct spin simulate_rattleback_spin(const struct rolling_body *b, double seconds, double h)
 {
     struct world_scene s;
-    struct spin out = {.most = -1.0, .least = 1.0, .least_force = INFINITY};
-    open_rolling_world(&s, b, top_size, TOP_YAW, h, 0.6, &tact_model_smooth);
+    struct spin out = {.most = -1.0, .least = 1.0, .least_normal_force = INFINITY};
+    open_rolling_world(&s, b, rattleback_half_axes, RATTLEBACK_YAW, h, 0.6, &tact_model_smooth);
     const struct tact_body *body = tact_world_body(s.world, 0);
     double start = 0.0, sum = 0.0, last = body->twist[5], kinetic = tact_body_energy(body);
     long second = lround(1.0 / h);
@@ -130,15 +130,15 @@ static struct spin spin_by_simulation(const struct rolling_body *b, double secon
         double t = (double)i * h, now = body->twist[5];
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         double gap = c->patch.gap[0];
-        if (!(out.reversal_time > 0.0) && now * last < 0.0) {
-            out.reversal_time = t - h * now / (now - last);
+        if (!(out.rattleback_reversal_time > 0.0) && now * last < 0.0) {
+            out.rattleback_reversal_time = t - h * now / (now - last);
         }
         last = now;
         sum += compute_phase_corrected_energy(&s) / (double)second;
         out.highest = fmax(out.highest, gap);
         out.deepest = fmin(out.deepest, gap);
         if (i > second) {
-            out.least_force = fmin(out.least_force, c->impulse[0] / h);
+            out.least_normal_force = fmin(out.least_normal_force, c->impulse[0] / h);
             out.friction = fmax(out.friction, hypot(c->impulse[1], c->impulse[2]) / c->impulse[0]);
         }
         if (i % second == 0) {
@@ -153,25 +153,26 @@ static struct spin spin_by_simulation(const struct rolling_body *b, double secon
     }
     printf("h %.2f ms: reverses at %.4f s, spin %.4f %.4f rad/s after 5 and 10 s, energy %+.3f to "
            "%+.3f %%, gap %.1e to %.1e m, %ld unsolved\n",
-           1e3 * h, out.reversal_time, out.at[0], out.at[1], 100.0 * out.least, 100.0 * out.most,
-           out.deepest, out.highest, s.unsolved);
+           1e3 * h, out.rattleback_reversal_time, out.at[0], out.at[1], 100.0 * out.least,
+           100.0 * out.most, out.deepest, out.highest, s.unsolved);
     close_scene(&s);
     return out;
 }
 
 /* The rattleback compared with its equations of motion: at periods of 1 ms and 0.5 ms the spin
  * agrees to a percent; at 2 ms the energy to 0.4 %. */
-static void a_rattleback_reverses_at_the_exact_time(void **state)
+static void simulated_rattleback_reverses_at_the_exact_time(void **state)
 {
     (void)state;
-    const struct rolling_body top = make_top(4.0);
-    struct spin exact = exact_spin(top, 10.0);
-    printf("exact: reverses at %.5f s, spin %.4f %.4f rad/s\n", exact.reversal_time, exact.at[0],
-           exact.at[1]);
+    const struct rolling_body top = make_rattleback(4.0);
+    struct spin exact = exact_rattleback_spin(top, 10.0);
+    printf("exact: reverses at %.5f s, spin %.4f %.4f rad/s\n", exact.rattleback_reversal_time,
+           exact.at[0], exact.at[1]);
     for (int i = 0; i < 3; i++) {
         double h = 2e-3 / (1 << i), energy = i ? 0.005 : 0.01;
-        struct spin is = spin_by_simulation(&top, 10.0, h);
-        assert_true(fabs(is.reversal_time / exact.reversal_time - 1.0) < 1e-3);
+        struct spin is = simulate_rattleback_spin(&top, 10.0, h);
+        assert_true(fabs(is.rattleback_reversal_time / exact.rattleback_reversal_time - 1.0) <
+                    1e-3);
         assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 0.01);
         assert_true(fabs(is.at[1] / exact.at[1] - 1.0) < 0.005);
         assert_true(is.least > -energy && is.most < (i ? 0.002 : 0.004));
@@ -182,56 +183,60 @@ static void a_rattleback_reverses_at_the_exact_time(void **state)
 /* Spun about its own axis: reversal and spin after 5, 10 and 15 s as an adaptive integrator of
  * other equations has them, and the forces: the normal one falls to 1.31 N, where rolling needs a
  * coefficient of friction of 0.295. Spun in the other direction, it does not reverse in 20 s. */
-static void known_rattlebacks_are_reproduced(void **state)
+static void published_rattlebacks_are_reproduced(void **state)
 {
     (void)state;
     static const double known[2][4] = {{3.41426, -3.3220, -3.9882, -3.7481},
                                        {0.0, -3.9377, -3.5077, -2.2890}};
     for (int i = 0; i < 2; i++) {
         const double w[3] = {0.0, 0.0, i ? -4.0 : 4.0};
-        const struct rolling_body top = make_turning_top(w, 1);
-        const double rest = top.mass * G * (top_size[2] - top.center[2]);
-        const struct spin exact = exact_spin(top, 20.0), is = spin_by_simulation(&top, 20.0, 1e-3);
+        const struct rolling_body top = make_tilted_rattleback(w, 1);
+        const double rest = top.mass * G * (rattleback_half_axes[2] - top.center[2]);
+        const struct spin exact = exact_rattleback_spin(top, 20.0),
+                          is = simulate_rattleback_spin(&top, 20.0, 1e-3);
         printf("exact: reverses at %.5f s, spin %.4f %.4f %.4f; simulated after 15 s %.4f, normal "
                "force from %.3f N, friction up to %.4f of it\n",
-               exact.reversal_time, exact.at[0], exact.at[1], exact.at[2], is.at[2], is.least_force,
-               is.friction);
+               exact.rattleback_reversal_time, exact.at[0], exact.at[1], exact.at[2], is.at[2],
+               is.least_normal_force, is.friction);
         /* energy above that of rest [J] */
         assert_true(fabs(rolling_body_energy(&top) - rest - 5.0869e-3) < 1e-7);
-        assert_true(fabs(exact.reversal_time - known[i][0]) < 2e-5);
-        assert_true(i ? is.reversal_time == 0.0
-                      : fabs(is.reversal_time / known[0][0] - 1.0) < 1e-3);
+        assert_true(fabs(exact.rattleback_reversal_time - known[i][0]) < 2e-5);
+        assert_true(i ? is.rattleback_reversal_time == 0.0
+                      : fabs(is.rattleback_reversal_time / known[0][0] - 1.0) < 1e-3);
         for (int k = 0; k < 3; k++) {
             assert_true(fabs(exact.at[k] - known[i][1 + k]) < 1e-4);
             assert_true(fabs(is.at[k] / known[i][1 + k] - 1.0) < 0.01);
         }
         assert_true(is.most < 0.002 && is.least > -0.005);
         if (!i) {
-            assert_true(fabs(is.least_force - 1.31) < 0.03 && fabs(is.friction - 0.295) < 0.01);
+            assert_true(fabs(is.least_normal_force - 1.31) < 0.03 &&
+                        fabs(is.friction - 0.295) < 0.01);
         }
     }
 }
 
 /* The model without the rates of its contact: the tick is then only of first order, which shows
  * that the second order is due to them and not to the exact surface. */
-static int measure_without_rates(const struct tact_pair_query *q, struct tact_patch *patch,
-                                 struct tact_pair_piece *piece)
+static int measure_without_second_order_rates(const struct tact_pair_query *q,
+                                              struct tact_patch *patch,
+                                              struct tact_pair_piece *piece)
 {
     int rc = tact_model_smooth.measure(q, patch, piece);
     memset(patch->target_velocity, 0, sizeof patch->target_velocity);
     return rc;
 }
 
-static void without_the_rate_term_energy_is_lost(void **state)
+static void rolling_without_second_order_rates_loses_energy(void **state)
 {
     (void)state;
-    struct rolling_body b = make_top(4.0);
+    struct rolling_body b = make_rattleback(4.0);
     struct tact_contact_model plain = tact_model_smooth;
     struct world_scene s;
     double lost[2];
-    plain.measure = measure_without_rates;
+    plain.measure = measure_without_second_order_rates;
     for (int i = 0; i < 2; i++) {
-        open_rolling_world(&s, &b, top_size, TOP_YAW, 1e-3, 0.6, i ? &plain : &tact_model_smooth);
+        open_rolling_world(&s, &b, rattleback_half_axes, RATTLEBACK_YAW, 1e-3, 0.6,
+                           i ? &plain : &tact_model_smooth);
         double start = compute_phase_corrected_energy(&s), kinetic = start - 0.25 * G * b.y[9];
         run_scene_for_seconds(&s, 10.0);
         lost[i] = (start - compute_phase_corrected_energy(&s)) / kinetic;
@@ -245,23 +250,24 @@ static void without_the_rate_term_energy_is_lost(void **state)
 /* Small rocking about the long axis and across: (I + m h^2) theta'' + m g (rho - h) theta = 0 where
  * it rolls, without the m h^2 where nothing holds the contact. rho: radius of curvature, h: height
  * of the centre of mass. */
-static void rocking_has_the_exact_frequency(void **state)
+static void rolling_body_rocks_at_the_exact_frequency(void **state)
 {
     (void)state;
     const double r2[2] = {0.022 * 0.022 / 0.018, 0.11 * 0.11 / 0.018}, height = 0.018 - 0.004;
     const double published[2] = {5.166, 8.255}; /* without friction [Hz] */
     for (int i = 0; i < 4; i++) {
-        struct rolling_body b = make_top(0.0);
+        struct rolling_body b = make_rattleback(0.0);
         struct world_scene s;
         const double inertia = b.inertia[i % 2 ? 4 : 0], still[3] = {0.0, 0.0, 0.0};
         const double tilt[3] = {i % 2 ? 0.0 : 1e-3, i % 2 ? 1e-3 : 0.0, 0.0};
         double q[4], rolls = i / 2 ? 0.0 : b.mass * height * height, last = 1.0, first = 0.0;
         double exact = 2.0 * PI * sqrt((inertia + rolls) / (b.mass * G * (r2[i % 2] - height)));
         int crossings = 0;
-        set_rolling_ellipsoid(&b, top_size, 0.0);
+        set_rolling_ellipsoid(&b, rattleback_half_axes, 0.0);
         tact_quat_from_rotvec(q, tilt);
         set_rolling_initial_state(&b, q, still);
-        open_rolling_world(&s, &b, top_size, 0.0, 1e-3, i / 2 ? 0.0 : 0.6, &tact_model_smooth);
+        open_rolling_world(&s, &b, rattleback_half_axes, 0.0, 1e-3, i / 2 ? 0.0 : 0.6,
+                           &tact_model_smooth);
         const struct tact_body *body = tact_world_body(s.world, 0);
         double t = 0.0;
         while (crossings < 21 && t < 10.0) { /* crossings of the upright pose: ten periods */
@@ -290,14 +296,17 @@ static void rocking_has_the_exact_frequency(void **state)
 
 /* Turned against the axes of its inertia the top rocks in two modes, those of (I + m h^2 1) theta''
  * + m g (Rho - h 1) theta = 0 with Rho the radii of curvature, that of each tilt's direction. */
-static void a_turned_top_rocks_at_two_frequencies(void **state)
+static void rattleback_rocks_at_its_two_exact_frequencies(void **state)
 {
     (void)state;
     const double known[2] = {3.1795, 7.9478}, still[3] = {0.0, 0.0, 0.0}; /* [Hz] */
-    const double height = top_size[2] - 0.004, c = cos(TOP_YAW), d = sin(TOP_YAW);
-    const double along = top_size[0] * top_size[0] / top_size[2],
-                 across = top_size[1] * top_size[1] / top_size[2];
-    const struct rolling_body top = make_top(0.0);
+    const double height = rattleback_half_axes[2] - 0.004, c = cos(RATTLEBACK_YAW),
+                 d = sin(RATTLEBACK_YAW);
+    const double along =
+                     rattleback_half_axes[0] * rattleback_half_axes[0] / rattleback_half_axes[2],
+                 across =
+                     rattleback_half_axes[1] * rattleback_half_axes[1] / rattleback_half_axes[2];
+    const struct rolling_body top = make_rattleback(0.0);
     const double moved = top.mass * height * height, weight = top.mass * G;
     /* mass^-1 stiffness; the radius of a tilt about x is that of the curve along y */
     const double m[2] = {top.inertia[0] + moved, top.inertia[4] + moved};
@@ -319,7 +328,8 @@ static void a_turned_top_rocks_at_two_frequencies(void **state)
         int crossings = 0;
         tact_quat_from_rotvec(q, tilt);
         set_rolling_initial_state(&start, q, still);
-        open_rolling_world(&s, &start, top_size, TOP_YAW, 1e-3, 0.6, &tact_model_smooth);
+        open_rolling_world(&s, &start, rattleback_half_axes, RATTLEBACK_YAW, 1e-3, 0.6,
+                           &tact_model_smooth);
         for (int k = 1; crossings < 21 && k < 10000; k++) {
             step_scene(&s);
             const double now = tact_world_body(s.world, 0)->pose.quat_wxyz[1 + axis];
@@ -337,7 +347,7 @@ static void a_turned_top_rocks_at_two_frequencies(void **state)
 }
 
 /* Chaplygin's ball: its angular momentum about the contact stays, and so does its energy. */
-static void chaplygins_ball_rolls(void **state)
+static void chaplygins_ball_keeps_momentum_and_energy(void **state)
 {
     (void)state;
     const double size[3] = {0.05, 0.05, 0.05}, w[3] = {6.0, 2.0, 9.0}, q[4] = {1.0, 0.0, 0.0, 0.0};
@@ -407,7 +417,7 @@ static void add_turntable(struct world_scene *s, double rate)
 
 /* A solid ball that rolls on a turntable moves on a circle at 2/7 of its angular velocity,
  * wherever it starts. */
-static void ball_circles_on_a_turntable(void **state)
+static void rolling_ball_circles_on_a_turntable_at_the_exact_rate(void **state)
 {
     (void)state;
     const double r = 0.02, rate = 10.0, v = 0.1, start = 0.03;
@@ -422,7 +432,7 @@ static void ball_circles_on_a_turntable(void **state)
         open_empty_scene(&s, &o);
         add_turntable(&s, rate);
         add_scene_solid(&s, &ball, 0.1, place, 0.0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_v3_set(body->twist, 0.0, v, 0.0);
@@ -445,13 +455,13 @@ static void ball_circles_on_a_turntable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rattleback_reverses_at_the_exact_time),
-        cmocka_unit_test(known_rattlebacks_are_reproduced),
-        cmocka_unit_test(without_the_rate_term_energy_is_lost),
-        cmocka_unit_test(rocking_has_the_exact_frequency),
-        cmocka_unit_test(a_turned_top_rocks_at_two_frequencies),
-        cmocka_unit_test(chaplygins_ball_rolls),
-        cmocka_unit_test(ball_circles_on_a_turntable),
+        cmocka_unit_test(simulated_rattleback_reverses_at_the_exact_time),
+        cmocka_unit_test(published_rattlebacks_are_reproduced),
+        cmocka_unit_test(rolling_without_second_order_rates_loses_energy),
+        cmocka_unit_test(rolling_body_rocks_at_the_exact_frequency),
+        cmocka_unit_test(rattleback_rocks_at_its_two_exact_frequencies),
+        cmocka_unit_test(chaplygins_ball_keeps_momentum_and_energy),
+        cmocka_unit_test(rolling_ball_circles_on_a_turntable_at_the_exact_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

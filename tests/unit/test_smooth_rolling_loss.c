@@ -19,29 +19,29 @@
 
 #define G 9.81
 #define PI 3.14159265358979323846
-#define RADIUS 0.02
-#define MASS 0.25
-#define MODULUS 1e7
+#define BALL_RADIUS 0.02
+#define BALL_MASS 0.25
+#define CONTACT_MODULUS 1e7
 #define ROLLING_LOSS 0.2
 
-static struct tact_contact_law soft_law(double loss)
+static struct tact_contact_law make_rolling_loss_law(double loss)
 {
     struct tact_contact_law law = make_rigid_law(0.5);
     law.model = &tact_model_smooth;
-    law.modulus = MODULUS;
+    law.modulus = CONTACT_MODULUS;
     law.rolling_loss = loss;
     return law;
 }
 
 /* Rolling torque over the normal force of Hertz's patch of a ball on a plane. */
-static double rolling_arm_of_ball_contact(double force)
+static double exact_rolling_arm_of_ball(double force)
 {
-    return 3.0 / 16.0 * ROLLING_LOSS * cbrt(0.75 * force * RADIUS / MODULUS);
+    return 3.0 / 16.0 * ROLLING_LOSS * cbrt(0.75 * force * BALL_RADIUS / CONTACT_MODULUS);
 }
 
 /* Work of the pressure ahead of the centre of Hertz's ellipse, per radian of rolling along the
  * direction, over the force: the mean of the distance ahead. By quadrature. */
-static double pressure_moment_ahead(const double semi[2], double direction)
+static double pressure_moment_ahead_of_centre(const double semi[2], double direction)
 {
     enum { RINGS = 200, ANGLES = 800 };
     double moment = 0.0, force = 0.0;
@@ -58,12 +58,12 @@ static double pressure_moment_ahead(const double semi[2], double direction)
     return moment / force;
 }
 
-static void arms_follow_from_the_pressure(void **state)
+static void rolling_resistance_arms_follow_from_the_pressure(void **state)
 {
     (void)state;
     struct tact_patch patch = {.rolling_loss = ROLLING_LOSS};
     double arm[2], n = 7.0;
-    assert_int_equal(tact_patch_hertz(&patch, MODULUS, 10.0, 90.0), 0);
+    assert_int_equal(tact_patch_hertz(&patch, CONTACT_MODULUS, 10.0, 90.0), 0);
     double radius = tact_patch_elastic_radius(&patch, n);
     const double semi[2] = {radius * patch.stretch[0], radius * patch.stretch[1]};
     tact_patch_rolling_arms(&patch, n, arm);
@@ -71,7 +71,7 @@ static void arms_follow_from_the_pressure(void **state)
     for (int i = 0; i <= 6; i++) { /* a body that rolls in direction d turns about n x d */
         double direction = PI / 6.0 * i;
         double power = hypot(arm[0] * sin(direction), arm[1] * cos(direction));
-        double exact = ROLLING_LOSS * pressure_moment_ahead(semi, direction);
+        double exact = ROLLING_LOSS * pressure_moment_ahead_of_centre(semi, direction);
         assert_true(fabs(power / exact - 1.0) < 1e-4);
     }
     patch.rolling_loss = 0.0;
@@ -105,7 +105,7 @@ static struct tact_local_problem make_random_local_problem(void)
 /* Torques of random contacts: within their limit, and where they do not stop rolling, at it and
  * opposed to it in the sense of maximal dissipation; the rest of the impulse is the solution with
  * the torques given, so that these make no force. */
-static void torques_dissipate_most(void **state)
+static void rolling_torques_dissipate_maximally(void **state)
 {
     (void)state;
     int rolling_count = 0, stuck_count = 0, open_count = 0;
@@ -127,10 +127,10 @@ static void torques_dissipate_most(void **state)
             rest.b[k] += p.s[6 * k + 4] * r[4] + p.s[6 * k + 5] * r[5];
         }
         rest.rolling_arm[0] = rest.rolling_arm[1] = 0.0;
-        double alone[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0}, off = 0.0;
-        tact_local_cone(&rest, alone);
+        double impulse_without_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0}, off = 0.0;
+        tact_local_cone(&rest, impulse_without_torques);
         for (int k = 0; k < 4; k++) {
-            off = fmax(off, fabs(alone[k] - r[k]) / (k < 3 ? 1.0 : 1e-3));
+            off = fmax(off, fabs(impulse_without_torques[k] - r[k]) / (k < 3 ? 1.0 : 1e-3));
         }
         double size = hypot(z[0], z[1]);
         assert_true(size <= r[0] * (1.0 + 1e-12));
@@ -157,26 +157,26 @@ static void open_rolling_ball(struct world_scene *s, double h, double slope, dou
                               const struct tact_contact_law *law)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
-    const struct tact_shape ball = make_sphere(RADIUS);
-    const double place[3] = {0.0, 0.0, RADIUS};
+    const struct tact_shape ball = make_sphere(BALL_RADIUS);
+    const double place[3] = {0.0, 0.0, BALL_RADIUS};
     o.period = h;
     open_empty_scene(s, &o);
     add_scene_ground(s);
-    add_scene_solid(s, &ball, MASS, place, 0.0);
-    set_scene_law(s, 0, 1, law);
+    add_scene_solid(s, &ball, BALL_MASS, place, 0.0);
+    set_scene_contact_law(s, 0, 1, law);
     finish_scene_building(s);
     tact_world_body(s->world, 0)->twist[0] = speed;
-    tact_world_body(s->world, 0)->twist[4] = speed / RADIUS;
+    tact_world_body(s->world, 0)->twist[4] = speed / BALL_RADIUS;
 }
 
 /* A rolling ball obeys (7/5) m v' = -M / R: it stops after (7/10) m v^2 R / M, and loses M / R of
  * energy over each distance. */
-static void a_ball_rolls_out(void **state)
+static void ball_with_rolling_loss_stops_at_the_exact_distance(void **state)
 {
     (void)state;
-    const double speed = 0.02, torque = MASS * G * rolling_arm_of_ball_contact(MASS * G);
-    const double exact = 0.7 * MASS * speed * speed * RADIUS / torque;
-    const struct tact_contact_law law = soft_law(ROLLING_LOSS);
+    const double speed = 0.02, torque = BALL_MASS * G * exact_rolling_arm_of_ball(BALL_MASS * G);
+    const double exact = 0.7 * BALL_MASS * speed * speed * BALL_RADIUS / torque;
+    const struct tact_contact_law law = make_rolling_loss_law(ROLLING_LOSS);
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         const double h = 4e-3 / (1 << i);
@@ -191,11 +191,11 @@ static void a_ball_rolls_out(void **state)
         double sign_of_side = c->a == 0 ? 1.0 : -1.0;
         assert_true(fabs(sign_of_side * c->wrench[4] / torque - 1.0) < 1e-6);
         assert_true(fabs(c->wrench[3]) < 1e-12);
-        assert_true(fabs(sign_of_side * c->wrench[2] / (MASS * G) + 1.0) < 1e-6);
+        assert_true(fabs(sign_of_side * c->wrench[2] / (BALL_MASS * G) + 1.0) < 1e-6);
         run_scene_for_seconds(&s, 1.0);
         printf("h %.0f ms: lost %.5f of M/R a distance, stops after %.6f mm, exact %.6f\n", 1e3 * h,
-               lost / way * RADIUS / torque, 1e3 * body->pose.position[0], 1e3 * exact);
-        assert_true(fabs(lost / way * RADIUS / torque - 1.0) < 0.7 * h * speed / way);
+               lost / way * BALL_RADIUS / torque, 1e3 * body->pose.position[0], 1e3 * exact);
+        assert_true(fabs(lost / way * BALL_RADIUS / torque - 1.0) < 0.7 * h * speed / way);
         assert_true(fabs(body->pose.position[0] - exact) < 0.6 * h * speed);
         assert_true(tact_v3_norm(body->twist) < 1e-12 && tact_v3_norm(body->twist + 3) < 1e-10);
         assert_int_equal(c->limits, 0);
@@ -206,19 +206,20 @@ static void a_ball_rolls_out(void **state)
 
 /* A ball on a slope stands still where the slope is at most the arm over the radius, and else rolls
  * down with (5/7) (g sin - M / (m R)). */
-static void a_ball_stands_on_a_slope(void **state)
+static void ball_with_rolling_loss_stands_on_a_gentle_slope(void **state)
 {
     (void)state;
-    const struct tact_contact_law law = soft_law(ROLLING_LOSS), plain = soft_law(0.0);
+    const struct tact_contact_law law = make_rolling_loss_law(ROLLING_LOSS),
+                                  plain = make_rolling_loss_law(0.0);
     for (int i = 0; i < 3; i++) {
         double ratio = i ? 1.2 : 0.9,
-               slope = ratio * rolling_arm_of_ball_contact(MASS * G) / RADIUS;
+               slope = ratio * exact_rolling_arm_of_ball(BALL_MASS * G) / BALL_RADIUS;
         struct world_scene s;
         open_rolling_ball(&s, 1e-3, slope, 0.0, i == 2 ? &plain : &law);
         run_scene_for_seconds(&s, 1.0);
         const struct tact_body *body = tact_world_body(s.world, 0);
-        double arm = i == 2 ? 0.0 : rolling_arm_of_ball_contact(MASS * G * cos(slope));
-        double exact = i ? 5.0 / 7.0 * G * (sin(slope) - cos(slope) * arm / RADIUS) : 0.0;
+        double arm = i == 2 ? 0.0 : exact_rolling_arm_of_ball(BALL_MASS * G * cos(slope));
+        double exact = i ? 5.0 / 7.0 * G * (sin(slope) - cos(slope) * arm / BALL_RADIUS) : 0.0;
         printf("at %.1f of the threshold: %.6e m/s after 1 s, exact %.6e\n", ratio, body->twist[0],
                exact);
         assert_true(fabs(body->twist[0] - exact) < 1e-3 * exact + 1e-12);
@@ -232,28 +233,29 @@ static void open_rolling_cylinder(struct world_scene *s, double h, double slope,
                                   double loss)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
-    const struct tact_shape roller_shape = {.kind = TACT_SHAPE_CYLINDER, .size = {RADIUS, 0.05}};
-    const struct tact_contact_law law = soft_law(loss);
-    const double place[3] = {0.0, 0.0, RADIUS}, turn[3] = {0.5 * PI, 0.0, 0.0};
+    const struct tact_shape roller_shape = {.kind = TACT_SHAPE_CYLINDER,
+                                            .size = {BALL_RADIUS, 0.05}};
+    const struct tact_contact_law law = make_rolling_loss_law(loss);
+    const double place[3] = {0.0, 0.0, BALL_RADIUS}, turn[3] = {0.5 * PI, 0.0, 0.0};
     o.period = h;
     open_empty_scene(s, &o);
     add_scene_ground(s);
-    add_scene_solid(s, &roller_shape, MASS, place, 0.0);
-    set_scene_law(s, 0, 1, &law);
+    add_scene_solid(s, &roller_shape, BALL_MASS, place, 0.0);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     struct tact_body *body = tact_world_body(s->world, 0);
     tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
     tact_body_refresh(body);
     body->twist[0] = speed;
-    body->twist[4] = speed / RADIUS;
+    body->twist[4] = speed / BALL_RADIUS;
 }
 
 /* Rolling torque over the normal force of a line of 0.1 m, by quadrature of p sqrt(1 - x^2 / a^2)
  * ahead of the middle over that of all, with Hertz's half width a. */
-static double rolling_arm_of_line_contact(double force)
+static double exact_rolling_arm_of_line_contact(double force)
 {
     enum { STRIPS = 4000 };
-    const double a = sqrt(4.0 * force / 0.1 * RADIUS / (PI * MODULUS));
+    const double a = sqrt(4.0 * force / 0.1 * BALL_RADIUS / (PI * CONTACT_MODULUS));
     double moment = 0.0, all = 0.0;
     for (int i = 0; i < STRIPS; i++) { /* x = a sin(t) */
         double t = 0.5 * PI * (i + 0.5) / STRIPS;
@@ -265,11 +267,12 @@ static double rolling_arm_of_line_contact(double force)
 
 /* A rolling cylinder obeys (3/2) m v' = -M / R: it stops after (3/4) m v^2 R / M; without loss it
  * rolls on. */
-static void a_cylinder_rolls_out(void **state)
+static void cylinder_with_rolling_loss_stops_at_the_exact_distance(void **state)
 {
     (void)state;
-    const double speed = 0.01, torque = MASS * G * rolling_arm_of_line_contact(MASS * G);
-    const double exact = 0.75 * MASS * speed * speed * RADIUS / torque;
+    const double speed = 0.01,
+                 torque = BALL_MASS * G * exact_rolling_arm_of_line_contact(BALL_MASS * G);
+    const double exact = 0.75 * BALL_MASS * speed * speed * BALL_RADIUS / torque;
     struct world_scene s;
     for (int i = 0; i < 3; i++) {
         const double h = 4e-3 / (1 << i);
@@ -294,8 +297,10 @@ static void a_cylinder_rolls_out(void **state)
     close_scene(&s);
     /* slopes below and above the threshold at which the cylinder rolls */
     for (int i = 0; i < 2; i++) {
-        const double slope = (i ? 1.2 : 0.9) * rolling_arm_of_line_contact(MASS * G) / RADIUS;
-        const double down = i ? 2.0 / 3.0 * (G * sin(slope) - torque / (MASS * RADIUS)) : 0.0;
+        const double slope =
+            (i ? 1.2 : 0.9) * exact_rolling_arm_of_line_contact(BALL_MASS * G) / BALL_RADIUS;
+        const double down =
+            i ? 2.0 / 3.0 * (G * sin(slope) - torque / (BALL_MASS * BALL_RADIUS)) : 0.0;
         open_rolling_cylinder(&s, 1e-3, slope, 0.0, ROLLING_LOSS);
         run_scene_for_seconds(&s, 1.0);
         double rolls = tact_world_body(s.world, 0)->twist[0];
@@ -309,27 +314,27 @@ static void a_cylinder_rolls_out(void **state)
 /* Two balls on one axle and, with a third, that one on top of one of them: rolling. */
 static void open_balls_on_axle(struct world_scene *s, int with_third_ball)
 {
-    const struct tact_shape ball = make_sphere(RADIUS);
-    const double place[3] = {0.0, -0.03, RADIUS}, top[3] = {0.001, -0.03, 3.0 * RADIUS};
+    const struct tact_shape ball = make_sphere(BALL_RADIUS);
+    const double place[3] = {0.0, -0.03, BALL_RADIUS}, top[3] = {0.001, -0.03, 3.0 * BALL_RADIUS};
     struct tact_pose other = tact_pose_identity();
-    const struct tact_contact_law law = soft_law(ROLLING_LOSS);
+    const struct tact_contact_law law = make_rolling_loss_law(ROLLING_LOSS);
     open_empty_scene(s, NULL);
     add_scene_ground(s);
-    add_scene_solid(s, &ball, MASS, place, 0.0);
+    add_scene_solid(s, &ball, BALL_MASS, place, 0.0);
     other.position[1] = 0.06;
     add_scene_shape(s, 0, &ball, &other, 1);
     if (with_third_ball) {
-        add_scene_solid(s, &ball, MASS, top, 0.0);
-        set_scene_law(s, 1, 1, &law);
+        add_scene_solid(s, &ball, BALL_MASS, top, 0.0);
+        set_scene_contact_law(s, 1, 1, &law);
     }
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
     tact_world_body(s->world, 0)->twist[0] = 0.02;
-    tact_world_body(s->world, 0)->twist[4] = 0.02 / RADIUS;
+    tact_world_body(s->world, 0)->twist[4] = 0.02 / BALL_RADIUS;
 }
 
 /* Contacts with rolling loss of one island are solved together. */
-static void contacts_of_an_island_are_solved(void **state)
+static void island_of_contacts_with_rolling_loss_is_solved(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -345,7 +350,7 @@ static void contacts_of_an_island_are_solved(void **state)
 
 /* The interior-point method finds, from none, the impulses of such an island that sweeps and
  * Newton's method found: two of its contacts roll, one is open. */
-static void the_interior_point_method_has_the_torques(void **state)
+static void interior_point_method_finds_the_rolling_torques(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -354,13 +359,13 @@ static void the_interior_point_method_has_the_torques(void **state)
     solve_scene_velocities(&s);
     assert_int_equal(s.world->islands.count, 1);
     const struct island *island = &s.world->islands.list[0];
-    double impulse_by_sweeps[3][6], most = 0.0, worst = 0.0;
+    double impulses_found_by_sweeps[3][6], most = 0.0, worst = 0.0;
     int rolling = 0;
     assert_int_equal(island->blocks.count, 3);
     for (int i = 0; i < 3; i++) {
         const struct tact_contact *c = &s.world->contacts[s.world->blocks[i].contact];
-        memcpy(impulse_by_sweeps[i], c->impulse, sizeof impulse_by_sweeps[i]);
-        most = fmax(most, impulse_by_sweeps[i][0]);
+        memcpy(impulses_found_by_sweeps[i], c->impulse, sizeof impulses_found_by_sweeps[i]);
+        most = fmax(most, impulses_found_by_sweeps[i][0]);
         rolling += !!(c->limits & TACT_LIMIT_ROLLING);
     }
     int steps = tact_barrier_solve(s.world, island, 60);
@@ -369,7 +374,7 @@ static void the_interior_point_method_has_the_torques(void **state)
         double arm = i % 6 > 3 ? block->local.rolling_arm[i % 6 - 4] : block->local.spin_arm;
         double unit = i % 6 < 3 ? 1.0 : arm > 0.0 ? 1.0 / arm : 0.0;
         double found = s.world->contacts[block->contact].impulse[i % 6];
-        worst = fmax(worst, unit * fabs(found - impulse_by_sweeps[i / 6][i % 6]) / most);
+        worst = fmax(worst, unit * fabs(found - impulses_found_by_sweeps[i / 6][i % 6]) / most);
     }
     printf("%d of 3 roll: impulses within %.1e of those of the sweeps after %d steps\n", rolling,
            worst, steps);
@@ -378,10 +383,10 @@ static void the_interior_point_method_has_the_torques(void **state)
 }
 
 /* A loss so small that the multiplier is out of range of the search: counted by name. */
-static void torques_that_are_not_found_are_counted(void **state)
+static void unsolved_rolling_torques_are_counted(void **state)
 {
     (void)state;
-    const struct tact_contact_law law = soft_law(1e-150);
+    const struct tact_contact_law law = make_rolling_loss_law(1e-150);
     struct world_scene s;
     open_rolling_ball(&s, 1e-3, 0.0, 0.02, &law);
     step_scene(&s);
@@ -393,7 +398,7 @@ static void torques_that_are_not_found_are_counted(void **state)
 }
 
 /* The torques are part of the wrench, from which a replay starts. */
-static void replays_from_any_tick(void **state)
+static void rolling_loss_session_replays_from_any_tick(void **state)
 {
     (void)state;
     check_replays_from_any_tick(
@@ -418,15 +423,15 @@ static void replays_from_any_tick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arms_follow_from_the_pressure),
-        cmocka_unit_test(torques_dissipate_most),
-        cmocka_unit_test(a_ball_rolls_out),
-        cmocka_unit_test(a_ball_stands_on_a_slope),
-        cmocka_unit_test(a_cylinder_rolls_out),
-        cmocka_unit_test(contacts_of_an_island_are_solved),
-        cmocka_unit_test(the_interior_point_method_has_the_torques),
-        cmocka_unit_test(torques_that_are_not_found_are_counted),
-        cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(rolling_resistance_arms_follow_from_the_pressure),
+        cmocka_unit_test(rolling_torques_dissipate_maximally),
+        cmocka_unit_test(ball_with_rolling_loss_stops_at_the_exact_distance),
+        cmocka_unit_test(ball_with_rolling_loss_stands_on_a_gentle_slope),
+        cmocka_unit_test(cylinder_with_rolling_loss_stops_at_the_exact_distance),
+        cmocka_unit_test(island_of_contacts_with_rolling_loss_is_solved),
+        cmocka_unit_test(interior_point_method_finds_the_rolling_torques),
+        cmocka_unit_test(unsolved_rolling_torques_are_counted),
+        cmocka_unit_test(rolling_loss_session_replays_from_any_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,14 +63,14 @@ static const char mixed[] =
     "    velocity: [-0.8, 0, 0]\n"
     "    shapes: [{type: sphere, radius: 0.01, material: stone}]\n";
 
-static void replays_from_any_tick(void **state)
+static void smooth_session_replays_from_any_tick(void **state)
 {
     (void)state;
     check_replays_from_any_tick(heap_scene_text);
     check_replays_from_any_tick(mixed);
 }
 
-static void shapes_with_edges_are_refused(void **state)
+static void smooth_model_refuses_shapes_with_edges(void **state)
 {
     (void)state;
     static const char text[] =
@@ -95,7 +95,7 @@ static void shapes_with_edges_are_refused(void **state)
 
 /* A soft ellipsoid on a plane has Hertz's ellipse: its torsion arm is 3/8 of the perimeter's mean,
  * of a ball 3 pi / 16 a with a^3 = 3 N R / (4 E*). */
-static void soft_surfaces_have_the_patch_of_hertz(void **state)
+static void soft_smooth_surfaces_have_the_patch_of_hertz(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -111,7 +111,7 @@ static void soft_surfaces_have_the_patch_of_hertz(void **state)
         open_empty_scene(&s, NULL);
         add_scene_ground(&s);
         add_scene_solid(&s, &shape, 0.3, place, 0.0);
-        set_scene_law(&s, 0, 1, &law);
+        set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         run_scene_for_seconds(&s, 0.1);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
@@ -132,7 +132,7 @@ static void soft_surfaces_have_the_patch_of_hertz(void **state)
 
 /* Two ellipsoids that roll on each other, followed from tick to tick: what a measurement costs. The
  * bound is loose, as the machine may be busy. */
-static void a_warm_query_is_fast(void **state)
+static void warm_started_smooth_query_is_fast(void **state)
 {
     (void)state;
     const struct tact_shape a = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.05, 0.03, 0.02}};
@@ -181,10 +181,10 @@ static void a_warm_query_is_fast(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(shapes_with_edges_are_refused),
-        cmocka_unit_test(soft_surfaces_have_the_patch_of_hertz),
-        cmocka_unit_test(a_warm_query_is_fast),
+        cmocka_unit_test(smooth_session_replays_from_any_tick),
+        cmocka_unit_test(smooth_model_refuses_shapes_with_edges),
+        cmocka_unit_test(soft_smooth_surfaces_have_the_patch_of_hertz),
+        cmocka_unit_test(warm_started_smooth_query_is_fast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

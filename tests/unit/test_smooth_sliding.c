@@ -19,7 +19,7 @@
 #define MASS 0.02
 #define RADIUS 0.02
 #define CENTER_OFFSET 0.006 /* distance of the centre of mass below the ball's centre [m] */
-#define SLIP_SCALE                                                                                 \
+#define SLIP_OF_HALF_FRICTION                                                                      \
     1e-5 /* slip at which the regularised friction of the equations is half of its limit [m/s] */
 
 /* A ball whose centre of mass is off its centre, with the friction of an ellipsoid limit surface of
@@ -47,14 +47,14 @@ static void friction_wrench(double arm, const double *slip, double spin, double 
                             double *torque)
 {
     double size = sqrt(slip[0] * slip[0] + slip[1] * slip[1] + arm * arm * spin * spin);
-    size = sqrt(size * size + SLIP_SCALE * SLIP_SCALE);
+    size = sqrt(size * size + SLIP_OF_HALF_FRICTION * SLIP_OF_HALF_FRICTION);
     tact_v3_set(force, -MU * slip[0] / size, -MU * slip[1] / size, 1.0);
     tact_v3_set(torque, 0.0, 0.0, -MU * arm * arm * spin / size);
 }
 
 /* The normal force keeps the ball's centre at its height: n.(a + alpha x d + w x (w x d)) = 0 with
  * d from the centre of mass to that centre. */
-static void top_state_derivative(const struct top *top, const double *y, double *rate)
+static void tippe_top_state_derivative(const struct top *top, const double *y, double *rate)
 {
     double turn[9], w[3], l[3], d[3], r[3], t[3], u[3], slip[3], force[3], torque[3];
     double free[3], per[3], local[3] = {0.0, 0.0, CENTER_OFFSET}, iw[3];
@@ -94,15 +94,15 @@ static void top_state_derivative(const struct top *top, const double *y, double 
     rate[12] -= G;
 }
 
-static void integrate_top_step(struct top *top, double h)
+static void integrate_tippe_top_step(struct top *top, double h)
 {
     double k[4][13], at[13];
-    top_state_derivative(top, top->y, k[0]);
+    tippe_top_state_derivative(top, top->y, k[0]);
     for (int s = 1; s < 4; s++) {
         for (int i = 0; i < 13; i++) {
             at[i] = top->y[i] + (s == 3 ? h : 0.5 * h) * k[s - 1][i];
         }
-        top_state_derivative(top, at, k[s]);
+        tippe_top_state_derivative(top, at, k[s]);
     }
     for (int i = 0; i < 13; i++) {
         top->y[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
@@ -111,7 +111,7 @@ static void integrate_top_step(struct top *top, double h)
 }
 
 /* A top that spins at 155 rad/s about its tilted axis, or about the vertical. */
-static struct top make_top(double tilt, int spins_about_vertical, double arm)
+static struct top make_tippe_top(double tilt, int spins_about_vertical, double arm)
 {
     struct top top = {.arm = arm};
     const double turn[3] = {0.0, tilt, 0.0};
@@ -129,8 +129,8 @@ static struct top make_top(double tilt, int spins_about_vertical, double arm)
     return top;
 }
 
-static void start_spinning_top(struct world_scene *s, const struct top *top, double a,
-                               enum tact_spin_kind spin, double h)
+static void start_tippe_top_in_world(struct world_scene *s, const struct top *top, double a,
+                                     enum tact_spin_kind spin, double h)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(MU);
@@ -152,7 +152,7 @@ static void start_spinning_top(struct world_scene *s, const struct top *top, dou
     add_scene_ground(s);
     assert_int_equal(tact_world_add_body(s->world, &body), 0);
     add_scene_shape(s, 0, &ball, &local, 1);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     finish_scene_building(s);
 }
 
@@ -179,18 +179,18 @@ static double jellett_integral(const struct tact_body *body)
 
 /* Time at which the axis is level [s], 0 if never. *lift_off_time: time at which the normal force
  * first becomes negative, which the equations permit. */
-static double time_level_exact(struct top *top, double seconds, double *lift_off_time)
+static double exact_time_of_level_axis(struct top *top, double seconds, double *lift_off_time)
 {
     const double h = 2e-5;
     double last = 1.0, level = 0.0, rate[13];
     *lift_off_time = 0.0;
     for (long i = 1; i <= lround(seconds / h); i++) {
-        integrate_top_step(top, h);
+        integrate_tippe_top_step(top, h);
         double now = cosine_to_vertical(top->y);
         if (!(level > 0.0) && now < 0.0) {
             level = h * ((double)i - now / (now - last));
         }
-        top_state_derivative(top, top->y, rate);
+        tippe_top_state_derivative(top, top->y, rate);
         if (!(*lift_off_time > 0.0) && rate[12] < -G) {
             *lift_off_time = h * (double)i;
         }
@@ -199,8 +199,8 @@ static double time_level_exact(struct top *top, double seconds, double *lift_off
     return level;
 }
 
-static double time_level_in_world(struct world_scene *s, double seconds, double *angle,
-                                  double *kept)
+static double world_time_of_level_axis(struct world_scene *s, double seconds, double *angle,
+                                       double *kept)
 {
     struct tact_body *body = tact_world_body(s->world, 0);
     double last = 1.0, level = 0.0, start = jellett_integral(body);
@@ -231,18 +231,18 @@ static double slip_speed(const struct tact_body *body)
 }
 
 /* With friction at a point the top does not invert: after 0.04 s it rolls, at 2 degrees. */
-static void point_does_not_invert(void **state)
+static void tippe_top_with_point_contact_does_not_invert(void **state)
 {
     (void)state;
-    const struct top top = make_top(0.1, 0, 0.0);
+    const struct top top = make_tippe_top(0.1, 0, 0.0);
     struct world_scene s;
     double angle, kept, slips = 0.0;
-    start_spinning_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3);
+    start_tippe_top_in_world(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3);
     for (int i = 1; i <= 100; i++) {
         step_scene(&s);
         slips = slip_speed(tact_world_body(s.world, 0)) > 1e-3 ? 1e-3 * i : slips;
     }
-    double level = time_level_in_world(&s, 1.9, &angle, &kept);
+    double level = world_time_of_level_axis(&s, 1.9, &angle, &kept);
     printf("point: slips for %.3f s, level at %.3f s, %.2f degrees after 2 s, Jellett's integral "
            "kept to %.1e\n",
            slips, level, angle, kept);
@@ -254,21 +254,22 @@ static void point_does_not_invert(void **state)
 /* Spun about the vertical with a large tilt, the top inverts with friction at a point: the
  * simulation follows the equations until the top lifts off, which those do not model. They have it
  * at 158.7 degrees after 1 s. */
-static void point_inverts_when_tilted(void **state)
+static void tilted_tippe_top_with_point_contact_inverts(void **state)
 {
     (void)state;
-    const struct top top = make_top(0.5, 1, 0.0);
+    const struct top top = make_tippe_top(0.5, 1, 0.0);
     struct top moved = top;
-    double lift_off_time, exact = time_level_exact(&moved, 1.0, &lift_off_time), angle, kept;
+    double lift_off_time, exact = exact_time_of_level_axis(&moved, 1.0, &lift_off_time), angle,
+                          kept;
     const double end = acos(cosine_to_vertical(moved.y)) * 180.0 / PI;
     printf("exact: level at %.4f s, %.2f degrees after 1 s\n", exact, end);
     assert_true(fabs(exact - 0.496) < 0.002 && lift_off_time > 0.4 && lift_off_time < 0.6);
     assert_true(fabs(end - 158.7) < 0.5);
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
-        start_spinning_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3 / (1 << i));
+        start_tippe_top_in_world(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3 / (1 << i));
         assert_true(fabs(jellett_integral(tact_world_body(s.world, 0)) / 7.161736e-6 - 1.0) < 1e-6);
-        double level = time_level_in_world(&s, 1.0, &angle, &kept);
+        double level = world_time_of_level_axis(&s, 1.0, &angle, &kept);
         printf("point, h %.1f ms: level at %.4f s, exact %.4f, lifts at %.4f; after 1 s %.1f "
                "degrees; Jellett's integral kept to %.1e\n",
                1e3 * s.options.period, level, exact, lift_off_time, angle, kept);
@@ -278,20 +279,21 @@ static void point_inverts_when_tilted(void **state)
 }
 
 /* With a patch, whose torsion and slip are coupled, the tippe top inverts. */
-static void a_top_with_a_patch_inverts(void **state)
+static void tippe_top_with_a_contact_patch_inverts(void **state)
 {
     (void)state;
     static const double known[3] = {1.108, 0.976, 0.948};
     for (int i = 0; i < 3; i++) {
         double a = 1e-4 * (i + 1), angle, kept;
-        const struct top top = make_top(0.1, 0, 3.0 * PI / 16.0 * a);
+        const struct top top = make_tippe_top(0.1, 0, 3.0 * PI / 16.0 * a);
         struct top moved = top;
-        double lift_off_time, exact = time_level_exact(&moved, 1.5, &lift_off_time);
+        double lift_off_time, exact = exact_time_of_level_axis(&moved, 1.5, &lift_off_time);
         assert_true(fabs(exact / known[i] - 1.0) < 5e-3);
         for (int k = 0; k < 2; k++) {
             struct world_scene s;
-            start_spinning_top(&s, &top, a, k ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, 1e-3);
-            double level = time_level_in_world(&s, 1.5, &angle, &kept);
+            start_tippe_top_in_world(&s, &top, a, k ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ,
+                                     1e-3);
+            double level = world_time_of_level_axis(&s, 1.5, &angle, &kept);
             printf("a = %.1f mm, %s: level at %.4f s, exact %.4f\n", 1e3 * a,
                    k ? "Coulomb and Contensou" : "ellipsoid", level, exact);
             assert_true(level > 0.0 && (k || fabs(level / exact - 1.0) < 0.05));
@@ -310,7 +312,7 @@ static double kinetic_energy(struct world_scene *s)
 /* Two ellipsoids thrown at each other without gravity: no impact gains energy, nor do they in the
  * end; they sink into each other by what they turn over in a tick, which is of the second order in
  * its period. Those that rebound little roll on each other after the impact. */
-static void collisions_gain_no_energy(void **state)
+static void collisions_of_smooth_bodies_gain_no_energy(void **state)
 {
     (void)state;
     double deepest[2] = {0.0}, gained = -1.0; /* deepest gap at 0.25 and 1 ms [m] */
@@ -335,7 +337,7 @@ static void collisions_gain_no_energy(void **state)
             const double place[3] = {k ? 0.07 : 0.0, uniform(-0.01, 0.01), uniform(-0.01, 0.01)};
             add_scene_solid(&s, &shape, uniform(0.05, 0.2), place, 0.0);
         }
-        set_scene_law(&s, 1, 1, &law);
+        set_scene_contact_law(&s, 1, 1, &law);
         finish_scene_building(&s);
         for (int k = 0; k < 2; k++) {
             struct tact_body *body = tact_world_body(s.world, k);
@@ -375,10 +377,10 @@ static void collisions_gain_no_energy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(point_does_not_invert),
-        cmocka_unit_test(point_inverts_when_tilted),
-        cmocka_unit_test(a_top_with_a_patch_inverts),
-        cmocka_unit_test(collisions_gain_no_energy),
+        cmocka_unit_test(tippe_top_with_point_contact_does_not_invert),
+        cmocka_unit_test(tilted_tippe_top_with_point_contact_inverts),
+        cmocka_unit_test(tippe_top_with_a_contact_patch_inverts),
+        cmocka_unit_test(collisions_of_smooth_bodies_gain_no_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

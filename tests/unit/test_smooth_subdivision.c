@@ -21,7 +21,7 @@
 #include "support/smooth_known.h"
 #include "support/world_scene.h"
 
-static void displace_vertices_randomly(struct plain_mesh *mesh, double size)
+static void displace_vertices_randomly(struct polygon_mesh *mesh, double size)
 {
     for (int i = 0; i < mesh->vertices; i++) {
         for (int k = 0; k < 3; k++) {
@@ -30,11 +30,11 @@ static void displace_vertices_randomly(struct plain_mesh *mesh, double size)
     }
 }
 
-static struct tact_charts *limit_surface_kind(const struct plain_mesh *mesh, double scale)
+static struct tact_charts *limit_surface_kind(const struct polygon_mesh *mesh, double scale)
 {
     struct tact_charts *charts = NULL;
     struct tact_error err = {.line = 0};
-    char *text = plain_mesh_to_obj_text(mesh, 0);
+    char *text = polygon_mesh_to_obj_text(mesh, 0);
     if (tact_charts_subdivision(text, strlen(text), "control.obj", scale, &charts, &err)) {
         fail_msg("%d: %s", err.line, err.text);
     }
@@ -55,14 +55,14 @@ static void evaluate_bspline_basis(double t, double b[3][4])
 }
 
 /* Catmull and Clark's surface of a grid of squares is the uniform bicubic B-spline. */
-static void regular_squares_are_splines(void **state)
+static void surface_of_regular_squares_is_the_bicubic_spline(void **state)
 {
     (void)state;
     enum { N = 6 };
     static const int order[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
-    struct plain_mesh mesh;
+    struct polygon_mesh mesh;
     double worst = 0.0;
-    make_plain_test_mesh(3, N, &mesh);
+    make_test_polygon_mesh(3, N, &mesh);
     displace_vertices_randomly(&mesh, 0.05);
     struct tact_charts *charts = limit_surface_kind(&mesh, 1.0);
     const struct square_charts *squares = (const struct square_charts *)charts;
@@ -88,7 +88,7 @@ static void regular_squares_are_splines(void **state)
 }
 
 /* Parameters of a square of a triangle from the weights of its next and its last corner. */
-static void corner_parameters(double next, double last, double uv[2])
+static void patch_parameters_at_corner(double next, double last, double uv[2])
 {
     const double d = 2.0 * (next - last), b = 0.5 - d / 6.0, c = 0.5 * d - next;
     uv[1] = -2.0 * c / (b + sqrt(b * b + 4.0 / 6.0 * c));
@@ -96,9 +96,9 @@ static void corner_parameters(double next, double last, double uv[2])
 }
 
 /* Compares a surface point and its normal with the nearest limit point of the subdivided mesh. */
-static void compare_point_with_nearest_of(const struct tact_surface_point *p, int count,
-                                          const double (*at)[3], const double (*normal)[3],
-                                          double worst[2])
+static void compare_with_nearest_surface_point(const struct tact_surface_point *p, int count,
+                                               const double (*at)[3], const double (*normal)[3],
+                                               double worst[2])
 {
     double best = INFINITY, off = INFINITY, d[3];
     for (int i = 0; i < count; i++) {
@@ -115,11 +115,11 @@ static void compare_point_with_nearest_of(const struct tact_surface_point *p, in
 
 /* At dyadic parameters the surface has the limit points and normals of the vertices of the mesh
  * that is subdivided as a whole, extraordinary vertices too. */
-static void agrees_with_subdivision(const struct plain_mesh *control, int triangles, int faces,
-                                    double worst[2])
+static void compare_surface_with_subdivided_mesh(const struct polygon_mesh *control, int triangles,
+                                                 int faces, double worst[2])
 {
     const int n = triangles ? 2 : 4;
-    static struct plain_mesh fine[2];
+    static struct polygon_mesh fine[2];
     static double at[PLAIN_VERTICES][3], normal[PLAIN_VERTICES][3];
     struct tact_charts *charts = limit_surface_kind(control, 1.0);
     const int squares = ((const struct square_charts *)charts)->count;
@@ -127,7 +127,7 @@ static void agrees_with_subdivision(const struct plain_mesh *control, int triang
     fine[0] = *control;
     /* subdivides until the mesh has vertices at all dyadic parameters */
     while (fine[0].faces < faces) {
-        subdivide_plain_mesh(&fine[0], &fine[1]);
+        subdivide_polygon_mesh(&fine[0], &fine[1]);
         fine[0] = fine[1];
     }
     compute_limit_positions(&fine[0], at, normal);
@@ -140,11 +140,11 @@ static void agrees_with_subdivision(const struct plain_mesh *control, int triang
                 if (next > 1.0 - next - last || last > 1.0 - next - last) {
                     continue;
                 }
-                corner_parameters(next, last, place + 1);
+                patch_parameters_at_corner(next, last, place + 1);
             }
             assert_int_equal(tact_charts_point(charts, place, &p), 0);
-            compare_point_with_nearest_of(&p, fine[0].vertices, (const double(*)[3])at,
-                                          (const double(*)[3])normal, worst);
+            compare_with_nearest_surface_point(&p, fine[0].vertices, (const double(*)[3])at,
+                                               (const double(*)[3])normal, worst);
             count++;
         }
     }
@@ -152,7 +152,7 @@ static void agrees_with_subdivision(const struct plain_mesh *control, int triang
     tact_charts_free(charts);
 }
 
-static void limits_are_those_of_subdivision(void **state)
+static void surface_points_are_the_limits_of_subdivision(void **state)
 {
     (void)state;
     static const struct {
@@ -161,11 +161,11 @@ static void limits_are_those_of_subdivision(void **state)
     } solid[] = {{0, 4, 384}, {0, 5, 1920}, {4, 4, 512},  {2, 3, 384},
                  {2, 4, 512}, {2, 5, 640},  {2, 8, 1024}, {1, 7, 1792}};
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
-        struct plain_mesh mesh;
+        struct polygon_mesh mesh;
         double worst[2] = {0.0};
-        make_plain_test_mesh(solid[i].kind, solid[i].n, &mesh);
+        make_test_polygon_mesh(solid[i].kind, solid[i].n, &mesh);
         displace_vertices_randomly(&mesh, 0.1);
-        agrees_with_subdivision(&mesh, solid[i].kind > 0, solid[i].faces, worst);
+        compare_surface_with_subdivided_mesh(&mesh, solid[i].kind > 0, solid[i].faces, worst);
         printf("kind %d, %d: positions to %.1e, normals to %.1e\n", solid[i].kind, solid[i].n,
                worst[0], worst[1]);
         assert_true(worst[0] < 1e-13);
@@ -175,22 +175,22 @@ static void limits_are_those_of_subdivision(void **state)
 
 /* Near extraordinary vertices the surface is that of the mesh subdivided once, at twice the
  * parameters. */
-static void subdivision_keeps_the_surface(void **state)
+static void subdividing_the_mesh_keeps_the_limit_surface(void **state)
 {
     (void)state;
     static const int sides[] = {4, 5};
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        static struct plain_mesh mesh, once, twice;
+        static struct polygon_mesh mesh, once, twice;
         double worst[3] = {0.0};
-        make_plain_test_mesh(0, sides[i], &mesh);
+        make_test_polygon_mesh(0, sides[i], &mesh);
         displace_vertices_randomly(&mesh, 0.1);
-        subdivide_plain_mesh(&mesh, &once);
+        subdivide_polygon_mesh(&mesh, &once);
         /* subdivides once more, so that the vertex in an end of the prism is beside regular ones */
         if (sides[i] != 4) {
-            subdivide_plain_mesh(&once, &mesh);
+            subdivide_polygon_mesh(&once, &mesh);
             once = mesh;
         }
-        subdivide_plain_mesh(&once, &twice);
+        subdivide_polygon_mesh(&once, &twice);
         struct tact_charts *charts[2] = {limit_surface_kind(&once, 1.0),
                                          limit_surface_kind(&twice, 1.0)};
         assert_int_equal(((struct square_charts *)charts[0])->count, once.faces);
@@ -227,15 +227,15 @@ static void subdivision_keeps_the_surface(void **state)
 }
 
 /* Steps along the surface, over sides too, and the rotation of the normal along them. */
-static void curvature_is_that_of_the_normals(void **state)
+static void surface_curvature_is_the_derivative_of_the_normals(void **state)
 {
     (void)state;
     static const int solid[][2] = {{0, 5}, {2, 3}, {2, 5}, {1, 7}, {3, 5}, {4, 5}};
     const double h = 1e-6;
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
-        struct plain_mesh mesh;
+        struct polygon_mesh mesh;
         double worst = 0.0;
-        make_plain_test_mesh(solid[i][0], solid[i][1], &mesh);
+        make_test_polygon_mesh(solid[i][0], solid[i][1], &mesh);
         displace_vertices_randomly(&mesh, 0.1);
         struct tact_charts *charts = limit_surface_kind(&mesh, 1.0);
         for (int k = 0; k < 300; k++) {
@@ -266,16 +266,16 @@ static void curvature_is_that_of_the_normals(void **state)
 }
 
 /* Mass properties do not depend on the control mesh of a surface, and move with it. */
-static void mass_is_exact(void **state)
+static void mass_properties_of_a_subdivision_surface_are_exact(void **state)
 {
     (void)state;
     static const int solid[][2] = {{0, 4}, {1, 5}, {3, 4}};
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
-        static struct plain_mesh mesh, fine;
+        static struct polygon_mesh mesh, fine;
         double off = 0.0;
-        make_plain_test_mesh(solid[i][0], solid[i][1], &mesh);
+        make_test_polygon_mesh(solid[i][0], solid[i][1], &mesh);
         displace_vertices_randomly(&mesh, 0.1);
-        subdivide_plain_mesh(&mesh, &fine);
+        subdivide_polygon_mesh(&mesh, &fine);
         struct tact_charts *a = limit_surface_kind(&mesh, 1.0), *b = limit_surface_kind(&fine, 1.0);
         for (int k = 0; k < mesh.vertices; k++) {
             mesh.at[k][0] += 2.0;
@@ -300,8 +300,8 @@ static void mass_is_exact(void **state)
 }
 
 /* Largest difference of the contacts that one search found from those of another. */
-static int contacts_that_differ(const struct smooth_contact *a, int found,
-                                const struct smooth_contact *b, int other, double *worst)
+static int count_contacts_that_differ(const struct smooth_contact *a, int found,
+                                      const struct smooth_contact *b, int other, double *worst)
 {
     int missed = 0;
     for (int i = 0; i < found && i < TACT_PIECES; i++) {
@@ -318,20 +318,20 @@ static int contacts_that_differ(const struct smooth_contact *a, int found,
 }
 
 /* Contacts of two bodies, and of the same from control meshes one subdivision finer. */
-static void contacts_do_not_depend_on_the_mesh(void **state)
+static void contacts_do_not_change_with_a_subdivided_mesh(void **state)
 {
     (void)state;
-    static struct plain_mesh mesh[2], fine;
+    static struct polygon_mesh mesh[2], fine;
     struct tact_shape shape[2][2];
     struct tact_charts *charts[2][2];
     double worst = 0.0, spent = 0.0;
     int total = 0, missed = 0, after = 0;
     const int poses = campaign_trial_count(1000, 50000);
-    make_plain_test_mesh(1, 5, &mesh[0]);
-    make_plain_test_mesh(0, 4, &mesh[1]);
+    make_test_polygon_mesh(1, 5, &mesh[0]);
+    make_test_polygon_mesh(0, 4, &mesh[1]);
     for (int k = 0; k < 2; k++) {
         displace_vertices_randomly(&mesh[k], 0.05);
-        subdivide_plain_mesh(&mesh[k], &fine);
+        subdivide_polygon_mesh(&mesh[k], &fine);
         for (int m = 0; m < 2; m++) {
             charts[k][m] = limit_surface_kind(m ? &fine : &mesh[k], 0.02);
             shape[k][m] = (struct tact_shape){
@@ -348,7 +348,7 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
             const double began = cpu_seconds();
             found[m] = tact_smooth_search_contacts(&pair, 2e-3, 0, c[m], &lost);
             spent += m ? 0.0 : cpu_seconds() - began;
-            after += count_contacts_missed(&pair, 2e-3, c[m], found[m], 1e-6);
+            after += count_contacts_missed_by_warm_search(&pair, 2e-3, c[m], found[m], 1e-6);
         }
         if (found[0] > TACT_PIECES || found[1] > TACT_PIECES) {
             continue;
@@ -359,8 +359,8 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
             }
         }
         total += found[0];
-        missed += contacts_that_differ(c[0], found[0], c[1], found[1], &worst) +
-                  contacts_that_differ(c[1], found[1], c[0], found[0], &worst);
+        missed += count_contacts_that_differ(c[0], found[0], c[1], found[1], &worst) +
+                  count_contacts_that_differ(c[1], found[1], c[0], found[0], &worst);
     }
     printf("%d contacts, %d in one of the two only, others equal to %.1e; %.0f us a cold search, "
            "%d missed after others\n",
@@ -384,7 +384,7 @@ static void roll_down_slope(const struct tact_charts *charts, double seconds, st
     open_empty_scene(&s, &options);
     add_scene_ground(&s);
     add_scene_solid(&s, &shape, 0.05, place, 0.3);
-    set_scene_law(&s, 0, 1, &law);
+    set_scene_contact_law(&s, 0, 1, &law);
     tact_world_body(s.world, 0)->twist[3] = 2.0;
     finish_scene_building(&s);
     run_scene_for_seconds(&s, seconds);
@@ -395,16 +395,16 @@ static void roll_down_slope(const struct tact_charts *charts, double seconds, st
 
 /* The motion is that of the surface, whichever control mesh it is of: over charts, extraordinary
  * vertices and levels. */
-static void a_finer_mesh_moves_the_same(void **state)
+static void body_of_a_subdivided_mesh_moves_the_same(void **state)
 {
     (void)state;
     static const int solid[][2] = {{0, 4}, {2, 5}};
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
-        static struct plain_mesh mesh, fine;
+        static struct polygon_mesh mesh, fine;
         struct tact_pose pose[2];
         double off = 0.0;
-        make_plain_test_mesh(solid[i][0], solid[i][1], &mesh);
-        subdivide_plain_mesh(&mesh, &fine);
+        make_test_polygon_mesh(solid[i][0], solid[i][1], &mesh);
+        subdivide_polygon_mesh(&mesh, &fine);
         for (int m = 0; m < 2; m++) {
             struct tact_charts *charts = limit_surface_kind(m ? &fine : &mesh, 0.02);
             roll_down_slope(charts, 0.3, &pose[m]);
@@ -419,7 +419,7 @@ static void a_finer_mesh_moves_the_same(void **state)
     }
 }
 
-static void bad_control_meshes_are_refused(void **state)
+static void bad_subdivision_control_meshes_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -458,14 +458,14 @@ static void bad_control_meshes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regular_squares_are_splines),
-        cmocka_unit_test(limits_are_those_of_subdivision),
-        cmocka_unit_test(subdivision_keeps_the_surface),
-        cmocka_unit_test(curvature_is_that_of_the_normals),
-        cmocka_unit_test(mass_is_exact),
-        cmocka_unit_test(contacts_do_not_depend_on_the_mesh),
-        cmocka_unit_test(a_finer_mesh_moves_the_same),
-        cmocka_unit_test(bad_control_meshes_are_refused),
+        cmocka_unit_test(surface_of_regular_squares_is_the_bicubic_spline),
+        cmocka_unit_test(surface_points_are_the_limits_of_subdivision),
+        cmocka_unit_test(subdividing_the_mesh_keeps_the_limit_surface),
+        cmocka_unit_test(surface_curvature_is_the_derivative_of_the_normals),
+        cmocka_unit_test(mass_properties_of_a_subdivision_surface_are_exact),
+        cmocka_unit_test(contacts_do_not_change_with_a_subdivided_mesh),
+        cmocka_unit_test(body_of_a_subdivided_mesh_moves_the_same),
+        cmocka_unit_test(bad_subdivision_control_meshes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void torus_surface_and_mass_are_exact(void **state)
 }
 
 /* Distance from the point at angle u of one ring to the other ring, less both tubes. */
-static double ring_gap(const struct smooth_pair *pair, double u)
+static double gap_to_other_ring(const struct smooth_pair *pair, double u)
 {
     const double *a = pair->shape[0]->size, *b = pair->shape[1]->size;
     const double local[3] = {a[0] * cos(u), a[0] * sin(u), 0.0};
@@ -71,26 +71,26 @@ static double ring_gap(const struct smooth_pair *pair, double u)
     return hypot(hypot(q[0], q[1]) - b[0], q[2]) - a[1] - b[1];
 }
 
-/* Local minima of ring_gap() over u: the gaps of all contacts. */
-static int find_ring_minima(const struct smooth_pair *pair, double gaps[16])
+/* Local minima of gap_to_other_ring() over u: the gaps of all contacts. */
+static int find_minima_of_ring_gap(const struct smooth_pair *pair, double gaps[16])
 {
     enum { STEPS = 2000 };
     int count = 0;
     for (int i = 0; i < STEPS && count < 16; i++) {
         double u = 2.0 * PI * i / STEPS, d = 2.0 * PI / STEPS, low = u - d, high = u + d;
-        double at = ring_gap(pair, u);
-        if (!(at < ring_gap(pair, low) && at <= ring_gap(pair, high))) {
+        double at = gap_to_other_ring(pair, u);
+        if (!(at < gap_to_other_ring(pair, low) && at <= gap_to_other_ring(pair, high))) {
             continue;
         }
         for (int k = 0; k < 60; k++) { /* golden section */
             double x = high - 0.6180339887498949 * (high - low), y = low + high - x;
-            if (ring_gap(pair, x) < ring_gap(pair, y)) {
+            if (gap_to_other_ring(pair, x) < gap_to_other_ring(pair, y)) {
                 high = y;
             } else {
                 low = x;
             }
         }
-        gaps[count++] = ring_gap(pair, 0.5 * (low + high));
+        gaps[count++] = gap_to_other_ring(pair, 0.5 * (low + high));
     }
     return count;
 }
@@ -110,8 +110,8 @@ static void all_contacts_of_two_tori_are_found(void **state)
         struct smooth_pair pair;
         double gaps[16];
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        int found = tact_smooth_find_contacts(&pair, c), minima = find_ring_minima(&pair, gaps),
-            near = 0;
+        int found = tact_smooth_find_contacts(&pair, c),
+            minima = find_minima_of_ring_gap(&pair, gaps), near = 0;
         for (int k = 0; k < minima; k++) {
             /* Overlaps deeper than the tube are ambiguous: a ring may be past the other's centre
              * line. */
@@ -135,8 +135,9 @@ static void all_contacts_of_two_tori_are_found(void **state)
 }
 
 /* A free torus with a disc's inertia over the ground or a fixed other. */
-static struct tact_body *open_ring_scene(struct world_scene *s, double ring, double tube,
-                                         double mass, const double inertia[6], double h, double mu)
+static struct tact_body *open_free_ring_scene(struct world_scene *s, double ring, double tube,
+                                              double mass, const double inertia[6], double h,
+                                              double mu)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(mu);
@@ -150,14 +151,14 @@ static struct tact_body *open_ring_scene(struct world_scene *s, double ring, dou
     open_empty_scene(s, &o);
     assert_int_equal(tact_world_add_body(s->world, &body), 0);
     add_scene_shape(s, 0, &shape, &here, 1);
-    set_scene_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
     return tact_world_body(s->world, 0);
 }
 
 /* Euler's disc on a rim of radius r about a ring of radius R: with its centre at rest it goes round
  * at Omega^2 = m g R (R + r sin a) / (sin a (I_1 R - (I_3 - I_1) r sin a)) at the tilt a, turning
  * about the line from centre to contact. With a sharp rim 4 g / (R sin a). */
-static void eulers_disc_precesses(void **state)
+static void eulers_disc_precesses_at_the_exact_rate(void **state)
 {
     (void)state;
     static const double known[3] = {134.454, 79.2364, 60.2066}, tilts[3] = {10.0, 30.0, 60.0};
@@ -165,15 +166,17 @@ static void eulers_disc_precesses(void **state)
     for (int i = 0; i < 6; i++) {
         const double tube = i % 2 ? 0.1 * outer_radius_of_ring : 1e-6 * outer_radius_of_ring,
                      ring = outer_radius_of_ring - tube;
-        const double across = 0.25 * mass * outer_radius_of_ring * outer_radius_of_ring;
-        const double inertia[6] = {across, across, 2.0 * across, 0.0, 0.0, 0.0};
+        const double inertia_across_axis =
+            0.25 * mass * outer_radius_of_ring * outer_radius_of_ring;
+        const double inertia[6] = {
+            inertia_across_axis, inertia_across_axis, 2.0 * inertia_across_axis, 0.0, 0.0, 0.0};
         const double tilt = tilts[i / 2] * PI / 180.0, s = sin(tilt);
         const double turn[3] = {0.0, tilt, 0.0}, h = 1e-3;
         struct world_scene scene;
-        double exact =
-            sqrt(mass * G * ring * (ring + tube * s) / (s * (across * ring - across * tube * s)));
+        double exact = sqrt(mass * G * ring * (ring + tube * s) /
+                            (s * (inertia_across_axis * ring - inertia_across_axis * tube * s)));
         double lowest[3] = {cos(tilt), 0.0, -s}, spin = -exact * s / (ring + tube * s);
-        struct tact_body *body = open_ring_scene(&scene, ring, tube, mass, inertia, h, 1.0);
+        struct tact_body *body = open_free_ring_scene(&scene, ring, tube, mass, inertia, h, 1.0);
         add_scene_ground(&scene);
         finish_scene_building(&scene);
         tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
@@ -204,25 +207,27 @@ static void eulers_disc_precesses(void **state)
 
 /* Dropped flat and spinning, a ring stops without moving: the impulses of the impact and of the
  * weight reduce its angular momentum by mu R times their size. */
-static void a_spinning_ring_on_the_ground_stops(void **state)
+static void spinning_ring_dropped_flat_stops_at_the_exact_time(void **state)
 {
     (void)state;
     const double ring = 0.03, tube = 0.005, mass = 0.1, mu = 0.4;
     const double r2 = ring * ring, t2 = tube * tube;
-    const double across = mass * (0.5 * r2 + 0.625 * t2), axial = mass * (r2 + 0.75 * t2);
-    const double inertia[6] = {across, across, axial, 0.0, 0.0, 0.0};
+    const double inertia_across_axis = mass * (0.5 * r2 + 0.625 * t2),
+                 inertia_about_axis = mass * (r2 + 0.75 * t2);
+    const double inertia[6] = {
+        inertia_across_axis, inertia_across_axis, inertia_about_axis, 0.0, 0.0, 0.0};
     struct world_scene s;
-    struct tact_body *body = open_ring_scene(&s, ring, tube, mass, inertia, 1e-3, mu);
+    struct tact_body *body = open_free_ring_scene(&s, ring, tube, mass, inertia, 1e-3, mu);
     add_scene_ground(&s);
     finish_scene_building(&s);
     tact_v3_set(body->pose.position, 0.0, 0.0, tube + 1e-4);
     tact_v3_set(body->twist + 3, 0.0, 0.0, 30.0);
     tact_world_refresh(s.world);
-    double fall = sqrt(2.0 * 1e-4 / G), slows = mu * mass * ring / axial;
-    double spin_rate_after_impact = 30.0 - slows * G * fall,
-           stop = spin_rate_after_impact / (slows * G);
-    run_scene_for_seconds(&s, fall + 0.5 * stop);
-    double half = body->twist[5] / (0.5 * spin_rate_after_impact);
+    double fall_time = sqrt(2.0 * 1e-4 / G), slows = mu * mass * ring / inertia_about_axis;
+    double spin_rate_after_landing = 30.0 - slows * G * fall_time,
+           stop = spin_rate_after_landing / (slows * G);
+    run_scene_for_seconds(&s, fall_time + 0.5 * stop);
+    double half = body->twist[5] / (0.5 * spin_rate_after_landing);
     run_scene_for_seconds(&s, stop);
     printf(
         "half way %.4f of half its spin; at rest after %.3f s: %.1e rad/s, tilt %.1e, gap %.1e\n",
@@ -236,7 +241,7 @@ static void a_spinning_ring_on_the_ground_stops(void **state)
 }
 
 /* A ring hung in another swings as a pendulum and stays in contact: its energy is conserved. */
-static void a_ring_in_a_ring_swings(void **state)
+static void ring_in_a_ring_swings_with_the_exact_period(void **state)
 {
     (void)state;
     const double ring = 0.03, tube = 0.004, mass = 0.05;
@@ -245,7 +250,7 @@ static void a_ring_in_a_ring_swings(void **state)
     struct tact_pose fixed_ring = tact_pose_identity();
     struct world_scene s;
     const struct tact_shape fixed = make_torus(ring, tube);
-    struct tact_body *body = open_ring_scene(&s, ring, tube, mass, inertia, 1e-3, 0.8);
+    struct tact_body *body = open_free_ring_scene(&s, ring, tube, mass, inertia, 1e-3, 0.8);
     tact_quat_from_rotvec(fixed_ring.quat_wxyz, turn);
     add_scene_shape(&s, -1, &fixed, &fixed_ring, 0);
     finish_scene_building(&s);
@@ -281,9 +286,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(torus_surface_and_mass_are_exact),
         cmocka_unit_test(all_contacts_of_two_tori_are_found),
-        cmocka_unit_test(eulers_disc_precesses),
-        cmocka_unit_test(a_spinning_ring_on_the_ground_stops),
-        cmocka_unit_test(a_ring_in_a_ring_swings),
+        cmocka_unit_test(eulers_disc_precesses_at_the_exact_rate),
+        cmocka_unit_test(spinning_ring_dropped_flat_stops_at_the_exact_time),
+        cmocka_unit_test(ring_in_a_ring_swings_with_the_exact_period),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

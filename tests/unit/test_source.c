@@ -25,11 +25,11 @@
 /* ---- with a fake computation ---- */
 
 enum { FAKE_SHAPES = 3, FAKE_PAIRS = 5 };
-static const struct tact_source_scene fake_scene = {NULL, FAKE_SHAPES, NULL, FAKE_PAIRS};
+static const struct tact_source_scene fake_source_scene = {NULL, FAKE_SHAPES, NULL, FAKE_PAIRS};
 
 /* Simulated computation: each result contains the poses that it was computed from. */
-static int fake_compute(void *user, const struct tact_pose *poses, const uint8_t *active,
-                        const double *directions, struct tact_source_moments *out)
+static int compute_fake_moments(void *user, const struct tact_pose *poses, const uint8_t *active,
+                                const double *directions, struct tact_source_moments *out)
 {
     (void)user;
     for (int i = 0; i < FAKE_PAIRS; i++) {
@@ -66,15 +66,16 @@ static void check_fake_source_result(const struct tact_source_result *r)
     }
 }
 
-static struct tact_worker *fake_worker(const struct tact_opencl_options *options)
+static struct tact_worker *create_fake_worker(const struct tact_opencl_options *options)
 {
     struct tact_worker *worker = NULL;
-    assert_int_equal(tact_worker_create(&fake_scene, options, fake_compute, NULL, &worker, NULL),
-                     0);
+    assert_int_equal(
+        tact_worker_create(&fake_source_scene, options, compute_fake_moments, NULL, &worker, NULL),
+        0);
     return worker;
 }
 
-static void frames_arrive_whole_and_in_order(void **unused)
+static void worker_frames_arrive_whole_and_in_order(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -82,7 +83,7 @@ static void frames_arrive_whole_and_in_order(void **unused)
     uint64_t newest = 0, different = 0;
     options.period_ns = 10000;
     options.poll_ns = 1000;
-    struct tact_worker *worker = fake_worker(&options);
+    struct tact_worker *worker = create_fake_worker(&options);
     assert_int_equal(tact_worker_latest(worker, &result), -EAGAIN);
     for (uint64_t tick = 1; tick <= 50000; tick++) {
         submit_to_fake_worker(worker, tick);
@@ -101,13 +102,13 @@ static void frames_arrive_whole_and_in_order(void **unused)
     assert_int_equal(tact_worker_destroy(worker), 0);
 }
 
-static void waiting_ends_at_its_timeout(void **unused)
+static void waiting_for_a_worker_result_ends_at_its_timeout(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
-    struct tact_opencl_statistics statistics;
+    struct tact_opencl_statistics worker_statistics;
     options.fault.exit_after = 3;
-    struct tact_worker *worker = fake_worker(&options);
+    struct tact_worker *worker = create_fake_worker(&options);
     for (uint64_t tick = 0; tick < 3; tick++) {
         submit_to_fake_worker(worker, tick);
         assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
@@ -118,17 +119,17 @@ static void waiting_ends_at_its_timeout(void **unused)
     /* waiting times out, as the worker has ended */
     assert_int_equal(tact_worker_wait(worker, 3, 20000 * MS), -ETIMEDOUT);
     assert_true(tact_clock_now() - start < 10000 * MS);
-    tact_worker_statistics(worker, &statistics);
-    assert_int_equal(statistics.running, 0);
-    assert_int_equal(statistics.frames, 3);
+    tact_worker_statistics(worker, &worker_statistics);
+    assert_int_equal(worker_statistics.running, 0);
+    assert_int_equal(worker_statistics.frames, 3);
     assert_int_equal(tact_worker_destroy(worker), 0);
 }
 
-static void a_free_wheeling_loop_does_not_wait_for_ticks(void **unused)
+static void free_wheeling_worker_does_not_wait_for_ticks(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
-    struct tact_worker *worker = fake_worker(&options);
+    struct tact_worker *worker = create_fake_worker(&options);
     int64_t start = tact_clock_now();
     for (uint64_t tick = 0; tick < 2000; tick++) {
         submit_to_fake_worker(worker, tick);
@@ -140,13 +141,13 @@ static void a_free_wheeling_loop_does_not_wait_for_ticks(void **unused)
     assert_int_equal(tact_worker_destroy(worker), 0);
 }
 
-static void a_hung_worker_does_not_block_close(void **unused)
+static void hung_worker_does_not_block_close(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     options.fault.hang_after = 1;
     options.close_ns = 50 * MS;
-    struct tact_worker *worker = fake_worker(&options);
+    struct tact_worker *worker = create_fake_worker(&options);
     submit_to_fake_worker(worker, 1);
     assert_int_equal(tact_worker_wait(worker, 1, 5000 * MS), 0);
     submit_to_fake_worker(worker, 2);
@@ -163,23 +164,23 @@ static int compute_fake_moments_slowly(void *user, const struct tact_pose *poses
     int64_t end = tact_clock_now() + 5 * MS;
     while (tact_clock_now() < end) {
     }
-    return fake_compute(user, poses, active, directions, out);
+    return compute_fake_moments(user, poses, active, directions, out);
 }
 
 /* Each frame takes five periods: the worker must still sleep at times, or the fuse ends this
  * test. */
-static void an_overloaded_worker_with_priority_sleeps(void **unused)
+static void overloaded_worker_with_priority_still_sleeps(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_opencl_statistics s;
     struct tact_worker *worker = NULL;
-    const struct rlimit fuse = {400000, RLIM_INFINITY};
+    const struct rlimit cpu_time_limit = {400000, RLIM_INFINITY};
     options.fifo_priority = 1;
-    setrlimit(RLIMIT_RTTIME, &fuse);
-    assert_int_equal(
-        tact_worker_create(&fake_scene, &options, compute_fake_moments_slowly, NULL, &worker, NULL),
-        0);
+    setrlimit(RLIMIT_RTTIME, &cpu_time_limit);
+    assert_int_equal(tact_worker_create(&fake_source_scene, &options, compute_fake_moments_slowly,
+                                        NULL, &worker, NULL),
+                     0);
     int64_t grid = tact_clock_now();
     for (uint64_t tick = 1; tick <= 1500; tick++) {
         grid += TICK_NS;
@@ -194,12 +195,12 @@ static void an_overloaded_worker_with_priority_sleeps(void **unused)
     assert_int_equal(tact_worker_destroy(worker), 0);
 }
 
-static void an_idle_worker_rests(void **unused)
+static void idle_worker_uses_no_processor_time(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_opencl_statistics before, after;
-    struct tact_worker *worker = fake_worker(&options);
+    struct tact_worker *worker = create_fake_worker(&options);
     submit_to_fake_worker(worker, 1);
     assert_int_equal(tact_worker_wait(worker, 1, 5000 * MS), 0);
     tact_worker_statistics(worker, &before);
@@ -240,7 +241,7 @@ static void free_shapes(void)
     tact_mesh_free(bust_mesh);
 }
 
-static void set_poses(struct tact_pose *poses, uint64_t tick)
+static void set_oscillating_poses(struct tact_pose *poses, uint64_t tick)
 {
     double displacement = 0.0001 * sin(0.01 * (double)tick);
     for (int i = 0; i < SHAPES; i++) {
@@ -258,9 +259,9 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct outcome {
+struct worker_timing_outcome {
     uint64_t ticks, age_one, late, older, longest;
-    double frame_p50_us, frame_p99_us, found_p50_us, cpu_share, submit_p99_us;
+    double frame_p50_us, frame_p99_us, result_found_p50_us, cpu_share, submit_p99_us;
 };
 
 /* continues over all loops, as a moment source requires ascending ticks */
@@ -269,7 +270,7 @@ static uint64_t last_submitted_tick;
 /* A loop at 1 kHz like the session's: reads the results of the last tick's poses, and submits
  * poses at the end of each tick. */
 static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first, uint32_t count,
-                     struct outcome *o)
+                     struct worker_timing_outcome *o)
 {
     double *frame = calloc(ticks, sizeof *frame), *found = calloc(ticks, sizeof *found);
     double *submit_durations = calloc(ticks, sizeof *submit_durations);
@@ -295,7 +296,7 @@ static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first,
         tact_opencl_statistics(source, &s);
         frame[i] = 1e-3 * (double)s.frame_ns;
         found[i] = 1e-3 * (double)s.found_ns;
-        set_poses(poses, k);
+        set_oscillating_poses(poses, k);
         int64_t start = tact_clock_now();
         source->ops->submit(source->self, k, poses, active, directions);
         submit_durations[i] = 1e-3 * (double)(tact_clock_now() - start);
@@ -306,7 +307,7 @@ static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first,
     o->ticks = ticks;
     o->frame_p50_us = frame[ticks / 2];
     o->frame_p99_us = frame[ticks * 99 / 100];
-    o->found_p50_us = found[ticks / 2];
+    o->result_found_p50_us = found[ticks / 2];
     o->submit_p99_us = submit_durations[ticks * 99 / 100];
     o->cpu_share = (double)(s.cpu_ns - before.cpu_ns) / (double)((int64_t)ticks * TICK_NS);
     free(frame);
@@ -314,11 +315,11 @@ static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first,
     free(submit_durations);
 }
 
-static void print_timing_outcome(const char *what, const struct outcome *o)
+static void print_timing_outcome(const char *what, const struct worker_timing_outcome *o)
 {
     print_message("%s: frame p50 %.1f p99 %.1f us, found after %.1f us (p50), submit p99 %.1f us, "
                   "age 1 in %.2f %% of %lu ticks (oldest %lu, loop late %lu), worker %.1f %% CPU\n",
-                  what, o->frame_p50_us, o->frame_p99_us, o->found_p50_us, o->submit_p99_us,
+                  what, o->frame_p50_us, o->frame_p99_us, o->result_found_p50_us, o->submit_p99_us,
                   100.0 * (double)o->age_one / (double)o->ticks, (unsigned long)o->ticks,
                   (unsigned long)o->longest, (unsigned long)o->late, 100.0 * o->cpu_share);
 }
@@ -334,12 +335,12 @@ static int open_source(const struct tact_opencl_options *options, struct tact_so
     return r;
 }
 
-static void results_are_one_tick_old(void **unused)
+static void worker_results_are_one_tick_old(void **unused)
 {
     (void)unused;
     struct tact_source source;
     struct tact_source_result result;
-    struct outcome o;
+    struct worker_timing_outcome o;
     assert_int_equal(open_source(NULL, &source), 0);
     run_loop(&source, 200, 0, 3, &o); /* warm-up */
     run_loop(&source, 1000, 0, 2, &o);
@@ -357,12 +358,12 @@ static void results_are_one_tick_old(void **unused)
     source.ops->close(source.self);
 }
 
-static void a_slow_frame_only_raises_the_age(void **unused)
+static void slow_worker_frame_only_raises_the_result_age(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_source source;
-    struct outcome o;
+    struct worker_timing_outcome o;
     options.fault.delay_every = 50;
     options.fault.delay_ns = 5 * MS;
     assert_int_equal(open_source(&options, &source), 0);
@@ -373,21 +374,21 @@ static void a_slow_frame_only_raises_the_age(void **unused)
     source.ops->close(source.self);
 }
 
-static void a_dead_worker_leaves_its_last_frame(void **unused)
+static void killed_worker_leaves_its_last_frame(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
-    struct tact_opencl_statistics statistics;
+    struct tact_opencl_statistics worker_statistics;
     struct tact_source_result result;
     struct tact_source source;
-    struct outcome o;
+    struct worker_timing_outcome o;
     options.fault.exit_after = 300;
     assert_int_equal(open_source(&options, &source), 0);
     run_loop(&source, 1000, 0, 3, &o);
     print_timing_outcome("worker killed after 300 frames", &o);
-    tact_opencl_statistics(&source, &statistics);
-    assert_int_equal(statistics.frames, 300);
-    assert_int_equal(statistics.running, 0);
+    tact_opencl_statistics(&source, &worker_statistics);
+    assert_int_equal(worker_statistics.frames, 300);
+    assert_int_equal(worker_statistics.running, 0);
     assert_int_equal(source.ops->latest(source.self, &result), 0);
     assert_true(last_submitted_tick - result.tick > 100 &&
                 last_submitted_tick - result.tick <= 700);
@@ -409,19 +410,19 @@ static void *load_processor(void *argument)
     return NULL;
 }
 
-static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
+static void worker_with_priority_keeps_up_on_a_busy_machine(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     const struct sched_param loop = {.sched_priority = 20}, normal = {.sched_priority = 0};
     /* limit of real-time processor time, which ends a runaway thread */
-    const struct rlimit fuse = {1000000, RLIM_INFINITY};
+    const struct rlimit cpu_time_limit = {1000000, RLIM_INFINITY};
     struct tact_source source;
-    struct outcome o;
+    struct worker_timing_outcome o;
     pthread_t threads[4];
     double work[4] = {0};
     options.fifo_priority = 1;
-    setrlimit(RLIMIT_RTTIME, &fuse);
+    setrlimit(RLIMIT_RTTIME, &cpu_time_limit);
     if (sched_setscheduler(0, SCHED_FIFO, &loop) != 0) {
         print_message("skipped: no right to SCHED_FIFO\n");
         skip();
@@ -444,48 +445,48 @@ static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
     source.ops->close(source.self);
 }
 
-static int errors_seen;
+static int error_message_count;
 
-static void count_errors(void *user, enum tact_message_level level, const char *text)
+static void count_error_messages(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     (void)text;
-    errors_seen += level == TACT_MESSAGE_ERROR;
+    error_message_count += level == TACT_MESSAGE_ERROR;
 }
 
-static void a_hung_driver_does_not_hang_close(void **unused)
+static void hung_opencl_driver_does_not_hang_close(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_source source;
-    struct outcome o;
+    struct worker_timing_outcome o;
     options.fault.hang_after = 50;
     options.close_ns = 100 * MS;
-    options.messages.fn = count_errors;
+    options.messages.fn = count_error_messages;
     assert_int_equal(open_source(&options, &source), 0);
     run_loop(&source, 200, 0, 3, &o);
     int64_t start = tact_clock_now();
     source.ops->close(source.self);
     assert_true(tact_clock_now() - start < 2000 * MS);
-    assert_int_equal(errors_seen, 1);
+    assert_int_equal(error_message_count, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest handover_tests[] = {
-        cmocka_unit_test(frames_arrive_whole_and_in_order),
-        cmocka_unit_test(waiting_ends_at_its_timeout),
-        cmocka_unit_test(a_free_wheeling_loop_does_not_wait_for_ticks),
-        cmocka_unit_test(a_hung_worker_does_not_block_close),
-        cmocka_unit_test(an_idle_worker_rests),
-        cmocka_unit_test(an_overloaded_worker_with_priority_sleeps),
+        cmocka_unit_test(worker_frames_arrive_whole_and_in_order),
+        cmocka_unit_test(waiting_for_a_worker_result_ends_at_its_timeout),
+        cmocka_unit_test(free_wheeling_worker_does_not_wait_for_ticks),
+        cmocka_unit_test(hung_worker_does_not_block_close),
+        cmocka_unit_test(idle_worker_uses_no_processor_time),
+        cmocka_unit_test(overloaded_worker_with_priority_still_sleeps),
     };
     const struct CMUnitTest device[] = {
-        cmocka_unit_test(results_are_one_tick_old),
-        cmocka_unit_test(a_slow_frame_only_raises_the_age),
-        cmocka_unit_test(on_a_busy_machine_a_worker_with_priority_keeps_up),
-        cmocka_unit_test(a_dead_worker_leaves_its_last_frame),
-        cmocka_unit_test(a_hung_driver_does_not_hang_close),
+        cmocka_unit_test(worker_results_are_one_tick_old),
+        cmocka_unit_test(slow_worker_frame_only_raises_the_result_age),
+        cmocka_unit_test(worker_with_priority_keeps_up_on_a_busy_machine),
+        cmocka_unit_test(killed_worker_leaves_its_last_frame),
+        cmocka_unit_test(hung_opencl_driver_does_not_hang_close),
     };
     struct tact_error err = {0};
     size_t count = 0;

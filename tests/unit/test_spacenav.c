@@ -30,23 +30,23 @@ static char folder[] = "/tmp/tact_spacenav_XXXXXX";
 static int listener = -1, daemon_end = -1;
 static int64_t now_ns;
 
-static void socket_address(struct sockaddr_un *address)
+static void set_daemon_socket_address(struct sockaddr_un *address)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(address->sun_path, sizeof address->sun_path, "%s/spnav.sock", folder);
 }
 
-static void start_daemon(void)
+static void start_spacenav_daemon(void)
 {
     struct sockaddr_un address;
-    socket_address(&address);
+    set_daemon_socket_address(&address);
     unlink(address.sun_path);
     listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(listener, 4), 0);
 }
 
-static void end_daemon(void)
+static void end_spacenav_daemon(void)
 {
     close(listener);
     close(daemon_end);
@@ -54,7 +54,7 @@ static void end_daemon(void)
 }
 
 /* Accepts the connection and answers as spacenavd does: with the version that was asked for. */
-static void accept_client(void)
+static void accept_spacenav_client(void)
 {
     int32_t request = 0;
     daemon_end = accept(listener, NULL, NULL);
@@ -70,7 +70,7 @@ static void send_packet(int32_t type, int a, int b, int c, int d, int e, int f)
     assert_int_equal(send(daemon_end, packet, sizeof packet, MSG_NOSIGNAL), sizeof packet);
 }
 
-static const struct tact_device_type *find_type(void)
+static const struct tact_device_type *find_spacenav_type(void)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
@@ -80,15 +80,15 @@ static const struct tact_device_type *find_type(void)
 static void open_device(struct device_config *c, const struct tact_device_setting *settings,
                         int count, struct tact_device *device)
 {
-    start_daemon();
+    start_spacenav_daemon();
     device_config_init(c, settings, count);
     *device = (struct tact_device){.ops = NULL};
-    assert_int_equal(find_type()->open(&c->config, device, &c->err), 0);
+    assert_int_equal(find_spacenav_type()->open(&c->config, device, &c->err), 0);
     assert_int_equal(tact_device_check(device, &c->err), 0);
-    accept_client();
+    accept_spacenav_client();
 }
 
-static void read_device(struct tact_device *device, struct tact_device_input *in)
+static void read_spacenav_device(struct tact_device *device, struct tact_device_input *in)
 {
     now_ns += 1000000;
     device->ops->read(device->self, 0, 0.0, now_ns, in);
@@ -97,11 +97,11 @@ static void read_device(struct tact_device *device, struct tact_device_input *in
 static void close_device(struct tact_device *device)
 {
     device->ops->close(device->self);
-    end_daemon();
+    end_spacenav_daemon();
 }
 
 /* The axes become right-handed, of length 1 at `range`; what is over it is cut and counted. */
-static void puck_has_axes_and_buttons(void **state)
+static void spacenav_puck_has_axes_and_buttons(void **state)
 {
     (void)state;
     const struct tact_device_setting settings[] = {SETTING("range", "500")};
@@ -112,28 +112,28 @@ static void puck_has_axes_and_buttons(void **state)
     assert_int_equal(device.info.input_count, LOSSES + 1);
     assert_string_equal(device.info.input[RZ].name, "rz");
     assert_string_equal(device.info.input[BUTTON + 15].name, "button_15");
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     send_packet(MOTION, 100, -200, 300, -400, 500, 250);
     send_packet(PRESS, 1, 0, 0, 0, 0, 0);
     send_packet(PRESS, 900, 0, 0, 0, 0, 0); /* a button without a channel */
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     const double wanted[6] = {0.2, -0.4, -0.6, -0.8, 1.0, -0.5};
     assert_memory_equal(in.channel, wanted, sizeof wanted);
     assert_true(in.channel[BUTTON] == 0.0 && in.channel[BUTTON + 1] == 1.0);
     assert_true(in.stamp_ns == now_ns && in.channel[CLAMPED] == 0.0);
     send_packet(MOTION, INT32_MIN, INT32_MAX, INT32_MIN, 0, 0, 0);
     send_packet(RELEASE, 1, 0, 0, 0, 0, 0);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_true(in.channel[X] == -1.0 && in.channel[Y] == 1.0 && in.channel[Z] == 1.0);
     assert_true(in.channel[BUTTON + 1] == 0.0 && in.channel[CLAMPED] == 1.0);
     /* A packet that arrives in parts is used once it is complete. */
     const int32_t packet[8] = {MOTION, 250};
     assert_int_equal(send(daemon_end, packet, 5, 0), 5);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_true(in.channel[X] == -1.0);
     assert_int_equal(send(daemon_end, (const char *)packet + 5, 27, 0), 27);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_true(in.channel[X] == 0.5 && in.channel[REFUSED] == 0.0);
     close_device(&device);
     assert_non_null(strstr(c.messages, "1 motions over the range of 500"));
@@ -141,7 +141,7 @@ static void puck_has_axes_and_buttons(void **state)
 
 /* Silence is rest after `timeout`, as clients of the daemon have it; buttons stay. A puck that is
  * unplugged is lost and holds nothing, and returns at rest. */
-static void silent_puck_is_at_rest(void **state)
+static void silent_spacenav_puck_is_at_rest(void **state)
 {
     (void)state;
     const struct tact_device_setting settings[] = {SETTING("timeout", "0.05")};
@@ -152,18 +152,18 @@ static void silent_puck_is_at_rest(void **state)
     send_packet(MOTION, 350, 0, 0, 0, 0, 0);
     send_packet(PRESS, 0, 0, 0, 0, 0, 0);
     for (int i = 0; i < 51; i++) {
-        read_device(&device, &in);
+        read_spacenav_device(&device, &in);
         assert_true(in.channel[X] == 1.0);
     }
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_true(in.channel[X] == 0.0 && in.channel[BUTTON] == 1.0);
     send_packet(MOTION, 350, 0, 0, 0, 0, 0);
     send_packet(DEVICE, 1, 0, 0, 0, 0, 0);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     assert_true(in.channel[X] == 0.0 && in.channel[BUTTON] == 0.0 && in.channel[LOSSES] == 1.0);
     send_packet(DEVICE, 0, 0, 0, 0, 0, 0);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[X] == 0.0 && in.channel[BUTTON] == 0.0);
     close_device(&device);
@@ -171,7 +171,7 @@ static void silent_puck_is_at_rest(void **state)
 
 /* What is no packet of the protocol loses the device in the same tick: where the next one begins is
  * then unknown. */
-static void malformed_packets_are_refused(void **state)
+static void malformed_spacenav_packets_are_refused(void **state)
 {
     (void)state;
     static const int32_t bad[][8] = {
@@ -184,10 +184,10 @@ static void malformed_packets_are_refused(void **state)
         open_device(&c, NULL, 0, &device);
         send_packet(MOTION, 0, 350, 0, 0, 0, 0);
         send_packet(PRESS, 0, 0, 0, 0, 0, 0);
-        read_device(&device, &in);
+        read_spacenav_device(&device, &in);
         assert_true(in.channel[Y] == 1.0 && in.channel[REFUSED] == 0.0);
         assert_int_equal(send(daemon_end, bad[i], sizeof bad[i], 0), sizeof bad[i]);
-        read_device(&device, &in);
+        read_spacenav_device(&device, &in);
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[Y] == 0.0 && in.channel[BUTTON] == 0.0);
         assert_true(in.channel[REFUSED] == 1.0 && in.channel[LOSSES] == 1.0);
@@ -199,7 +199,7 @@ static void malformed_packets_are_refused(void **state)
 
 /* A daemon that ends loses the device; once it is there again so is the device, and nothing of the
  * old connection is left. */
-static void lost_connections_are_made_again(void **state)
+static void lost_spacenav_connections_are_made_again(void **state)
 {
     (void)state;
     static const int32_t part[8] = {MOTION, 350};
@@ -210,20 +210,20 @@ static void lost_connections_are_made_again(void **state)
     send_packet(MOTION, 350, 0, 0, 0, 0, 0);
     send_packet(PRESS, 0, 0, 0, 0, 0, 0);
     assert_int_equal(send(daemon_end, part, 7, 0), 7);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_true(in.state == TACT_DEVICE_OK && in.channel[BUTTON] == 1.0);
-    end_daemon();
-    read_device(&device, &in);
+    end_spacenav_daemon();
+    read_spacenav_device(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     assert_true(in.channel[X] == 0.0 && in.channel[BUTTON] == 0.0 && in.channel[LOSSES] == 1.0);
-    start_daemon();
+    start_spacenav_daemon();
     for (int i = 0; i < 6000 && in.state != TACT_DEVICE_OK; i++) {
         usleep(5000);
-        read_device(&device, &in);
+        read_spacenav_device(&device, &in);
     }
-    accept_client();
+    accept_spacenav_client();
     send_packet(MOTION, 0, 350, 0, 0, 0, 0);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[X] == 0.0 && in.channel[Y] == 1.0 && in.channel[BUTTON] == 0.0);
     close_device(&device);
@@ -233,30 +233,30 @@ static void lost_connections_are_made_again(void **state)
 
 /* The daemon drops packets for which there is no room, the release too: what is left of a queue
  * that a tick could not read is no motion. */
-static void queue_of_a_stopped_loop_moves_nothing(void **state)
+static void packets_queued_while_the_loop_stopped_move_nothing(void **state)
 {
     (void)state;
     struct device_config c;
     struct tact_device device;
     struct tact_device_input in = {.state = TACT_DEVICE_LOST};
     open_device(&c, NULL, 0, &device);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     for (int i = 0; i < 150; i++) {
         send_packet(i ? MOTION : PRESS, 0, 0, 0, 0, 0, i ? 350 : 0);
     }
     for (int i = 0; i < 4; i++) {
-        read_device(&device, &in);
+        read_spacenav_device(&device, &in);
         assert_true(in.state == TACT_DEVICE_OK && in.channel[RZ] == 0.0);
         assert_true(in.channel[BUTTON] == 0.0 && in.channel[OVERRUNS] == 1.0);
     }
     send_packet(MOTION, 0, 0, 0, 0, 0, 350);
-    read_device(&device, &in);
+    read_spacenav_device(&device, &in);
     assert_true(in.channel[RZ] == -1.0);
     close_device(&device);
 }
 
 /* A tool in mode rate: past the dead zone the target moves by speed and time, exactly. */
-static void rates_lead_a_tool(void **state)
+static void spacenav_rates_lead_a_tool(void **state)
 {
     (void)state;
     static const char text[] =
@@ -276,9 +276,9 @@ static void rates_lead_a_tool(void **state)
     struct tact_session *session;
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
-    start_daemon();
+    start_spacenav_daemon();
     open_session_of_scene_text(text, &options, &scene, &session);
-    accept_client();
+    accept_spacenav_client();
     assert_int_equal(tact_session_begin(session), 0);
     const double *target = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).target;
     static const int axis_motions[4][3] = {{60, 0, 30}, {0, 0, -210}, {350, 0, 0}, {0, 0, 0}};
@@ -302,10 +302,10 @@ static void rates_lead_a_tool(void **state)
     assert_int_equal(tact_session_end(session, &report), 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    end_daemon();
+    end_spacenav_daemon();
 }
 
-static void unusable_settings_are_refused(void **state)
+static void unusable_spacenav_settings_are_refused(void **state)
 {
     (void)state;
     const struct {
@@ -318,12 +318,12 @@ static void unusable_settings_are_refused(void **state)
     struct tact_device device = {.ops = NULL};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         device_config_init(&c, &cases[i].setting, 1);
-        assert_int_equal(find_type()->open(&c.config, &device, &c.err), -EINVAL);
+        assert_int_equal(find_spacenav_type()->open(&c.config, &device, &c.err), -EINVAL);
         assert_non_null(strstr(c.err.key, cases[i].message));
         assert_int_equal(c.err.line, 10);
     }
     device_config_init(&c, NULL, 0);
-    assert_int_equal(find_type()->open(&c.config, &device, &c.err), -ENOENT);
+    assert_int_equal(find_spacenav_type()->open(&c.config, &device, &c.err), -ENOENT);
     print_message("%s\n", c.err.text);
     assert_non_null(strstr(c.err.text, "cannot connect to spacenavd at /tmp/"));
     char path[200];
@@ -332,7 +332,7 @@ static void unusable_settings_are_refused(void **state)
     const char *before = getenv("SPNAV_SOCKET");
     char *kept = strdup(before);
     setenv("SPNAV_SOCKET", path, 1);
-    assert_int_equal(find_type()->open(&c.config, &device, &c.err), -EINVAL);
+    assert_int_equal(find_spacenav_type()->open(&c.config, &device, &c.err), -EINVAL);
     assert_non_null(strstr(c.err.text, "too long"));
     setenv("SPNAV_SOCKET", kept, 1);
     free(kept);
@@ -343,7 +343,7 @@ static int make_test_folder(void **state)
     struct sockaddr_un address;
     (void)state;
     assert_non_null(mkdtemp(folder));
-    socket_address(&address);
+    set_daemon_socket_address(&address);
     return setenv("SPNAV_SOCKET", address.sun_path, 1);
 }
 
@@ -351,7 +351,7 @@ static int remove_test_folder(void **state)
 {
     struct sockaddr_un address;
     (void)state;
-    socket_address(&address);
+    set_daemon_socket_address(&address);
     unlink(address.sun_path);
     return rmdir(folder);
 }
@@ -359,13 +359,13 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unusable_settings_are_refused),
-        cmocka_unit_test(puck_has_axes_and_buttons),
-        cmocka_unit_test(silent_puck_is_at_rest),
-        cmocka_unit_test(malformed_packets_are_refused),
-        cmocka_unit_test(lost_connections_are_made_again),
-        cmocka_unit_test(queue_of_a_stopped_loop_moves_nothing),
-        cmocka_unit_test(rates_lead_a_tool),
+        cmocka_unit_test(unusable_spacenav_settings_are_refused),
+        cmocka_unit_test(spacenav_puck_has_axes_and_buttons),
+        cmocka_unit_test(silent_spacenav_puck_is_at_rest),
+        cmocka_unit_test(malformed_spacenav_packets_are_refused),
+        cmocka_unit_test(lost_spacenav_connections_are_made_again),
+        cmocka_unit_test(packets_queued_while_the_loop_stopped_move_nothing),
+        cmocka_unit_test(spacenav_rates_lead_a_tool),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

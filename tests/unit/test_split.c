@@ -18,12 +18,12 @@
 #include "rt/log/recover.h"
 #include "support/campaign.h"
 
-#define KILL_TRIALS campaign_trial_count(8, 25)
+#define KILL_TRIAL_COUNT campaign_trial_count(8, 25)
 
 static const struct tact_messages silent = {NULL, NULL};
 static char first[512];
 
-static void sleep_us(long us)
+static void sleep_for_microseconds(long us)
 {
     nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
 }
@@ -40,7 +40,7 @@ static struct tact_recorder_options options_with_split_limits(uint64_t bytes, in
 }
 
 /* Removes the files of the session; returns their number. */
-static unsigned remove_session_files(void)
+static unsigned remove_log_parts(void)
 {
     for (unsigned number = 1;; number++) {
         char *path = tact_log_part_path(first, number);
@@ -54,12 +54,12 @@ static unsigned remove_session_files(void)
 static int set_first_part_path(void **state)
 {
     (void)state;
-    snprintf(first, sizeof first, "%s", session_log_path("split"));
-    remove_session_files();
+    snprintf(first, sizeof first, "%s", test_log_path("split"));
+    remove_log_parts();
     return 0;
 }
 
-static void part_names_follow_a_pattern(void **state)
+static void names_of_log_parts_follow_a_pattern(void **state)
 {
     static const struct {
         const char *first;
@@ -88,13 +88,14 @@ static void *record_events_in_thread(void *argument)
     while (!atomic_load(&t->stop)) {
         t->failed |= tact_recorder_event(t->recorder, t->events, 0, "note", "");
         t->events++;
-        sleep_us(300);
+        sleep_for_microseconds(300);
     }
     return NULL;
 }
 
 /* Checks that each event is present once and in order, over all files. */
-static void check_events(const struct tact_log *log, const char *name, uint64_t expected)
+static void check_every_event_is_logged(const struct tact_log *log, const char *name,
+                                        uint64_t expected)
 {
     const struct tact_log_event *event;
     uint64_t next = 0;
@@ -120,7 +121,7 @@ static void record_split_session(const struct tact_recorder_options *options, ui
     for (uint64_t tick = 0; tick < ticks; tick++) {
         record_session_ticks(event_recorder.recorder, tick, 1);
         failed |= tact_recorder_event_rt(event_recorder.recorder, tick, 0, "tick", "");
-        sleep_us(150);
+        sleep_for_microseconds(150);
     }
     atomic_store(&event_recorder.stop, true);
     pthread_join(thread, NULL);
@@ -139,7 +140,7 @@ static void record_split_session(const struct tact_recorder_options *options, ui
     assert_true(report.parts >= min_part_count);
     assert_int_equal(count_equal_records(log, 0), ticks);
     for (uint64_t tick = 7; tick < ticks; tick += 97) {
-        struct tact_record *one = session_new_record();
+        struct tact_record *one = new_session_record();
         assert_int_equal(tact_log_seek(log, tick), 0);
         assert_int_equal(tact_log_next(log, one), 1);
         assert_int_equal(one->tick, tick);
@@ -147,8 +148,8 @@ static void record_split_session(const struct tact_recorder_options *options, ui
     }
     assert_int_equal(tact_log_seek(log, ticks), 0);
     assert_int_equal(tact_log_seek(log, ticks + 1), -ERANGE);
-    check_events(log, "tick", ticks);
-    check_events(log, "note", event_recorder.events);
+    check_every_event_is_logged(log, "tick", ticks);
+    check_every_event_is_logged(log, "note", event_recorder.events);
     for (size_t i = 0; tact_log_topic(log, i); i++) {
         if (strcmp(tact_log_topic(log, i)->name, "/tact/tick") == 0)
             assert_int_equal(tact_log_topic(log, i)->messages, ticks);
@@ -156,15 +157,15 @@ static void record_split_session(const struct tact_recorder_options *options, ui
     tact_log_close(log);
 }
 
-static void session_is_split_by_bytes(void **state)
+static void session_log_is_split_by_bytes(void **state)
 {
     (void)state;
     struct tact_recorder_options options = options_with_split_limits(100000, 0);
     record_split_session(&options, 3000, 5);
-    assert_true(remove_session_files() >= 5);
+    assert_true(remove_log_parts() >= 5);
 }
 
-static void session_is_split_by_time(void **state)
+static void session_log_is_split_by_time(void **state)
 {
     (void)state;
     struct tact_recorder_options options = options_with_split_limits(0, 400000000);
@@ -203,7 +204,7 @@ static void session_is_split_by_time(void **state)
 }
 
 /* If the next file cannot be created, recording continues in the present one. */
-static void a_file_that_cannot_be_created_is_reported(void **state)
+static void log_part_that_cannot_be_created_is_reported(void **state)
 {
     (void)state;
     struct tact_recorder_options options = options_with_split_limits(100000, 0);
@@ -216,12 +217,12 @@ static void a_file_that_cannot_be_created_is_reported(void **state)
     tact_log_close(log);
     assert_int_equal(rmdir(path), 0);
     free(path);
-    remove_session_files();
+    remove_log_parts();
 }
 
 /* A kill during the creation of the next file leaves a file shorter than its magic bytes, which is
  * neither a loss nor damage. */
-static void an_empty_next_file_is_no_loss(void **state)
+static void empty_last_log_part_is_no_loss(void **state)
 {
     (void)state;
     struct tact_recorder_options options = options_with_split_limits(0, 0);
@@ -242,10 +243,10 @@ static void an_empty_next_file_is_no_loss(void **state)
         tact_log_close(log);
     }
     free(path);
-    remove_session_files();
+    remove_log_parts();
 }
 
-static void wrong_sizes_are_refused(void **state)
+static void wrong_log_split_sizes_are_refused(void **state)
 {
     (void)state;
     struct tact_recorder *recorder;
@@ -265,12 +266,12 @@ static void record_until_killed_by_parent(_Atomic uint64_t *ticks)
     for (uint64_t tick = 0;; tick++) {
         record_session_ticks(recorder, tick, 1);
         atomic_store(ticks, tick + 1);
-        sleep_us(20);
+        sleep_for_microseconds(20);
     }
 }
 
 /* Every committed tick is in exactly one of the files. */
-static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
+static void ticks_before_a_kill_are_in_one_of_the_log_parts(void **state)
 {
     (void)state;
     _Atomic uint64_t *ticks =
@@ -278,16 +279,16 @@ static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
     uint64_t seed = 5 ^ campaign_seed_offset();
     unsigned most = 0;
 
-    for (int i = 0; i < KILL_TRIALS; i++) {
+    for (int i = 0; i < KILL_TRIAL_COUNT; i++) {
         atomic_store(ticks, 0);
         pid_t child = fork();
         if (child == 0)
             record_until_killed_by_parent(ticks);
-        sleep_us(20000 + (long)(next_session_random(&seed) % 300000));
+        sleep_for_microseconds(20000 + (long)(next_random_of_seed(&seed) % 300000));
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
         if (atomic_load(ticks) == 0) {
-            remove_session_files();
+            remove_log_parts();
             continue;
         }
         unsigned parts = 0;
@@ -312,22 +313,23 @@ static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
         assert_int_equal(count_equal_records(log, 0), tact_log_state(log)->ticks);
         tact_log_close(log);
         most = parts > most ? parts : most;
-        remove_session_files();
+        remove_log_parts();
     }
     assert_true(most > 3);
-    print_message("%d kills of a session of up to %u files: no tick lost\n", KILL_TRIALS, most);
+    print_message("%d kills of a session of up to %u files: no tick lost\n", KILL_TRIAL_COUNT,
+                  most);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(part_names_follow_a_pattern),
-        cmocka_unit_test(session_is_split_by_bytes),
-        cmocka_unit_test(session_is_split_by_time),
-        cmocka_unit_test(a_file_that_cannot_be_created_is_reported),
-        cmocka_unit_test(wrong_sizes_are_refused),
-        cmocka_unit_test(an_empty_next_file_is_no_loss),
-        cmocka_unit_test(ticks_before_a_kill_are_in_one_of_the_files),
+        cmocka_unit_test(names_of_log_parts_follow_a_pattern),
+        cmocka_unit_test(session_log_is_split_by_bytes),
+        cmocka_unit_test(session_log_is_split_by_time),
+        cmocka_unit_test(log_part_that_cannot_be_created_is_reported),
+        cmocka_unit_test(wrong_log_split_sizes_are_refused),
+        cmocka_unit_test(empty_last_log_part_is_no_loss),
+        cmocka_unit_test(ticks_before_a_kill_are_in_one_of_the_log_parts),
     };
     return cmocka_run_group_tests(tests, set_first_part_path, NULL);
 }

@@ -31,7 +31,7 @@ static const char solid[] = "CASCADE Topology V1, (c) Matra-Datavision\n"
                             "11 0.5 6 0 0 1 2 0 0 0 0 0 1 1 0 0 0 1 0 2\n"
                             "\nTriangulations 0\n";
 
-static void known_surfaces_are_read(void **state)
+static void known_step_surfaces_are_read(void **state)
 {
     (void)state;
     static const char *const names[KINDS] = {
@@ -66,7 +66,7 @@ static void known_surfaces_are_read(void **state)
 }
 
 /* Replaces a part of the text, of a random place, by another. */
-static void change_text(char *text)
+static void mutate_step_text(char *text)
 {
     static const char *const words[] = {"0",   "-1",  "1e308", "nan", "9", "11", "65536",
                                         "10 ", "4e9", "2.5",   "8 ",  "",  "25", "1 1 1 1 "};
@@ -91,7 +91,7 @@ static void change_text(char *text)
 
 /* Texts with a number, a byte or their end changed are read or refused; what is read has a range,
  * points and an output. */
-static void changed_texts_are_read_or_refused(void **state)
+static void mutated_step_files_are_read_or_refused(void **state)
 {
     (void)state;
     const int trials = campaign_trial_count(20000, 1000000);
@@ -104,7 +104,7 @@ static void changed_texts_are_read_or_refused(void **state)
         memcpy(text, solid, sizeof solid);
         for (int k = 0; k <= i % 4; k++) {
             if (*text) {
-                change_text(text);
+                mutate_step_text(text);
             }
         }
         struct step_surface *surfaces = step_surfaces_read(text, &count, &what);
@@ -140,8 +140,8 @@ static void changed_texts_are_read_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_surfaces_are_read),
-        cmocka_unit_test(changed_texts_are_read_or_refused),
+        cmocka_unit_test(known_step_surfaces_are_read),
+        cmocka_unit_test(mutated_step_files_are_read_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

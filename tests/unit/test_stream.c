@@ -17,10 +17,10 @@
 #include "support/run_scene.h"
 
 #define PERIOD_NS INT64_C(1000000)
-#define TICKS_PER_SAMPLE 17      /* of 1 ms in a frame of a sixtieth of a second, rounded up */
-#define MOST_TICKS_PER_SAMPLE 21 /* a quarter more */
+#define TICKS_PER_VIEW_SAMPLE 17     /* of 1 ms in a frame of a sixtieth of a second, rounded up */
+#define MAX_TICKS_PER_VIEW_SAMPLE 21 /* a quarter more */
 #define USUAL_ELAPSED_NS INT64_C(200000) /* what a tick has taken where it publishes */
-#define MAX_KEPT 4096
+#define MAX_KEPT_SAMPLES 4096
 
 struct published_sample {
     uint64_t at, tick; /* tick in which it was published, and which it shows */
@@ -40,9 +40,9 @@ struct server {
     int wants_frames, pages, viewers;
     unsigned wants_ticks;
     /* What was published. */
-    struct published_sample samples[MAX_KEPT];
-    struct published_record records[MAX_KEPT];
-    int sample_count, record_count, fault_count, fetched_samples;
+    struct published_sample samples[MAX_KEPT_SAMPLES];
+    struct published_record records[MAX_KEPT_SAMPLES];
+    int sample_count, record_count, fault_count, fetched_sample_count;
     const char *fault;
 };
 
@@ -69,10 +69,10 @@ int64_t __wrap_tact_clock_now(void)
 }
 
 /* A paced simulation sleeps at the end of each frame. */
-void __wrap_tact_clock_sleep_until(int64_t when);
-void __wrap_tact_clock_sleep_until(int64_t when)
+void __wrap_tact_clock_sleep_until(int64_t sleep_until_ns);
+void __wrap_tact_clock_sleep_until(int64_t sleep_until_ns)
 {
-    bench.now_ns = when;
+    bench.now_ns = sleep_until_ns;
     if (bench.ask) {
         assert_in_range(bench.frames, 0, 63);
         bench.tick_of_frame[bench.frames] = bench.ticks_run;
@@ -117,7 +117,7 @@ struct wire_sample *server_sample_to_fill(struct server *s)
 void server_publish(struct server *s)
 {
     const struct wire_sample *sample = s->sample;
-    assert_in_range(s->sample_count, 0, MAX_KEPT - 1);
+    assert_in_range(s->sample_count, 0, MAX_KEPT_SAMPLES - 1);
     struct published_sample *out = &s->samples[s->sample_count++];
     assert_int_equal(sample->number, s->sample_count);
     *out = (struct published_sample){.at = bench.tick,
@@ -141,7 +141,7 @@ void server_push_record(struct server *s, struct tact_record *record, size_t byt
 {
     assert_ptr_equal(record, s->record);
     assert_true(bytes > 0 && bytes <= tact_layout_bytes(s->options.layout));
-    assert_in_range(s->record_count, 0, MAX_KEPT - 1);
+    assert_in_range(s->record_count, 0, MAX_KEPT_SAMPLES - 1);
     s->records[s->record_count++] = (struct published_record){bench.tick, record->tick};
 }
 
@@ -152,7 +152,7 @@ int server_wants_every_tick(const struct server *s)
 
 void server_fetch_sample_buffer(struct server *s)
 {
-    s->fetched_samples++;
+    s->fetched_sample_count++;
 }
 
 void server_fetch_record_buffer(struct server *s)
@@ -194,7 +194,7 @@ static void observe_tick(void *user, struct tact_session *session,
     stream_publish_tick(user, session, status);
 }
 
-static void prepare_bench(void)
+static void reset_stream_bench(void)
 {
     memset(&bench, 0, sizeof bench);
     bench.elapsed_ns = take_usual_time;
@@ -204,7 +204,7 @@ static void prepare_bench(void)
 static void run_observed_scene(const char *text, uint64_t ticks)
 {
     struct tact_session_options options = tact_session_options_default();
-    const struct stream_options viewer = {.loop_cpu = -1};
+    const struct stream_options stream_options_of_viewer = {.loop_cpu = -1};
     struct tact_session_report report;
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
@@ -215,9 +215,9 @@ static void run_observed_scene(const char *text, uint64_t ticks)
     options.observe = observe_tick;
     options.observe_user = &bench.stream;
     open_session_of_scene_text(text, &options, &scene, &session);
-    assert_int_equal(
-        stream_open_server(&bench.stream, session, scene, "simulation", &bench.stop, &viewer, &err),
-        0);
+    assert_int_equal(stream_open_server(&bench.stream, session, scene, "simulation", &bench.stop,
+                                        &stream_options_of_viewer, &err),
+                     0);
     assert_int_equal(bench.ask ? stream_run_session(&bench.stream, ticks, &report)
                                : tact_session_run(session, &report),
                      0);
@@ -249,23 +249,23 @@ static void check_samples_have_all_ticks(uint32_t least, uint32_t most)
     }
 }
 
-static void in_real_time_a_sample_has_17_ticks_and_a_record_halfway(void **unused)
+static void real_time_view_sample_has_17_ticks_and_a_record_halfway(void **unused)
 {
     (void)unused;
-    prepare_bench();
+    reset_stream_bench();
     bench.server.wants_frames = 1;
     run_observed_ruler(1000, NULL);
-    assert_int_equal(bench.server.sample_count, 1000 / TICKS_PER_SAMPLE);
-    check_samples_have_all_ticks(TICKS_PER_SAMPLE, TICKS_PER_SAMPLE);
+    assert_int_equal(bench.server.sample_count, 1000 / TICKS_PER_VIEW_SAMPLE);
+    check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, TICKS_PER_VIEW_SAMPLE);
     assert_in_range(bench.server.record_count, bench.server.sample_count,
                     bench.server.sample_count + 1);
-    assert_true(bench.server.fetched_samples >= bench.server.sample_count);
+    assert_true(bench.server.fetched_sample_count >= bench.server.sample_count);
     for (int i = 0; i < bench.server.sample_count; i++) {
         const struct published_record *r = &bench.server.records[i];
         const struct published_sample *s = &bench.server.samples[i];
         assert_int_equal(r->at, r->tick);
         assert_true(r->tick < s->tick && r->tick + s->ticks > s->tick);
-        assert_int_equal(s->tick - r->tick, TICKS_PER_SAMPLE - TICKS_PER_SAMPLE / 2);
+        assert_int_equal(s->tick - r->tick, TICKS_PER_VIEW_SAMPLE - TICKS_PER_VIEW_SAMPLE / 2);
     }
 }
 
@@ -279,18 +279,18 @@ static int64_t be_later_in_each_tick(uint64_t tick)
     return USUAL_ELAPSED_NS + 20000 * (int64_t)tick;
 }
 
-static void a_late_tick_publishes_nothing(void **unused)
+static void late_tick_publishes_nothing_to_viewers(void **unused)
 {
     (void)unused;
-    prepare_bench();
+    reset_stream_bench();
     bench.server.wants_frames = 1;
     bench.elapsed_ns = be_late_in_seven_of_ten_ticks;
     run_observed_ruler(2000, NULL);
     int late_samples = 0, late_records = 0;
-    check_samples_have_all_ticks(TICKS_PER_SAMPLE, MOST_TICKS_PER_SAMPLE);
+    check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
     for (int i = 0; i < bench.server.sample_count; i++) {
         late_samples += bench.server.samples[i].tick % 10 < 7 &&
-                        bench.server.samples[i].ticks < MOST_TICKS_PER_SAMPLE;
+                        bench.server.samples[i].ticks < MAX_TICKS_PER_VIEW_SAMPLE;
     }
     for (int i = 0; i < bench.server.record_count; i++) {
         late_records += bench.server.records[i].tick % 10 < 7;
@@ -298,52 +298,52 @@ static void a_late_tick_publishes_nothing(void **unused)
     /* The first ticks are compared with an average that begins with one of them. */
     assert_in_range(late_samples, 0, 2);
     assert_in_range(late_records, 0, 2);
-    assert_true(bench.server.sample_count > 2000 / MOST_TICKS_PER_SAMPLE - 1);
+    assert_true(bench.server.sample_count > 2000 / MAX_TICKS_PER_VIEW_SAMPLE - 1);
 }
 
-static void where_all_ticks_are_late_samples_come_a_quarter_later(void **unused)
+static void view_samples_come_a_quarter_later_if_all_ticks_are_late(void **unused)
 {
     (void)unused;
-    prepare_bench();
+    reset_stream_bench();
     bench.server.wants_frames = 1;
     bench.elapsed_ns = be_later_in_each_tick;
     run_observed_ruler(1000, NULL);
-    check_samples_have_all_ticks(TICKS_PER_SAMPLE, MOST_TICKS_PER_SAMPLE);
+    check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
     for (int i = 1; i < bench.server.sample_count; i++) {
-        assert_int_equal(bench.server.samples[i].ticks, MOST_TICKS_PER_SAMPLE);
+        assert_int_equal(bench.server.samples[i].ticks, MAX_TICKS_PER_VIEW_SAMPLE);
         assert_int_equal(bench.server.samples[i].tick - bench.server.records[i].tick,
-                         MOST_TICKS_PER_SAMPLE - TICKS_PER_SAMPLE + 1);
+                         MAX_TICKS_PER_VIEW_SAMPLE - TICKS_PER_VIEW_SAMPLE + 1);
     }
 }
 
-static void records_are_made_only_for_who_wants_them(void **unused)
+static void stream_records_are_made_only_on_request(void **unused)
 {
     (void)unused;
-    prepare_bench();
+    reset_stream_bench();
     run_observed_ruler(300, NULL);
     assert_int_equal(bench.server.record_count, 0);
-    assert_int_equal(bench.server.sample_count, 300 / TICKS_PER_SAMPLE);
+    assert_int_equal(bench.server.sample_count, 300 / TICKS_PER_VIEW_SAMPLE);
     for (unsigned every = 1; every <= 10; every += 9) {
-        prepare_bench();
+        reset_stream_bench();
         bench.server.wants_ticks = every;
         run_observed_ruler(300, NULL);
         assert_int_equal(bench.server.record_count, 300 / every);
         for (int i = 0; i < bench.server.record_count; i++) {
             assert_int_equal(bench.server.records[i].tick, (uint64_t)i * every);
         }
-        check_samples_have_all_ticks(TICKS_PER_SAMPLE, MOST_TICKS_PER_SAMPLE);
+        check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
     }
 }
 
-static void a_fault_is_sent_once(void **unused)
+static void session_fault_is_sent_to_viewers_once(void **unused)
 {
     (void)unused;
     const struct edit slow[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"}, {NULL, NULL}};
-    prepare_bench();
+    reset_stream_bench();
     run_observed_ruler(1200, slow);
     assert_int_equal(bench.server.fault_count, 1);
     assert_ptr_not_equal(bench.server.fault, NULL);
-    prepare_bench();
+    reset_stream_bench();
     run_observed_ruler(1200, NULL);
     assert_int_equal(bench.server.fault_count, 0);
 }
@@ -356,32 +356,32 @@ static const char soft_ball[] =
     "  - {name: ball, mass: 0.1, position: [0, 0, 0.0199], shapes: [{type: sphere, radius: 0.02, "
     "material: rubber}]}\n";
 
-static void pressures_are_of_the_sample_and_only_for_pages(void **unused)
+static void pressures_are_sent_with_samples_to_pages_only(void **unused)
 {
     (void)unused;
     for (int pages = 0; pages < 2; pages++) {
-        prepare_bench();
+        reset_stream_bench();
         bench.server.pages = pages;
         run_observed_scene(soft_ball, 200);
-        assert_int_equal(bench.server.sample_count, 200 / TICKS_PER_SAMPLE);
+        assert_int_equal(bench.server.sample_count, 200 / TICKS_PER_VIEW_SAMPLE);
         for (int i = 0; i < bench.server.sample_count; i++) {
             assert_int_equal(bench.server.samples[i].patches, pages ? 1 : -1);
         }
     }
 }
 
-static void a_session_without_a_server_publishes_nothing(void **unused)
+static void session_without_a_viewer_server_publishes_nothing(void **unused)
 {
     (void)unused;
     const struct tact_session_status status = {.tick = 5};
-    prepare_bench();
+    reset_stream_bench();
     stream_publish_tick(&bench.stream, NULL, &status);
     assert_int_equal(bench.stream.tick_statistics.ticks, 0);
 }
 
 /* Frames 0 to 4: nobody is there; 5 to 9: played; 10 to 13: paused, with steps of 3 ticks at 12; 14
  * on: ten times as fast; 20: the end. */
-static void ask_as_a_page_does(struct bench *b, int frame)
+static void request_as_a_page_does(struct bench *b, int frame)
 {
     void *user = b->server.options.user;
     if (frame == 4) {
@@ -398,12 +398,12 @@ static void ask_as_a_page_does(struct bench *b, int frame)
     }
 }
 
-static void a_paced_simulation_follows_its_pages(void **unused)
+static void paced_simulation_follows_requests_of_its_pages(void **unused)
 {
     (void)unused;
-    prepare_bench();
+    reset_stream_bench();
     bench.server.wants_frames = 1;
-    bench.ask = ask_as_a_page_does;
+    bench.ask = request_as_a_page_does;
     run_observed_ruler(5000, NULL);
     const uint64_t *at = bench.tick_of_frame;
     assert_int_equal(at[4], 0);     /* it begins with its first viewer */
@@ -420,17 +420,17 @@ static void a_paced_simulation_follows_its_pages(void **unused)
     for (int i = 0; i < bench.server.record_count; i++) {
         assert_int_equal(bench.server.records[i].at, bench.server.records[i].tick);
     }
-    int paused = 0;
+    int samples_while_paused = 0;
     for (int i = 0; i < bench.server.sample_count; i++) {
         const struct published_sample *s = &bench.server.samples[i];
-        paused += (s->flags & WIRE_PAUSED) != 0;
+        samples_while_paused += (s->flags & WIRE_PAUSED) != 0;
         assert_true(s->ticks > 0 || s->flags & WIRE_PAUSED); /* no tick is published twice */
         assert_true(!(s->flags & WIRE_PAUSED) || s->tick + 1 == at[9] || s->tick + 1 == at[12]);
     }
-    assert_int_equal(paused, 2); /* one when it is paused, one after the steps */
+    assert_int_equal(samples_while_paused, 2); /* one when it is paused, one after the steps */
 }
 
-static void end_after_a_second(struct bench *b, int frame)
+static void end_simulation_after_a_second(struct bench *b, int frame)
 {
     b->server.viewers = 1;
     if (frame == 40) {
@@ -438,11 +438,11 @@ static void end_after_a_second(struct bench *b, int frame)
     }
 }
 
-static void the_end_of_a_simulation_is_shown_until_it_is_stopped(void **unused)
+static void end_of_a_simulation_is_shown_until_it_is_stopped(void **unused)
 {
     (void)unused;
-    prepare_bench();
-    bench.ask = end_after_a_second;
+    reset_stream_bench();
+    bench.ask = end_simulation_after_a_second;
     run_observed_ruler(100, NULL);
     assert_int_equal(bench.ticks_run, 100);
     assert_int_equal(bench.frames, 41);
@@ -454,15 +454,15 @@ static void the_end_of_a_simulation_is_shown_until_it_is_stopped(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_real_time_a_sample_has_17_ticks_and_a_record_halfway),
-        cmocka_unit_test(a_late_tick_publishes_nothing),
-        cmocka_unit_test(where_all_ticks_are_late_samples_come_a_quarter_later),
-        cmocka_unit_test(records_are_made_only_for_who_wants_them),
-        cmocka_unit_test(a_fault_is_sent_once),
-        cmocka_unit_test(pressures_are_of_the_sample_and_only_for_pages),
-        cmocka_unit_test(a_session_without_a_server_publishes_nothing),
-        cmocka_unit_test(a_paced_simulation_follows_its_pages),
-        cmocka_unit_test(the_end_of_a_simulation_is_shown_until_it_is_stopped),
+        cmocka_unit_test(real_time_view_sample_has_17_ticks_and_a_record_halfway),
+        cmocka_unit_test(late_tick_publishes_nothing_to_viewers),
+        cmocka_unit_test(view_samples_come_a_quarter_later_if_all_ticks_are_late),
+        cmocka_unit_test(stream_records_are_made_only_on_request),
+        cmocka_unit_test(session_fault_is_sent_to_viewers_once),
+        cmocka_unit_test(pressures_are_sent_with_samples_to_pages_only),
+        cmocka_unit_test(session_without_a_viewer_server_publishes_nothing),
+        cmocka_unit_test(paced_simulation_follows_requests_of_its_pages),
+        cmocka_unit_test(end_of_a_simulation_is_shown_until_it_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

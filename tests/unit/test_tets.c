@@ -28,7 +28,7 @@ enum { VERTICES = 9, TETS = 12, ROOM = 1 << 14 };
 static const int face[TETS][3] = {{0, 1, 3}, {0, 3, 2}, {4, 7, 5}, {4, 6, 7}, {0, 5, 1}, {0, 4, 5},
                                   {2, 3, 7}, {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 5, 7}, {1, 7, 3}};
 
-static double cube_coordinate(int vertex, int axis)
+static double cube_vertex_coordinate(int vertex, int axis)
 {
     return vertex == 8 ? 0.0 : vertex >> axis & 1 ? HALF_SIDE : -HALF_SIDE;
 }
@@ -71,7 +71,7 @@ static void append_number(struct file *f, double x, int binary)
 static void append_coordinates(struct file *f, int binary)
 {
     for (int i = 0; i < 3 * VERTICES; i++) {
-        double x = cube_coordinate(i / 3, i % 3);
+        double x = cube_vertex_coordinate(i / 3, i % 3);
         if (!binary && x < 0.0) {
             append_to_file_text(f, "-");
             x = -x;
@@ -134,7 +134,7 @@ static void write_msh(struct file *f, int is_new_format_version, const char *nam
             append_to_file_text(f, "%d ", 10 + i);
         }
         for (int k = 0; k < 3; k++) {
-            double x = cube_coordinate(i, k);
+            double x = cube_vertex_coordinate(i, k);
             append_to_file_text(f, x < 0.0 ? "-" : "");
             append_number(f, fabs(x), 0);
         }
@@ -166,7 +166,7 @@ static void count_warning(void *user, const char *text)
 }
 
 /* Force of the file's field, 2 mm deep in a rigid half-space, by a material of 1e5 Pa and 10 mm. */
-static double force_of(const struct file *f, double scale)
+static double contact_force_of_file_field(const struct file *f, double scale)
 {
     const struct tact_extent_store store = {.warn = count_warning};
     const struct tact_field_material soft = {.modulus = 1e5, .thickness = 0.01, .store = &store};
@@ -201,7 +201,7 @@ static double force_of(const struct file *f, double scale)
 
 /* The pressure of a cube falls to 0 from a square whose half side is less by the depth: k d times
  * the area, less what the sides of the pyramid lack. */
-static double exact_force(double slope, double half)
+static double exact_cube_force(double slope, double half)
 {
     const double d = 0.002, inner = 2.0 * (half - d);
     /* int_0^d of the area within which the least distance from a side is over u, times k */
@@ -213,29 +213,31 @@ static double exact_force(double slope, double half)
     return slope * sum;
 }
 
-static void all_formats_give_one_field(void **state)
+static void all_tetrahedra_file_formats_give_the_same_field(void **state)
 {
     (void)state;
     static struct file f;
-    const double pressure = 5e5, exact = exact_force(pressure / HALF_SIDE, HALF_SIDE);
+    const double pressure = 5e5, exact = exact_cube_force(pressure / HALF_SIDE, HALF_SIDE);
     for (int i = 0; i < 6; i++) {
         if (i < 4) {
             write_vtk(&f, i % 2, i / 2, "pressure", pressure);
         } else {
             write_msh(&f, i % 2, "Pressure", pressure);
         }
-        double force = force_of(&f, 1.0);
+        double force = contact_force_of_file_field(&f, 1.0);
         print_message("format %d: %.6f N, exact %.6f\n", i, force, exact);
         assert_true(fabs(force / exact - 1.0) < 1e-8);
     }
     assert_int_equal(warnings, 0);
     write_vtk(&f, 0, 0, "pressure", 0.5); /* MPa */
-    force_of(&f, 1.0);
+    contact_force_of_file_field(&f, 1.0);
     assert_int_equal(warnings, 1);
     /* the field's pressure slope is that of the material, 1e7 Pa/m */
     write_vtk(&f, 1, 1, "extent", HALF_SIDE);
-    assert_true(fabs(force_of(&f, 1.0) / exact_force(1e7, HALF_SIDE) - 1.0) < 1e-8);
-    assert_true(fabs(force_of(&f, 2.0) / exact_force(1e7, 2.0 * HALF_SIDE) - 1.0) < 1e-8);
+    assert_true(
+        fabs(contact_force_of_file_field(&f, 1.0) / exact_cube_force(1e7, HALF_SIDE) - 1.0) < 1e-8);
+    assert_true(fabs(contact_force_of_file_field(&f, 2.0) / exact_cube_force(1e7, 2.0 * HALF_SIDE) -
+                     1.0) < 1e-8);
 }
 
 /* Reads the file and, where that succeeds, checks its pressure field. */
@@ -252,7 +254,7 @@ static int read_and_check_file(const char *text, size_t size, struct tact_error 
 }
 
 /* Replaces the first occurrence of a text. */
-static void replace_text(struct file *f, const char *old, const char *by)
+static void replace_in_text(struct file *f, const char *old, const char *by)
 {
     char *at = strstr(f->text, old);
     assert_non_null(at);
@@ -264,7 +266,7 @@ static void replace_text(struct file *f, const char *old, const char *by)
     f->size += m - n;
 }
 
-static void file_errors_name_their_line(void **state)
+static void tetrahedra_file_errors_name_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -321,7 +323,7 @@ static void file_errors_name_their_line(void **state)
         } else {
             write_vtk(&f, 0, 0, "pressure", 5e5);
         }
-        replace_text(&f, faults[i].old, faults[i].by);
+        replace_in_text(&f, faults[i].old, faults[i].by);
         int rc = read_and_check_file(f.text, f.size, &err);
         print_message("%s:%d: %s\n", err.file, err.line, err.text);
         assert_int_equal(rc, -EINVAL);
@@ -333,13 +335,13 @@ static void file_errors_name_their_line(void **state)
 }
 
 /* A byte order mark and white space may stand before any format, and comments before Gmsh's. */
-static void text_before_the_mesh_is_skipped(void **state)
+static void text_before_the_tetrahedra_is_skipped(void **state)
 {
     (void)state;
     static struct file f;
     static const char *const before[] = {"\xEF\xBB\xBF", "\r\n \t", "\xEF\xBB\xBF\n",
                                          "$Comments\n$Nodes of a cube\n$EndComments\n"};
-    const double exact = exact_force(5e5 / HALF_SIDE, HALF_SIDE);
+    const double exact = exact_cube_force(5e5 / HALF_SIDE, HALF_SIDE);
     for (int i = 0; i < 4; i++) {
         for (int msh = i / 3; msh < 3; msh++) {
             const char *const first = msh ? "$MeshFormat" : "# vtk";
@@ -350,15 +352,15 @@ static void text_before_the_mesh_is_skipped(void **state)
                 write_vtk(&f, 0, 0, "pressure", 5e5);
             }
             snprintf(text, sizeof text, "%s%s", before[i], first);
-            replace_text(&f, first, text);
+            replace_in_text(&f, first, text);
             assert_true(tact_tets_recognise(f.text, f.size));
-            assert_true(fabs(force_of(&f, 1.0) / exact - 1.0) < 1e-8);
+            assert_true(fabs(contact_force_of_file_field(&f, 1.0) / exact - 1.0) < 1e-8);
         }
     }
 }
 
 /* XML is recognised as such, also where a byte order mark, white space or nothing is before it. */
-static void xml_is_refused_with_what_to_do(void **state)
+static void xml_vtk_file_is_refused_with_advice(void **state)
 {
     (void)state;
     static const struct {
@@ -387,7 +389,7 @@ static void xml_is_refused_with_what_to_do(void **state)
 }
 
 /* A binary list that ends with the file, one cell too early. */
-static void cells_beyond_the_file_are_refused(void **state)
+static void cell_counts_beyond_the_file_are_refused(void **state)
 {
     (void)state;
     static struct file f;
@@ -411,7 +413,7 @@ static void cells_beyond_the_file_are_refused(void **state)
 
 /* Cut short anywhere, and with bytes changed at random, files are read or refused with a message.
  */
-static void damaged_files_do_no_harm(void **state)
+static void damaged_tetrahedra_files_are_read_or_refused(void **state)
 {
     (void)state;
     static struct file good, f;
@@ -448,12 +450,12 @@ static void damaged_files_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_formats_give_one_field),
-        cmocka_unit_test(file_errors_name_their_line),
-        cmocka_unit_test(text_before_the_mesh_is_skipped),
-        cmocka_unit_test(xml_is_refused_with_what_to_do),
-        cmocka_unit_test(cells_beyond_the_file_are_refused),
-        cmocka_unit_test(damaged_files_do_no_harm),
+        cmocka_unit_test(all_tetrahedra_file_formats_give_the_same_field),
+        cmocka_unit_test(tetrahedra_file_errors_name_their_line),
+        cmocka_unit_test(text_before_the_tetrahedra_is_skipped),
+        cmocka_unit_test(xml_vtk_file_is_refused_with_advice),
+        cmocka_unit_test(cell_counts_beyond_the_file_are_refused),
+        cmocka_unit_test(damaged_tetrahedra_files_are_read_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ struct thread_settings {
     size_t stack;
 };
 
-static void *read_own_settings(void *data)
+static void *read_own_thread_settings(void *data)
 {
     struct thread_settings *thread_settings = data;
     pthread_attr_t attributes;
@@ -44,12 +44,13 @@ static void start_thread(const struct tact_thread_options *options,
 {
     pthread_t thread;
     memset(thread_settings, 0, sizeof *thread_settings);
-    assert_int_equal(tact_thread_start(&thread, options, read_own_settings, thread_settings), 0);
+    assert_int_equal(tact_thread_start(&thread, options, read_own_thread_settings, thread_settings),
+                     0);
     pthread_join(thread, NULL);
 }
 
 /* A thread inherits neither the real-time priority of the creating thread nor its signal mask. */
-static void threads_do_not_inherit_settings(void **state)
+static void threads_do_not_inherit_realtime_settings(void **state)
 {
     (void)state;
     const struct sched_param fifo_priority = {.sched_priority = 1}, normal = {0};
@@ -78,13 +79,13 @@ static void *start_at_idle_priority(void *data)
     const struct tact_thread_options options = {.name = "tact-test"};
     pthread_t thread;
     if (!sched_setscheduler(0, SCHED_IDLE, &param) &&
-        !tact_thread_start(&thread, &options, read_own_settings, thread_settings)) {
+        !tact_thread_start(&thread, &options, read_own_thread_settings, thread_settings)) {
         pthread_join(thread, NULL);
     }
     return NULL;
 }
 
-static void idle_priority_is_inherited(void **state)
+static void idle_priority_is_inherited_by_threads(void **state)
 {
     (void)state;
     struct thread_settings thread_settings = {.policy = -1};
@@ -94,7 +95,7 @@ static void idle_priority_is_inherited(void **state)
     assert_int_equal(thread_settings.policy, SCHED_IDLE);
 }
 
-static void options_are_applied(void **state)
+static void thread_options_are_applied(void **state)
 {
     (void)state;
     struct thread_settings any, thread_settings;
@@ -107,25 +108,25 @@ static void options_are_applied(void **state)
     assert_true(thread_settings.stack >= 1 << 20);
 }
 
-static void invalid_options_are_refused(void **state)
+static void invalid_thread_options_are_refused(void **state)
 {
     (void)state;
     pthread_t thread;
     struct thread_settings thread_settings;
     const struct tact_thread_options small = {.stack_size = 1}, wild = {.priority = 1000};
-    assert_int_equal(tact_thread_start(&thread, &small, read_own_settings, &thread_settings),
+    assert_int_equal(tact_thread_start(&thread, &small, read_own_thread_settings, &thread_settings),
                      -EINVAL);
-    assert_int_equal(tact_thread_start(&thread, &wild, read_own_settings, &thread_settings),
+    assert_int_equal(tact_thread_start(&thread, &wild, read_own_thread_settings, &thread_settings),
                      -EINVAL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_do_not_inherit_settings),
-        cmocka_unit_test(idle_priority_is_inherited),
-        cmocka_unit_test(options_are_applied),
-        cmocka_unit_test(invalid_options_are_refused),
+        cmocka_unit_test(threads_do_not_inherit_realtime_settings),
+        cmocka_unit_test(idle_priority_is_inherited_by_threads),
+        cmocka_unit_test(thread_options_are_applied),
+        cmocka_unit_test(invalid_thread_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,8 +34,9 @@ static int open_trajectory_with(struct device_config *c, const struct tact_devic
     return tact_trajectory_type.open(&c->config, device, &c->err);
 }
 
-static struct tact_device open_motion(const char *csv, const struct tact_device_setting *settings,
-                                      int count, struct device_config *c)
+static struct tact_device open_trajectory_device(const char *csv,
+                                                 const struct tact_device_setting *settings,
+                                                 int count, struct device_config *c)
 {
     struct tact_device device;
     write_file(csv, strlen(csv));
@@ -57,7 +58,7 @@ static double read_value(struct tact_device *device, double t, int channel, int 
 }
 
 /* Catmull-Rom is exact for parabolas inside the first and last interval, linear for lines only. */
-static void cubic_is_exact_for_a_parabola(void **state)
+static void cubic_interpolation_is_exact_for_a_parabola(void **state)
 {
     (void)state;
     char csv[4096] = "line, parabola\r\n";
@@ -72,8 +73,8 @@ static void cubic_is_exact_for_a_parabola(void **state)
     const struct tact_device_setting l[] = {SETTING("file", "motion.csv"), SETTING("rate", "10"),
                                             SETTING("interpolation", "linear")};
     struct device_config c;
-    struct tact_device device = open_motion(csv, s, 3, &c);
-    struct tact_device linear = open_motion(csv, l, 3, &c);
+    struct tact_device device = open_trajectory_device(csv, s, 3, &c);
+    struct tact_device linear = open_trajectory_device(csv, l, 3, &c);
     double worst = 0.0;
     double sag = 0.0;
     assert_string_equal(device.info.input[1].name, "parabola");
@@ -91,7 +92,7 @@ static void cubic_is_exact_for_a_parabola(void **state)
     linear.ops->close(linear.self);
 }
 
-static void end_values_are_held_outside(void **state)
+static void trajectory_holds_its_end_values_outside(void **state)
 {
     (void)state;
     const double scale[] = {2.0, -1.0};
@@ -102,7 +103,7 @@ static void end_values_are_held_outside(void **state)
     };
     struct device_config c;
     int now;
-    struct tact_device device = open_motion("a;b\n5;1\n6;2\n\n8;4\n", s, 7, &c);
+    struct tact_device device = open_trajectory_device("a;b\n5;1\n6;2\n\n8;4\n", s, 7, &c);
     assert_int_equal(device.info.input_count, 2);
     assert_string_equal(device.info.input[0].name, "b");
     assert_string_equal(device.info.input[1].name, "a");
@@ -117,13 +118,13 @@ static void end_values_are_held_outside(void **state)
     device.ops->close(device.self);
 }
 
-static void the_start_is_blended_in(void **state)
+static void start_of_a_trajectory_is_blended_in(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "1"),
                                             SETTING("ramp", "0.5")};
     struct device_config c;
-    struct tact_device device = open_motion("x\n1\n3\n5\n", s, 3, &c);
+    struct tact_device device = open_trajectory_device("x\n1\n3\n5\n", s, 3, &c);
     assert_true(read_value(&device, 0.0, 0, NULL) == 1.0);
     assert_true(fabs(read_value(&device, 0.25, 0, NULL) - (1.0 + 0.5 * 0.5)) < 1e-15);
     assert_true(fabs(read_value(&device, 0.5, 0, NULL) - 2.0) < 1e-15);
@@ -131,16 +132,16 @@ static void the_start_is_blended_in(void **state)
     device.ops->close(device.self);
 }
 
-static void a_time_column_is_used(void **state)
+static void time_column_of_a_trajectory_is_used(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("time", "t"),
                                             SETTING("columns", "x")};
     struct device_config c;
-    struct tact_device device =
-        open_motion("\xef\xbb\xbf# a log\n\"x\"\tt\n0\t100\n1\t101\n9\t101\n3\t103\n4\t104\n"
-                    "5\t105\n6\t106\n7\t107\n10\t110\n",
-                    s, 3, &c);
+    struct tact_device device = open_trajectory_device(
+        "\xef\xbb\xbf# a log\n\"x\"\tt\n0\t100\n1\t101\n9\t101\n3\t103\n4\t104\n"
+        "5\t105\n6\t106\n7\t107\n10\t110\n",
+        s, 3, &c);
     for (int i = 0; i <= 1000; i++) {
         double t = i / 100.0;
         assert_true(fabs(read_value(&device, t, 0, NULL) - t) < 1e-14);
@@ -151,13 +152,13 @@ static void a_time_column_is_used(void **state)
     device.ops->close(device.self);
 }
 
-static void files_without_header_are_read(void **state)
+static void trajectory_files_without_header_are_read(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "1"),
                                             SETTING("scale", "10")};
     struct device_config c;
-    struct tact_device device = open_motion(" 1.5  2\n3 -4e-1", s, 3, &c);
+    struct tact_device device = open_trajectory_device(" 1.5  2\n3 -4e-1", s, 3, &c);
     assert_int_equal(device.info.input_count, 2);
     assert_string_equal(device.info.input[1].name, "column_2");
     assert_true(read_value(&device, 0.0, 0, NULL) == 15.0);
@@ -202,7 +203,7 @@ static void compare_rows_with_csv(FILE *file, const char *path, int rate, int ro
     device.ops->close(device.self);
 }
 
-static void a_recording_is_reproduced(void **state)
+static void recorded_trajectory_is_reproduced(void **state)
 {
     (void)state;
     static const char *const path = TACT_SOURCE_DIR "/examples/imports/guiding.csv";
@@ -212,7 +213,7 @@ static void a_recording_is_reproduced(void **state)
     fclose(file);
 }
 
-static void a_real_recording_is_reproduced(void **state)
+static void real_recorded_trajectory_is_reproduced(void **state)
 {
     (void)state;
     char path[DATA_PATH];
@@ -224,7 +225,7 @@ static void a_real_recording_is_reproduced(void **state)
     fclose(file);
 }
 
-static uint32_t next_random(uint32_t *seed)
+static uint32_t next_mutation_random(uint32_t *seed)
 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 17;
@@ -233,7 +234,7 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Damaged files are refused with a message or play finite values. */
-static void damaged_files_are_refused_or_finite(void **state)
+static void damaged_trajectory_files_are_refused_or_finite(void **state)
 {
     static const char whole[] = "t,x,y\n0,1,2\n0.1,-1e3,4\n0.2,.5,6e-3\n0.3,0,0\n0.4,1,1\n";
     static const char bytes[] = ",;\t \n\r\"#.-+eE0123456789naifx\xef\0";
@@ -247,11 +248,11 @@ static void damaged_files_are_refused_or_finite(void **state)
     for (int i = 0; i < 4000; i++) {
         char text[sizeof whole];
         memcpy(text, whole, sizeof whole);
-        for (uint32_t k = 1 + next_random(&seed) % 4; k > 0; k--) {
-            uint32_t where = next_random(&seed) % (sizeof whole - 1);
-            text[where] = bytes[next_random(&seed) % sizeof bytes];
+        for (uint32_t k = 1 + next_mutation_random(&seed) % 4; k > 0; k--) {
+            uint32_t where = next_mutation_random(&seed) % (sizeof whole - 1);
+            text[where] = bytes[next_mutation_random(&seed) % sizeof bytes];
         }
-        write_file(text, i % 5 ? sizeof whole - 1 : next_random(&seed) % sizeof whole);
+        write_file(text, i % 5 ? sizeof whole - 1 : next_mutation_random(&seed) % sizeof whole);
         struct device_config c;
         struct tact_device device;
         int rc = open_trajectory_with(&c, i % 2 ? settings_with_time : settings_without_columns,
@@ -281,7 +282,7 @@ struct bad_file_case {
     const char *word;
 };
 
-static void malformed_files_are_refused(void **state)
+static void malformed_trajectory_files_are_refused(void **state)
 {
     (void)state;
     static const struct bad_file_case bad[] = {
@@ -324,8 +325,8 @@ static void malformed_files_are_refused(void **state)
     assert_int_equal(c.err.line, 2);
 }
 
-static void expect_refused(const struct tact_device_setting *settings, int count, int rc,
-                           const char *key, const char *word)
+static void expect_trajectory_refused(const struct tact_device_setting *settings, int count, int rc,
+                                      const char *key, const char *word)
 {
     struct device_config c;
     struct tact_device device;
@@ -336,42 +337,48 @@ static void expect_refused(const struct tact_device_setting *settings, int count
     }
 }
 
-static void refuses_bad_settings(void **state)
+static void bad_trajectory_settings_are_refused(void **state)
 {
     (void)state;
-#define FILE_SETTINGS(...)                                                                         \
+#define TRAJECTORY_SETTINGS(...)                                                                   \
     (const struct tact_device_setting[])                                                           \
     {                                                                                              \
         SETTING("file", "motion.csv"), __VA_ARGS__                                                 \
     }
     const double settings_of_three_numbers[] = {1.0, 2.0, 3.0};
-    expect_refused(FILE_SETTINGS(SETTING("time", "t")), 2, -22, "t", "before");
-    expect_refused(FILE_SETTINGS(SETTING("time", "z")), 2, -22, "time", "no column 'z'");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "0")), 2, -22, "rate", "above 0");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "fast")), 2, -22, "rate", "a number");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "nan")), 2, -22, "rate", "finite");
-    expect_refused(FILE_SETTINGS(SETTING("ramp", "1")), 2, -22, "device", "either rate");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("time", "t")), 3, -22, "time",
-                   "either rate");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("speed", "-1")), 3, -22, "speed",
-                   "above 0");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("ramp", "-1")), 3, -22, "ramp",
-                   ">= 0");
-    expect_refused(
-        FILE_SETTINGS(SETTING("rate", "1"), NUMBERS("scale", 1, 3, settings_of_three_numbers)), 3,
-        -22, "scale", "3 numbers for 2");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("center", "yes")), 3, -22, "center",
-                   "true");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("interpolation", "spline")), 3, -22,
-                   "interpolation", "linear, cubic");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("colums", "x")), 3, -22, "colums",
-                   "unknown");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("time", "t")), 2, -22, "t", "before");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("time", "z")), 2, -22, "time",
+                              "no column 'z'");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "0")), 2, -22, "rate", "above 0");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "fast")), 2, -22, "rate",
+                              "a number");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "nan")), 2, -22, "rate",
+                              "finite");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("ramp", "1")), 2, -22, "device",
+                              "either rate");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("time", "t")), 3,
+                              -22, "time", "either rate");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("speed", "-1")), 3,
+                              -22, "speed", "above 0");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("ramp", "-1")), 3,
+                              -22, "ramp", ">= 0");
+    expect_trajectory_refused(
+        TRAJECTORY_SETTINGS(SETTING("rate", "1"),
+                            NUMBERS("scale", 1, 3, settings_of_three_numbers)),
+        3, -22, "scale", "3 numbers for 2");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("center", "yes")),
+                              3, -22, "center", "true");
+    expect_trajectory_refused(
+        TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("interpolation", "spline")), 3, -22,
+        "interpolation", "linear, cubic");
+    expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("colums", "x")), 3,
+                              -22, "colums", "unknown");
     const struct tact_device_setting absent[] = {SETTING("file", "no.csv"), SETTING("rate", "1")};
-    expect_refused(absent, 2, -2, "", "cannot open");
+    expect_trajectory_refused(absent, 2, -2, "", "cannot open");
     const struct tact_device_setting directory[] = {SETTING("file", "."), SETTING("rate", "1")};
-    expect_refused(directory, 2, -22, "", "regular");
+    expect_trajectory_refused(directory, 2, -22, "", "regular");
     const struct tact_device_setting none[] = {SETTING("rate", "1")};
-    expect_refused(none, 1, -22, "device", "missing key file");
+    expect_trajectory_refused(none, 1, -22, "device", "missing key file");
 }
 
 static int make_test_folder(void **state)
@@ -392,16 +399,16 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cubic_is_exact_for_a_parabola),
-        cmocka_unit_test(end_values_are_held_outside),
-        cmocka_unit_test(the_start_is_blended_in),
-        cmocka_unit_test(a_time_column_is_used),
-        cmocka_unit_test(files_without_header_are_read),
-        cmocka_unit_test(a_recording_is_reproduced),
-        cmocka_unit_test(a_real_recording_is_reproduced),
-        cmocka_unit_test(damaged_files_are_refused_or_finite),
-        cmocka_unit_test(malformed_files_are_refused),
-        cmocka_unit_test(refuses_bad_settings),
+        cmocka_unit_test(cubic_interpolation_is_exact_for_a_parabola),
+        cmocka_unit_test(trajectory_holds_its_end_values_outside),
+        cmocka_unit_test(start_of_a_trajectory_is_blended_in),
+        cmocka_unit_test(time_column_of_a_trajectory_is_used),
+        cmocka_unit_test(trajectory_files_without_header_are_read),
+        cmocka_unit_test(recorded_trajectory_is_reproduced),
+        cmocka_unit_test(real_recorded_trajectory_is_reproduced),
+        cmocka_unit_test(damaged_trajectory_files_are_refused_or_finite),
+        cmocka_unit_test(malformed_trajectory_files_are_refused),
+        cmocka_unit_test(bad_trajectory_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -14,7 +14,7 @@
 #include "rt/triple.h"
 #include "support/campaign.h"
 
-#define START_NEAR_WRAP (UINT32_MAX - 100)
+#define START_NUMBER_NEAR_WRAP (UINT32_MAX - 100)
 
 struct value {
     uint64_t number;
@@ -50,7 +50,7 @@ static void publish_value(struct tact_triple *triple, uint64_t number)
     tact_triple_publish(triple);
 }
 
-static void test_empty_triple_and_bad_sizes(void **state)
+static void empty_triple_buffer_has_no_value_and_bad_sizes_are_refused(void **state)
 {
     (void)state;
     struct tact_triple *triple = NULL;
@@ -65,12 +65,12 @@ static void test_empty_triple_and_bad_sizes(void **state)
     tact_triple_free(NULL);
 }
 
-static void test_reader_gets_newest_value(void **state)
+static void triple_buffer_reader_gets_the_newest_value(void **state)
 {
     (void)state;
     struct tact_triple *triple;
     int fresh = -1;
-    assert_int_equal(tact_triple_create(&triple, sizeof(struct value), START_NEAR_WRAP), 0);
+    assert_int_equal(tact_triple_create(&triple, sizeof(struct value), START_NUMBER_NEAR_WRAP), 0);
     uint64_t number = 0, overwritten = 0;
     for (int round = 0; round < 200; round++) {
         const int published_count = 1 + round % 4;
@@ -83,7 +83,8 @@ static void test_reader_gets_newest_value(void **state)
         assert_int_equal(fresh, 1);
         assert_int_equal(v->number, number - 1);
         assert_true(is_value_intact(v));
-        assert_int_equal(tact_triple_sequence(triple), (uint32_t)(START_NEAR_WRAP + number - 1));
+        assert_int_equal(tact_triple_sequence(triple),
+                         (uint32_t)(START_NUMBER_NEAR_WRAP + number - 1));
         assert_int_equal(tact_triple_overwritten(triple), overwritten);
         assert_ptr_equal(tact_triple_read(triple, &fresh), v);
         assert_int_equal(fresh, 0);
@@ -94,7 +95,7 @@ static void test_reader_gets_newest_value(void **state)
 }
 
 /* The value that the reader has does not change, however much is written meanwhile. */
-static void test_value_being_read_is_stable(void **state)
+static void value_read_from_a_triple_buffer_is_stable(void **state)
 {
     (void)state;
     struct tact_triple *triple;
@@ -129,27 +130,29 @@ static void *write_numbered_values(void *arg)
     return NULL;
 }
 
-static void test_two_threads(void **state)
+static void two_threads_exchange_intact_values(void **state)
 {
     (void)state;
-    struct stress_state s = {.count = RUNS_UNDER_SANITIZER ? 200000 : 2000000};
-    assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), START_NEAR_WRAP), 0);
+    struct stress_state s = {.count = IS_SANITIZER_BUILD ? 200000 : 2000000};
+    assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), START_NUMBER_NEAR_WRAP),
+                     0);
     pthread_t writer;
     assert_int_equal(pthread_create(&writer, NULL, write_numbered_values, &s), 0);
     uint64_t got = 0, last = 0;
-    int has_held_value = 0;
-    while (!has_held_value || last != s.count - 1) {
+    int reader_has_held_value = 0;
+    while (!reader_has_held_value || last != s.count - 1) {
         int fresh;
         const struct value *v = tact_triple_read(s.triple, &fresh);
         if (!v) {
             continue;
         }
         assert_true(is_value_intact(v));
-        assert_int_equal(tact_triple_sequence(s.triple), (uint32_t)(START_NEAR_WRAP + v->number));
-        assert_true(!has_held_value || (fresh ? v->number > last : v->number == last));
+        assert_int_equal(tact_triple_sequence(s.triple),
+                         (uint32_t)(START_NUMBER_NEAR_WRAP + v->number));
+        assert_true(!reader_has_held_value || (fresh ? v->number > last : v->number == last));
         got += (uint64_t)fresh;
         last = v->number;
-        has_held_value = 1;
+        reader_has_held_value = 1;
     }
     assert_int_equal(pthread_join(writer, NULL), 0);
     assert_int_equal(tact_triple_published(s.triple), s.count);
@@ -157,12 +160,12 @@ static void test_two_threads(void **state)
     tact_triple_free(s.triple);
 }
 
-static void test_cost_of_exchange(void **state)
+static void cost_of_triple_buffer_exchange_is_printed(void **state)
 {
     (void)state;
     struct tact_triple *triple;
     const int n = 1000000;
-    assert_int_equal(tact_triple_create(&triple, 256, START_NEAR_WRAP), 0);
+    assert_int_equal(tact_triple_create(&triple, 256, START_NUMBER_NEAR_WRAP), 0);
     const int64_t t0 = tact_clock_now();
     for (int i = 0; i < n; i++) {
         *(int *)tact_triple_write_begin(triple) = i;
@@ -178,11 +181,11 @@ static void test_cost_of_exchange(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_triple_and_bad_sizes),
-        cmocka_unit_test(test_reader_gets_newest_value),
-        cmocka_unit_test(test_value_being_read_is_stable),
-        cmocka_unit_test(test_two_threads),
-        cmocka_unit_test(test_cost_of_exchange),
+        cmocka_unit_test(empty_triple_buffer_has_no_value_and_bad_sizes_are_refused),
+        cmocka_unit_test(triple_buffer_reader_gets_the_newest_value),
+        cmocka_unit_test(value_read_from_a_triple_buffer_is_stable),
+        cmocka_unit_test(two_threads_exchange_intact_values),
+        cmocka_unit_test(cost_of_triple_buffer_exchange_is_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

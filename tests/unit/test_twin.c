@@ -27,14 +27,14 @@ static struct tact_device open_twin(const struct tact_device_setting *settings, 
     return device;
 }
 
-static struct tact_device_input reading_at(struct tact_device *device, uint64_t tick)
+static struct tact_device_input logged_press_value(struct tact_device *device, uint64_t tick)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, tick, (double)tick * period, 1000000 * (int64_t)tick, &in);
     return in;
 }
 
-static struct tact_twin_state true_axis_state(const struct tact_device *device, int axis)
+static struct tact_twin_state simulated_axis_state(const struct tact_device *device, int axis)
 {
     struct tact_twin_state state;
     assert_int_equal(tact_twin_read_state(device, axis, &state), 0);
@@ -49,7 +49,7 @@ static void expect_close(double found, double wanted, double tolerance)
 }
 
 /* A free mass moves by x = F t^2 / 2 m, for a force of the motor or of the script. */
-static void a_free_mass_accelerates_exactly(void **state)
+static void free_twin_mass_accelerates_exactly(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {
@@ -59,13 +59,13 @@ static void a_free_mass_accelerates_exactly(void **state)
     const double half = 0.5;
     for (uint64_t tick = 0; tick <= 20000; tick++) {
         const double t = (double)tick * period, x = 0.5 * (2.0 / 0.25) * t * t;
-        struct tact_device_input in = reading_at(&device, tick);
+        struct tact_device_input in = logged_press_value(&device, tick);
         device.ops->write(device.self, &half, 0);
         expect_close(in.channel[0], x, 1e-12 * (1.0 + x));
         expect_close(in.channel[1], x, 1e-12 * (1.0 + x));
-        expect_close(true_axis_state(&device, 0).velocity, 8.0 * t, 1e-12 * (1.0 + 8.0 * t));
+        expect_close(simulated_axis_state(&device, 0).velocity, 8.0 * t, 1e-12 * (1.0 + 8.0 * t));
     }
-    assert_true(true_axis_state(&device, 0).force == 2.0);
+    assert_true(simulated_axis_state(&device, 0).force == 2.0);
     device.ops->close(device.self);
 }
 
@@ -84,7 +84,7 @@ static double exact_step_response(double m, double b, double k, double t)
     return 1.0 + (slow * exp(fast * t) - fast * exp(slow * t)) / (fast - slow);
 }
 
-static void a_step_response_is_exact(void **state)
+static void twin_step_response_is_exact(void **state)
 {
     (void)state;
     const double m[] = {0.05, 0.05, 0.25, 1e-4}, b[] = {0.4, 30.0, 2.0, 1.0};
@@ -96,7 +96,7 @@ static void a_step_response_is_exact(void **state)
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     double worst = 0.0;
     for (uint64_t tick = 0; tick <= 5000; tick++) {
-        struct tact_device_input in = reading_at(&device, tick);
+        struct tact_device_input in = logged_press_value(&device, tick);
         for (int i = 0; i < 4; i++) {
             double x = exact_step_response(m[i], b[i], k[i], (double)tick * period);
             worst = fmax(worst, fabs(in.channel[i] - x));
@@ -117,8 +117,8 @@ static void an_undamped_twin_keeps_its_energy(void **state)
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double whole = 0.5 * 300.0 * 0.03 * 0.03;
     for (uint64_t tick = 0; tick <= 3600000; tick += 100) {
-        reading_at(&device, tick);
-        struct tact_twin_state now = true_axis_state(&device, 0);
+        logged_press_value(&device, tick);
+        struct tact_twin_state now = simulated_axis_state(&device, 0);
         double x = now.position - 0.02;
         double energy = 0.5 * 300.0 * x * x + 0.5 * 0.1 * now.velocity * now.velocity;
         expect_close(energy / whole, 1.0, 1e-9);
@@ -127,7 +127,7 @@ static void an_undamped_twin_keeps_its_energy(void **state)
 }
 
 /* A hand that moves at V drives it: m x'' + b x' + c (x' - V) + k (x - V t) = 0 from rest. */
-static void a_hand_drives_the_twin(void **state)
+static void moving_hand_drives_the_twin_exactly(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_twin_XXXXXX";
@@ -151,7 +151,7 @@ static void a_hand_drives_the_twin(void **state)
     for (uint64_t tick = 0; tick < 2000; tick++) {
         const double t = (double)tick * period;
         double x = v * t - b * v / k + exp(-rate * t) * (p * cos(w * t) + q * sin(w * t));
-        expect_close(reading_at(&device, tick).channel[0], x, 1e-12);
+        expect_close(logged_press_value(&device, tick).channel[0], x, 1e-12);
     }
     device.ops->close(device.self);
     unlink(path);
@@ -159,7 +159,7 @@ static void a_hand_drives_the_twin(void **state)
 
 /* A reading is the nearest of 2^bits values, and saturates; or the nearest multiple of a given
  * step. */
-static void readings_are_quantised(void **state)
+static void twin_readings_are_quantised(void **state)
 {
     (void)state;
     const double ranges[] = {-1.0, 1.0};
@@ -171,8 +171,8 @@ static void readings_are_quantised(void **state)
     const double lsb = 2.0 / 255.0;
     int distinct_reading_count = 0, last = -1;
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = reading_at(&device, tick).channel[0],
-               exact = 2.0 * true_axis_state(&device, 0).position;
+        double y = logged_press_value(&device, tick).channel[0],
+               exact = 2.0 * simulated_axis_state(&device, 0).position;
         double code = (y + 1.0) / lsb;
         expect_close(code, nearbyint(code), 1e-9);
         expect_close(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
@@ -180,15 +180,15 @@ static void readings_are_quantised(void **state)
         last = (int)nearbyint(code);
     }
     assert_int_equal(distinct_reading_count, 256);
-    assert_true(reading_at(&device, 2000).channel[0] == 1.0);
+    assert_true(logged_press_value(&device, 2000).channel[0] == 1.0);
     device.ops->close(device.self);
 
     const struct tact_device_setting counts[] = {SETTING("axes", "x"), SETTING("mass", "1"),
                                                  SETTING("push", "-1"), SETTING("step", "0.125")};
     device = open_twin(counts, ELEMENT_COUNT(counts));
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = reading_at(&device, tick).channel[0],
-               exact = true_axis_state(&device, 0).position;
+        double y = logged_press_value(&device, tick).channel[0],
+               exact = simulated_axis_state(&device, 0).position;
         assert_true(y == 0.125 * nearbyint(exact / 0.125));
     }
     device.ops->close(device.self);
@@ -196,7 +196,7 @@ static void readings_are_quantised(void **state)
 
 /* Readings with a delay are equal, bit for bit, to those of a twin without delay that many ticks
  * earlier. */
-static void readings_have_their_exact_delay(void **state)
+static void twin_readings_have_their_exact_delay(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "x"),       SETTING("mass", "0.3"),
@@ -205,8 +205,8 @@ static void readings_have_their_exact_delay(void **state)
     struct tact_device now = open_twin(s, 5), late = open_twin(s, 6);
     double reported[1000];
     for (uint64_t tick = 0; tick < 1000; tick++) {
-        reported[tick] = reading_at(&now, tick).channel[0];
-        struct tact_device_input in = reading_at(&late, tick);
+        reported[tick] = logged_press_value(&now, tick).channel[0];
+        struct tact_device_input in = logged_press_value(&late, tick);
         assert_true(in.channel[0] == reported[tick < 7 ? 0 : tick - 7]);
         assert_int_equal(in.stamp_ns, 1000000 * ((int64_t)tick - 7));
     }
@@ -215,7 +215,7 @@ static void readings_have_their_exact_delay(void **state)
 }
 
 /* A force written in one tick acts in exactly one tick, later by the delay. */
-static void forces_have_their_exact_delay(void **state)
+static void twin_forces_have_their_exact_delay(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "2"),
@@ -228,14 +228,14 @@ static void forces_have_their_exact_delay(void **state)
             /* ticks since the push acted on the device */
             double after = (double)tick - 11.0 - delay;
             double x = after < 0.0 ? 0.0 : 4.0 * period * period * (0.5 + after);
-            expect_close(reading_at(&device, tick).channel[0], x, 1e-18);
+            expect_close(logged_press_value(&device, tick).channel[0], x, 1e-18);
             device.ops->write(device.self, tick == 10 ? &on : &off, 0);
         }
         device.ops->close(device.self);
     }
 }
 
-static void the_motor_saturates(void **state)
+static void twin_motor_saturates(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.5"),
@@ -244,18 +244,19 @@ static void the_motor_saturates(void **state)
     const double out[] = {0.1, -0.4, 0.6, -5.0, (double)INFINITY, (double)NAN};
     const double force[] = {-0.3, 1.2, -1.5, 1.5, 0.0, 0.0};
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
-    reading_at(&device, 0);
+    logged_press_value(&device, 0);
     for (int i = 0; i < ELEMENT_COUNT(out); i++) {
-        double before = true_axis_state(&device, 0).velocity;
+        double before = simulated_axis_state(&device, 0).velocity;
         device.ops->write(device.self, &out[i], 0);
-        reading_at(&device, (uint64_t)i + 1);
-        expect_close(true_axis_state(&device, 0).force, force[i], 1e-15);
-        expect_close(true_axis_state(&device, 0).velocity - before, force[i] / 0.5 * period, 1e-17);
+        logged_press_value(&device, (uint64_t)i + 1);
+        expect_close(simulated_axis_state(&device, 0).force, force[i], 1e-15);
+        expect_close(simulated_axis_state(&device, 0).velocity - before, force[i] / 0.5 * period,
+                     1e-17);
     }
     device.ops->close(device.self);
 }
 
-static void the_twin_stops_at_its_ends(void **state)
+static void twin_stops_at_its_end_stops(void **state)
 {
     (void)state;
     const double stops[] = {-0.1, 0.2}, push[] = {0.0, 1.0, 1.0, -1.0};
@@ -264,16 +265,16 @@ static void the_twin_stops_at_its_ends(void **state)
                                             NUMBERS("push", 2, 2, push)};
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     for (uint64_t tick = 0; tick <= 3000; tick++) {
-        double x = reading_at(&device, tick).channel[0];
+        double x = logged_press_value(&device, tick).channel[0];
         assert_true(x >= -0.1 && x <= 0.2);
         if (tick == 1000) {
-            assert_true(x == 0.2 && true_axis_state(&device, 0).velocity == 0.0);
+            assert_true(x == 0.2 && simulated_axis_state(&device, 0).velocity == 0.0);
         } else if (tick > 1000 && tick <= 1500) { /* the device leaves its stop without sticking */
             double t = (double)(tick - 1000) * period;
             expect_close(x, 0.2 - t * t, 1e-12);
         }
     }
-    assert_true(true_axis_state(&device, 0).position == -0.1);
+    assert_true(simulated_axis_state(&device, 0).position == -0.1);
     device.ops->close(device.self);
 }
 
@@ -297,7 +298,7 @@ static void twin_is_unplugged_and_replugged(void **state)
     const double one = 1.0;
     double held = 0.0, velocity = 0.0;
     for (uint64_t tick = 0; tick < 1000; tick++) {
-        struct tact_device_input in = reading_at(&device, tick);
+        struct tact_device_input in = logged_press_value(&device, tick);
         bool is_device_lost = (tick >= 500 && tick < 600) || (tick >= 800 && tick < 900);
         assert_int_equal(in.state, is_device_lost ? TACT_DEVICE_LOST : TACT_DEVICE_OK);
         assert_true(in.channel[1] == (tick >= 100 && !is_device_lost ? 1.0 : 0.0));
@@ -309,17 +310,17 @@ static void twin_is_unplugged_and_replugged(void **state)
             held = in.channel[0];
         }
         if (tick >= 501 && tick <= 600) {
-            assert_true(true_axis_state(&device, 0).force == 0.0 &&
-                        true_axis_state(&device, 0).velocity == velocity);
+            assert_true(simulated_axis_state(&device, 0).force == 0.0 &&
+                        simulated_axis_state(&device, 0).velocity == velocity);
         }
-        velocity = true_axis_state(&device, 0).velocity;
+        velocity = simulated_axis_state(&device, 0).velocity;
     }
     expect_close(velocity, 0.799, 1e-12);
     device.ops->close(device.self);
 }
 
 /* After skipped ticks the device is where it would be without the gap. */
-static void skipped_ticks_are_simulated(void **state)
+static void twin_simulates_skipped_ticks(void **state)
 {
     (void)state;
     const double push[] = {0.0, 1.0, 0.33, -2.0};
@@ -329,17 +330,17 @@ static void skipped_ticks_are_simulated(void **state)
         NUMBERS("push", 2, 2, push)};
     struct tact_device each = open_twin(s, ELEMENT_COUNT(s)), some = open_twin(s, ELEMENT_COUNT(s));
     for (uint64_t tick = 0; tick <= 2000; tick++) {
-        double x = reading_at(&each, tick).channel[0];
+        double x = logged_press_value(&each, tick).channel[0];
         /* a force that changes only at ticks that both loops have */
         const double out = (double)(tick / 50 % 7) - 3.0;
         each.ops->write(each.self, &out, 0);
         if (tick % 50 == 0) {
-            assert_true(reading_at(&some, tick).channel[0] == x);
+            assert_true(logged_press_value(&some, tick).channel[0] == x);
             some.ops->write(some.self, &out, 0);
         }
     }
-    reading_at(&some, 1u << 30);
-    assert_true(isfinite(true_axis_state(&some, 0).position));
+    logged_press_value(&some, 1u << 30);
+    assert_true(isfinite(simulated_axis_state(&some, 0).position));
     each.ops->close(each.self);
     some.ops->close(some.self);
 }
@@ -364,14 +365,14 @@ static void rendered_spring_and_damper_are_exact(void **state)
     for (uint64_t tick = 0; tick <= 5000; tick++) {
         const double t = tick < 10 ? 0.0 : (double)(tick - 10) * period;
         const double x = 480.0 * 0.25 / 500.0 * exact_step_response(0.05, 0.4, 500.0, t);
-        expect_close(reading_at(&device, tick).channel[0], 2.0 * x, 1e-12);
+        expect_close(logged_press_value(&device, tick).channel[0], 2.0 * x, 1e-12);
         device.ops->write(device.self, out, 0);
     }
     device.ops->close(device.self);
 }
 
 /* Coulomb friction: the mass slides v^2 / 2 a, then sticks under a weaker force. */
-static void rendered_friction_is_coulombs(void **state)
+static void rendered_friction_is_coulomb_friction(void **state)
 {
     (void)state;
     const double push[] = {0.0, 4.0, 0.1, 1.4};
@@ -383,14 +384,14 @@ static void rendered_friction_is_coulombs(void **state)
     double last = 0.0;
     for (uint64_t tick = 0; tick <= 4000; tick++) {
         const double t = (double)tick * period, later = t - 0.1;
-        const double x = reading_at(&device, tick).channel[0];
+        const double x = logged_press_value(&device, tick).channel[0];
         device.ops->write(device.self, &half, 0);
         if (tick <= 100) {
             expect_close(x, 0.5 * 12.5 * t * t, 1e-12);
         } else if (tick < 2600) {
             expect_close(x, 0.0625 + 1.25 * later - 0.25 * later * later, 1e-11);
         } else if (tick > 2601) {
-            assert_true(x == last && true_axis_state(&device, 0).velocity == 0.0);
+            assert_true(x == last && simulated_axis_state(&device, 0).velocity == 0.0);
         }
         last = x;
     }
@@ -413,9 +414,9 @@ static void rendered_vibration_is_exact(void **state)
     const double w = 2.0 * 3.14159265358979323846 * 90.0 * period;
     double last = 0.0;
     for (uint64_t tick = 0; tick < 1200; tick++) {
-        reading_at(&device, tick);
+        logged_press_value(&device, tick);
         device.ops->write(device.self, &out, 0);
-        const double v = true_axis_state(&device, 0).velocity;
+        const double v = simulated_axis_state(&device, 0).velocity;
         if (tick <= 1000) {
             expect_close(v,
                          period / 0.1 * (cos(0.5 * w) - cos(((double)tick - 0.5) * w)) /
@@ -451,7 +452,7 @@ static void a_twin_describes_its_channels(void **state)
     assert_string_equal(info->output[0].name, "motor");
     assert_string_equal(info->output[1].name, "strong");
     assert_true(info->input[0].rest == 0.25 && info->input[1].rest == -0.5);
-    assert_true(reading_at(&device, 0).channel[1] == -0.5);
+    assert_true(logged_press_value(&device, 0).channel[1] == -0.5);
     assert_int_equal(tact_twin_read_state(&device, 2, &none), -22);
     device.ops->close(device.self);
 }
@@ -476,7 +477,7 @@ static void expect_refused(const struct tact_device_setting *more, int count, co
     assert_null(device.self);
 }
 
-static void refuses_bad_settings(void **state)
+static void bad_twin_settings_are_refused(void **state)
 {
     (void)state;
     const double two[] = {1.0, 2.0}, down[] = {1.0, -1.0}, four[] = {0.0, 1.0, 0.0, 2.0};
@@ -549,22 +550,22 @@ static void refuses_bad_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_free_mass_accelerates_exactly),
-        cmocka_unit_test(a_step_response_is_exact),
+        cmocka_unit_test(free_twin_mass_accelerates_exactly),
+        cmocka_unit_test(twin_step_response_is_exact),
         cmocka_unit_test(an_undamped_twin_keeps_its_energy),
-        cmocka_unit_test(a_hand_drives_the_twin),
-        cmocka_unit_test(readings_are_quantised),
-        cmocka_unit_test(readings_have_their_exact_delay),
-        cmocka_unit_test(forces_have_their_exact_delay),
-        cmocka_unit_test(the_motor_saturates),
-        cmocka_unit_test(the_twin_stops_at_its_ends),
+        cmocka_unit_test(moving_hand_drives_the_twin_exactly),
+        cmocka_unit_test(twin_readings_are_quantised),
+        cmocka_unit_test(twin_readings_have_their_exact_delay),
+        cmocka_unit_test(twin_forces_have_their_exact_delay),
+        cmocka_unit_test(twin_motor_saturates),
+        cmocka_unit_test(twin_stops_at_its_end_stops),
         cmocka_unit_test(twin_is_unplugged_and_replugged),
-        cmocka_unit_test(skipped_ticks_are_simulated),
+        cmocka_unit_test(twin_simulates_skipped_ticks),
         cmocka_unit_test(rendered_spring_and_damper_are_exact),
-        cmocka_unit_test(rendered_friction_is_coulombs),
+        cmocka_unit_test(rendered_friction_is_coulomb_friction),
         cmocka_unit_test(rendered_vibration_is_exact),
         cmocka_unit_test(a_twin_describes_its_channels),
-        cmocka_unit_test(refuses_bad_settings),
+        cmocka_unit_test(bad_twin_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

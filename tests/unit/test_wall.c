@@ -15,8 +15,8 @@ static const double period = 1e-3, tie = 1000.0;
 
 /* Moves the tied joint slowly from one position to another; a wall of a stiffness is on the side of
  * `side`. */
-static void move_tie_end(struct tact_wall_estimate *e, double from, double to, double wall,
-                         double side, double stiffness)
+static void move_tied_joint(struct tact_wall_estimate *e, double from, double to, double wall,
+                            double side, double stiffness)
 {
     for (int k = 0; k <= 1000; k++) {
         const double u = from + (to - from) * fmin(1.0, k / 800.0);
@@ -28,26 +28,27 @@ static void move_tie_end(struct tact_wall_estimate *e, double from, double to, d
 
 /* The force at the present position is exact; a rigid wall is estimated as 10 times as stiff as the
  * tie. */
-static void wall_is_that_of_springs_in_series(void **state)
+static void estimated_wall_is_that_of_springs_in_series(void **state)
 {
     static const double stiffness[] = {200.0, 1000.0, 5000.0, 1e9};
     (void)state;
     for (int i = 0; i < 8; i++) {
         const double side = i % 2 ? -1.0 : 1.0, k = stiffness[i / 2];
-        const double series_ratio = 1.0 / (1.0 / tie + 1.0 / k);
+        const double series_stiffness = 1.0 / (1.0 / tie + 1.0 / k);
         struct tact_wall_estimate e = {.touching = 0.0};
-        move_tie_end(&e, 0.0, side * 0.07, side * 0.05, side, k);
+        move_tied_joint(&e, 0.0, side * 0.07, side * 0.05, side, k);
         print_message("%g N/m: %.4f N/m, expected %.4f; %.7f m\n", side * k, e.wall.stiffness,
-                      side * series_ratio, e.wall.position);
-        assert_true(fabs(tact_wall_force(&e.wall, side * 0.07) + side * series_ratio * 0.02) <
+                      side * series_stiffness, e.wall.position);
+        assert_true(fabs(tact_wall_force(&e.wall, side * 0.07) + side * series_stiffness * 0.02) <
                     1e-6);
-        assert_true(fabs(e.wall.stiffness / (side * series_ratio) - 1.0) < (k > 1e8 ? 0.1 : 0.02));
+        assert_true(fabs(e.wall.stiffness / (side * series_stiffness) - 1.0) <
+                    (k > 1e8 ? 0.1 : 0.02));
         assert_true(fabs(e.wall.position - side * 0.05) < (k > 1e8 ? 2e-3 : 5e-4));
     }
 }
 
 /* A lifted weight is a force that does not depend on the position, and is not taken for a wall. */
-static void weight_is_not_taken_for_a_wall(void **state)
+static void weight_is_not_taken_for_a_remote_wall(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
     struct tact_wall_rendering felt = {.delayed_force = 0.0};
@@ -66,25 +67,25 @@ static void weight_is_not_taken_for_a_wall(void **state)
 }
 
 /* A known wall stays known where it was left, and is forgotten once its position is passed. */
-static void wall_passed_through_is_forgotten(void **state)
+static void estimated_wall_passed_through_is_forgotten(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
     (void)state;
-    move_tie_end(&e, 0.0, 0.049, 0.05, 1.0, 5000.0);
+    move_tied_joint(&e, 0.0, 0.049, 0.05, 1.0, 5000.0);
     assert_true(e.wall.stiffness == 0.0);
-    move_tie_end(&e, 0.049, 0.07, 0.05, 1.0, 5000.0);
-    move_tie_end(&e, 0.07, 0.02, 0.05, 1.0, 5000.0);
+    move_tied_joint(&e, 0.049, 0.07, 0.05, 1.0, 5000.0);
+    move_tied_joint(&e, 0.07, 0.02, 0.05, 1.0, 5000.0);
     assert_true(e.touching == 0.0 && fabs(e.wall.position - 0.05) < 5e-4);
-    move_tie_end(&e, 0.02, 0.0505, 10.0, 1.0, 5000.0);
+    move_tied_joint(&e, 0.02, 0.0505, 10.0, 1.0, 5000.0);
     assert_true(e.wall.stiffness > 0.0);
     /* passes the position at which the wall was */
-    move_tie_end(&e, 0.0505, 0.07, 10.0, 1.0, 5000.0);
+    move_tied_joint(&e, 0.0505, 0.07, 10.0, 1.0, 5000.0);
     assert_true(e.wall.stiffness == 0.0);
 }
 
 /* A wall that is known otherwise while it is touched does not jump, nor pull, but that one on the
  * other side ends the force; it is the new one in the end, no stiffer than is felt. */
-static void force_does_not_jump(void **state)
+static void force_of_an_estimated_wall_does_not_jump(void **state)
 {
     static const struct tact_wall known[] = {{0.05, 800.0}, {0.03, 800.0}, {0.06, 300.0},
                                              {0.05, 2000},  {0.0, 0.0},    {0.08, -500.0},
@@ -110,7 +111,7 @@ static void force_does_not_jump(void **state)
 }
 
 /* A wall that is known before it is touched is met where it is. */
-static void known_wall_pushes_at_its_position(void **state)
+static void known_remote_wall_pushes_at_its_position(void **state)
 {
     const struct tact_wall known = {0.05, 800.0};
     struct tact_wall_rendering felt = {.delayed_force = 0.0};
@@ -124,11 +125,11 @@ static void known_wall_pushes_at_its_position(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wall_is_that_of_springs_in_series),
-        cmocka_unit_test(weight_is_not_taken_for_a_wall),
-        cmocka_unit_test(wall_passed_through_is_forgotten),
-        cmocka_unit_test(force_does_not_jump),
-        cmocka_unit_test(known_wall_pushes_at_its_position),
+        cmocka_unit_test(estimated_wall_is_that_of_springs_in_series),
+        cmocka_unit_test(weight_is_not_taken_for_a_remote_wall),
+        cmocka_unit_test(estimated_wall_passed_through_is_forgotten),
+        cmocka_unit_test(force_of_an_estimated_wall_does_not_jump),
+        cmocka_unit_test(known_remote_wall_pushes_at_its_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,8 @@ static struct tact_world *make_world(struct tact_moments_scratch **scratch)
 
 /* Runs a tick up to the check of the state. pair: whose moment number `at` is set to `value`, or
  * -1. */
-static void run_tick(struct tact_world *world, struct tact_moments_scratch *scratch, int pair,
-                     int at, double value)
+static void run_world_tick(struct tact_world *world, struct tact_moments_scratch *scratch, int pair,
+                           int at, double value)
 {
     struct tact_solve_stats stats;
     tact_world_begin(world);
@@ -82,8 +82,8 @@ static void run_tick(struct tact_world *world, struct tact_moments_scratch *scra
     tact_world_integrate(world);
 }
 
-static void expect_fault(struct tact_world *world, enum tact_world_part part, int index, int link,
-                         const char *what)
+static void expect_world_fault(struct tact_world *world, enum tact_world_part part, int index,
+                               int link, const char *what)
 {
     struct tact_world_fault fault = {.what = "nothing"};
     int rc = tact_world_check(world, SPEED, &fault);
@@ -96,14 +96,14 @@ static void expect_fault(struct tact_world *world, enum tact_world_part part, in
 
 static const double odd[] = {NAN, INFINITY, -INFINITY};
 
-static void every_world_number_is_checked(void **state)
+static void every_number_of_a_world_is_checked_for_nan(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch;
     struct tact_world *world = make_world(&scratch);
     struct tact_world_fault fault;
-    run_tick(world, scratch, -1, 0, 0.0);
-    run_tick(world, scratch, -1, 0, 0.0);
+    run_world_tick(world, scratch, -1, 0, 0.0);
+    run_world_tick(world, scratch, -1, 0, 0.0);
     assert_int_equal(tact_world_check(world, SPEED, &fault), 0);
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(world, 0));
     for (size_t k = 0; k < 3; k++) {
@@ -128,8 +128,8 @@ static void every_world_number_is_checked(void **state)
             for (int i = 0; i < numbers[n].count; i++) {
                 const double was = numbers[n].at[i];
                 numbers[n].at[i] = odd[k];
-                expect_fault(world, numbers[n].part, numbers[n].index, numbers[n].link,
-                             numbers[n].what);
+                expect_world_fault(world, numbers[n].part, numbers[n].index, numbers[n].link,
+                                   numbers[n].what);
                 numbers[n].at[i] = was;
             }
         }
@@ -139,13 +139,13 @@ static void every_world_number_is_checked(void **state)
     tact_moments_scratch_destroy(scratch);
 }
 
-static void speeds_over_the_limit_are_detected(void **state)
+static void body_speeds_over_the_limit_are_detected(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch;
     struct tact_world *world = make_world(&scratch);
     struct tact_world_fault fault;
-    run_tick(world, scratch, -1, 0, 0.0);
+    run_world_tick(world, scratch, -1, 0, 0.0);
     double *twist = tact_world_body(world, 1)->twist;
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(world, 0));
     const struct {
@@ -163,9 +163,11 @@ static void speeds_over_the_limit_are_detected(void **state)
             *limits[i].at = sign * 0.999 * limits[i].most;
             assert_int_equal(tact_world_check(world, SPEED, &fault), 0);
             *limits[i].at = sign * 1.001 * limits[i].most;
-            expect_fault(world, limits[i].part, limits[i].index, limits[i].link, limits[i].what);
+            expect_world_fault(world, limits[i].part, limits[i].index, limits[i].link,
+                               limits[i].what);
             *limits[i].at = sign * 1e300; /* its square overflows */
-            expect_fault(world, limits[i].part, limits[i].index, limits[i].link, limits[i].what);
+            expect_world_fault(world, limits[i].part, limits[i].index, limits[i].link,
+                               limits[i].what);
         }
         *limits[i].at = was;
     }
@@ -174,17 +176,17 @@ static void speeds_over_the_limit_are_detected(void **state)
 }
 
 /* A solve with a moment that is not finite, whichever of the 16, is reported by the check. */
-static void moments_not_finite_are_detected_after_the_tick(void **state)
+static void nonfinite_moments_are_detected_after_the_tick(void **state)
 {
     (void)state;
     for (int at = 0; at < 16; at++) {
         for (size_t k = 0; k < 3; k++) {
             struct tact_moments_scratch *scratch;
             struct tact_world *world = make_world(&scratch);
-            run_tick(world, scratch, -1, 0, 0.0);
+            run_world_tick(world, scratch, -1, 0, 0.0);
             assert_true(tact_world_contact(world, 0)->touching);
-            run_tick(world, scratch, 0, at, odd[k]);
-            expect_fault(world, TACT_WORLD_PAIR, 0, 0, "overlap");
+            run_world_tick(world, scratch, 0, at, odd[k]);
+            expect_world_fault(world, TACT_WORLD_PAIR, 0, 0, "overlap");
             tact_world_destroy(world);
             tact_moments_scratch_destroy(scratch);
         }
@@ -194,9 +196,9 @@ static void moments_not_finite_are_detected_after_the_tick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_world_number_is_checked),
-        cmocka_unit_test(speeds_over_the_limit_are_detected),
-        cmocka_unit_test(moments_not_finite_are_detected_after_the_tick),
+        cmocka_unit_test(every_number_of_a_world_is_checked_for_nan),
+        cmocka_unit_test(body_speeds_over_the_limit_are_detected),
+        cmocka_unit_test(nonfinite_moments_are_detected_after_the_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

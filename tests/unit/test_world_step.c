@@ -10,22 +10,22 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-static void throw_box(struct world_scene *s)
+static void start_thrown_box_with_fixed_numbers(struct world_scene *s)
 {
-    static const double random_draws[THROWN_BOX_DRAW_COUNT] = {0.3, 0.7, 0.2, 0.9, 0.4,
-                                                               0.6, 0.1, 0.8, 0.5, 0.35};
+    static const double fixed_random_numbers[THROWN_BOX_DRAW_COUNT] = {0.3, 0.7, 0.2, 0.9, 0.4,
+                                                                       0.6, 0.1, 0.8, 0.5, 0.35};
     const struct tact_contact_law law = make_rigid_law(0.4);
-    start_thrown_box_scene(s, NULL, random_draws, 0.2, &law);
+    start_thrown_box_scene(s, NULL, fixed_random_numbers, 0.2, &law);
 }
 
-static void a_step_has_the_bits_of_its_parts(void **state)
+static void world_step_has_the_bits_of_its_separate_parts(void **state)
 {
     (void)state;
     struct world_scene whole, parts;
     struct tact_solve_stats stats;
     int contacts = 0;
-    throw_box(&whole);
-    throw_box(&parts);
+    start_thrown_box_with_fixed_numbers(&whole);
+    start_thrown_box_with_fixed_numbers(&parts);
     for (int k = 0; k < 1000; k++) {
         assert_int_equal(tact_world_step(whole.world, whole.scratch, &stats), 0);
         step_scene(&parts);
@@ -42,7 +42,7 @@ static void a_step_has_the_bits_of_its_parts(void **state)
 }
 
 /* Two meshes that are not convex, so that their moments need a scratch. */
-static void a_step_with_an_unmeasured_pair_changes_nothing(void **state)
+static void world_step_with_an_unmeasured_pair_changes_nothing(void **state)
 {
     (void)state;
     static const double feet[] = {0, 0, 0, 0.1, 0.1, 0.1, 0.2, 0, 0, 0.1, 0.1, 0.1};
@@ -53,7 +53,7 @@ static void a_step_with_an_unmeasured_pair_changes_nothing(void **state)
     struct tact_shape shape = make_shape_of_boxes(&s, feet, 2);
     add_scene_solid(&s, &shape, 1.0, (double[3]){0, 0, 0}, 0.0);
     add_scene_solid(&s, &shape, 1.0, (double[3]){0.03, 0.02, 0.0999}, 0.4);
-    set_scene_law(&s, 1, 1, &law);
+    set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     const struct tact_body before = *tact_world_body(s.world, 1);
     assert_true(tact_world_step(s.world, NULL, &stats) < 0);
@@ -68,8 +68,8 @@ static void a_step_with_an_unmeasured_pair_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_has_the_bits_of_its_parts),
-        cmocka_unit_test(a_step_with_an_unmeasured_pair_changes_nothing),
+        cmocka_unit_test(world_step_has_the_bits_of_its_separate_parts),
+        cmocka_unit_test(world_step_with_an_unmeasured_pair_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void solve_linear_system(int n, double a[8][8], double b[8][6], int colum
 
 /* A sensor whose gauges give volts = bias + sensitivity wrench, about 9 V at 50 N and 2 N m, and
  * its calibration: the (pseudo-)inverse. */
-static void make_sensor(int gauges, double sensitivity[8][6], struct tact_wrench_map *map)
+static void make_gauge_sensor(int gauges, double sensitivity[8][6], struct tact_wrench_map *map)
 {
     const double full[6] = {50, 50, 50, 2, 2, 2};
     double normal[8][8];
@@ -97,8 +97,8 @@ static void make_sensor(int gauges, double sensitivity[8][6], struct tact_wrench
     }
 }
 
-static void apply_load(const struct tact_wrench_map *map, double sensitivity[8][6],
-                       const double wrench[6], double volts[8])
+static void apply_wrench_to_gauges(const struct tact_wrench_map *map, double sensitivity[8][6],
+                                   const double wrench[6], double volts[8])
 {
     for (int i = 0; i < map->gauges; i++) {
         volts[i] = map->bias[i];
@@ -115,20 +115,20 @@ static void random_wrench(double wrench[6])
     }
 }
 
-static void wrenches_are_recovered_from_voltages(void **unused)
+static void wrenches_are_recovered_from_gauge_voltages(void **unused)
 {
     (void)unused;
     double worst = 0.0;
     for (int n = 0; n < SENSORS; n++) {
         double sensitivity[8][6];
         struct tact_wrench_map map;
-        make_sensor(6 + n % 3, sensitivity, &map);
+        make_gauge_sensor(6 + n % 3, sensitivity, &map);
         for (int m = 0; m < WRENCHES; m++) {
             double wrench[6];
             double volts[8];
             double found[6];
             random_wrench(wrench);
-            apply_load(&map, sensitivity, wrench, volts);
+            apply_wrench_to_gauges(&map, sensitivity, wrench, volts);
             tact_wrench_from_gauges(&map, volts, found);
             for (int k = 0; k < 6; k++) {
                 worst = fmax(worst, fabs(found[k] - wrench[k]));
@@ -140,7 +140,7 @@ static void wrenches_are_recovered_from_voltages(void **unused)
 }
 
 /* With a converter of 16 bits the error of an axis is at most that of half a step in each gauge. */
-static void quantisation_errors_are_bounded(void **unused)
+static void wrench_errors_by_quantisation_are_bounded(void **unused)
 {
     (void)unused;
     struct tact_comedi_channel gauge = {.maxdata = 65535, .map = {0, 1}};
@@ -152,13 +152,13 @@ static void quantisation_errors_are_bounded(void **unused)
     for (int n = 0; n < SENSORS; n++) {
         double sensitivity[8][6];
         struct tact_wrench_map map;
-        make_sensor(6, sensitivity, &map);
+        make_gauge_sensor(6, sensitivity, &map);
         for (int m = 0; m < WRENCHES; m++) {
             double wrench[6];
             double volts[8];
             double found[6];
             random_wrench(wrench);
-            apply_load(&map, sensitivity, wrench, volts);
+            apply_wrench_to_gauges(&map, sensitivity, wrench, volts);
             for (int i = 0; i < 6; i++) {
                 volts[i] = tact_comedi_value(&gauge, (lsampl_t)lrint((volts[i] + 10.0) / lsb), 0);
             }
@@ -178,7 +178,7 @@ static void quantisation_errors_are_bounded(void **unused)
 }
 
 /* Forces at points, as wrenches in two frames. */
-static void wrenches_move_to_another_frame(void **unused)
+static void measured_wrenches_move_to_another_frame(void **unused)
 {
     (void)unused;
     for (int n = 0; n < SENSORS; n++) {
@@ -211,8 +211,8 @@ static void wrenches_move_to_another_frame(void **unused)
             tact_v3_add(there, there, turned);
             tact_v3_add(there + 3, there + 3, moment);
         }
-        make_sensor(8, sensitivity, &map);
-        apply_load(&map, sensitivity, here, volts);
+        make_gauge_sensor(8, sensitivity, &map);
+        apply_wrench_to_gauges(&map, sensitivity, here, volts);
         tact_wrench_transform_map(&map, &pose);
         tact_wrench_from_gauges(&map, volts, found);
         for (int k = 0; k < 6; k++) {
@@ -221,7 +221,7 @@ static void wrenches_move_to_another_frame(void **unused)
     }
 }
 
-static void units_are_distinguished(void **unused)
+static void units_of_wrench_calibrations_are_distinguished(void **unused)
 {
     (void)unused;
     double si = 0.0;
@@ -310,7 +310,7 @@ static void calibration_files_of_ati_are_read(void **unused)
     }
 }
 
-static void invalid_files_are_refused(void **unused)
+static void invalid_wrench_calibration_files_are_refused(void **unused)
 {
     (void)unused;
     const struct {
@@ -353,7 +353,7 @@ static void invalid_files_are_refused(void **unused)
     "</Calibration>\n<Calibration ForceUnits=\"N\" TorqueUnits=\"N-m\">\n" ROWS("7 0 0 0 0 0")
 
 /* Files that can be read in two ways are refused. */
-static void ambiguous_files_are_refused(void **unused)
+static void ambiguous_wrench_calibration_files_are_refused(void **unused)
 {
     (void)unused;
     const struct {
@@ -389,7 +389,7 @@ static void ambiguous_files_are_refused(void **unused)
     }
 }
 
-static void one_of_several_calibrations_is_selected(void **unused)
+static void one_of_several_wrench_calibrations_is_selected(void **unused)
 {
     (void)unused;
     const char *path = write_cal(head, ROWS("1 0 0 0 0 0") SECOND_ROWS);
@@ -405,7 +405,7 @@ static void one_of_several_calibrations_is_selected(void **unused)
 }
 
 /* Data far back in a file is read, but a file of unlimited length is refused. */
-static void long_files_are_read_to_a_limit(void **unused)
+static void long_calibration_files_are_read_to_a_limit(void **unused)
 {
     (void)unused;
     struct tact_wrench_map map;
@@ -442,7 +442,7 @@ static int read_settings(const struct tact_device_setting *settings, int count,
     return tact_wrench_settings(&config->config, inputs, 8, wrenches, 2, &config->err);
 }
 
-static void settings_of_two_sensors(void **unused)
+static void settings_of_two_wrench_sensors_are_read(void **unused)
 {
     (void)unused;
     const double bias[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
@@ -484,7 +484,7 @@ static void settings_of_two_sensors(void **unused)
     assert_string_equal(info.input[21].name, "tip_overload");
 }
 
-static void bad_settings_are_named(void **unused)
+static void bad_wrench_sensor_settings_are_named(void **unused)
 {
     (void)unused;
 #define WRIST SETTING("wrenches[0].name", "wrist")
@@ -584,17 +584,17 @@ static int remove_test_folder(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrenches_are_recovered_from_voltages),
-        cmocka_unit_test(quantisation_errors_are_bounded),
-        cmocka_unit_test(wrenches_move_to_another_frame),
-        cmocka_unit_test(units_are_distinguished),
+        cmocka_unit_test(wrenches_are_recovered_from_gauge_voltages),
+        cmocka_unit_test(wrench_errors_by_quantisation_are_bounded),
+        cmocka_unit_test(measured_wrenches_move_to_another_frame),
+        cmocka_unit_test(units_of_wrench_calibrations_are_distinguished),
         cmocka_unit_test(calibration_files_of_ati_are_read),
-        cmocka_unit_test(invalid_files_are_refused),
-        cmocka_unit_test(ambiguous_files_are_refused),
-        cmocka_unit_test(one_of_several_calibrations_is_selected),
-        cmocka_unit_test(long_files_are_read_to_a_limit),
-        cmocka_unit_test(settings_of_two_sensors),
-        cmocka_unit_test(bad_settings_are_named),
+        cmocka_unit_test(invalid_wrench_calibration_files_are_refused),
+        cmocka_unit_test(ambiguous_wrench_calibration_files_are_refused),
+        cmocka_unit_test(one_of_several_wrench_calibrations_is_selected),
+        cmocka_unit_test(long_calibration_files_are_read_to_a_limit),
+        cmocka_unit_test(settings_of_two_wrench_sensors_are_read),
+        cmocka_unit_test(bad_wrench_sensor_settings_are_named),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void require_success(const char *command)
+static void fail_unless_success(const char *command)
 {
     if (system(command) != 0) {
         fprintf(stderr, "board: this failed: %s\n", command);
@@ -24,7 +24,7 @@ void set_up_boards(void)
         puts("skipped: for a virtual machine only, see tests/vm/run");
         exit(77);
     }
-    require_success(
+    fail_unless_success(
         "modprobe comedi comedi_num_legacy_minors=4 && modprobe comedi_test noauto=1 && "
         "modprobe comedi_parport");
     attach_board_driver("/dev/comedi0", "comedi_test 2000000,50000");
@@ -36,7 +36,7 @@ void attach_board_driver(const char *node, const char *driver)
     char command[160];
     snprintf(command, sizeof command, "comedi_config %s %s %s", driver ? "" : "-r", node,
              driver ? driver : "");
-    require_success(command);
+    fail_unless_success(command);
 }
 
 static int find_descriptor_of_node(int pid, const char *node)

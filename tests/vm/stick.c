@@ -27,7 +27,7 @@ static struct {
     struct stick_event event[STICK_EVENTS];
 } stick;
 
-static void require_success(int rc, const char *what)
+static void fail_unless_success(int rc, const char *what)
 {
     if (rc < 0) {
         fprintf(stderr, "stick: %s: %s\n", what, strerror(errno));
@@ -126,21 +126,21 @@ static void create_uinput_stick(const int *effects)
                                  .name = STICK_NAME,
                                  .ff_effects_max = STICK_EFFECTS};
     stick.fd = open("/dev/uinput", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    require_success(stick.fd, "/dev/uinput");
-    require_success(ioctl(stick.fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
-    require_success(ioctl(stick.fd, UI_SET_KEYBIT, BTN_TRIGGER), "BTN_TRIGGER");
-    require_success(ioctl(stick.fd, UI_SET_EVBIT, EV_ABS), "EV_ABS");
+    fail_unless_success(stick.fd, "/dev/uinput");
+    fail_unless_success(ioctl(stick.fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
+    fail_unless_success(ioctl(stick.fd, UI_SET_KEYBIT, BTN_TRIGGER), "BTN_TRIGGER");
+    fail_unless_success(ioctl(stick.fd, UI_SET_EVBIT, EV_ABS), "EV_ABS");
     for (int code = ABS_X; code <= ABS_Y; code++) {
         struct uinput_abs_setup axis = {.code = (uint16_t)code,
                                         .absinfo = {.minimum = -1000, .maximum = 1000}};
-        require_success(ioctl(stick.fd, UI_ABS_SETUP, &axis), "UI_ABS_SETUP");
+        fail_unless_success(ioctl(stick.fd, UI_ABS_SETUP, &axis), "UI_ABS_SETUP");
     }
-    require_success(ioctl(stick.fd, UI_SET_EVBIT, EV_FF), "EV_FF");
+    fail_unless_success(ioctl(stick.fd, UI_SET_EVBIT, EV_FF), "EV_FF");
     for (int i = 0; effects[i]; i++) {
-        require_success(ioctl(stick.fd, UI_SET_FFBIT, effects[i]), "UI_SET_FFBIT");
+        fail_unless_success(ioctl(stick.fd, UI_SET_FFBIT, effects[i]), "UI_SET_FFBIT");
     }
-    require_success(ioctl(stick.fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
-    require_success(ioctl(stick.fd, UI_DEV_CREATE), "UI_DEV_CREATE");
+    fail_unless_success(ioctl(stick.fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
+    fail_unless_success(ioctl(stick.fd, UI_DEV_CREATE), "UI_DEV_CREATE");
 }
 
 const char *stick_device_path(void)
@@ -149,7 +149,7 @@ const char *stick_device_path(void)
     char name[64] = "";
     char path[256];
     snprintf(node, sizeof node, "none");
-    require_success(ioctl(stick.fd, UI_GET_SYSNAME(sizeof name), name), "UI_GET_SYSNAME");
+    fail_unless_success(ioctl(stick.fd, UI_GET_SYSNAME(sizeof name), name), "UI_GET_SYSNAME");
     for (int i = 0; i < 32; i++) {
         snprintf(path, sizeof path, "/sys/devices/virtual/input/%s/event%d", name, i);
         if (access(path, F_OK) == 0) {
@@ -166,7 +166,7 @@ void plug_in_stick(const int *effects)
     pthread_attr_t attr;
     static int loaded;
     if (!loaded++) {
-        require_success(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
+        fail_unless_success(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
     }
     create_uinput_stick(effects);
     atomic_store(&stick.quit, 0);
@@ -175,14 +175,14 @@ void plug_in_stick(const int *effects)
     pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
     pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
     pthread_attr_setschedparam(&attr, &above);
-    require_success(-pthread_create(&stick.driver, &attr, run_stick_driver, NULL), "driver");
+    fail_unless_success(-pthread_create(&stick.driver, &attr, run_stick_driver, NULL), "driver");
     pthread_attr_destroy(&attr);
 }
 
 void unplug_stick(void)
 {
     atomic_store(&stick.quit, 1);
-    require_success(ioctl(stick.fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
+    fail_unless_success(ioctl(stick.fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
     atomic_store(&stick.gone_ns, tact_clock_now());
     pthread_join(stick.driver, NULL);
     close(stick.fd);
@@ -198,7 +198,7 @@ void send_stick_event(int type, int code, int value)
     const struct input_event events[2] = {
         {.type = (uint16_t)type, .code = (uint16_t)code, .value = value},
         {.type = EV_SYN, .code = SYN_REPORT}};
-    require_success((int)write(stick.fd, events, sizeof events), "write");
+    fail_unless_success((int)write(stick.fd, events, sizeof events), "write");
 }
 
 int stick_pending_upload_count(void)

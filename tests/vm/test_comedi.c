@@ -46,10 +46,10 @@ int count_ioctl_calls(void)
 /* Opens the device without the guard, which has a test of its own. */
 static int open_board_device(const struct tact_device_setting *settings, int count)
 {
-    const struct tact_device_setting alone = SETTING("guard", "false");
+    const struct tact_device_setting setting_without_guard = SETTING("guard", "false");
     struct tact_device_setting all[8];
     memcpy(all, settings, (size_t)count * sizeof *settings);
-    all[count] = alone;
+    all[count] = setting_without_guard;
     device_config_init(&config, all, count + 1);
     return tact_comedi_type.open(&config.config, &device, &config.err);
 }

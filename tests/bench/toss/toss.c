@@ -27,19 +27,19 @@ static const double MEASURED_INERTIA = 8.1e-4; /* measured [kg m^2] */
 static const double GRAVITY = 9.81;
 
 /* Parameters of a simulated toss: those that are identified, then those that are fixed. */
-enum parameter {
+enum toss_parameter {
     PARAM_LENGTH_SCALE, /* ratio of measured lengths to true lengths */
     PARAM_FRICTION,
     PARAM_RESTITUTION,
     PARAM_DISSIPATION,
     PARAM_COMPLIANCE,
-    PARAM_OVERLAP,
+    PARAM_TARGET_OVERLAP,
     PARAM_HUNT_CROSSLEY,
-    PARAM_SUBSTEPS, /* number of simulated ticks between two recorded samples */
-    LAG,            /* delay of the recorded velocities [samples] */
-    ROUNDING,       /* radius of the cube's rounded edges and corners [m] */
-    PARAM_STRIDE,   /* n: only every n-th toss is simulated */
-    PARAM_PHASE,    /* index of the first simulated toss within its half of the data */
+    PARAM_TICKS_PER_SAMPLE, /* number of simulated ticks between two recorded samples */
+    LAG,                    /* delay of the recorded velocities [samples] */
+    ROUNDING,               /* radius of the cube's rounded edges and corners [m] */
+    PARAM_TOSS_STRIDE,      /* n: only every n-th toss is simulated */
+    PARAM_FIRST_TOSS,       /* index of the first simulated toss within its half of the data */
     PARAMETERS
 };
 
@@ -47,7 +47,7 @@ static const char *const parameter_names[PARAMETERS] = {
     "length",        "friction", "restitution", "dissipation", "compliance", "overlap",
     "hunt_crossley", "substeps", "lag",         "rounding",    "stride",     "phase"};
 
-struct score {
+struct toss_score {
     /* position error: mean distance over the samples, divided by CUBE_EDGE_LENGTH */
     double position;
     double rotation; /* mean angle [deg] */
@@ -62,14 +62,14 @@ static struct tact_world *make_world(const struct toss *t, const double *p,
     const double inertia[6] = {MEASURED_INERTIA, MEASURED_INERTIA, MEASURED_INERTIA, 0, 0, 0};
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = {.friction = p[PARAM_FRICTION],
-                                   .overlap = p[PARAM_OVERLAP],
+                                   .overlap = p[PARAM_TARGET_OVERLAP],
                                    .compliance = p[PARAM_COMPLIANCE],
                                    .dissipation = p[PARAM_DISSIPATION],
                                    .hunt_crossley = p[PARAM_HUNT_CROSSLEY],
                                    .restitution = p[PARAM_RESTITUTION]};
     struct tact_body body = {.pose = here};
     struct tact_world *world;
-    o.period = 1.0 / (SAMPLE_RATE * round(p[PARAM_SUBSTEPS]));
+    o.period = 1.0 / (SAMPLE_RATE * round(p[PARAM_TICKS_PER_SAMPLE]));
     o.gravity[2] = -GRAVITY;
     o.tolerance = 1e-6; /* a smaller tolerance does not change the errors */
     tact_body_set_mass(&body, CUBE_MASS, inertia);
@@ -104,18 +104,18 @@ static int has_come_to_rest(const struct tact_body *body)
     return tact_v3_norm(body->twist) < 1e-7 && tact_v3_norm(body->twist + 3) < 1e-6;
 }
 
-/* Simulates a toss. *score: mean errors over the samples after the start. Returns 0 or a negative
- * errno. */
+/* Simulates a toss. *toss_score: mean errors over the samples after the start. Returns 0 or a
+ * negative errno. */
 static int simulate_toss(const struct toss *t, const double *p, const struct tact_shape *cube,
-                         struct tact_moments_scratch *scratch, struct score *score)
+                         struct tact_moments_scratch *scratch, struct toss_score *toss_score)
 {
     struct tact_world *world = make_world(t, p, cube);
     if (!world) {
         return -1;
     }
     const struct tact_pose *pose = &tact_world_body(world, 0)->pose;
-    int rc = 0, substeps = (int)round(p[PARAM_SUBSTEPS]);
-    memset(score, 0, sizeof *score);
+    int rc = 0, substeps = (int)round(p[PARAM_TICKS_PER_SAMPLE]);
+    memset(toss_score, 0, sizeof *toss_score);
     for (int k = 1; k < t->count && !rc; k++) {
         double apart[3];
         for (int i = 0; i < substeps && !rc && !has_come_to_rest(tact_world_body(world, 0)); i++) {
@@ -124,8 +124,8 @@ static int simulate_toss(const struct toss *t, const double *p, const struct tac
         }
         tact_v3_scale(apart, pose->position, p[PARAM_LENGTH_SCALE]);
         tact_v3_sub(apart, apart, t->samples[k].position);
-        score->position += tact_v3_norm(apart) / CUBE_EDGE_LENGTH / (t->count - 1);
-        score->rotation +=
+        toss_score->position += tact_v3_norm(apart) / CUBE_EDGE_LENGTH / (t->count - 1);
+        toss_score->rotation +=
             angle_between_deg(pose->quat_wxyz, t->samples[k].quat_wxyz) / (t->count - 1);
     }
     tact_world_destroy(world);
@@ -145,7 +145,7 @@ enum { SPLIT = 4, POINTS = (SPLIT + 1) * (SPLIT + 2) / 2 };
 
 /* Makes the eighth of the rounded cube at the corner whose coordinates' signs are the bits of
  * `corner`. */
-static void make_corner(double radius, int corner, double (*point)[3])
+static void make_rounded_cube_corner(double radius, int corner, double (*point)[3])
 {
     for (int i = 0; i <= SPLIT; i++) {
         for (int j = 0; i + j <= SPLIT; j++, point++) {
@@ -174,7 +174,7 @@ static int make_cube(double radius, struct tact_shape *cube)
         return tact_shape_tessellate(cube);
     }
     for (int corner = 0; corner < 8; corner++) {
-        make_corner(radius, corner, points + corner * POINTS);
+        make_rounded_cube_corner(radius, corner, points + corner * POINTS);
     }
     int rc = tact_mesh_hull(points[0], 8 * POINTS, &mesh, &err);
     *cube = (struct tact_shape){.kind = TACT_SHAPE_CONVEX};
@@ -184,17 +184,17 @@ static int make_cube(double radius, struct tact_shape *cube)
 
 /* Mean errors over the tosses of one half of the data. Returns the number of tosses, or a negative
  * errno. */
-static int score_tosses(const struct job *job, const double *p, struct score *mean)
+static int score_tosses(const struct job *job, const double *p, struct toss_score *mean)
 {
     struct tact_shape cube;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
     int rc = scratch ? make_cube(p[ROUNDING], &cube) : -1, count = 0;
     memset(mean, 0, sizeof *mean);
     for (int i = 0; i < job->data.count && !rc; i++) {
-        struct score one = {0.0, 0.0};
+        struct toss_score one = {0.0, 0.0};
         int at = job->half < 2 ? i / 2 : i;
         if ((job->half < 2 && i % 2 != job->half) ||
-            at % (int)p[PARAM_STRIDE] != (int)p[PARAM_PHASE]) {
+            at % (int)p[PARAM_TOSS_STRIDE] != (int)p[PARAM_FIRST_TOSS]) {
             continue;
         }
         rc = simulate_toss(&job->data.tosses[i], p, &cube, scratch, &one);
@@ -214,7 +214,7 @@ static int score_tosses(const struct job *job, const double *p, struct score *me
     return rc ? rc : count;
 }
 
-static int set_parameter(double *p, const char *name, size_t length, const char *value)
+static int set_named_parameter(double *p, const char *name, size_t length, const char *value)
 {
     for (int i = 0; i < PARAMETERS; i++) {
         if (strlen(parameter_names[i]) == length && !strncmp(parameter_names[i], name, length)) {
@@ -238,15 +238,15 @@ static int read_parameters(const char *path, double *p)
         if (colon && name == line) {
             ours = !strncmp(name, "tact:", 5);
         } else if (colon && ours) {
-            found += set_parameter(p, name, (size_t)(colon - name), colon + 1);
+            found += set_named_parameter(p, name, (size_t)(colon - name), colon + 1);
         }
     }
     if (f) {
         fclose(f);
     }
-    p[PARAM_STRIDE] = 1;
-    p[PARAM_PHASE] = 0;
-    return found == PARAM_PHASE - 1;
+    p[PARAM_TOSS_STRIDE] = 1;
+    p[PARAM_FIRST_TOSS] = 0;
+    return found == PARAM_FIRST_TOSS - 1;
 }
 
 static void score_parameter_sets_from_stdin(const struct job *job)
@@ -254,12 +254,12 @@ static void score_parameter_sets_from_stdin(const struct job *job)
     char line[1024];
     while (fgets(line, sizeof line, stdin)) {
         double p[PARAMETERS];
-        struct score mean;
+        struct toss_score mean;
         memcpy(p, job->p, sizeof p);
         for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n")) {
             char *equals_sign = strchr(word, '=');
             if (!equals_sign ||
-                !set_parameter(p, word, (size_t)(equals_sign - word), equals_sign + 1)) {
+                !set_named_parameter(p, word, (size_t)(equals_sign - word), equals_sign + 1)) {
                 fprintf(stderr, "bench_toss: no parameter %s\n", word);
                 exit(2);
             }
@@ -280,15 +280,15 @@ static int print_usage(void)
     return 2;
 }
 
-struct arguments {
+struct toss_arguments {
     char folder[1024];
-    const char *parameters;
+    const char *parameter_file;
     double most[2]; /* percent, degrees */
     double ticks;   /* a sample; 0: the file's */
-    int is_server;
+    int scores_sets_from_stdin;
 };
 
-static void find_toss_data_folder(const char *given, struct arguments *a)
+static void find_toss_data_folder(const char *given, struct toss_arguments *a)
 {
     const char *shared = getenv("TACT_SHARED");
     if (strcmp(given, "shared")) {
@@ -299,12 +299,12 @@ static void find_toss_data_folder(const char *given, struct arguments *a)
     }
 }
 
-static int read_arguments(int argc, char **argv, struct arguments *a, struct job *job)
+static int read_arguments(int argc, char **argv, struct toss_arguments *a, struct job *job)
 {
     for (int i = 2; i < argc; i++) {
         int left = argc - 1 - i;
         if (!strcmp(argv[i], "--parameters") && left > 0) {
-            a->parameters = argv[++i];
+            a->parameter_file = argv[++i];
         } else if (!strcmp(argv[i], "--half") && left > 0) {
             const char *half = argv[++i];
             job->half = !strcmp(half, "identify") ? 0 : !strcmp(half, "held") ? 1 : 2;
@@ -318,59 +318,59 @@ static int read_arguments(int argc, char **argv, struct arguments *a, struct job
         } else if (!strcmp(argv[i], "--each")) {
             job->each = 1;
         } else if (!strcmp(argv[i], "--serve")) {
-            a->is_server = 1;
+            a->scores_sets_from_stdin = 1;
         } else {
             return 0;
         }
     }
-    if (argc < 2 || !a->parameters) {
+    if (argc < 2 || !a->parameter_file) {
         return 0;
     }
     find_toss_data_folder(argv[1], a);
     return 1;
 }
 
-static int report_score(const struct job *job, const struct arguments *a)
+static int print_mean_score(const struct job *job, const struct toss_arguments *a)
 {
-    struct score mean;
+    struct toss_score mean;
     int count = score_tosses(job, job->p, &mean);
     if (count <= 0) {
         fprintf(stderr, "bench_toss: no toss could be rolled out\n");
         return 2;
     }
-    double percent = 100.0 * mean.position;
+    double position_error_percent = 100.0 * mean.position;
     if (job->json) {
         printf("{\"tosses\": %d, \"position_percent\": %.4f, \"rotation_deg\": %.4f}\n", count,
-               percent, mean.rotation);
+               position_error_percent, mean.rotation);
     } else {
-        printf("%d tosses: position error %.2f %%, rotation error %.2f deg\n", count, percent,
-               mean.rotation);
+        printf("%d tosses: position error %.2f %%, rotation error %.2f deg\n", count,
+               position_error_percent, mean.rotation);
     }
-    return percent <= a->most[0] && mean.rotation <= a->most[1] ? 0 : 1;
+    return position_error_percent <= a->most[0] && mean.rotation <= a->most[1] ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
     struct job job = {.half = 2};
-    struct arguments a = {.most = {INFINITY, INFINITY}};
+    struct toss_arguments a = {.most = {INFINITY, INFINITY}};
     char message[1200] = "";
     if (!read_arguments(argc, argv, &a, &job)) {
         return print_usage();
     }
-    if (!read_parameters(a.parameters, job.p)) {
-        fprintf(stderr, "bench_toss: %s lacks parameters of tact\n", a.parameters);
+    if (!read_parameters(a.parameter_file, job.p)) {
+        fprintf(stderr, "bench_toss: %s lacks parameters of tact\n", a.parameter_file);
         return 2;
     }
-    job.p[PARAM_SUBSTEPS] = a.ticks > 0.0 ? a.ticks : job.p[PARAM_SUBSTEPS];
+    job.p[PARAM_TICKS_PER_SAMPLE] = a.ticks > 0.0 ? a.ticks : job.p[PARAM_TICKS_PER_SAMPLE];
     int rc = toss_data_read(a.folder, &job.data, message, sizeof message);
     if (rc) {
         fprintf(stderr, "bench_toss: %s%s\n", rc == -ENOENT ? "skipped: " : "", message);
         return rc == -ENOENT ? 77 : 2;
     }
-    if (a.is_server) {
+    if (a.scores_sets_from_stdin) {
         score_parameter_sets_from_stdin(&job);
     } else {
-        rc = report_score(&job, &a);
+        rc = print_mean_score(&job, &a);
     }
     toss_data_free(&job.data);
     return rc;

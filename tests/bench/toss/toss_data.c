@@ -10,7 +10,7 @@
 enum { NUMBERS = 13 };
 
 /* Reads a line of numbers separated by commas; returns how many there are. */
-static int parse_number_line(const char *line, double *out, int most)
+static int parse_comma_separated_numbers(const char *line, double *out, int most)
 {
     int n = 0;
     while (n < most) {
@@ -51,7 +51,7 @@ static int report_wrong_columns(const char *folder, const char *name, int line, 
     return -EINVAL;
 }
 
-static void set_sample(struct toss_sample *s, const double *v)
+static void set_toss_sample(struct toss_sample *s, const double *v)
 {
     memcpy(s->position, v, sizeof s->position);
     memcpy(s->quat_wxyz, v + 3, sizeof s->quat_wxyz);
@@ -77,8 +77,8 @@ static int read_toss_start_indices(const char *folder, struct toss_data *out, in
         out->tosses = more;
         struct toss *t = &more[out->count];
         memset(t, 0, sizeof *t);
-        if (parse_number_line(line, v, 3 + NUMBERS) != 3 + NUMBERS || v[1] < 0 || v[2] < 2 ||
-            v[2] > 1e6) {
+        if (parse_comma_separated_numbers(line, v, 3 + NUMBERS) != 3 + NUMBERS || v[1] < 0 ||
+            v[2] < 2 || v[2] > 1e6) {
             rc = report_wrong_columns(folder, "starts.csv", at, message, message_size);
             break;
         }
@@ -87,7 +87,7 @@ static int read_toss_start_indices(const char *folder, struct toss_data *out, in
         t->count = (int)v[2];
         t->samples = calloc((size_t)t->count, sizeof *t->samples);
         rc = t->samples ? 0 : -ENOMEM;
-        set_sample(&t->samples[0], v + 3);
+        set_toss_sample(&t->samples[0], v + 3);
         memcpy(t->velocity, v + 10, sizeof t->velocity);
         tact_quat_rotate(t->angular_velocity, t->samples[0].quat_wxyz, v + 13);
         out->count += 1;
@@ -99,8 +99,8 @@ static int read_toss_start_indices(const char *folder, struct toss_data *out, in
     return rc;
 }
 
-static int read_samples(const char *folder, struct toss_data *out, const int *first, char *message,
-                        unsigned message_size)
+static int read_toss_samples(const char *folder, struct toss_data *out, const int *first,
+                             char *message, unsigned message_size)
 {
     char line[1024];
     FILE *f = open_csv(folder, "tosses.csv", message, message_size);
@@ -110,7 +110,7 @@ static int read_samples(const char *folder, struct toss_data *out, const int *fi
     int rc = 0, i = 0;
     for (int at = 2; !rc && fgets(line, sizeof line, f); at++) {
         double v[10];
-        if (parse_number_line(line, v, 10) != 10) {
+        if (parse_comma_separated_numbers(line, v, 10) != 10) {
             rc = report_wrong_columns(folder, "tosses.csv", at, message, message_size);
             break;
         }
@@ -119,7 +119,7 @@ static int read_samples(const char *folder, struct toss_data *out, const int *fi
         }
         int k = i < out->count && out->tosses[i].number == (int)v[0] ? (int)v[1] - first[i] : -1;
         if (k > 0 && k < out->tosses[i].count) {
-            set_sample(&out->tosses[i].samples[k], v + 3);
+            set_toss_sample(&out->tosses[i].samples[k], v + 3);
         }
     }
     fclose(f);
@@ -131,7 +131,7 @@ int toss_data_read(const char *folder, struct toss_data *out, char *message, uns
     int first[4096];
     memset(out, 0, sizeof *out);
     int rc = read_toss_start_indices(folder, out, first, message, message_size);
-    rc = rc ? rc : read_samples(folder, out, first, message, message_size);
+    rc = rc ? rc : read_toss_samples(folder, out, first, message, message_size);
     for (int i = 0; !rc && i < out->count; i++) {
         for (int k = 0; !rc && k < out->tosses[i].count; k++) {
             const double *q = out->tosses[i].samples[k].quat_wxyz;

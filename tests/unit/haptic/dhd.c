@@ -7,7 +7,7 @@
 
 EXPORT int dhdOpenSerial(int serial)
 {
-    struct simulated_haptic *device = own_simulated_haptic();
+    struct simulated_haptic *device = simulated_haptic_of_this_library();
     if (!device || serial > 1000 || simulate_haptic_call(device)) {
         return -1;
     }
@@ -23,15 +23,15 @@ EXPORT int dhdOpen(void)
 EXPORT int dhdClose(char id)
 {
     (void)id;
-    atomic_store(&own_simulated_haptic()->open, 0);
+    atomic_store(&simulated_haptic_of_this_library()->open, 0);
     return 0;
 }
 
 EXPORT int dhdEnableForce(unsigned char on, char id)
 {
     (void)id;
-    atomic_store(&own_simulated_haptic()->enabled, on);
-    return simulate_haptic_call(own_simulated_haptic());
+    atomic_store(&simulated_haptic_of_this_library()->enabled, on);
+    return simulate_haptic_call(simulated_haptic_of_this_library());
 }
 
 EXPORT const char *dhdGetSystemName(char id)
@@ -66,7 +66,7 @@ EXPORT int dhdSetGravityCompensation(int on, char id)
 
 EXPORT int dhdGetPosition(double *x, double *y, double *z, char id)
 {
-    struct simulated_haptic *device = own_simulated_haptic();
+    struct simulated_haptic *device = simulated_haptic_of_this_library();
     (void)id;
     *x = atomic_load(&device->x);
     *y = atomic_load(&device->y);
@@ -76,7 +76,7 @@ EXPORT int dhdGetPosition(double *x, double *y, double *z, char id)
 
 EXPORT int dhdGetOrientationFrame(double matrix[3][3], char id)
 {
-    const double turn = atomic_load(&own_simulated_haptic()->turn);
+    const double turn = atomic_load(&simulated_haptic_of_this_library()->turn);
     const double rows[3][3] = {
         {cos(turn), -sin(turn), 0.0}, {sin(turn), cos(turn), 0.0}, {0.0, 0.0, 1.0}};
     (void)id;
@@ -87,13 +87,13 @@ EXPORT int dhdGetOrientationFrame(double matrix[3][3], char id)
 EXPORT unsigned int dhdGetButtonMask(char id)
 {
     (void)id;
-    return atomic_load(&own_simulated_haptic()->buttons);
+    return atomic_load(&simulated_haptic_of_this_library()->buttons);
 }
 
 EXPORT int dhdSetForceAndTorque(double fx, double fy, double fz, double tx, double ty, double tz,
                                 char id)
 {
-    struct simulated_haptic *device = own_simulated_haptic();
+    struct simulated_haptic *device = simulated_haptic_of_this_library();
     const double wrench[6] = {fx, fy, fz, tx, ty, tz};
     (void)id;
     if (simulate_haptic_call(device)) {

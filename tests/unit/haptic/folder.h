@@ -18,7 +18,7 @@ static inline void path_in_haptic_folder(char *path, size_t size, const char *na
     snprintf(path, size, "%s/%s", haptic_folder, name);
 }
 
-static inline void link_maker_library(const char *name)
+static inline void symlink_maker_library(const char *name)
 {
     char to[512], from[512];
     snprintf(to, sizeof to, TACT_BINARY_DIR "/tests/haptic/%s", name);
@@ -32,8 +32,8 @@ static inline int make_haptic_folder(void **state)
     if (!mkdtemp(haptic_folder)) {
         return -1;
     }
-    link_maker_library("libdhd.so");
-    link_maker_library("libHD.so");
+    symlink_maker_library("libdhd.so");
+    symlink_maker_library("libHD.so");
     simulated_haptic = map_simulated_haptic(haptic_folder);
     return simulated_haptic ? setenv("LD_LIBRARY_PATH", haptic_folder, 1) : -1;
 }

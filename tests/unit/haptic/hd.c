@@ -19,14 +19,14 @@ static double wrench[6];
 EXPORT unsigned int hdInitDevice(const char *name)
 {
     last.code = name && strcmp(name, "Default Device") != 0 ? 0x0302 : 0;
-    atomic_store(&own_simulated_haptic()->open, last.code == 0);
+    atomic_store(&simulated_haptic_of_this_library()->open, last.code == 0);
     return last.code ? 0xffffffffU : 7;
 }
 
 EXPORT void hdDisableDevice(unsigned int device)
 {
     (void)device;
-    atomic_store(&own_simulated_haptic()->open, 0);
+    atomic_store(&simulated_haptic_of_this_library()->open, 0);
 }
 
 EXPORT void hdMakeCurrentDevice(unsigned int device)
@@ -37,13 +37,13 @@ EXPORT void hdMakeCurrentDevice(unsigned int device)
 EXPORT void hdEnable(unsigned int parameter)
 {
     (void)parameter;
-    atomic_store(&own_simulated_haptic()->enabled, 1);
+    atomic_store(&simulated_haptic_of_this_library()->enabled, 1);
 }
 
 EXPORT void hdDisable(unsigned int parameter)
 {
     (void)parameter;
-    atomic_store(&own_simulated_haptic()->enabled, 0);
+    atomic_store(&simulated_haptic_of_this_library()->enabled, 0);
 }
 
 EXPORT void hdStartScheduler(void)
@@ -57,20 +57,20 @@ EXPORT void hdStopScheduler(void)
 EXPORT void hdBeginFrame(unsigned int device)
 {
     (void)device;
-    last.code = simulate_haptic_call(own_simulated_haptic()) ? 0x0302 : 0;
+    last.code = simulate_haptic_call(simulated_haptic_of_this_library()) ? 0x0302 : 0;
 }
 
 EXPORT void hdEndFrame(unsigned int device)
 {
     (void)device;
     if (!last.code) {
-        store_sent_wrench(own_simulated_haptic(), wrench);
+        store_sent_wrench(simulated_haptic_of_this_library(), wrench);
     }
 }
 
 EXPORT void hdGetDoublev(unsigned int parameter, double *values)
 {
-    struct simulated_haptic *device = own_simulated_haptic();
+    struct simulated_haptic *device = simulated_haptic_of_this_library();
     const double turn = atomic_load(&device->turn);
     const double transform[16] = {cos(turn),
                                   sin(turn),
@@ -95,7 +95,8 @@ EXPORT void hdGetDoublev(unsigned int parameter, double *values)
 
 EXPORT void hdGetIntegerv(unsigned int parameter, int *values)
 {
-    *values = parameter == BUTTONS ? (int)atomic_load(&own_simulated_haptic()->buttons) : 6;
+    *values =
+        parameter == BUTTONS ? (int)atomic_load(&simulated_haptic_of_this_library()->buttons) : 6;
 }
 
 EXPORT void hdSetDoublev(unsigned int parameter, const double *values)

@@ -54,7 +54,7 @@ static inline struct simulated_haptic *map_simulated_haptic(const char *folder)
 }
 
 /* The simulated device whose file is in the folder from which this library was loaded. */
-static inline struct simulated_haptic *own_simulated_haptic(void)
+static inline struct simulated_haptic *simulated_haptic_of_this_library(void)
 {
     static struct simulated_haptic *device;
     Dl_info info;

@@ -11,28 +11,28 @@
 /* Whether this build runs under AddressSanitizer or ThreadSanitizer: gcc has a macro for each,
  * clang a feature. */
 #if defined __SANITIZE_THREAD__
-#define RUNS_UNDER_TSAN 1
+#define IS_TSAN_BUILD 1
 #elif defined __SANITIZE_ADDRESS__
-#define RUNS_UNDER_SANITIZER 1
+#define IS_SANITIZER_BUILD 1
 #elif defined __has_feature
 #if __has_feature(thread_sanitizer)
-#define RUNS_UNDER_TSAN 1
+#define IS_TSAN_BUILD 1
 #elif __has_feature(address_sanitizer)
-#define RUNS_UNDER_SANITIZER 1
+#define IS_SANITIZER_BUILD 1
 #endif
 #endif
-#ifndef RUNS_UNDER_TSAN
-#define RUNS_UNDER_TSAN 0
+#ifndef IS_TSAN_BUILD
+#define IS_TSAN_BUILD 0
 #endif
-#ifndef RUNS_UNDER_SANITIZER
-#define RUNS_UNDER_SANITIZER RUNS_UNDER_TSAN
+#ifndef IS_SANITIZER_BUILD
+#define IS_SANITIZER_BUILD IS_TSAN_BUILD
 #endif
 
 /* Skips a long test of motion under ThreadSanitizer, where it takes ten seconds or more and its
  * threads do nothing that shorter tests do not check. */
 #define SKIP_UNDER_TSAN()                                                                          \
     do {                                                                                           \
-        if (RUNS_UNDER_TSAN) {                                                                     \
+        if (IS_TSAN_BUILD) {                                                                       \
             skip();                                                                                \
         }                                                                                          \
     } while (0)
@@ -46,7 +46,7 @@ static inline int campaign_trial_count(int quick, int all)
     if (text && *text && *text != '0') {
         return all;
     }
-    return RUNS_UNDER_SANITIZER ? (quick + 4) / 5 : quick;
+    return IS_SANITIZER_BUILD ? (quick + 4) / 5 : quick;
 }
 
 /* The number that a test adds to its own random seed: the value of TACT_SEED, by default 0, with

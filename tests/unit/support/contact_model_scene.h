@@ -24,8 +24,8 @@ static inline struct tact_contact_law make_friction_law(double friction)
 static inline void start_box_on_ground(struct world_scene *s, double friction)
 {
     struct tact_contact_law law = make_friction_law(friction);
-    set_scene_law(s, 0, 1, &law);
-    set_scene_law(s, 1, 1, &law);
+    set_scene_contact_law(s, 0, 1, &law);
+    set_scene_contact_law(s, 1, 1, &law);
     finish_scene_building(s);
 }
 

@@ -33,15 +33,15 @@ static struct half_edge *sort_half_edges(const struct tact_mesh *m)
     return out;
 }
 
-struct plain_hull make_plain_hull(const struct tact_mesh *m)
+struct reference_hull make_reference_hull(const struct tact_mesh *m)
 {
     struct half_edge *half = sort_half_edges(m);
-    struct plain_hull h = {(int)m->vertex_count,
-                           (int)m->triangle_count,
-                           0,
-                           calloc(m->vertex_count, sizeof *h.vertex),
-                           calloc(m->triangle_count, sizeof *h.normal),
-                           calloc(2 * m->triangle_count, sizeof *h.edge)};
+    struct reference_hull h = {(int)m->vertex_count,
+                               (int)m->triangle_count,
+                               0,
+                               calloc(m->vertex_count, sizeof *h.vertex),
+                               calloc(m->triangle_count, sizeof *h.normal),
+                               calloc(2 * m->triangle_count, sizeof *h.edge)};
     memcpy(h.vertex, m->vertices, m->vertex_count * sizeof *h.vertex);
     for (int t = 0; t < h.faces; t++) {
         const uint32_t *c = m->triangles + 3 * t;
@@ -62,15 +62,15 @@ struct plain_hull make_plain_hull(const struct tact_mesh *m)
     return h;
 }
 
-void free_plain_hull(struct plain_hull *h)
+void free_reference_hull(struct reference_hull *h)
 {
     free(h->vertex);
     free(h->normal);
     free(h->edge);
 }
 
-void place_plain_hull(const struct plain_hull *h, const struct tact_pose *pose,
-                      const double origin[3], struct plain_hull *out)
+void place_reference_hull(const struct reference_hull *h, const struct tact_pose *pose,
+                          const double origin[3], struct reference_hull *out)
 {
     double turned[9], apart[3];
     tact_quat_to_m3(turned, pose->quat_wxyz);
@@ -94,7 +94,7 @@ void place_plain_hull(const struct plain_hull *h, const struct tact_pose *pose,
 }
 
 /* Index of the hull's vertex v of least n.v; *value gets that n.v. */
-static int find_lowest_vertex(const struct plain_hull *h, const double n[3], double *value)
+static int find_lowest_vertex(const struct reference_hull *h, const double n[3], double *value)
 {
     double least = INFINITY;
     int at = 0;
@@ -109,7 +109,8 @@ static int find_lowest_vertex(const struct plain_hull *h, const double n[3], dou
     return at;
 }
 
-double gap_of_hulls_along(const struct plain_hull *a, const struct plain_hull *b, const double n[3])
+double gap_of_hulls_along(const struct reference_hull *a, const struct reference_hull *b,
+                          const double n[3])
 {
     double back[3], least, most;
     tact_v3_scale(back, n, -1.0);
@@ -127,8 +128,9 @@ struct greatest_gap {
 
 /* Raises the greatest gap to the gap along n. Any two vertices bound the gap along n from above, so
  * that most normals need no search. */
-static void raise_gap_along_normal(const struct plain_hull *a, const struct plain_hull *b,
-                                   const double n[3], struct greatest_gap *best)
+static void raise_greatest_gap_along_normal(const struct reference_hull *a,
+                                            const struct reference_hull *b, const double n[3],
+                                            struct greatest_gap *best)
 {
     double apart[3], back[3], least, most;
     tact_v3_sub(apart, a->vertex[best->at_a], b->vertex[best->at_b]);
@@ -143,7 +145,8 @@ static void raise_gap_along_normal(const struct plain_hull *a, const struct plai
 
 /* The grid cells that the arc between an edge's two face normals crosses (sign -1: the reversed
  * normals): first and last cell along each axis. */
-static void cells_crossed_by_arc(const struct hull_edge *e, double sign, int from[3], int to[3])
+static void grid_cells_crossed_by_arc(const struct hull_edge *e, double sign, int from[3],
+                                      int to[3])
 {
     /* cos^2 of half the arc */
     const double half = 0.5 * tact_v3_dot(e->normal[0], e->normal[1]) + 0.5;
@@ -158,7 +161,7 @@ static void cells_crossed_by_arc(const struct hull_edge *e, double sign, int fro
 }
 
 /* Whether the arcs of B's and of A's reversed normals cross, or come within rounding of it. */
-static int arcs_cross(const struct hull_edge *a, const struct hull_edge *b)
+static int normal_arcs_cross(const struct hull_edge *a, const struct hull_edge *b)
 {
     const double rounding_tolerance = 1e-12;
     double ab[3], cd[3];
@@ -172,9 +175,11 @@ static int arcs_cross(const struct hull_edge *a, const struct hull_edge *b)
 
 /* Raises the greatest gap to that along the common normal of two edges. Where the edges' arcs do
  * not really cross, that gap is smaller and changes nothing. */
-static void raise_gap_along_edge_normal(const struct plain_hull *a, const struct plain_hull *b,
-                                        const struct hull_edge *of_a, const struct hull_edge *of_b,
-                                        struct greatest_gap *best)
+static void raise_greatest_gap_along_edge_normal(const struct reference_hull *a,
+                                                 const struct reference_hull *b,
+                                                 const struct hull_edge *of_a,
+                                                 const struct hull_edge *of_b,
+                                                 struct greatest_gap *best)
 {
     double n[3], outward[3];
     tact_v3_cross(n, of_a->along, of_b->along);
@@ -185,19 +190,19 @@ static void raise_gap_along_edge_normal(const struct plain_hull *a, const struct
     tact_v3_scale(n, n, tact_v3_dot(n, outward) < 0.0 ? -1.0 : 1.0);
     best->at_a = of_a->vertex;
     best->at_b = of_b->vertex;
-    raise_gap_along_normal(a, b, n, best);
+    raise_greatest_gap_along_normal(a, b, n, best);
 }
 
 /* The edges of B by the cells of their arcs: those of cell c are list[first[c]] to list[first[c +
  * 1] - 1]. */
-static int *list_edges_by_cell(const struct plain_hull *b, int first[ALL_CELLS + 1])
+static int *list_edges_by_grid_cell(const struct reference_hull *b, int first[ALL_CELLS + 1])
 {
     int *list = NULL;
     memset(first, 0, (ALL_CELLS + 1) * sizeof *first);
     for (int pass = 0; pass < 2; pass++) {
         for (int k = 0; k < b->edges; k++) {
             int from[3], to[3];
-            cells_crossed_by_arc(&b->edge[k], 1.0, from, to);
+            grid_cells_crossed_by_arc(&b->edge[k], 1.0, from, to);
             for (int x = from[0]; x <= to[0]; x++) {
                 for (int y = from[1]; y <= to[1]; y++) {
                     for (int z = from[2]; z <= to[2]; z++) {
@@ -219,7 +224,7 @@ static int *list_edges_by_cell(const struct plain_hull *b, int first[ALL_CELLS +
     return list;
 }
 
-double greatest_gap_of_hulls(const struct plain_hull *a, const struct plain_hull *b)
+double greatest_gap_of_hulls(const struct reference_hull *a, const struct reference_hull *b)
 {
     static int first[ALL_CELLS + 1];
     struct greatest_gap best = {-INFINITY, 0, 0};
@@ -227,18 +232,19 @@ double greatest_gap_of_hulls(const struct plain_hull *a, const struct plain_hull
         double n[3];
         tact_v3_scale(n, i < a->faces ? a->normal[i] : b->normal[i - a->faces],
                       i < a->faces ? -1.0 : 1.0);
-        raise_gap_along_normal(a, b, n, &best);
+        raise_greatest_gap_along_normal(a, b, n, &best);
     }
-    int *list = list_edges_by_cell(b, first);
+    int *list = list_edges_by_grid_cell(b, first);
     for (int i = 0; i < a->edges; i++) {
         int from[3], to[3];
-        cells_crossed_by_arc(&a->edge[i], -1.0, from, to);
+        grid_cells_crossed_by_arc(&a->edge[i], -1.0, from, to);
         for (int x = from[0]; x <= to[0]; x++) {
             for (int y = from[1]; y <= to[1]; y++) {
                 const int row = (x * CELLS + y) * CELLS;
                 for (int k = first[row + from[2]]; k < first[row + to[2] + 1]; k++) {
-                    if (arcs_cross(&a->edge[i], &b->edge[list[k]])) {
-                        raise_gap_along_edge_normal(a, b, &a->edge[i], &b->edge[list[k]], &best);
+                    if (normal_arcs_cross(&a->edge[i], &b->edge[list[k]])) {
+                        raise_greatest_gap_along_edge_normal(a, b, &a->edge[i], &b->edge[list[k]],
+                                                             &best);
                     }
                 }
             }

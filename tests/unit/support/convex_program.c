@@ -18,8 +18,9 @@ struct program {
 
 /* The quadratic program of hulls A and B, with A moved by `shift` and lengths divided by `scale`
  * [m]. */
-static struct program set_up_program(const struct plain_hull *a, const struct plain_hull *b,
-                                     const double shift[3], double scale)
+static struct program set_up_distance_program(const struct reference_hull *a,
+                                              const struct reference_hull *b, const double shift[3],
+                                              double scale)
 {
     const int rows = a->vertices + b->vertices;
     struct program p = {.rows = rows, .g = calloc((size_t)rows, sizeof *p.g)};
@@ -78,8 +79,8 @@ static void solve_positive_definite(real m[UNKNOWNS][UNKNOWNS], real r[UNKNOWNS]
 }
 
 /* Interior-point step towards s z = centre; `corrected`: with Mehrotra's second-order term. */
-static void compute_interior_step(struct program *p, real centre, int is_corrector,
-                                  real dx[UNKNOWNS])
+static void compute_interior_point_step(struct program *p, real centre, int is_corrector,
+                                        real dx[UNKNOWNS])
 {
     real m[UNKNOWNS][UNKNOWNS] = {{0.0}};
     /* minus the gradient (w, -1, 1), plus the multipliers' part */
@@ -130,9 +131,9 @@ static real mean_product(const struct program *p, real step)
 
 /* The gap along w bounds the distance from below; the points that the multipliers weigh, from
  * above. */
-static void tighten_distance_bounds(const struct program *p, const struct plain_hull *a,
-                                    const struct plain_hull *b, const double shift[3], double scale,
-                                    struct distance_bounds *out)
+static void tighten_distance_bounds(const struct program *p, const struct reference_hull *a,
+                                    const struct reference_hull *b, const double shift[3],
+                                    double scale, struct distance_bounds *out)
 {
     real point[2][3] = {{0.0}}, weight[2] = {0.0};
     double apart[3], n[3];
@@ -158,16 +159,17 @@ static void tighten_distance_bounds(const struct program *p, const struct plain_
 
 /* Moves to the optimum until the bounds differ by no more than `bound_tolerance_m` [m] or rounding
  * ends it. */
-static void solve_program(struct program *p, const struct plain_hull *a, const struct plain_hull *b,
-                          const double shift[3], double scale, double bound_tolerance_m,
-                          struct distance_bounds *out)
+static void solve_distance_program(struct program *p, const struct reference_hull *a,
+                                   const struct reference_hull *b, const double shift[3],
+                                   double scale, double bound_tolerance_m,
+                                   struct distance_bounds *out)
 {
     for (int i = 0; i < MOST_STEPS && out->upper - out->lower > bound_tolerance_m; i++) {
         real dx[UNKNOWNS];
         const real now = mean_product(p, 0.0);
-        compute_interior_step(p, 0.0, 0, dx);
+        compute_interior_point_step(p, 0.0, 0, dx);
         const real then = mean_product(p, longest_step(p, 0.0)) / now;
-        compute_interior_step(p, now * then * then * then, 1, dx);
+        compute_interior_point_step(p, now * then * then * then, 1, dx);
         const real step = longest_step(p, 0.005);
         for (int k = 0; k < UNKNOWNS; k++) {
             p->x[k] += step * dx[k];
@@ -186,17 +188,17 @@ static void solve_program(struct program *p, const struct plain_hull *a, const s
 /* Where they nearly touch, rounding ends the method early. A is then moved away along the normal so
  * far, to which the optimum only adds that way, and the program solved again; until the normal no
  * longer changes. */
-struct distance_bounds bound_distance(const struct plain_hull *a, const struct plain_hull *b,
-                                      double size)
+struct distance_bounds bound_hull_distance(const struct reference_hull *a,
+                                           const struct reference_hull *b, double size)
 {
     /* scaling by a power of two causes no rounding error */
     const double scale = exp2(ceil(log2(size)));
     struct distance_bounds out = {.lower = -INFINITY, .upper = INFINITY};
     double shift[3] = {0.0};
-    while (out.solve_count < MOST_ROUNDS && out.upper - out.lower > 1e-13 * size) {
-        struct program p = set_up_program(a, b, shift, scale);
-        solve_program(&p, a, b, shift, scale, 1e-13 * size, &out);
-        out.solve_count++;
+    while (out.program_solve_count < MOST_ROUNDS && out.upper - out.lower > 1e-13 * size) {
+        struct program p = set_up_distance_program(a, b, shift, scale);
+        solve_distance_program(&p, a, b, shift, scale, 1e-13 * size, &out);
+        out.program_solve_count++;
         tact_v3_scale(shift, out.normal, fmax(0.0, 0.2 * size - out.lower));
         free(p.g);
         free(p.s);

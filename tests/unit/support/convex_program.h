@@ -22,7 +22,7 @@ struct hull_edge {
 };
 
 /* Vertices, face normals and edges of a closed convex mesh, in its frame or in the world's axes. */
-struct plain_hull {
+struct reference_hull {
     int vertices, faces, edges;
     double (*vertex)[3]; /* [m] */
     double (*normal)[3]; /* unit, outward */
@@ -33,29 +33,29 @@ struct plain_hull {
  * the lower one, and how often the program was solved. */
 struct distance_bounds {
     double lower, upper, normal[3];
-    int solve_count;
+    int program_solve_count;
 };
 
-/* The hull of a mesh, in the mesh's frame. Free it by free_plain_hull(). */
-struct plain_hull make_plain_hull(const struct tact_mesh *mesh);
-void free_plain_hull(struct plain_hull *h);
+/* The hull of a mesh, in the mesh's frame. Free it by free_reference_hull(). */
+struct reference_hull make_reference_hull(const struct tact_mesh *mesh);
+void free_reference_hull(struct reference_hull *h);
 
 /* Writes hull h at a pose, with positions relative to `origin`, into `out`, a hull with as many
  * vertices and faces. */
-void place_plain_hull(const struct plain_hull *h, const struct tact_pose *pose,
-                      const double origin[3], struct plain_hull *out);
+void place_reference_hull(const struct reference_hull *h, const struct tact_pose *pose,
+                          const double origin[3], struct reference_hull *out);
 
 /* Solves the program until the bounds differ by 1e-13 of the size [m] of the pair. For hulls that
  * are apart. */
-struct distance_bounds bound_distance(const struct plain_hull *a, const struct plain_hull *b,
-                                      double size);
+struct distance_bounds bound_hull_distance(const struct reference_hull *a,
+                                           const struct reference_hull *b, double size);
 
 /* Gap between A and B along the unit vector n from B to A [m]. */
-double gap_of_hulls_along(const struct plain_hull *a, const struct plain_hull *b,
+double gap_of_hulls_along(const struct reference_hull *a, const struct reference_hull *b,
                           const double n[3]);
 
 /* The greatest gap along the normals of all faces of A - B [m]: negative, the least translation of
  * hulls that overlap. */
-double greatest_gap_of_hulls(const struct plain_hull *a, const struct plain_hull *b);
+double greatest_gap_of_hulls(const struct reference_hull *a, const struct reference_hull *b);
 
 #endif

@@ -94,7 +94,7 @@ bool read_coulomb_problem(int index, struct coulomb_problem *p)
     return true;
 }
 
-static void contact_velocities(const struct coulomb_problem *p, const double *r, double *u)
+static void compute_contact_velocities(const struct coulomb_problem *p, const double *r, double *u)
 {
     int n = 3 * p->contacts;
     for (int i = 0; i < n; i++) {
@@ -116,8 +116,8 @@ static void project_on_friction_cone(double mu, double *x)
     tact_v3_set(x, n > 0 ? n : 0, fit * x[1], fit * x[2]);
 }
 
-void add_coulomb_deviation(double mu, double norm, const double *r, const double *u,
-                           double *square_deviation, double *size)
+void add_coulomb_residual_terms(double mu, double norm, const double *r, const double *u,
+                                double *square_deviation, double *size)
 {
     double x[3] = {r[0] - (u[0] + mu * hypot(u[1], u[2])) / norm, r[1] - u[1] / norm,
                    r[2] - u[2] / norm};
@@ -131,9 +131,10 @@ void add_coulomb_deviation(double mu, double norm, const double *r, const double
 double compute_coulomb_residual(const struct coulomb_problem *p, const double *r)
 {
     double u[3 * MAX_COULOMB_CONTACTS], square_deviation = 0, size = 0;
-    contact_velocities(p, r, u);
+    compute_contact_velocities(p, r, u);
     for (int c = 0; c < p->contacts; c++) {
-        add_coulomb_deviation(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &square_deviation, &size);
+        add_coulomb_residual_terms(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &square_deviation,
+                                   &size);
     }
     return size > 0 ? sqrt(square_deviation / size) : sqrt(square_deviation);
 }

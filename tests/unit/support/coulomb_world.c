@@ -15,7 +15,7 @@
 #include "contact/world/world_internal.h"
 
 /* Creates an empty world whose tolerance is so small that it never ends the sweeps. */
-static struct tact_world *create_sweeping_world(void)
+static struct tact_world *create_world_without_tolerance(void)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_world *world;
@@ -46,7 +46,7 @@ static void allocate_shapeless_contacts(struct tact_world *world, int contacts)
     }
 }
 
-static void prepare_contact_block(struct block *block, double mu)
+static void set_block_friction(struct block *block, double mu)
 {
     double *s = block->local.s;
     for (int i = 0; i < 6; i++) {
@@ -72,8 +72,8 @@ static void factor_delassus_matrix(const double *w, int n, double *c)
 }
 
 /* Stores the contact's rows of C as its Jacobian, for all nodes of the hand. */
-static void set_contact_rows(const struct tact_world *world, const struct coulomb_problem *p,
-                             const double *c, int contact, struct block *block)
+static void set_contact_jacobian(const struct tact_world *world, const struct coulomb_problem *p,
+                                 const double *c, int contact, struct block *block)
 {
     struct tact_hand *hand = world->hands[0].hand;
     int n = 3 * p->contacts;
@@ -106,7 +106,7 @@ struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
 {
     static struct tact_link_def links[3 * MAX_COULOMB_CONTACTS];
     static double c[9 * MAX_COULOMB_CONTACTS * MAX_COULOMB_CONTACTS];
-    struct tact_world *world = create_sweeping_world();
+    struct tact_world *world = create_world_without_tolerance();
     struct tact_pose here = tact_pose_identity();
     struct tact_hand *hand;
     int n = 3 * p->contacts;
@@ -123,8 +123,8 @@ struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
     allocate_shapeless_contacts(world, p->contacts);
     factor_delassus_matrix(p->w, n, c);
     for (int i = 0; i < p->contacts; i++) {
-        set_contact_rows(world, p, c, i, &world->blocks[i]);
-        prepare_contact_block(&world->blocks[i], p->mu[i]);
+        set_contact_jacobian(world, p, c, i, &world->blocks[i]);
+        set_block_friction(&world->blocks[i], p->mu[i]);
     }
     return world;
 }
@@ -170,7 +170,7 @@ static void place_masonry_contact(struct tact_world *world, const struct masonry
 
 struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
 {
-    struct tact_world *world = create_sweeping_world();
+    struct tact_world *world = create_world_without_tolerance();
     for (int i = 0; i < m->boxes; i++) {
         struct tact_body body;
         make_masonry_body(m, i, &body);
@@ -180,7 +180,7 @@ struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
     allocate_shapeless_contacts(world, 4 * m->faces);
     for (int i = 0; i < world->block_count; i++) {
         place_masonry_contact(world, &m->face[i / 4], i % 4, &world->blocks[i]);
-        prepare_contact_block(&world->blocks[i], m->friction);
+        set_block_friction(&world->blocks[i], m->friction);
     }
     return world;
 }
@@ -249,8 +249,8 @@ static double coulomb_residual_of_world(struct tact_world *world, double norm)
         for (int k = 0; k < 6; k++) {
             u[6 * i + k] -= block->target_velocity[k];
         }
-        add_coulomb_deviation(block->local.mu, norm, r + 6 * i, u + 6 * i, &square_deviation,
-                              &size);
+        add_coulomb_residual_terms(block->local.mu, norm, r + 6 * i, u + 6 * i, &square_deviation,
+                                   &size);
     }
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_recompute(world, &world->islands.list[i]);
@@ -260,16 +260,16 @@ static double coulomb_residual_of_world(struct tact_world *world, double norm)
     return size > 0 ? sqrt(square_deviation / size) : sqrt(square_deviation);
 }
 
-struct observed_solve {
+struct solve_observation {
     struct tact_world *world;
-    struct coulomb_run *run;
+    struct coulomb_solve_run *run;
 };
 
-static int observe_solve(void *user, enum tact_solve_phase phase,
-                         const struct tact_solve_stats *stats)
+static int record_solve_progress(void *user, enum tact_solve_phase phase,
+                                 const struct tact_solve_stats *stats)
 {
-    struct observed_solve *w = user;
-    struct coulomb_run *run = w->run;
+    struct solve_observation *w = user;
+    struct coulomb_solve_run *run = w->run;
     if (phase != TACT_SOLVE_SWEPT) {
         return 0;
     }
@@ -284,10 +284,10 @@ static int observe_solve(void *user, enum tact_solve_phase phase,
     return run->residual <= run->residual_goal;
 }
 
-void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
+void coulomb_world_solve(struct tact_world *world, struct coulomb_solve_run *run)
 {
     struct tact_solve_stats stats = {0};
-    struct observed_solve observed_solve = {world, run};
+    struct solve_observation solve_observation = {world, run};
     double residual_goal = run->residual_goal;
     tact_velocities_save(world, world->free_velocities);
     tact_islands_find(world);
@@ -297,6 +297,6 @@ void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_recompute(world, &world->islands.list[i]);
     }
-    tact_world_set_observer(world, observe_solve, &observed_solve);
+    tact_world_set_observer(world, record_solve_progress, &solve_observation);
     tact_islands_solve_by_sweeps(world, &stats);
 }

@@ -11,7 +11,7 @@
 #include "masonry.h"
 
 /* Result of a solve. */
-struct coulomb_run {
+struct coulomb_solve_run {
     double norm;          /* spectral, of W */
     double residual_goal; /* Coulomb residual at which the solve ends */
     int six, ten;         /* number of sweeps to a residual of 1e-6, and to 1e-10; 0: not reached */
@@ -28,6 +28,6 @@ struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p);
 struct tact_world *coulomb_world_of_masonry(const struct masonry *m);
 
 /* Solves the world's contact problem with at most the world's number of sweeps. */
-void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run);
+void coulomb_world_solve(struct tact_world *world, struct coulomb_solve_run *run);
 
 #endif

@@ -15,7 +15,7 @@
 #include "rt/session/session.h"
 #include "run_scene.h"
 
-const struct press_hand press_hands[3] = {
+const struct pressing_hand pressing_hands[3] = {
     {"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1000.0}};
 
 char press_folder[32] = "/tmp/tact_press_XXXXXX";
@@ -55,7 +55,7 @@ static const char text[] =
     "inputs: [{from: stick.x, to: hand.tip}]\n"
     "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
 
-void write_press_scene(const struct press *p, char out[4096])
+void write_press_scene(const struct press_scenario *p, char out[4096])
 {
     char coupling_gains_text[128], joint[192];
     tact_number_print(coupling_gains_text, sizeof coupling_gains_text, "stiffness: %g, damping: %g",
@@ -65,15 +65,15 @@ void write_press_scene(const struct press *p, char out[4096])
                       p->motion, p->grip.damping, p->grip.stiffness, p->device ? p->device : "");
 }
 
-double reading_at(const struct motion_track_of_log *t, uint64_t tick, int column)
+double logged_press_value(const struct press_log *t, uint64_t tick, int column)
 {
     return t->values[tick * COLUMNS + (uint64_t)column];
 }
 
-struct motion_track_of_log read_track_from_log(const char *path, int coupled)
+struct press_log read_press_log(const char *path, int coupled)
 {
     struct tact_log *log;
-    struct motion_track_of_log out = {0};
+    struct press_log out = {0};
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     const long coupling = tact_log_field(log, "hand_tip_coupling", NULL);
     assert_int_equal(coupling >= 0, coupled);
@@ -96,7 +96,7 @@ struct motion_track_of_log read_track_from_log(const char *path, int coupled)
     return out;
 }
 
-struct motion_track_of_log simulate_coupled_press(const struct press *p)
+struct press_log simulate_coupled_press(const struct press_scenario *p)
 {
     char scene[4096], path[64];
     struct tact_session_report report;
@@ -109,19 +109,20 @@ struct motion_track_of_log simulate_coupled_press(const struct press *p)
     options.ticks = (uint64_t)(p->seconds / PRESS_PERIOD + 0.5);
     write_press_scene(p, scene);
     run_session_of_scene_text(scene, &options, &report);
-    return read_track_from_log(path, p->drive[0] == 'c');
+    return read_press_log(path, p->drive[0] == 'c');
 }
 
-double remaining_rms_speed(const struct motion_track_of_log *t)
+double rms_speed_of_last_500_ticks(const struct press_log *t)
 {
     double sum = 0.0;
     for (uint64_t k = t->ticks - 500; k < t->ticks; k++) {
-        sum += pow((reading_at(t, k, X) - reading_at(t, k - 1, X)) / PRESS_PERIOD, 2.0);
+        sum += pow((logged_press_value(t, k, X) - logged_press_value(t, k - 1, X)) / PRESS_PERIOD,
+                   2.0);
     }
     return sqrt(sum / 500.0);
 }
 
-static int write_motion(const char *name, const char *rows)
+static int write_hand_motion(const char *name, const char *rows)
 {
     char path[64];
     snprintf(path, sizeof path, "%s/%s", press_folder, name);
@@ -135,8 +136,8 @@ int make_press_folder(void **state)
 {
     (void)state;
     assert_non_null(mkdtemp(press_folder));
-    return write_motion("press.csv", "time,x\n0,0\n0.4,0.04\n10,0.04\n") ||
-           write_motion("lead.csv", "time,x\n0,0\n0.5,0.01\n1.5,0.01\n1.8,0.04\n10,0.04\n");
+    return write_hand_motion("press.csv", "time,x\n0,0\n0.4,0.04\n10,0.04\n") ||
+           write_hand_motion("lead.csv", "time,x\n0,0\n0.5,0.01\n1.5,0.01\n1.8,0.04\n10,0.04\n");
 }
 
 int remove_press_folder(void **state)

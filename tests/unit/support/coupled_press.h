@@ -5,23 +5,23 @@
 
 #include <stdint.h>
 
-#define PRESS_PERIOD 1e-3 /* [s] */
-#define PRESS_TOOL 0.05   /* [kg] */
-#define PRESS_WALL 0.02   /* [m] */
+#define PRESS_PERIOD 1e-3        /* [s] */
+#define PRESS_TOOL_MASS 0.05     /* [kg] */
+#define PRESS_WALL_POSITION 0.02 /* [m] */
 
 /* A setting of the device whose force is one tick late. */
-#define PRESS_LATE "      force_delay: 0.001\n"
+#define PRESS_LATE_FORCE_SETTING "      force_delay: 0.001\n"
 
 /* Mass [kg], damping [N s/m] and stiffness [N/m] of a hand, which presses 20 mm past the wall. */
-struct press_hand {
+struct pressing_hand {
     const char *name;
     double mass, damping, stiffness;
 };
 /* A weak, an average and a strong one. */
-extern const struct press_hand press_hands[3];
+extern const struct pressing_hand pressing_hands[3];
 
-struct press {
-    struct press_hand grip;
+struct press_scenario {
+    struct pressing_hand grip;
     /* format of the drive: "coupling: {%s}", or "%s" for a drive damped against the base */
     const char *drive;
     double stiffness, damping;
@@ -33,7 +33,7 @@ struct press {
 
 enum { X, FORCE, TOOL, TARGET, ENERGY, LEAST, ENGAGED, COLUMNS };
 
-struct motion_track_of_log {
+struct press_log {
     double *values; /* COLUMNS a tick */
     uint64_t ticks;
 };
@@ -45,17 +45,17 @@ int make_press_folder(void **state);
 int remove_press_folder(void **state);
 
 /* The scene of a press. */
-void write_press_scene(const struct press *p, char out[4096]);
+void write_press_scene(const struct press_scenario *p, char out[4096]);
 
 /* Runs a press; its log stays in the folder. The caller frees the values. */
-struct motion_track_of_log simulate_coupled_press(const struct press *p);
+struct press_log simulate_coupled_press(const struct press_scenario *p);
 
 /* Reads a log of a press. coupled: its joint has a coupling. */
-struct motion_track_of_log read_track_from_log(const char *path, int coupled);
+struct press_log read_press_log(const char *path, int coupled);
 
-double reading_at(const struct motion_track_of_log *t, uint64_t tick, int column);
+double logged_press_value(const struct press_log *t, uint64_t tick, int column);
 
 /* Root mean square of the device's speed in the last half second [m/s]. */
-double remaining_rms_speed(const struct motion_track_of_log *t);
+double rms_speed_of_last_500_ticks(const struct press_log *t);
 
 #endif

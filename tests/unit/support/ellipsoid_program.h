@@ -10,8 +10,8 @@
 /* Distance of two ellipsoids [m]: the least |d + A x - B y| over x and y in the unit ball,
  * by accelerated projected gradients (Nesterov; Beck and Teboulle 2009) that start anew where the
  * velocity points uphill. A and B have the half axes, turned, as columns. */
-static inline double distance_by_program(const struct tact_shape shape[2],
-                                         const struct tact_pose pose[2])
+static inline double ellipsoid_distance_by_convex_program(const struct tact_shape shape[2],
+                                                          const struct tact_pose pose[2])
 {
     enum { MOST = 4000 };
     double map[2][9], turn[9], x[2][3] = {{0.0}}, ahead[2][3] = {{0.0}}, t = 1.0, bound = 0.0;
@@ -27,7 +27,8 @@ static inline double distance_by_program(const struct tact_shape shape[2],
     double apart[3], at[3];
     tact_v3_sub(apart, pose[0].position, pose[1].position);
     for (int n = 0; n < MOST; n++) {
-        double uphill = 0.0, moved = 0.0, next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
+        double velocity_along_gradient = 0.0, moved = 0.0,
+               next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
         tact_v3_copy(at, apart);
         for (int k = 0; k < 2; k++) {
             double part[3];
@@ -41,14 +42,14 @@ static inline double distance_by_program(const struct tact_shape shape[2],
             tact_v3_axpy(then, -1.0 / bound, slope);
             tact_v3_scale(then, then, 1.0 / fmax(1.0, tact_v3_norm(then)));
             tact_v3_sub(step, then, x[k]);
-            uphill += tact_v3_dot(slope, step);
+            velocity_along_gradient += tact_v3_dot(slope, step);
             moved = fmax(moved, tact_v3_norm(step));
             tact_v3_copy(ahead[k], then);
             tact_v3_axpy(ahead[k], (t - 1.0) / next, step);
             tact_v3_copy(x[k], then);
         }
         t = next;
-        if (uphill > 0.0) {
+        if (velocity_along_gradient > 0.0) {
             t = 1.0;
             memcpy(ahead, x, sizeof ahead);
         }

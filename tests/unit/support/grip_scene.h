@@ -4,7 +4,7 @@
 
 /* The fingers of ruler.yaml, open at first, and a ruler that they grip at its centre of mass or
  * beside it. */
-#define GRIP_FINGER(name, y, sign)                                                                 \
+#define GRIP_FINGER_YAML(name, y, sign)                                                            \
     "      - {name: " name "_proximal, mass: 0.03, center_of_mass: [0, 0, -0.025],\n"              \
     "         inertia: [6.73e-6, 6.73e-6, 0.96e-6, 0, 0, 0], joint: {type: hinge,\n"               \
     "         axis: [1, 0, 0], position: [0, " y ", 0], stiffness: 2, damping: 0.02,\n"            \
@@ -18,7 +18,7 @@
 /* To be filled in: period, duration, friction, distance of the fingers from the ruler's centre (%s)
  * [m], time until which the ruler's weight is carried, script of the operator, and further keys of
  * the grip (%s). */
-static const char grip_scene[] =
+static const char grip_scene_format[] =
     "name: grip\n"
     "period: %g\n"
     "duration: %g\n"
@@ -31,7 +31,7 @@ static const char grip_scene[] =
     "  - name: pinch\n"
     "    position: [0, 0, 0.08]\n"
     "    weightless: true\n"
-    "    links:\n" GRIP_FINGER("left", "0.04", "") GRIP_FINGER(
+    "    links:\n" GRIP_FINGER_YAML("left", "0.04", "") GRIP_FINGER_YAML(
         "right", "-0.04",
         "-") "devices:\n"
              "  - {name: operator, type: operator, settings: {script: [%s]}}\n"

@@ -105,7 +105,8 @@ static inline double largest_approach_speed(const struct tact_local_problem *p, 
 /* The contact law, written independently of the solver's residual: impulses within the limits, no
  * approach, friction antiparallel to slip and spin in the metric of the limit surface, maximal
  * dissipation. Returns the largest violation. */
-static inline double check_contact_law_holds(const struct tact_local_problem *p, const double *r)
+static inline double largest_contact_law_violation(const struct tact_local_problem *p,
+                                                   const double *r)
 {
     double u[6], worst = 0;
     velocity_after_impulse(p, r, u);

@@ -7,7 +7,7 @@
 
 #define BRICK_GAP 1e-3 /* gap between boxes side by side [m] */
 
-static uint64_t next_random_bits_of(uint64_t *state)
+static uint64_t next_masonry_random_bits(uint64_t *state)
 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -17,7 +17,7 @@ static uint64_t next_random_bits_of(uint64_t *state)
 
 static double random_number_between(uint64_t *state, double low, double high)
 {
-    return low + (high - low) * ((double)(next_random_bits_of(state) >> 11) * 0x1p-53);
+    return low + (high - low) * ((double)(next_masonry_random_bits(state) >> 11) * 0x1p-53);
 }
 
 static void add_masonry_box(struct masonry *m, uint64_t *state, const double *side, double x,
@@ -98,7 +98,7 @@ void generate_masonry(int index, double horizontal_load, struct masonry *out)
 {
     uint64_t state = (0x9e3779b97f4a7c15u * (uint64_t)(index + 1)) ^ campaign_seed_offset();
     for (int i = 0; i < 8; i++) {
-        next_random_bits_of(&state);
+        next_masonry_random_bits(&state);
     }
     memset(out, 0, sizeof *out);
     int boxes = 10 + (index / 2 * 15 + (int)random_number_between(&state, 0.0, 15.0)) % 91;

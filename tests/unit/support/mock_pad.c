@@ -119,7 +119,7 @@ struct mock_pad {
     struct input_absinfo info[ABS_CNT];
 };
 
-static bool has_bit(const unsigned char *bits, int bit)
+static bool is_bit_set(const unsigned char *bits, int bit)
 {
     return (bits[bit / 8] >> (bit % 8)) & 1;
 }
@@ -142,7 +142,8 @@ static void set_resting_axes(struct mock_pad *pad)
     }
 }
 
-static void read_bits(const json_t *device, const char *key, unsigned char *bits, int count)
+static void read_capability_bits(const json_t *device, const char *key, unsigned char *bits,
+                                 int count)
 {
     size_t i;
     json_t *value;
@@ -178,7 +179,7 @@ static void set_bit_range(unsigned char *bits, int first, int last)
 
 /* Capabilities of attached devices that are no haptic input: keyboard, receiver, headset, lid
  * switch. */
-static bool make_other_device(struct mock_pad *pad, const char *device)
+static bool make_device_that_is_no_pad(struct mock_pad *pad, const char *device)
 {
     bool is_wireless_receiver = !strcmp(device, MOCK_RECEIVER),
          is_headset = !strcmp(device, MOCK_HEADSET);
@@ -221,7 +222,7 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         set_puck_capabilities(pad);
         return true;
     }
-    if (make_other_device(pad, device)) {
+    if (make_device_that_is_no_pad(pad, device)) {
         return true;
     }
     pad->id = (struct input_id){0};
@@ -238,9 +239,9 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         pad->id.vendor = (__u16)json_integer_value(json_object_get(entry, "vendor_id"));
         pad->id.product = (__u16)json_integer_value(json_object_get(entry, "product_id"));
         pad->id.version = (__u16)json_integer_value(json_object_get(entry, "version"));
-        read_bits(entry, "ev", pad->ev, EV_CNT);
-        read_bits(entry, "keys", pad->key, KEY_CNT);
-        read_bits(entry, "abs", pad->abs, ABS_CNT);
+        read_capability_bits(entry, "ev", pad->ev, EV_CNT);
+        read_capability_bits(entry, "keys", pad->key, KEY_CNT);
+        read_capability_bits(entry, "abs", pad->abs, ABS_CNT);
         /* force feedback is left out: uploads of effects are not simulated */
         set_bit(pad->ev, EV_FF, false);
         found = true;
@@ -434,27 +435,27 @@ void mock_pad_set_axis(struct mock_pad *pad, int code, int minimum, int maximum,
 }
 
 /* Applies an event to the pad's state; returns false where the kernel would drop the event. */
-static bool apply_event(struct mock_pad *pad, const int *event)
+static bool apply_pad_event(struct mock_pad *pad, const int *event)
 {
     int code = event[1];
-    if (event[0] == EV_ABS && code >= 0 && code < ABS_CNT && has_bit(pad->abs, code)) {
+    if (event[0] == EV_ABS && code >= 0 && code < ABS_CNT && is_bit_set(pad->abs, code)) {
         bool change = pad->info[code].value != event[2];
         pad->info[code].value = event[2];
         return change;
     }
-    if (event[0] == EV_KEY && code >= 0 && code < KEY_CNT && has_bit(pad->key, code)) {
-        bool change = has_bit(pad->pressed, code) != (event[2] != 0);
+    if (event[0] == EV_KEY && code >= 0 && code < KEY_CNT && is_bit_set(pad->key, code)) {
+        bool change = is_bit_set(pad->pressed, code) != (event[2] != 0);
         set_bit(pad->pressed, code, event[2] != 0);
         return change;
     }
     if (event[0] == EV_REL) {
-        return code >= 0 && code < REL_CNT && has_bit(pad->rel, code) && event[2] != 0;
+        return code >= 0 && code < REL_CNT && is_bit_set(pad->rel, code) && event[2] != 0;
     }
     return event[0] != EV_ABS && event[0] != EV_KEY;
 }
 
 /* Stamps n events, ends their packet with SYN_REPORT and writes it to the node. */
-static void write_packet(struct mock_pad *pad, struct input_event *packet, int n)
+static void write_event_packet(struct mock_pad *pad, struct input_event *packet, int n)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -472,14 +473,14 @@ static void write_packet(struct mock_pad *pad, struct input_event *packet, int n
 }
 
 /* Applies events to the pad's state; the packet gets the events that changed the state. */
-static int apply_events(struct mock_pad *pad, const int (*events)[3], int count,
-                        struct input_event packet[PACKET])
+static int apply_pad_events(struct mock_pad *pad, const int (*events)[3], int count,
+                            struct input_event packet[PACKET])
 {
     int n = 0;
     memset(packet, 0, PACKET * sizeof *packet);
     pthread_mutex_lock(&pad->lock);
     for (int i = 0; i < count && n < PACKET - 1; i++) {
-        if (apply_event(pad, events[i])) {
+        if (apply_pad_event(pad, events[i])) {
             packet[n].type = (__u16)events[i][0];
             packet[n].code = (__u16)events[i][1];
             packet[n++].value = events[i][2];
@@ -492,20 +493,20 @@ static int apply_events(struct mock_pad *pad, const int (*events)[3], int count,
 void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
 {
     struct input_event packet[PACKET];
-    int n = apply_events(pad, events, count, packet);
+    int n = apply_pad_events(pad, events, count, packet);
     if (n > 0) {
-        write_packet(pad, packet, n);
+        write_event_packet(pad, packet, n);
     }
 }
 
 void mock_pad_drop_events(struct mock_pad *pad, const int (*events)[3], int count)
 {
     struct input_event packet[PACKET];
-    apply_events(pad, events, count, packet);
+    apply_pad_events(pad, events, count, packet);
     memset(packet, 0, sizeof packet);
     packet[0].type = EV_SYN;
     packet[0].code = SYN_DROPPED;
-    write_packet(pad, packet, 1);
+    write_event_packet(pad, packet, 1);
 }
 
 void mock_pad_free(struct mock_pad *pad)

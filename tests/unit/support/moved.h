@@ -6,8 +6,9 @@
 
 /* The pose displaced by `step` [m] along axis k of the world (0 to 2), or rotated by `step` [rad]
  * about axis k - 3 through the centroid. */
-static inline struct tact_pose moved_pose(const struct tact_pose *p, const double centroid[3],
-                                          int k, double step)
+static inline struct tact_pose pose_displaced_along_coordinate(const struct tact_pose *p,
+                                                               const double centroid[3], int k,
+                                                               double step)
 {
     struct tact_pose out = *p;
     if (k < 3) {

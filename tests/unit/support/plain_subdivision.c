@@ -14,20 +14,20 @@
 
 #define PI 3.14159265358979323846
 
-static void add_face(struct plain_mesh *m, int count, const int *corner)
+static void add_polygon_face(struct polygon_mesh *m, int count, const int *corner)
 {
     assert_true(m->faces < PLAIN_CORNERS / 2 && count <= PLAIN_SIDES);
     memcpy(m->corner[m->faces], corner, (size_t)count * sizeof *corner);
     m->corner[m->faces++][count] = -1;
 }
 
-static void add_vertex(struct plain_mesh *m, double x, double y, double z)
+static void add_vertex(struct polygon_mesh *m, double x, double y, double z)
 {
     assert_true(m->vertices < PLAIN_VERTICES);
     tact_v3_set(m->at[m->vertices++], x, y, z);
 }
 
-static void make_torus_mesh(int triangles, int n, struct plain_mesh *m)
+static void make_torus_mesh(int triangles, int n, struct polygon_mesh *m)
 {
     for (int i = 0; i < n * n; i++) {
         const double u = 2.0 * PI * (i % n) / n, v = 2.0 * PI * (i / n) / n;
@@ -36,15 +36,15 @@ static void make_torus_mesh(int triangles, int n, struct plain_mesh *m)
                   over = (right + n) % (n * n);
         add_vertex(m, r * cos(u), r * sin(u), 0.4 * sin(v));
         if (triangles) {
-            add_face(m, 3, (int[]){i, right, over});
-            add_face(m, 3, (int[]){i, over, up});
+            add_polygon_face(m, 3, (int[]){i, right, over});
+            add_polygon_face(m, 3, (int[]){i, over, up});
         } else {
-            add_face(m, 4, (int[]){i, right, over, up});
+            add_polygon_face(m, 4, (int[]){i, right, over, up});
         }
     }
 }
 
-static void make_prism_mesh(int kind, int n, struct plain_mesh *m)
+static void make_prism_mesh(int kind, int n, struct polygon_mesh *m)
 {
     int top[PLAIN_SIDES], bottom[PLAIN_SIDES];
     for (int i = 0; i < n; i++) {
@@ -65,23 +65,23 @@ static void make_prism_mesh(int kind, int n, struct plain_mesh *m)
         if (kind == 0) {
             top[i] = a + 1;
             bottom[n - 1 - i] = a;
-            add_face(m, 4, (int[]){a, b, b + 1, a + 1});
+            add_polygon_face(m, 4, (int[]){a, b, b + 1, a + 1});
         } else {
-            add_face(m, 3, (int[]){south_pole, b, a});
-            add_face(m, 3, (int[]){north_pole, up_a, up_b});
+            add_polygon_face(m, 3, (int[]){south_pole, b, a});
+            add_polygon_face(m, 3, (int[]){north_pole, up_a, up_b});
         }
         if (kind == 1) {
-            add_face(m, 3, (int[]){a, b, b + 1});
-            add_face(m, 3, (int[]){a, b + 1, a + 1});
+            add_polygon_face(m, 3, (int[]){a, b, b + 1});
+            add_polygon_face(m, 3, (int[]){a, b + 1, a + 1});
         }
     }
     if (kind == 0) {
-        add_face(m, n, top);
-        add_face(m, n, bottom);
+        add_polygon_face(m, n, top);
+        add_polygon_face(m, n, bottom);
     }
 }
 
-void make_plain_test_mesh(int kind, int n, struct plain_mesh *out)
+void make_test_polygon_mesh(int kind, int n, struct polygon_mesh *out)
 {
     out->vertices = out->faces = 0;
     if (kind > 2) {
@@ -98,7 +98,7 @@ struct directed_edges {
     int (*at)[2];
 };
 
-static int corner_count_of_face(const struct plain_mesh *m, int face)
+static int corner_count_of_face(const struct polygon_mesh *m, int face)
 {
     int n = 0;
     while (m->corner[face][n] >= 0) {
@@ -107,7 +107,7 @@ static int corner_count_of_face(const struct plain_mesh *m, int face)
     return n;
 }
 
-static struct directed_edges list_directed_edges(const struct plain_mesh *m)
+static struct directed_edges list_directed_edges(const struct polygon_mesh *m)
 {
     struct directed_edges e = {m->vertices,
                                calloc((size_t)(m->vertices * m->vertices), sizeof *e.at)};
@@ -128,7 +128,7 @@ static const int *find_directed_edge(const struct directed_edges *e, int a, int 
     return e->at[a * e->vertices + b];
 }
 
-static int has_only_triangles(const struct plain_mesh *m)
+static int has_only_triangles(const struct polygon_mesh *m)
 {
     for (int f = 0; f < m->faces; f++) {
         if (corner_count_of_face(m, f) != 3) {
@@ -140,7 +140,7 @@ static int has_only_triangles(const struct plain_mesh *m)
 
 /* Lists the neighbours of a vertex counter-clockwise, and the faces between each neighbour and the
  * next. */
-static int list_neighbours_of_vertex(const struct plain_mesh *m, const struct directed_edges *e,
+static int list_neighbours_of_vertex(const struct polygon_mesh *m, const struct directed_edges *e,
                                      int v, int *neighbour, int *face)
 {
     int first = -1, count = 0;
@@ -157,7 +157,7 @@ static int list_neighbours_of_vertex(const struct plain_mesh *m, const struct di
     return count;
 }
 
-static void centroid_of_face(const struct plain_mesh *m, int face, double out[3])
+static void centroid_of_face(const struct polygon_mesh *m, int face, double out[3])
 {
     const int n = corner_count_of_face(m, face);
     tact_v3_set(out, 0.0, 0.0, 0.0);
@@ -172,7 +172,7 @@ static double loop_subdivision_weight(int n)
     return 5.0 / 8.0 - pow(3.0 / 8.0 + cos(2.0 * PI / n) / 4.0, 2.0);
 }
 
-static void subdivided_vertex_position(const struct plain_mesh *m, const struct directed_edges *e,
+static void subdivided_vertex_position(const struct polygon_mesh *m, const struct directed_edges *e,
                                        int v, int is_triangle_mesh, double out[3])
 {
     int neighbour[64], face[64];
@@ -192,7 +192,7 @@ static void subdivided_vertex_position(const struct plain_mesh *m, const struct 
     }
 }
 
-static void subdivided_edge_position(const struct plain_mesh *m, const struct directed_edges *e,
+static void subdivided_edge_position(const struct polygon_mesh *m, const struct directed_edges *e,
                                      int a, int b, int is_triangle_mesh, double out[3])
 {
     const int *side[2] = {find_directed_edge(e, a, b), find_directed_edge(e, b, a)};
@@ -208,7 +208,7 @@ static void subdivided_edge_position(const struct plain_mesh *m, const struct di
     }
 }
 
-void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
+void subdivide_polygon_mesh(const struct polygon_mesh *m, struct polygon_mesh *out)
 {
     const int is_triangle_mesh = has_only_triangles(m);
     struct directed_edges e = list_directed_edges(m);
@@ -240,13 +240,13 @@ void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
         for (int i = 0; i < n; i++) {
             const int a = m->corner[f][i], before = on[(i + n - 1) % n];
             if (is_triangle_mesh) {
-                add_face(out, 3, (int[]){a, on[i], before});
+                add_polygon_face(out, 3, (int[]){a, on[i], before});
             } else {
-                add_face(out, 4, (int[]){a, on[i], center, before});
+                add_polygon_face(out, 4, (int[]){a, on[i], center, before});
             }
         }
         if (is_triangle_mesh) {
-            add_face(out, 3, on);
+            add_polygon_face(out, 3, on);
         }
     }
     free(made);
@@ -256,7 +256,7 @@ void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
 /* Limit position and normal of a vertex, of a mesh of triangles or of quadrilaterals (Hoppe 1994;
  * Halstead, Kass and DeRose 1993).
  */
-static void limit_position_of_vertex(const struct plain_mesh *m, const struct directed_edges *e,
+static void limit_position_of_vertex(const struct polygon_mesh *m, const struct directed_edges *e,
                                      int v, int is_triangle_mesh, double at[3], double normal[3])
 {
     int neighbour[64], face[64];
@@ -285,7 +285,7 @@ static void limit_position_of_vertex(const struct plain_mesh *m, const struct di
     tact_v3_normalize(normal, normal);
 }
 
-void compute_limit_positions(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3])
+void compute_limit_positions(const struct polygon_mesh *mesh, double (*at)[3], double (*normal)[3])
 {
     struct directed_edges e = list_directed_edges(mesh);
     for (int v = 0; v < mesh->vertices; v++) {
@@ -294,7 +294,7 @@ void compute_limit_positions(const struct plain_mesh *mesh, double (*at)[3], dou
     free(e.at);
 }
 
-char *plain_mesh_to_obj_text(const struct plain_mesh *mesh, int flip)
+char *polygon_mesh_to_obj_text(const struct polygon_mesh *mesh, int flip)
 {
     const size_t room = 128 * (size_t)(mesh->vertices + mesh->faces) + 64;
     char *text = malloc(room), *at = text;

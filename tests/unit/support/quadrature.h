@@ -12,7 +12,7 @@ enum { QUADRATURE_FINE = 150 };
 
 /* Pressure over a plane, or a curved surface above it [Pa, of any unit]: points, the surface's
  * normal along x and y, and integrals of the pressure, whose forces along z add up to 1. */
-struct quadrature {
+struct pressure_quadrature {
     int count;
     double x[2 * QUADRATURE_FINE * QUADRATURE_FINE], y[2 * QUADRATURE_FINE * QUADRATURE_FINE],
         nx[2 * QUADRATURE_FINE * QUADRATURE_FINE], ny[2 * QUADRATURE_FINE * QUADRATURE_FINE],
@@ -21,9 +21,9 @@ struct quadrature {
 
 enum profile { UNIFORM, DISC, CAP, HERTZ, LIFTING };
 
-#define CAP_BALL_RADIUS_M                                                                          \
+#define SPHERICAL_CAP_BALL_RADIUS_M                                                                \
     0.03 /* profile CAP: radius of a ball, and its depth in a half-space [m] */
-#define CAP_DEPTH_M 0.0015
+#define SPHERICAL_CAP_DEPTH_M 0.0015
 
 static inline double pressure_profile_at(enum profile profile, double u, double v)
 {
@@ -36,9 +36,11 @@ static inline double pressure_profile_at(enum profile profile, double u, double 
     case DISC:
         return square > 0.0;
     case CAP:
-        return fmax(sqrt(CAP_BALL_RADIUS_M * CAP_BALL_RADIUS_M -
-                         CAP_DEPTH_M * (2.0 * CAP_BALL_RADIUS_M - CAP_DEPTH_M) * (1.0 - square)) -
-                        (CAP_BALL_RADIUS_M - CAP_DEPTH_M),
+        return fmax(sqrt(SPHERICAL_CAP_BALL_RADIUS_M * SPHERICAL_CAP_BALL_RADIUS_M -
+                         SPHERICAL_CAP_DEPTH_M *
+                             (2.0 * SPHERICAL_CAP_BALL_RADIUS_M - SPHERICAL_CAP_DEPTH_M) *
+                             (1.0 - square)) -
+                        (SPHERICAL_CAP_BALL_RADIUS_M - SPHERICAL_CAP_DEPTH_M),
                     0.0);
     default:
         return sqrt(fmax(square, 0.0));
@@ -46,16 +48,16 @@ static inline double pressure_profile_at(enum profile profile, double u, double 
 }
 
 /* Adds points of a pressure profile over the rectangle about (cx, cy) of half sides a and b. */
-static inline void add_quadrature_pressure(struct quadrature *q, enum profile profile, int fine,
-                                           double cx, double cy, double a, double b)
+static inline void add_quadrature_pressure(struct pressure_quadrature *q, enum profile profile,
+                                           int fine, double cx, double cy, double a, double b)
 {
     for (int i = 0; i < fine * fine; i++) {
         double u = 2.0 * (i % fine + 0.5) / fine - 1.0, v = 2.0 * (i / fine + 0.5) / fine - 1.0;
         double load = a * b * pressure_profile_at(profile, u, v);
         if (load > 0.0) {
             int curved = profile == CAP;
-            double nx = curved ? a * u / CAP_BALL_RADIUS_M : 0.0,
-                   ny = curved ? b * v / CAP_BALL_RADIUS_M : 0.0;
+            double nx = curved ? a * u / SPHERICAL_CAP_BALL_RADIUS_M : 0.0,
+                   ny = curved ? b * v / SPHERICAL_CAP_BALL_RADIUS_M : 0.0;
             q->x[q->count] = cx + a * u;
             q->y[q->count] = cy + b * v;
             q->nx[q->count] = nx;
@@ -66,7 +68,7 @@ static inline void add_quadrature_pressure(struct quadrature *q, enum profile pr
 }
 
 /* Moves the origin to the centre of pressure, and scales the loads to a normal force of 1. */
-static inline void normalize_quadrature(struct quadrature *q)
+static inline void normalize_quadrature(struct pressure_quadrature *q)
 {
     double all = 0.0, x = 0.0, y = 0.0, force = 0.0;
     for (int i = 0; i < q->count; i++) {
@@ -84,8 +86,8 @@ static inline void normalize_quadrature(struct quadrature *q)
 
 /* Friction force over mu N and its torque [m] at the slip velocity v, w; returns the power over mu
  * N. */
-static inline double compute_quadrature_friction(const struct quadrature *q, const double v[2],
-                                                 double w, double out[3])
+static inline double compute_quadrature_friction(const struct pressure_quadrature *q,
+                                                 const double v[2], double w, double out[3])
 {
     double power = 0.0;
     out[0] = out[1] = out[2] = 0.0;
@@ -105,15 +107,15 @@ static inline double compute_quadrature_friction(const struct quadrature *q, con
 
 /* State of a body that slides on a plane at the height of its centre of mass: position, angle, and
  * their rates. */
-struct slide {
+struct sliding_state {
     double x[3], v[3];
 };
 
 /* Integrates the sliding body until it rests, by the midpoint rule; the quadrature turns with the
  * body. */
-static inline void slide_to_rest_by_quadrature(const struct quadrature *q,
+static inline void slide_to_rest_by_quadrature(const struct pressure_quadrature *q,
                                                double friction_deceleration, double inertia,
-                                               struct slide *s)
+                                               struct sliding_state *s)
 {
     const double h = 5e-5; /* inertia: moment of inertia over mass [m^2] */
     double start = s->v[0] * s->v[0] + s->v[1] * s->v[1] + inertia * s->v[2] * s->v[2];

@@ -24,8 +24,8 @@ struct tally {
 
 /* How far a contact's wrench exceeds its limits, relative to the normal force. For elastic
  * wrenches and points only friction is checked, as their torques have other limits. */
-static double excess_over_limits(const struct world_scene *s, const struct tact_contact *c,
-                                 const struct tact_contact_law *law)
+static double wrench_excess_over_limits(const struct world_scene *s, const struct tact_contact *c,
+                                        const struct tact_contact_law *law)
 {
     const double *r = c->impulse, mu = law->friction;
     int points = law->model && law->model->points;
@@ -72,7 +72,7 @@ struct momentum {
 };
 
 /* Momentum of each body, and the scale of its rounding errors. Returns the mass of all bodies. */
-static double compute_momentum(struct world_scene *s, struct momentum *m)
+static double compute_body_momenta(struct world_scene *s, struct momentum *m)
 {
     double mass = 0;
     memset(m, 0, sizeof *m);
@@ -115,7 +115,7 @@ static void check_contact_limits(const struct world_scene *s, const struct tact_
                                  struct tally *t)
 {
     int solved = s->stats.residual <= 1e-8;
-    double over = excess_over_limits(s, c, law);
+    double over = wrench_excess_over_limits(s, c, law);
     /* contact forces of the size of rounding errors are ignored */
     over *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight);
     t->outside += solved && !(over <= 1e-6);
@@ -127,9 +127,9 @@ static int step_random_world(struct world_scene *s, int seed, struct tally *t)
 {
     struct momentum before, after;
     double h = s->options.period;
-    double weight = compute_momentum(s, &before) * h * 9.81;
+    double weight = compute_body_momenta(s, &before) * h * 9.81;
     solve_scene_velocities(s);
-    compute_momentum(s, &after);
+    compute_body_momenta(s, &after);
     int solved = s->stats.residual <= 1e-8;
     t->ticks++;
     t->unsolved += !solved;

@@ -43,9 +43,10 @@ struct line {
     int claims_deadman_held; /* 1: end 0 claims that its deadman is held, whatever its session
                                 reports */
     double sent[2][ROOM][CHANNELS];
-    uint64_t silent_ticks[2];
-    double square_sent, square_used, least; /* wave power sent and received in both directions [W],
-                                               and the least energy of the line [J] */
+    uint64_t ticks_without_packet[2];
+    double squared_waves_sent, squared_waves_used,
+        least; /* wave power sent and received in both directions [W],
+    and the least energy of the line [J] */
 };
 
 struct end {
@@ -64,22 +65,22 @@ static inline void read_line_end(void *self, uint64_t tick, double t, int64_t no
     in->stamp_ns = now;
     in->channel[WAVE] = 0.0;
     in->channel[ROUND_TRIP] = 2.0 * (double)(line->delay + 1) * period;
-    line->silent_ticks[end->number]++;
+    line->ticks_without_packet[end->number]++;
     if (tick >= line->delay + 1 && (tick < line->blackout_from || tick >= line->blackout_to)) {
         const uint64_t at = tick - line->delay - 1;
         const double *from = line->sent[!end->number][at % ROOM];
-        line->silent_ticks[end->number] = 0;
+        line->ticks_without_packet[end->number] = 0;
         in->channel[HELD] = from[HELD];
         if (!line->gap || tick % line->gap >= line->gap_length) {
             memcpy(in->channel + WAVE, from + WAVE, 3 * sizeof *from);
         }
     }
-    const uint64_t silent_ticks = line->silent_ticks[end->number];
-    in->state = tick < line->delay + 1 || silent_ticks >= LOST_TICKS ? TACT_DEVICE_LOST
-                : silent_ticks >= STALE_TICKS                        ? TACT_DEVICE_STALE
-                                                                     : TACT_DEVICE_OK;
-    line->square_used += in->channel[WAVE] * in->channel[WAVE];
-    line->least = fmin(line->least, period * (line->square_sent - line->square_used));
+    const uint64_t ticks_without_packet = line->ticks_without_packet[end->number];
+    in->state = tick < line->delay + 1 || ticks_without_packet >= LOST_TICKS ? TACT_DEVICE_LOST
+                : ticks_without_packet >= STALE_TICKS                        ? TACT_DEVICE_STALE
+                                                                             : TACT_DEVICE_OK;
+    line->squared_waves_used += in->channel[WAVE] * in->channel[WAVE];
+    line->least = fmin(line->least, period * (line->squared_waves_sent - line->squared_waves_used));
 }
 
 static inline void write_line_end(void *self, const double *out, int64_t now)
@@ -91,7 +92,7 @@ static inline void write_line_end(void *self, const double *out, int64_t now)
     if (end->line->claims_deadman_held && end->number == 0) {
         to[HELD] = 1.0;
     }
-    end->line->square_sent += to[WAVE] * to[WAVE];
+    end->line->squared_waves_sent += to[WAVE] * to[WAVE];
 }
 
 static inline void close_line_end(void *self)
@@ -149,11 +150,12 @@ struct run {
     struct line line;
     struct operator_hand hand;
     /* YAML keys of the remote coupling at each site; NULL: wave impedance 10 */
-    const char *person, *robot;
-    double seconds, back; /* end of the run, and of the operator's press [s] */
-    const char *again;    /* further entries of the operator hand's script, or NULL */
-    const char *top;      /* YAML keys put before the operator's scene, or NULL */
-    double clear; /* time at which a fault of the operator's session is cleared; 0: never [s] */
+    const char *person_tie_keys, *robot_tie_keys;
+    double seconds, back;    /* end of the run, and of the operator's press [s] */
+    const char *again;       /* further entries of the operator hand's script, or NULL */
+    const char *top;         /* YAML keys put before the operator's scene, or NULL */
+    double fault_clear_time; /* time at which a fault of the operator's session is cleared; 0: never
+                                [s] */
 };
 
 enum { PERSON_Q, PERSON_FORCE, ROBOT_Q, ROBOT_FORCE, ROBOT_HELD, PERSON_HELD, TANK, COLUMNS };
@@ -183,7 +185,7 @@ static inline int create_session(const struct tact_scene *scene, struct end *end
 }
 
 static inline void read_log_columns(const char *path, const char *joint, struct remote_log *out,
-                                    int person)
+                                    int is_person_site)
 {
     struct tact_log *log;
     char field[64];
@@ -197,10 +199,10 @@ static inline void read_log_columns(const char *path, const char *joint, struct 
     for (uint64_t i = 0; tact_log_next(log, record) > 0; i++) {
         double *row = out->at[i];
         assert_true(i < out->ticks);
-        row[person ? PERSON_Q : ROBOT_Q] = record->values[q];
-        row[person ? PERSON_FORCE : ROBOT_FORCE] = record->values[tie + 3];
-        row[person ? PERSON_HELD : ROBOT_HELD] = record->values[tie + 8] > 0.0;
-        if (!person) {
+        row[is_person_site ? PERSON_Q : ROBOT_Q] = record->values[q];
+        row[is_person_site ? PERSON_FORCE : ROBOT_FORCE] = record->values[tie + 3];
+        row[is_person_site ? PERSON_HELD : ROBOT_HELD] = record->values[tie + 8] > 0.0;
+        if (!is_person_site) {
             row[TANK] = record->values[tie + 12];
         }
     }
@@ -209,7 +211,7 @@ static inline void read_log_columns(const char *path, const char *joint, struct 
 }
 
 /* Runs both sessions, one tick each in turn, and reads their logs. */
-static inline struct remote_log run_sites(struct run *run)
+static inline struct remote_log run_both_sites(struct run *run)
 {
     char text[2][4096], path[2][64];
     struct end ends[2] = {{&run->line, 0, 0}, {&run->line, 1, 0}};
@@ -217,14 +219,15 @@ static inline struct remote_log run_sites(struct run *run)
     struct tact_session *session[2];
     struct tact_session_report report;
     struct remote_log out = {.ticks = (uint64_t)(run->seconds / period + 0.5)};
-    run->line.silent_ticks[0] = run->line.silent_ticks[1] = LOST_TICKS;
+    run->line.ticks_without_packet[0] = run->line.ticks_without_packet[1] = LOST_TICKS;
     const int used = snprintf(text[0], sizeof text[0], "%s", run->top ? run->top : "");
     tact_number_print(text[0] + used, sizeof text[0] - (size_t)used, person_scene_text,
                       0.1 + run->hand.mass, run->hand.damping, run->hand.stiffness, run->back,
                       run->back + 1.0, run->again ? run->again : "",
-                      run->person ? run->person : "impedance: 10");
+                      run->person_tie_keys ? run->person_tie_keys : "impedance: 10");
     snprintf(text[1], sizeof text[1], robot_scene_text,
-             run->robot ? run->robot : "impedance: 10, stiffness: 1000, damping: 30");
+             run->robot_tie_keys ? run->robot_tie_keys
+                                 : "impedance: 10, stiffness: 1000, damping: 30");
     for (int i = 0; i < 2; i++) {
         snprintf(path[i], sizeof path[i], "%s/%d.mcap", folder, i);
         scene[i] = parse_remote_scene(text[i]);
@@ -235,7 +238,7 @@ static inline struct remote_log run_sites(struct run *run)
         assert_int_equal(tact_session_begin(session[i]), 0);
     }
     for (uint64_t k = 0; k < out.ticks; k++) {
-        if (run->clear > 0.0 && k == (uint64_t)(run->clear / period + 0.5)) {
+        if (run->fault_clear_time > 0.0 && k == (uint64_t)(run->fault_clear_time / period + 0.5)) {
             assert_int_equal(tact_session_clear_fault(session[0]), 0);
         }
         assert_int_equal(tact_session_step(session[0], 0, NULL), 0);
@@ -251,7 +254,8 @@ static inline struct remote_log run_sites(struct run *run)
     return out;
 }
 
-static inline double mean_of_column(const struct remote_log *t, int column, double from, double to)
+static inline double mean_of_log_column(const struct remote_log *t, int column, double from,
+                                        double to)
 {
     double sum = 0.0;
     uint64_t first = (uint64_t)(from / period), count = (uint64_t)((to - from) / period);
@@ -262,7 +266,8 @@ static inline double mean_of_column(const struct remote_log *t, int column, doub
 }
 
 /* Largest magnitude of a log column between two times. */
-static inline double peak_of_column(const struct remote_log *t, int column, double from, double to)
+static inline double peak_of_log_column(const struct remote_log *t, int column, double from,
+                                        double to)
 {
     double peak = 0.0;
     for (uint64_t i = (uint64_t)(from / period); i < (uint64_t)(to / period); i++) {
@@ -272,8 +277,8 @@ static inline double peak_of_column(const struct remote_log *t, int column, doub
 }
 
 /* Root mean square of the rate of a position column between two times [m/s]. */
-static inline double rms_speed_of_column(const struct remote_log *t, int column, double from,
-                                         double to)
+static inline double rms_speed_of_log_column(const struct remote_log *t, int column, double from,
+                                             double to)
 {
     double sum = 0.0;
     uint64_t first = (uint64_t)(from / period), count = (uint64_t)((to - from) / period);
@@ -285,13 +290,13 @@ static inline double rms_speed_of_column(const struct remote_log *t, int column,
 
 /* Force with which an operator's hand presses the wall when at rest: springs of hand, robot
  * coupling and wall in series. */
-static inline double series_spring_force(const struct operator_hand *hand)
+static inline double force_of_springs_in_series(const struct operator_hand *hand)
 {
     return (reach - wall) / (1.0 / hand->stiffness + 1.0 / 1000.0 + 1.0 / 5000.0);
 }
 
 /* Removes the logs; to be called at the end of main(). */
-static inline void remove_logs(void)
+static inline void remove_site_logs(void)
 {
     char path[64];
     for (int i = 0; i < 2; i++) {

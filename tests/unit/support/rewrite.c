@@ -17,7 +17,7 @@ static int copy_layout_fields(struct tact_layout *to, const struct tact_layout *
 }
 
 /* Sets the owners' names from the pairs' names, such as "a/b#2". */
-static int set_owner_names(struct rewrite *r)
+static int set_contact_owner_names(struct log_rewrite *r)
 {
     const struct tact_log_pair *p;
     for (size_t i = 0; (p = tact_log_pair(r->log, i)); i++) {
@@ -37,11 +37,11 @@ static int set_owner_names(struct rewrite *r)
     return r->owners ? 0 : -1;
 }
 
-int open_recorder_of_log_copy(struct rewrite *r, const struct tact_log *log)
+int open_recorder_of_log_copy(struct log_rewrite *r, const struct tact_log *log)
 {
     const struct tact_layout *all = tact_log_layout(log), *element = tact_log_element(log);
     uint32_t pairs = 0;
-    *r = (struct rewrite){.log = log};
+    *r = (struct log_rewrite){.log = log};
     while (tact_log_pair(log, pairs)) {
         pairs++;
     }
@@ -53,10 +53,10 @@ int open_recorder_of_log_copy(struct rewrite *r, const struct tact_log *log)
         copy_layout_fields(r->layout.element, element, element->field_count)) {
         return -1;
     }
-    return set_owner_names(r);
+    return set_contact_owner_names(r);
 }
 
-void free_log_copy_buffers(struct rewrite *r)
+void free_log_copy_buffers(struct log_rewrite *r)
 {
     for (size_t i = 0; r->owners && i < r->owner_count; i++) {
         free((char *)r->owners[i]);
@@ -65,7 +65,7 @@ void free_log_copy_buffers(struct rewrite *r)
     tact_layout_free(&r->layout);
 }
 
-struct tact_recorder_content recorder_content_of_log_copy(const struct rewrite *r)
+struct tact_recorder_content recorder_content_of_log_copy(const struct log_rewrite *r)
 {
     return (struct tact_recorder_content){
         .layout = &r->layout, .owners = r->owners, .owner_count = r->owner_count};
@@ -84,7 +84,7 @@ static int is_list_element_absent(const struct tact_layout *element, const doubl
     return 1;
 }
 
-void convert_record_to_copy_layout(const struct rewrite *r, const struct tact_record *from,
+void convert_record_to_copy_layout(const struct log_rewrite *r, const struct tact_record *from,
                                    struct tact_record *to)
 {
     const struct tact_log_pair *p;
@@ -107,7 +107,7 @@ void convert_record_to_copy_layout(const struct rewrite *r, const struct tact_re
     }
 }
 
-int append_record_to_log_copy(const struct rewrite *r, const struct tact_record *from,
+int append_record_to_log_copy(const struct log_rewrite *r, const struct tact_record *from,
                               struct tact_recorder *to)
 {
     tact_recorder_wait_room(to);

@@ -122,7 +122,7 @@ static void store_first_body_state(struct tact_session *session, struct run_resu
     }
 }
 
-static void require_success(int rc, const struct tact_error *err)
+static void fail_unless_success(int rc, const struct tact_error *err)
 {
     char text[1024];
     if (rc) {
@@ -140,7 +140,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     memset(result, 0, sizeof *result);
     char *text = load_scene_text_with_edits(o->scene, o->edits);
     snprintf(name, sizeof name, "%s/examples/scenes/%s", TACT_SOURCE_DIR, o->scene);
-    require_success(tact_scene_parse(text, strlen(text), name, NULL, &scene, &err), &err);
+    fail_unless_success(tact_scene_parse(text, strlen(text), name, NULL, &scene, &err), &err);
     free(scene->moments.source);
     scene->moments.source = strdup(o->source);
     struct tact_session_options options = tact_session_options_default();
@@ -152,7 +152,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     options.record = o->record;
     options.replace = 1;
     options.messages = (struct tact_messages){store_first_warning, result};
-    require_success(tact_session_create(scene, &options, &session, &err), &err);
+    fail_unless_success(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &result->report), 0);
     store_first_body_state(session, result);
     tact_session_destroy(session);
@@ -187,7 +187,7 @@ void read_worst_tilt_and_slip_of_log(const char *path, const char *body, const c
 {
     struct tact_log *log;
     struct tact_error err = {0};
-    require_success(tact_log_open(path, &log, &err), &err);
+    fail_unless_success(tact_log_open(path, &log, &err), &err);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     long pose = find_log_field(log, body, "pose"), a = find_log_field(log, pair_a, "patch");
     long b = find_log_field(log, pair_b, "patch");

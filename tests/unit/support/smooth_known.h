@@ -7,9 +7,9 @@
 
 /* How many of the contacts that a search found without any are missed by searches that begin with
  * one of them, each in turn. same: distance up to which contacts are the same [m]. */
-static inline int count_contacts_missed(const struct smooth_pair *pair, double near,
-                                        const struct smooth_contact *contact, int found,
-                                        double same)
+static inline int count_contacts_missed_by_warm_search(const struct smooth_pair *pair, double near,
+                                                       const struct smooth_contact *contact,
+                                                       int found, double same)
 {
     int missed = 0;
     for (int i = 0; i < found && found <= TACT_PIECES; i++) {

@@ -12,9 +12,9 @@
 
 enum {
     CONTROLLER_PERIOD_NS = 1000000,
-    TIMEOUT_NS = 4000000,
+    GUARD_TIMEOUT_NS = 4000000,
     ZERO_TICKS_TO_ARM = 50, /* ticks of them after which the guard is armed again */
-    RAMP_TICKS = 200,       /* ticks in which the force rises */
+    FORCE_RAMP_TICKS = 200, /* ticks in which the force rises */
     TICKS_PER_PRESS = 1000, /* ticks after which it falls to 0 and begins again */
     SECONDS = 60
 };
@@ -72,7 +72,7 @@ static void run_controller_tick(void)
         }
     } else {
         loop.pressed = (loop.pressed + 1) % TICKS_PER_PRESS;
-        force = loop.full * fmin(1.0, (double)loop.pressed / RAMP_TICKS);
+        force = loop.full * fmin(1.0, (double)loop.pressed / FORCE_RAMP_TICKS);
     }
     loop.zeros = force == 0.0 ? loop.zeros + 1 : 0;
     loop.sent_ns = now_ns;
@@ -125,9 +125,9 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 }
 
 /* The device has the force when the call returns, which takes call_ns. */
-static void give_force_to_device(double force, int64_t call_ns)
+static void deliver_force_to_device(double force, int64_t call_ns)
 {
-    device.old += force != 0.0 && now_ns - loop.sent_ns >= TIMEOUT_NS;
+    device.old += force != 0.0 && now_ns - loop.sent_ns >= GUARD_TIMEOUT_NS;
     advance_time_with_stall(call_ns);
     const double rise = force - device.force;
     device.step = fmax(device.step, rise);
@@ -155,7 +155,7 @@ static void check_forces_of_device(void)
     assert_true(device.step < loop.full / 12.0);
     assert_int_equal(device.old, 0);
     assert_true(atomic_load(&head->gaps) > 10);
-    assert_true(atomic_load(&head->longest_gap_ns) > 2 * TIMEOUT_NS);
+    assert_true(atomic_load(&head->longest_gap_ns) > 2 * GUARD_TIMEOUT_NS);
     assert_true(atomic_load(&head->longest_gap_ns) < 500000000);
 }
 

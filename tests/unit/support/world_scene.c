@@ -164,7 +164,8 @@ struct tact_contact_law make_rigid_law(double friction)
     return law;
 }
 
-void set_scene_law(struct world_scene *scene, int a, int b, const struct tact_contact_law *law)
+void set_scene_contact_law(struct world_scene *scene, int a, int b,
+                           const struct tact_contact_law *law)
 {
     assert_int_equal(tact_world_set_law(scene->world, a, b, law), 0);
 }
@@ -278,7 +279,7 @@ void start_thrown_box_scene(struct world_scene *scene, const struct tact_world_o
     tact_v3_set(body->twist + 3, 40 * unit_random_numbers[8] - 20, 40 * unit_random_numbers[9] - 20,
                 5);
     tact_world_refresh(scene->world);
-    set_scene_law(scene, 0, 1, law);
+    set_scene_contact_law(scene, 0, 1, law);
     finish_scene_building(scene);
 }
 

@@ -2,8 +2,8 @@
  * Small worlds for tests of physics: bodies of simple solids on a plane, stepped with exact
  * moments.
  *
- * Material 0 is that of add_scene_ground(), 1 that of add_scene_solid(); set_scene_law() sets the
- * law between two materials. An error in building fails the test.
+ * Material 0 is that of add_scene_ground(), 1 that of add_scene_solid(); set_scene_contact_law()
+ * sets the law between two materials. An error in building fails the test.
  */
 #ifndef TACT_TESTS_WORLD_SCENE_H
 #define TACT_TESTS_WORLD_SCENE_H
@@ -69,7 +69,8 @@ void add_scene_shape(struct world_scene *scene, int body, const struct tact_shap
 /* Makes a rigid contact law of this friction, with the overlap and dissipation that scenes have by
  * default. */
 struct tact_contact_law make_rigid_law(double friction);
-void set_scene_law(struct world_scene *scene, int a, int b, const struct tact_contact_law *law);
+void set_scene_contact_law(struct world_scene *scene, int a, int b,
+                           const struct tact_contact_law *law);
 
 /* Starts the world: no body or shape can be added afterwards. */
 void finish_scene_building(struct world_scene *scene);
