@@ -476,6 +476,8 @@ def mutated(rng, text):
         elif kind in (1, 2):  # a number, or a reference, becomes another
             pattern = r"#\d+" if kind == 2 else r"(?<![#\d])-?\d+(\.\d*)?(E[+-]?\d+)?"
             found = list(re.finditer(pattern, text))
+            if not found:  # little of the text is left
+                continue
             at = rng.choice(found)
             other = rng.choice(found).group() if kind == 2 else rng.choice(
                 ("0", "-1", "1e308", "1E-320", "nan", "4294967297", "99999999999999999999", "0.", "3", "$", "()"))
