@@ -20,6 +20,7 @@
 #include <cmocka.h>
 #include "rt/clock.h"
 #include "support/campaign.h"
+#include "support/cpu_stalls.h"
 #include "unit/haptic/folder.h"
 
 #define COUPLING_STIFFNESS 400.0 /* stiffness of the coupling [N/m] */
@@ -170,6 +171,7 @@ static int64_t send_signal_to_command(pid_t command, int number)
 struct figures {
     double time_to_zero_ms, step, most;
     int late, trips;
+    int stalls_before; /* stalls of the machine's processors before */
 };
 
 static void add_times_and_force_steps(struct figures *all, double time_to_zero_ms,
@@ -183,22 +185,24 @@ static void add_times_and_force_steps(struct figures *all, double time_to_zero_m
 }
 
 /* Checks the measured values. Where real-time priority is not granted, the guard may be late on a
- * busy machine; under a sanitizer a killed process takes longer to end. */
+ * busy machine, and where a host runs a processor of this machine late, so is whatever runs there;
+ * under a sanitizer a killed process takes longer to end. */
 static void check_times_and_force_steps(const char *what, const struct figures *all, int times)
 {
     const struct sched_param priority = {.sched_priority = 1}, normal = {0};
     const int is_real_time = sched_setscheduler(0, SCHED_FIFO, &priority) == 0;
+    const int stalls = cpu_stall_count() - all->stalls_before;
     sched_setscheduler(0, SCHED_OTHER, &normal);
     print_message("%s: %d times: gone in %.2f ms at most (%d over 5 ms), largest step on return "
-                  "%.3f N, largest force %.2f N, %d times late again%s\n",
+                  "%.3f N, largest force %.2f N, %d times late again; %d stalls of a processor%s\n",
                   what, times, all->time_to_zero_ms, all->late, all->step, all->most, all->trips,
-                  is_real_time ? "" : ", without real-time priority");
+                  stalls, is_real_time ? "" : ", without real-time priority");
     if (IS_SANITIZER_BUILD) {
         assert_true(all->time_to_zero_ms < 20 * MAX_TIME_TO_ZERO_MS);
     } else {
-        assert_true(is_real_time ? all->late == 0 : 2 * all->late <= times);
+        assert_true(is_real_time ? all->late <= stalls : 2 * all->late <= times);
         /* the way back takes 0.3 s: late again is the exception, not what a stop leads to */
-        assert_true(is_real_time ? 10 * all->trips <= times : all->trips <= times);
+        assert_true(is_real_time ? 10 * all->trips <= times + 10 * stalls : all->trips <= times);
     }
     assert_true(all->step < MAX_FORCE_STEP_N);
     assert_true(all->most < full + MAX_FORCE_STEP_N);
@@ -223,7 +227,7 @@ static void terminate_command(pid_t command)
 static void a_killed_command_leaves_no_force(void **state)
 {
     const int times = campaign_trial_count(2, 50);
-    struct figures all = {0};
+    struct figures all = {.stalls_before = cpu_stall_count()};
     (void)state;
     for (int i = 0; i < times; i++) {
         const unsigned int begin = atomic_load(&simulated_haptic->count);
@@ -242,7 +246,7 @@ static void a_killed_command_leaves_no_force(void **state)
 static void force_returns_softly_after_a_stopped_command(void **state)
 {
     const int times = campaign_trial_count(2, 50);
-    struct figures all = {0};
+    struct figures all = {.stalls_before = cpu_stall_count()};
     (void)state;
     const pid_t command = start_command();
     wait_until_pressed(atomic_load(&simulated_haptic->count));
@@ -265,7 +269,7 @@ static void force_returns_softly_after_a_stopped_command(void **state)
 static void force_returns_softly_to_a_replugged_device(void **state)
 {
     const int times = campaign_trial_count(2, 50);
-    struct figures all = {0};
+    struct figures all = {.stalls_before = cpu_stall_count()};
     (void)state;
     const pid_t command = start_command();
     wait_until_pressed(atomic_load(&simulated_haptic->count));
@@ -346,7 +350,14 @@ static int start_command_that_presses(void **state)
     atomic_store(&simulated_haptic->call_us, 300);
     atomic_store(&simulated_haptic->buttons, 1U);
     atomic_store(&simulated_haptic->x, pressed_position_m);
+    start_watching_cpus();
     return 0;
+}
+
+static int end_watching_and_remove_folder(void **state)
+{
+    stop_watching_cpus();
+    return remove_haptic_folder(state);
 }
 
 int main(void)
@@ -357,5 +368,6 @@ int main(void)
         cmocka_unit_test(force_returns_softly_to_a_replugged_device),
         cmocka_unit_test(a_stopped_guard_sends_no_old_force),
     };
-    return cmocka_run_group_tests(tests, start_command_that_presses, remove_haptic_folder);
+    return cmocka_run_group_tests(tests, start_command_that_presses,
+                                  end_watching_and_remove_folder);
 }
