@@ -64,6 +64,7 @@ def main():
     person = start("local", "local")
     wait_for("local", "is there")
     time.sleep(3.5)
+    killed = time.monotonic_ns()  # the clock of the logs
     robot.send_signal(signal.SIGKILL)
     robot.wait()
     time.sleep(1.0)
@@ -90,7 +91,7 @@ def main():
     apart = 1e-9 * (columns(TACT, "again", "stamp_ns")[0][0] - rows[0][0])  # of one machine, whose clock they share
     assert abs(begins - apart) < 0.02, (begins, apart)
     found = [row[1] == OK for row in rows].index(True)
-    first = next(i for i in range(found, len(rows)) if rows[i][1] != OK)
+    first = next(i for i in range(found, len(rows)) if rows[i][1] != OK and rows[i][0] > killed)
     pressed = min(row[3] for row in rows[:first])
     print(f"pressed with {-pressed:.2f} N, silent from {1e-9 * (rows[first][2] - rows[0][0]):.3f} s on")
     assert pressed < -2.0, pressed
@@ -214,9 +215,29 @@ def stayed(rows, first):
 
 
 def largest_jump(rows, first):
-    """Of the force in a tick, from 0.15 s before a silence, in which a direction may be cut already, to 1 s after it [N]."""
-    back = next((i for i in range(first, len(rows)) if rows[i][1] == OK), len(rows))
-    return max(abs(a[3] - b[3]) for a, b in zip(rows[first - 150:back + 1000], rows[first - 149:]))
+    """Of the force in a tick, from 0.15 s before a silence, in which a direction may be cut already, to 1 s after it [N]. Two
+    ticks between which the loop was late and skipped others say nothing of one tick."""
+    return max(abs(a[3] - b[3]) for a, b in zip(rows[first - 150:end_of(rows, first)], rows[first - 149:]) if b[0] - a[0] < 5e6)
+
+
+def end_of(rows, first):
+    """Row 1 s after a silence."""
+    return min(len(rows), next((i for i in range(first, len(rows)) if rows[i][1] == OK), len(rows)) + 1000)
+
+
+def stalls(rows):
+    """Times at which the machine did not run the loop, which was not stopped by the test for 0.9 s [ns]."""
+    return [b[0] for a, b in zip(rows, rows[1:]) if 20e6 < b[0] - a[0] < 500e6]
+
+
+def is_undisturbed(rows, first, disturbed):
+    """No end was late from 0.5 s before a silence on."""
+    return not any(rows[first][0] - 0.5e9 < time_ns <= rows[end_of(rows, first) - 1][0] + 0.2e9 for time_ns in disturbed)
+
+
+def is_settled(rows):
+    """The device was OK for the last 3.5 s, in which the force has returned. A late loop is a silence too."""
+    return all(row[1] == OK for row in rows if row[0] > rows[-1][0] - 3.5e9)
 
 
 def suffers(events):
@@ -229,21 +250,30 @@ def suffers(events):
         ends.suffer(event)
     time.sleep(3.0)
     ends.end()
-    for site, joint in (("local", "person_left_remote"), ("remote", "robot_left_remote")):
-        found = 0
+    joints = {"local": "person_left_remote", "remote": "robot_left_remote"}
+    tables = {log: columns(TACT, log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joints[site]}[3]",
+                           f"{joints[site]}[0]") for site in joints for log in ends.logs[site]}
+    disturbed = [time_ns for rows in tables.values() for time_ns in stalls(rows)]
+    for site in joints:
+        found = judged = 0
         for log in ends.logs[site]:
             check_log(TACT, log)
-            rows = columns(TACT, log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}[3]", f"{joint}[0]")
+            rows = tables[log]
             assert OK in [row[1] for row in rows], log
             jump = 0.0
             for first in silences(rows):
-                (released if site == "local" else stayed)(rows, first)
-                jump = max(jump, largest_jump(rows, first))
                 found += 1
+                if is_undisturbed(rows, first, disturbed):
+                    (released if site == "local" else stayed)(rows, first)
+                    jump = max(jump, largest_jump(rows, first))
+                    judged += 1
             print(f"{log}: {len(silences(rows))} silences, at most {jump:.3f} N a tick, {rows[-50][3]:.3f} N at the end")
             assert jump < 0.5, (log, jump)
         # An end that was started again counts the other position from where both are then.
-        assert any(event.startswith("kill") for event in events) or abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
+        if not any(event.startswith("kill") for event in events) and is_settled(rows):
+            assert abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
+        print(f"{judged} of {found} silences were judged: no end was late around them")
+        assert judged, "the machine was late around every silence"
         assert found >= len(events) - sum(event in (f"kill {site}", f"stop {site}") for event in events), (site, found)
 
 
