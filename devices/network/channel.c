@@ -228,8 +228,8 @@ static int is_waiting_for_packets(const struct tact_network_channel *channel)
 static int is_possible_tick(const struct tact_network_channel *channel, int64_t tick)
 {
     if (is_waiting_for_packets(channel)) {
-        return !channel->has_heard ||
-               llabs(tick - channel->newest_tick) < TACT_NETWORK_CHANNEL_RING / 2;
+        /* a newer one may follow packets that waited on the way while the link was cut */
+        return !channel->has_heard || tick - channel->newest_tick > -TACT_NETWORK_CHANNEL_RING / 2;
     }
     const int64_t ahead = tick - channel->play_tick;
     return ahead > -TACT_NETWORK_CHANNEL_RING && ahead < TACT_NETWORK_CHANNEL_RING;

@@ -248,6 +248,43 @@ static void steady_wave_returns_after_a_gap_in_the_link(void **state)
     assert_true(zeros > 0 && zeros < 80 && receiver.least_energy > -1e-12);
 }
 
+/* A cut of 1 s, after which packets arrive first that were sent before it, as those do that waited
+ * for the address of a network interface: the channel uses waves again as soon as without them. */
+static void old_packets_after_a_cut_delay_no_wave(void **state)
+{
+    enum { CUT_START = 500, CUT_END = 1500, OLD_PACKETS = 3, END = 2500 };
+    unsigned char payload[OLD_PACKETS][TACT_NETWORK_PAYLOAD];
+    ssize_t size[OLD_PACKETS] = {0};
+    const struct tact_network_sample sent = {.wave = {1.0, 1.0}};
+    (void)state;
+    for (int old_packets = 0; old_packets <= OLD_PACKETS; old_packets += OLD_PACKETS) {
+        int back = 0;
+        restart_channels(&plain, &(struct tact_network_link_options){.delay = 0.0});
+        for (int k = 0; k < END; k++) {
+            const int64_t now = 1000000 * (int64_t)k;
+            struct tact_network_sample out;
+            unsigned char newest[TACT_NETWORK_PAYLOAD];
+            const ssize_t length = tact_network_channel_send(&sender, &sent, now, newest);
+            if (k >= CUT_START && k < CUT_START + OLD_PACKETS) {
+                memcpy(payload[k - CUT_START], newest, sizeof newest);
+                size[k - CUT_START] = length;
+            }
+            for (int i = 0; k == CUT_END && i < old_packets; i++) {
+                tact_network_channel_receive(&receiver, payload[i], (size_t)size[i], now);
+            }
+            if (k < CUT_START || k >= CUT_END) {
+                tact_network_channel_receive(&receiver, newest, (size_t)length, now);
+            }
+            tact_network_channel_play(&receiver, &out);
+            back = k > CUT_END && !back && out.wave[0] > 0.5 ? k : back;
+        }
+        print_message("%d old packets: waves again %d ticks after the cut, %llu refused\n",
+                      old_packets, back - CUT_END, (unsigned long long)receiver.counts.refused);
+        assert_true(back > CUT_END && back < CUT_END + 130);
+        assert_true(receiver.counts.refused == 0 && receiver.least_energy > -1e-12);
+    }
+}
+
 /* Once waves were missing, and were made of all the energy that they had, a share of that of others
  * is kept: the wave is held for 50 ms of a gap 3.5 s later, and is weaker by 1 % until then. */
 static void wave_energy_is_kept_for_a_later_gap(void **state)
@@ -384,6 +421,7 @@ int main(void)
         cmocka_unit_test(late_loop_is_not_taken_for_another_link_delay),
         cmocka_unit_test(decreased_link_delay_is_measured_again),
         cmocka_unit_test(steady_wave_returns_after_a_gap_in_the_link),
+        cmocka_unit_test(old_packets_after_a_cut_delay_no_wave),
         cmocka_unit_test(wave_energy_is_kept_for_a_later_gap),
         cmocka_unit_test(short_rest_of_the_sender_is_filled_with_waves),
         cmocka_unit_test(bad_packets_do_not_change_the_channel),

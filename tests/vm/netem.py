@@ -114,7 +114,7 @@ def inside(tact, folder):
         else:
             do("ip -n robot link set to_person up")
         wait_for("person", "is there", len(cuts) + 1)
-        time.sleep(5)
+        time.sleep(7)
     for end in ends.values():
         end.send_signal(signal.SIGTERM)
         end.wait(60)
@@ -135,7 +135,8 @@ def check(tact, name, joint, cuts):
         back = next(i for i in range(first, len(rows)) if rows[i][1] == OK)
         heard = rows[first][2]
         silent = [(1e-9 * (row[0] - heard), row[1], abs(row[3])) for row in rows[first:back]]
-        before, after = rows[first - 200][3], rows[min(back + 4000, len(rows) - 1)][3]
+        gone = next((i for i in range(back, len(rows)) if rows[i][1] != OK), len(rows))  # the next cut, or the other's end
+        before, after = rows[first - 200][3], rows[min(back + 4500, gone) - 1][3]
         lost = next(time for time, state, _ in silent if state == LOST)
         held = max((force for time, _, force in silent if time > 0.31), default=0.0)
         jump = max(abs(a[3] - b[3]) for a, b in zip(rows[back:back + 1500], rows[back + 1:]))
