@@ -17,7 +17,7 @@ void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int
 {
     arming->guard = guard;
     arming->timeout_ns = timeout_ns;
-    atomic_store_explicit(&guard->head->period_ns, (int64_t)(fmin(period, 3600.0) * 1e9),
+    atomic_store_explicit(&guard->head->period_ns, (int64_t)(fmin(period, 1.0) * 1e9),
                           memory_order_relaxed);
     arming->rearm_tick_count = (uint32_t)ceil(fmin(zero_time_before_rearming / period, 1e9));
     arming->armed_for_trip = tact_guard_trips(guard);
@@ -110,9 +110,9 @@ void tact_arming_report_gaps(const struct tact_arming *arming, const char *name,
     const uint64_t gaps = head ? atomic_load(&head->gaps) : 0;
     if (gaps) {
         tact_message(messages, TACT_MESSAGE_WARNING,
-                     "%s: forces were reduced after %llu gaps between commands of the guard, of "
-                     "%.1f ms at most: the device's driver or library, or the machine, was too "
-                     "slow",
+                     "%s: forces were reduced after %llu gaps between commands of the guard, or "
+                     "bursts of commands that made up for them, of %.1f ms at most: the device's "
+                     "driver or library, or the machine, was too slow",
                      name, (unsigned long long)gaps,
                      (double)atomic_load(&head->longest_gap_ns) * 1e-6);
     }

@@ -6,6 +6,8 @@
 
 enum { COMPONENTS = TACT_GUARD_GAP_COMPONENTS };
 enum { USUAL_CALLS = 8 }; /* number of calls of which the shortest is a usual one */
+/* [ns] limit of the ticks of a burst that count, so that sums of them are in range */
+static const int64_t max_ahead_ns = 1000000000000;
 
 static double dot_product(const double *a, const double *b)
 {
@@ -110,7 +112,7 @@ void tact_guard_count_heartbeats(struct tact_guard_gap *gap, uint32_t heartbeat_
         (int64_t)(uint32_t)(heartbeat_number - gap->heartbeat_number) * period_ns;
     const int64_t ahead_ns = gap->ahead_ns + ticks_ns - 2 * time_since_choice_ns;
     gap->is_burst = ticks_ns > 2 * time_since_choice_ns;
-    gap->ahead_ns = ahead_ns > 0 ? ahead_ns : 0;
+    gap->ahead_ns = ahead_ns < 0 ? 0 : ahead_ns < max_ahead_ns ? ahead_ns : max_ahead_ns;
     gap->heartbeat_number = heartbeat_number;
 }
 

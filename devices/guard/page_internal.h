@@ -29,7 +29,7 @@ struct tact_guard_page_header {
     _Atomic uint32_t heartbeat_number;
     _Atomic uint32_t armed_for_trip; /* number of the trip after which outputs may pass again */
     _Atomic uint32_t must_guard_quit;
-    _Atomic int64_t period_ns; /* period of the heartbeats; 0: not known */
+    _Atomic int64_t period_ns; /* period of the heartbeats, at most 1 s; 0: not known */
     /* written by the guard */
     _Atomic uint32_t is_guard_ready; /* 1 once the guard has claimed the outputs, or failed to */
     _Atomic int32_t error;           /* negative errno if the guard failed to start, else 0 */
@@ -40,7 +40,7 @@ struct tact_guard_page_header {
     _Atomic uint32_t handled_heartbeat;
     /* 1 while the guard is in a driver call and cannot respond */
     _Atomic uint32_t busy;
-    /* number of gaps between commands after which the guard reduced a force */
+    /* number of gaps between commands, or bursts of them, after which the guard reduced a force */
     _Atomic uint64_t gaps;
     _Atomic int64_t longest_gap_ns; /* longest gap */
 };

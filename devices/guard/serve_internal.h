@@ -117,8 +117,8 @@ bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int
                            int64_t shortest_ns);
 
 /** Detects bursts by the heartbeats since the last values were chosen. beat: number of the newest
- * heartbeat. period_ns: of the heartbeats, 0: not known, and no burst is detected. Called before
- * tact_guard_bridge_gap(). Real-time safe. */
+ * heartbeat. period_ns: of the heartbeats, at most 1 s; 0: not known, and no burst is detected.
+ * Called before tact_guard_bridge_gap(). Real-time safe. */
 void tact_guard_count_heartbeats(struct tact_guard_gap *gap, uint32_t heartbeat_number,
                                  int64_t period_ns, int64_t now_ns);
 

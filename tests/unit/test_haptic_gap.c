@@ -163,39 +163,71 @@ static void reversed_force_rises_from_zero_late_in_a_ramp(void **state)
     }
 }
 
-/* A controller that was stopped makes up for 50 ticks in a burst, which arms the guard: the force
- * has risen already, and is limited as after a gap of these ticks. So it is where the guard handles
- * several heartbeats of the burst, and where no outputs were inhibited before it. */
+enum { GUARD_CYCLES_PER_TICK = 10, TICKS_OF_BURST = 50 };
+
+/* One cycle of the guard, in which it handles so many heartbeats more. */
+static void run_guard_cycle(struct tact_guard_gap *gap, const double *force, uint32_t *beat,
+                            uint32_t more, int64_t *now)
+{
+    const int64_t tick_ns = GUARD_TIMEOUT_NS / 4;
+    tact_guard_count_heartbeats(gap, *beat += more, tick_ns,
+                                *now += tick_ns / GUARD_CYCLES_PER_TICK);
+    tact_guard_bridge_gap(gap, force, *now, GUARD_TIMEOUT_NS);
+}
+
+/* Largest step of a force that rises by 2 N in a burst of 50 heartbeats, which the guard handles in
+ * so many cycles, and arrives in the end [N]. Before it heartbeats are on time, and the force is 0,
+ * or rises slowly and is sent as it is. */
+static double largest_step_in_burst(int cycles, int is_pressed_before)
+{
+    struct tact_guard_gap gap = {.parts = 2};
+    double force[6] = {is_pressed_before ? 0.2 : 0.0}, last, step = 0.0;
+    uint32_t beat = 0;
+    int64_t now = 1000;
+    for (int i = 0; i < 300; i++) {
+        force[0] += is_pressed_before ? 1e-3 : 0.0;
+        run_guard_cycle(&gap, force, &beat, i % GUARD_CYCLES_PER_TICK == 0, &now);
+        assert_true(gap.sent[0] == force[0]);
+    }
+    last = gap.sent[0];
+    for (int i = 0; i < 1200; i++) {
+        const int is_burst = i < cycles;
+        force[0] += is_burst ? 2.0 / cycles : 0.0;
+        run_guard_cycle(
+            &gap, force, &beat,
+            is_burst ? (uint32_t)(TICKS_OF_BURST / cycles) : i % GUARD_CYCLES_PER_TICK == 0, &now);
+        step = fmax(step, gap.sent[0] - last);
+        last = gap.sent[0];
+    }
+    assert_true(gap.sent[0] == force[0]);
+    return step;
+}
+
+/* A controller that was stopped makes up for ticks in a burst, which arms the guard: the force has
+ * risen already, and is limited as after a gap of these ticks. So it is where the guard handles the
+ * burst in several cycles, and where no outputs were inhibited before it. */
 static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 {
-    enum { TICK_NS = GUARD_TIMEOUT_NS / 4, CYCLE_NS = TICK_NS / 10 };
     (void)state;
-    for (int parts = 1; parts <= 25; parts += 6) { /* of the burst */
-        for (int pressed_before = 0; pressed_before < 2; pressed_before++) {
-            struct tact_guard_gap gap = {.parts = 2};
-            double force[6] = {pressed_before ? 0.2 : 0.0}, last, step = 0.0;
-            uint32_t beat = 0;
-            int64_t now = 1000;
-            for (int i = 0; i < 300; i++) { /* on time: the force, and a little more, is sent */
-                force[0] += pressed_before ? 1e-3 : 0.0;
-                tact_guard_count_heartbeats(&gap, beat += i % 10 == 0, TICK_NS, now += CYCLE_NS);
-                assert_false(tact_guard_bridge_gap(&gap, force, now, GUARD_TIMEOUT_NS));
-                assert_true(gap.sent[0] == force[0]);
-            }
-            last = gap.sent[0];
-            for (int i = 0; i < 1200; i++) {
-                const int rising = i < parts;
-                force[0] += rising ? 2.0 / parts : 0.0;
-                beat += rising ? 50U / (uint32_t)parts : i % 10 == 0;
-                tact_guard_count_heartbeats(&gap, beat, TICK_NS, now += CYCLE_NS);
-                tact_guard_bridge_gap(&gap, force, now, GUARD_TIMEOUT_NS);
-                step = fmax(step, gap.sent[0] - last);
-                last = gap.sent[0];
-            }
-            print_message("burst in %d parts: largest step %.4f N of 2 N\n", parts, step);
-            assert_true(step < 2.0 * 5.0 / 50.0); /* what five ticks add of the fifty */
-            assert_true(gap.sent[0] == force[0]);
+    for (int cycles = 1; cycles <= 25; cycles += 6) {
+        for (int is_pressed_before = 0; is_pressed_before < 2; is_pressed_before++) {
+            const double step = largest_step_in_burst(cycles, is_pressed_before);
+            print_message("burst in %d cycles: largest step %.4f N of 2 N\n", cycles, step);
+            assert_true(step < 2.0 * 5.0 / TICKS_OF_BURST); /* what five of the ticks add */
         }
+    }
+}
+
+/* A number of heartbeats that no loop can have sent, as in a damaged page, is a burst too. */
+static void any_heartbeat_number_is_in_range(void **state)
+{
+    struct tact_guard_gap gap = {.parts = 2, .last_choice_ns = 1000};
+    const double pressed[6] = {2.0};
+    (void)state;
+    for (uint32_t i = 1; i <= 8; i++) {
+        tact_guard_count_heartbeats(&gap, i * (UINT32_MAX - 1U), 1000000000, 1000 + i);
+        assert_true(tact_guard_bridge_gap(&gap, pressed, 1000 + i, GUARD_TIMEOUT_NS));
+        assert_true(gap.sent[0] >= 0.0 && gap.sent[0] < 0.1);
     }
 }
 
@@ -205,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_starved_guard_raises_no_force_at_once),
         cmocka_unit_test(force_ramps_in_after_a_gap_in_the_guard),
         cmocka_unit_test(reversed_force_rises_from_zero_late_in_a_ramp),
-        cmocka_unit_test(burst_that_makes_up_for_ticks_ends_a_gap)};
+        cmocka_unit_test(burst_that_makes_up_for_ticks_ends_a_gap),
+        cmocka_unit_test(any_heartbeat_number_is_in_range)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
