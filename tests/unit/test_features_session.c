@@ -159,6 +159,7 @@ static void an_island_of_four_models_replays(void **state)
     printf("four models touch in %d of 600 ticks, %llu of which are not solved\n", ticks,
            (unsigned long long)report.counts[TACT_COUNT_UNSOLVED]);
     assert_true(ticks > 100 && report.counts[TACT_COUNT_UNSOLVED] <= 6);
+    assert_int_equal(report.counts[TACT_COUNT_CROWDED], 0); /* whatever memory held before */
     check_replays_of_tower(path);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(folder), 0);

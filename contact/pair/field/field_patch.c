@@ -252,6 +252,7 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     /* sign change from the force on pair.b to that on the query's a */
     double sign = of->swapped ? 1.0 : -1.0;
     memset(patch, 0, sizeof *patch);
+    points->count = points->lost = 0;
     double force = tact_v3_norm(sums->force);
     if (!(force > 0.0) || !(sums->area > 0.0)) {
         return -EDOM;
