@@ -100,6 +100,7 @@ struct plot_session {
     double duration;    /* duration of the whole session [s] */
     /* time added to all that is drawn, which puts it on the other end's clock [s]; 0: none */
     double shift;
+    double shift_error; /* most by which `shift` is wrong [s] */
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
     int body[PLOT_MAX_BODIES];  /* index of the body in the scene log */

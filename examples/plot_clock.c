@@ -6,11 +6,15 @@
 /* largest accepted disagreement of the clock offsets that the two ends measured [s] */
 #define MAX_CLOCK_DISAGREEMENT 0.05
 
-/* Clock of the other end minus that of this one, as measured last [s]; NaN: the logs have no common
- * link, or it was not measured. */
-static double find_clock_offset(const struct plot_session *s)
+struct clock_sample {
+    double offset;  /* clock of the other end minus that of this one, as measured last [s] */
+    double one_way; /* half of the round trip that it is from, which limits its error [s]; NaN: the
+                       logs have no common link, or it was not measured */
+};
+
+static struct clock_sample find_clock_sample(const struct plot_session *s)
 {
-    double offset = NAN, one_way = 0.0;
+    struct clock_sample sample = {NAN, 0.0};
     int links = 0;
     for (int d = 0; d < s->view.device_count; d++) {
         const struct tact_device_info *device = &s->view.devices[d];
@@ -19,12 +23,16 @@ static double find_clock_offset(const struct plot_session *s)
             if (!survey_is_link_quality_input(device, i)) {
                 continue;
             }
-            offset = strcmp(device->input[i].name, "clock_offset") ? offset : value;
-            links += !strcmp(device->input[i].name, "clock_offset");
-            one_way = strcmp(device->input[i].name, "one_way") ? one_way : value;
+            if (!strcmp(device->input[i].name, "clock_offset")) {
+                sample.offset = value;
+                links++;
+            } else if (!strcmp(device->input[i].name, "one_way")) {
+                sample.one_way = value;
+            }
         }
     }
-    return links == 1 && one_way > 0.0 ? offset : NAN;
+    sample.one_way = links == 1 && sample.one_way > 0.0 ? sample.one_way : NAN;
+    return sample;
 }
 
 /* Time of tick 0 on the session's own clock [ns]. */
@@ -36,13 +44,16 @@ static double find_start_time_ns(const struct plot_session *s)
 
 void plot_align_session_clocks(struct plot_session *s)
 {
-    const double offset[2] = {find_clock_offset(&s[0]), find_clock_offset(&s[1])};
-    const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset[0];
-    if (!(fabs(offset[0] + offset[1]) < MAX_CLOCK_DISAGREEMENT) || !(shift < s[0].duration) ||
-        !(shift > -s[1].duration)) {
+    const struct clock_sample a = find_clock_sample(&s[0]), b = find_clock_sample(&s[1]);
+    /* of the two ends the one whose packets were delayed less */
+    const double offset = a.one_way <= b.one_way ? a.offset : -b.offset;
+    const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset;
+    if (!(fabs(a.offset + b.offset) < MAX_CLOCK_DISAGREEMENT + a.one_way + b.one_way) ||
+        !(shift < s[0].duration) || !(shift > -s[1].duration)) {
         return;
     }
     s[1].shift = shift;
+    s[1].shift_error = fmin(a.one_way, b.one_way);
     s[1].from += shift;
     s[1].to += shift;
     for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {

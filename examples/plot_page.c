@@ -483,7 +483,8 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
             (double)c.max * 1e-3);
         char letter_prefix[64] = "";
         if (s[a].shift != 0.0) {
-            snprintf(letter_prefix, sizeof letter_prefix, "B (dashed, %+.3f s)  ", s[a].shift);
+            snprintf(letter_prefix, sizeof letter_prefix, "B (dashed, %+.3f s ± %.1f ms)  ",
+                     s[a].shift, 1e3 * s[a].shift_error);
         } else if (count > 1) {
             snprintf(letter_prefix, sizeof letter_prefix, a ? "B (dashed)  " : "A (solid)  ");
         }
