@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+from recordings import start_recording
+
 RULER = "examples/scenes/ruler.yaml"
 SHORT = ("--duration", "0.05", "--moments", "host", "--quiet")
 
@@ -109,9 +111,8 @@ def kept(folder):
     refused(["sim", RULER, *SHORT, "--record", os.path.join(folder, "b.mcap")], further)
     assert not os.path.exists(os.path.join(folder, "b.mcap"))
     killed = os.path.join(folder, "killed.mcap")
-    running = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--record", killed, "--quiet"],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(0.8)
+    running = start_recording(TACT, RULER, killed, "--quiet")
+    time.sleep(0.6)
     running.kill()
     running.wait()
     assert "tact recover" in refused(["sim", RULER, *SHORT, "--record", killed], killed)

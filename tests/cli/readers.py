@@ -25,6 +25,8 @@ import time
 import xml.etree.ElementTree
 import zlib
 
+from recordings import start_recording
+
 RULER = "examples/scenes/ruler.yaml"
 
 
@@ -336,9 +338,8 @@ def plot_stopped(folder):
     """A session that is stopped for 60 ms in its ticks: what takes longer than any other tick is drawn and counted as well."""
     log, gp = os.path.join(folder, "stopped.mcap"), os.path.join(folder, "stopped.gp")
     for _ in range(10):  # it may be stopped between two ticks
-        running = subprocess.Popen([TACT, "sim", RULER, "--duration", "20", "--moments", "host", "--record", log, "--force", "--quiet"],
-                                   stdout=subprocess.DEVNULL)
-        time.sleep(0.15)
+        running = start_recording(TACT, RULER, log, "--duration", "20", "--quiet", subcommand="sim")
+        time.sleep(0.05)
         for signal_sent in (signal.SIGSTOP, signal.SIGCONT):
             running.send_signal(signal_sent)
             time.sleep(0.06)
@@ -760,10 +761,8 @@ def split(folder):
     assert cut["ticks"] == second["first_tick"] and "a.2.mcap" in cut["why"], cut
     os.rename(os.path.join(folder, "away"), os.path.join(folder, "a.2.mcap"))
 
-    run = subprocess.Popen([TACT, "run", RULER, "--moments", "host", "--quiet", "--record", log, "--force",
-                            "--split-seconds", "0.3"], stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
-    time.sleep(2.2)
+    run = start_recording(TACT, RULER, log, "--quiet", "--force", "--split-seconds", "0.3")
+    time.sleep(2.0)
     run.kill()
     run.wait()
     assert "tact recover" in tact("info", log, code=3)[0]
