@@ -81,7 +81,8 @@ static void print_replay_table(const char *path, const struct tact_replay_report
                (ull)r->bytes_lost);
     }
     if (r->resyncs) {
-        printf("  %llu gaps, after which the state was taken from the log\n", (ull)r->resyncs);
+        printf("  %llu gaps of lost ticks, after which the state was taken from the log\n",
+               (ull)r->resyncs);
     }
     printf("  compute p50 %.1f us, p99 %.1f us\n", (double)compute.p50 * 1e-3,
            (double)compute.p99 * 1e-3);

@@ -143,6 +143,7 @@ struct replay_position {
     uint64_t from, to;    /* range of ticks to replay; to: the one after the last */
     uint64_t expected;    /* tick that follows the last record */
     uint64_t chosen_tick; /* tick chosen by turn(), for which it is not called again */
+    int is_state_current; /* 1: the session's state is that after the last record */
     int64_t start_ns;     /* time of tick 0, at the pace of the recording; 0: unknown */
     struct tact_record *now, *before;
 };
@@ -186,21 +187,30 @@ static int read_next_record(struct replay_position *p)
     return rc;
 }
 
+/* Whether no tick that ran is missing before the present record: the log counts those that the loop
+ * skipped, in which nothing moved. */
+static int is_next_executed_tick(const struct replay_position *p)
+{
+    const uint32_t skipped = p->view->session->tick_timing_field + 2;
+    const double skipped_before = p->expected ? p->before->values[skipped] : 0.0;
+    return p->now->tick >= p->expected &&
+           (double)(p->now->tick - p->expected) == p->now->values[skipped] - skipped_before;
+}
+
 static int replay_record(struct replay_position *p, struct session_playback *playback,
                          struct tact_replay_report *report)
 {
     struct tact_session *s = p->view->session;
     const struct tact_record *now = p->now;
     if (now->tick < p->from) {
-        if (now->tick + 1 == p->from) {
-            restart_from_record(s, now, p->from);
-        }
+        p->is_state_current = 0;
         return 0;
     }
-    if (now->tick != p->expected) {
+    if (!is_next_executed_tick(p)) {
         /* The inputs of this record may be lost: it can only serve as the state before the next
          * tick. */
         restart_from_record(s, now, now->tick + 1);
+        p->is_state_current = 1;
         report->resyncs++;
         return 0;
     }
@@ -210,9 +220,10 @@ static int replay_record(struct replay_position *p, struct session_playback *pla
     }
     p->chosen_tick = UINT64_MAX;
     wait_until_tick_is_due(s, p->options, now->tick, &p->start_ns);
-    if (s->is_ticked_by_caller && now->tick) {
+    if (p->expected && (s->is_ticked_by_caller || !p->is_state_current)) {
         restart_from_record(s, p->before, now->tick);
     }
+    p->is_state_current = 1;
     replay_tick(s, now, p->options, report);
     if (playback->count) {
         tact_session_playback_write(s, playback, now->tick, report);
@@ -232,7 +243,8 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
                                 .log = log,
                                 .options = o,
                                 .to = to && to < end ? to : end,
-                                .chosen_tick = UINT64_MAX};
+                                .chosen_tick = UINT64_MAX,
+                                .is_state_current = 1};
     p.from = tact_replay_tick(o->from, o->in_seconds & 1, s->period);
     p.now = malloc(bytes);
     p.before = malloc(bytes);

@@ -77,7 +77,8 @@ struct tact_replay_report {
     uint32_t first_element;            /**< its element */
     double logged;                     /**< value in the log [any] */
     double replayed;                   /**< value in the replay [any] */
-    uint64_t resyncs;    /**< gaps in the log, after which the state was read from it */
+    uint64_t resyncs;    /**< gaps of ticks that ran but are not in the log, after which the state
+                            was read from it */
     int complete;        /**< 1: the log is undamaged */
     uint64_t bytes_lost; /**< damaged bytes of the log that were not used */
     char damage[256];    /**< description of the damage; "" where there is none */

@@ -129,6 +129,18 @@ static void report_stale_forces(struct tact_session *s)
     }
 }
 
+/* Reports ticks that the loop skipped last: no record follows them, whose count would include them.
+ */
+static void report_ticks_skipped_at_end(struct tact_session *s)
+{
+    char text[128];
+    if (s->report.loop.ticks > s->next_tick) {
+        snprintf(text, sizeof text, "the loop skipped the last %llu ticks, because it was late",
+                 (unsigned long long)(s->report.loop.ticks - s->next_tick));
+        report_and_log_event(s, "skipped", text);
+    }
+}
+
 /* Begins a run, which is possible once: -EALREADY the second time. */
 static int begin_run_once(struct tact_session *s, const struct tact_realtime_options *realtime)
 {
@@ -149,6 +161,7 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
     report_clamped_targets(s);
     tact_session_report_walls(s, report_and_log_event);
     report_stale_forces(s);
+    report_ticks_skipped_at_end(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_session_report(s, report);

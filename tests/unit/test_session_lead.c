@@ -421,7 +421,7 @@ static void force_returns_without_a_jump_after_each_event(void **state)
     struct tact_error err = {.line = 0};
     how.from = 2000;
     assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-    assert_true(replayed.differing == 0 && replayed.resyncs == (uint64_t)times);
+    assert_true(replayed.differing == 0 && replayed.resyncs == 0);
     assert_true(remove(path) == 0 && rmdir(folder) == 0);
 }
 
