@@ -80,6 +80,6 @@ void plot_channels(FILE *to, const struct plot_session *s, int count)
                 "set tmargin at screen %g; set bmargin at screen %g\n",
                 PANEL_LEFT_FRACTION, PANEL_RIGHT_FRACTION, top, top - 0.72 * height);
         plot_channel_panel(to, s, count, units[k]);
-        fputs("unset label 70; unset label 71; unset label 72\n", to); /* the heading */
+        fputs("unset label 70; unset label 71; unset label 72; unset label 73\n", to); /* heading */
     }
 }

@@ -25,6 +25,8 @@
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
+/* for more entries than there is room for beside a title */
+#define LONG_KEY "set key at graph 0.99, graph 0.97 right top maxrows 1 samplen 1 font ',10'"
 
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73",
                                       "#CC79A7", "#56B4E9", "#7F7F7F"};
@@ -428,7 +430,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
                                  : 0.0);
     }
     write_panel_frame(to, 1, 2, "Time of each tick [µs]; red: the period");
-    fprintf(to, "set logscale y; set yrange [0.5:%g]; " KEY "\n", most);
+    fprintf(to, "set logscale y; set yrange [0.5:%g]; %s\n", most, count > 1 ? LONG_KEY : KEY);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].real ? 0 : 1; k < 2; k++) {
             int column = plot_time_column(&s[a]) + 2 + k;
@@ -442,10 +444,10 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
     write_panel_frame(to, 1, 3, "How many ticks took how long [µs]");
     fprintf(to,
             "set logscale xy; set xrange [0.5:%g]; set yrange [0.7:*]; "
-            "set format y '%%.0f'; set xlabel 'µs' offset 0,0.6; " KEY "\n"
+            "set format y '%%.0f'; set xlabel 'µs' offset 0,0.6; %s\n"
             "set arrow 99 from first %g, graph 0 to first %g, graph 1 nohead lw 1.5 lc rgb "
             "'#D00000'\n",
-            most, period, period);
+            most, count > 1 ? LONG_KEY : KEY, period, period);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].real ? 0 : 1; k < 2; k++) {
             curve(&bars,
@@ -481,17 +483,16 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
             st->complete ? "whole" : "NOT WHOLE", (unsigned long long)st->missing,
             s[a].survey.faults, wake_latency, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
-        char letter_prefix[64] = "";
-        if (s[a].shift != 0.0) {
-            snprintf(letter_prefix, sizeof letter_prefix, "B (dashed, %+.3f s ± %.1f ms)  ",
-                     s[a].shift, 1e3 * s[a].shift_error);
-        } else if (count > 1) {
-            snprintf(letter_prefix, sizeof letter_prefix, a ? "B (dashed)  " : "A (solid)  ");
-        }
         fprintf(to, "set label %d ", 71 + a);
-        drawing_print_quoted(to, letter_prefix, text);
+        drawing_print_quoted(to, count < 2 ? "" : (a ? "B (dashed)  " : "A (solid)  "), text);
         fprintf(to, " at screen 0.98, screen down(%g) font ',11' right\n",
                 count > 1 ? 0.99 - 0.0145 * a : 0.985);
+    }
+    if (count > 1 && s[1].shift != 0.0) {
+        fprintf(to,
+                "set label 73 \"B is shifted by %+.3f s to the clock of A, known within %.1f ms\" "
+                "at screen 0.02, screen down(0.962) font ',11' left\n",
+                s[1].shift, 1e3 * s[1].shift_error);
     }
 }
 
@@ -539,7 +540,7 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
     }
     plot_legend(to, s, count, colours);
     plot_normal_forces(to, s, count);
-    fputs("unset label 70; unset label 71; unset label 72\n", to);
+    fputs("unset label 70; unset label 71; unset label 72; unset label 73\n", to);
     plot_legend_remove_labels(to);
     plot_friction_with_limit(to, s, count, 1, 0);
     plot_friction_with_limit(to, s, count, 2, -1);
