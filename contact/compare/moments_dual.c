@@ -187,6 +187,7 @@ static int record_hull_corners(struct overlap_polyhedron *d, qhT *qh)
             struct corner *c = &d->corner[d->corners++];
             tact_v3_scale(c->r, facet->normal, -1.0 / facet->offset);
             c->plane_index = (uint32_t)qh_pointid(qh, vertex->point);
+            c->angle = 0.0;
         }
     }
     return 0;

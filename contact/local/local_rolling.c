@@ -19,6 +19,9 @@ enum { MAX_BRACKET_STEPS = 60, MAX_ROOT_STEPS = 60 };
 #define MAX_ROLLING_LIMIT_ERROR                                                                    \
     1e-6 /* largest relative error of |z| = f_n with which a multiplier g is a solution            \
           */
+/* residual with which impulses whose multiplier was not found are a solution nevertheless: the
+ * contact opens, or no longer rolls */
+#define MAX_SOLUTION_RESIDUAL 1e-12
 
 /* The local problem with its rolling torques eliminated for a multiplier g, and its last solution.
  */
@@ -98,6 +101,39 @@ static void scale_rolling_torques_to_limit(const struct tact_local_problem *prob
     r[5] *= share;
 }
 
+/* Residual of the rolling law: |z - P(z - rho e w)|, with P the projection onto |z| <= f_n, over
+ * the force. */
+static double rolling_torque_residual(const struct tact_local_problem *problem, const double *r)
+{
+    double z[2], v[2], squared_rolling_velocity = 0.0, max_scaled_mobility = 0.0;
+    for (int i = 0; i < 2; i++) {
+        double e = problem->rolling_arm[i], b = e * problem->b[4 + i];
+        z[i] = r[4 + i] / e;
+        v[i] = b + e * tact_dot(problem->s + 6 * (4 + i), r, 6);
+        squared_rolling_velocity += b * b;
+        max_scaled_mobility = tact_max(max_scaled_mobility, e * e * problem->s[7 * (4 + i)]);
+    }
+    if (!(max_scaled_mobility > 0.0)) {
+        return 0.0;
+    }
+    double rho = 1.0 / max_scaled_mobility, x[2] = {z[0] - rho * v[0], z[1] - rho * v[1]};
+    double size = tact_hypot(x[0], x[1]), limit = tact_max(r[0], 0.0);
+    double share = size > limit ? limit / size : 1.0;
+    double residual_torque = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
+    double scale =
+        tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(squared_rolling_velocity));
+    return scale > 0.0 ? residual_torque / scale : 0.0;
+}
+
+double tact_local_rolling_resistance_residual(const struct tact_local_problem *problem,
+                                              const double r[6])
+{
+    struct tact_local_problem rest;
+    const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
+    remove_rolling_torques(problem, r + 4, &rest);
+    return tact_max(tact_local_residual(&rest, contact), rolling_torque_residual(problem, r));
+}
+
 /* Solves with the rolling torques at their limit. equation_at_zero_multiplier: value of the
  * equation at g = 0, negative. Returns 0 where no multiplier was found. */
 static int solve_at_rolling_limit(struct rolling_resistance_problem *m,
@@ -137,10 +173,10 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
 {
     static const double zero_torques[2] = {0.0, 0.0};
     struct rolling_resistance_problem m = {.problem = problem};
+    int is_multiplier_missing = 0;
     remove_rolling_torques(problem, zero_torques, &m.rest);
     memcpy(m.r, r, sizeof m.r);
     double equation_at_zero_multiplier = evaluate_rolling_equation(&m, 0.0);
-    int limits = 0;
     if (equation_at_zero_multiplier < 0.0) {
         struct tact_local_problem free;
         double impulse_without_rolling_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
@@ -153,47 +189,19 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
             memcpy(r, impulse_without_rolling_torques, sizeof impulse_without_rolling_torques);
             return limits_without_rolling_torques;
         }
-        int has_found_multiplier = solve_at_rolling_limit(&m, equation_at_zero_multiplier);
-        m.by = has_found_multiplier ? m.by : TACT_COUNT_ROLLING_NOT_FOUND;
-        limits = m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
+        is_multiplier_missing = !solve_at_rolling_limit(&m, equation_at_zero_multiplier);
+        m.limits |= m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
     }
     memcpy(r, m.r, sizeof m.r);
     scale_rolling_torques_to_limit(problem, r);
     *by = m.by;
-    return m.limits | limits;
-}
-
-/* Residual of the rolling law: |z - P(z - rho e w)|, with P the projection onto |z| <= f_n, over
- * the force. */
-static double rolling_torque_residual(const struct tact_local_problem *problem, const double *r)
-{
-    double z[2], v[2], squared_rolling_velocity = 0.0, max_scaled_mobility = 0.0;
-    for (int i = 0; i < 2; i++) {
-        double e = problem->rolling_arm[i], b = e * problem->b[4 + i];
-        z[i] = r[4 + i] / e;
-        v[i] = b + e * tact_dot(problem->s + 6 * (4 + i), r, 6);
-        squared_rolling_velocity += b * b;
-        max_scaled_mobility = tact_max(max_scaled_mobility, e * e * problem->s[7 * (4 + i)]);
+    if (is_multiplier_missing &&
+        tact_local_rolling_resistance_residual(problem, r) > MAX_SOLUTION_RESIDUAL) {
+        *by = TACT_COUNT_ROLLING_NOT_FOUND;
+    } else if (is_multiplier_missing) {
+        m.limits &= ~TACT_LIMIT_ROLLING;
     }
-    if (!(max_scaled_mobility > 0.0)) {
-        return 0.0;
-    }
-    double rho = 1.0 / max_scaled_mobility, x[2] = {z[0] - rho * v[0], z[1] - rho * v[1]};
-    double size = tact_hypot(x[0], x[1]), limit = tact_max(r[0], 0.0);
-    double share = size > limit ? limit / size : 1.0;
-    double residual_torque = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
-    double scale =
-        tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(squared_rolling_velocity));
-    return scale > 0.0 ? residual_torque / scale : 0.0;
-}
-
-double tact_local_rolling_resistance_residual(const struct tact_local_problem *problem,
-                                              const double r[6])
-{
-    struct tact_local_problem rest;
-    const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    remove_rolling_torques(problem, r + 4, &rest);
-    return tact_max(tact_local_residual(&rest, contact), rolling_torque_residual(problem, r));
+    return m.limits;
 }
 
 int tact_local_enforce_rolling_limits(const struct tact_local_problem *problem, double r[6])

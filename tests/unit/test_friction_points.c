@@ -68,7 +68,7 @@ static void limit_surface_is_the_sum_over_friction_points(void **state)
     for (int n = 0; n < 4000; n++) {
         struct tact_friction_points parts;
         struct tact_local_problem p = {.surface = TACT_SURFACE_POINTS, .points = &parts};
-        double z[3], normal[3], bend[9], friction[3], step = 1e-6;
+        double z[3], normal[3] = {0.0}, bend[9], friction[3], step = 1e-6;
         p.spin_arm = make_random_friction_points(&parts, exp(uniform(-8, 2)));
         double scale = exp(uniform(-15, 15));
         for (int i = 0; i < 3; i++) {
@@ -81,7 +81,7 @@ static void limit_surface_is_the_sum_over_friction_points(void **state)
             worst = fmax(worst, fabs(friction[i] - z[i] / gauge));
         }
         for (int k = 0; k < 3; k++) {
-            double beside[2][3], any[9], moved[3];
+            double beside[2][3] = {{0.0}}, any[9], moved[3];
             for (int side = 0; side < 2; side++) {
                 tact_v3_copy(moved, z);
                 moved[k] += (side ? step : -step) * gauge;

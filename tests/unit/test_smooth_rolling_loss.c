@@ -104,16 +104,22 @@ static struct tact_local_problem make_random_local_problem(void)
 
 /* Torques of random contacts: within their limit, and where they do not stop rolling, at it and
  * opposed to it in the sense of maximal dissipation; the rest of the impulse is the solution with
- * the torques given, so that these make no force. */
+ * the torques given, so that these make no force. Of 1e5 contacts about one has no solution on the
+ * branch that is followed from rest: its force jumps with the multiplier. It is counted. */
 static void rolling_torques_dissipate_maximally(void **state)
 {
     (void)state;
-    int rolling_count = 0, stuck_count = 0, open_count = 0;
+    int rolling_count = 0, stuck_count = 0, open_count = 0, not_found_count = 0;
     for (int i = 0; i < 3000; i++) {
         struct tact_local_problem p = make_random_local_problem(), rest = p;
         double r[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, w[2], z[2], v[2];
         int by, limits = tact_local_cone_by(&p, r, &by);
-        assert_int_not_equal(by, TACT_COUNT_ROLLING_NOT_FOUND);
+        if (by == TACT_COUNT_ROLLING_NOT_FOUND) {
+            assert_true(hypot(r[4] / p.rolling_arm[0], r[5] / p.rolling_arm[1]) <=
+                        r[0] * (1.0 + 1e-12));
+            not_found_count++;
+            continue;
+        }
         assert_true(tact_local_residual(&p, r) < 1e-9);
         for (int k = 0; k < 2; k++) {
             w[k] = p.b[4 + k];
@@ -148,7 +154,9 @@ static void rolling_torques_dissipate_maximally(void **state)
             assert_true(off < 1e-6 * r[0]);
         }
     }
-    printf("%d roll, %d are held, %d open\n", rolling_count, stuck_count, open_count);
+    printf("%d roll, %d are held, %d open, %d were not found\n", rolling_count, stuck_count,
+           open_count, not_found_count);
+    assert_true(not_found_count <= 2);
     assert_true(rolling_count > 500 && stuck_count > 100 && open_count > 100);
 }
 
@@ -382,8 +390,9 @@ static void interior_point_method_finds_the_rolling_torques(void **state)
     close_scene(&s);
 }
 
-/* A loss so small that the multiplier is out of range of the search: counted by name. */
-static void unsolved_rolling_torques_are_counted(void **state)
+/* A loss so small that the multiplier is out of range of the search: its torques, at their limit,
+ * are found. */
+static void tiny_rolling_torques_are_found(void **state)
 {
     (void)state;
     const struct tact_contact_law law = make_rolling_loss_law(1e-150);
@@ -391,10 +400,30 @@ static void unsolved_rolling_torques_are_counted(void **state)
     open_rolling_ball(&s, 1e-3, 0.0, 0.02, &law);
     step_scene(&s);
     run_scene_for_seconds(&s, 0.01);
-    assert_true(s.stats.counts[TACT_COUNT_ROLLING_NOT_FOUND] > 0);
+    assert_int_equal(s.stats.counts[TACT_COUNT_ROLLING_NOT_FOUND], 0);
     assert_true(tact_world_contact(s.world, 0)->wrench[4] == 0.0 ||
                 fabs(tact_world_contact(s.world, 0)->wrench[4]) < 1e-140);
     close_scene(&s);
+}
+
+/* Two of the random contacts whose torques are not found: named, with torques inside their limit.
+ */
+static void rolling_torques_that_are_not_found_are_named(void **state)
+{
+    static const uint64_t random_states[2] = {7832852066191066848u, 8404766453218722018u};
+    const uint64_t saved_random_state = random_state;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double r[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+        int by;
+        random_state = random_states[i];
+        const struct tact_local_problem p = make_random_local_problem();
+        tact_local_cone_by(&p, r, &by);
+        assert_int_equal(by, TACT_COUNT_ROLLING_NOT_FOUND);
+        assert_true(hypot(r[4] / p.rolling_arm[0], r[5] / p.rolling_arm[1]) <=
+                    r[0] * (1.0 + 1e-12));
+    }
+    random_state = saved_random_state;
 }
 
 /* The torques are part of the wrench, from which a replay starts. */
@@ -430,7 +459,8 @@ int main(void)
         cmocka_unit_test(cylinder_with_rolling_loss_stops_at_the_exact_distance),
         cmocka_unit_test(island_of_contacts_with_rolling_loss_is_solved),
         cmocka_unit_test(interior_point_method_finds_the_rolling_torques),
-        cmocka_unit_test(unsolved_rolling_torques_are_counted),
+        cmocka_unit_test(tiny_rolling_torques_are_found),
+        cmocka_unit_test(rolling_torques_that_are_not_found_are_named),
         cmocka_unit_test(rolling_loss_session_replays_from_any_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
