@@ -150,6 +150,7 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->target = 0.0;
     out->exponent = options->curved ? 2.0 : 1.0;
     out->rolling_radius = INFINITY;
+    out->rolling_loss = 0.0;
     out->semi[0] = sqrt(size * l[0]);
     out->semi[1] = sqrt(size * l[1]);
     out->corners = 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "contact/counts.h"
 #include "contact/pair/models_internal.h"
 #include "rt/session/replay.h"
 #include "support/replays.h"
@@ -68,6 +69,34 @@ static void smooth_session_replays_from_any_tick(void **state)
     (void)state;
     check_replays_from_any_tick(heap_scene_text);
     check_replays_from_any_tick(mixed);
+}
+
+/* A soft ball rolls over the rim of a cone, where the pair is measured by `volume`: its patch has
+ * no rolling loss, whatever the smooth patch before it had, and a replay may start there. */
+static void rolling_loss_ends_at_an_edge(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: rim\nduration: 0.3\n"
+        "materials: [{name: cone}, {name: rubber, modulus: 2e5}]\n"
+        "pairs: [{materials: [cone, rubber], friction: 0.8, model: smooth, rolling_loss: 0.9}]\n"
+        "bodies:\n"
+        "  - {name: table, fixed: true, position: [0, 0, -0.05], quat_wxyz: [0, 1, 0, 0],\n"
+        "     shapes: [{type: cone, radius: 0.1, length: 0.1, material: cone}]}\n"
+        "  - {name: ball, mass: 0.05, position: [0.075, 0, 0.03], velocity: [0.2, 0, 0],\n"
+        "     angular_velocity: [0, 13, 0],\n"
+        "     shapes: [{type: sphere, radius: 0.015, material: rubber}]}\n";
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_session_report report;
+    char log[] = "/tmp/tact-smooth-XXXXXX", path[64];
+    assert_non_null(mkdtemp(log));
+    snprintf(path, sizeof path, "%s/a.mcap", log);
+    options.record = path;
+    run_session_of_scene_text(text, &options, &report);
+    assert_true(report.counts[TACT_COUNT_EDGES] > 50);
+    check_replays_of_log(path, 300, 13, 0);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(log), 0);
 }
 
 static void smooth_model_refuses_shapes_with_edges(void **state)
@@ -182,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(smooth_session_replays_from_any_tick),
+        cmocka_unit_test(rolling_loss_ends_at_an_edge),
         cmocka_unit_test(smooth_model_refuses_shapes_with_edges),
         cmocka_unit_test(soft_smooth_surfaces_have_the_patch_of_hertz),
         cmocka_unit_test(warm_started_smooth_query_is_fast),
