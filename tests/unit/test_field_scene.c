@@ -125,6 +125,37 @@ static void a_hand_of_fields_lifts_a_mesh_and_replays(void **state)
     assert_int_equal(rmdir(log), 0);
 }
 
+/* A ball inside a softer block, where its pressure decreases outward: the stiffness of the contact
+ * is negative, and its force remains. The ball is pushed out, or sinks where its weight is more
+ * than the largest force. */
+static void ball_inside_a_softer_block_keeps_its_force(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: deep\nduration: 0.2\ngravity: [0, 0, %g]\n"
+        "materials:\n  - {name: foam, field: {modulus: 1e4, thickness: 0.05}}\n"
+        "  - {name: rubber, field: {modulus: 1e6, thickness: 0.005}}\n"
+        "pairs: [{materials: [foam, rubber], friction: 0.5, model: field}]\nbodies:\n"
+        "  - {name: block, fixed: true, shapes: [{type: box, size: [0.1, 0.1, 0.1],\n"
+        "     material: foam}]}\n"
+        "  - {name: ball, mass: %g, position: [0.003, 0.002, %g],\n"
+        "     shapes: [{type: sphere, radius: 0.005, material: rubber}]}\n";
+    static const double heights[3] = {0.0452, 0.0449, 0.044};
+    char scene[1024];
+    struct tact_session_report report;
+    struct tact_pose pose;
+    for (int i = 0; i < 3; i++) {
+        snprintf(scene, sizeof scene, text, 0.0, 0.001, heights[i]);
+        run_scene_text_to_pose(scene, 0, &report, &pose);
+        printf("ball of 1 g from %.4f m: at %.4f m after 0.2 s\n", heights[i], pose.position[2]);
+        assert_true(pose.position[2] > 0.1);
+    }
+    snprintf(scene, sizeof scene, text, -9.81, 0.05, 0.056);
+    run_scene_text_to_pose(scene, 0, &report, &pose);
+    printf("ball of 50 g from 0.056 m: at %.4f m after 0.2 s\n", pose.position[2]);
+    assert_true(pose.position[2] < 0.02);
+}
+
 /* A modulus without a field needs a shape with a radius. */
 static void box_without_field_refuses_an_elastic_modulus(void **state)
 {
@@ -156,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_of_fields_run_and_replay),
         cmocka_unit_test(a_hand_of_fields_lifts_a_mesh_and_replays),
+        cmocka_unit_test(ball_inside_a_softer_block_keeps_its_force),
         cmocka_unit_test(box_without_field_refuses_an_elastic_modulus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

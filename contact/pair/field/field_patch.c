@@ -21,16 +21,17 @@
 /* Smallest load of a polygon that starts a group, relative to the largest load. */
 #define MIN_GROUP_LOAD_RATIO 1e-3
 
-/* Stiffness of a polygon along its normal; for a ball, whose pressure may decrease along it, a
- * lower bound of that along the pressure gradient: -p' = m p / (R - r). */
+/* Magnitude of the stiffness of a polygon along its normal, which is negative where one solid is
+ * inside the other; for a ball, whose pressure may decrease along it, a lower bound of that along
+ * the pressure gradient: -p' = m p / (R - r). */
 static double polygon_normal_stiffness(const struct field_polygon *p)
 {
     if (p->sphere) {
         double height = fabs(tact_v3_dot(p->normal, p->corner[0]));
         return p->power * p->load / (p->sphere->radius - height);
     }
-    return -tact_field_stiffness_moments(p)->area / p->gradient_difference *
-           tact_v3_dot(p->gradient_a, p->normal) * tact_v3_dot(p->gradient_b, p->normal);
+    return fabs(tact_field_stiffness_moments(p)->area / p->gradient_difference *
+                tact_v3_dot(p->gradient_a, p->normal) * tact_v3_dot(p->gradient_b, p->normal));
 }
 
 void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out)

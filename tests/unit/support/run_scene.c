@@ -78,6 +78,19 @@ void run_session_of_scene_text(const char *text, const struct tact_session_optio
     tact_scene_free(scene);
 }
 
+void run_scene_text_to_pose(const char *text, int body, struct tact_session_report *report,
+                            struct tact_pose *pose)
+{
+    const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    open_session_of_scene_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_run(session, report), 0);
+    *pose = tact_world_body(tact_session_world(session), body)->pose;
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
 void skip_test_without_opencl(void)
 {
     struct tact_opencl_device device;

@@ -48,6 +48,11 @@ void open_session_of_scene_text(const char *text, const struct tact_session_opti
 void run_session_of_scene_text(const char *text, const struct tact_session_options *options,
                                struct tact_session_report *report);
 
+/* Runs a scene given as text and reads the pose of a body of the world, of which those that move
+ * are first, at the end. */
+void run_scene_text_to_pose(const char *text, int body, struct tact_session_report *report,
+                            struct tact_pose *pose);
+
 /* The scene's text with its edits, freed with free(). */
 char *load_scene_text_with_edits(const char *scene, const struct edit *edits);
 
