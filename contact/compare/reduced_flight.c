@@ -52,7 +52,8 @@ int tact_reduced_find_contacts(const struct tact_reduced *r, struct smooth_conta
                                                     contact, &has_search_failed);
         contact_count = has_search_failed && !contact_count ? -EDOM : contact_count;
     } else {
-        contact_count = tact_smooth_find_contacts(&pair, contact);
+        contact_count = tact_smooth_find_contacts(&pair, MAX_SEARCHED_GAP_RATIO * r->size, contact,
+                                                  &has_search_failed);
     }
     return contact_count < TACT_PIECES ? contact_count : TACT_PIECES;
 }

@@ -292,7 +292,7 @@ static void contacts_of_revolved_rings_equal_those_of_tori(void **state)
         tact_smooth_pair(&first_ring_shape, &pa, &torus_b, &pb, &mixed);
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost[0]);
         int half = tact_smooth_search_contacts(&mixed, 2e-3, 0, m, &lost[1]);
-        int known = tact_smooth_find_contacts(&tori, d);
+        int known = tact_smooth_find_contacts(&tori, 2e-3, d, &lost[0]);
         for (int k = 0; k < known && k < TACT_PIECES; k++) {
             double best[2] = {1.0, 1.0};
             if (d[k].gap > 1e-3 || d[k].gap < -0.002) {

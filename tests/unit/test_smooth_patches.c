@@ -106,7 +106,7 @@ static void contacts_of_torus_patches_are_those_of_tori(void **state)
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         spent += cpu_seconds() - began;
         after += count_contacts_missed_by_warm_search(&pair, 2e-3, c, found, 1e-6);
-        int known = tact_smooth_find_contacts(&tori, d);
+        int known = tact_smooth_find_contacts(&tori, 2e-3, d, &lost);
         for (int k = 0; k < known && k < TACT_PIECES; k++) {
             double best = 1.0;
             if (d[k].gap > 1e-3 || d[k].gap < -0.001) {

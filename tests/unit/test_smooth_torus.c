@@ -1,5 +1,5 @@
 /* Tori: surface and mass, all contacts of two of them, Euler's disc on its rim, a ring that spins
- * flat on the ground, a ring that hangs in another. */
+ * flat on the ground, a ring that hangs in another, fast balls, and contacts that are not found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "contact/counts.h"
 #include "contact/pair/models_internal.h"
 #include "contact/pair/smooth/contacts_internal.h"
 #include "support/random.h"
+#include "support/run_scene.h"
 #include "support/world_scene.h"
 
 #define G 9.81
@@ -110,8 +112,8 @@ static void all_contacts_of_two_tori_are_found(void **state)
         struct smooth_pair pair;
         double gaps[16];
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        int found = tact_smooth_find_contacts(&pair, c),
-            minima = find_minima_of_ring_gap(&pair, gaps), near = 0;
+        int lost, found = tact_smooth_find_contacts(&pair, 0.0, c, &lost),
+                  minima = find_minima_of_ring_gap(&pair, gaps), near = 0;
         for (int k = 0; k < minima; k++) {
             /* Overlaps deeper than the tube are ambiguous: a ring may be past the other's centre
              * line. */
@@ -281,6 +283,49 @@ static void ring_in_a_ring_swings_with_the_exact_period(void **state)
     close_scene(&s);
 }
 
+/* A fast ball at the tube of a ring, from 8 heights: it moves farther in a tick than a quarter of
+ * the ring's radius, and is stopped at the tube. */
+static void fast_ball_does_not_pass_through_a_ring(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: ring\nduration: 0.02\ngravity: [0, 0, 0]\nmaterials: [{name: a}, {name: b}]\n"
+        "pairs: [{materials: [a, b], friction: 0.3, model: smooth}]\nbodies:\n"
+        "  - {name: ring, fixed: true,\n"
+        "     shapes: [{type: torus, radius: %g, tube: %g, material: a}]}\n"
+        "  - {name: ball, fast: true, mass: 0.01, position: [%g, 0, %g], velocity: [0, 0, %g],\n"
+        "     shapes: [{type: sphere, radius: %g, material: b}]}\n";
+    for (int i = 0; i < 16; i++) {
+        const double scale = i % 2 ? 1.0 : 0.04; /* ring of 50 mm at 50 m/s, of 2 mm at 2 m/s */
+        struct tact_session_report report;
+        struct tact_pose pose;
+        char scene[1024];
+        snprintf(scene, sizeof scene, text, 0.05 * scale, 0.005 * scale, 0.05 * scale,
+                 (0.23 + 0.007 * (i / 2)) * scale, -50.0 * scale, 0.01 * scale);
+        run_scene_text_to_pose(scene, 0, &report, &pose);
+        assert_true(fabs(pose.position[2] / scale - 0.015) < 1e-6);
+    }
+}
+
+/* A ring whose middle line is inside an ellipsoid, where the search for its contact fails: counted.
+ */
+static void contacts_of_a_ring_that_are_not_found_are_counted(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: inside\nduration: 0.01\ngravity: [0, 0, 0]\nmaterials: [{name: a}, {name: b}]\n"
+        "pairs: [{materials: [a, b], friction: 0.3, model: smooth}]\nbodies:\n"
+        "  - {name: ring, fixed: true,\n"
+        "     shapes: [{type: torus, radius: 0.05, tube: 0.005, material: a}]}\n"
+        "  - {name: egg, mass: 0.01, position: [-0.00859146, -0.0342745, 0.0214738],\n"
+        "     quat_wxyz: [-0.127516, -0.796611, 0.071037, -0.586605],\n"
+        "     shapes: [{type: ellipsoid, size: [0.06, 0.04, 0.016], material: b}]}\n";
+    struct tact_session_report report;
+    struct tact_pose pose;
+    run_scene_text_to_pose(text, 0, &report, &pose);
+    assert_true(report.contacts_max > 0 || report.counts[TACT_COUNT_NOT_FOUND] >= 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +334,8 @@ int main(void)
         cmocka_unit_test(eulers_disc_precesses_at_the_exact_rate),
         cmocka_unit_test(spinning_ring_dropped_flat_stops_at_the_exact_time),
         cmocka_unit_test(ring_in_a_ring_swings_with_the_exact_period),
+        cmocka_unit_test(fast_ball_does_not_pass_through_a_ring),
+        cmocka_unit_test(contacts_of_a_ring_that_are_not_found_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,11 +195,12 @@ int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct 
     return found + 1;
 }
 
-static int find_ring_contacts(const struct smooth_pair *pair, int torus_index,
-                              struct smooth_contact *contact)
+static int find_ring_contacts(const struct smooth_pair *pair, int torus_index, double near,
+                              struct smooth_contact *contact, int *search_failed)
 {
     struct torus_ring ring;
     const double radius = pair->shape[torus_index]->size[0];
+    const double max_distance = tact_max(near, MAX_RING_CONTACT_DISTANCE_RATIO * radius);
     int found = 0;
     init_torus_ring(pair, torus_index, &ring);
     sample_ring(&ring);
@@ -207,26 +208,31 @@ static int find_ring_contacts(const struct smooth_pair *pair, int torus_index,
         struct smooth_contact c;
         double before = ring.value[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
                at = ring.value[i];
-        if (at <= before && at <= ring.value[(i + 1) % TORUS_RING_SAMPLES] &&
-            at <= MAX_RING_CONTACT_DISTANCE_RATIO * radius &&
-            !closest_points_from_sample(&ring, i, &c)) {
-            found =
-                tact_smooth_add_contact(contact, found, &c, SAME_CONTACT_DISTANCE_RATIO * radius);
+        if (at > before || at > ring.value[(i + 1) % TORUS_RING_SAMPLES] || !(at <= max_distance)) {
+            continue;
         }
+        if (closest_points_from_sample(&ring, i, &c)) {
+            *search_failed |= at <= near;
+            continue;
+        }
+        found = tact_smooth_add_contact(contact, found, &c, SAME_CONTACT_DISTANCE_RATIO * radius);
     }
     return found;
 }
 
-int tact_smooth_find_contacts(const struct smooth_pair *pair,
-                              struct smooth_contact contact[TACT_PIECES])
+int tact_smooth_find_contacts(const struct smooth_pair *pair, double near,
+                              struct smooth_contact contact[TACT_PIECES], int *search_failed)
 {
     int rc;
+    *search_failed = 0;
     if (tact_smooth_supports_convex_pair(pair->shape[0], pair->shape[1])) {
         rc = tact_smooth_find_closest(pair, contact);
     } else if (is_halfspace(pair->shape[0]) || is_halfspace(pair->shape[1])) {
         rc = find_lowest_torus_point(pair, contact);
     } else {
-        return find_ring_contacts(pair, is_torus(pair->shape[0]) ? 0 : 1, contact);
+        return find_ring_contacts(pair, is_torus(pair->shape[0]) ? 0 : 1, near, contact,
+                                  search_failed);
     }
+    *search_failed = rc < 0;
     return rc ? rc : 1;
 }

@@ -10,11 +10,12 @@
 int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape *b);
 
 /* Finds the local minima of the distance of two shapes, from any poses, in an order that depends on
- * the poses only; for a torus those that are near. Of more than TACT_PIECES, those with the
- * smallest gaps. Returns their number, which may be greater; -EDOM where a pair with one contact
- * has none. */
-int tact_smooth_find_contacts(const struct smooth_pair *pair,
-                              struct smooth_contact contact[TACT_PIECES]);
+ * the poses only; for a torus those with a gap of at most `near` [m] or a quarter of its radius. Of
+ * more than TACT_PIECES, those with the smallest gaps. *search_failed: 1 where a contact with a gap
+ * of at most `near` was not found. Returns their number, which may be greater; -EDOM where a pair
+ * with one contact has none. */
+int tact_smooth_find_contacts(const struct smooth_pair *pair, double near,
+                              struct smooth_contact contact[TACT_PIECES], int *search_failed);
 
 /* Adds a contact to a list, unless one of the listed contacts is within `same` [m]; beyond
  * TACT_PIECES the farthest is dropped. Returns the number listed. */

@@ -138,8 +138,9 @@ static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     f->found = q->most == 1 && !plane ? follow_contacts_of_last_tick(q, f) : 0;
     if (!f->found) {
-        f->found = tact_smooth_find_contacts(&f->pair, f->contact);
-        q->counts[TACT_COUNT_NOT_FOUND] += f->found < 0;
+        int search_failed;
+        f->found = tact_smooth_find_contacts(&f->pair, f->near, f->contact, &search_failed);
+        q->counts[TACT_COUNT_NOT_FOUND] += search_failed;
         q->counts[TACT_COUNT_CONFORMING] += f->found > TACT_PIECES;
     }
 }
