@@ -560,6 +560,21 @@ static void shape_refused_by_a_contact_model_is_named(void **state)
     tact_scene_free(scene);
 }
 
+/* A program may add a variant of each of tact's own models. */
+static void copies_of_builtin_models_are_accepted(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"volume", "points", "features", "field", "smooth"};
+    static const char *const copy_names[] = {"volume-copy", "points-copy", "features-copy",
+                                             "field-copy", "smooth-copy"};
+    static struct tact_contact_model copies[5];
+    for (int i = 0; i < 5; i++) {
+        copies[i] = *tact_contact_model_find(names[i]);
+        copies[i].name = copy_names[i];
+        assert_int_equal(tact_contact_model_add(&copies[i]), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -573,6 +588,7 @@ int main(void)
         cmocka_unit_test(shapes_without_a_contact_model_are_refused),
         cmocka_unit_test(model_data_of_equal_shapes_is_prepared_once),
         cmocka_unit_test(shape_refused_by_a_contact_model_is_named),
+        cmocka_unit_test(copies_of_builtin_models_are_accepted),
         cmocka_unit_test(fast_bodies_need_a_contact_model_with_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Round solids in motion by the model `features`: soft balls that spin, cans that tip and roll. */
+/* Round solids in motion by the model `features`: soft balls that spin, cans that tip and roll,
+ * pressed spheres. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,7 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include "devices/registry.h"
 #include "support/contact_model_scene.h"
+#include "support/run_scene.h"
 
 #define G 9.81
 
@@ -129,12 +132,53 @@ static void a_can_rolls_down_without_sinking(void **state)
     }
 }
 
+/* A driven sphere presses on a fixed one without gravity: rounding of the gap ends no contact. */
+static void pressed_spheres_stay_in_contact_without_gravity(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: press\nduration: 0.5\ngravity: [0, 0, 0]\nmaterials: [{name: a}, {name: b}]\n"
+        "pairs: [{materials: [a, b], friction: 0.5, model: features}]\nbodies:\n"
+        "  - {name: ball, fixed: true, shapes: [{type: sphere, radius: 0.02, material: a}]}\n"
+        "hands:\n  - name: h\n    position: [%g, 0.001, 0.05]\n    links:\n"
+        "      - name: f\n        joint: {type: slide, axis: [0, 0, -1], position: [0, 0, 0],\n"
+        "          stiffness: 200, damping: 2, start: 0}\n"
+        "        mass: 0.03\n        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
+        "        shapes: [{type: sphere, radius: 0.01, material: b}]\n"
+        "devices:\n  - {name: op, type: operator,\n"
+        "     settings: {script: [[0, 0, 0, 0], [0.02, 0, 0, 0], [0.2, 1, 0, 0]]}}\n"
+        "inputs:\n  - {from: op.grip, to: h.f, offset: 0, scale: 0.04}\n";
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    options.types = tact_devices_builtin(&options.type_count);
+    for (int i = 0; i < 14; i++) {
+        struct tact_session_report report;
+        struct tact_scene *scene;
+        struct tact_session *session;
+        int has_touched = 0, open_ticks = 0;
+        char scene_text[2048];
+        snprintf(scene_text, sizeof scene_text, text, 0.001 * i - 0.004);
+        open_session_of_scene_text(scene_text, &options, &scene, &session);
+        assert_int_equal(tact_session_begin(session), 0);
+        for (int k = 0; k < 500; k++) {
+            assert_int_equal(tact_session_step(session, 0, NULL), 0);
+            const int force = tact_world_contact(tact_session_world(session), 0)->impulse[0] > 0.0;
+            open_ticks += has_touched && !force;
+            has_touched |= force;
+        }
+        assert_int_equal(tact_session_end(session, &report), 0);
+        tact_session_destroy(session);
+        tact_scene_free(scene);
+        assert_true(has_touched && open_ticks == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(soft_ball_spins_down_by_hertz_torsion),
         cmocka_unit_test(can_tips_over_its_rim_at_the_exact_slope),
         cmocka_unit_test(a_can_rolls_down_without_sinking),
+        cmocka_unit_test(pressed_spheres_stay_in_contact_without_gravity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,7 +278,8 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
 {
     const struct tact_core *a = q->data_a, *b = q->data_b;
     double lookahead_distance =
-        MAX_CONTACT_GAP_RATIO * tact_min(tact_min(a->thickness, b->thickness), a->size + b->size);
+        MAX_CONTACT_GAP_RATIO *
+        tact_min(tact_min(a->thickness, b->thickness), a->size + a->radius + b->size + b->radius);
     struct tact_separation sep;
     (void)piece;
     /* the normal of a half-space is fixed, so that no other can be requested */
@@ -294,6 +295,7 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
 }
 
 const struct tact_contact_model tact_model_features = {
+    .abi = TACT_ABI(struct tact_contact_model),
     .name = "features",
     .state = TACT_NEAREST_STATE,
     .gaps = 1,
