@@ -252,10 +252,11 @@ static void field_stiffness_and_work_are_consistent(void **state)
     }
 }
 
-/* Measures the patch that the model makes of a ball and a half-space. */
-static void measure_patch_of_soft_ball(const struct tact_material *ball_material, double radius,
-                                       double depth, const struct tact_material *floor_material,
-                                       struct tact_patch *patch)
+/* Measures the patch that the model makes of a ball and a half-space. Returns what the model does.
+ */
+static int measure_ball_on_halfspace(const struct tact_material *ball_material, double radius,
+                                     double depth, const struct tact_material *floor_material,
+                                     struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
     const struct tact_shape ball = make_sphere(radius), floor = {.kind = TACT_SHAPE_HALFSPACE};
@@ -277,9 +278,30 @@ static void measure_patch_of_soft_ball(const struct tact_material *ball_material
                                 .law = &law,
                                 .options = &o,
                                 .most = 1};
-    assert_int_equal(model->measure(&q, patch, piece), 0);
+    const int rc = model->measure(&q, patch, piece);
     model->release(a);
     model->release(b);
+    return rc;
+}
+
+static void measure_patch_of_soft_ball(const struct tact_material *ball_material, double radius,
+                                       double depth, const struct tact_material *floor_material,
+                                       struct tact_patch *patch)
+{
+    assert_int_equal(measure_ball_on_halfspace(ball_material, radius, depth, floor_material, patch),
+                     0);
+}
+
+/* Two soft solids whose pressures have different powers have no surface of equal pressure in closed
+ * form: a caller's pair of them is refused, as in a scene. */
+static void pressures_of_different_powers_are_refused(void **state)
+{
+    (void)state;
+    const struct tact_material ball = {.field = {.modulus = 1e5, .thickness = 0.01, .power = 1.0}},
+                               floor = {.field = {.modulus = 1e5, .thickness = 0.01, .power = 0.5}};
+    struct tact_patch patch;
+    assert_int_equal(measure_ball_on_halfspace(&ball, 0.01, 1e-3, &floor, &patch), -ERANGE);
+    assert_int_equal(measure_ball_on_halfspace(&ball, 0.01, 1e-3, &ball, &patch), 0);
 }
 
 /* A rigid ball in a soft half-space: F = 2 pi kappa (d^(m + 2) / (m + 2) + (R - d) d^(m + 1) / (m +
@@ -440,6 +462,7 @@ int main(void)
         cmocka_unit_test(force_of_balls_with_any_pressure_power_is_exact),
         cmocka_unit_test(resting_depth_of_a_ball_is_that_of_hertz),
         cmocka_unit_test(drops_with_any_pressure_power_gain_no_energy),
+        cmocka_unit_test(pressures_of_different_powers_are_refused),
         cmocka_unit_test(invalid_pressure_powers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,9 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, 
         !data[0]->own || (!b->plane && !data[1]->own)) {
         return 0;
     }
+    if (data[0]->scratch && data[1]->scratch && data[0]->rule.power != data[1]->rule.power) {
+        return 0; /* refused by tact_field_find_pair() */
+    }
     for (int i = 0; i < 2; i++) {
         b->radius[i] = shape[i]->size[0];
         b->compliance[i] = 1.0 / data[i]->slope; /* 0 of a rigid one */
