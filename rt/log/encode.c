@@ -347,16 +347,23 @@ static void encode_contact_of_list(struct tact_cdr *cdr, const struct tact_encod
     tact_cdr_f64_array(cdr, element + TACT_ELEMENT_HEAD, encoder->stride - TACT_ELEMENT_HEAD);
 }
 
+void tact_encode_scene_once(struct tact_encoder *encoder, uint64_t time_ns)
+{
+    if (encoder->scene.size == 0) {
+        return;
+    }
+    tact_put_bytes(encoder->message_sink.begin(encoder->message_sink.self,
+                                               encoder->channels[TACT_CHANNEL_SCENE], time_ns),
+                   encoder->scene.data, encoder->scene.size);
+    encoder->message_sink.end(encoder->message_sink.self);
+    tact_bytes_free(&encoder->scene);
+}
+
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record)
 {
     uint64_t time = tact_encoder_wall_time(encoder, record->stamp_ns);
-    if (encoder->scene.size > 0) {
-        tact_put_bytes(encoder->message_sink.begin(encoder->message_sink.self,
-                                                   encoder->channels[TACT_CHANNEL_SCENE], time),
-                       encoder->scene.data, encoder->scene.size);
-        encoder->message_sink.end(encoder->message_sink.self);
-        tact_bytes_free(&encoder->scene);
-    }
+
+    tact_encode_scene_once(encoder, time);
     struct tact_cdr cdr = tact_cdr_begin(
         encoder->message_sink.begin(encoder->message_sink.self, encoder->tick_channel, time));
 

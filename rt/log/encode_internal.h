@@ -19,6 +19,10 @@
 #define TACT_FACTS_CRC_KEY                                                                         \
     "crc32" /* last key of the facts: CRC of the map before it, 8 hex digits */
 
+/** Bytes that the triangles of /scene may take in a log: a chunk that holds them, schemas and an
+ * event of any length is well within TACT_MCAP_CHUNK_LIMIT. */
+#define TACT_SCENE_BYTES (UINT32_C(32) << 20)
+
 /** Channels of the derived topics. The channels of contacts, and of sensors, are consecutive. */
 enum {
     TACT_CHANNEL_JOINTS,
@@ -110,8 +114,19 @@ int tact_encoder_add_pressure(struct tact_encoder *encoder);
 void tact_encode_pressure(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                           const struct tact_pressure *map);
 
-/** Encodes the message of /scene as CDR. */
-void tact_encode_scene(const struct tact_recorder_content *content, struct tact_bytes *out);
+/** The shapes that /scene leaves out for want of room. */
+struct tact_scene_rest {
+    size_t count;
+    const char *first; /* frame of the first; NULL if there is none */
+};
+
+/** Encodes the message of /scene as CDR. most: bytes that the triangles of all its shapes may take;
+ * a shape whose triangles no longer fit has no marker, and is counted in *rest. */
+void tact_encode_scene(const struct tact_recorder_content *content, size_t most,
+                       struct tact_bytes *out, struct tact_scene_rest *rest);
+
+/** Encodes the message of /scene, if it is not yet written. time_ns: wall clock. */
+void tact_encode_scene_once(struct tact_encoder *encoder, uint64_t time_ns);
 
 void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                        const char *name, const char *text);

@@ -222,17 +222,43 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
     put_marker_fields_after_points(cdr);
 }
 
-void tact_encode_scene(const struct tact_recorder_content *content, struct tact_bytes *out)
+/* Size that a shape's triangles add to the message: three points of three doubles each. */
+static size_t triangle_bytes(const struct tact_shape *shape)
+{
+    bool solid = shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX ||
+                 shape->kind == TACT_SHAPE_HALFSPACE;
+    return solid ? 0 : shape->mesh->triangle_count * 9 * sizeof(double);
+}
+
+/* Whether a shape gets a marker; if so, its triangles are taken from those that may follow. */
+static bool take_room_for_shape(const struct tact_shape *shape, size_t *room)
+{
+    if (!is_shape_drawable(shape) || triangle_bytes(shape) > *room) {
+        return false;
+    }
+    *room -= triangle_bytes(shape);
+    return true;
+}
+
+void tact_encode_scene(const struct tact_recorder_content *content, size_t most,
+                       struct tact_bytes *out, struct tact_scene_rest *rest)
 {
     struct tact_cdr cdr = tact_cdr_begin(out);
+    size_t room = most;
     uint32_t count = 0;
 
+    *rest = (struct tact_scene_rest){0};
     for (size_t i = 0; i < content->shape_count; i++) {
-        count += is_shape_drawable(content->shapes[i].shape);
+        bool taken = take_room_for_shape(content->shapes[i].shape, &room);
+        count += taken;
+        if (!taken && is_shape_drawable(content->shapes[i].shape)) {
+            rest->first = rest->count++ > 0 ? rest->first : content->shapes[i].frame;
+        }
     }
     tact_cdr_u32(&cdr, count);
+    room = most;
     for (size_t i = 0; i < content->shape_count; i++) {
-        if (is_shape_drawable(content->shapes[i].shape)) {
+        if (take_room_for_shape(content->shapes[i].shape, &room)) {
             put_shape_marker(&cdr, (int32_t)i, &content->shapes[i]);
         }
     }

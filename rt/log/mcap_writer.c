@@ -417,7 +417,10 @@ int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
     for (int c = 0; c < writer->channel_count; c++) {
         failed = failed || writer->channels[c].index.failed;
     }
-    int rc = failed ? -ENOMEM : write_compressed_chunk(writer, &compressed);
+    int rc = failed ? -ENOMEM
+             : writer->chunk.size > TACT_MCAP_CHUNK_LIMIT
+                 ? -EMSGSIZE
+                 : write_compressed_chunk(writer, &compressed);
     if (rc != 0) {
         return set_writer_error(writer, rc);
     }

@@ -74,6 +74,22 @@ static void free_recorder(struct tact_recorder *recorder)
     free(recorder);
 }
 
+/* A viewer lacks the shapes beyond the room of /scene; the log has them in its attachments. */
+static void encode_scene_and_report_rest(struct tact_recorder *recorder,
+                                         const struct tact_recorder_content *content)
+{
+    struct tact_scene_rest rest;
+
+    tact_encode_scene(content, TACT_SCENE_BYTES, &recorder->content.scene, &rest);
+    if (rest.count > 0) {
+        tact_message(recorder->messages, TACT_MESSAGE_WARNING,
+                     "%s: /scene lacks %zu of %zu shapes, the first of \"%s\": their triangles "
+                     "exceed its %u MiB; viewers do not draw them",
+                     recorder->path, rest.count, content->shape_count, rest.first,
+                     (unsigned)(TACT_SCENE_BYTES >> 20));
+    }
+}
+
 static int create_recorder_and_file(const char *path, const struct tact_recorder_options *options,
                                     const struct tact_recorder_content *content,
                                     struct tact_messages messages, struct tact_recorder **out,
@@ -98,7 +114,7 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
         set_session_facts(recorder);
     }
     if (content->shape_count > 0 && options->derived_every > 0) {
-        tact_encode_scene(content, &recorder->content.scene);
+        encode_scene_and_report_rest(recorder, content);
     }
     rc = 0;
     if (is_log_split_requested &&

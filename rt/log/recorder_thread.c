@@ -140,11 +140,22 @@ static void discard_ring_element(struct tact_recorder_part *recorder, int ring)
     release_written_elements(recorder);
 }
 
+/* A scene that fills a chunk has one of its own, without the first ticks. */
+static void write_scene_chunk(struct tact_recorder_part *recorder, int64_t stamp_ns)
+{
+    tact_encode_scene_once(&recorder->encoder,
+                           tact_encoder_wall_time(&recorder->encoder, stamp_ns));
+    tact_recorder_flush(recorder);
+}
+
 void tact_recorder_write_tick(struct tact_recorder_part *recorder, const struct tact_record *record)
 {
     if (recorder->report.error != 0) {
         discard_ring_element(recorder, TACT_RING_TICKS);
         return;
+    }
+    if (recorder->encoder.scene.size >= recorder->options.chunk_bytes) {
+        write_scene_chunk(recorder, record->stamp_ns);
     }
     if (is_chunk_empty(recorder)) {
         recorder->chunk_opened_ns = now_ns();

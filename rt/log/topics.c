@@ -102,6 +102,7 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
                        struct tact_topics **out, struct tact_error *err)
 {
     struct tact_bytes scene = {0};
+    struct tact_scene_rest rest;
     int rc = tact_encoder_check_content(content, err);
     if (rc != 0) {
         return rc;
@@ -111,7 +112,7 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
         const struct tact_message_sink message_sink = {t, store_topic_schema, store_topic_channel,
                                                        begin_stored_message, end_stored_message};
         if (content->shape_count > 0) {
-            tact_encode_scene(content, &scene);
+            tact_encode_scene(content, SIZE_MAX, &scene, &rest);
         }
         rc = tact_encoder_init_topics(&t->encoder, message_sink, content, &scene, false, 1,
                                       wall_anchor_ns);
