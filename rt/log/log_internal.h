@@ -58,6 +58,7 @@ struct tact_log {
     struct tact_mcap_byte_range *skipped; /* damaged ranges with intact records after them */
     size_t skipped_range_count;
     size_t damage_cover_count; /* records that cover damage of a recovered log */
+    uint64_t resync_bytes;     /* bytes of records read in all searches for one after damage */
     struct tact_log_gap {
         bool ticks, events; /* the next sequence number may be higher: ticks or events were in
                                damaged chunks */
@@ -117,7 +118,8 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
 int tact_log_scan(struct tact_log *log, struct tact_error *err);
 
 /** Moves log->file to the next record at or after `from` that a checksum confirms to be one.
- * @retval 0, -ENODATA or the errno of reading */
+ * All searches of a log together read a limited number of bytes. @retval 0, -ENODATA or the errno
+ * of reading */
 int tact_log_find_next_record(struct tact_log *log, uint64_t from);
 
 /** Reads schemas and channels from the index, if there is one: for a log whose first chunk is

@@ -7,6 +7,7 @@
 #include "log_internal.h"
 #include "mcap_internal.h"
 
+#define FIRST_RESYNC_BLOCK_BYTES 1024
 #define RESYNC_BLOCK_BYTES 65536
 #define DATA_END_BYTES 4
 #define MCAP_FOOTER_BYTES 20
@@ -65,11 +66,13 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
 {
     uint8_t block[RESYNC_BLOCK_BYTES];
     uint64_t size = log->file.size, at = from;
-    /* limits the bytes read in the search, as each candidate may cost a whole record */
-    uint64_t resync_byte_budget = 8 * size + ((uint64_t)64 << 20), length;
+    /* limits the bytes read in all searches, as each candidate may cost a whole record */
+    const uint64_t most = 8 * size + ((uint64_t)64 << 20);
+    uint64_t length;
+    size_t block_bytes = FIRST_RESYNC_BLOCK_BYTES; /* grows: the next record is often near */
 
     while (at + TACT_MCAP_RECORD_HEADER <= size) {
-        ssize_t n = pread(log->file.fd, block, sizeof block, (off_t)at);
+        ssize_t n = pread(log->file.fd, block, block_bytes, (off_t)at);
         if (n < 0) {
             return -errno;
         }
@@ -81,15 +84,16 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
             if (!is_plausible_record_header(block + i, size - at - i, &length)) {
                 continue;
             }
-            if (length > resync_byte_budget) {
+            if (length > most - log->resync_bytes) {
                 return -ENODATA;
             }
-            resync_byte_budget -= length;
+            log->resync_bytes += length;
             if (is_plausible_record_at(log, at + i)) {
                 return 0;
             }
         }
         at += places;
+        block_bytes = block_bytes < sizeof block ? 2 * block_bytes : sizeof block;
     }
     return -ENODATA;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <cmocka.h>
 #include "log_session.h"
 #include "rt/log/mcap_internal.h"
@@ -410,6 +411,42 @@ static void false_lengths_of_log_records_are_refused(void **state)
     tact_bytes_free(&content);
 }
 
+/* 500 damaged records, each after 72 false heads that claim the rest of the file: to read them all
+ * for each would be 72 * 500 times half the file. */
+static void search_for_records_after_damage_is_limited(void **state)
+{
+    (void)state;
+    enum { RECORDS = 500, HEADS = 72 };
+    const size_t record_bytes = HEADS * TACT_MCAP_RECORD_HEADER + TACT_MCAP_RECORD_HEADER + 4;
+    struct tact_bytes file = {0};
+    const char *path = test_log_path("resync");
+    struct tact_log *log;
+    struct timespec from, to;
+
+    tact_put_bytes(&file, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_mcap_put_header(&file, "ros2", "tact");
+    const size_t size = file.size + RECORDS * record_bytes;
+    for (int i = 0; i < RECORDS; i++) {
+        for (int k = 0; k < HEADS; k++) {
+            tact_put_u8(&file, TACT_MCAP_ATTACHMENT);
+            tact_put_u64(&file, size - file.size - 8);
+        }
+        put_record(&file, TACT_MCAP_DAMAGE_COVER, "\0\0\0", 4);
+    }
+    assert_int_equal(file.size, size);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    assert_int_equal(write(fd, file.data, file.size), file.size);
+    close(fd);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    assert_int_equal(tact_log_open(path, &log, NULL), -ENODATA);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    double seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    printf("%zu bytes are searched in %.3f s\n", size, seconds);
+    assert_true(seconds < 0.5);
+    tact_bytes_free(&file);
+    unlink(path);
+}
+
 static void files_that_are_no_log_are_refused(void **state)
 {
     (void)state;
@@ -449,6 +486,7 @@ int main(void)
         cmocka_unit_test(log_with_many_damaged_bytes_is_read_without_harm),
         cmocka_unit_test(forged_log_chunks_are_detected),
         cmocka_unit_test(false_lengths_of_log_records_are_refused),
+        cmocka_unit_test(search_for_records_after_damage_is_limited),
         cmocka_unit_test(files_that_are_no_log_are_refused),
     };
     return cmocka_run_group_tests(tests, record_log_in_memory, free_recorded_log);
