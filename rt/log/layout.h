@@ -26,6 +26,9 @@ TACT_BEGIN_DECLS
 /** Maximum length of a record [doubles]: bounds the size of a chunk with one record. */
 #define TACT_LAYOUT_MAX (1U << 17)
 
+/** Maximum size of a record that is written, its header and its whole list included [bytes]. */
+#define TACT_RECORD_BYTES_MAX (16U << 20)
+
 /** Maximum length of a record that is read [doubles], with the fields of all pairs. */
 #define TACT_LAYOUT_MAX_READ (1U << 23)
 

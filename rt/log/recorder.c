@@ -49,6 +49,20 @@ static int check_options(const struct tact_recorder_options *options, struct tac
     return 0;
 }
 
+/* Before the file is created or replaced: a longer record has no room in the ring of ticks. */
+static int check_record_size(const struct tact_layout *layout, struct tact_error *err)
+{
+    const size_t bytes = tact_layout_bytes(layout);
+
+    if (bytes <= TACT_RECORD_BYTES_MAX) {
+        return 0;
+    }
+    return tact_error_set(err, -E2BIG,
+                          "a tick's record has up to %zu bytes, with a list of up to %u contacts; "
+                          "expected at most %u bytes",
+                          bytes, layout->most, TACT_RECORD_BYTES_MAX);
+}
+
 /* Sets facts that identify the files of this session. */
 static void set_session_facts(struct tact_recorder *recorder)
 {
@@ -149,6 +163,9 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
     int rc = check_options(options, err);
     if (rc == 0) {
         rc = tact_encoder_check_content(content, err);
+    }
+    if (rc == 0) {
+        rc = check_record_size(content->layout, err);
     }
     if (rc != 0) {
         return rc;

@@ -14,6 +14,7 @@
 #else
 #include <xxhash.h>
 #endif
+#include "layout.h"
 
 #define RING_FILE_MAGIC UINT64_C(0x33474e5254434154) /* "TACTRNG3", written last */
 #define TMPFS_MAGIC_NUMBER UINT32_C(0x01021994)
@@ -21,7 +22,6 @@
 #define SESSION_DESCRIPTION_FILE_OFFSET 512
 #define RING_ELEMENT_ALIGNMENT_BYTES 64
 #define MAX_SESSION_DESCRIPTION_BYTES (UINT32_C(64) << 20)
-#define MAX_CONTENT_BYTES (UINT32_C(16) << 20)
 #define MAX_RING_CAPACITY (UINT32_C(1) << 24)
 
 /* At the start of the file, in the machine's byte order (little-endian): it is not moved to another
@@ -106,7 +106,7 @@ static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_des
         round_up_to_element_alignment(SESSION_DESCRIPTION_FILE_OFFSET + session_description_bytes);
     for (int i = 0; i < TACT_RINGS; i++) {
         if (sizes->capacity[i] < 1 || sizes->capacity[i] > MAX_RING_CAPACITY ||
-            sizes->content[i] < 8 || sizes->content[i] > MAX_CONTENT_BYTES ||
+            sizes->content[i] < 8 || sizes->content[i] > TACT_RECORD_BYTES_MAX ||
             sizes->content[i] % 8 != 0) {
             return 0;
         }

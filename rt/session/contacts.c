@@ -161,6 +161,14 @@ static int make_contact_list_element(struct tact_session *s)
     return 0;
 }
 
+/* Number of contacts for which a record has room: what the fields before the list leave. */
+static int contacts_in_a_record(const struct tact_session *s)
+{
+    const size_t fixed = tact_layout_bytes(&s->layout) + sizeof(double);
+    const size_t each = (TACT_ELEMENT_HEAD + s->element.size) * sizeof(double);
+    return (int)((TACT_RECORD_BYTES_MAX - fixed) / each);
+}
+
 /* Adds the contact list to the layout, with its capacity. */
 static int add_contact_list(struct tact_session *s)
 {
@@ -169,6 +177,7 @@ static int add_contact_list(struct tact_session *s)
                                 CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
     room = contact_list_capacity < room ? contact_list_capacity : room;
     room = room < pairs ? room : pairs;
+    room = room < contacts_in_a_record(s) ? room : contacts_in_a_record(s);
     int rc = tact_layout_add_list(&s->layout, room > 0 ? (uint32_t)room : 1);
     return rc ? rc : tact_layout_add_fields(s->layout.element, &s->element);
 }

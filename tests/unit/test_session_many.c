@@ -166,6 +166,38 @@ static void contacts_beyond_the_record_capacity_are_a_fault(void **unused)
     unlink(path);
 }
 
+/* 8000 shapes of 1000 bodies: eight contacts for each would be a record of 28 MB, longer than the
+ * recorder's rings take. */
+static void record_of_many_shapes_fits_into_the_rings(void **unused)
+{
+    (void)unused;
+    enum { BODIES = 1000, SHAPES = 8, LINE = 512 };
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session *session;
+    struct tact_scene *scene;
+    char *text = malloc(512 + LINE * BODIES);
+    int used = sprintf(text, "name: shapes\nmaterials: [{name: m}]\nmoments: {source: host}\n"
+                             "pairs: [{materials: [m, m], friction: 0.5}]\nbodies:\n");
+    for (int i = 0; i < BODIES; i++) {
+        used += sprintf(text + used, "  - {name: b%d, mass: 0.1, position: [%d, 0, 0], shapes: [",
+                        i, 2 * i);
+        for (int k = 0; k < SHAPES; k++) {
+            used += sprintf(text + used, "{type: sphere, radius: 0.1, material: m}%s",
+                            k + 1 < SHAPES ? ", " : "]}\n");
+        }
+    }
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = 1;
+    open_session_of_scene_text(text, &options, &scene, &session);
+    const struct tact_layout *layout = tact_session_layout(session);
+    print_message("%u contacts, %zu bytes\n", layout->most, tact_layout_bytes(layout));
+    assert_true(tact_layout_bytes(layout) <= TACT_RECORD_BYTES_MAX);
+    assert_true(layout->most > 20000);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    free(text);
+}
+
 /* All contacts of one pair are removed from the log: the replay finds a contact of a pair that is
  * absent from it. */
 static void contact_absent_from_the_log_is_reported_in_a_replay(void **unused)
@@ -219,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thousand_cubes_are_recorded_and_replayed),
         cmocka_unit_test(contacts_of_changing_shape_pairs_replay),
+        cmocka_unit_test(record_of_many_shapes_fits_into_the_rings),
         cmocka_unit_test(contact_absent_from_the_log_is_reported_in_a_replay),
         cmocka_unit_test(contacts_beyond_the_record_capacity_are_a_fault),
     };
