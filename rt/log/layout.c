@@ -7,7 +7,7 @@
 
 #include "bytes_internal.h"
 
-#define MAX_FIELDS_OF_ONE_NAME 4096 /* maximum number of fields of one name */
+#define MAX_NAME_SUFFIX 9999999 /* more than a record has fields */
 
 /* Slot of a field name in the hash table (FNV-1a), or the free slot for it. */
 static uint32_t field_hash_slot(const struct tact_layout *layout, const char *name)
@@ -24,6 +24,14 @@ static uint32_t field_hash_slot(const struct tact_layout *layout, const char *na
     return at;
 }
 
+/* Where the next suffix to try for a field's name is, if the name is a field's: after the slots. */
+static uint32_t *next_name_suffix(const struct tact_layout *layout, const char *name)
+{
+    uint32_t number = layout->taken[field_hash_slot(layout, name)];
+
+    return number ? layout->taken + layout->slots + number - 1 : NULL;
+}
+
 /* Ensures capacity for one more field; the table stays at most half full. */
 static int reserve_layout_field(struct tact_layout *layout)
 {
@@ -36,9 +44,13 @@ static int reserve_layout_field(struct tact_layout *layout)
         return -ENOMEM;
     }
     layout->fields = fields;
-    uint32_t *taken = calloc(2 * (size_t)capacity, sizeof *taken);
+    uint32_t *taken = calloc(3 * (size_t)capacity, sizeof *taken);
     if (!taken) {
         return -ENOMEM;
+    }
+    if (layout->taken) {
+        memcpy(taken + 2 * (size_t)capacity, layout->taken + layout->slots,
+               layout->capacity * sizeof *taken);
     }
     free(layout->taken);
     layout->taken = taken;
@@ -89,27 +101,84 @@ static void make_ros_field_name(const char *name, char out[TACT_FIELD_NAME])
     }
 }
 
-/* Appends _2, _3, ... until the name is unique. -EINVAL above MAX_FIELDS_OF_ONE_NAME: an untrusted
- * file may repeat one name. */
+/* A name with a suffix _2, _3, ..., for which its end is cut off where it is too long. */
+static void put_name_with_suffix(const char *base, uint32_t number, char out[TACT_FIELD_NAME])
+{
+    char suffix[16];
+    int length = snprintf(suffix, sizeof suffix, "_%u", number);
+    int room = TACT_FIELD_NAME - 1 - length;
+    int truncated_name_length = (int)strlen(base) < room ? (int)strlen(base) : room;
+
+    while (truncated_name_length > 0 && base[truncated_name_length - 1] == '_') {
+        truncated_name_length--;
+    }
+    snprintf(out, TACT_FIELD_NAME, "%.*s%s", truncated_name_length, base, suffix);
+}
+
+static int is_suffix_used(const struct tact_layout *layout, const char *base, uint32_t number)
+{
+    char name[TACT_FIELD_NAME];
+
+    put_name_with_suffix(base, number, name);
+    return is_field_name_used(layout, name);
+}
+
+/* A suffix from `from` to `last` that is free, the one before it being used; the first of them if
+ * no free ones are between used ones. last + 1: none was found. Long names that differ at their
+ * ends share suffixes, so that many in a row may be used: steps double, then halve. */
+static uint32_t find_free_suffix(const struct tact_layout *layout, const char *base, uint32_t from,
+                                 uint32_t last)
+{
+    uint32_t used = from, free_one = last, step = 1;
+
+    if (!is_suffix_used(layout, base, from)) {
+        return from;
+    }
+    while (step <= last - used && is_suffix_used(layout, base, used + step)) {
+        used += step;
+        step = last > 9 ? 2 * step : 1; /* one by one among the first, which names may have */
+    }
+    if (step <= last - used) {
+        free_one = used + step;
+    } else if (used == last || is_suffix_used(layout, base, last)) {
+        return last + 1;
+    }
+    while (free_one - used > 1) {
+        uint32_t middle = used + (free_one - used) / 2;
+        if (is_suffix_used(layout, base, middle)) {
+            used = middle;
+        } else {
+            free_one = middle;
+        }
+    }
+    return free_one;
+}
+
+/* Appends a suffix if the name is used. Suffixes of one length cut off as much of the name. */
 static int make_field_name_unique(const struct tact_layout *layout, char name[TACT_FIELD_NAME])
 {
     char base[TACT_FIELD_NAME];
 
-    memcpy(base, name, sizeof base);
-    for (uint32_t i = 2; is_field_name_used(layout, name); i++) {
-        if (i > MAX_FIELDS_OF_ONE_NAME) {
-            return -EINVAL;
-        }
-        char suffix[16];
-        int length = snprintf(suffix, sizeof suffix, "_%u", i);
-        int room = TACT_FIELD_NAME - 1 - length;
-        int truncated_name_length = (int)strlen(base) < room ? (int)strlen(base) : room;
-        while (truncated_name_length > 0 && base[truncated_name_length - 1] == '_') {
-            truncated_name_length--;
-        }
-        snprintf(name, TACT_FIELD_NAME, "%.*s%s", truncated_name_length, base, suffix);
+    if (!is_field_name_used(layout, name)) {
+        return 0;
     }
-    return 0;
+    memcpy(base, name, sizeof base);
+    uint32_t *next = next_name_suffix(layout, base), from = next && *next > 2 ? *next : 2;
+    for (uint32_t last = 9; last <= MAX_NAME_SUFFIX; last = 10 * last + 9) {
+        if (from > last) {
+            continue;
+        }
+        uint32_t number = find_free_suffix(layout, base, from, last);
+        if (number <= last) {
+            put_name_with_suffix(base, number, name);
+            if (next) {
+                *next = number + 1;
+            }
+            return 0;
+        }
+        from = last + 1;
+    }
+    return -EINVAL;
 }
 
 /* Replaces line breaks in a unit, which becomes a one-line comment of the schema. */

@@ -63,7 +63,8 @@ struct tact_layout {
     uint32_t field_count;        /**< number of fields */
     uint32_t capacity;           /**< number of fields that memory is allocated for */
     uint32_t size;               /**< doubles in a record */
-    uint32_t *taken;             /**< hash table of the names: index of the field plus 1, or 0 */
+    uint32_t *taken;             /**< hash table of the names: index of the field plus 1, or 0;
+                                    then suffixes to try for names that are used */
     uint32_t slots;              /**< size of the hash table, a power of two */
     struct tact_layout *element; /**< fields of a list element; NULL: no list */
     uint32_t most;               /**< maximum number of elements in a record's list */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 #include "rt/log/layout.h"
 
@@ -53,6 +54,43 @@ static void long_field_names_are_shortened_and_stay_unique(void **state)
             assert_string_not_equal(layout.fields[i].name, layout.fields[j].name);
     }
     tact_layout_free(&layout);
+}
+
+/* Names that occur often get the suffixes that counting up to the first free one gives, in time
+ * that is proportional to their number: 100000 of one name, and 100000 of 500 long names that the
+ * suffixes make equal. */
+static void names_that_occur_often_are_numbered_in_order(void **state)
+{
+    (void)state;
+    enum { MANY = 100000, LONG_NAMES = 500 };
+    char name[TACT_FIELD_NAME + 8];
+    struct tact_layout layout = {0};
+    clock_t began = clock();
+
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "a_7", NULL, 1), 0);
+    for (int i = 1; i <= MANY; i++) {
+        assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "a", NULL, 1), i);
+        snprintf(name, sizeof name, i == 1 ? "a" : "a_%d", i < 7 ? i : i + 1);
+        assert_string_equal(layout.fields[i].name, name);
+    }
+    tact_layout_free(&layout);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "tick", NULL, 1), 0);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "stamp", NULL, 1), 1);
+    assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "tick", NULL, 1), 2);
+    assert_string_equal(layout.fields[0].name, "tick_2");
+    assert_string_equal(layout.fields[1].name, "stamp_2");
+    assert_string_equal(layout.fields[2].name, "tick_3");
+    memset(name, 'x', sizeof name);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name + TACT_FIELD_NAME - 4, 4, "%03d", i % LONG_NAMES);
+        assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, name, NULL, 1), i + 3);
+        const struct tact_field *added = &layout.fields[i + 3];
+        assert_ptr_equal(tact_layout_find(&layout, added->name), added);
+    }
+    tact_layout_free(&layout);
+    double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+    print_message("%d names in %.3f s\n", 2 * MANY, seconds);
+    assert_true(seconds < 2.0);
 }
 
 static void field_offsets_are_contiguous(void **state)
@@ -110,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(field_names_follow_the_rules_of_ros),
         cmocka_unit_test(long_field_names_are_shortened_and_stay_unique),
+        cmocka_unit_test(names_that_occur_often_are_numbered_in_order),
         cmocka_unit_test(field_offsets_are_contiguous),
         cmocka_unit_test(field_with_a_long_unit_is_refused),
         cmocka_unit_test(invalid_layout_fields_are_refused),
