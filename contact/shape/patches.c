@@ -9,7 +9,6 @@
 #include "contact/shape/patches_internal.h"
 
 enum {
-    MAX_BEZIER_PATCHES = 2048,
     QUADRATURE_SECTIONS_PER_SIDE =
         4, /* number of sections of the quadrature along a side of a patch */
 };
@@ -147,10 +146,6 @@ int tact_charts_patches(const void *data, size_t size, const char *name, double 
     *out = NULL;
     tact_error_at(err, name, 0, 0, NULL);
     int rc = tact_patches_read(data, size, scale, &list, err);
-    if (!rc && list.count > MAX_BEZIER_PATCHES) {
-        rc = tact_error_set(err, -EINVAL, "%d patches; expected at most %d", list.count,
-                            MAX_BEZIER_PATCHES);
-    }
     rc = rc ? rc : tact_patches_find_neighbours(&list, largest_control_coordinate(&list), err);
     if (!rc) {
         p = make_surface_of_patches(&list);

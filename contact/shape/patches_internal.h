@@ -4,7 +4,7 @@
 
 #include "contact/shape/squares_internal.h"
 
-enum { PATCH_POINTS = 16, PATCH_EDGES = SQUARE_SIDES };
+enum { PATCH_POINTS = 16, PATCH_EDGES = SQUARE_SIDES, MAX_BEZIER_PATCHES = 2048 };
 
 /* A patch over [0, 1] x [0, 1]. */
 struct bezier_patch {
@@ -33,8 +33,8 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
 int tact_patches_find_neighbours(struct patch_list *list, double size, struct tact_error *err);
 
 /* Adds the patches of a tensor B-spline of degrees 1 to 3. point: nu x nv, u fastest, as in struct
- * bezier_patch; knots: nu + degree[0] + 1 and nv + degree[1] + 1, which do not decrease. -ENOMEM.
- */
+ * bezier_patch; knots: nu + degree[0] + 1 and nv + degree[1] + 1, which do not decrease.
+ * -ENOMEM; -E2BIG: the list would have more than MAX_BEZIER_PATCHES. */
 int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], const int count[2],
                             const int degree[2], const double *const knots[2], int line);
 

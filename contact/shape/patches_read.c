@@ -267,7 +267,7 @@ static int end_surface_statement(struct obj *o)
             : tact_patches_add_spline(o->list, (const double(*)[4])point, count, o->degree,
                                       (const double *const *)o->knots, o->surf_line);
     free(point);
-    return rc;
+    return rc == -E2BIG ? report_statement_error(o, "more than 2048 patches in the file") : rc;
 }
 
 /* The statements of free-form OBJ files that are read, and those that are refused, with the reason.

@@ -49,13 +49,17 @@ static void bezier_points_of_span(const double (*point)[4], int stride, const do
     }
 }
 
-static struct bezier_patch *add_spline_patches(struct patch_list *list, int line)
+/* Appends an empty patch. -E2BIG, -ENOMEM */
+static int add_spline_patch(struct patch_list *list, int line, struct bezier_patch **out)
 {
+    if (list->count == MAX_BEZIER_PATCHES) {
+        return -E2BIG;
+    }
     if (list->count == list->room) {
         int room = list->room ? 2 * list->room : 64;
         struct bezier_patch *more = realloc(list->patch, (size_t)room * sizeof *more);
         if (!more) {
-            return NULL;
+            return -ENOMEM;
         }
         list->patch = more;
         list->room = room;
@@ -63,7 +67,8 @@ static struct bezier_patch *add_spline_patches(struct patch_list *list, int line
     struct bezier_patch *patch = &list->patch[list->count++];
     memset(patch, 0, sizeof *patch);
     patch->line = line;
-    return patch;
+    *out = patch;
+    return 0;
 }
 
 int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], const int count[2],
@@ -80,9 +85,8 @@ int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], c
             bezier_points_of_span(point + j * count[0], 1, knots[0], degree[0], s, row[j]);
         }
         for (int t = degree[1]; !rc && t < count[1]; t++) {
-            struct bezier_patch *patch =
-                knots[1][t] < knots[1][t + 1] ? add_spline_patches(list, line) : NULL;
-            rc = patch || !(knots[1][t] < knots[1][t + 1]) ? 0 : -ENOMEM;
+            struct bezier_patch *patch = NULL;
+            rc = knots[1][t] < knots[1][t + 1] ? add_spline_patch(list, line, &patch) : 0;
             for (int i = 0; patch && i <= CUBIC; i++) {
                 double column[CUBIC + 1][4];
                 bezier_points_of_span(row[0] + i, CUBIC + 1, knots[1], degree[1], t, column);

@@ -261,6 +261,39 @@ static void bad_surface_patch_files_are_refused(void **state)
     }
 }
 
+/* A surface of 3871 patches, twice: the first surface is refused, with its line. */
+static void surface_of_too_many_patches_is_refused_where_it_is_read(void **state)
+{
+    (void)state;
+    enum { SPANS_U = 79, SPANS_V = 49 };
+    const size_t room = 1 << 16;
+    struct tact_charts *charts = NULL;
+    struct tact_error err = {.line = 0};
+    char *text = malloc(room);
+    int used = snprintf(text, room, "v 0 0 0\ncstype bspline\ndeg 1 1\n");
+    for (int twice = 0; twice < 2; twice++) {
+        used += snprintf(text + used, room - (size_t)used, "surf 0 %d 0 %d", SPANS_U, SPANS_V);
+        for (int i = 0; i < (SPANS_U + 1) * (SPANS_V + 1); i++) {
+            used += snprintf(text + used, room - (size_t)used, " 1");
+        }
+        for (int k = 0; k < 2; k++) {
+            int spans = k ? SPANS_V : SPANS_U;
+            used += snprintf(text + used, room - (size_t)used, "\nparm %s 0", k ? "v" : "u");
+            for (int i = 0; i <= spans; i++) {
+                used += snprintf(text + used, room - (size_t)used, " %d", i);
+            }
+            used += snprintf(text + used, room - (size_t)used, " %d", spans);
+        }
+        used += snprintf(text + used, room - (size_t)used, "\nend\n");
+    }
+    int rc = tact_charts_patches(text, (size_t)used, "many.obj", 1.0, &charts, &err);
+    assert_int_equal(rc, -EINVAL);
+    assert_string_equal(err.text, "more than 2048 patches in the file");
+    assert_string_equal(err.file, "many.obj");
+    assert_int_equal(err.line, 4);
+    free(text);
+}
+
 /* Flat patches of control points, four each; the first meets the others at its side v = 0. */
 static void bad_joints_of_surface_patches_are_refused_with_reason(void **state)
 {
@@ -310,6 +343,7 @@ int main(void)
         cmocka_unit_test(torus_moves_alike_however_split_into_patches),
         cmocka_unit_test(patch_surface_session_replays_from_any_tick),
         cmocka_unit_test(bad_surface_patch_files_are_refused),
+        cmocka_unit_test(surface_of_too_many_patches_is_refused_where_it_is_read),
         cmocka_unit_test(bad_joints_of_surface_patches_are_refused_with_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
