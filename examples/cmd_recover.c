@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
+#include "log_part.h"
 #include "rt/log/log_reader.h"
 #include "rt/log/recover.h"
 #include "text.h"
@@ -107,39 +108,50 @@ static void add_part_report(struct tact_recover_report *all, const struct tact_r
     }
 }
 
-/* Whether a file is the part of that number of a session; an empty name takes the file's. */
-static int is_numbered_part_of_session(const char *path, unsigned number, char *session,
-                                       size_t size)
-{
-    struct tact_error unused = {.line = 0};
-    struct tact_log *log;
-    if (tact_log_open(path, &log, &unused)) {
-        return 0;
-    }
-    const char *name = tact_log_fact(log, "session"), *part = tact_log_fact(log, "part");
-    int same =
-        name && part && strtoul(part, NULL, 10) == number && (!*session || !strcmp(name, session));
-    if (same) {
-        snprintf(session, size, "%s", name);
-    }
-    tact_log_close(log);
-    return same;
-}
-
 /* Result of recovering the files of a session. */
 struct recovery_outcome {
     struct tact_recover_report report;
     int files; /* number of files of the session */
     char session[64];
+    int continues; /* the last of them states that another follows */
     int code;
 };
 
+/* Whether a file is the part of that number of the session, which the first file names. */
+static int is_numbered_part_of_session(struct recovery_outcome *all, const char *path,
+                                       unsigned number)
+{
+    struct tact_error unused = {.line = 0};
+    struct tact_log *log;
+    all->continues = 0;
+    if (tact_log_open(path, &log, &unused)) {
+        return 0;
+    }
+    const char *name = tact_log_fact(log, "session"), *part = tact_log_fact(log, "part");
+    int same = name && part && strtoul(part, NULL, 10) == number &&
+               (!*all->session || !strcmp(name, all->session));
+    if (same) {
+        snprintf(all->session, sizeof all->session, "%s", name);
+        all->continues = tact_log_fact(log, "continued_in") != NULL;
+    }
+    tact_log_close(log);
+    return same;
+}
+
 /* Recovers a file; returns whether it is the part of that number, which another may follow. A
- * damaged file that has its end is not changed, and does not prevent the recovery of others. */
+ * damaged file that has its end is not changed, and does not prevent the recovery of others. A
+ * file that has the name of a later part and does not state that it is one is not touched. */
 static int recover_log_part(struct recovery_outcome *all, const char *path, unsigned number)
 {
     struct tact_error err = {.line = 0};
     struct tact_recover_report one;
+    if (number > 1 && !is_log_part(path, all->session, number)) {
+        fprintf(stderr,
+                "tact: %s: left as it is: it does not state that it is file %u of this "
+                "session\n",
+                text_shown(path), number);
+        return 0;
+    }
     int rc = tact_log_recover(path, NULL, &one, &err);
     if (rc == -ENODATA && number > 1 && !unlink(path)) { /* created ahead, but not used yet */
         fprintf(stderr, "tact: %s: removed: it was created but contained no tick\n",
@@ -149,8 +161,7 @@ static int recover_log_part(struct recovery_outcome *all, const char *path, unsi
     if (rc) {
         all->code = command_error(&err);
     }
-    int part = (!rc || rc == -EBADMSG) &&
-               is_numbered_part_of_session(path, number, all->session, sizeof all->session);
+    int part = (!rc || rc == -EBADMSG) && is_numbered_part_of_session(all, path, number);
     if (!rc && (part || number == 1)) {
         add_part_report(&all->report, &one, !all->files++);
     }
@@ -167,6 +178,10 @@ static int recover_session_parts(const char *path, int json)
         char *next = tact_log_part_path(path, k);
         more = next && !access(next, F_OK) && recover_log_part(&all, next, k);
         free(next);
+    }
+    if (all.continues && !all.report.damage[0]) {
+        snprintf(all.report.damage, sizeof all.report.damage,
+                 "a file of the session that follows file %d is missing or damaged", all.files);
     }
     if (all.files && json && print_recovery_json(&all.report)) {
         return EXIT_BAD;

@@ -728,6 +728,56 @@ def bench(folder):
     assert "$D0_2" in blocks(gp)
 
 
+def records(data):
+    """The records of an MCAP file: opcode, offset, end."""
+    at = 8
+    while at + 9 <= len(data):
+        end = at + 9 + int.from_bytes(data[at + 1:at + 9], "little")
+        yield data[at], at, end
+        at = end
+
+
+def foreign_parts(folder, session, others):
+    """What has the name of a session's next file is removed if it is that file and has no tick, and else left."""
+    log, second = os.path.join(folder, "f.mcap"), os.path.join(folder, "f.2.mcap")
+    with open(session, "rb") as stream:
+        first = stream.read()
+    with open(session.replace(".mcap", ".2.mcap"), "rb") as stream:
+        own = stream.read()
+    # A recorder that was killed before it finished the first file: without the end, which names the next one.
+    first = first[:next(at for op, at, _ in records(first) if op == 0x0C and b"continued_in" in first[at:at + 200])]
+
+    def unused(data):
+        return data[:next(end for op, _, end in records(data) if op == 0x0C)]
+
+    def recovered(content, removed):
+        with open(log, "wb") as stream:
+            stream.write(first)
+        with open(second, "wb") as stream:
+            stream.write(content)
+        out, err = tact("recover", log, code=3)  # its recorder left no ticks in memory
+        assert f"{second}: {'removed' if removed else 'left as it is'}: " in err and err.count("\n") == 1, (out, err)
+        if removed:
+            assert not os.path.exists(second), err
+            return
+        with open(second, "rb") as stream:
+            assert stream.read() == content, err
+
+    header = bytes((1,)) + (10).to_bytes(8, "little") + (2).to_bytes(4, "little") + b"me" + bytes(4)
+    recovered(unused(own), True)
+    recovered(b"", False)
+    recovered(own[:8] + header, False)
+    recovered(unused(others), False)
+    recovered(others[:len(others) // 2], False)  # with ticks that could be recovered
+    changed = bytearray(unused(own))
+    changed[-30] ^= 1  # in the facts, whose checksum is then wrong
+    recovered(bytes(changed), False)
+    os.remove(second)
+    shutil.copy(session, log)
+    out, err = tact("recover", log, code=3)
+    assert "a file of the session that follows file 1 is missing" in out and not err, (out, err)
+
+
 def split(folder):
     for words in (["--split-seconds", "0"], ["--split-mb", "x"]):
         out, err = tact("sim", RULER, *words, code=2)
@@ -761,6 +811,8 @@ def split(folder):
     assert cut["ticks"] == second["first_tick"] and "a.2.mcap" in cut["why"], cut
     os.rename(os.path.join(folder, "away"), os.path.join(folder, "a.2.mcap"))
 
+    with open(os.path.join(folder, "a.2.mcap"), "rb") as stream:
+        others = stream.read()
     run = start_recording(TACT, RULER, log, "--quiet", "--force", "--split-seconds", "0.3")
     time.sleep(2.0)
     run.kill()
@@ -772,6 +824,7 @@ def split(folder):
     assert found["complete"] and found["files"] >= 2, found
     assert found["ticks"] == stated["ticks"] and found["missing"] == found["skipped"], (found, stated)
     assert json.loads(tact("replay", log, "--json")[0])["differing"] == 0
+    foreign_parts(folder, log, others)
 
 
 def markers(folder):
