@@ -72,8 +72,12 @@ static void print_log_end(const struct info *i)
         printf("             %llu after tick %llu\n", (ull)i->survey.gap[k].missing,
                (ull)i->survey.gap[k].after);
     }
-    printf("  size       %.2f MB in %u file(s), %.0f bytes a tick\n", (double)st->file_bytes * 1e-6,
-           tact_log_parts(i->log), (double)st->file_bytes / (double)st->ticks);
+    printf("  size       %.2f MB in %u file(s)", (double)st->file_bytes * 1e-6,
+           tact_log_parts(i->log));
+    if (st->ticks) {
+        printf(", %.0f bytes a tick", (double)st->file_bytes / (double)st->ticks);
+    }
+    puts("");
 }
 
 static void print_latency(const char *name, const struct tact_histogram *h)
@@ -156,11 +160,11 @@ static void print_stops(const struct info *i)
 
 static void print_scene_info(const struct info *i)
 {
-    static const char *const states[] = {"disarmed", "armed", "fault"};
     const struct tact_scene_log *v = &i->view;
     print_latency("wake", &i->survey.wake);
     print_latency("compute", &i->survey.compute);
-    printf("  safety     %s at the end, %d faults", states[i->survey.safety % 3], i->survey.faults);
+    printf("  safety     %s at the end, %d faults", survey_safety_name(i->survey.safety),
+           i->survey.faults);
     if (i->survey.faults) {
         printf(", the first at tick %llu", (ull)i->survey.first_fault_tick);
     }

@@ -83,18 +83,18 @@ static json_t *pair_json(const struct tact_scene_log_pair *v, const struct surve
     }
     for (int i = 0; i < TACT_MARGIN_COUNT; i++) {
         json_object_set_new(least, tact_margin_name(i),
-                            p->tally.touching ? json_real(p->tally.least[i]) : json_null());
+                            p->tally.touching ? number_json(p->tally.least[i]) : json_null());
     }
     for (int i = 0; i < TACT_FRICTION_MODES; i++) {
         json_object_set_new(modes, tact_friction_mode_name(i),
                             json_integer((json_int_t)p->tally.modes[i]));
     }
-    return json_pack("{s:s, s:s, s:f, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:f}", "name", v->name,
-                     "model", v->model, "friction", v->friction, "touching_ticks",
+    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "name", v->name,
+                     "model", v->model, "friction", number_json(v->friction), "touching_ticks",
                      (json_int_t)p->tally.touching, "limited_ticks", (json_int_t)p->limited,
                      "unmeasured_ticks", (json_int_t)p->unmeasured, "limit_ticks", ticks,
-                     "mode_ticks", modes, "least_margin", least, "normal_max_N", p->normal,
-                     "torsion_max_Nm", p->torsion);
+                     "mode_ticks", modes, "least_margin", least, "normal_max_N",
+                     number_json(p->normal), "torsion_max_Nm", number_json(p->torsion));
 }
 
 static json_t *json_named_counts(const uint64_t *values, int count, const char *(*name)(int))
@@ -111,9 +111,10 @@ static json_t *ports_json(const struct info *i)
     json_t *all = json_object();
     for (int k = 0; k < i->view.port_count; k++) {
         const struct survey_port *port = &i->survey.ports[k];
-        json_t *json = json_pack("{s:f, s:f, s:f, s:I}", "force_max", port->force, "energy_J",
-                                 port->energy, "least_energy_J", port->least_energy,
-                                 "limited_ticks", (json_int_t)port->limited);
+        json_t *json =
+            json_pack("{s:o, s:o, s:o, s:I}", "force_max", number_json(port->force), "energy_J",
+                      number_json(port->energy), "least_energy_J", number_json(port->least_energy),
+                      "limited_ticks", (json_int_t)port->limited);
         if (i->view.ports[k].is_admittance) {
             json_object_set_new(json, "held_ticks", json_integer((json_int_t)port->held));
             json_object_set_new(json, "missing_ticks", json_integer((json_int_t)port->missing));
@@ -177,7 +178,6 @@ static json_t *stops_json(const struct info *i)
 
 static void add_scene_json(const struct info *i, json_t *all)
 {
-    static const char *const states[] = {"disarmed", "armed", "fault"};
     json_t *pairs = json_array(), *bodies = json_array(), *joints = json_array(),
            *devices = json_array();
     const struct tact_scene_log *v = &i->view;
@@ -195,8 +195,8 @@ static void add_scene_json(const struct info *i, json_t *all)
                               json_pack("{s:s, s:s, s:o*}", "name", v->devices[k].name, "type",
                                         v->devices[k].type, "link", link_json(i, k)));
     }
-    json_t *safety =
-        json_pack("{s:s, s:i}", "end", states[i->survey.safety % 3], "faults", i->survey.faults);
+    json_t *safety = json_pack("{s:s, s:i}", "end", survey_safety_name(i->survey.safety), "faults",
+                               i->survey.faults);
     if (i->survey.faults) {
         json_object_set_new(safety, "first_fault",
                             json_integer((json_int_t)i->survey.first_fault_tick));
@@ -224,7 +224,7 @@ int info_print_json(const struct info *i)
 {
     const struct tact_log_state *st = tact_log_state(i->log);
     json_t *all = json_pack(
-        "{s:o, s:I, s:b, s:b, s:I, s:o, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "{s:o, s:I, s:b, s:b, s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:o, "
         "s:o, "
         "s:o, s:o}",
@@ -232,7 +232,7 @@ int info_print_json(const struct info *i)
         st->complete, "recording", st->recording, "lost_to_damage", (json_int_t)st->lost, "why",
         text_json(st->why), "file_bytes", (json_int_t)st->file_bytes, "bytes_lost",
         (json_int_t)st->bytes_lost, "damage_at", (json_int_t)st->damage_at, "duration_s",
-        info_recorded_duration(i), "start_wall_ns",
+        number_json(info_recorded_duration(i)), "start_wall_ns",
         (json_int_t)compute_wall_time_ns(i->log, i->survey.first_ns), "ticks",
         (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
         (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",

@@ -79,7 +79,7 @@ static int choose_largest_weights(const double *weight, int count, int most, int
 static void fill_pair_columns(const struct tact_scene_log_pair *pair, const double *v, double *out)
 {
     struct survey_wrench w = survey_wrench_of_pair(pair, v);
-    int limits = w.normal > 0.0 ? (int)v[pair->limits] : 0;
+    int64_t limits = w.normal > 0.0 ? survey_integer(v[pair->limits]) : 0;
     out[PAIR_NORMAL_FORCE] = w.normal;
     out[PAIR_FRICTION] = w.friction;
     out[PAIR_FRICTION_LIMIT] = pair->friction * w.normal;
@@ -200,10 +200,9 @@ static void add_sample_to_time_interval(struct plot_session *s, double time, int
                                         const double *value)
 {
     int count = plot_time_column(s) + 2;
-    int index = (int)floor(PLOT_MAX_TIME_INTERVALS * (time - s->from) / (s->to - s->from));
+    double index = floor(PLOT_MAX_TIME_INTERVALS * (time - s->from) / (s->to - s->from));
     struct plot_time_interval *b =
-        &s->values_by_time_interval[index < PLOT_MAX_TIME_INTERVALS ? index
-                                                                    : PLOT_MAX_TIME_INTERVALS - 1];
+        &s->values_by_time_interval[(int)fmin(fmax(index, 0.0), PLOT_MAX_TIME_INTERVALS - 1)];
     for (int i = 0; i < count; i++) {
         b->low[i] = b->used ? fmin(b->low[i], value[i]) : value[i];
         b->high[i] = b->used ? fmax(b->high[i], value[i]) : value[i];
@@ -215,8 +214,8 @@ static void add_sample_to_time_interval(struct plot_session *s, double time, int
 
 static void count_time_in_bin(uint64_t *histogram_bins, double us)
 {
-    int bin = us > 0.1 ? (int)floor(20.0 * log10(us / 0.1)) : 0;
-    histogram_bins[bin < PLOT_HISTOGRAM_BINS ? bin : PLOT_HISTOGRAM_BINS - 1]++;
+    double bin = us > 0.1 ? floor(20.0 * log10(us / 0.1)) : 0.0;
+    histogram_bins[(int)fmin(bin, PLOT_HISTOGRAM_BINS - 1)]++;
 }
 
 static int add_pressure_centres(struct plot_session *s, const struct tact_record *before,
@@ -259,10 +258,10 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
         return 0;
     }
     count_time_in_bin(s->wake_latency_bins, value[compute - 1]);
-    tact_histogram_add(&s->wake_latency, (int64_t)now->values[s->view.timing]);
+    tact_histogram_add(&s->wake_latency, survey_integer(now->values[s->view.timing]));
     if (before) {
         count_time_in_bin(s->compute_time_bins, value[compute]);
-        tact_histogram_add(&s->compute, (int64_t)now->values[s->view.timing + 1]);
+        tact_histogram_add(&s->compute, survey_integer(now->values[s->view.timing + 1]));
     } else {
         /* no tick precedes this one, so that no interval between ticks is known */
         value[compute] = NAN;
@@ -489,6 +488,10 @@ int plot_open_session(struct plot_session *s, const char *path, struct tact_erro
     s->path = path;
     int rc = tact_log_open(path, &s->log, err);
     rc = rc ? rc : tact_scene_log_open(s->log, messages, &s->view, err);
+    if (!rc && tact_log_state(s->log)->ticks == 0) {
+        tact_error_at(err, path, 0, 0, NULL);
+        rc = tact_error_set(err, -EINVAL, "the log has no tick");
+    }
     if (rc) {
         return rc;
     }

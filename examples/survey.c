@@ -2,6 +2,7 @@
 #include "survey.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -27,6 +28,30 @@ struct survey_wrench survey_wrench_of_pair(const struct tact_scene_log_pair *pai
     return w;
 }
 
+int64_t survey_integer(double value)
+{
+    const double limit = 9e18; /* below the largest number of 64 bits */
+    return isnan(value) ? 0 : (int64_t)fmin(fmax(value, -limit), limit);
+}
+
+static uint64_t survey_count(double value)
+{
+    return (uint64_t)survey_integer(fmax(value, 0.0));
+}
+
+static int survey_small_integer(double value)
+{
+    return isnan(value) ? 0 : (int)fmin(fmax(value, INT_MIN), INT_MAX);
+}
+
+const char *survey_safety_name(int state)
+{
+    static const char *const names[] = {[TACT_SAFETY_DISARMED] = "disarmed",
+                                        [TACT_SAFETY_ARMED] = "armed",
+                                        [TACT_SAFETY_FAULT] = "fault"};
+    return state >= TACT_SAFETY_DISARMED && state <= TACT_SAFETY_FAULT ? names[state] : "unknown";
+}
+
 static void count_touching_pairs(const struct tact_scene_log *view, const double *v,
                                  struct survey *out)
 {
@@ -34,7 +59,7 @@ static void count_touching_pairs(const struct tact_scene_log *view, const double
         struct survey_pair *p = &out->pairs[i];
         struct survey_wrench w = survey_wrench_of_pair(&view->pairs[i], v);
         int touching = tact_v3_norm(v + view->pairs[i].patch + 3) > 0.0; /* it has a normal */
-        int limits = (int)v[view->pairs[i].limits];
+        int limits = survey_small_integer(v[view->pairs[i].limits]);
         p->unmeasured += v[view->pairs[i].status] < 0.0;
         p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
         if (touching) {
@@ -60,10 +85,10 @@ static void survey_coupling_ports(const struct tact_scene_log *view, const doubl
         out->ports[i].energy = v[port->energy];
         out->ports[i].least_energy = v[port->least_energy];
         if (port->is_admittance) {
-            out->ports[i].held = (uint64_t)v[port->held];
-            out->ports[i].missing = (uint64_t)v[port->missing];
+            out->ports[i].held = survey_count(v[port->held]);
+            out->ports[i].missing = survey_count(v[port->missing]);
         } else {
-            out->ports[i].limited = (uint64_t)v[port->limited];
+            out->ports[i].limited = survey_count(v[port->limited]);
         }
     }
 }
@@ -115,23 +140,23 @@ static void add_record_to_survey(const struct tact_scene_log *view, const struct
                                  struct survey *out)
 {
     const double *v = r->values;
-    int safety = (int)v[view->safety];
+    int safety = survey_small_integer(v[view->safety]);
     if (safety == TACT_SAFETY_FAULT && out->safety != TACT_SAFETY_FAULT && !out->faults++) {
         out->first_fault_tick = r->tick;
     }
     out->safety = safety;
-    out->skipped = (uint64_t)v[view->timing + 2];
-    out->lost = (uint64_t)v[view->timing + 3];
-    out->contacts_max = (int)fmax(out->contacts_max, v[view->solver]);
-    tact_histogram_add(&out->wake, (int64_t)v[view->timing]);
+    out->skipped = survey_count(v[view->timing + 2]);
+    out->lost = survey_count(v[view->timing + 3]);
+    out->contacts_max = survey_small_integer(fmax(out->contacts_max, v[view->solver]));
+    tact_histogram_add(&out->wake, survey_integer(v[view->timing]));
     if (r->tick > 0) {
-        tact_histogram_add(&out->compute, (int64_t)v[view->timing + 1]);
+        tact_histogram_add(&out->compute, survey_integer(v[view->timing + 1]));
     }
     for (int i = 0; view->counts && i < TACT_SOLVE_COUNTS; i++) {
-        out->counts[i] += (uint64_t)v[view->counts + (uint32_t)i];
+        out->counts[i] += survey_count(v[view->counts + (uint32_t)i]);
     }
     for (int i = 0; view->methods && i < TACT_MOMENTS_COUNTS; i++) {
-        out->methods[i] += (uint64_t)v[view->methods + (uint32_t)i];
+        out->methods[i] += survey_count(v[view->methods + (uint32_t)i]);
     }
     count_touching_pairs(view, v, out);
     survey_coupling_ports(view, v, out);

@@ -61,6 +61,12 @@ void survey_free(struct survey *survey);
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */
 int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
 
+/* A whole number of a log, which may have any value: NaN gives 0, larger ones than 9e18 give that.
+ */
+int64_t survey_integer(double value);
+/* "armed"; "unknown" for a number that is no state of the safety chain. */
+const char *survey_safety_name(int state);
+
 /* -1 at its lower stop, 1 at its upper one, 0 at none; joint: of hands, then of mechanisms. */
 double survey_stop_of_joint(const struct tact_scene_log *view, int joint, const double *values);
 const char *survey_joint_name(const struct tact_scene_log *view, int joint);

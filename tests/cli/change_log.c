@@ -1,6 +1,7 @@
 /* change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]: copies a log and changes the last bit of one
  * number in it, and one of its facts. The copy is complete with correct checksums: only a replay
- * can detect the change. */
+ * can detect the change. Instead of a fact, number=X sets the number, and end=0 leaves out that
+ * tick and all after it: with TICK 0 the copy has no tick, but an event. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,22 @@
 #define MAX_LOG_FACTS 64
 
 static int copy_log_with_changed_value(struct tact_log *log, const struct log_rewrite *log_rewrite,
-                                       struct tact_recorder *out, long value, uint64_t tick)
+                                       struct tact_recorder *out, long value, uint64_t tick,
+                                       const char *set)
 {
+    const int ends = set && !strcmp(set, "end=0");
+    const char *number = set && !strncmp(set, "number=", 7) ? set + 7 : NULL;
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     int rc, changed = 0;
     while (record && (rc = tact_log_next(log, record)) > 0) {
-        if (record->tick == tick) {
+        if (record->tick == tick && ends) {
+            changed = tact_recorder_event(out, tick, record->stamp_ns, "end", "here") == 0;
+            break;
+        }
+        if (record->tick == tick && number) {
+            record->values[value] = strtod(number, NULL);
+            changed = 1;
+        } else if (record->tick == tick) {
             uint64_t bits;
             memcpy(&bits, &record->values[value], sizeof bits);
             bits ^= 1;
@@ -36,8 +47,8 @@ static struct tact_recorder *open_copy_recorder(struct tact_log *log,
                                                 const struct log_rewrite *log_rewrite,
                                                 const char *path, const char *set)
 {
-    static const char *const keys[] = {"results_version", "build",  "machine", "cpu",  "libc",
-                                       "sleef",           "lapack", "blas",    "scene"};
+    static const char *const keys[] = {"results_version", "build",  "machine", "cpu",   "libc",
+                                       "sleef",           "lapack", "blas",    "scene", "period_s"};
     struct tact_log_fact facts[MAX_LOG_FACTS];
     struct tact_recorder_content content = recorder_content_of_log_copy(log_rewrite);
     content.facts = facts;
@@ -77,7 +88,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int changed = copy_log_with_changed_value(log, &log_rewrite, out, field + element,
-                                              strtoull(argv[5], NULL, 10));
+                                              strtoull(argv[5], NULL, 10), argv[6]);
     int rc = tact_recorder_close(out, NULL);
     free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);

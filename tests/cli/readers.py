@@ -2,6 +2,7 @@
 """readers.py SUBJECT TACT CHANGE_LOG SOURCE: what the command reports of a log or a scene.
 
 info     whole, cut and damaged logs: how they ended, what is in them, as text and as JSON
+values   numbers of a log out of their range, a log without a tick
 plot     a page as PNG, as SVG and as gnuplot's script, whose numbers are checked
 picture  moments of a session: size, the colours of patch and force, what is refused
 export   usage, outputs that cannot be written, cut logs (tests/python reads what is written)
@@ -127,6 +128,36 @@ def info(folder):
         stream.write(data)
     flipped = json.loads(tact("info", bad, "--json", code=3)[0])
     assert not flipped["complete"] and ticks <= flipped["ticks"] < 2000, flipped
+
+
+def changed_log(folder, log, *change):
+    """A copy of a log with a number of its own, or without ticks: see change_log."""
+    bad = os.path.join(folder, "changed.mcap")
+    subprocess.run([CHANGE_LOG, log, bad, *change], check=True)
+    return bad
+
+
+def values(folder):
+    """Numbers of a log out of their range, and a log without a tick: each is said, none is taken for an index."""
+    log, page = record(folder, "a.mcap", "0.8"), os.path.join(folder, "a.gp")
+    for element, number in ("0", "inf"), ("1", "nan"), ("1", "1e300"), ("0", "-7"):
+        bad = changed_log(folder, log, "timing", element, "100", f"number={number}")
+        tact("info", bad)
+        tact("plot", bad, "-o", page, "--force")
+    for number, state in ("-1", "unknown"), ("3", "unknown"), ("inf", "unknown"), ("0", "disarmed"):
+        bad = changed_log(folder, log, "safety_state", "0", "799", f"number={number}")
+        assert f"safety     {state} at the end" in tact("info", bad)[0]
+        assert json.loads(tact("info", bad, "--json")[0])["safety"]["end"] == state
+    for side, number in ("left", "-inf"), ("right", "inf"):  # one of them along the normal, which the other is not
+        bad = changed_log(folder, log, f"ruler_pinch_{side}_distal_wrench", "1", "790", f"number={number}")
+        pairs = {pair["name"]: pair for pair in json.loads(tact("info", bad, "--json")[0])["pairs"]}
+        assert list(pairs) == ["ruler/pinch.left_distal", "ruler/pinch.right_distal"], pairs
+        assert pairs[f"ruler/pinch.{side}_distal"]["normal_max_N"] is None, pairs
+    empty = changed_log(folder, log, "timing", "0", "0", "end=0")
+    out, _ = tact("info", empty)
+    assert "ticks      0 " in out and "a tick" not in out and "inf" not in re.sub(r"info|infin", "", out), out
+    out, err = tact("plot", empty, "-o", page, "--force", code=2)
+    assert not out and err == f"tact: {empty}: the log has no tick\n", err
 
 
 def blocks(path):
@@ -847,7 +878,7 @@ def markers(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (info, plot, picture, export, diff, bench, recompute)}
+    subjects = {f.__name__: f for f in (info, values, plot, picture, export, diff, bench, recompute)}
     subjects.update({f.__name__: f for f in (split, markers)})
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
