@@ -1,6 +1,7 @@
 #include "devices/recorded/recording.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static void recording_read(void *data, uint64_t tick, double t, int64_t now_ns,
     const double since = time - row->time > slack ? time - row->time : 0.0;
     const bool over = self->at + 1 == self->rows && since > 0.0;
     in->state = over ? TACT_DEVICE_ENDED : row->state;
-    in->stamp_ns = now_ns - row->age - (int64_t)(since * 1e9 + 0.5);
+    in->stamp_ns = now_ns - row->age - (int64_t)(fmin(since, 4e9) * 1e9 + 0.5);
     memcpy(in->channel, self->values + self->at * channels, channels * sizeof *in->channel);
 }
 
@@ -61,13 +62,29 @@ static int report_recording_out_of_memory(struct tact_error *err)
     return tact_error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Reads the inputs of a device from all records of a log; offset: where they begin in a record. */
-static int read_recorded_inputs(struct recording *self, struct tact_log *log, uint32_t offset,
-                                double period, struct tact_error *err)
+/* Converts what a record has of the device's state and stamp, if they are in their ranges. */
+static bool read_row(const struct tact_record *record, const double *v, double period,
+                     struct row *row)
 {
+    const double limit = 9e18; /* [ns] below the largest number of 64 bits */
+    if (!(v[0] >= TACT_DEVICE_OK && v[0] <= TACT_DEVICE_ENDED) || !(fabs(v[1]) < limit)) {
+        return false;
+    }
+    row->time = (double)record->tick * period;
+    row->state = (int32_t)v[0];
+    return !__builtin_sub_overflow(record->stamp_ns, (int64_t)v[1], &row->age) &&
+           fabs((double)row->age) < limit / 2;
+}
+
+/* Reads the inputs of a device from all records of a log; offset: where they begin in a record. */
+static int read_recorded_inputs(struct recording *self, const struct tact_device_config *config,
+                                struct tact_log *log, uint32_t offset, double period,
+                                struct tact_error *err)
+{
+    const struct tact_device_setting *file = tact_settings_find(config, "file");
     const size_t most = (size_t)tact_log_state(log)->ticks, channels = (size_t)self->channels;
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    self->row = calloc(most, sizeof *self->row);
+    self->row = calloc(most + 1, sizeof *self->row);
     self->values = calloc(most * channels + 1, sizeof *self->values);
     int rc = 0;
     if (!record || !self->row || !self->values) {
@@ -76,13 +93,21 @@ static int read_recorded_inputs(struct recording *self, struct tact_log *log, ui
     }
     while (self->rows < most && (rc = tact_log_next(log, record)) > 0) {
         const double *v = record->values + offset;
-        self->row[self->rows] = (struct row){.time = (double)record->tick * period,
-                                             .age = record->stamp_ns - (int64_t)v[1],
-                                             .state = (int32_t)v[0]};
+        if (!read_row(record, v, period, &self->row[self->rows])) {
+            rc = tact_settings_fault(config, file, err,
+                                     "tick %llu of the log: the device's state %g or its stamp "
+                                     "%g ns is out of range",
+                                     (unsigned long long)record->tick, v[0], v[1]);
+            free(record);
+            return rc;
+        }
         memcpy(self->values + self->rows++ * channels, v + 2, channels * sizeof *v);
     }
     free(record);
-    return rc < 0 ? tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc)) : 0;
+    if (rc < 0) {
+        return tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc));
+    }
+    return self->rows ? 0 : tact_settings_fault(config, file, err, "the log has no tick");
 }
 
 /* Finds the device in the log. */
@@ -105,7 +130,7 @@ static int find_device_in_log(struct recording *self, const struct tact_device_c
         if (!strcmp(view->devices[i].name, name)) {
             *info = view->devices[i];
             self->channels = info->input_count;
-            return read_recorded_inputs(self, log, view->device_inputs[i], seconds, err);
+            return read_recorded_inputs(self, config, log, view->device_inputs[i], seconds, err);
         }
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", view->devices[i].name);

@@ -137,6 +137,17 @@ def changed_log(folder, log, *change):
     return bad
 
 
+def recorded(folder, log, why):
+    """A device that plays a log which cannot be played is refused in one line."""
+    scene = os.path.join(folder, "recorded.yaml")
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write(f"name: played\ndevices:\n  - {{name: operator, type: recording, settings: {{file: {log}}}}}\n"
+                     "bodies:\n  - {name: ball, mass: 1, shapes: [{type: sphere, radius: 0.1, material: steel}]}\n"
+                     "materials: [{name: steel}]\n")
+    out, err = tact("sim", scene, "--duration", "0.01", code=2)
+    assert not out and err.count("\n") == 1 and why in err and "recorded.yaml:3:" in err, (out, err)
+
+
 def values(folder):
     """Numbers of a log out of their range, and a log without a tick: each is said, none is taken for an index."""
     log, page = record(folder, "a.mcap", "0.8"), os.path.join(folder, "a.gp")
@@ -153,11 +164,14 @@ def values(folder):
         pairs = {pair["name"]: pair for pair in json.loads(tact("info", bad, "--json")[0])["pairs"]}
         assert list(pairs) == ["ruler/pinch.left_distal", "ruler/pinch.right_distal"], pairs
         assert pairs[f"ruler/pinch.{side}_distal"]["normal_max_N"] is None, pairs
+    for element, number in ("0", "-1"), ("0", "nan"), ("0", "1e10"), ("1", "inf"), ("1", "-1e19"):
+        recorded(folder, changed_log(folder, log, "operator_input", element, "7", f"number={number}"), "tick 7 of the log: ")
     empty = changed_log(folder, log, "timing", "0", "0", "end=0")
     out, _ = tact("info", empty)
     assert "ticks      0 " in out and "a tick" not in out and "inf" not in re.sub(r"info|infin", "", out), out
     out, err = tact("plot", empty, "-o", page, "--force", code=2)
     assert not out and err == f"tact: {empty}: the log has no tick\n", err
+    recorded(folder, empty, "the log has no tick")
 
 
 def blocks(path):
