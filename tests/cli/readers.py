@@ -397,7 +397,8 @@ def plot_stopped(folder):
     assert longest > 50e3, longest
     with open(gp, encoding="utf-8") as stream:
         top = float(re.search(r"set logscale y; set yrange \[0.5:([\d.e+]+)\]", stream.read())[1])
-    assert top > longest and data["$AH"][-1][0] > 0.8 * longest, (top, longest, data["$AH"][-1])
+    # the last of the bins, at 94 ms, has all longer ticks
+    assert top > longest and data["$AH"][-1][0] > 0.8 * min(longest, 1e5), (top, longest, data["$AH"][-1])
     assert sum(row[2] for row in data["$AH"]) == 19999, len(data["$AH"])
 
 
