@@ -68,6 +68,8 @@ void import_free(struct import *i);
 const char *import_session_name(const struct import *i);
 const char *import_scene(const struct import *i);
 const char *get_import_time_unit(const struct import *i, double *factor);
+/* "s" where the map has no time_unit. */
+const char *get_import_time_unit_name(const struct import *i);
 double get_import_rate(const struct import *i);
 bool import_must_interpolate_repeats(const struct import *i);
 

@@ -389,6 +389,11 @@ const char *get_import_time_unit(const struct import *i, double *factor)
     return i->map->time;
 }
 
+const char *get_import_time_unit_name(const struct import *i)
+{
+    return i->map->time_unit ? i->map->time_unit : "s";
+}
+
 double get_import_rate(const struct import *i)
 {
     return i->map->rate;

@@ -6,7 +6,8 @@
 #include "devices/common/csv_internal.h"
 #include "import.h"
 
-#define GAP 1.5 /* factor of the usual time between rows, from which an interval is a gap */
+#define MAX_TICKS 1e9 /* eleven days of 1 ms */
+#define GAP 1.5       /* factor of the usual time between rows, from which an interval is a gap */
 
 /* The file, the column of each channel, and its index among the columns that are read. */
 struct reading {
@@ -69,6 +70,25 @@ static int reserve_import_row(struct import *i)
     return values ? 0 : -ENOMEM;
 }
 
+/* A span of so many ticks is that of a wrong unit; more than 2^63 ticks could not be counted. */
+static int check_time_span(struct reading *r, double time)
+{
+    const double period = r->import->period;
+    if (time <= MAX_TICKS * period) {
+        return 0;
+    }
+    tact_error_at(r->err, r->csv.path, r->csv.line, 0, r->timed ? "time" : "rate");
+    if (!r->timed) {
+        return tact_error_set(r->err, -EINVAL,
+                              "%g s since the first row: more than %g ticks of %g s", time,
+                              MAX_TICKS, period);
+    }
+    return tact_error_set(r->err, -EINVAL,
+                          "%g s since the first row, with times in %s: more than %g ticks of %g s; "
+                          "time_unit states another unit, and period longer ticks",
+                          time, get_import_time_unit_name(r->import), MAX_TICKS, period);
+}
+
 /* A row with the time of the one before is omitted. */
 static int add_imported_row(struct reading *r, const double *row)
 {
@@ -85,6 +105,10 @@ static int add_imported_row(struct reading *r, const double *row)
         i->dropped += time == i->time[i->rows - 1];
         return time == i->time[i->rows - 1] ? 0
                                             : tact_error_set(r->err, -EINVAL, "time runs backward");
+    }
+    rc = check_time_span(r, time);
+    if (rc) {
+        return rc;
     }
     double *to = i->values + i->rows * (size_t)i->channel_count;
     for (int k = 0; k < i->channel_count; k++) {

@@ -134,6 +134,11 @@ def bad(folder):
             ("cut row", data + "1\n", good, "data.csv:4"),
             ("one row", "a,b\n1,2\n", good, "fewer than two rows"),
             ("backward", data + "3,1\n", good.replace("rate: 100", "time: b"), "data.csv:4: time"),
+            ("unit", "a,b\n1,0\n2,10000000\n", good.replace("rate: 100", "time: b"),
+             "data.csv:3: time: 1e+07 s since the first row, with times in s: more than 1e+09 ticks of 0.001 s"),
+            ("overflow", "a,b\n1,0\n2,0.001\n3,1e90\n", good.replace("rate: 100", "time: b\ntime_unit: us"),
+             "data.csv:4: time: 1e+84 s since the first row, with times in us: "),
+            ("rate", data, good.replace("rate: 100", "rate: 1e-7"), "data.csv:3: rate: 1e+07 s"),
             ("no turn", data, good + "poses:\n  - {name: p, position: [a, a, a], "
              "quat_wxyz: [a, a, b, b]}\n", "length"),
             ("scene", data, good + "scene: none.yaml\n", "none.yaml")):
