@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "devices/common/regular_file_internal.h"
 #include "import.h"
 #include "rt/scene/yaml.h"
 
@@ -331,16 +332,16 @@ static int check_import_map(struct import *i, struct tact_error *err)
 
 static int read_text(struct import *i, struct tact_error *err)
 {
-    FILE *file = fopen(i->map_path, "re");
     size_t room = 1 << 20;
+    int rc;
     tact_error_at(err, i->map_path, 0, 0, NULL);
+    FILE *file = tact_regular_file_open(i->map_path, &rc, err);
     if (!file) {
-        int rc = -errno;
-        return tact_error_set(err, rc, "cannot open: %s", strerror(-rc));
+        return rc;
     }
     i->import_map_text = malloc(room);
     i->import_map_bytes = i->import_map_text ? fread(i->import_map_text, 1, room, file) : 0;
-    int rc = ferror(file) ? -EIO : (!i->import_map_text ? -ENOMEM : 0);
+    rc = ferror(file) ? -EIO : (!i->import_map_text ? -ENOMEM : 0);
     rc = rc ? rc : (i->import_map_bytes == room ? -EFBIG : 0);
     fclose(file);
     return rc ? tact_error_set(err, rc, "cannot read: %s", strerror(-rc)) : 0;

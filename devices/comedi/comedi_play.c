@@ -5,6 +5,7 @@
 #include <string.h>
 #include "contact/number.h"
 #include "devices/comedi/comedi_capture_internal.h"
+#include "devices/common/regular_file_internal.h"
 
 enum { MAX_ROWS = 1 << 24, LINE = 2048 };
 
@@ -153,10 +154,9 @@ int tact_comedi_playback_open(const char *path, struct tact_comedi_playback *pla
     size_t capacity = 0;
     int rc = 0, number = 0;
     tact_error_at(err, path, 0, 0, NULL);
-    FILE *file = fopen(path, "re");
+    FILE *file = tact_regular_file_open(path, &rc, err);
     if (!file) {
-        rc = -errno;
-        return tact_error_set(err, rc, "%s", strerror(-rc));
+        return rc;
     }
     while (!rc && fgets(line, sizeof line, file)) {
         char *end = strchr(line, '\n');

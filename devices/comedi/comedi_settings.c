@@ -1,5 +1,4 @@
 /* Settings of a comedi device, matched with the board. */
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 #include "contact/number.h"
 #include "devices/comedi/comedi_internal.h"
+#include "devices/common/regular_file_internal.h"
 #include "devices/common/settings.h"
 
 /* Kinds of channels that the settings can name. */
@@ -195,10 +195,10 @@ static int read_calibration(const struct tact_device_config *config,
         return rc;
     }
     const struct tact_device_setting *setting = tact_settings_find(config, "calibration");
-    FILE *file = fopen(full, "re");
+    struct tact_error why = {.line = 0};
+    FILE *file = tact_regular_file_open(full, &rc, &why);
     if (!file) {
-        return tact_settings_fault(config, setting, err, "cannot open %s: %s", full,
-                                   strerror(errno));
+        return tact_settings_fault(config, setting, err, "%s: %s", full, why.text);
     }
     fclose(file);
     void *saved_locale = tact_number_begin();

@@ -1,12 +1,10 @@
 #include "devices/common/csv_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "devices/common/regular_file_internal.h"
 #include "devices/common/settings.h"
 
 static int set_csv_error(const struct tact_csv *csv, struct tact_error *err, const char *field,
@@ -15,32 +13,6 @@ static int set_csv_error(const struct tact_csv *csv, struct tact_error *err, con
     int column = field ? (int)(field - csv->text) + 1 : 0;
     tact_error_at(err, csv->path, csv->line, column, key);
     return -EINVAL;
-}
-
-/* Opens a regular file; a pipe is refused without waiting for its other end. */
-static int open_regular_file(struct tact_csv *csv, struct tact_error *err)
-{
-    struct stat st;
-    int fd = open(csv->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        int code = -errno;
-        if (fd >= 0) {
-            close(fd);
-        }
-        tact_error_at(err, csv->path, 0, 0, NULL);
-        return tact_error_set(err, code, "cannot open: %s", strerror(-code));
-    }
-    if (!S_ISREG(st.st_mode)) {
-        close(fd);
-        tact_error_at(err, csv->path, 0, 0, NULL);
-        return tact_error_set(err, -EINVAL, "not a regular file");
-    }
-    csv->file = fdopen(fd, "r");
-    if (!csv->file) {
-        close(fd);
-        return tact_error_set(err, -ENOMEM, "out of memory");
-    }
-    return 0;
 }
 
 /* Reads the next line that is neither empty nor a comment. Returns 1, 0 at the end of the file, or
@@ -169,8 +141,10 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
     if ((size_t)snprintf(csv->path, sizeof csv->path, "%s", path) >= sizeof csv->path) {
         return tact_error_set(err, -ENAMETOOLONG, "file name too long");
     }
-    int rc = open_regular_file(csv, err);
+    int rc;
+    csv->file = tact_regular_file_open(csv->path, &rc, err);
     if (rc) {
+        tact_error_at(err, csv->path, 0, 0, NULL);
         return rc;
     }
     rc = read_next_csv_line(csv, err);

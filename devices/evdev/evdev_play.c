@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "devices/common/regular_file_internal.h"
 #include "devices/evdev/evdev_state_internal.h"
 #include "contact/number.h"
 
@@ -291,14 +292,17 @@ static int read_recording_lines(struct reading *r)
 int tact_evdev_playback_open(const char *path, struct tact_evdev_playback *playback,
                              struct tact_error *err)
 {
-    struct reading r = {.playback = playback, .file = fopen(path, "re"), .type = -1, .code = -1};
+    int rc;
     tact_error_at(err, path, 0, 0, NULL);
+    struct reading r = {.playback = playback,
+                        .file = tact_regular_file_open(path, &rc, err),
+                        .type = -1,
+                        .code = -1};
     if (!r.file) {
-        int rc = -errno;
-        return tact_error_set(err, rc, "%s", strerror(-rc));
+        return rc;
     }
     playback->dev = libevdev_new();
-    int rc = playback->dev ? read_recording_lines(&r) : -ENOMEM;
+    rc = playback->dev ? read_recording_lines(&r) : -ENOMEM;
     fclose(r.file);
     if (!rc && !playback->count && playback->end == 0.0) {
         rc = tact_error_set(err, -EINVAL, "not a recording by evemu-record: it has no event");

@@ -146,6 +146,11 @@ def bad(folder):
         output, messages = tact("import", rows, rules, "-o", out, code=2)
         assert not output and len(messages.splitlines()) == 1 and words in messages, (name, messages)
         assert not os.path.exists(out), name
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    for name, why in (pipe, "not a regular file"), (folder, "it is a folder: a file is expected"):
+        for words in (rows, name), (name, rules):
+            assert tact("import", *words, "-o", out, code=2) == ("", f"tact: {name}: {why}\n"), words
     for words in ([], ["a"], ["a", "b"], ["a", "b", "c", "-o", "d"], ["no.csv", MAP, "-o", out]):
         output, messages = tact("import", *words, code=2)
         assert not output and len(messages.splitlines()) == 1, (words, messages)

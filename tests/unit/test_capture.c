@@ -476,6 +476,30 @@ static void dropped_events_of_a_recording_are_counted(void **state)
     rmdir(folder);
 }
 
+/* Opening a pipe would wait for a program that writes to it. */
+static void pipe_or_folder_is_refused_at_once(void **state)
+{
+    (void)state;
+    char pipe[] = "/tmp/tact_capture_pipe_XXXXXX", folder[] = "/tmp";
+    struct tact_device device = {0};
+    struct device_config c;
+    close(mkstemp(pipe));
+    assert_int_equal(unlink(pipe), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    alarm(10);
+    const struct tact_device_setting pipes[] = {SETTING("recording", pipe)};
+    device_config_init(&c, pipes, 1);
+    assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -22);
+    assert_string_equal(c.err.file, pipe);
+    assert_string_equal(c.err.text, "not a regular file");
+    const struct tact_device_setting folders[] = {SETTING("recording", folder)};
+    device_config_init(&c, folders, 1);
+    assert_true(tact_evdev_type.open(&c.config, &device, &c.err) < 0);
+    assert_string_equal(c.err.text, "it is a folder: a file is expected");
+    alarm(0);
+    unlink(pipe);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,6 +508,7 @@ int main(void)
         cmocka_unit_test(recording_is_played_with_other_settings),
         cmocka_unit_test(recording_of_evemu_is_played),
         cmocka_unit_test(files_that_are_no_recording_are_refused),
+        cmocka_unit_test(pipe_or_folder_is_refused_at_once),
         cmocka_unit_test(played_axes_begin_at_the_recorded_values),
         cmocka_unit_test(recording_with_byte_order_mark_and_long_comments_is_read),
         cmocka_unit_test(damaged_recordings_are_played_or_refused),

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "devices/comedi/comedi.h"
@@ -231,6 +232,37 @@ static void files_that_are_no_recording_are_refused(void **state)
     device.ops->close(device.self);
 }
 
+/* Opening a pipe would wait for a program that writes to it: as a recording, as a calibration. */
+static void pipe_or_folder_is_refused_at_once(void **state)
+{
+    (void)state;
+    char pipe[] = "/tmp/tact_card_pipe_XXXXXX", folder[] = "/tmp";
+    struct tact_device device = {0};
+    close(mkstemp(pipe));
+    assert_int_equal(unlink(pipe), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    alarm(10);
+    for (int i = 0; i < 2; i++) {
+        const char *word = i ? "it is a folder: a file is expected" : "not a regular file";
+        char *file = i ? folder : pipe;
+        const struct tact_device_setting recording[] = {SETTING("recording", file),
+                                                        SETTING("inputs", "angle=ai4")};
+        device_config_init(&config, recording, 2);
+        config.config.period = 1e-3;
+        assert_true(tact_comedi_type.open(&config.config, &device, &config.err) < 0);
+        assert_string_equal(config.err.file, file);
+        assert_string_equal(config.err.text, word);
+        const struct tact_device_setting calibration[] = {SETTING("inputs", "angle=ai4"),
+                                                          SETTING("calibration", file)};
+        write_file(RECORDING_HEADER "0,0,0,0,0,0,1,1,1,0,0\n", strlen(RECORDING_HEADER) + 22);
+        assert_int_equal(open_device_with_settings(calibration, 2, 1e-3, &device), -22);
+        assert_string_equal(config.err.key, "calibration");
+        assert_non_null(strstr(config.err.text, word));
+    }
+    alarm(0);
+    unlink(pipe);
+}
+
 static uint32_t next_random_bits(uint32_t *seed)
 {
     *seed = *seed * 1664525U + 1013904223U;
@@ -295,6 +327,7 @@ int main(void)
         cmocka_unit_test(card_recording_is_played_with_other_settings),
         cmocka_unit_test(sensor_tare_is_computed_from_the_recording),
         cmocka_unit_test(files_that_are_no_recording_are_refused),
+        cmocka_unit_test(pipe_or_folder_is_refused_at_once),
         cmocka_unit_test(damaged_recordings_are_played_or_refused),
     };
     return cmocka_run_group_tests(tests, make_recording_file, remove_recording_file);
