@@ -66,27 +66,59 @@ static mode_t file_mode_of_output(const char *path)
     return 0666 & ~mask;
 }
 
+/* Writes for the stream; after a failure nothing more, so that no part in the middle is missing. */
+static ssize_t write_to_output(void *cookie, const char *data, size_t size)
+{
+    struct output *o = cookie;
+    size_t done = 0;
+    while (done < size && !o->write_error) {
+        ssize_t n = write(o->fd, data + done, size - done);
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            o->write_error = n < 0 ? errno : EIO;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    if (o->write_error) {
+        errno = o->write_error;
+    }
+    return (ssize_t)done; /* less than size: stdio takes it as an error */
+}
+
+static FILE *open_stream_of_output(struct output *o)
+{
+    return o->fd < 0 ? NULL
+                     : fopencookie(o, "w", (cookie_io_functions_t){.write = write_to_output});
+}
+
 int output_open(struct output *o, const char *command, const char *path, int force)
 {
     struct stat existing_file;
     *o = (struct output){.command = command, .path = path, .force = force};
     if (!stat(path, &existing_file) && !S_ISREG(existing_file.st_mode)) {
-        o->to = fopen(path, "we");
-        return o->to ? EXIT_GOOD : report_output_error(o, errno);
+        o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        o->to = open_stream_of_output(o);
+        if (o->to) {
+            return EXIT_GOOD;
+        }
+        int why = errno;
+        if (o->fd >= 0) {
+            close(o->fd);
+        }
+        return report_output_error(o, why);
     }
     o->target_path = realpath(path, NULL);
     o->target_path = o->target_path ? o->target_path : strdup(path);
     o->beside = o->target_path ? temporary_name_beside(o->target_path) : NULL;
-    int fd = o->beside ? mkostemp(o->beside, O_CLOEXEC) : -1;
-    o->to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    o->fd = o->beside ? mkostemp(o->beside, O_CLOEXEC) : -1;
+    o->to = open_stream_of_output(o);
     if (o->to) {
         /* if fchmod() fails, the file is readable by its owner only, which is no error */
-        fchmod(fd, file_mode_of_output(o->target_path));
+        fchmod(o->fd, file_mode_of_output(o->target_path));
         return EXIT_GOOD;
     }
     int code = report_output_error(o, o->beside ? errno : ENOMEM);
-    if (fd >= 0) {
-        close(fd);
+    if (o->fd >= 0) {
+        close(o->fd);
         unlink(o->beside);
     }
     free(o->beside);
@@ -112,14 +144,15 @@ static int rename_to_path(const struct output *o)
 int output_close(struct output *o, int code, int keep_on_failure)
 {
     int error = 0;
-    errno = 0; /* data that could not be written are still in the stream, and fail again */
+    errno = 0;
     if (fflush(o->to) || ferror(o->to)) {
-        error = errno ? errno : EIO;
+        error = o->write_error ? o->write_error : errno ? errno : EIO;
     }
-    if (!error && o->beside && fsync(fileno(o->to)) && errno != EINVAL) {
+    if (!error && o->beside && fsync(o->fd) && errno != EINVAL) {
         error = errno;
     }
-    if (fclose(o->to) && !error) {
+    fclose(o->to); /* it has nothing left to write, or an error that is known */
+    if (close(o->fd) && !error) {
         error = errno;
     }
     if (o->beside && keep_on_failure && !error && rename_to_path(o)) {

@@ -11,7 +11,8 @@ struct output {
     char *target_path;   /* path of the file that is written: the target if `path` is a link */
     char *beside; /* path of the temporary file; NULL: path is a pipe or a device, and is written
                      itself */
-    FILE *to;
+    FILE *to;     /* writes to fd, and keeps the first error, which stdio forgets */
+    int fd, write_error; /* errno of the first write that failed; 0: none */
     int force;
 };
 
@@ -24,7 +25,8 @@ struct output {
 int is_output_allowed(const char *command, const char *path, int force, const char *const *inputs,
                       int count);
 
-/* Creates a temporary file in path's folder. EXIT_GOOD, or EXIT_BAD after a message. */
+/* Creates a temporary file in path's folder. *o stays where it is until it is closed. EXIT_GOOD, or
+ * EXIT_BAD after a message. */
 int output_open(struct output *o, const char *command, const char *path, int force);
 
 /* Closes it; with code EXIT_GOOD, or another one and keep, it is renamed to path, else removed.

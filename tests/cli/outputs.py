@@ -139,7 +139,9 @@ def whole(folder):
         assert words[0] == "sim" or len(done.stderr.splitlines()) == 1, done
         left = set(os.listdir(folder)) - before
         assert left <= {"r.mcap"}, (words, left)
-    refused(["export", log, "--csv", "/dev/full"], "/dev/full", code=1)
+    for words in (["export", log, "--csv"], ["import", "examples/hands/leap_like.xml", "--quiet", "-o"],
+                  ["import", "examples/hands/inspire_like.urdf", "--quiet", "-o"]):
+        assert "No space left" in refused([*words, "/dev/full"], "/dev/full", code=1), words
     with open("/dev/full", "w", encoding="ascii") as full:
         for words in (["info", log], ["info", log, "--json"], ["diff", log, log], ["replay", log],
                       ["moments", "sphere:1", "sphere:1"], ["sim", RULER, *SHORT], ["recover", log], ["--help"]):
