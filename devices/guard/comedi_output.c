@@ -38,10 +38,17 @@ int tact_comedi_list_write_zeros(comedi_t *dev, struct tact_comedi_instruction_l
 {
     memcpy(list->data, list->safe, sizeof list->data);
     int rc = tact_comedi_list_run(dev, list);
-    for (int i = 0; rc && rc != -ENODEV && i < list->count; i++) {
+    if (rc == 0 || rc == -ENODEV) {
+        return rc;
+    }
+    rc = 0;
+    for (int i = 0; i < list->count; i++) {
         /* the driver may have overwritten the two data words of an INSN_BITS instruction */
         memcpy(list->data[i], list->safe[i], sizeof list->data[i]);
-        comedi_do_insn(dev, &list->insn[i]);
+        errno = 0;
+        if (comedi_do_insn(dev, &list->insn[i]) < 0) {
+            rc = errno ? -errno : -EIO;
+        }
     }
     return rc;
 }

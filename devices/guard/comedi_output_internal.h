@@ -38,7 +38,7 @@ void tact_comedi_list_prepare(struct tact_comedi_instruction_list *list,
 int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list);
 
 /** Writes the safe values in one call, and on failure one by one, so that one failing output does
- * not prevent the others. Real-time safe. @retval as above */
+ * not prevent the others. Real-time safe. @retval 0 all are written @retval as above otherwise */
 int tact_comedi_list_write_zeros(comedi_t *dev, struct tact_comedi_instruction_list *list);
 
 /** Locks the subdevices of the list, writes the safe values and makes digital channels outputs.

@@ -45,7 +45,8 @@ struct tact_guard_options {
 enum tact_guard_state {
     TACT_GUARD_INHIBITED, /**< outputs are inhibited: at their safe values */
     TACT_GUARD_PASSING,   /**< outputs pass */
-    TACT_GUARD_LOST,      /**< the board is gone; the guard searches for it */
+    TACT_GUARD_LOST,      /**< the board is gone, and the guard searches for it, or its outputs
+                             cannot be written, and the guard repeats zeroing them */
     TACT_GUARD_ENDED,     /**< the guard does not respond, or has ended */
 };
 

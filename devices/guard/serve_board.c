@@ -5,9 +5,14 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "devices/guard/comedi_output_internal.h"
 #include "devices/guard/serve_internal.h"
+
+/* time between two attempts to zero outputs that could not be written [ns] */
+static const int64_t zero_retry_ns = 1000000;
+enum { ZERO_ATTEMPTS_AT_END = 100 }; /* before the guard ends without */
 
 struct guard {
     struct tact_guard_page *page;
@@ -52,7 +57,8 @@ static int claim_board_outputs(struct guard *g)
     return rc;
 }
 
-/* Zeroes the outputs until the guard is armed again. */
+/* Zeroes the outputs until the guard is armed again. The board is lost while they cannot be
+ * written, also where it is still there: writing them is repeated. */
 static void trip_and_zero_outputs(struct guard *g)
 {
     int rc = tact_comedi_list_write_zeros(g->dev, &g->list);
@@ -62,7 +68,7 @@ static void trip_and_zero_outputs(struct guard *g)
         comedi_close(g->dev);
         g->dev = NULL;
     }
-    publish_board_state(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
+    publish_board_state(g, rc ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
 /* Copies the output words and the time of the newest heartbeat; repeats the copy if they change
@@ -158,15 +164,26 @@ static void handle_heartbeat(struct guard *g)
                           memory_order_release);
 }
 
+/* Claims the outputs of a lost board, or repeats zeroing them; they are at rest then. */
+static void recover_lost_board(struct guard *g)
+{
+    int rc = g->dev ? tact_comedi_list_write_zeros(g->dev, &g->list) : claim_board_outputs(g);
+    if (rc == -ENODEV && g->dev) {
+        comedi_close(g->dev);
+        g->dev = NULL;
+    }
+    if (rc == 0) {
+        g->trips++;
+        publish_board_state(g, TACT_GUARD_INHIBITED);
+    }
+}
+
 /* Zeroes the outputs after the timeout. */
 static void handle_heartbeat_timeout(struct guard *g)
 {
     if (g->state == TACT_GUARD_PASSING &&
         tact_guard_clock_ns() - g->heartbeat_time_ns >= g->timeout_ns) {
         trip_and_zero_outputs(g);
-    } else if (g->state == TACT_GUARD_LOST && claim_board_outputs(g) == 0) {
-        g->trips++;
-        publish_board_state(g, TACT_GUARD_INHIBITED);
     }
 }
 
@@ -176,6 +193,8 @@ static void wait_for_heartbeat(const struct guard *g)
     if (g->state == TACT_GUARD_PASSING) {
         left = g->heartbeat_time_ns + g->timeout_ns - tact_guard_clock_ns();
         left = left > 0 ? left : 0;
+    } else if (g->state == TACT_GUARD_LOST && g->dev) {
+        left = zero_retry_ns;
     }
     const struct timespec timeout = {left / 1000000000, left % 1000000000};
     syscall(SYS_futex, &g->page->head.heartbeat_number, FUTEX_WAIT, g->heartbeat_number, &timeout,
@@ -184,7 +203,7 @@ static void wait_for_heartbeat(const struct guard *g)
 
 static void guard_board_outputs(struct guard *g, const struct tact_guard_requests *guard_requests)
 {
-    int64_t last_poll_ns = tact_guard_clock_ns();
+    int64_t last_attempt_ns = tact_guard_clock_ns();
     for (;;) {
         wait_for_heartbeat(g);
         if (tact_guard_zero_requested(guard_requests) && g->state == TACT_GUARD_PASSING) {
@@ -195,11 +214,10 @@ static void guard_board_outputs(struct guard *g, const struct tact_guard_request
         } else {
             handle_heartbeat_timeout(g);
         }
-        if (tact_guard_clock_ns() - last_poll_ns >= TACT_GUARD_POLL_NS) {
-            last_poll_ns = tact_guard_clock_ns();
-            if (g->state == TACT_GUARD_LOST) {
-                handle_heartbeat_timeout(g);
-            }
+        if (g->state == TACT_GUARD_LOST && tact_guard_clock_ns() - last_attempt_ns >=
+                                               (g->dev ? zero_retry_ns : TACT_GUARD_POLL_NS)) {
+            recover_lost_board(g);
+            last_attempt_ns = tact_guard_clock_ns();
         }
         if (tact_guard_must_end(&g->page->head, guard_requests)) {
             break;
@@ -236,8 +254,12 @@ int tact_guard_serve_board(struct tact_guard_page *page,
         return rc;
     }
     guard_board_outputs(&g, guard_requests);
+    for (int i = 0;
+         g.dev && i < ZERO_ATTEMPTS_AT_END && tact_comedi_list_write_zeros(g.dev, &g.list); i++) {
+        const struct timespec wait = {0, zero_retry_ns};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+    }
     if (g.dev) {
-        tact_comedi_list_write_zeros(g.dev, &g.list);
         comedi_close(g.dev);
     }
     return 0;

@@ -43,12 +43,32 @@ static const struct tact_force_rendering_plan empty_force_plan;
 /* Functions in place of comedi's library, of a simulated board: they count the instruction lists
  * that set the outputs to their safe values. */
 static struct {
-    atomic_int lists, safe;
+    atomic_int lists, safe, is_failing, failed_writes;
 } board;
+
+static int fail_board_write(void)
+{
+    atomic_fetch_add(&board.failed_writes, 1);
+    errno = ETIMEDOUT;
+    return -1;
+}
+
+int comedi_do_insn(comedi_t *dev, comedi_insn *instruction)
+{
+    (void)dev;
+    if (atomic_load(&board.is_failing)) {
+        return fail_board_write();
+    }
+    atomic_store(&board.safe, instruction->data[0] == 0x8000);
+    return (int)instruction->n;
+}
 
 int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
 {
     (void)dev;
+    if (atomic_load(&board.is_failing)) {
+        return fail_board_write();
+    }
     atomic_fetch_add(&board.lists, 1);
     atomic_store(&board.safe, list->insns[0].data[0] == 0x8000);
     return (int)list->n_insns;
@@ -135,29 +155,70 @@ static void send_board_heartbeat(struct tact_guard *guard, int64_t now)
     tact_guard_send(guard, words, now);
 }
 
+static const struct tact_guard_page board_page = {
+    .head = {.size = sizeof board_page, .timeout_ns = GUARD_TIMEOUT_MS * ms},
+    .output_count = 1,
+    .driver = "driver",
+    .name = "name",
+    .output = {{.instruction = INSN_WRITE, .words = 1, .maxdata = 0xffff, .safe = {0x8000}}}};
+
+static pthread_t start_board_guard(struct tact_guard_page *page)
+{
+    pthread_t thread;
+    const struct tact_thread_options options = {.name = "guard"};
+    assert_int_equal(tact_thread_start(&thread, &options, run_guard_in_thread, page), 0);
+    while (!atomic_load(&page->head.is_guard_ready)) {
+        sleep_1_ms();
+    }
+    assert_int_equal(atomic_load(&page->head.error), 0);
+    return thread;
+}
+
 static void board_outputs_are_zeroed_after_the_guard_timeout(void **state)
 {
     (void)state;
-    struct tact_guard_page page = {
-        .head = {.size = sizeof page, .timeout_ns = GUARD_TIMEOUT_MS * ms},
-        .output_count = 1,
-        .driver = "driver",
-        .name = "name",
-        .output = {{.instruction = INSN_WRITE, .words = 1, .maxdata = 0xffff, .safe = {0x8000}}}};
+    struct tact_guard_page page = board_page;
     struct tact_guard guard = {.head = &page.head, .size = sizeof page, .process = -1};
-    pthread_t thread;
-    const struct tact_thread_options options = {.name = "guard"};
-    assert_int_equal(tact_thread_start(&thread, &options, run_guard_in_thread, &page), 0);
-    while (!atomic_load(&page.head.is_guard_ready)) {
-        sleep_1_ms();
-    }
-    assert_int_equal(atomic_load(&page.head.error), 0);
+    pthread_t thread = start_board_guard(&page);
     int64_t measured_timeout_ns = measure_guard_timeout(&guard, send_board_heartbeat);
     assert_int_equal(atomic_load(&board.safe), 1);
     atomic_store(&page.head.must_guard_quit, 1);
     pthread_join(thread, NULL);
     assert_true(measured_timeout_ns < MEASURED_TIMEOUTS_MAX * GUARD_TIMEOUT_MS * ms);
     assert_true(atomic_load(&board.lists) > 20);
+}
+
+/* The loop stops while the board's writes fail: the board is lost, no new trip is armed, and the
+ * outputs are zeroed as soon as it writes again. */
+static void zeroing_of_a_board_that_fails_is_repeated(void **state)
+{
+    (void)state;
+    struct tact_guard_page page = board_page;
+    struct tact_guard guard = {.head = &page.head, .size = sizeof page, .process = -1};
+    pthread_t thread = start_board_guard(&page);
+    tact_guard_arm(&guard);
+    for (int i = 0; i < 500 && tact_guard_state(&guard, tact_clock_now()) != TACT_GUARD_PASSING;
+         i++) {
+        send_board_heartbeat(&guard, tact_clock_now());
+        sleep_1_ms();
+    }
+    atomic_store(&board.is_failing, 1);
+    for (int i = 0; i < 2000 && atomic_load(&board.failed_writes) < 10; i++) {
+        tact_guard_arm(&guard);
+        sleep_1_ms();
+    }
+    assert_true(atomic_load(&board.failed_writes) >= 10);
+    assert_int_equal(tact_guard_state(&guard, tact_clock_now()), TACT_GUARD_LOST);
+    atomic_store(&board.safe, 0);
+    atomic_store(&board.is_failing, 0);
+    for (int i = 0; i < 2000 && !atomic_load(&board.safe); i++) {
+        sleep_1_ms();
+    }
+    sleep_1_ms();
+    assert_int_equal(atomic_load(&board.safe), 1);
+    atomic_store(&page.head.must_guard_quit, 1);
+    pthread_join(thread, NULL);
+    assert_int_equal(atomic_load(&page.head.state), TACT_GUARD_INHIBITED);
 }
 
 /* The guard's default timeout: four tick periods, but at least 3 ms. */
@@ -324,6 +385,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forces_stop_after_the_guard_timeout),
         cmocka_unit_test(board_outputs_are_zeroed_after_the_guard_timeout),
+        cmocka_unit_test(zeroing_of_a_board_that_fails_is_repeated),
         cmocka_unit_test(default_guard_timeout_is_four_periods),
         cmocka_unit_test(a_reaped_guard_is_not_confused_with_another_process),
         cmocka_unit_test(a_guard_ends_with_its_controller),
