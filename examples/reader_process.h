@@ -43,6 +43,11 @@ void reader_limit_time(size_t size, unsigned min_cpu_seconds);
 /* Filters all further system calls. Returns 0 or -1. */
 int reader_filter_calls(const struct sock_fprog *program);
 
+/* From here on the process has the contents of the files of the folder, its open files, threads,
+ * memory and its end: no other call is permitted, as those that change or signal what is elsewhere,
+ * which Landlock does not cover, have grown with every kernel. Returns 0 or -1. */
+int reader_confine_to_folder(const char *path);
+
 /* All of standard input, to be freed; NULL where it is larger than READER_MOST_BYTES or cannot be
  * read to its end. */
 char *reader_read_input(size_t *size);

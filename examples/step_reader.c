@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gmshc.h>
-#include <linux/landlock.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -49,96 +48,6 @@ static int report_refused_face(int face, const char *name, const char *why)
 {
     fprintf(message_out, "face %d, %s: %s\n", face, name, why);
     return 1;
-}
-
-/* Leaves the process the contents of the files of the folder and no others; what exists elsewhere
- * can still be asked. Returns 0 or -1. */
-static int restrict_to_folder(const char *path)
-{
-    const __u64 all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
-    const struct landlock_ruleset_attr ruleset_attributes = {.handled_access_fs = all};
-    struct landlock_path_beneath_attr folder_rule = {
-        .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-                          LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-                          LANDLOCK_ACCESS_FS_REMOVE_FILE};
-    const int ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset_attributes,
-                                        sizeof ruleset_attributes, 0);
-    folder_rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
-    int rc =
-        ruleset_fd < 0 || folder_rule.parent_fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &folder_rule, 0) ||
-        syscall(SYS_landlock_restrict_self, ruleset_fd, 0);
-    close(folder_rule.parent_fd);
-    close(ruleset_fd);
-    return rc ? -1 : 0;
-}
-
-#define REFUSE_SYSTEM_CALL(call) READER_ACTION_ON_CALL(call, SECCOMP_RET_ERRNO | EPERM)
-
-/* From here on the process has the files of its folder, threads, and memory: calls by which it
- * could change other files or processes are refused. Returns 0 or -1. */
-static int confine_process(const char *path)
-{
-    static struct sock_filter filter[] = {
-        READER_FILTER_BEGIN,
-#ifdef __x86_64__
-        /* system calls of the x32 interface, whose numbers begin here */
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        REFUSE_SYSTEM_CALL(SYS_chmod),
-        REFUSE_SYSTEM_CALL(SYS_chown),
-        REFUSE_SYSTEM_CALL(SYS_lchown),
-        REFUSE_SYSTEM_CALL(SYS_utime),
-        REFUSE_SYSTEM_CALL(SYS_utimes),
-        REFUSE_SYSTEM_CALL(SYS_futimesat),
-        REFUSE_SYSTEM_CALL(SYS_fork),
-        REFUSE_SYSTEM_CALL(SYS_vfork),
-#endif
-        REFUSE_SYSTEM_CALL(
-            SYS_truncate), /* calls that the first versions of Landlock permit on files anywhere */
-        REFUSE_SYSTEM_CALL(SYS_fchmod),
-        REFUSE_SYSTEM_CALL(SYS_fchmodat),
-        REFUSE_SYSTEM_CALL(SYS_fchown),
-        REFUSE_SYSTEM_CALL(SYS_fchownat),
-        REFUSE_SYSTEM_CALL(SYS_utimensat),
-        REFUSE_SYSTEM_CALL(SYS_setxattr),
-        REFUSE_SYSTEM_CALL(SYS_lsetxattr),
-        REFUSE_SYSTEM_CALL(SYS_fsetxattr),
-        REFUSE_SYSTEM_CALL(SYS_removexattr),
-        REFUSE_SYSTEM_CALL(SYS_lremovexattr),
-        REFUSE_SYSTEM_CALL(SYS_fremovexattr),
-        REFUSE_SYSTEM_CALL(SYS_rt_sigqueueinfo),
-        REFUSE_SYSTEM_CALL(SYS_rt_tgsigqueueinfo),
-        REFUSE_SYSTEM_CALL(SYS_tkill),
-        REFUSE_SYSTEM_CALL(SYS_pidfd_send_signal),
-        REFUSE_SYSTEM_CALL(SYS_pidfd_getfd),
-        REFUSE_SYSTEM_CALL(SYS_prlimit64),
-        REFUSE_SYSTEM_CALL(SYS_setpriority),
-        REFUSE_SYSTEM_CALL(SYS_sched_setscheduler),
-        REFUSE_SYSTEM_CALL(SYS_keyctl),
-        REFUSE_SYSTEM_CALL(SYS_add_key),
-        REFUSE_SYSTEM_CALL(SYS_mq_open),
-        REFUSE_SYSTEM_CALL(SYS_shmget),
-        REFUSE_SYSTEM_CALL(SYS_bpf),
-        REFUSE_SYSTEM_CALL(SYS_unshare),
-        REFUSE_SYSTEM_CALL(SYS_setns),
-        REFUSE_SYSTEM_CALL(SYS_mount),
-        REFUSE_SYSTEM_CALL(SYS_socket),
-        REFUSE_SYSTEM_CALL(SYS_connect),
-        REFUSE_SYSTEM_CALL(SYS_execve),
-        REFUSE_SYSTEM_CALL(SYS_execveat),
-        REFUSE_SYSTEM_CALL(SYS_ptrace),
-        REFUSE_SYSTEM_CALL(SYS_process_vm_readv),
-        REFUSE_SYSTEM_CALL(SYS_process_vm_writev),
-        REFUSE_SYSTEM_CALL(SYS_kill),
-        REFUSE_SYSTEM_CALL(SYS_io_uring_setup),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    reader_limit_resource(RLIMIT_CORE, 0);
-    reader_limit_resource(RLIMIT_AS, MAX_MEMORY_BYTES);
-    reader_limit_resource(RLIMIT_FSIZE, 1ull << 30);
-    return restrict_to_folder(path) ? -1 : reader_filter_calls(&program);
 }
 
 static bool write_file(const char *path, const char *data, size_t size)
@@ -444,7 +353,9 @@ static int convert_step_file(const struct folder *folder)
     if (start_gmsh()) {
         return report_refused_solid("gmsh does not start");
     }
-    if (confine_process(folder->path)) {
+    reader_limit_resource(RLIMIT_AS, MAX_MEMORY_BYTES);
+    reader_limit_resource(RLIMIT_FSIZE, 1ull << 30);
+    if (reader_confine_to_folder(folder->path)) {
         return report_refused_solid(
             "this kernel has no Landlock, without which a STEP file is not read");
     }
