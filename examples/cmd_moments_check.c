@@ -50,13 +50,15 @@ static void print_check_table(const struct mesh_check *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
     const double *i = c->inertia;
+    const bool more = d->crossings > TACT_MESH_CROSSINGS_MAX;
     printf("%s: %s\n", text_shown(c->path), c->mesh ? "closed" : text_shown(c->reason));
     printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n", "vertices", c->vertices, "triangles",
            c->triangles, "components", d->components);
-    printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n",
+    printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %s%zu\n  %-18s %zu\n",
            "boundary edges", d->boundary_edges, "non-manifold edges", d->nonmanifold_edges,
            "misoriented edges", d->misoriented_edges, "without area", d->degenerate,
-           "crossing pairs", d->crossings, "misplaced parts", d->misplaced);
+           "crossing pairs", more ? "over " : "", d->crossings - more, "misplaced parts",
+           d->misplaced);
     if (has_enclosed_volume(d)) {
         printf("  %-18s %.9g m^3%s\n", "volume", d->volume,
                c->mesh ? "" : " (signed, of the triangles as they are)");

@@ -61,7 +61,12 @@ static int report_mesh_defects(const struct tact_mesh_defects *d, int zero_volum
     if (text[0]) {
         return tact_error_set(err, -EINVAL, "not a closed oriented surface: %s", text);
     }
-    append_count_to_text(text, sizeof text, d->crossings, "pairs of triangles that cross");
+    if (d->crossings > TACT_MESH_CROSSINGS_MAX) {
+        snprintf(text, sizeof text, "more than %d pairs of triangles that cross",
+                 TACT_MESH_CROSSINGS_MAX);
+    } else {
+        append_count_to_text(text, sizeof text, d->crossings, "pairs of triangles that cross");
+    }
     append_count_to_text(text, sizeof text, d->misplaced,
                          "components that lie inside another or are inside out");
     if (text[0]) {

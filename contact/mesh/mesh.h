@@ -48,13 +48,18 @@ struct tact_mesh {
     struct tact_tets *tets; /**< tetrahedra whose surface the mesh is, else NULL (tets.h) */
 };
 
+/** Number of crossing pairs of triangles above which a mesh is not searched for more, nor for
+ * misplaced components. */
+#define TACT_MESH_CROSSINGS_MAX 2000000
+
 /** Why a mesh is not a closed oriented surface: counts. All zero for a valid mesh. */
 struct tact_mesh_defects {
     size_t boundary_edges;    /**< edges of one triangle only: the mesh is open there */
     size_t nonmanifold_edges; /**< edges of three or more triangles */
     size_t misoriented_edges; /**< edges along which both triangles run in the same direction */
     size_t degenerate;        /**< triangles with a repeated vertex or no area */
-    size_t crossings;         /**< pairs of triangles that cross: the surface overlaps itself */
+    size_t crossings;         /**< pairs of triangles that cross: the surface overlaps itself;
+                                 TACT_MESH_CROSSINGS_MAX + 1: more */
     size_t misplaced;  /**< components inside another that are not cavities, or cavities outside any
                           solid: counted twice, or of negative volume */
     size_t components; /**< number of connected components, which is no defect */

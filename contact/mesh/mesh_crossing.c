@@ -14,10 +14,15 @@
  * faces, edges and corners it separates overlap from mere contact. */
 static const double COMPONENT_PERTURBATION_RATIO = 1e-9;
 
-/** List of crossing triangle pairs, each as the pair of their components, the smaller one in the
- * high half. */
+/** Two components whose triangles cross: the smaller index in the high half. */
+struct component_pair {
+    uint64_t pair;
+    size_t crossings; /* number of pairs of their triangles that cross */
+};
+
+/** List of pairs of components. */
 struct crossings {
-    uint64_t *pairs;
+    struct component_pair *pairs;
     size_t count, capacity;
 };
 
@@ -29,8 +34,10 @@ struct crossing_search {
     double box_margin;                   /* enlargement of boxes [m] */
     int counts_pairs_between_components; /* 1: pairs of triangles of different components are
                                       counted; 0: pairs of the same component */
-    struct crossings *found;
-    int rc; /* 0, or -ENOMEM */
+    struct crossings *found;   /* where crossings between components are listed, or NULL */
+    struct crossings *allowed; /* crossings that are counted, each once, ascending; NULL: all */
+    size_t count;              /* the search ends above TACT_MESH_CROSSINGS_MAX */
+    int rc;                    /* 0, or -ENOMEM */
 };
 
 /** Six times the signed volume of the tetrahedron a b c p, or 0 if rounding hides its sign. */
@@ -122,22 +129,46 @@ static int do_triangles_cross(const struct crossing_search *f, size_t i, size_t 
     return edge_pierces_triangle(is, s, it, t) || edge_pierces_triangle(it, t, is, s);
 }
 
-static void record_triangle_crossing(struct crossing_search *f, size_t i, size_t j)
+static int compare_component_pairs(const void *a, const void *b)
 {
-    struct crossings *c = f->found;
-    uint64_t a = f->component_of_vertex[f->mesh->triangles[3 * i]];
-    uint64_t b = f->component_of_vertex[f->mesh->triangles[3 * j]];
+    const struct component_pair *x = a, *y = b;
+    return (x->pair > y->pair) - (x->pair < y->pair);
+}
+
+static int append_component_pair(struct crossings *c, uint64_t pair)
+{
     if (c->count == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 64;
-        uint64_t *reallocated_pairs = realloc(c->pairs, capacity * sizeof *reallocated_pairs);
+        struct component_pair *reallocated_pairs =
+            realloc(c->pairs, capacity * sizeof *reallocated_pairs);
         if (!reallocated_pairs) {
-            f->rc = -ENOMEM;
-            return;
+            return -ENOMEM;
         }
         c->pairs = reallocated_pairs;
         c->capacity = capacity;
     }
-    c->pairs[c->count++] = a < b ? a << 32 | b : b << 32 | a;
+    c->pairs[c->count++] = (struct component_pair){pair, 1};
+    return 0;
+}
+
+static void count_triangle_crossing(struct crossing_search *f, size_t i, size_t j)
+{
+    uint64_t a = f->component_of_vertex[f->mesh->triangles[3 * i]];
+    uint64_t b = f->component_of_vertex[f->mesh->triangles[3 * j]];
+    const struct component_pair key = {a < b ? a << 32 | b : b << 32 | a, 0};
+    if (f->allowed) {
+        struct component_pair *of = f->allowed->count
+                                        ? bsearch(&key, f->allowed->pairs, f->allowed->count,
+                                                  sizeof key, compare_component_pairs)
+                                        : NULL;
+        if (!of || !of->crossings) {
+            return;
+        }
+        of->crossings--;
+    } else if (f->found) {
+        f->rc = append_component_pair(f->found, key.pair);
+    }
+    f->count++;
 }
 
 static int do_node_boxes_overlap(const struct crossing_search *f, const struct tact_mesh_node *a,
@@ -157,14 +188,15 @@ static int do_node_boxes_overlap(const struct crossing_search *f, const struct t
 static void find_crossings_below_nodes(struct crossing_search *f, uint32_t i, uint32_t j)
 {
     const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
-    if (i != j && !do_node_boxes_overlap(f, a, b)) {
+    if (f->rc || f->count > TACT_MESH_CROSSINGS_MAX ||
+        (i != j && !do_node_boxes_overlap(f, a, b))) {
         return;
     }
     if (a->count && b->count) {
         for (uint32_t s = a->first; s < a->first + a->count; s++) {
             for (uint32_t t = i == j ? s + 1 : b->first; t < b->first + b->count; t++) {
                 if (do_triangles_cross(f, s, t)) {
-                    record_triangle_crossing(f, s, t);
+                    count_triangle_crossing(f, s, t);
                 }
             }
         }
@@ -215,56 +247,54 @@ static double component_perturbation(uint32_t component, int axis)
     return 2.0 * (x - floor(x)) - 1.0;
 }
 
-static int compare_crossing_pairs(const void *a, const void *b)
+/** Sorts a list and joins its equal pairs. */
+static void join_equal_component_pairs(struct crossings *c)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/** Counts the crossings that are in both lists, summed over the pairs of components. */
-static size_t count_common_crossings(struct crossings found[2])
-{
-    size_t common_count = 0;
-    for (int way = 0; way < 2; way++) {
-        if (found[way].count) {
-            qsort(found[way].pairs, found[way].count, sizeof *found[way].pairs,
-                  compare_crossing_pairs);
+    size_t kept = 0;
+    if (c->count) {
+        qsort(c->pairs, c->count, sizeof *c->pairs, compare_component_pairs);
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        if (kept && c->pairs[kept - 1].pair == c->pairs[i].pair) {
+            c->pairs[kept - 1].crossings++;
+        } else {
+            c->pairs[kept++] = c->pairs[i];
         }
     }
-    for (size_t i = 0, j = 0; i < found[0].count && j < found[1].count;) {
-        uint64_t x = found[0].pairs[i], y = found[1].pairs[j];
-        common_count += x == y;
-        i += x <= y;
-        j += y <= x;
-    }
-    return common_count;
+    c->count = kept;
 }
 
 /** Counts crossings between components displaced by +- a perturbation: components that overlap
- * cross for both signs, components that touch for at most one. */
+ * cross for both signs, components that touch for at most one. So of each pair of components the
+ * crossings for the second sign count, up to the number for the first. A mesh that exceeds the
+ * limit for the first is not searched for the second. */
 static int count_perturbed_crossings(struct crossing_search *f, size_t *crossings)
 {
     size_t n = f->mesh->vertex_count;
-    struct crossings found[2] = {{0}};
+    struct crossings found = {0};
     const double *vertices = f->vertices;
     double *moved = malloc(3 * n * sizeof *moved);
     f->rc = moved ? 0 : -ENOMEM;
     f->counts_pairs_between_components = 1;
-    for (int way = 0; way < 2 && !f->rc; way++) {
+    f->found = &found;
+    f->count = 0;
+    for (int way = 0; way < 2 && !f->rc && f->count <= TACT_MESH_CROSSINGS_MAX; way++) {
         for (size_t i = 0; i < 3 * n; i++) {
             double by = (way ? 0.5 : -0.5) * f->box_margin *
                         component_perturbation(f->component_of_vertex[i / 3], (int)(i % 3));
             moved[i] = vertices[i] + by;
         }
         f->vertices = moved;
-        f->found = &found[way];
+        f->allowed = way ? &found : NULL;
+        f->count = 0;
         find_crossings_below_nodes(f, 0, 0);
+        join_equal_component_pairs(&found);
     }
     f->vertices = vertices;
-    *crossings = f->rc ? 0 : count_common_crossings(found);
+    f->found = f->allowed = NULL;
+    *crossings = f->rc ? 0 : f->count;
     free(moved);
-    free(found[0].pairs);
-    free(found[1].pairs);
+    free(found.pairs);
     return f->rc;
 }
 
@@ -351,7 +381,6 @@ static int count_wrongly_nested_components(const struct crossing_search *f, uint
 int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_defects *defects)
 {
     double size = 0.0;
-    struct crossings found = {0};
     uint32_t *component_of_vertex = malloc(mesh->vertex_count * sizeof *component_of_vertex);
     if (!component_of_vertex) {
         return -ENOMEM;
@@ -360,21 +389,22 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
         size = fmax(size, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
     }
     uint32_t components = label_components(mesh, component_of_vertex);
-    struct crossing_search f = {.mesh = mesh,
-                                .vertices = mesh->vertices,
-                                .component_of_vertex = component_of_vertex,
-                                .found = &found};
+    struct crossing_search f = {
+        .mesh = mesh, .vertices = mesh->vertices, .component_of_vertex = component_of_vertex};
     find_crossings_below_nodes(&f, 0, 0);
-    free(found.pairs);
-    size_t crossings_when_perturbed = 0;
+    size_t crossings = f.count, crossings_when_perturbed = 0;
     int rc = f.rc;
     defects->misplaced = 0;
-    if (components > 1 && !rc) {
+    if (components > 1 && !rc && crossings <= TACT_MESH_CROSSINGS_MAX) {
         f.box_margin = 2.0 * COMPONENT_PERTURBATION_RATIO * size;
         rc = count_perturbed_crossings(&f, &crossings_when_perturbed);
-        rc = rc ? rc : count_wrongly_nested_components(&f, components, &defects->misplaced);
+        crossings += crossings_when_perturbed;
     }
-    defects->crossings = found.count + crossings_when_perturbed;
+    if (components > 1 && !rc && crossings <= TACT_MESH_CROSSINGS_MAX) {
+        rc = count_wrongly_nested_components(&f, components, &defects->misplaced);
+    }
+    defects->crossings =
+        crossings <= TACT_MESH_CROSSINGS_MAX ? crossings : TACT_MESH_CROSSINGS_MAX + 1;
     free(component_of_vertex);
     return rc;
 }

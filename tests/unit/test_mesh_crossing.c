@@ -1,6 +1,7 @@
 /* Meshes that intersect themselves are refused with the number of crossings; those that only touch
  * themselves, and cavities, are accepted. */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,6 +173,46 @@ static void mesh_with_a_corner_pulled_through_it_is_refused(void **unused)
     }
 }
 
+/** 750 needles through one point, of which each crosses each in eight pairs of triangles: the
+ * search ends above its limit. */
+static void mesh_with_very_many_crossings_is_refused_early(void **unused)
+{
+    (void)unused;
+    enum { NEEDLES = 750 };
+    uint64_t seed = 1;
+    struct tact_error err = {.line = 0};
+    struct tact_mesh *m;
+    for (int i = 0; i < NEEDLES; i++) {
+        static const uint32_t sides[12] = {0, 1, 3, 1, 2, 3, 2, 0, 3, 0, 2, 1};
+        double d[3], p[3], q[3], *v = build.vertices + 3 * build.vertex_count;
+        for (int k = 0; k < 3; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            d[k] = (double)(seed >> 40) / (1 << 24) - 0.5;
+        }
+        tact_v3_normalize(d, d);
+        tact_v3_cross(p, d, fabs(d[0]) < 0.5 ? (double[]){1, 0, 0} : (double[]){0, 1, 0});
+        tact_v3_normalize(p, p);
+        tact_v3_cross(q, d, p);
+        for (int k = 0; k < 3; k++) {
+            tact_v3_scale(v + 3 * k, d, -1.0);
+            tact_v3_axpy(v + 3 * k, 0.2 * cos(2.0944 * k), p);
+            tact_v3_axpy(v + 3 * k, 0.2 * sin(2.0944 * k), q);
+        }
+        tact_v3_copy(v + 9, d);
+        for (size_t k = 0; k < 12; k++) {
+            build.triangles[3 * build.triangle_count + k] = (uint32_t)build.vertex_count + sides[k];
+        }
+        build.vertex_count += 4;
+        build.triangle_count += 4;
+    }
+    assert_int_equal(tact_mesh_create(build.vertices, build.vertex_count, build.triangles,
+                                      build.triangle_count, &m, &err),
+                     -EINVAL);
+    print_message("%s\n", err.text);
+    assert_non_null(strstr(err.text, "more than 2000000 pairs of triangles that cross"));
+    build.vertex_count = build.triangle_count = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +221,7 @@ int main(void)
         cmocka_unit_test(touching_mesh_components_are_accepted),
         cmocka_unit_test(nested_mesh_components_must_alternate_in_orientation),
         cmocka_unit_test(mesh_with_a_corner_pulled_through_it_is_refused),
+        cmocka_unit_test(mesh_with_very_many_crossings_is_refused_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
