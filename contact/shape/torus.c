@@ -3,39 +3,74 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/elementary.h"
-#include "contact/mesh/generate.h"
 #include "contact/shape/kinds_internal.h"
 
 #define PI 3.14159265358979323846
+
+enum { MIN_TUBE_CORNERS = 12 };
 
 static double torus_volume(const double size[3])
 {
     return 2.0 * PI * PI * size[0] * size[1] * size[1];
 }
 
-/* Makes a torus's triangulation, with its vertices on the surface and then enlarged to the volume
- * of the torus. */
+/* Numbers of corners of the tube's section and of sections along the ring. A thin tube has at least
+ * MIN_TUBE_CORNERS, however long its triangles are. */
+static void choose_torus_grid(const double size[3], size_t *corners, size_t *sections)
+{
+    const long fit = lround(sqrt(0.5 * TACT_CURVED_TRIANGLES * size[1] / size[0]));
+
+    *corners = fit < MIN_TUBE_CORNERS ? MIN_TUBE_CORNERS : (size_t)fit;
+    *sections = TACT_CURVED_TRIANGLES / (2 * *corners);
+}
+
+/* Radius of the tube of a triangulation with the volume of the torus: the sections are regular
+ * polygons about the ring of that radius, and the volume between two of them is the area of a
+ * section, times the ring's radius and the sine of the angle between them. */
+static double enlarged_tube_radius(const double size[3], size_t corners, size_t sections)
+{
+    const double corner = 2.0 * PI / (double)corners, section = 2.0 * PI / (double)sections;
+
+    return size[1] * sqrt(corner / tact_sin(corner) * section / tact_sin(section));
+}
+
+/* Makes a torus's triangulation of its volume: the ring has its radius, the tube is enlarged. Where
+ * an enlarged tube would close the hole, all is enlarged instead. */
 static int make_torus_mesh(const double size[3], struct tact_mesh **out)
 {
-    struct tact_generate ring = {.kind = TACT_GENERATE_TORUS,
-                                 .radius = size[0],
-                                 .tube = size[1],
-                                 .triangles = TACT_CURVED_TRIANGLES};
-    struct tact_soup soup = {0};
-    struct tact_mesh *inside = NULL;
-    int rc = tact_soup_generate(&ring, &soup, NULL);
-    rc = rc ? rc
-            : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
-                               soup.triangle_count, &inside, NULL);
-    double volume_scale = rc ? 1.0 : tact_cbrt(torus_volume(size) / inside->volume);
-    for (size_t i = 0; i < 3 * soup.vertex_count; i++) {
-        soup.vertices[i] *= volume_scale;
+    size_t corners, sections;
+    if (!(size[1] > 0.0 && size[1] < size[0])) {
+        return -EINVAL;
+    }
+    choose_torus_grid(size, &corners, &sections);
+    double tube = enlarged_tube_radius(size, corners, sections), ring = size[0];
+    if (tube > 0.5 * (size[0] + size[1])) {
+        const double enlarged = tact_cbrt(tube / size[1] * tube / size[1]);
+        tube = size[1] * enlarged;
+        ring = size[0] * enlarged;
+    }
+    double *vertices = malloc(3 * corners * sections * sizeof *vertices);
+    uint32_t *triangles = malloc(6 * corners * sections * sizeof *triangles);
+    int rc = vertices && triangles ? 0 : -ENOMEM;
+    for (size_t i = 0; !rc && i < corners * sections; i++) {
+        const size_t of = i / corners, next = (of + 1) % sections;
+        const size_t a = i, b = of * corners + (i + 1) % corners;
+        const size_t c = next * corners + (i + 1) % corners, d = next * corners + i % corners;
+        const double u = 2.0 * PI * (double)of / (double)sections;
+        const double v = 2.0 * PI * (double)(i % corners) / (double)corners;
+        const double across = ring + tube * tact_cos(v);
+        tact_v3_set(vertices + 3 * i, across * tact_cos(u), across * tact_sin(u),
+                    -tube * tact_sin(v));
+        const size_t sides[6] = {a, b, c, a, c, d};
+        for (size_t k = 0; k < 6; k++) {
+            triangles[6 * i + k] = (uint32_t)sides[k];
+        }
     }
     rc = rc ? rc
-            : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
-                               soup.triangle_count, out, NULL);
-    tact_mesh_free(inside);
-    tact_soup_free(&soup);
+            : tact_mesh_create(vertices, corners * sections, triangles, 2 * corners * sections, out,
+                               NULL);
+    free(vertices);
+    free(triangles);
     return rc;
 }
 

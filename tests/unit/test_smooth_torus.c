@@ -61,6 +61,35 @@ static void torus_surface_and_mass_are_exact(void **state)
     assert_true(tact_shape_tessellate(&s) < 0);
 }
 
+/* The triangulation has the volume of the torus, the radius of its ring, and a tube that is hardly
+ * larger: rings of 50 mm with tubes of 0.2 mm to just below the ring's radius. */
+static void triangulation_of_a_torus_has_its_ring_and_its_tube(void **state)
+{
+    (void)state;
+    static const double tubes[] = {2e-4, 5e-4, 1e-3, 5e-3, 0.02, 0.04, 0.0499};
+    for (size_t i = 0; i < sizeof tubes / sizeof *tubes; i++) {
+        struct tact_shape s = make_torus(0.05, tubes[i]);
+        struct tact_shape_mass mass;
+        double inner = INFINITY, outer = 0.0, height = 0.0;
+        tact_shape_mass(&s, &mass);
+        assert_int_equal(tact_shape_tessellate(&s), 0);
+        for (size_t k = 0; k < s.mesh->vertex_count; k++) {
+            const double *v = s.mesh->vertices + 3 * k;
+            inner = fmin(inner, hypot(v[0], v[1]));
+            outer = fmax(outer, hypot(v[0], v[1]));
+            height = fmax(height, v[2]);
+        }
+        printf("tube of %g mm: %.3f to %.3f mm, height %.3f mm, %zu triangles\n", 1e3 * tubes[i],
+               1e3 * inner, 1e3 * outer, 1e3 * height, s.mesh->triangle_count);
+        const double tolerance = 0.027 * tubes[i];
+        assert_true(fabs(s.mesh->volume / mass.volume - 1.0) < 1e-12);
+        assert_true(fabs(inner - (0.05 - tubes[i])) < tolerance);
+        assert_true(fabs(outer - (0.05 + tubes[i])) < tolerance);
+        assert_true(fabs(height - tubes[i]) < tolerance);
+        tact_shape_release(&s);
+    }
+}
+
 /* Distance from the point at angle u of one ring to the other ring, less both tubes. */
 static double gap_to_other_ring(const struct smooth_pair *pair, double u)
 {
@@ -330,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(torus_surface_and_mass_are_exact),
+        cmocka_unit_test(triangulation_of_a_torus_has_its_ring_and_its_tube),
         cmocka_unit_test(all_contacts_of_two_tori_are_found),
         cmocka_unit_test(eulers_disc_precesses_at_the_exact_rate),
         cmocka_unit_test(spinning_ring_dropped_flat_stops_at_the_exact_time),
