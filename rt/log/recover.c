@@ -245,27 +245,27 @@ static int reclaim_released_elements(struct recovery *r, int ring)
     return 0;
 }
 
-/* Number of whole chunks after damage that exceeded the search of tact_log_find_next_record(). */
-static int count_chunks_after_damage(const struct recovery *r, uint64_t from, bool *chunk_found)
+/* Whether a chunk follows damage, or so much that looks like chunks that one may. */
+static int find_chunk_after_damage(const struct recovery *r, uint64_t from, bool *chunk_found)
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
     struct tact_bytes unpacked = {0};
-    uint64_t left = r->log->file.size - from;
+    uint64_t left = r->log->file.size - from, length, read = 0;
     uint8_t *bytes = malloc(left ? left : 1);
     int rc = bytes ? tact_mcap_read_at(r->recorder.fd, from, bytes, left) : -ENOMEM;
 
     *chunk_found = false;
     tact_mcap_reader_start(&file, r->recorder.fd, r->log->file.size);
     for (uint64_t at = 1; rc == 0 && !*chunk_found && at + TACT_MCAP_RECORD_HEADER < left; at++) {
-        uint64_t length;
         memcpy(&length, bytes + at + 1, sizeof length);
-        if (bytes[at] != TACT_MCAP_CHUNK || length > left - at - TACT_MCAP_RECORD_HEADER) {
-            continue;
+        if (bytes[at] == TACT_MCAP_CHUNK && length <= left - at - TACT_MCAP_RECORD_HEADER) {
+            read += length;
+            file.offset = from + at;
+            *chunk_found = read > 8 * left + TACT_MCAP_CHUNK_LIMIT ||
+                           (tact_mcap_reader_next(&file, &record) == 0 &&
+                            tact_mcap_parse_chunk(record.content, &unpacked) == 0);
         }
-        file.offset = from + at;
-        *chunk_found = tact_mcap_reader_next(&file, &record) == 0 &&
-                       tact_mcap_parse_chunk(record.content, &unpacked) == 0;
     }
     free(bytes);
     tact_bytes_free(&file.buffer);
@@ -305,7 +305,7 @@ static int check_damaged_ranges(struct recovery *r)
     if (state->file_bytes - log->last_intact_offset > 2 * TACT_MCAP_CHUNK_LIMIT) {
         return refuse_log(r, "more than one write is damaged at the end of the log");
     }
-    int rc = count_chunks_after_damage(r, log->last_intact_offset, &chunk_found);
+    int rc = find_chunk_after_damage(r, log->last_intact_offset, &chunk_found);
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }

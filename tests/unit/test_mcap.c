@@ -14,6 +14,7 @@
 #include "rt/log/mcap_internal.h"
 #include "rt/log/mcap_reader_internal.h"
 #include "rt/log/mcap_writer_internal.h"
+#include "rt/log/recover.h"
 #include "support/campaign.h"
 
 #define TICKS 400
@@ -447,6 +448,34 @@ static void search_for_records_after_damage_is_limited(void **state)
     unlink(path);
 }
 
+/* Half a log, then 20000 false heads of chunks: recovery does not read to the end from each. */
+static void search_for_chunks_in_a_recovery_is_limited(void **state)
+{
+    (void)state;
+    enum { HEADS = 20000 };
+    struct tact_bytes file = {0};
+    const char *path = test_log_path("resync_recovery");
+    struct timespec from, to;
+
+    tact_put_bytes(&file, whole, intact_log_size / 2);
+    const size_t size = file.size + HEADS * TACT_MCAP_RECORD_HEADER;
+    while (file.size < size) {
+        tact_put_u8(&file, TACT_MCAP_CHUNK);
+        tact_put_u64(&file, size - file.size - 8);
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    assert_int_equal(write(fd, file.data, file.size), file.size);
+    close(fd);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    assert_int_equal(tact_log_recover(path, NULL, NULL, NULL), -EBADMSG);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    double seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    printf("%zu bytes are searched in %.3f s\n", size, seconds);
+    assert_true(seconds < 0.5);
+    tact_bytes_free(&file);
+    unlink(path);
+}
+
 static void files_that_are_no_log_are_refused(void **state)
 {
     (void)state;
@@ -487,6 +516,7 @@ int main(void)
         cmocka_unit_test(forged_log_chunks_are_detected),
         cmocka_unit_test(false_lengths_of_log_records_are_refused),
         cmocka_unit_test(search_for_records_after_damage_is_limited),
+        cmocka_unit_test(search_for_chunks_in_a_recovery_is_limited),
         cmocka_unit_test(files_that_are_no_log_are_refused),
     };
     return cmocka_run_group_tests(tests, record_log_in_memory, free_recorded_log);
