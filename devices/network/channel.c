@@ -11,8 +11,7 @@
 /* maximum number of waiting waves from which the wave of a gap is made */
 enum { BRIDGE_TICKS = 16 };
 
-/* maximum time for which the last wave may be repeated with energy that was received and not used
- * [s] */
+/* longest time for which the last wave is repeated with energy that was received, not used [s] */
 static const double longest_hold_by_reserve = 0.05;
 /* fraction of each wave's energy that is kept for such gaps [1] */
 static const double reserved_energy_fraction = 0.02;
@@ -131,6 +130,7 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     add_energy(&channel->sent_energy, energy_of_wave(channel, sample->wave));
     const double energy = channel->sent_energy.sum + channel->sent_energy.rounding_error;
     const uint64_t tick = channel->next_sent_tick++;
+    tact_network_clock_add_kept(&channel->clock, now_ns, &channel->newest_packet_received_ns);
     const int waves =
         tick < (uint64_t)channel->options.repeats ? (int)tick + 1 : channel->options.repeats + 1;
     tact_network_write_u64(payload, tick);
@@ -244,7 +244,7 @@ static void update_channel_by_packet(struct tact_network_channel *channel,
             .other_received_ns = (int64_t)((uint64_t)packet->sent_ns - (uint64_t)packet->kept_ns),
             .other_sent_ns = packet->sent_ns,
             .received_ns = now_ns};
-        tact_network_clock_add(&channel->clock, &stamps);
+        tact_network_clock_keep(&channel->clock, &stamps);
     }
     channel->silence = 0;
     if (!channel->has_heard || packet->tick > channel->newest_tick) {
@@ -254,7 +254,7 @@ static void update_channel_by_packet(struct tact_network_channel *channel,
         channel->newest_flags = packet->sample.flags;
         channel->newest_terms = packet->sample.terms;
         channel->other_margin = packet->margin;
-        channel->newest_packet_received_ns = now_ns;
+        channel->newest_packet_received_ns = INT64_MAX; /* known at the next send */
         channel->other_sent_ns = packet->sent_ns;
     }
 }

@@ -27,6 +27,32 @@ int64_t tact_network_clock_add(struct tact_network_clock *clock,
     return round_trip;
 }
 
+static int64_t time_under_way(const struct tact_network_round_trip_stamps *stamps)
+{
+    return (int64_t)((uint64_t)stamps->other_received_ns - (uint64_t)stamps->sent_ns +
+                     (uint64_t)stamps->received_ns - (uint64_t)stamps->other_sent_ns);
+}
+
+void tact_network_clock_keep(struct tact_network_clock *clock,
+                             const struct tact_network_round_trip_stamps *stamps)
+{
+    if (!clock->has_arrived || time_under_way(stamps) < time_under_way(&clock->arrived)) {
+        clock->arrived = *stamps;
+        clock->has_arrived = 1;
+    }
+}
+
+void tact_network_clock_add_kept(struct tact_network_clock *clock, int64_t now_ns,
+                                 int64_t *received_ns)
+{
+    *received_ns = *received_ns == INT64_MAX ? now_ns : *received_ns;
+    if (clock->has_arrived) {
+        clock->arrived.received_ns = now_ns;
+        tact_network_clock_add(clock, &clock->arrived);
+        clock->has_arrived = 0;
+    }
+}
+
 struct tact_network_clock_sample tact_network_clock_best(const struct tact_network_clock *clock)
 {
     const struct tact_network_clock_sample *a = &clock->best[0], *b = &clock->best[1];

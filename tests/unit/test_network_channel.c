@@ -1,7 +1,7 @@
 /*
  * The constant channel and the seeded link under it: no link generates energy while missing waves
  * are zero; each wave is used once, in its order, a constant number of ticks later; clocks that
- * drift; packets that are malformed.
+ * drift; loops that are late; packets that are malformed.
  */
 #include <errno.h>
 #include <math.h>
@@ -404,6 +404,81 @@ static void wave_channel_options_are_checked(void **state)
     assert_int_equal(tact_network_channel_init(&sender, &o), -EINVAL);
 }
 
+enum { STALL_EVERY_MS = 700, STALL_MS = 90, LINK_DELAY_MS = 2, PACKETS_UNDER_WAY = 256 };
+
+/* An end of a link whose loop is stalled at times and makes up for its ticks afterwards. */
+struct stalled_end {
+    struct tact_network_channel channel;
+    int64_t tick, stall_phase_ms; /* next tick; time of its first stall */
+    struct {
+        int64_t arrival_ns;
+        ssize_t size;
+        unsigned char payload[TACT_NETWORK_PAYLOAD];
+    } packet[PACKETS_UNDER_WAY]; /* to this end */
+    unsigned put, taken;
+};
+
+static int64_t planned_tick_time_of_end(const struct stalled_end *end)
+{
+    return 1000000000 + end->tick * 1000000;
+}
+
+/* When its next tick begins: as planned, or at the end of a stall [ns]. */
+static int64_t begin_of_next_tick(const struct stalled_end *end)
+{
+    const int64_t phase = (end->tick + STALL_EVERY_MS - end->stall_phase_ms) % STALL_EVERY_MS;
+    return planned_tick_time_of_end(end) + (phase < STALL_MS ? STALL_MS - phase : 0) * 1000000;
+}
+
+static void run_tick_of_stalled_end(struct stalled_end *end, struct stalled_end *other)
+{
+    const struct tact_network_sample sample = {.wave = {0.0}};
+    const int64_t began = begin_of_next_tick(end);
+    struct tact_network_sample played;
+    for (; end->taken < end->put && end->packet[end->taken % PACKETS_UNDER_WAY].arrival_ns <= began;
+         end->taken++) {
+        tact_network_channel_receive(&end->channel,
+                                     end->packet[end->taken % PACKETS_UNDER_WAY].payload,
+                                     (size_t)end->packet[end->taken % PACKETS_UNDER_WAY].size,
+                                     planned_tick_time_of_end(end));
+    }
+    tact_network_channel_play(&end->channel, &played);
+    const unsigned slot = other->put++ % PACKETS_UNDER_WAY;
+    other->packet[slot].size =
+        tact_network_channel_send(&end->channel, &sample, began, other->packet[slot].payload);
+    other->packet[slot].arrival_ns = began + LINK_DELAY_MS * 1000000;
+    assert_true(other->packet[slot].size > 0);
+    end->tick++;
+}
+
+/* Late ticks read packets long after the time for which they are planned: the clock offset, here 0,
+ * is never wrong by more than half of the round trip that is stated, nor that less than the link's.
+ */
+static void clock_offset_is_not_biased_by_late_ticks(void **state)
+{
+    (void)state;
+    static struct stalled_end ends[2];
+    int64_t worst = 0, shortest = INT64_MAX;
+    memset(ends, 0, sizeof ends);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tact_network_channel_init(&ends[i].channel, &plain), 0);
+        ends[i].stall_phase_ms = 300 + 250 * i;
+    }
+    for (int k = 0; k < 10000; k++) {
+        const int i = begin_of_next_tick(&ends[1]) < begin_of_next_tick(&ends[0]);
+        run_tick_of_stalled_end(&ends[i], &ends[1 - i]);
+        const struct tact_network_clock_sample s = tact_network_clock_best(&ends[i].channel.clock);
+        if (s.is_valid) {
+            const int64_t error = s.offset_ns < 0 ? -s.offset_ns : s.offset_ns;
+            worst = error - s.round_trip_ns / 2 > worst ? error - s.round_trip_ns / 2 : worst;
+            shortest = s.round_trip_ns < shortest ? s.round_trip_ns : shortest;
+        }
+    }
+    print_message("offset wrong by %.1f ms more than half of a round trip, shortest %.1f ms\n",
+                  1e-6 * (double)worst, 1e-6 * (double)shortest);
+    assert_true(worst <= 1 && shortest >= 2 * LINK_DELAY_MS * 1000000);
+}
+
 static int free_link(void **state)
 {
     (void)state;
@@ -419,6 +494,7 @@ int main(void)
         cmocka_unit_test(wave_channel_drops_or_inserts_waves_as_clocks_drift),
         cmocka_unit_test(increased_link_delay_is_measured_again),
         cmocka_unit_test(late_loop_is_not_taken_for_another_link_delay),
+        cmocka_unit_test(clock_offset_is_not_biased_by_late_ticks),
         cmocka_unit_test(decreased_link_delay_is_measured_again),
         cmocka_unit_test(steady_wave_returns_after_a_gap_in_the_link),
         cmocka_unit_test(old_packets_after_a_cut_delay_no_wave),
