@@ -294,37 +294,68 @@ void picture_gather_scene(struct tact_scene_log *view, const struct tact_record 
     }
 }
 
-/* Clips a convex polygon to the half-space (p - at) . normal >= 0; the array has room for one more
- * corner. */
-static int clip_polygon_by_plane(double (*polygon)[3], int count, const double at[3],
-                                 const double normal[3])
+/* A convex polygon, and room to clip it. */
+struct polygon {
+    double (*corner)[3], (*clipped)[3];
+    size_t count, room; /* corners, and room of each list */
+};
+
+/* Makes room for so many corners; 0 where memory is short. */
+static int reserve_corners(struct polygon *p, size_t count)
 {
-    double out[32][3], side[2], d[3];
-    int used = 0;
-    for (int i = 0; i < count; i++) {
-        const double *a = polygon[i], *b = polygon[(i + 1) % count];
+    if (count <= p->room) {
+        return 1;
+    }
+    double(*corner)[3] = realloc(p->corner, 2 * count * sizeof *corner);
+    p->corner = corner ? corner : p->corner;
+    double(*clipped)[3] = realloc(p->clipped, 2 * count * sizeof *clipped);
+    p->clipped = clipped ? clipped : p->clipped;
+    p->room = corner && clipped ? 2 * count : p->room;
+    return corner && clipped;
+}
+
+/* Clips a polygon to the half-space (p - at) . normal >= 0, which adds a corner at most, but for
+ * rounding. Where memory is short, nothing is left of it and the scene has failed. */
+static void clip_polygon_by_plane(struct picture_scene *scene, struct polygon *p,
+                                  const double at[3], const double normal[3])
+{
+    double side[2], d[3];
+    size_t used = 0;
+    if (!reserve_corners(p, 2 * p->count)) {
+        scene->failed = 1;
+        p->count = 0;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        const double *a = p->corner[i], *b = p->corner[(i + 1) % p->count];
         tact_v3_sub(d, a, at);
         side[0] = tact_v3_dot(d, normal);
         tact_v3_sub(d, b, at);
         side[1] = tact_v3_dot(d, normal);
         if (side[0] >= 0.0) {
-            tact_v3_copy(out[used++], a);
+            tact_v3_copy(p->clipped[used++], a);
         }
         if ((side[0] < 0.0) != (side[1] < 0.0)) {
             tact_v3_sub(d, b, a);
-            tact_v3_copy(out[used], a);
-            tact_v3_axpy(out[used++], side[0] / (side[0] - side[1]), d);
+            tact_v3_copy(p->clipped[used], a);
+            tact_v3_axpy(p->clipped[used++], side[0] / (side[0] - side[1]), d);
         }
     }
-    memcpy(polygon, out, (size_t)used * sizeof *out);
-    return used;
+    double(*corner)[3] = p->clipped;
+    p->clipped = p->corner;
+    p->corner = corner;
+    p->count = used;
 }
 
-/* Adds a square of a plane about the centre of the view. */
-static void add_plane_square(const struct tact_pose *pose, const struct picture_camera *camera,
-                             double (*out)[3])
+/* Sets the polygon to a square of a plane about the centre of the view. */
+static void set_plane_square(const struct tact_pose *pose, const struct picture_camera *camera,
+                             struct picture_scene *scene, struct polygon *p)
 {
     double m[9], n[3], foot[3], d[3], half = 6.0 * camera->width;
+    p->count = 0;
+    if (!reserve_corners(p, 4)) {
+        scene->failed = 1;
+        return;
+    }
     tact_quat_to_m3(m, pose->quat_wxyz);
     tact_v3_set(n, m[2], m[5], m[8]);
     tact_v3_sub(d, pose->position, camera->middle);
@@ -332,24 +363,34 @@ static void add_plane_square(const struct tact_pose *pose, const struct picture_
     tact_v3_axpy(foot, tact_v3_dot(d, n), n);
     for (int i = 0; i < 4; i++) {
         double x = i == 0 || i == 3 ? -half : half, y = i < 2 ? -half : half;
-        tact_v3_set(out[i], foot[0] + x * m[0] + y * m[1], foot[1] + x * m[3] + y * m[4],
-                    foot[2] + x * m[6] + y * m[7]);
+        tact_v3_set(p->corner[p->count++], foot[0] + x * m[0] + y * m[1],
+                    foot[1] + x * m[3] + y * m[4], foot[2] + x * m[6] + y * m[7]);
     }
 }
 
 /* A horizontal plane is drawn over the whole view, any other one within the bounds of the moving
  * bodies. */
-static int trim_plane_polygon(double (*polygon)[3], const double normal[3], const double lower[3],
-                              const double upper[3])
+static void trim_plane_polygon(struct picture_scene *scene, struct polygon *p,
+                               const double normal[3], const double lower[3], const double upper[3])
 {
-    int count = 4;
     for (int k = 0; k < 3 && normal[2] < 0.9999; k++) {
         const double below[3] = {k == 0, k == 1, k == 2},
                      above[3] = {-(k == 0), -(k == 1), -(k == 2)};
-        count = clip_polygon_by_plane(polygon, count, lower, below);
-        count = clip_polygon_by_plane(polygon, count, upper, above);
+        clip_polygon_by_plane(scene, p, lower, below);
+        clip_polygon_by_plane(scene, p, upper, above);
     }
-    return count;
+}
+
+static void add_polygon_triangles(struct picture_scene *scene, const struct polygon *p, int id)
+{
+    struct picture_triangle t = {.id = id, .surface_pattern = PATTERN_GRID};
+    memcpy(t.colour, fixed_body_colour, sizeof t.colour);
+    for (size_t k = 1; k + 1 < p->count; k++) {
+        tact_v3_copy(t.corner[0], p->corner[0]);
+        tact_v3_copy(t.corner[1], p->corner[k]);
+        tact_v3_copy(t.corner[2], p->corner[k + 1]);
+        add_flat_shaded_triangle(scene, &t);
+    }
 }
 
 void picture_add_planes(struct tact_scene_log *view, const struct picture_camera *camera,
@@ -357,33 +398,32 @@ void picture_add_planes(struct tact_scene_log *view, const struct picture_camera
 {
     struct tact_world *world = tact_session_world(view->session);
     const struct tact_pose *poses = tact_world_shape_poses(world);
+    const double z[3] = {0, 0, 1};
+    struct polygon polygon = {.count = 0};
     int shapes = tact_world_shape_count(world);
     for (int i = 0; i < shapes; i++) {
-        double polygon[64][3], n[3], to_eye[3];
-        const double z[3] = {0, 0, 1};
-        struct picture_triangle t = {.id = i + 1, .surface_pattern = PATTERN_GRID};
+        double n[3], to_eye[3];
         if (tact_world_shape(world, i)->kind != TACT_SHAPE_HALFSPACE) {
             continue;
         }
         tact_quat_rotate(n, poses[i].quat_wxyz, z);
         tact_v3_sub(to_eye, camera->eye, poses[i].position);
-        add_plane_square(&poses[i], camera, polygon);
-        int count = tact_v3_dot(n, to_eye) > 0.0 ? trim_plane_polygon(polygon, n, lower, upper) : 0;
-        for (int k = 0; k < shapes && count > 2; k++) {
+        if (!(tact_v3_dot(n, to_eye) > 0.0)) {
+            continue;
+        }
+        set_plane_square(&poses[i], camera, scene, &polygon);
+        trim_plane_polygon(scene, &polygon, n, lower, upper);
+        for (int k = 0; k < shapes && polygon.count > 2; k++) {
             double other[3];
             tact_quat_rotate(other, poses[k].quat_wxyz, z);
             if (k != i && tact_world_shape(world, k)->kind == TACT_SHAPE_HALFSPACE) {
-                count = clip_polygon_by_plane(polygon, count, poses[k].position, other);
+                clip_polygon_by_plane(scene, &polygon, poses[k].position, other);
             }
         }
-        memcpy(t.colour, fixed_body_colour, sizeof t.colour);
-        for (int k = 1; k + 1 < count; k++) {
-            tact_v3_copy(t.corner[0], polygon[0]);
-            tact_v3_copy(t.corner[1], polygon[k]);
-            tact_v3_copy(t.corner[2], polygon[k + 1]);
-            add_flat_shaded_triangle(scene, &t);
-        }
+        add_polygon_triangles(scene, &polygon, i + 1);
     }
+    free(polygon.corner);
+    free(polygon.clipped);
 }
 
 void picture_free(struct picture_scene *scene)

@@ -554,6 +554,21 @@ def pixels(path):
     return width, height, rows
 
 
+def funnel(folder, walls):
+    """The log of a ball on a floor within vertical walls, each of which adds a corner to the outline of the floor."""
+    scene = os.path.join(folder, "funnel.yaml")
+    turns = [math.tau * i / walls for i in range(walls)]
+    half = "{type: halfspace, material: m}"
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write("name: funnel\nmaterials: [{name: m}]\npairs: [{materials: [m, m], friction: 0.5}]\nbodies:\n"
+                     "  - {name: ball, mass: 0.1, position: [0, 0, 0.01], shapes: [{type: sphere, radius: 0.01, material: m}]}\n"
+                     f"  - {{name: floor, fixed: true, shapes: [{half}]}}\n")
+        stream.writelines(f"  - {{name: w{i}, fixed: true, position: [{0.05 * math.cos(a):.9f}, {0.05 * math.sin(a):.9f}, 0], quat_wxyz: "
+                          f"[{0.5 ** 0.5}, {0.5 ** 0.5 * math.sin(a)}, {-0.5 ** 0.5 * math.cos(a)}, 0], shapes: [{half}]}}\n"
+                          for i, a in enumerate(turns))
+    return record(folder, "funnel.mcap", "0.01", scene)
+
+
 def picture(folder):
     scene = "examples/scenes/sphere_slope.yaml"
     log, png = record(folder, "it's a.mcap", "1", scene), os.path.join(folder, "it's a.png")
@@ -571,6 +586,11 @@ def picture(folder):
     _, _, rows = pixels(png)
     first, last = ([p for row in rows[24:284] for p in row[at:at + 300]] for at in (0, 304))
     assert any(r > 180 and g < 40 and b < 60 for r, g, b in first) and not any(r > 180 and g < 40 for r, g, _ in last)
+    # A floor with more corners than any fixed list: a disc of 0.1 m from above, 200 pixels wide.
+    tact("picture", funnel(folder, 200), "--time", "0.005", "-o", png, "--force", "--camera", "0,88", "--look", "0,0,0,0.15")
+    _, _, rows = pixels(png)
+    disc = sum(max(p) < 250 for row in rows[24:284] for p in row[:300])
+    assert abs(disc - math.pi * 100 ** 2) < 0.05 * math.pi * 100 ** 2, disc
     os.remove(png)
     # The ball of 0.1 m, seen from the side in the middle of a view of 0.3 m, on 120 pixels: 40 wide.
     _, err = tact("picture", log, "--time", "0.002,0.05,0.1", "--columns", "2", "--size", "120,100",
