@@ -8,6 +8,7 @@
 #include "command.h"
 #include "contact/vec.h"
 #include "drawing.h"
+#include "log_seek.h"
 #include "picture.h"
 #include "text.h"
 #include "words.h"
@@ -121,12 +122,10 @@ static int choose_picture_ticks(struct picture_strip *s)
  * cannot be recomputed: the second is used in its place. */
 static int gather_frame_records(struct picture_strip *s, struct tact_record *record[2], int frame)
 {
-    double tick = round(s->options.time[frame] / s->view.scene->period);
-    uint64_t first = tact_log_state(s->log)->first_tick;
-    uint64_t most = tact_log_state(s->log)->ticks - 2;
-    uint64_t index = tick > (double)first + 1 ? (uint64_t)tick - first - 1 : 0;
-    index = index < most ? index : most;
-    int rc = tact_log_seek(s->log, index);
+    const double tick = round(s->options.time[frame] / s->view.scene->period);
+    uint64_t index = 0;
+    int rc = log_find_record(s->log, (uint64_t)tick, &index);
+    rc = rc ? rc : tact_log_seek(s->log, index > 1 ? index - 1 : 0);
     for (int i = 0; !rc && i < 2; i++) {
         rc = tact_log_next(s->log, record[i]) == 1 ? 0 : -EIO;
     }

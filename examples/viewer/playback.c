@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "log_seek.h"
 #include "rt/clock.h"
 
 /* distance [ticks] beyond which a target is a jump, and not played tick by tick */
@@ -111,6 +112,12 @@ int playback_go_to_tick(struct playback *p, uint64_t target, int64_t time_budget
         rc = step_to_record(p, p->index + 1, tact_clock_now() < end);
     }
     return rc ? rc : step_to_record(p, target, 1);
+}
+
+int playback_find_record(struct playback *p, uint64_t tick, uint64_t *index)
+{
+    int rc = log_find_record(p->log, tick, index);
+    return rc || !p->index ? rc : tact_log_seek(p->log, p->index + 1);
 }
 
 uint32_t playback_age_of_moments(const struct tact_scene_log *view, const double *values)

@@ -37,6 +37,10 @@ void playback_close(struct playback *p);
  * shown in its place. */
 int playback_go_to_tick(struct playback *p, uint64_t target, int64_t time_budget_ns);
 
+/* Index of the record of a tick, for playback_go_to_tick(): see log_find_record(). 0 or a negative
+ * errno. */
+int playback_find_record(struct playback *p, uint64_t tick, uint64_t *index);
+
 /* Takes the sample of the ticks since the last one; flags: WIRE_PAUSED etc. */
 void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out);
 

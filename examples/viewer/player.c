@@ -76,14 +76,27 @@ static int open_viewer_server(struct player *p, const struct player_options *opt
     return rc;
 }
 
-/* Changes the position [records] as the pages requested. Returns 1 where a frame is due. */
+/* Sets the position [records] to that of a tick, as far as the log goes. 0 or a negative errno. */
+static int seek_tick(struct player *p, double tick, double *position)
+{
+    const struct tact_log_state *state = tact_log_state(p->playback.log);
+    uint64_t index = 0;
+    int rc =
+        playback_find_record(&p->playback, (uint64_t)fmin(tick, (double)state->last_tick), &index);
+    *position = (double)index;
+    return rc;
+}
+
+/* Changes the position [records] as the pages requested. Returns 1 where a frame is due, or a
+ * negative errno. */
 static int apply_page_requests(struct player *p, double *position, int *playing)
 {
+    int rc = 0;
     struct page_request w = page_requests_take_all(&p->page_requests);
     const struct tact_log_state *state = tact_log_state(p->playback.log);
     double last = (double)(state->ticks - 1);
     if (w.requested_tick >= 0.0) {
-        *position = w.requested_tick - (double)state->first_tick;
+        rc = seek_tick(p, w.requested_tick, position);
     } else if (w.step) {
         *position = floor(*position) + (double)w.step;
     } else if (w.playing) {
@@ -94,15 +107,18 @@ static int apply_page_requests(struct player *p, double *position, int *playing)
     if (w.playing && !*playing) {
         page_requests_pause(&p->page_requests);
     }
-    return w.playing || w.changed;
+    return rc ? rc : w.playing || w.changed;
 }
 
-static int serve_player_requests(struct player *p, const struct tact_stop *stop, double position)
+static int serve_player_requests(struct player *p, const struct tact_stop *stop, double start_tick)
 {
     int64_t next = tact_clock_now();
-    int rc = 0, playing;
+    double position;
+    int playing, rc = seek_tick(p, start_tick, &position);
     while (!rc && !tact_stop_requested(stop)) {
-        if (apply_page_requests(p, &position, &playing)) {
+        const int due = apply_page_requests(p, &position, &playing);
+        rc = due < 0 ? due : 0;
+        if (due > 0) {
             rc = playback_go_to_tick(&p->playback, (uint64_t)position, TICK_TIME_PER_FRAME_NS);
             if (!rc) {
                 send_logged_record(p, p->playback.now, 1);
@@ -141,8 +157,8 @@ int player_run(const struct player_options *options, struct tact_error *err)
     rc = rc ? rc : open_viewer_server(&p, options, err);
     if (!rc) {
         player_announce(stdout, server_address(p.server), options->opens_browser);
-        rc =
-            serve_player_requests(&p, options->stop, options->time / p.playback.view.scene->period);
+        rc = serve_player_requests(&p, options->stop,
+                                   round(options->time / p.playback.view.scene->period));
         if (rc) {
             tact_error_set(err, rc, "%s cannot be read further: %s", options->path, strerror(-rc));
         }

@@ -1,7 +1,8 @@
 /* change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]: copies a log and changes the last bit of one
  * number in it, and one of its facts. The copy is complete with correct checksums: only a replay
- * can detect the change. Instead of a fact, number=X sets the number, and end=0 leaves out that
- * tick and all after it: with TICK 0 the copy has no tick, but an event. */
+ * can detect the change. Instead of a fact, number=X sets the number, gap=N leaves out N ticks from
+ * that one on, and end=0 that tick and all after it: with TICK 0 the copy has no tick, but an
+ * event. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,17 @@ static int copy_log_with_changed_value(struct tact_log *log, const struct log_re
 {
     const int ends = set && !strcmp(set, "end=0");
     const char *number = set && !strncmp(set, "number=", 7) ? set + 7 : NULL;
+    const uint64_t gap = set && !strncmp(set, "gap=", 4) ? strtoull(set + 4, NULL, 10) : 0;
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     int rc, changed = 0;
     while (record && (rc = tact_log_next(log, record)) > 0) {
         if (record->tick == tick && ends) {
             changed = tact_recorder_event(out, tick, record->stamp_ns, "end", "here") == 0;
             break;
+        }
+        if (record->tick >= tick && record->tick - tick < gap) {
+            changed = 1;
+            continue;
         }
         if (record->tick == tick && number) {
             record->values[value] = strtod(number, NULL);

@@ -609,6 +609,12 @@ def picture(folder):
     text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
     for words in ("sphere_slope", "2 contacts, max", "contact patch", "centre of pressure", "force, longest ", " mm, as the grid"):
         assert words in text, (words, text)
+    # Of a log in which a loop skipped ticks: the moments are those of their ticks, or of the last one before.
+    late = changed_log(folder, log, "timing", "0", "300", "gap=300")
+    tact("picture", late, "--time", "0.2,0.45,0.6,0.8,0.999", "-o", svg, "--force")
+    text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
+    for words in ("0.2 s", "0.299 s", "0.6 s", "0.8 s", "0.999 s"):
+        assert words in text, (words, text)
     tact("picture", log, "-o", pdf)
     with open(pdf, "rb") as stream:
         assert stream.read(5) == b"%PDF-"

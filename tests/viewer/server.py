@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""server.py TACT SOURCE: `tact view` as a client sees it that is no browser: frames, who is refused, who is
+"""server.py TACT SOURCE CHANGE_LOG: `tact view` as a client sees it that is no browser: frames, who is refused, who is
 slow, many at once, and what makes no sense. With TACT_LONG=1 that lasts ten minutes."""
 import json
 import os
@@ -349,6 +349,22 @@ def at_tick(client, target):
     raise AssertionError((target, tick(frame)))
 
 
+def check_gap(tact, change_log, log, folder):
+    """Seeking in a log in which a loop skipped ticks 1000 to 1999: to the tick that was asked for, or the last one before."""
+    late = os.path.join(folder, "late.mcap")
+    subprocess.run([change_log, log, late, "timing", "0", "1000", "gap=1000"], check=True)
+    with Viewer(tact, "view", late, "--paused", "--no-browser", "--time", "3") as viewer:
+        client = connect(viewer)
+        _, _, frame = start(client)
+        assert tick(frame) == 3000, tick(frame)
+        for target, found in ((4500, 4500), (2000, 2000), (1500, 999), (1, 1), (999, 999), (1e12, 4999)):
+            ask(client, "seek", tick=target)
+            at_tick(client, found)
+        client.close()
+        code, _, err = viewer.close()
+        assert code == 0 and not err, (code, err)
+
+
 def check_replayed(tact, log):
     """A replay at the page's pace: where it goes in the log, and that every tick is compared all the same."""
     with Viewer(tact, "replay", log, "--view", "--no-browser", "--json", stream="stderr") as viewer:
@@ -380,7 +396,7 @@ def check_replayed(tact, log):
 
 
 def main():
-    tact, source = sys.argv[1], sys.argv[2]
+    tact, source, change_log = sys.argv[1:4]
     with tempfile.TemporaryDirectory() as folder:
         log = sim(tact, source, folder, seconds=5)
         with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
@@ -394,6 +410,7 @@ def main():
             assert code == 0 and not err, (code, err)
         check_size(tact, folder)
         check_limits(tact, folder)
+        check_gap(tact, change_log, log, folder)
         check_replayed(tact, log)
         check_live(tact, source, folder)
         check_paced(tact, source, folder)
