@@ -252,7 +252,8 @@ class Plots {
       return Number.isFinite(decade) ? [decade, decade] : undefined;
     } } }));
     const decades = (values) => {
-      const all = values.flat().flat().filter((v) => v !== undefined), low = Math.floor(Math.min(0, ...all)), high = Math.ceil(Math.max(2, period, ...all));
+      const all = values.flat(2).filter((v) => v !== undefined); // these may be more than a call takes as arguments
+      const low = Math.floor(all.reduce((a, v) => Math.min(a, v), 0)), high = Math.ceil(all.reduce((a, v) => Math.max(a, v), Math.max(2, period)));
       return [low, high, Array.from({ length: high - low + 1 }, (_, k) => [low + k, String(Number((10 ** (low + k)).toPrecision(1)))])];
     };
     const y = this.drawStrip(canvas, 0, "\u00b5s", list, frames, now, decades);

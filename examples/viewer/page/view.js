@@ -1,8 +1,6 @@
 // The page: a socket, the frames of the last minute, and what a person does with them.
 "use strict";
 
-const KEPT_SECONDS = 60;
-
 const page = {
   stage: null, panels: null, socket: null, frames: [], hello: null, shown: -1, follow: true, paused: false,
   dark: matchMedia("(prefers-color-scheme: dark)").matches, token: "",
@@ -56,20 +54,14 @@ function readRecording(text) {
 
 // Frames of a file go by their times.
 function playRecording() {
-  const now = performance.now(), frame = page.frames[page.shown];
-  const passed = (now - page.started) * 0.001 * Number(byId("speed").value);
-  if (page.paused || !frame) {
+  const now = performance.now(), before = page.shown;
+  if (page.paused || !page.frames[before]) {
     page.started = now;
     return;
   }
-  let next = page.shown;
-  while (next + 1 < page.frames.length && page.frames[next + 1].time <= frame.time + passed) {
-    next++;
-  }
-  if (next !== page.shown) {
-    page.started = now;
-    page.shown = next;
-    page.paused = next + 1 === page.frames.length;
+  Object.assign(page, advanceFrame(page.frames, page, now, Number(byId("speed").value)));
+  if (page.shown !== before) {
+    page.paused = page.shown + 1 === page.frames.length;
     page.dirty = true;
   }
 }
@@ -115,9 +107,10 @@ function onFrame(frame) {
     page.frames = []; // the server went back in a log
   }
   page.frames.push(frame);
-  while (page.hello.kind !== "file" && page.frames[0].time < frame.time - KEPT_SECONDS) {
-    page.frames.shift();
-    page.shown--;
+  if (page.hello.kind !== "file") {
+    const shown = page.frames[page.shown];
+    page.frames = limitFrames(page.frames, page.follow ? undefined : shown);
+    page.shown = page.frames.indexOf(shown);
   }
   if (page.follow) {
     page.shown = page.frames.length - 1;

@@ -53,7 +53,7 @@ function decodeFrame(buffer) {
     paused: !!(flags & 1), ended: !!(flags & 2), deadman: !!(flags & 4), safety: data.getUint8(2),
     number: u32(4), tick: f64(8), time: f64(16), wake: f64(24), compute: f64(32), residual: f64(40),
     iterations: u32(48), missed: u32(52), age: u32(56), ticks: u32(80), leftOut: u32(84),
-    contacts: [], joints: [], devices: [],
+    contacts: [], joints: [], devices: [], bytes: buffer.byteLength,
   };
   const shapes = u32(60), contacts = u32(64), joints = u32(68), devices = u32(72), bins = u32(76);
   let at = HEAD;
