@@ -148,6 +148,11 @@ static int read_asset_mesh(struct mjcf_reader *r, const xmlNode *node)
     tact_v3_copy(out->scale, mesh.scale);
     out->path = tact_model_resolve_path(m, out->line, r->mesh_folder, file);
     out->name = name ? name : mesh_name_from_file(m, file);
+    for (int i = 0; out->path && out->name && i < at; i++) {
+        if (!strcmp(m->meshes.at[i].name, out->name)) {
+            return tact_model_report_repeated_name(m, node, out->name, m->meshes.at[i].line);
+        }
+    }
     return !out->path ? -EINVAL : out->name ? 0 : tact_model_report_no_memory(m);
 }
 

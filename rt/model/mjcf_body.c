@@ -114,9 +114,14 @@ static int read_joint(struct mjcf_reader *r, const xmlNode *node, int inherited_
     if (at < 0) {
         return at;
     }
+    const char *name = tact_xml_read_text(m, node, "name");
+    const int other = name && name[0] ? tact_model_find_joint(m, name) : -1;
+    if (other >= 0) {
+        return tact_model_report_repeated_name(m, node, name, m->joints.at[other].line);
+    }
     struct model_joint *out = &m->joints.at[at];
     *out = (struct model_joint){.line = tact_xml_node_line(node),
-                                .name = tact_xml_read_text(m, node, "name"),
+                                .name = name,
                                 .body = body,
                                 .is_prismatic = j.type == MJCF_SLIDE,
                                 .damping = j.damping,
@@ -294,10 +299,15 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
     if (at < 0) {
         return at;
     }
+    const char *name = tact_xml_read_text(m, node, "name");
+    const int other = name && name[0] ? tact_model_find_body(m, name) : -1;
+    if (other >= 0) {
+        return tact_model_report_repeated_name(m, node, name, m->bodies.at[other].line);
+    }
     struct model_body *body = &m->bodies.at[at];
     body->line = tact_xml_node_line(node);
     body->parent = parent;
-    body->name = tact_xml_read_text(m, node, "name");
+    body->name = name;
     tact_pose_mul(&body->pose, frame, &own);
     const struct tact_pose identity = tact_pose_identity();
     return tact_mjcf_read_body(r, node, parent, class, &identity, at);

@@ -64,11 +64,16 @@ static int read_fixed_tendon(struct mjcf_reader *r, const xmlNode *node)
                                            "fixed: %s of a tendon is not supported", dynamic[i]);
         }
     }
+    const char *name = tact_xml_read_text(m, node, "name");
+    const int other = name && name[0] ? tact_mjcf_find_tendon(r, name) : -1;
+    if (other >= 0) {
+        return tact_model_report_repeated_name(m, node, name, m->tendons.at[other].line);
+    }
     int tendon = MODEL_APPEND_ENTRY(m, tendons, tact_xml_node_line(node));
     rc = tendon < 0 ? tendon : 0;
     if (!rc) {
-        m->tendons.at[tendon] = (struct model_tendon){.line = tact_xml_node_line(node),
-                                                      .name = tact_xml_read_text(m, node, "name")};
+        m->tendons.at[tendon] =
+            (struct model_tendon){.line = tact_xml_node_line(node), .name = name};
     }
     for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
          n = tact_xml_next_element(n->next)) {

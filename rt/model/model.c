@@ -24,6 +24,15 @@ int tact_model_report_error(struct model *m, int line, const char *format, ...)
     return tact_error_set(m->err, -EINVAL, "%s", text);
 }
 
+int tact_model_report_repeated_name(struct model *m, const xmlNode *node, const char *name,
+                                    int other_line)
+{
+    return tact_model_report_error(m, tact_xml_node_line(node),
+                                   "%s: the name \"%.60s\" is that of line %d already: expected a "
+                                   "name of its own",
+                                   tact_xml_node_name(node), name, other_line);
+}
+
 void tact_model_add_note(struct model *m, int line, const char *format, ...)
 {
     char text[MODEL_NOTE_BYTES];

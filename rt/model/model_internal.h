@@ -186,6 +186,10 @@ const char *tact_model_copy_text(struct model *m, const char *text);
 int tact_model_report_error(struct model *m, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int tact_model_report_no_memory(struct model *m);
+/* Reports that an element has the name of another one of its kind, which a reference to it would
+ * then find: -EINVAL. other_line: of that one. */
+int tact_model_report_repeated_name(struct model *m, const xmlNode *node, const char *name,
+                                    int other_line);
 /* Adds a note on what is left out or changed; each text is reported once, with the line of its
  * first use. */
 void tact_model_add_note(struct model *m, int line, const char *format, ...)

@@ -8,7 +8,7 @@
 /* A URDF joint as written: it names its links until all links are known. */
 struct urdf_joint {
     const xmlNode *node;
-    const char *parent, *child;
+    const char *name, *parent, *child;
     bool placed;
 };
 
@@ -396,7 +396,14 @@ static int collect_link_or_joint(struct urdf_reader *r, const xmlNode *n)
         return at < 0 ? at : 0;
     }
     const xmlNode *parent = find_child(n, "parent"), *child = find_child(n, "child");
+    for (size_t i = 0; i < r->joints.count; i++) {
+        if (!strcmp(r->joints.at[i].name, name)) {
+            return tact_model_report_repeated_name(m, n, name,
+                                                   tact_xml_node_line(r->joints.at[i].node));
+        }
+    }
     struct urdf_joint joint = {.node = n,
+                               .name = name,
                                .parent = parent ? tact_xml_read_text(m, parent, "link") : NULL,
                                .child = child ? tact_xml_read_text(m, child, "link") : NULL};
     if (!joint.parent || !joint.child) {

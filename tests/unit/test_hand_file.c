@@ -92,6 +92,16 @@ static const struct {
     {2, "outside",
      "<robot><link name=\"a\"><collision><geometry>\n<mesh "
      "filename=\"package://a/../b.stl\"/></geometry></collision></link></robot>"},
+    {2, "\"j\" is that of line 1",
+     "<mujoco><worldbody><body><joint name=\"j\"/>\n<joint "
+     "name=\"j\"/></body></worldbody></mujoco>"},
+    {2, "\"a\" is that of line 1",
+     "<mujoco><worldbody><body name=\"a\"/>\n<body name=\"a\"/></worldbody></mujoco>"},
+    {2, "\"x\" is that of line 1",
+     "<mujoco><asset><mesh file=\"x.stl\"/>\n<mesh name=\"x\" file=\"y.stl\"/></asset></mujoco>"},
+    {4, "\"t\" is that of line 3",
+     ONE "<tendon><fixed name=\"t\"/>\n<fixed name=\"t\"/></tendon></mujoco>"},
+    {2, "\"j\" is that of line 1", REVOLUTE_JOINT_URDF "</joint>\n<joint name=\"j\"/></robot>"},
     {1, "no joint", "<mujoco/>"},
     {2, "<deformable> is not supported", "<mujoco>\n<deformable/></mujoco>"},
     {2, "attribute \"wobble\"",
