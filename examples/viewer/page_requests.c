@@ -17,6 +17,11 @@ void page_requests_close(struct page_requests *w)
     pthread_mutex_destroy(&w->lock);
 }
 
+int page_requests_is_speed(double factor)
+{
+    return factor >= 1e-3 && factor <= 1e3;
+}
+
 void page_requests_merge(void *user, enum server_request what, double value)
 {
     struct page_requests *w = user;
@@ -35,7 +40,7 @@ void page_requests_merge(void *user, enum server_request what, double value)
         w->requested_tick = value >= 0.0 ? value : 0.0;
         break;
     case SERVER_SPEED:
-        w->speed = value >= 1e-3 && value <= 1e3 ? value : w->speed;
+        w->speed = page_requests_is_speed(value) ? value : w->speed;
         break;
     case SERVER_MARKER:
         w->is_marker_requested = 1;

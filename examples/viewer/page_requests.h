@@ -31,6 +31,9 @@ struct page_request {
 void page_requests_open(struct page_requests *w, int playing);
 void page_requests_close(struct page_requests *w);
 
+/* Whether a factor of real time is accepted as a speed; others are ignored. */
+int page_requests_is_speed(double factor);
+
 /* The server's ask(). user: a struct page_requests. */
 void page_requests_merge(void *user, enum server_request what, double value);
 

@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include "page_requests.h"
 #include "server_internal.h"
 
 #define MAX_PAGE_VALUES 16 /* most values of records that follow a page's frames */
@@ -14,20 +15,33 @@ struct page_client {
                                      * buffer 3 s of them
                                      */
     int fault;                      /* 1: sent */
+    double speed;                   /* the last one that it requested or was sent */
     size_t value_count;             /* values of records that it plots, and their offsets */
     uint32_t value_offsets[MAX_PAGE_VALUES];
     struct request request;
 };
 
-static int write_fault_message(struct server *s, struct page_client *c, const char *text)
+/* Writes a message, and frees it. */
+static int write_text_message(struct server *s, struct page_client *c, json_t *message)
 {
-    json_t *message = json_pack("{s:s, s:s}", "op", "fault", "text", text);
     char *out = message ? json_dumps(message, JSON_COMPACT) : NULL;
     int rc = out ? server_write(s, c->wsi, NULL, 0, out, strlen(out), LWS_WRITE_TEXT) : 0;
-    c->fault = 1;
     json_decref(message);
     free(out);
     return rc;
+}
+
+static int write_fault_message(struct server *s, struct page_client *c, const char *text)
+{
+    c->fault = 1;
+    return write_text_message(s, c, json_pack("{s:s, s:s}", "op", "fault", "text", text));
+}
+
+/* The speed that another page requested, or this one before it was loaded again. */
+static int write_speed_message(struct server *s, struct page_client *c)
+{
+    c->speed = s->speed;
+    return write_text_message(s, c, json_pack("{s:s, s:f}", "op", "speed", "factor", s->speed));
 }
 
 /* Writes the frame of the newest sample, once for all pages. */
@@ -64,6 +78,8 @@ static int write_to_page(struct server *s, struct page_client *c)
                              : 0;
     } else if (fault && !c->fault) {
         rc = write_fault_message(s, c, fault);
+    } else if (c->speed < s->speed || c->speed > s->speed) {
+        rc = write_speed_message(s, c);
     } else if (s->newest && s->newest->sample.number != c->sent &&
                c->unacknowledged_frame_count < MAX_SERVER_FRAMES_UNDER_WAY) {
         return write_frame_message(s, c);
@@ -117,6 +133,15 @@ static void choose_values(struct server *s, struct page_client *c, const json_t 
     s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);
 }
 
+/* Keeps a speed that is requested, for the other pages and those that come. */
+static void note_requested_speed(struct server *s, struct page_client *c, double speed)
+{
+    if (page_requests_is_speed(speed)) {
+        s->speed = c->speed = speed;
+        page_clients_request_write(s);
+    }
+}
+
 static void read_page_request(struct server *s, struct page_client *c)
 {
     static const struct {
@@ -139,6 +164,9 @@ static void read_page_request(struct server *s, struct page_client *c)
         if (!strcmp(op, asks[i].op) && (!s->options.is_token_required || has_token(s, token))) {
             json_t *value = asks[i].value ? json_object_get(message, asks[i].value) : NULL;
             s->options.ask(s->options.user, asks[i].what, json_number_value(value));
+            if (asks[i].what == SERVER_SPEED) {
+                note_requested_speed(s, c, json_number_value(value));
+            }
         }
     }
     json_decref(message);
@@ -165,6 +193,7 @@ static int add_page(struct server *s, struct page_client **out, struct lws *wsi)
                 return -1;
             }
             c->wsi = wsi;
+            c->speed = 1.0;
             atomic_fetch_add(&s->count, 1);
             lws_callback_on_writable(wsi);
             return 0;

@@ -299,6 +299,7 @@ int server_open(const struct server_options *options, struct server **out, struc
         memset(s, 0, sizeof *s);
         s->options = *options;
         s->last_queued_tick = UINT64_MAX;
+        s->speed = 1.0;
         rc = allocate_server_buffers(s);
     }
     rc = rc ? rc : make_access_token(s);

@@ -68,6 +68,7 @@ struct server {
     struct foxglove_client *foxglove_clients[MAX_SERVER_CLIENTS];
     /* records lost by the queue and already counted for the clients */
     uint64_t reported_queue_losses;
+    double speed;              /* factor of real time that a page requested last */
     int pages_want_values;     /* 1: a page plots values of records */
     int are_topics_subscribed; /* 1: a client of foxglove.sdk.v1 has subscribed */
     double *values;            /* [layout->size] of the last record, where pages want them */

@@ -365,6 +365,27 @@ def check_gap(tact, change_log, log, folder):
         assert code == 0 and not err, (code, err)
 
 
+def check_speed(viewer):
+    """A speed is told to the other pages and those that come later, not to who asked for it; one out of range to nobody."""
+    first, second = connect(viewer), connect(viewer)
+    for client in (first, second):
+        start(client)
+    ask(first, "speed", factor=1e9)
+    ask(first, "speed", factor=0.25)
+    third = connect(viewer)
+    for client in (second, third):
+        texts = []
+        for _ in range(100):
+            message = client.receive() if client is third and not texts else next_frame(client)
+            texts += [json.loads(message)] if isinstance(message, str) else []
+            if texts and texts[-1]["op"] == "speed":
+                break
+        assert texts[-1] == {"op": "speed", "factor": 0.25}, texts
+    ask(first, "speed", factor=1)
+    for client in (first, second, third):
+        client.close()
+
+
 def check_replayed(tact, log):
     """A replay at the page's pace: where it goes in the log, and that every tick is compared all the same."""
     with Viewer(tact, "replay", log, "--view", "--no-browser", "--json", stream="stderr") as viewer:
@@ -403,6 +424,7 @@ def main():
             check_frames(viewer)
             check_refused(viewer)
             check_values(viewer)
+            check_speed(viewer)
             check_slow(viewer, 10.0 if LONG else 3.0)
             check_many(viewer)
             check_garbage(viewer, 600.0 if LONG else 3.0)

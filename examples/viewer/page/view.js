@@ -82,6 +82,9 @@ function onText(message) {
     byId("speed").disabled = message.kind === "real time";
     readToken();
     byId("live").hidden = !live;
+    byId("speed").value = "1";
+  } else if (message.op === "speed") {
+    byId("speed").value = String(message.factor); // none of the list where another program asked for another one
   } else if (message.op === "fault") {
     page.error = message.text;
   }
@@ -278,6 +281,11 @@ const KEYS = {
   Escape: () => { byId("help").close(); select(null); },
 };
 
+// Whether an element itself needs a key: lists and texts need all, a box that is ticked only the space bar.
+function takesKey(target, key) {
+  return target.matches("select, textarea, input:not([type=checkbox], [type=range])") || (key === " " && target.matches("input[type=checkbox]"));
+}
+
 function start() {
   page.stage = new Stage(byId("canvas"));
   page.panels = new Panels((at) => {
@@ -308,8 +316,9 @@ function start() {
   byId("speed").addEventListener("change", () => changeSpeed(0));
   byId("marker").addEventListener("click", () => send({ op: "marker" }));
   byId("stop").addEventListener("click", () => send({ op: "stop" }));
+  document.addEventListener("change", (e) => e.target.blur()); // the keys are the page's again
   document.addEventListener("keydown", (e) => {
-    if (!e.ctrlKey && !e.metaKey && !e.altKey && !["SELECT", "INPUT"].includes(e.target.tagName) && KEYS[e.key] && page.hello) {
+    if (!e.ctrlKey && !e.metaKey && !e.altKey && !takesKey(e.target, e.key) && KEYS[e.key] && page.hello) {
       e.preventDefault();
       KEYS[e.key]();
     }
