@@ -25,6 +25,14 @@ static int find_axis_channel(const struct tact_device_channel *channels, int cou
     return -1;
 }
 
+/* By the unit of the position: that of the force is then N, or N m. */
+static enum haptic_units find_axis_units(const struct tact_device_channel *input)
+{
+    return !strcmp(input->unit, "m")     ? HAPTIC_LINEAR
+           : !strcmp(input->unit, "rad") ? HAPTIC_ROTARY
+                                         : HAPTIC_OTHER;
+}
+
 static int open_haptic_axis(const struct calibrate_options *o, const struct tact_scene *scene,
                             const struct tact_scene_device *def, struct tact_plugins *plugins,
                             struct tact_device *device, struct haptic_axis *axis)
@@ -69,6 +77,7 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
         device->ops->close(device->self);
         return EXIT_USAGE;
     }
+    axis->units = find_axis_units(&device->info.input[axis->input]);
     return EXIT_GOOD;
 }
 
@@ -236,7 +245,7 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
     }
     code = code ? code : write_exit_code;
     tact_plugins_close(plugins);
-    return code || !o->plot_path
-               ? code
-               : draw_stable_wall_stiffness(&wall_stiffness, &found, o->plot_path, o->force);
+    return code || !o->plot_path ? code
+                                 : draw_stable_wall_stiffness(axis.units, &wall_stiffness, &found,
+                                                              o->plot_path, o->force);
 }

@@ -6,10 +6,14 @@
 #include <stdio.h>
 #include "rt/device.h"
 
+/* Units of position and force: m and N; rad and N m; others or unknown ones. */
+enum haptic_units { HAPTIC_LINEAR, HAPTIC_ROTARY, HAPTIC_OTHER };
+
 /* An axis of an open haptic device, with limits of travel and force. */
 struct haptic_axis {
     const struct tact_device *device;
     int input, output; /* its channels */
+    enum haptic_units units;
     double limit;      /* of the force [N] */
     double max_travel; /* distance from the start position beyond which no force is applied [m] */
     double period;     /* [s] */
@@ -56,7 +60,8 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
                                   const struct identified_haptic_axis *found,
                                   struct stable_wall_stiffness *wall_stiffness);
 /* Plots measured and computed wall stiffness over damping. Returns the exit code. */
-int draw_stable_wall_stiffness(const struct stable_wall_stiffness *wall_stiffness,
+int draw_stable_wall_stiffness(enum haptic_units units,
+                               const struct stable_wall_stiffness *wall_stiffness,
                                const struct identified_haptic_axis *found, const char *path,
                                int force);
 

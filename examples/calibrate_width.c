@@ -124,7 +124,26 @@ static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness 
     fputs(untested ? ", $width using 1:6 with points pt 2 title 'not tested'\n" : "\n", to);
 }
 
-int draw_stable_wall_stiffness(const struct stable_wall_stiffness *wall_stiffness,
+/* Units of an axis in metres and newtons, in radians, or of another kind, by enum haptic_units. */
+static void write_labels_of_walls(FILE *to, enum haptic_units units,
+                                  const struct identified_haptic_axis *found)
+{
+    static const struct {
+        const char *mass, *damping, *stiffness;
+    } names[] = {{" kg", "N s/m", "N/m"}, {" kg m^2", "N m s/rad", "N m/rad"}, {"", "", ""}};
+    const char *damping = names[units].damping, *stiffness = names[units].stiffness;
+    const int is_known = damping[0] != '\0';
+    fprintf(to, "set xlabel 'damping of the wall%s%s%s'\n", is_known ? " (" : "", damping,
+            is_known ? ")" : "");
+    fprintf(to, "set ylabel 'stiffness of the wall%s%s%s'\n", is_known ? " (" : "", stiffness,
+            is_known ? ")" : "");
+    fprintf(to, "set title '%s %.3g%s, damping %.3g%s%s, delay %.3g ms'\n",
+            units == HAPTIC_ROTARY ? "moment of inertia" : "mass", found->mass, names[units].mass,
+            found->damping, is_known ? " " : "", damping, found->delay * 1e3);
+}
+
+int draw_stable_wall_stiffness(enum haptic_units units,
+                               const struct stable_wall_stiffness *wall_stiffness,
                                const struct identified_haptic_axis *found, const char *path,
                                int force)
 {
@@ -136,11 +155,9 @@ int draw_stable_wall_stiffness(const struct stable_wall_stiffness *wall_stiffnes
     if (d.terminal) {
         fprintf(d.to, "set terminal %s size 640,440 font 'DejaVu Sans,12'\n", d.terminal);
     }
-    fputs("set xlabel 'damping of the wall (N s/m)'\nset ylabel 'stiffness of the wall (N/m)'\n"
-          "set yrange [0:*]\nset offsets graph 0.05, graph 0.05, graph 0.1, 0\nset key left top\n",
+    fputs("set yrange [0:*]\nset offsets graph 0.05, graph 0.05, graph 0.1, 0\nset key left top\n",
           d.to);
-    fprintf(d.to, "set title 'mass %.3g kg, damping %.3g N s/m, delay %.3g ms'\n", found->mass,
-            found->damping, found->delay * 1e3);
+    write_labels_of_walls(d.to, units, found);
     write_gnuplot_of_walls(d.to, wall_stiffness);
     return drawing_close(&d);
 }

@@ -40,7 +40,7 @@ static const char help[] =
     "  --table N        1 (surfaces) or 2 (the bowl, loop_bowl.obj of the folder of scenes); may "
     "be given\n"
     "                   again\n"
-    "  --ticks N        measured a scene; default 100, of the salad 10\n"
+    "  --ticks N        measured a scene, 1 to 1000000; default 100, of the salad 10\n"
     "  --sweeps N       most of a solve, 1 to 10000; default 2000\n"
     "  --settle S       seconds that the scene runs before; default: the paper's scenes by name,\n"
     "                   others half their duration\n"
@@ -88,12 +88,15 @@ static int add_bench_scene(struct query *q, const char *scene)
 }
 
 static int parse_option_number(const struct query *q, const char *option, const char *text,
-                               double least, double *out)
+                               double least, double most, double *out)
 {
-    return parse_finite_number(text, out) || *out < least
-               ? command_usage(q->name, "%s %s: a number from %g on is expected", option, text,
-                               least)
-               : 0;
+    if (!parse_finite_number(text, out) && *out >= least && *out <= most) {
+        return 0;
+    }
+    return isinf(most) ? command_usage(q->name, "%s %s: a number from %g on is expected", option,
+                                       text, least)
+                       : command_usage(q->name, "%s %s: a number from %g to %.0f is expected",
+                                       option, text, least, most);
 }
 
 static int add_requested_figure(struct query *q, const char *text)
@@ -134,17 +137,18 @@ static int set_bench_option(struct query *q, int option, const char *text)
     case 'T':
         return add_requested_table(q, text);
     case 't':
-        code = parse_option_number(q, "--ticks", text, 1.0, &value);
-        q->options.ticks = value < 1e6 ? (int)value : 1000000;
+        code = parse_option_number(q, "--ticks", text, 1.0, 1e6, &value);
+        q->options.ticks = code ? 0 : (int)value;
         return code;
     case 'n':
-        code = parse_option_number(q, "--sweeps", text, 1.0, &value);
-        q->options.sweeps = value < 1e4 ? (int)value : 10000;
+        code = parse_option_number(q, "--sweeps", text, 1.0, 1e4, &value);
+        q->options.sweeps = code ? 0 : (int)value;
         return code;
     case 'b':
-        return parse_option_number(q, "--settle", text, 0.0, &q->options.settling_duration);
+        return parse_option_number(q, "--settle", text, 0.0, INFINITY,
+                                   &q->options.settling_duration);
     case 'u':
-        return parse_option_number(q, "--update", text, 0.0, &q->options.update);
+        return parse_option_number(q, "--update", text, 0.0, INFINITY, &q->options.update);
     case 'o':
         q->out = text;
         return text_ends_with(text, ".png") || text_ends_with(text, ".svg") ||

@@ -65,21 +65,13 @@ static const char help[] =
     "  tact calibrate board --scene rig.yaml --zero wrist\n"
     "  tact calibrate stick --scene tool.yaml --axis x --drive fx --limit 4 --travel 0.02\n";
 
-/* Files in the scene's folder. A missing calibration is an empty one. */
-static int read_scene_file(void *user, const char *name, const void **data, uint64_t *size)
+/* The text is that of the last file that was read. */
+static int read_named_file(const char *path, const void **data, uint64_t *size)
 {
     static char *text;
-    char path[4096];
-    snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : (const char *)user,
-             name[0] == '/' ? "" : "/", name);
     free(text);
     text = NULL;
     FILE *file = fopen(path, "re");
-    if (!file && errno == ENOENT && strstr(name, ".yaml")) {
-        *data = "{}\n";
-        *size = 3;
-        return 0;
-    }
     if (!file) {
         return -errno;
     }
@@ -94,6 +86,21 @@ static int read_scene_file(void *user, const char *name, const void **data, uint
     return good ? 0 : -EIO;
 }
 
+/* Files in the scene's folder. A missing calibration is an empty one. */
+static int read_scene_file(void *user, const char *name, const void **data, uint64_t *size)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : (const char *)user,
+             name[0] == '/' ? "" : "/", name);
+    int rc = read_named_file(path, data, size);
+    if (rc == -ENOENT && strstr(name, ".yaml")) {
+        *data = "{}\n";
+        *size = 3;
+        rc = 0;
+    }
+    return rc;
+}
+
 static int load_device_scene(const char *path, struct tact_scene **scene)
 {
     struct tact_error err = {.line = 0};
@@ -104,8 +111,7 @@ static int load_device_scene(const char *path, struct tact_scene **scene)
     snprintf(folder, sizeof folder, "%s", path);
     char *directory = dirname(folder);
     const struct tact_scene_files files = {read_scene_file, directory};
-    const char *last_slash = strrchr(path, '/');
-    int rc = read_scene_file(directory, last_slash ? last_slash + 1 : path, &text, &size);
+    int rc = read_named_file(path, &text, &size);
     copy = rc || !text ? NULL : malloc(size + 1);
     if (!copy) {
         fprintf(stderr, "tact: %s: cannot be read: %s\n", text_shown(path),

@@ -64,7 +64,7 @@ static const char help[] =
     "     exists\n\n"
     "example:\n"
     "  tact import examples/imports/guiding.csv examples/imports/guiding.yaml -o guiding.mcap\n"
-    "  tact plot rec0.mcap\n";
+    "  tact plot guiding.mcap\n";
 
 /* The data of the device type "import": a file-scope variable, as a device type has no access to
  * the command. */

@@ -66,24 +66,39 @@ static int parse_duration_option(const char *command, const char *option, const 
     return EXIT_GOOD;
 }
 
+/* Whether the word is this option, of which the value follows in the word ("--site=local") or is
+ * the next one. */
+static int is_option_with_value(const char *word, const char *next, const char *option,
+                                const char **value)
+{
+    const size_t length = strlen(option);
+    if (strncmp(word, option, length) || (word[length] && word[length] != '=')) {
+        return 0;
+    }
+    *value = word[length] ? word + length + 1 : next;
+    return 1;
+}
+
 /* Parses the options of this command and removes them from argv; the rest are options of tact run.
  */
 static int parse_teleop_options(int *argc, char **argv, struct options *o)
 {
     int kept = 1, rc = EXIT_GOOD;
     for (int i = 1; !rc && i < *argc; i++) {
-        const char *word = argv[i], *value = i + 1 < *argc ? argv[i + 1] : NULL;
+        const char *word = argv[i], *next = i + 1 < *argc ? argv[i + 1] : NULL, *value = NULL;
+        const int site = is_option_with_value(word, next, "--site", &value);
+        const int seconds = is_option_with_value(word, next, "--seconds", &value);
         const int has_argument =
-            !strcmp(word, "--site") || !strcmp(word, "--seconds") || !strcmp(word, "--wait");
+            site || seconds || is_option_with_value(word, next, "--wait", &value);
         if (has_argument && !value) {
             return command_usage(argv[0], "%s: expected a value", word);
         }
-        if (!strcmp(word, "--site")) {
+        if (site) {
             o->site = value;
-        } else if (!strcmp(word, "--seconds")) {
-            rc = parse_duration_option(argv[0], word, value, 0.1, 600.0, &o->seconds);
-        } else if (!strcmp(word, "--wait")) {
-            rc = parse_duration_option(argv[0], word, value, 0.0, 3600.0, &o->wait);
+        } else if (seconds) {
+            rc = parse_duration_option(argv[0], "--seconds", value, 0.1, 600.0, &o->seconds);
+        } else if (has_argument) {
+            rc = parse_duration_option(argv[0], "--wait", value, 0.0, 3600.0, &o->wait);
         } else if (!strcmp(word, "--check")) {
             o->check = 1;
         } else if (!strcmp(word, "--print")) {
@@ -91,7 +106,7 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
         } else {
             argv[kept++] = argv[i];
         }
-        i += has_argument;
+        i += has_argument && value == next;
     }
     argv[kept] = NULL;
     *argc = kept;

@@ -936,6 +936,19 @@ def calibrated(folder):
     assert open(f"{folder}/s10.yaml").read().startswith(before.rstrip("\n") + "\n  y: [0.1"), before
 
 
+def check_rotary(folder):
+    """The picture of a rotary axis has its units."""
+    scene, script = f"{folder}/knob.yaml", f"{folder}/knob.gp"
+    with open(scene, "w") as file:
+        file.write("name: knob\ndevices:\n  - {name: knob, type: twin, settings: "
+                   "{axes: rx, forces: tx, units: rad, mass: 2e-3, damping: 0.02, force_delay: 0.001}}\n")
+    tact("calibrate", "knob", "--scene", scene, "--axis", "rx", "--drive", "tx", "--limit", "0.3", "--travel", "0.6", "--plot", script)
+    with open(script) as file:
+        text = file.read()
+    assert "damping of the wall (N m s/rad)" in text and "stiffness of the wall (N m/rad)" in text, text
+    assert "moment of inertia 0.002 kg m^2, damping 0.02 N m s/rad" in text, text
+
+
 def haptic(folder):
     """A twin's own mass, damping, delay, steps and friction are found, and the stiffest wall at each damping is within 10 % of
     the exact limit of the sampled axis, at three delays and two resolutions. The file that is written bounds a coupling."""
@@ -968,6 +981,9 @@ def haptic(folder):
     mass, damping, friction = (float(out.split(f"{key}: ")[1].split(",")[0]) for key in ("mass", "damping", "friction"))
     assert abs(mass - 0.3) < 3e-3 and abs(damping - 2) < 0.04 and abs(friction - 0.1) < 2e-3, out
     assert open(picture, "rb").read(4) == b"\x89PNG"
+    out, err = tact("calibrate", "dry", *words[:1], f"{folder}/none.yaml", *words[2:], code=2)
+    assert not out and "none.yaml: cannot be read: No such file" in err[0], err
+    check_rotary(folder)
     out, err = tact("calibrate", "stuck", *words, code=1)
     assert not out and "does not move by the force" in err[0], err
     for name, message in (("wrong", "leads it away"), ("mirrored", "further than --travel"), ("sprung", "explain the motion")):

@@ -761,7 +761,7 @@ def bench_tables():
 
 def bench(folder):
     usage("bench", ["contact", "no/such.yaml"], ["contact", "--scene", "none"], ["contact", "stack"],
-          ["loop"], ["contact", "--ticks", "0"], ["contact", "--update", "x"],
+          ["loop"], ["contact", "--ticks", "0"], ["contact", "--ticks", "1e7"], ["contact", "--sweeps", "20000"], ["contact", "--update", "x"],
           ["contact", "-o", "a.pdf"], ["contact", "--figure", "6"],
           ["contact", "--figure", "3", "--scene", "octagon"], ["contact", "--table", "3"],
           ["contact", "--table", "1", "--figure", "3"], ["contact", "--table", "2", "-o", "a.png"],

@@ -280,7 +280,7 @@ def suffers(events):
 EVENTS = ("cut", "to person", "to robot", "unplug", "stop remote", "stop local", "kill remote", "kill local")
 LONG = os.environ.get("TACT_LONG", "0") not in ("", "0")
 for end in ("local", "remote"):  # the example by a model is one that can be run
-    assert "mode: model" in command(TACT, "teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), "--site", end, "--print")
+    assert "mode: model" in command(TACT, "teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), f"--site={end}", "--print")
 ROUNDS = [None] + ([(event,) * 50 for event in EVENTS] if LONG else [EVENTS[:4]])
 for events in ROUNDS:
     with tempfile.TemporaryDirectory() as folder:
