@@ -30,6 +30,9 @@ const char *tact_solve_count_name(int count)
         [TACT_COUNT_TERM_LIMITED] = "second_order_limited",
         [TACT_COUNT_ROLLING_NOT_FOUND] = "rolling_not_found",
         [TACT_COUNT_OPPOSED] = "pressures_opposed",
+        [TACT_COUNT_JOINTS_LOST] = "joint_rows_lost",
+        [TACT_COUNT_POINTS_LEFT_OUT] = "points_left_out",
+        [TACT_COUNT_RATES_NOT_PREDICTED] = "rates_not_predicted",
     };
     return count >= 0 && count < TACT_SOLVE_COUNTS ? names[count] : NULL;
 }

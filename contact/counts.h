@@ -49,9 +49,16 @@ enum tact_solve_count {
                                      velocity that it reverses, so that friction adds no energy */
     TACT_COUNT_ROLLING_NOT_FOUND, /**< contacts times sweeps whose torques that resist rolling were
                                      not found: they are inside their limit, but no solution */
-    TACT_COUNT_OPPOSED, /**< patches of pressure fields whose pressures oppose each other so far
-                           that their torque about the normal is cut to the force times their size,
-                           or their friction to ten times that of the force */
+    TACT_COUNT_OPPOSED,     /**< patches of pressure fields whose pressures oppose each other so far
+                               that their torque about the normal is cut to the force times their size,
+                               or their friction to ten times that of the force */
+    TACT_COUNT_JOINTS_LOST, /**< rows of joints between bodies that were left out because the masses
+                               of the bodies differ by so much that the rows are lost in rounding
+                             */
+    TACT_COUNT_POINTS_LEFT_OUT,     /**< contact points beyond the capacity, which bear nothing */
+    TACT_COUNT_RATES_NOT_PREDICTED, /**< hands whose Coriolis and centrifugal torques are those at
+                                       the rates before the tick, because the rates predicted with
+                                       the last tick's impulses have too much energy */
     TACT_SOLVE_COUNTS
 };
 

@@ -11,6 +11,9 @@
     1e-5 /* ratio of a contact's mobility with the joints to that without them, below which they   \
           * leave no motion                                                                        \
           */
+#define MOBILITY_ROUNDING_RATIO                                                                    \
+    1e-13 /* ratio of a free row's mobility with the joints to that without them, below which it   \
+             is rounding */
 #define MAX_ANGULAR_CORRECTION_RATE                                                                \
     5.0 /* largest speed at which a joint's angular error is corrected [rad/s]; that of its        \
            position error is push_limit */
@@ -184,8 +187,13 @@ static void compute_free_row_response(struct tact_world *world, struct world_con
     for (int i = 0; i < rows; i++) {
         w->free_row_mobility -= coupling[i] * w->free_response[i];
     }
-    w->free_row_mobility =
-        w->free_row_mobility > LOCKED_MOBILITY_RATIO * own ? w->free_row_mobility : 0.0;
+    int is_free = w->free_row_mobility > LOCKED_MOBILITY_RATIO * own;
+    if (!is_free && tact_mechanism_free_row_ratio(world, w) > LOCKED_MOBILITY_RATIO) {
+        /* not locked: one of the bodies is much lighter than what moves with it */
+        is_free = w->free_row_mobility > MOBILITY_ROUNDING_RATIO * own;
+        world->counts[TACT_COUNT_JOINTS_LOST] += !is_free;
+    }
+    w->free_row_mobility = is_free ? w->free_row_mobility : 0.0;
 }
 
 void tact_constraints_assemble(struct tact_world *world)

@@ -40,6 +40,8 @@ struct mechanism {
     /* joints of the mechanism: a range of `order` in struct mechanisms */
     int constraint, constraint_end;
     int row, row_end;
+    double inverse_inertia; /* inverse of the inertia of the equal bodies whose matrix was factored
+                               in this tick [1/(kg m^2)]; 0: it was not */
 };
 
 /* A = J M^-1 J^T of all constrained rows, factored as L D L^T for each mechanism. Each row is
@@ -54,7 +56,9 @@ struct mechanisms {
     size_t *start; /* where a row is stored: entry k of row i is factors[start[i] + k - first[i]] */
     double *ldl_factors; /* factors of the mechanisms' matrices: L, with a unit diagonal, below the
                             diagonal and 1/D on it */
-    double *work;        /* scratch: one number for each row of a mechanism */
+    double *equal_body_factors; /* the same of the matrices with equal bodies, where they are needed
+                                   to find which rows are redundant */
+    double *work;               /* scratch: one number for each row of a mechanism */
     double *constrained_row_velocities; /* velocity of each constrained row after the step of the
                                sweep: 0 except for curvature */
     double *free_responses;             /* storage of the free_response arrays of all joints */
@@ -105,6 +109,17 @@ void tact_mechanisms_destroy(struct mechanisms *m);
 
 /* Factors the matrix of each mechanism from J and Y of its constraints. */
 void tact_mechanisms_factor(struct tact_world *world);
+
+/* Eliminates the earlier rows from a row of a matrix in `factors`, stored as `ldl_factors` is,
+ * which has the factors of those rows: leaves L there, and returns the pivot. */
+double tact_mechanism_eliminate_row(const struct mechanisms *m, double *factors, int row);
+
+/* 1 where a constrained row is independent of the rows before it, whatever the masses. */
+int tact_mechanism_row_is_independent(struct tact_world *world, int mechanism, int row);
+
+/* Ratio of the mobility of a joint's free row with the joints to that without them, for equal
+ * bodies. Overwrites `work`. */
+double tact_mechanism_free_row_ratio(struct tact_world *world, const struct world_constraint *w);
 
 /* Replaces x by A^-1 x for a mechanism. x: one number for each of its rows, `stride` apart. */
 void tact_mechanism_solve(const struct mechanisms *m, int mechanism, double *x, int stride);

@@ -11,7 +11,10 @@
 #define MAX_MECHANISM_RESPONSE_BYTES                                                               \
     ((size_t)64 << 20) /* most memory for the responses of mechanisms to contacts, in bytes */
 #define REDUNDANT_PIVOT_RATIO                                                                      \
-    1e-10 /* ratio of a pivot to the mobility of its row below which the joint row is redundant */
+    1e-10 /* ratio of a pivot to the mobility of its row below which the joint row may be          \
+             redundant */
+#define PIVOT_ROUNDING_RATIO                                                                       \
+    1e-14 /* ratio of a pivot to the mobility of its row below which the pivot is rounding */
 
 static int body_of_constraint_side(const struct tact_constraint *constraint, int side)
 {
@@ -152,11 +155,16 @@ int tact_mechanisms_create(struct tact_world *world)
     if (m->mechanism_response_capacity > (size_t)world->contact_capacity * 12 * longest) {
         m->mechanism_response_capacity = (size_t)world->contact_capacity * 12 * longest;
     }
-    m->ldl_factors = calloc(assign_mechanism_matrix_rows(world) + 1, sizeof *m->ldl_factors);
+    size_t entries = assign_mechanism_matrix_rows(world) + 1;
+    m->ldl_factors = calloc(entries, sizeof *m->ldl_factors);
+    m->equal_body_factors = calloc(entries, sizeof *m->equal_body_factors);
     m->free_responses = calloc(most + 1, sizeof *m->free_responses);
     m->mechanism_response_storage =
         calloc(m->mechanism_response_capacity + 1, sizeof *m->mechanism_response_storage);
-    return m->ldl_factors && m->free_responses && m->mechanism_response_storage ? 0 : -ENOMEM;
+    return m->ldl_factors && m->equal_body_factors && m->free_responses &&
+                   m->mechanism_response_storage
+               ? 0
+               : -ENOMEM;
 }
 
 void tact_mechanisms_destroy(struct mechanisms *m)
@@ -169,6 +177,7 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->work);
     free(m->constrained_row_velocities);
     free(m->ldl_factors);
+    free(m->equal_body_factors);
     free(m->free_responses);
     free(m->mechanism_response_storage);
 }
@@ -214,15 +223,13 @@ static void fill_mechanism_matrix(struct tact_world *world, const struct mechani
     }
 }
 
-/* Factors a row of the joints' matrix. A redundant row, as in a closed chain, gets 1/D = 0 and
- * bears no load. */
-static void factor_mechanism_row(struct mechanisms *m, int i)
+double tact_mechanism_eliminate_row(const struct mechanisms *m, double *factors, int i)
 {
-    double *row = m->ldl_factors + m->start[i];
+    double *row = factors + m->start[i];
     int from = m->first[i];
-    double d = row[i - from], own = d;
+    double d = row[i - from];
     for (int j = from; j < i; j++) {
-        const double *other = m->ldl_factors + m->start[j];
+        const double *other = factors + m->start[j];
         int first_column_of_row_j = m->first[j],
             k = from > first_column_of_row_j ? from : first_column_of_row_j;
         double sum = row[j - from];
@@ -232,21 +239,37 @@ static void factor_mechanism_row(struct mechanisms *m, int i)
         row[j - from] = sum;
     }
     for (int j = from; j < i; j++) {
-        const double *other = m->ldl_factors + m->start[j];
+        const double *other = factors + m->start[j];
         double factor_times_pivot = row[j - from], l = factor_times_pivot * other[j - m->first[j]];
         row[j - from] = l;
         d -= l * factor_times_pivot;
     }
-    row[i - from] = d > REDUNDANT_PIVOT_RATIO * own ? 1.0 / d : 0.0;
+    return d;
+}
+
+/* Factors a row of the joints' matrix. A redundant row, as in a closed chain, gets 1/D = 0 and
+ * bears no load. A small pivot may also be that of a heavy body beside a light one. */
+static void factor_mechanism_row(struct tact_world *world, int mechanism, int i)
+{
+    struct mechanisms *m = &world->mechanisms;
+    double *diagonal = m->ldl_factors + m->start[i] + (size_t)(i - m->first[i]), own = *diagonal;
+    double d = tact_mechanism_eliminate_row(m, m->ldl_factors, i);
+    int is_kept = d > REDUNDANT_PIVOT_RATIO * own;
+    if (!is_kept && tact_mechanism_row_is_independent(world, mechanism, i)) {
+        is_kept = d > PIVOT_ROUNDING_RATIO * own;
+        world->counts[TACT_COUNT_JOINTS_LOST] += !is_kept;
+    }
+    *diagonal = is_kept ? 1.0 / d : 0.0;
 }
 
 void tact_mechanisms_factor(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int i = 0; i < m->count; i++) {
+        m->list[i].inverse_inertia = 0.0;
         fill_mechanism_matrix(world, &m->list[i]);
         for (int row = m->list[i].row; row < m->list[i].row_end; row++) {
-            factor_mechanism_row(m, row);
+            factor_mechanism_row(world, i, row);
         }
     }
 }

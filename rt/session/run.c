@@ -141,6 +141,25 @@ static void report_ticks_skipped_at_end(struct tact_session *s)
     }
 }
 
+/* Reports what the solver left out, by its counts. */
+static void report_solver_omissions(struct tact_session *s)
+{
+    const uint64_t *counts = s->report.counts;
+    if (counts[TACT_COUNT_POINTS_LEFT_OUT]) {
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "%llu contact points in all ticks were left out and bore nothing: "
+                     "contact.points allows %llu in a tick",
+                     (unsigned long long)counts[TACT_COUNT_POINTS_LEFT_OUT],
+                     (unsigned long long)s->scene->contact.points);
+    }
+    if (counts[TACT_COUNT_JOINTS_LOST]) {
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "joints between bodies did not hold in %llu rows and ticks: the masses or "
+                     "inertias of the bodies that they connect differ by too much",
+                     (unsigned long long)counts[TACT_COUNT_JOINTS_LOST]);
+    }
+}
+
 /* Begins a run, which is possible once: -EALREADY the second time. */
 static int begin_run_once(struct tact_session *s, const struct tact_realtime_options *realtime)
 {
@@ -162,6 +181,7 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
     tact_session_report_walls(s, report_and_log_event);
     report_stale_forces(s);
     report_ticks_skipped_at_end(s);
+    report_solver_omissions(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_session_report(s, report);
