@@ -48,10 +48,12 @@ static void set_rigid_contact_springs(const struct tact_world *world, struct blo
 
 /* Share of the tilting stiffness that the rows carry. An overlap deeper than its target resists
  * tilting by itself, as its centre moves to where it is deeper; both together have the stiffness of
- * the springs. */
+ * the springs. Gaps have no target depth, and do not resist tilting within the patch. */
 static double spring_share_of_tilting_stiffness(const struct tact_contact *c)
 {
-    return tact_min(1.0, (c->patch.target + c->preload) / c->patch.depth);
+    return c->patch.law == TACT_LAW_DEPTH
+               ? tact_min(1.0, (c->patch.target + c->preload) / c->patch.depth)
+               : 1.0;
 }
 
 /* Compliances of the rows of a foundation of parallel springs [m/N, 1/(N m)], without the normal's

@@ -467,6 +467,31 @@ static void egg_rocks_at_its_exact_frequency(void **state)
     close_scene(&s);
 }
 
+/* A cube on springs along and across the patch is m g c deep. */
+static void cube_rests_on_springs_in_both_directions(void **state)
+{
+    (void)state;
+    const double compliance = 1e-5;
+    struct tact_world_options o = options_with_contact_model("features", 1e-3);
+    struct tact_shape cube = box_of_sides(0.05, 0.05, 0.05);
+    struct tact_contact_law law = make_friction_law(0.5);
+    struct world_scene s;
+    law.compliance = law.tangential_compliance = compliance;
+    open_empty_scene(&s, &o);
+    add_scene_ground(&s);
+    add_scene_solid(&s, &cube, 1.0, (double[3]){0, 0, 0.0251}, 0.0);
+    set_scene_contact_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    tact_world_body(s.world, 0)->twist[0] = 0.05;
+    run_scene_for_seconds(&s, 0.5);
+    const double depth = 0.025 - tact_world_body(s.world, 0)->pose.position[2];
+    printf("cube on springs: %.9f m deep, exact %.9f; tilt %.1e\n", depth, G * compliance,
+           body_tilt_from_vertical(&s, 0));
+    assert_true(fabs(depth - G * compliance) < 1e-9);
+    assert_true(body_tilt_from_vertical(&s, 0) < 1e-4 && s.unsolved == 0);
+    close_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +506,7 @@ int main(void)
         cmocka_unit_test(block_tips_equally_by_features_and_by_moments),
         cmocka_unit_test(box_rocks_on_an_elastic_layer_at_the_exact_frequency),
         cmocka_unit_test(egg_rocks_at_its_exact_frequency),
+        cmocka_unit_test(cube_rests_on_springs_in_both_directions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
