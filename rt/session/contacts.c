@@ -350,6 +350,7 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
     restore_contact_model_state(s, pair, more + optional_fields.springs);
     c->starting = 0;
     c->touching = 0;
+    c->split = 0;
 }
 
 static int is_contact_absent(const struct tact_session *s, const double *v)
