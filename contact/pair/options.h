@@ -92,12 +92,13 @@ struct tact_world_options {
                      counted */
     int contacts; /**< largest number of contacts in a tick, each piece of a split pair counting as
                      one; 0: 8192, plus 4 for each shape */
-    int near; /**< largest number of pairs whose bounds overlap; 0: 8192, plus 16 for each shape */
-    int by_mass; /**< with BOUCHARD: 1: projection of the centre of pressure in the metric of S,
-                    local.h */
-    int split;   /**< 1: overlaps that are not planar are solved as planar pieces where those are
-                    exact, between a convex solid with few faces and a mesh that is not convex. Volume
-                    model and cone only */
+    int near;     /**< largest number of pairs whose bounds overlap; 0: all, if
+                     at most 40960 with 5 for each that may split; or 8192, plus 16 for each shape */
+    int by_mass;  /**< with BOUCHARD: 1: projection of the centre of pressure in the metric of S,
+                     local.h */
+    int split;    /**< 1: overlaps that are not planar are solved as planar pieces where those are
+                     exact, between a convex solid with few faces and a mesh that is not convex. Volume
+                     model and cone only */
 };
 
 /** Default options of a world: h = 1 ms, patches as polygons, overlaps that are not planar split,

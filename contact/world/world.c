@@ -8,6 +8,9 @@
 
 #define MIN_CONTACT_CAPACITY                                                                       \
     8192 /* capacity for contacts, and for near pairs, to which that for each shape is added */
+#define MAX_CONTACTS_OF_FEW_PAIRS                                                                  \
+    40960 /* contacts up to which all pairs of a world may be near, with the pieces of those that  \
+             may be split */
 #define CONTACT_CAPACITY_PER_SHAPE 4
 #define NEAR_PAIR_CAPACITY_PER_SHAPE 16
 #define GAP_BOUNDING_RADIUS_FACTOR                                                                 \
@@ -407,8 +410,9 @@ static int allocate_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
     const struct tact_world_extent *e = &world->extent;
-    int most = o->near ? o->near
-                       : MIN_CONTACT_CAPACITY + NEAR_PAIR_CAPACITY_PER_SHAPE * world->shape_count;
+    const int by_shapes = MIN_CONTACT_CAPACITY + NEAR_PAIR_CAPACITY_PER_SHAPE * world->shape_count;
+    const long whole = e->pairs + (long)TACT_PIECES * e->split;
+    int most = o->near ? o->near : whole <= MAX_CONTACTS_OF_FEW_PAIRS ? e->pairs : by_shapes;
     int contacts = o->contacts
                        ? o->contacts
                        : MIN_CONTACT_CAPACITY + CONTACT_CAPACITY_PER_SHAPE * world->shape_count;

@@ -287,6 +287,9 @@ TACT_API int tact_world_slot(const struct tact_world *world, int pair);
 
 /** Capacity of a world for contacts in a tick; each piece of a split pair counts as one. */
 TACT_API int tact_world_contact_capacity(const struct tact_world *world);
+/** The capacity that the last solve exceeded, where it returned -ENOSPC: "near pairs", "contacts"
+ * or "contact points", static text; NULL: none. Real-time safe. */
+TACT_API const char *tact_world_exceeded_capacity(const struct tact_world *world);
 /** The contact law of a pair's materials. Real-time safe. */
 TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);
 /** The contact model of a pair. Real-time safe. */
@@ -374,8 +377,8 @@ TACT_API void tact_world_set_observer(struct tact_world *world, tact_solve_obser
                                       void *user);
 
 /** Solves the contacts of a tick. -EDOM where the matrix of a hand could not be factored, -ENOSPC
- * where the number of contacts or near pairs exceeds the capacity; impulses are then zero.
- * Real-time safe. */
+ * where the number of contacts or near pairs exceeds the capacity, or where no capacity for points
+ * is left for a contact; impulses are then zero, and joints keep their rates. Real-time safe. */
 TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats);
 
 /** Moves bodies and hands to the end of the tick. Gaps are linear in the velocity, so that a fast

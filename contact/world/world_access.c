@@ -57,6 +57,14 @@ int tact_world_slot(const struct tact_world *world, int pair)
     return tact_broad_phase_slot_of_pair(&world->near, pair);
 }
 
+const char *tact_world_exceeded_capacity(const struct tact_world *world)
+{
+    return world->near.is_capacity_exceeded      ? "near pairs"
+           : world->is_contact_capacity_exceeded ? "contacts"
+           : world->is_point_capacity_exceeded   ? "contact points"
+                                                 : NULL;
+}
+
 int tact_world_contact_capacity(const struct tact_world *world)
 {
     return world->contact_capacity;

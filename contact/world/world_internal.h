@@ -169,6 +169,8 @@ struct tact_world {
                              entries, as all arrays by block */
     int block_count;
     int is_contact_capacity_exceeded; /* 1: a contact of this tick has no block */
+    int is_point_capacity_exceeded;   /* 1: a contact of this tick that is solved as points has none
+                                       */
     struct block_jacobian_node
         *block_nodes;        /* storage of the nodes of all blocks: max_nodes for each */
     double *free_velocities; /* free velocities, those without contacts: six numbers a node */

@@ -11,6 +11,10 @@
 /* smallest capacity of the contact list; it grows with the number of shapes */
 #define MIN_CONTACT_LIST_CAPACITY 256
 #define CONTACT_LIST_ENTRIES_PER_SHAPE 8
+/* Most bytes of a list that has capacity for all pairs of the scene: for those that touch, and for
+ * those that are near, which are in the list too where their model has state. */
+#define MAX_BYTES_OF_ALL_PAIRS (1U << 20)
+#define MAX_BYTES_OF_ALL_NEAR_PAIRS (4U << 20)
 
 static const char moments_unit_text[] =
     "volume m^3, centroid m (3), second moment m^5 xx yy zz xy xz yz, "
@@ -172,11 +176,17 @@ static int contacts_in_a_record(const struct tact_session *s)
 /* Adds the contact list to the layout, with its capacity. */
 static int add_contact_list(struct tact_session *s)
 {
-    int pairs = tact_world_extent(s->world).pairs, room = tact_world_contact_capacity(s->world);
-    int contact_list_capacity = MIN_CONTACT_LIST_CAPACITY +
-                                CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
-    room = contact_list_capacity < room ? contact_list_capacity : room;
-    room = room < pairs ? room : pairs;
+    const struct tact_world_extent extent = tact_world_extent(s->world);
+    const unsigned bytes = extent.state ? MAX_BYTES_OF_ALL_NEAR_PAIRS : MAX_BYTES_OF_ALL_PAIRS;
+    const int within_bytes =
+        (int)(bytes / ((TACT_ELEMENT_HEAD + s->element.size) * sizeof(double)));
+    int room = MIN_CONTACT_LIST_CAPACITY +
+               CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
+    room = within_bytes > room ? within_bytes : room;
+    int most =
+        extent.state ? tact_world_near_capacity(s->world) : tact_world_contact_capacity(s->world);
+    most = most < extent.pairs ? most : extent.pairs;
+    room = room < most ? room : most;
     room = room < contacts_in_a_record(s) ? room : contacts_in_a_record(s);
     int rc = tact_layout_add_list(&s->layout, room > 0 ? (uint32_t)room : 1);
     return rc ? rc : tact_layout_add_fields(s->layout.element, &s->element);

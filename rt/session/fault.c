@@ -64,8 +64,8 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
         describe_world_fault(s, &fault, tick);
     }
     if (rc == -ENOSPC) {
-        tact_session_describe_fault(s, tick, "", "the world",
-                                    "more contacts touch than its memory has capacity for");
+        tact_session_describe_fault(s, tick, "the world's ", tact_world_exceeded_capacity(s->world),
+                                    "there are more than its memory has capacity for");
     } else if (rc) {
         tact_session_describe_fault(s, tick, "hand ",
                                     s->scene->hands[s->solve_stats.failed_hand].name,

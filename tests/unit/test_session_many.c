@@ -137,7 +137,7 @@ static void contacts_of_changing_shape_pairs_replay(void **unused)
     unlink(path);
 }
 
-/* 60 balls at one position: 1770 overlaps, but a record has room for 736 contacts. */
+/* 80 balls at one position: 3160 overlaps, but a record has capacity for as many as 1 MiB has. */
 static void contacts_beyond_the_record_capacity_are_a_fault(void **unused)
 {
     (void)unused;
@@ -148,7 +148,7 @@ static void contacts_beyond_the_record_capacity_are_a_fault(void **unused)
                         "name: crowd\nmaterials: [{name: m}]\ngravity: [0, 0, 0]\n"
                         "pairs: [{materials: [m, m], friction: 0.5, compliance: 1e-3}]\n"
                         "moments: {source: host}\ncontact: {iterations: 1}\nbodies:\n");
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 80; i++) {
         used += snprintf(text + used, sizeof text - (size_t)used,
                          "  - {name: b%d, mass: 0.1, position: [0.000%02d, 0, 0],\n"
                          "     shapes: [{type: sphere, radius: 0.1, material: m}]}\n",
@@ -196,6 +196,41 @@ static void record_of_many_shapes_fits_into_the_rings(void **unused)
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);
+}
+
+/* Bundles of thin rods whose bounding spheres overlap, of a model with state: each near pair is in
+ * the list of contacts. The run does not depend on whether it is recorded. */
+static void near_pairs_of_a_model_with_state_are_recorded(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/tact_many_XXXXXX", text[16384];
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    struct tact_replay_report replay;
+    struct tact_error err = {0};
+    int used = snprintf(text, sizeof text,
+                        "name: rods\nmaterials: [{name: m}]\ncontact: {model: features}\n"
+                        "pairs: [{materials: [m, m], friction: 0.5}]\n"
+                        "moments: {source: host}\nbodies:\n");
+    for (int i = 0; i < 60; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "  - {name: b%d, mass: 0.01, position: [0.0%02d, 0, 0.0%02d],\n"
+                         "     quat_wxyz: [1, 1, 0, 0],\n     shapes: [{type: capsule, radius: "
+                         "0.004, length: 0.2, material: m}]}\n",
+                         i, 9 * (i % 10), 9 * (i / 10));
+    }
+    close(mkstemp(path));
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = 5;
+    options.record = path;
+    options.replace = 1;
+    run_session_of_scene_text(text, &options, &report);
+    assert_string_equal(report.fault.text, "");
+    assert_int_equal(tact_replay_run(path, silent, &replay, &err), 0);
+    print_message("rods: %lu ticks, %lu differing\n", (unsigned long)replay.ticks,
+                  (unsigned long)replay.differing);
+    assert_true(replay.ticks == 5 && replay.differing == 0);
+    unlink(path);
 }
 
 /* All contacts of one pair are removed from the log: the replay finds a contact of a pair that is
@@ -254,6 +289,7 @@ int main(void)
         cmocka_unit_test(record_of_many_shapes_fits_into_the_rings),
         cmocka_unit_test(contact_absent_from_the_log_is_reported_in_a_replay),
         cmocka_unit_test(contacts_beyond_the_record_capacity_are_a_fault),
+        cmocka_unit_test(near_pairs_of_a_model_with_state_are_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
