@@ -210,7 +210,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     int rc = tact_assemble_blocks(world);
     stats->contacts = world->block_count;
     stats->points = world->points.now.count;
-    stats->left_out = world->points.dropped_point_count;
+    stats->left_out = world->counts[TACT_COUNT_POINTS_LEFT_OUT] = world->points.dropped_point_count;
     tact_world_notify_observer(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_copy_rates_by_slot(world->hands[i].hand);
@@ -235,6 +235,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         tact_constraints_zero_impulses(world);
         tact_joint_bounds_zero_impulses(world);
         tact_pieces_sum_results(world);
+        memcpy(stats->counts, world->counts, sizeof stats->counts);
         return rc;
     }
     tact_velocities_save(world, world->free_velocities);

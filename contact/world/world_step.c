@@ -436,12 +436,14 @@ static void assemble_near_pair(struct tact_world *world, int n)
         tact_points_make_for_patch(&world->points, slot, &world->shapes[c->a].shape,
                                    &world->poses[c->a], &world->shapes[c->b].shape,
                                    &world->poses[c->b], &c->patch);
+        world->is_point_capacity_exceeded |= !world->points.now.point_count_of_pair[slot];
     }
 }
 
 int tact_assemble_blocks(struct tact_world *world)
 {
-    world->block_count = world->is_contact_capacity_exceeded = 0;
+    world->block_count = 0;
+    world->is_contact_capacity_exceeded = world->is_point_capacity_exceeded = 0;
     world->measurement_count++;
     if (world->pressure) {
         tact_pressure_clear(world->pressure);
@@ -452,7 +454,7 @@ int tact_assemble_blocks(struct tact_world *world)
     for (int n = 0; n < world->near.count; n++) {
         assemble_near_pair(world, n);
     }
-    return world->is_contact_capacity_exceeded || world->near.is_capacity_exceeded ? -ENOSPC : 0;
+    return tact_world_exceeded_capacity(world) ? -ENOSPC : 0;
 }
 
 /* Depth that counts as a gap of zero: rounding of the poses [m]. */

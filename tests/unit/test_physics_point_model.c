@@ -203,9 +203,39 @@ static void contact_points_beyond_the_capacity_are_refused(void **state)
     solve_scene_velocities(&s);
     assert_int_equal(s.stats.points, 3);
     assert_int_equal(s.stats.left_out, 1);
+    assert_int_equal(s.stats.counts[TACT_COUNT_POINTS_LEFT_OUT], 1);
     close_scene(&s);
     o.points = 0;
     assert_int_equal(tact_world_create(&o, &s.world), -EINVAL);
+}
+
+/* Two blocks of four points each: with capacity for five, the second one bears on one point, which
+ * is counted; with capacity for four, it has none, and the tick is not solved. */
+static void a_contact_without_any_point_is_an_error(void **state)
+{
+    (void)state;
+    for (int room = 8; room >= 4; room--) {
+        struct world_scene s;
+        struct tact_world_options o = tact_world_options_default();
+        struct tact_shape box = box_of_sides(0.1, 0.1, 0.1);
+        o.model = tact_contact_model_find("points");
+        o.points = room;
+        open_empty_scene(&s, &o);
+        add_scene_ground(&s);
+        for (int i = 0; i < 2; i++) {
+            add_scene_solid(&s, &box, 1.0, (double[3]){0.3 * i, 0, 0.05 - 1e-5}, 0);
+        }
+        start_scene_with_friction(&s, 0.5);
+        assert_int_equal(tact_world_measure_near(s.world, s.scratch), 0);
+        assert_int_equal(tact_world_solve(s.world, &s.stats), room < 5 ? -ENOSPC : 0);
+        assert_int_equal(s.stats.counts[TACT_COUNT_POINTS_LEFT_OUT], 8 - room + (room < 5));
+        if (room < 5) {
+            assert_string_equal(tact_world_exceeded_capacity(s.world), "contact points");
+        } else {
+            assert_null(tact_world_exceeded_capacity(s.world));
+        }
+        close_scene(&s);
+    }
 }
 
 /* Points of two boxes as meshes, or of one and the ground. */
@@ -363,6 +393,7 @@ int main(void)
         cmocka_unit_test(point_model_gives_the_wrenches_of_the_patch_model),
         cmocka_unit_test(warm_started_contact_points_need_fewer_sweeps),
         cmocka_unit_test(contact_points_beyond_the_capacity_are_refused),
+        cmocka_unit_test(a_contact_without_any_point_is_an_error),
         cmocka_unit_test(point_model_solves_coulomb_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
