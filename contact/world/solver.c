@@ -203,6 +203,20 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
     }
 }
 
+/* In a tick without a solution hands keep their rates, which are in the log; the rates that were
+ * computed last are not. */
+static void keep_rates_of_hands(struct tact_world *world)
+{
+    for (int i = 0; i < world->hand_count; i++) {
+        struct tact_hand *hand = world->hands[i].hand;
+        memcpy(hand->velocity, hand->state.v, (size_t)hand->count * sizeof *hand->velocity);
+        memset(hand->state.saturated, 0, (size_t)hand->count * sizeof *hand->state.saturated);
+        if (hand->has_moving_base) {
+            tact_hand_base_update_target_error(hand);
+        }
+    }
+}
+
 int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
@@ -235,6 +249,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         tact_constraints_zero_impulses(world);
         tact_joint_bounds_zero_impulses(world);
         tact_pieces_sum_results(world);
+        keep_rates_of_hands(world);
         memcpy(stats->counts, world->counts, sizeof stats->counts);
         return rc;
     }

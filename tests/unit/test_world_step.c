@@ -1,5 +1,5 @@
 /* tact_world_step() without a session: the same bits as its parts called in turn, and its return
- * value where one fails. */
+ * value where one fails; ticks that are not solved. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -65,11 +65,68 @@ static void world_step_with_an_unmeasured_pair_changes_nothing(void **state)
     close_scene(&s);
 }
 
+/* A pendulum of a rod with a ball at its end, at rest at an angle from horizontal, and bodies. */
+static struct tact_hand *open_pendulum_scene(struct world_scene *s,
+                                             const struct tact_world_options *o, double height)
+{
+    struct tact_link_def link = {.parent = -1,
+                                 .joint = TACT_JOINT_HINGE,
+                                 .axis = {0, 1, 0},
+                                 .origin = tact_pose_identity(),
+                                 .mass = 0.1,
+                                 .center = {0.1, 0, 0},
+                                 .inertia = {1e-4, 1e-4, 1e-4, 0, 0, 0}};
+    const struct tact_owner owner = {TACT_OWNER_HAND, 0, 0};
+    const struct tact_pose end = {{0.1, 0, 0}, {1, 0, 0, 0}};
+    struct tact_pose base = tact_pose_identity();
+    struct tact_hand *hand;
+    base.position[2] = height;
+    open_empty_scene(s, o);
+    add_scene_ground(s);
+    assert_int_equal(tact_hand_create(&link, 1, &base, &hand), 0);
+    assert_int_equal(tact_world_add_hand(s->world, hand, 0), 0);
+    s->shapes[s->shape_count] = make_sphere(0.01);
+    assert_true(tact_world_add_shape(s->world, owner, &s->shapes[s->shape_count++], &end, 1) >= 0);
+    return hand;
+}
+
+/* In a tick with more near pairs or contacts than the capacity a joint keeps the rate of its state,
+ * whatever was solved last; the capacity is named. */
+static void joints_keep_their_rates_in_a_tick_that_is_not_solved(void **state)
+{
+    (void)state;
+    for (int near = 0; near < 2; near++) {
+        struct world_scene s;
+        struct tact_world_options o = tact_world_options_default();
+        struct tact_shape ball = make_sphere(0.01);
+        o.contacts = near ? 0 : 1;
+        o.near = near ? 1 : 0;
+        struct tact_hand *hand = open_pendulum_scene(&s, &o, 1.0);
+        for (int i = 0; i < 2; i++) {
+            add_scene_solid(&s, &ball, 0.1, (double[3]){i, 1, 0.00999}, 0);
+        }
+        const struct tact_contact_law law = make_rigid_law(0.5);
+        set_scene_contact_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        struct tact_hand_state joints = tact_hand_state(hand);
+        joints.v[0] = 3.0;
+        tact_world_refresh(s.world);
+        assert_int_equal(tact_world_step(s.world, s.scratch, &s.stats), -ENOSPC);
+        print_message("%s: %.17g rad in a tick\n", tact_world_exceeded_capacity(s.world),
+                      joints.q[0]);
+        assert_string_equal(tact_world_exceeded_capacity(s.world),
+                            near ? "near pairs" : "contacts");
+        assert_true(joints.v[0] == 3.0 && joints.q[0] == o.period * 3.0);
+        close_scene(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(world_step_has_the_bits_of_its_separate_parts),
         cmocka_unit_test(world_step_with_an_unmeasured_pair_changes_nothing),
+        cmocka_unit_test(joints_keep_their_rates_in_a_tick_that_is_not_solved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
