@@ -344,12 +344,14 @@ static void recompute_bias_at_mean_rates(struct tact_hand *hand, double h, const
                                          const double *impulse)
 {
     memcpy(hand->scratch, hand->velocity, (size_t)hand->count * sizeof *hand->scratch);
+    hand->has_bias_at_last_rates = 0;
     if (impulse) {
         solve_joint_rates(hand, h, NULL);
         const double predicted_energy = twice_kinetic_energy(hand, hand->scratch),
                      known_energy = twice_kinetic_energy(hand, hand->state.v) +
                                     twice_kinetic_energy(hand, hand->velocity);
         if (!(predicted_energy <= MAX_PREDICTED_ENERGY_RATIO * known_energy)) {
+            hand->has_bias_at_last_rates = 1;
             return;
         }
     }

@@ -64,6 +64,8 @@ struct tact_hand {
     double *velocity;     /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
     double *scratch;
+    /* 1: the bias torques of this tick are those at the rates before it */
+    int has_bias_at_last_rates;
     int has_moving_base;                   /* 1: the base moves, and has six coordinates */
     int has_mimics_or_tendons;             /* 1: there are mimic joints or drives on tendons */
     struct tact_tendon_term *tendon_terms; /* of all tendons */

@@ -118,6 +118,7 @@ static int compute_free_velocities(struct tact_world *world, int *failed_hand)
             *failed_hand = i;
             return rc;
         }
+        world->counts[TACT_COUNT_RATES_NOT_PREDICTED] += hand->hand->has_bias_at_last_rates;
         tact_hand_multiply_rates_by_factor(hand->hand, world->pre_force_velocities +
                                                            TACT_UNKNOWNS_PER_NODE * hand->node);
     }

@@ -1,5 +1,5 @@
 /* tact_world_step() without a session: the same bits as its parts called in turn, and its return
- * value where one fails; ticks that are not solved. */
+ * value where one fails; ticks that are not solved, and terms of hands that are left out. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -121,12 +121,36 @@ static void joints_keep_their_rates_in_a_tick_that_is_not_solved(void **state)
     }
 }
 
+/* A pendulum hits the ground and stays: in the next tick the rates that are predicted with its
+ * impulse are not used. */
+static void rates_that_are_not_predicted_are_counted(void **state)
+{
+    (void)state;
+    struct world_scene s;
+    struct tact_contact_law law = make_rigid_law(0.0);
+    int counted = 0, touched = 0, ticks_after = 0;
+    open_pendulum_scene(&s, NULL, 0.05);
+    set_scene_contact_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    for (int k = 0; k < 200 && ticks_after < 3; k++) {
+        step_scene(&s);
+        counted += s.stats.counts[TACT_COUNT_RATES_NOT_PREDICTED];
+        touched += s.stats.contacts > 0 && fabs(tact_world_contact(s.world, 0)->warm[2]) > 0.0;
+        ticks_after += touched > 0;
+        assert_true(touched > 0 || counted == 0);
+    }
+    print_message("impact in %d tick(s), %d hand(s) without prediction\n", touched, counted);
+    assert_true(touched > 0 && counted > 0);
+    close_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(world_step_has_the_bits_of_its_separate_parts),
         cmocka_unit_test(world_step_with_an_unmeasured_pair_changes_nothing),
         cmocka_unit_test(joints_keep_their_rates_in_a_tick_that_is_not_solved),
+        cmocka_unit_test(rates_that_are_not_predicted_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
