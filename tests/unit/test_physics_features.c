@@ -467,6 +467,37 @@ static void egg_rocks_at_its_exact_frequency(void **state)
     close_scene(&s);
 }
 
+/* A cube that presses on its face with a fingertip's radius: its one contact point stays at the
+ * centre of the face. */
+static void contact_point_of_a_fingertip_on_a_face_is_at_its_centre(void **state)
+{
+    (void)state;
+    struct tact_world_options o = options_with_contact_model("features", 1e-3);
+    struct tact_shape cube = box_of_sides(0.05, 0.05, 0.05);
+    struct tact_contact_law law = make_friction_law(0.5);
+    struct world_scene s;
+    double farthest = 0.0;
+    law.tip_radius = 0.01;
+    open_empty_scene(&s, &o);
+    add_scene_ground(&s);
+    add_scene_solid(&s, &cube, 1.0, (double[3]){0, 0, 0.0250001}, 0.0);
+    set_scene_contact_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    const double *place = tact_world_body(s.world, 0)->pose.position;
+    for (int k = 0; k < 200; k++) {
+        step_scene(&s);
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        for (int i = 0; i < 2 && c && c->touching; i++) {
+            farthest = fmax(farthest, fabs(c->patch.center[i] - place[i]));
+        }
+    }
+    printf("fingertip: contact point at most %.1e m from the centre, tilt %.1e, height %.9f m\n",
+           farthest, body_tilt_from_vertical(&s, 0), place[2]);
+    assert_true(s.stats.contacts == 1 && farthest < 1e-6);
+    assert_true(body_tilt_from_vertical(&s, 0) < 1e-6 && fabs(place[2] - 0.025) < 1e-6);
+    close_scene(&s);
+}
+
 /* A cube on springs along and across the patch is m g c deep. */
 static void cube_rests_on_springs_in_both_directions(void **state)
 {
@@ -506,6 +537,7 @@ int main(void)
         cmocka_unit_test(block_tips_equally_by_features_and_by_moments),
         cmocka_unit_test(box_rocks_on_an_elastic_layer_at_the_exact_frequency),
         cmocka_unit_test(egg_rocks_at_its_exact_frequency),
+        cmocka_unit_test(contact_point_of_a_fingertip_on_a_face_is_at_its_centre),
         cmocka_unit_test(cube_rests_on_springs_in_both_directions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

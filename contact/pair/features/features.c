@@ -202,8 +202,8 @@ static int make_patch_from_outline(const struct tact_pair_query *q, const struct
         tact_v3_axpy(patch->center, m->corner[0][0], m->t1);
         tact_v3_axpy(patch->center, m->corner[0][1], m->t2);
     }
-    if (m->corners == 1 || q->law->tip_radius > 0.0 ||
-        tact_patch_from_outline(patch, q->options->spin)) {
+    if (m->corners == 1 || tact_patch_from_outline(patch, q->options->spin) ||
+        q->law->tip_radius > 0.0) {
         make_contact_point(q, a, b, m, patch);
     }
     return 0;
