@@ -100,9 +100,12 @@ static int add_body_to_world(struct tact_session *s, const struct tact_scene_bod
 static struct tact_pose compute_constraint_frame(const struct tact_scene_constraint *def)
 {
     const double *n = def->axis;
-    struct tact_pose frame = {.quat_wxyz = {1.0 + n[2], -n[1], n[0], 0.0}};
+    const double aside = n[0] * n[0] + n[1] * n[1];
+    /* 1 + n_z, without cancellation near -z */
+    const double w = n[2] < 0.0 ? aside / (1.0 - n[2]) : 1.0 + n[2];
+    struct tact_pose frame = {.quat_wxyz = {w, -n[1], n[0], 0.0}};
     tact_v3_copy(frame.position, def->position);
-    if (!(frame.quat_wxyz[0] > 1e-9)) {
+    if (n[2] < 0.0 && !(aside > 0.0)) {
         const double over[4] = {0.0, 1.0, 0.0, 0.0};
         memcpy(frame.quat_wxyz, over, sizeof over);
     }

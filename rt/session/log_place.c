@@ -52,6 +52,19 @@ static bool is_file_named_by_device(const struct place *at, const struct tact_sc
     return is_same_file(at, at->directory, device->calibration);
 }
 
+/* The file of a hand, and the meshes of which it has shapes or masses. */
+static bool is_file_named_by_hand(const struct place *at, const struct tact_scene_hand *hand)
+{
+    bool found = is_same_file(at, at->directory, hand->file);
+    for (uint32_t i = 0; i < hand->links_count && !found; i++) {
+        found = is_file_named_by_shapes(at, hand->links[i].shapes, hand->links[i].shapes_count);
+    }
+    for (uint32_t i = 0; i < hand->sources_count && !found; i++) {
+        found = is_same_file(at, at->directory, hand->sources[i].name);
+    }
+    return found;
+}
+
 static bool is_file_named_by_scene(const struct place *at, const struct tact_scene *scene)
 {
     bool found = is_same_file(at, NULL, scene->path);
@@ -59,10 +72,7 @@ static bool is_file_named_by_scene(const struct place *at, const struct tact_sce
         found = is_file_named_by_shapes(at, scene->bodies[i].shapes, scene->bodies[i].shapes_count);
     }
     for (uint32_t i = 0; i < scene->hands_count && !found; i++) {
-        for (uint32_t k = 0; k < scene->hands[i].links_count && !found; k++) {
-            const struct tact_scene_link *link = &scene->hands[i].links[k];
-            found = is_file_named_by_shapes(at, link->shapes, link->shapes_count);
-        }
+        found = is_file_named_by_hand(at, &scene->hands[i]);
     }
     for (uint32_t i = 0; i < scene->devices_count && !found; i++) {
         found = is_file_named_by_device(at, &scene->devices[i]);

@@ -288,11 +288,11 @@ static int check_port_delay(const struct tact_session *s, const struct session_c
                             struct tact_error *err)
 {
     const double delay = tact_session_port_delay(s, c);
-    if (delay > MAX_PORT_DELAY * s->period) {
+    if (!(delay >= 0.0 && delay <= MAX_PORT_DELAY * s->period)) {
         locate_coupling(s, c, "device", err);
         return tact_error_set(err, -EINVAL,
                               "the device of %s has a delay of %g s from sensor to force; expected "
-                              "at most %d ticks, %g s",
+                              "0 to %d ticks, %g s",
                               s->hands[c->hand].names[c->link], delay, MAX_PORT_DELAY,
                               MAX_PORT_DELAY * s->period);
     }

@@ -26,7 +26,9 @@ int tact_session_set_port_delays(struct tact_session *s)
 {
     for (int i = 0; i < s->coupling_count && !s->precedes_results_39; i++) {
         struct session_coupling *c = &s->couplings[i];
-        const double ticks = fmin(MAX_PORT_DELAY, tact_session_port_delay(s, c) / s->period);
+        /* a damaged log may state any delay */
+        const double delay = fmax(0.0, tact_session_port_delay(s, c));
+        const double ticks = fmin(MAX_PORT_DELAY, delay / s->period);
         c->port.delay.count = (int)ceil(ticks - MAX_WHOLE_TICKS_ERROR);
         c->port.delay.newer = fmax(0.0, c->port.delay.count - ticks);
         c->port.delay.force = calloc((size_t)c->port.delay.count + 1, sizeof(double));

@@ -389,16 +389,29 @@ static json_t *json_realtime(const struct tact_session *s, const struct tact_ses
     return json_pack("{s:o, s:o, s:o}", "granted", granted, "refused", refused, "why", why);
 }
 
+/* A path as text, with ? for each byte beyond ASCII where it is no UTF-8. */
+static json_t *json_path(const char *path)
+{
+    json_t *made = json_string(path);
+    char *copy = made ? NULL : strdup(path);
+    for (char *at = copy; at && *at; at++) {
+        *at = (unsigned char)*at < 0x80 ? *at : '?';
+    }
+    made = copy ? json_string(copy) : made;
+    free(copy);
+    return made;
+}
+
 static void add_log_to_report(json_t *all, const struct tact_session *s,
                               const struct tact_session_report *r)
 {
     if (s->log_path) {
         json_object_set_new(
             all, "log",
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "file", s->log_path, "records",
-                      (json_int_t)r->recorder.records, "bytes", (json_int_t)r->recorder.bytes,
-                      "overruns", (json_int_t)r->recorder.overruns, "event_overruns",
-                      (json_int_t)r->recorder.event_overruns, "pressure_maps",
+            json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "file", json_path(s->log_path),
+                      "records", (json_int_t)r->recorder.records, "bytes",
+                      (json_int_t)r->recorder.bytes, "overruns", (json_int_t)r->recorder.overruns,
+                      "event_overruns", (json_int_t)r->recorder.event_overruns, "pressure_maps",
                       (json_int_t)r->recorder.pressures, "pressure_maps_lost",
                       (json_int_t)r->recorder.pressure_overruns, "polygons_left_out",
                       (json_int_t)r->recorder.polygons_left_out));

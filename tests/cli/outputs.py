@@ -104,6 +104,15 @@ def kept(folder):
     shutil.copy(RULER, scene)
     refused(["sim", scene, *SHORT, "--record", scene, "--force"], scene)
     assert content(scene) == content(RULER)
+    hand = os.path.join(folder, "hand")
+    shutil.copytree("examples/hands", hand)
+    with open("examples/scenes/mug.yaml", encoding="utf-8") as source, open(os.path.join(hand, "mug.yaml"), "w", encoding="utf-8") as stream:
+        stream.write(source.read().replace("../hands/", ""))
+    for part in ("allegro_like.xml", "assets/bracket.obj"):
+        path = os.path.join(hand, part)
+        before = content(path)
+        refused(["sim", os.path.join(hand, "mug.yaml"), *SHORT, "--record", path, "--force"], path)
+        assert content(path) == before, part
     # Further files of a session of the same name.
     further = os.path.join(folder, "b.3.mcap")
     with open(further, "w", encoding="ascii"):
