@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "contact/counts.h"
 #include "devices/registry.h"
 #include "rt/session/replay.h"
@@ -145,12 +146,12 @@ static void ball_inside_a_softer_block_keeps_its_force(void **state)
     struct tact_session_report report;
     struct tact_pose pose;
     for (int i = 0; i < 3; i++) {
-        snprintf(scene, sizeof scene, text, 0.0, 0.001, heights[i]);
+        tact_number_print(scene, sizeof scene, text, 0.0, 0.001, heights[i]);
         run_scene_text_to_pose(scene, 0, &report, &pose);
         printf("ball of 1 g from %.4f m: at %.4f m after 0.2 s\n", heights[i], pose.position[2]);
         assert_true(pose.position[2] > 0.1);
     }
-    snprintf(scene, sizeof scene, text, -9.81, 0.05, 0.056);
+    tact_number_print(scene, sizeof scene, text, -9.81, 0.05, 0.056);
     run_scene_text_to_pose(scene, 0, &report, &pose);
     printf("ball of 50 g from 0.056 m: at %.4f m after 0.2 s\n", pose.position[2]);
     assert_true(pose.position[2] < 0.02);

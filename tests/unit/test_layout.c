@@ -90,7 +90,7 @@ static void names_that_occur_often_are_numbered_in_order(void **state)
     tact_layout_free(&layout);
     double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
     print_message("%d names in %.3f s\n", 2 * MANY, seconds);
-    assert_true(seconds < 2.0);
+    assert_true(seconds < 15.0); /* also on a slow machine, under a sanitizer */
 }
 
 static void field_offsets_are_contiguous(void **state)

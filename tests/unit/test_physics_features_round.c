@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "devices/registry.h"
 #include "support/contact_model_scene.h"
 #include "support/run_scene.h"
@@ -156,7 +157,7 @@ static void pressed_spheres_stay_in_contact_without_gravity(void **state)
         struct tact_session *session;
         int has_touched = 0, open_ticks = 0;
         char scene_text[2048];
-        snprintf(scene_text, sizeof scene_text, text, 0.001 * i - 0.004);
+        tact_number_print(scene_text, sizeof scene_text, text, 0.001 * i - 0.004);
         open_session_of_scene_text(scene_text, &options, &scene, &session);
         assert_int_equal(tact_session_begin(session), 0);
         for (int k = 0; k < 500; k++) {

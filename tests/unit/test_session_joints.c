@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "support/run_scene.h"
 
 /* A body falls along the axis of its slider, from all directions about z: also where the axis is
@@ -19,11 +20,12 @@ static void body_falls_along_the_axis_of_its_slider(void **state)
         struct tact_session_report report;
         struct tact_pose pose;
         char text[512];
-        snprintf(text, sizeof text,
-                 "name: axis\nduration: 0.5\nmaterials: [{name: m}]\nbodies:\n"
-                 "  - {name: x, mass: 1, shapes: [{type: sphere, radius: 0.05, material: m}]}\n"
-                 "joints: [{name: j, type: slider, bodies: [x], axis: [%.17g, %.17g, %g]}]\n",
-                 tilt, -0.5 * tilt, up);
+        tact_number_print(
+            text, sizeof text,
+            "name: axis\nduration: 0.5\nmaterials: [{name: m}]\nbodies:\n"
+            "  - {name: x, mass: 1, shapes: [{type: sphere, radius: 0.05, material: m}]}\n"
+            "joints: [{name: j, type: slider, bodies: [x], axis: [%.17g, %.17g, %g]}]\n",
+            tilt, -0.5 * tilt, up);
         run_scene_text_to_pose(text, 0, &report, &pose);
         assert_true(pose.position[2] < -0.5);
         assert_true(fabs(pose.position[0] - up * tilt * pose.position[2]) < 1e-12);

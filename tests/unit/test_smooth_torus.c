@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "contact/counts.h"
 #include "contact/pair/models_internal.h"
 #include "contact/pair/smooth/contacts_internal.h"
@@ -329,8 +330,8 @@ static void fast_ball_does_not_pass_through_a_ring(void **state)
         struct tact_session_report report;
         struct tact_pose pose;
         char scene[1024];
-        snprintf(scene, sizeof scene, text, 0.05 * scale, 0.005 * scale, 0.05 * scale,
-                 (0.23 + 0.007 * (i / 2)) * scale, -50.0 * scale, 0.01 * scale);
+        tact_number_print(scene, sizeof scene, text, 0.05 * scale, 0.005 * scale, 0.05 * scale,
+                          (0.23 + 0.007 * (i / 2)) * scale, -50.0 * scale, 0.01 * scale);
         run_scene_text_to_pose(scene, 0, &report, &pose);
         assert_true(fabs(pose.position[2] / scale - 0.015) < 1e-6);
     }
