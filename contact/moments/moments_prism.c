@@ -238,12 +238,23 @@ struct contributing_pair {
     const struct tact_face *s, *t;
 };
 
+/** 1 where t of B, raised, is above s of A somewhere, as the search requires of the bounds of both:
+ * a cached list has other pairs too, whose sums are rounding. */
+TACT_INLINE int are_heights_overlapping(const struct tact_face *s, const struct tact_face *t,
+                                        double raise)
+{
+    const double lowest = tact_min(tact_min(s->corner[0][2], s->corner[1][2]), s->corner[2][2]);
+    const double highest = tact_max(tact_max(t->corner[0][2], t->corner[1][2]), t->corner[2][2]);
+    return highest + raise > lowest;
+}
+
 /** Adds the sums of the pairs of prisms that contribute. */
 TACT_INLINE int add_found_prism_pairs(void *user, struct tact_pairing *pairing, uint32_t leaf_a,
                                       const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct found *found = user;
     struct contributing_pair contributing_pair[TACT_PAIRING_BATCH];
+    const double raise = pairing->b.placed_mesh.slack * (1.0 + TACT_MAX_FACE_SLOPE);
     (void)leaf_a;
     while (count) {
         uint32_t n = 0, batch = count < TACT_PAIRING_BATCH ? count : TACT_PAIRING_BATCH;
@@ -251,7 +262,8 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_pairing *pairing, 
             struct contributing_pair *to = &contributing_pair[n];
             to->s = &pairing->face_a[pairs[i].a];
             to->t = &pairing->face_b[pairs[i].b];
-            n += (uint32_t)tact_faces_may_contribute(to->s, to->t, to->value);
+            n += (uint32_t)(tact_faces_may_contribute(to->s, to->t, to->value) &&
+                            are_heights_overlapping(to->s, to->t, raise));
         }
         found->count += n;
         if (found->count > MAX_FOUND) {

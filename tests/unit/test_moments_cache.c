@@ -183,12 +183,56 @@ static void more_pairs_than_cached_lists_change_no_bit(void **unused)
     tact_shape_release(&body);
 }
 
+/* Shapes with few and long triangles at rest: the first measurement is a search, the later ones are
+ * from a list, which also has pairs that lie one above the other. */
+static void cached_lists_of_long_triangles_change_no_bit(void **unused)
+{
+    (void)unused;
+    struct tact_shape shapes[4] = {{.kind = TACT_SHAPE_CONE, .size = {0.02, 0.02}},
+                                   {.kind = TACT_SHAPE_CYLINDER, .size = {0.02, 0.03}},
+                                   {.kind = TACT_SHAPE_CAPSULE, .size = {0.015, 0.02}},
+                                   {.kind = TACT_SHAPE_TORUS, .size = {0.03, 0.008}}};
+    const struct tact_pose origin_pose = tact_pose_identity();
+    /* two cones, of which the list has a pair of triangles that the search excludes by heights */
+    const struct tact_pose pose_of_cones = {
+        .position = {-0.013665318744886575, 0.033741193123224072, 0.0064565807565968095},
+        .quat_wxyz = {0.66053348496005526, -0.61937018574719538, -0.31458495042892681,
+                      0.2848023827457189}};
+    int overlaps = 0, listed = 0;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(tact_shape_tessellate(&shapes[i]), 0);
+    }
+    for (int i = 0; i < 1200; i++) {
+        const struct tact_shape *a = &shapes[i % 4], *b = &shapes[i / 4 % 4];
+        const struct tact_pose pose = i ? random_pose(0.045) : pose_of_cones;
+        struct tact_moments_scratch *scratch = tact_moments_scratch_create(65536);
+        struct tact_moments first, again;
+        memset(&first, 0, sizeof first);
+        const int rc = tact_moments_pair(a, &origin_pose, b, &pose, NULL, scratch, &first);
+        for (int k = 0; k < 3 && rc == 1; k++) {
+            memset(&again, 0, sizeof again);
+            assert_int_equal(tact_moments_pair(a, &origin_pose, b, &pose, NULL, scratch, &again),
+                             1);
+            assert_memory_equal(&again, &first, sizeof first);
+        }
+        overlaps += rc == 1;
+        listed += count_ready_cached_lists(scratch) > 0;
+        tact_moments_scratch_destroy(scratch);
+    }
+    print_message("%d overlaps, %d with a list\n", overlaps, listed);
+    assert_true(overlaps > 150 && listed > 15);
+    for (int i = 0; i < 4; i++) {
+        tact_shape_release(&shapes[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cached_lists_of_five_fingertips_change_no_bit),
         cmocka_unit_test(cached_lists_of_large_overlaps_change_no_bit),
-        cmocka_unit_test(more_pairs_than_cached_lists_change_no_bit)};
+        cmocka_unit_test(more_pairs_than_cached_lists_change_no_bit),
+        cmocka_unit_test(cached_lists_of_long_triangles_change_no_bit)};
     fresh = tact_moments_scratch_create(1u << 18);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     tact_moments_scratch_destroy(fresh);

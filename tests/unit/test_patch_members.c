@@ -75,35 +75,17 @@ static int has_members_of(const struct tact_patch *patch, enum owner owner)
     }
 }
 
-/* Numbers are equal to rounding: moments of meshes may differ in the last bits from one measurement
- * to the next, as the second one begins from a list of near triangles. */
-static int are_members_equal(const struct member *m, const struct tact_patch *a,
-                             const struct tact_patch *b)
-{
-    const char *of_a = (const char *)a + m->offset, *of_b = (const char *)b + m->offset;
-    int equal = m->size >= sizeof(double) || !memcmp(of_a, of_b, m->size);
-    for (size_t i = 0; i < m->size / sizeof(double); i++) {
-        double x, y;
-        memcpy(&x, of_a + i * sizeof x, sizeof x);
-        memcpy(&y, of_b + i * sizeof y, sizeof y);
-        equal = equal && (x == y || fabs(x - y) <= 1e-9 * fmax(fabs(x), fabs(y)) + 1e-12);
-    }
-    return equal;
-}
-
 static void check_patches_are_equal(const char *model, const struct tact_patch *a,
                                     const struct tact_patch *b)
 {
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const struct member *m = &members[i];
-        if (has_members_of(a, m->owner) && !are_members_equal(m, a, b)) {
+        if (has_members_of(a, m->owner) &&
+            memcmp((const char *)a + m->offset, (const char *)b + m->offset, m->size)) {
             fail_msg("model %s does not set tact_patch.%s", model, m->name);
         }
     }
-    for (int i = 0; i < a->corners; i++) {
-        assert_true(fabs(a->corner[i][0] - b->corner[i][0]) < 1e-9);
-        assert_true(fabs(a->corner[i][1] - b->corner[i][1]) < 1e-9);
-    }
+    assert_memory_equal(a->corner, b->corner, (size_t)a->corners * sizeof *a->corner);
     if (a->surface == TACT_SURFACE_POINTS) {
         const struct tact_friction_points *p = &a->points, *q = &b->points;
         const size_t size = (size_t)p->count * sizeof *p->x;
