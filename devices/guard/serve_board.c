@@ -12,7 +12,8 @@
 
 /* time between two attempts to zero outputs that could not be written [ns] */
 static const int64_t zero_retry_ns = 1000000;
-enum { ZERO_ATTEMPTS_AT_END = 100 }; /* before the guard ends without */
+/* largest number of attempts to zero the outputs before the guard ends */
+enum { ZERO_ATTEMPTS_AT_END = 100 };
 
 struct guard {
     struct tact_guard_page *page;
@@ -57,17 +58,24 @@ static int claim_board_outputs(struct guard *g)
     return rc;
 }
 
-/* Zeroes the outputs until the guard is armed again. The board is lost while they cannot be
- * written, also where it is still there: writing them is repeated. */
-static void trip_and_zero_outputs(struct guard *g)
+/* Writes the safe values; closes a board that is gone. */
+static int zero_board_outputs(struct guard *g)
 {
     int rc = tact_comedi_list_write_zeros(g->dev, &g->list);
-    memset(g->gap.sent, 0, sizeof g->gap.sent);
-    g->trips++;
     if (rc == -ENODEV) {
         comedi_close(g->dev);
         g->dev = NULL;
     }
+    return rc;
+}
+
+/* Zeroes the outputs until the guard is armed again. The board is lost while they cannot be
+ * written, also where it is still there: writing them is repeated. */
+static void trip_and_zero_outputs(struct guard *g)
+{
+    int rc = zero_board_outputs(g);
+    memset(g->gap.sent, 0, sizeof g->gap.sent);
+    g->trips++;
     publish_board_state(g, rc ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
@@ -167,12 +175,7 @@ static void handle_heartbeat(struct guard *g)
 /* Claims the outputs of a lost board, or repeats zeroing them; they are at rest then. */
 static void recover_lost_board(struct guard *g)
 {
-    int rc = g->dev ? tact_comedi_list_write_zeros(g->dev, &g->list) : claim_board_outputs(g);
-    if (rc == -ENODEV && g->dev) {
-        comedi_close(g->dev);
-        g->dev = NULL;
-    }
-    if (rc == 0) {
+    if ((g->dev ? zero_board_outputs(g) : claim_board_outputs(g)) == 0) {
         g->trips++;
         publish_board_state(g, TACT_GUARD_INHIBITED);
     }

@@ -3,13 +3,24 @@
 
 static const int64_t best_stamp_lifetime_ns = 1000000000;
 
+/* Difference of two stamps, in unsigned arithmetic, as those from the other end may be any numbers.
+ */
+static uint64_t time_between(int64_t from_ns, int64_t to_ns)
+{
+    return (uint64_t)to_ns - (uint64_t)from_ns;
+}
+
+static int64_t round_trip_of_stamps(const struct tact_network_round_trip_stamps *stamps)
+{
+    return (int64_t)(time_between(stamps->sent_ns, stamps->other_received_ns) +
+                     time_between(stamps->other_sent_ns, stamps->received_ns));
+}
+
 int64_t tact_network_clock_add(struct tact_network_clock *clock,
                                const struct tact_network_round_trip_stamps *stamps)
 {
-    /* Unsigned arithmetic, as stamps from the other end may be any numbers. */
-    const uint64_t out = (uint64_t)stamps->other_received_ns - (uint64_t)stamps->sent_ns;
-    const uint64_t back = (uint64_t)stamps->received_ns - (uint64_t)stamps->other_sent_ns;
-    const int64_t round_trip = (int64_t)(out + back);
+    const uint64_t out = time_between(stamps->sent_ns, stamps->other_received_ns);
+    const int64_t round_trip = round_trip_of_stamps(stamps);
     if (round_trip < 0) {
         return -1;
     }
@@ -27,16 +38,11 @@ int64_t tact_network_clock_add(struct tact_network_clock *clock,
     return round_trip;
 }
 
-static int64_t time_under_way(const struct tact_network_round_trip_stamps *stamps)
-{
-    return (int64_t)((uint64_t)stamps->other_received_ns - (uint64_t)stamps->sent_ns +
-                     (uint64_t)stamps->received_ns - (uint64_t)stamps->other_sent_ns);
-}
-
 void tact_network_clock_keep(struct tact_network_clock *clock,
                              const struct tact_network_round_trip_stamps *stamps)
 {
-    if (!clock->has_arrived || time_under_way(stamps) < time_under_way(&clock->arrived)) {
+    if (!clock->has_arrived ||
+        round_trip_of_stamps(stamps) < round_trip_of_stamps(&clock->arrived)) {
         clock->arrived = *stamps;
         clock->has_arrived = 1;
     }

@@ -86,17 +86,8 @@ static void rolling_loss_ends_at_an_edge(void **state)
         "  - {name: ball, mass: 0.05, position: [0.075, 0, 0.03], velocity: [0.2, 0, 0],\n"
         "     angular_velocity: [0, 13, 0],\n"
         "     shapes: [{type: sphere, radius: 0.015, material: rubber}]}\n";
-    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
-    struct tact_session_report report;
-    char log[] = "/tmp/tact-smooth-XXXXXX", path[64];
-    assert_non_null(mkdtemp(log));
-    snprintf(path, sizeof path, "%s/a.mcap", log);
-    options.record = path;
-    run_session_of_scene_text(text, &options, &report);
+    const struct tact_session_report report = check_replays_of_scene(text, 300, 13, 0);
     assert_true(report.counts[TACT_COUNT_EDGES] > 50);
-    check_replays_of_log(path, 300, 13, 0);
-    assert_int_equal(remove(path), 0);
-    assert_int_equal(rmdir(log), 0);
 }
 
 static void smooth_model_refuses_shapes_with_edges(void **state)

@@ -366,7 +366,7 @@ def check_gap(tact, change_log, log, folder):
 
 
 def check_speed(viewer):
-    """A speed is told to the other pages and those that come later, not to who asked for it; one out of range to nobody."""
+    """A speed is sent to the other pages and to those that connect later, not to the one that set it; one out of range is not sent."""
     first, second = connect(viewer), connect(viewer)
     for client in (first, second):
         start(client)

@@ -23,9 +23,10 @@ static inline void check_replays_of_log(const char *path, int ticks, int step, i
     }
 }
 
-/* Runs a scene of 0.6 s and checks its replays from any tick, bit for bit. Returns the report of
- * the session. */
-static inline struct tact_session_report check_replays_from_any_tick(const char *text)
+/* Runs a scene of `ticks` ticks and checks its replays as check_replays_of_log(). Returns the
+ * report of the session. */
+static inline struct tact_session_report check_replays_of_scene(const char *text, int ticks,
+                                                                int step, int each)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_session_report report;
@@ -34,12 +35,20 @@ static inline struct tact_session_report check_replays_from_any_tick(const char 
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
     run_session_of_scene_text(text, &options, &report);
+    check_replays_of_log(path, ticks, step, each);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(log), 0);
+    return report;
+}
+
+/* Runs a scene of 0.6 s and checks its replays from any tick, bit for bit. Returns the report of
+ * the session. */
+static inline struct tact_session_report check_replays_from_any_tick(const char *text)
+{
+    const struct tact_session_report report = check_replays_of_scene(text, 600, 97, 1);
     /* at most one percent of the ticks are unsolved */
     assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6);
     assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
-    check_replays_of_log(path, 600, 97, 1);
-    assert_int_equal(remove(path), 0);
-    assert_int_equal(rmdir(log), 0);
     return report;
 }
 
