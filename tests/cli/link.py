@@ -88,7 +88,9 @@ def by_scenes():
     assert [tie["stable"] for tie in scene["ties"]] == [True, False] and 0.11 <= scene["delay"] < 0.13, scene
     out, err = table
     assert ends[0].returncode == 0 and "has proven its key" in out and "at 500 Hz" in out, (out, err)
-    assert "0.1 s: enough" in out and "arm.top              position_force: is not stable" in out, out
+    # A machine that stops an end for more than 0.1 s makes 99.9 % later than that.
+    jitter = float(re.search(r"99.9 % come within (\S+) s", out)[1])
+    assert f"0.1 s: {'enough' if jitter <= 0.1 else 'too little'}" in out and "arm.top              position_force: is not stable" in out, out
     stiffness = float(re.search(r"10 N s/m: a wall is felt through a spring of (\d+) N/m", out)[1])
     assert 80 < stiffness <= 91, stiffness  # 10 / (0.1 + 5 x 0.002), and what the link takes
     with open("none.yaml", "w", encoding="ascii") as file:

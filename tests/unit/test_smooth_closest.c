@@ -180,12 +180,14 @@ static void distances_of_ellipsoids_equal_their_dual_values(void **state)
     assert_true(least >= 0.99 * shallow);
 }
 
-/* 10,000 pairs that are apart, against the convex program, which knows no normals. */
+/* 10,000 pairs that are apart, against the convex program, which knows no normals. It converges
+ * slowly where both surfaces are nearly flat: its own duality gap bounds what it lacks. */
 static void distances_of_ellipsoids_equal_the_convex_program(void **state)
 {
     (void)state;
     const int pairs = campaign_trial_count(10000, 50000);
-    double below = 0.0, above = 0.0;
+    double below = 0.0, above = 0.0, unexplained = 0.0;
+    int slow = 0;
     for (int apart = 0; apart < pairs;) {
         struct tact_shape shape[2] = {random_ellipsoid(), random_ellipsoid()};
         struct tact_pose pose[2] = {random_pose(0.12), random_pose(0.05)};
@@ -196,15 +198,19 @@ static void distances_of_ellipsoids_equal_the_convex_program(void **state)
             continue;
         }
         const double size = fmax(tact_v3_norm(shape[0].size), tact_v3_norm(shape[1].size));
-        const double off = (ellipsoid_distance_by_convex_program(shape, pose) - c.gap) / size;
+        double error;
+        const double distance = ellipsoid_distance_by_convex_program(shape, pose, &error);
+        const double off = (distance - c.gap) / size;
         below = fmax(below, -off);
-        above = fmax(above, off);
+        unexplained = fmax(unexplained, off - error / size);
+        slow += error / size > 1e-11;
+        above = fmax(above, error / size > 1e-11 ? 0.0 : off);
         apart++;
     }
     printf("%d pairs apart: the program's distance is at most %.1e of the size shorter and %.1e "
-           "longer\n",
-           pairs, below, above);
-    assert_true(below < 1e-12 && above < 1e-11);
+           "longer; %d did not converge, of which none is longer than its duality gap by %.1e\n",
+           pairs, below, above, slow, unexplained);
+    assert_true(below < 1e-12 && above < 1e-11 && unexplained < 1e-12 && slow <= pairs / 500);
 }
 
 /* A few steps from the last tick's points lead to the same result as a cold search. */
@@ -267,7 +273,7 @@ static void closest_point_of_an_ellipsoid_on_a_plane_is_exact(void **state)
                              order ? &pe : &pp, &pair);
             assert_int_equal(tact_smooth_find_closest(&pair, &c), 0);
             assert_true(fabs(c.gap - exact) < 1e-15);
-            assert_true(fabs(tact_v3_dot(c.frame, up) - (order ? -1.0 : 1.0)) < 1e-15);
+            assert_true(fabs(tact_v3_dot(c.frame, up) - (order ? -1.0 : 1.0)) < 4e-15);
         }
     }
 }

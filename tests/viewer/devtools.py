@@ -148,7 +148,7 @@ class Browser:
             raise RuntimeError(json.dumps(result["exceptionDetails"])[:500])
         return result["result"].get("value")
 
-    def wait(self, expression, seconds=20):
+    def wait(self, expression, seconds=60):
         """Until an expression is true; its value."""
         end = time.time() + seconds
         while time.time() < end:

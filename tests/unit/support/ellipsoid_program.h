@@ -9,9 +9,12 @@
 
 /* Distance of two ellipsoids [m]: the least |d + A x - B y| over x and y in the unit ball,
  * by accelerated projected gradients (Nesterov; Beck and Teboulle 2009) that start anew where the
- * velocity points uphill. A and B have the half axes, turned, as columns. */
+ * velocity points uphill. A and B have the half axes, turned, as columns. `error` becomes an upper
+ * bound of the distance less the least one [m]: the duality gap of Frank and Wolfe (Jaggi 2013,
+ * eq. 2) of half the squared distance, over the distance. */
 static inline double ellipsoid_distance_by_convex_program(const struct tact_shape shape[2],
-                                                          const struct tact_pose pose[2])
+                                                          const struct tact_pose pose[2],
+                                                          double *error)
 {
     enum { MOST = 4000 };
     double map[2][9], turn[9], x[2][3] = {{0.0}}, ahead[2][3] = {{0.0}}, t = 1.0, bound = 0.0;
@@ -62,6 +65,12 @@ static inline double ellipsoid_distance_by_convex_program(const struct tact_shap
         double part[3];
         tact_m3_mul_v3(part, map[k], x[k]);
         tact_v3_add(at, at, part);
+    }
+    *error = 0.0;
+    for (int k = 0; k < 2; k++) {
+        double slope[3];
+        tact_m3_tmul_v3(slope, map[k], at);
+        *error += (tact_v3_dot(slope, x[k]) + tact_v3_norm(slope)) / tact_v3_norm(at);
     }
     return tact_v3_norm(at);
 }
