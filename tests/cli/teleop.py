@@ -236,8 +236,9 @@ def is_undisturbed(rows, first, disturbed):
 
 
 def is_settled(rows):
-    """The device was OK for the last 3.5 s, in which the force has returned. A late loop is a silence too."""
-    return all(row[1] == OK for row in rows if row[0] > rows[-1][0] - 3.5e9)
+    """The device was OK for the last 5 s, in which the force has returned and the channel has filled its reserve for gaps,
+    2 % of each wave's energy for 2.5 s of the full press. A late loop is a silence too."""
+    return all(row[1] == OK for row in rows if row[0] > rows[-1][0] - 5.0e9)
 
 
 def suffers(events):
@@ -248,7 +249,7 @@ def suffers(events):
     time.sleep(2.5)
     for event in events:
         ends.suffer(event)
-    time.sleep(3.0)
+    time.sleep(4.5)
     ends.end()
     joints = {"local": "person_left_remote", "remote": "robot_left_remote"}
     tables = {log: columns(TACT, log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joints[site]}[3]",
