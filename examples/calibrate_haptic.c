@@ -15,6 +15,8 @@ enum {
     MAX_FITTED_DELAY_TICKS = 30,
     FIT_START_COUNT = 12,
     MAX_FIT_ROUNDS = 40,
+    REFITTED_DELAY_TICKS = 3, /* to either side of the best delay */
+    MAX_REFIT_PASSES = 10,
     FITTED_NUMBER_COUNT = 4
 };
 
@@ -22,9 +24,21 @@ enum {
 #define ZERO_FORCE_RESTART_TIME 0.1
 /* factor of the allowed travel, beyond which the axis is taken as out of control */
 #define MAX_EXCURSION_RATIO 1.2
+/* smallest gain that counts, as a fraction of the sum of squares */
+#define MIN_FIT_GAIN 1e-9
 /* largest accepted error of the fitted motion, as a fraction of the largest distance from the start
  */
 #define MAX_FIT_DIFFERENCE 0.1
+/* smallest error of the fitted motion of which the user is warned: in steps of the sensor, and as a
+ * fraction of the largest distance from the start */
+#define DOUBTFUL_STEPS 2.0
+#define DOUBTFUL_FIT_DIFFERENCE 2e-3
+
+/* Force set in each of RECORDED_TICK_COUNT ticks, and position read in it. */
+struct recorded_motion {
+    const double *force, *x; /* [N], [m] */
+    double period;           /* [s] */
+};
 
 /* Reads the device in the next tick. EXIT_BAD, with force 0, where a signal requests a stop or
  * the device is not there. */
@@ -240,10 +254,14 @@ static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int dela
             fmax(0.2 * p[0], p[0] + unit[0] * step[0]), fmax(0.0, p[1] + unit[1] * step[1]),
             fmax(0.0, p[2] + unit[2] * step[2]), p[3] + unit[3] * step[3]};
         const double sum = compute_simulation_error(tried, delay, period, force, x, residual);
+        const int is_converged = sum < best && sum > best * (1.0 - MIN_FIT_GAIN);
         damping = sum < best ? 0.1 * damping : 10.0 * damping;
         if (sum < best) {
             memcpy(p, tried, sizeof tried);
             best = sum;
+        }
+        if (is_converged) {
+            break;
         }
     }
     return best;
@@ -282,34 +300,76 @@ static int find_force_level_that_moves(struct haptic_axis *axis, double *level)
     return code;
 }
 
-/* Fits the axis' parameters for every delay, starting from several masses. Returns the exit code.
- */
-static int fit_axis_model(const double *force, const double *x, double period, double reach,
-                          struct identified_haptic_axis *found)
+/* Fits the axis' parameters, starting from p, and keeps them where they are the best so far. */
+static void fit_and_keep_best(const struct recorded_motion *recorded, int delay,
+                              double p[FITTED_NUMBER_COUNT], double *best,
+                              struct identified_haptic_axis *found)
+{
+    const double sum =
+        fit_by_levenberg_marquardt(p, delay, recorded->period, recorded->force, recorded->x);
+    if (sum < *best * (1.0 - MIN_FIT_GAIN)) {
+        *best = sum;
+        *found = (struct identified_haptic_axis){p[0],
+                                                 p[1],
+                                                 p[2],
+                                                 delay * recorded->period,
+                                                 found->resolution,
+                                                 sqrt(sum / RECORDED_TICK_COUNT)};
+    }
+}
+
+/* Fits for every delay, starting from several masses without friction, except from those that are
+ * far off. Returns the least sum of squares. */
+static double fit_from_several_masses(const struct recorded_motion *recorded,
+                                      struct identified_haptic_axis *found)
 {
     double best = INFINITY;
-    found->difference = INFINITY;
     for (int delay = 0; delay <= MAX_FITTED_DELAY_TICKS; delay++) {
         for (int i = 0; i < FIT_START_COUNT; i++) {
             double p[FITTED_NUMBER_COUNT] = {1e-3 * pow(3.0, i)};
             p[1] = p[0] * 5.0;
             static double unused[RECORDED_TICK_COUNT];
-            const double start = compute_simulation_error(p, delay, period, force, x, unused);
-            if (!(start < 1e6) || (i && start > 4.0 * best && delay)) {
-                continue;
-            }
-            const double sum = fit_by_levenberg_marquardt(p, delay, period, force, x);
-            if (sum < best * (1.0 - 1e-9)) {
-                best = sum;
-                *found = (struct identified_haptic_axis){p[0],
-                                                         p[1],
-                                                         p[2],
-                                                         delay * period,
-                                                         found->resolution,
-                                                         sqrt(sum / RECORDED_TICK_COUNT)};
+            const double start = compute_simulation_error(p, delay, recorded->period,
+                                                          recorded->force, recorded->x, unused);
+            if (start < 1e6 && (!i || !delay || start <= 4.0 * best)) {
+                fit_and_keep_best(recorded, delay, p, &best, found);
             }
         }
     }
+    return best;
+}
+
+/* Fits again from the best parameters, at delays near theirs and with more and less friction, until
+ * none is better: with friction, the fit from parameters without it ends in local minima, and a
+ * start that is far off has left out the right delay. */
+static void fit_from_best_parameters(const struct recorded_motion *recorded, double best,
+                                     struct identified_haptic_axis *found)
+{
+    static const double friction_factor[] = {1.0, 0.5, 1.5};
+    double last = INFINITY;
+    for (int pass = 0; pass < MAX_REFIT_PASSES && best < last; pass++) {
+        const struct identified_haptic_axis from = *found;
+        const int nearest = (int)lround(from.delay / recorded->period);
+        last = best;
+        for (int k = -REFITTED_DELAY_TICKS; k <= REFITTED_DELAY_TICKS; k++) {
+            for (size_t i = 0; i < sizeof friction_factor / sizeof *friction_factor; i++) {
+                double p[FITTED_NUMBER_COUNT] = {from.mass, from.damping,
+                                                 from.friction * friction_factor[i]};
+                const int delay = nearest + k;
+                if (delay >= 0 && delay <= MAX_FITTED_DELAY_TICKS) {
+                    fit_and_keep_best(recorded, delay, p, &best, found);
+                }
+            }
+        }
+    }
+}
+
+/* Fits the axis' parameters. reach: largest distance from the start. Returns the exit code. */
+static int fit_axis_model(const struct recorded_motion *recorded, double reach,
+                          struct identified_haptic_axis *found)
+{
+    found->difference = INFINITY;
+    fit_from_best_parameters(recorded, fit_from_several_masses(recorded, found), found);
     if (!(found->difference <= MAX_FIT_DIFFERENCE * reach)) {
         fprintf(stderr,
                 "tact: no mass, damping and dry friction explain the motion: off by %.3g of %.3g; "
@@ -317,6 +377,13 @@ static int fit_axis_model(const double *force, const double *x, double period, d
                 "acts on it; nothing is found\n",
                 found->difference, reach);
         return EXIT_BAD;
+    }
+    if (found->difference >
+        fmax(DOUBTFUL_STEPS * found->resolution, DOUBTFUL_FIT_DIFFERENCE * reach)) {
+        fprintf(stderr,
+                "tact: mass, damping, dry friction and delay explain the motion only to %.3g (rms) "
+                "of %.3g, more than steps of the sensor: they are uncertain\n",
+                found->difference, reach);
     }
     return EXIT_GOOD;
 }
@@ -350,6 +417,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
                 reach);
         return EXIT_BAD;
     }
-    code = fit_axis_model(force, x, axis->period, reach, found);
+    const struct recorded_motion recorded = {force, x, axis->period};
+    code = fit_axis_model(&recorded, reach, found);
     return code ? code : rearm_haptic_axis(axis);
 }
