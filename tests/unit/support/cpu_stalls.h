@@ -1,4 +1,4 @@
-/* Counts the times at which a processor ran nothing for longer than a deadline, as happens where a
+/* Records the times at which a processor ran nothing for longer than a deadline, as happens where a
  * host shares it with others: a thread of the highest priority on each processor measures how late
  * it wakes. Without real-time priority any busy time counts. */
 #ifndef TACT_TESTS_CPU_STALLS_H
@@ -12,14 +12,33 @@
 #include <stdint.h>
 #include "rt/clock.h"
 
-enum { MAX_WATCHED_CPUS = 64, STALL_NS = 3000000, WATCH_INTERVAL_NS = 1000000 };
+enum {
+    MAX_WATCHED_CPUS = 64,
+    MAX_STALLS = 1 << 16,
+    STALL_NS = 3000000,
+    WATCH_INTERVAL_NS = 1000000
+};
 
 static struct {
     pthread_t thread[MAX_WATCHED_CPUS];
     int thread_count;
-    atomic_int stall_count;
+    pthread_mutex_t lock;
+    struct cpu_stall {
+        int64_t begin, end; /* CLOCK_MONOTONIC [ns] */
+    } stall[MAX_STALLS];
+    int stall_count; /* of which the first MAX_STALLS are recorded */
     atomic_bool must_end;
-} cpu_watch;
+} cpu_watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static inline void record_cpu_stall(int64_t begin, int64_t end)
+{
+    pthread_mutex_lock(&cpu_watch.lock);
+    if (cpu_watch.stall_count < MAX_STALLS) {
+        cpu_watch.stall[cpu_watch.stall_count] = (struct cpu_stall){begin, end};
+    }
+    cpu_watch.stall_count++;
+    pthread_mutex_unlock(&cpu_watch.lock);
+}
 
 static inline void *watch_cpu(void *unused)
 {
@@ -29,7 +48,9 @@ static inline void *watch_cpu(void *unused)
         next += WATCH_INTERVAL_NS;
         tact_clock_sleep_until(next);
         const int64_t now = tact_clock_now();
-        atomic_fetch_add(&cpu_watch.stall_count, now - next > STALL_NS ? 1 : 0);
+        if (now - next > STALL_NS) {
+            record_cpu_stall(next, now);
+        }
         next = now > next + WATCH_INTERVAL_NS ? now : next;
     }
     return NULL;
@@ -64,10 +85,20 @@ static inline void stop_watching_cpus(void)
     }
 }
 
-/* Number of stalls so far. */
-static inline int cpu_stall_count(void)
+/* Time within [from, to] in which processors were stalled, those of several summed [ns]. Call it
+ * once the stalls have ended. */
+static inline int64_t cpu_stall_ns_between(int64_t from, int64_t to)
 {
-    return atomic_load(&cpu_watch.stall_count);
+    int64_t sum = 0;
+    pthread_mutex_lock(&cpu_watch.lock);
+    assert_true(cpu_watch.stall_count <= MAX_STALLS);
+    for (int i = 0; i < cpu_watch.stall_count; i++) {
+        const int64_t begin = cpu_watch.stall[i].begin, end = cpu_watch.stall[i].end;
+        const int64_t first = begin > from ? begin : from, last = end < to ? end : to;
+        sum += last > first ? last - first : 0;
+    }
+    pthread_mutex_unlock(&cpu_watch.lock);
+    return sum;
 }
 
 #endif
