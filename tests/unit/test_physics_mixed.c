@@ -112,27 +112,6 @@ static int make_random_pile(struct world_scene *s, double period, int points)
     return seen;
 }
 
-static void check_tally_within_bounds(const struct tally *t, const char *which)
-{
-    print_message(
-        "%s: %ld ticks, %.2f contacts each; unsolved %.3f %% in %d worlds, worst residual "
-        "%.1e (world %d); beyond the limits %.1e (world %d) where solved, %.1e (world %d) "
-        "where not\n",
-        which, t->ticks, (double)t->contacts / (double)t->ticks,
-        100.0 * (double)t->unsolved / (double)t->ticks, t->worlds_with_violations,
-        t->residual.value, t->residual.seed, t->limits.value, t->limits.seed,
-        t->unsolved_limits.value, t->unsolved_limits.seed);
-    for (int i = 0; i < 2; i++) {
-        print_message(
-            "  momentum out of balance, %s: %.1e (world %d) linear, %.1e (world %d) angular\n",
-            i ? "solved" : "unsolved", t->linear[i].value, t->linear[i].seed, t->angular[i].value,
-            t->angular[i].seed);
-        assert_true(t->linear[i].value <= 1e-12 && t->angular[i].value <= 1e-12);
-    }
-    assert_true(2 * t->contacts > t->ticks);
-    assert_true(t->limits.value <= 2e-5 && t->unsolved_limits.value <= 1e-9);
-}
-
 static void islands_of_mixed_models_obey_the_contact_laws(void **state)
 {
     (void)state;

@@ -241,7 +241,7 @@ static void torus_of_patches_moves_as_the_exact_torus(void **state)
         printf("%s: %ld, %ld and %ld crossings, %.1e and %.1e m apart\n", i ? "rolling" : "sliding",
                crossed[0], crossed[1], crossed[2], off[0], off[1]);
         assert_true(crossed[1] > crossed[0] && crossed[2] > crossed[0]);
-        assert_true(off[0] < 1e-8 && off[1] < 1e-8);
+        assert_true(off[0] < 2e-11 && off[1] < 2e-11);
     }
 }
 

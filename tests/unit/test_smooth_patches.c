@@ -173,7 +173,7 @@ static void torus_moves_alike_however_split_into_patches(void **state)
         tact_charts_free(charts);
     }
     printf("after 1 s within %.1e m of the torus in closed form\n", worst);
-    assert_true(worst < 1e-9);
+    assert_true(worst < 1e-14);
 }
 
 /* Rings of patches in a scene: one swings on a ball and meets another that rolls; the log has

@@ -166,7 +166,7 @@ static void ball_in_a_tube_rolls_up_and_down_at_the_exact_period(void **state)
 static void chart_division_of_a_profile_changes_no_motion(void **state)
 {
     (void)state;
-    double profile[TACT_PROFILE_POINTS][2], back[TACT_PROFILE_POINTS][2], at[4][3];
+    double profile[TACT_PROFILE_POINTS][2], back[TACT_PROFILE_POINTS][2], at[4][3], worst = 0.0;
     int count = bowl_profile(profile);
     for (int i = 0; i < count; i++) {
         memcpy(back[i], profile[count - 1 - i], sizeof back[i]);
@@ -185,9 +185,11 @@ static void chart_division_of_a_profile_changes_no_motion(void **state)
         close_scene(&s);
         tact_charts_free(charts);
         for (int k = 0; k < 3; k++) {
-            assert_true(fabs(at[i][k] - at[0][k]) < 1e-10);
+            worst = fmax(worst, fabs(at[i][k] - at[0][k]));
         }
     }
+    printf("after 2 s within %.1e m however the profile is divided\n", worst);
+    assert_true(worst < 1e-14);
 }
 
 /* A cylinder across another one, fixed: the upper one rocks along its own axis. Its centre is r

@@ -1,0 +1,376 @@
+/*
+ * Towers in which four contact models touch in one island: a soft pad on the ground by `field`,
+ * crates by `features`, a mesh by `volume`, and smooth bodies of every kind on it, on each other
+ * and beside it. The laws of the random worlds hold, and sessions replay from any tick.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "contact/number.h"
+#include "support/random.h"
+#include "support/random_laws.h"
+#include "support/replays.h"
+#include "support/torus_patches.h"
+
+enum { TICKS = 40, CUBOIDS = 4, SMOOTH = 3, SOLIDS = CUBOIDS + SMOOTH, TOWER_TEXT = 8192 };
+
+static const char *const names[] = {"volume", "features", "field", "smooth"};
+enum { MODELS = sizeof names / sizeof *names };
+
+/* A body of one shape. */
+struct solid {
+    const char *name;
+    char shape[512]; /* the keys of its shape */
+    double mass;
+    struct tact_pose pose;
+    double twist[6];
+};
+
+static char folder[] = "/tmp/tact-towers-XXXXXX";
+
+static int random_index(int n)
+{
+    return (int)uniform(0.0, n);
+}
+
+static void write_file_in_folder(const char *name, const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Makes the folder of the meshes: a torus of patches, and a frustum with a base of sides 2 and a
+ * height of 1. */
+static int make_folder(void **state)
+{
+    (void)state;
+    char *torus = torus_patch_file_text(4, 0);
+    assert_non_null(mkdtemp(folder));
+    write_file_in_folder("torus.obj", torus);
+    write_file_in_folder("frustum.obj", "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\n"
+                                        "v -.7 -.7 1\nv .7 -.7 1\nv .7 .7 1\nv -.7 .7 1\n"
+                                        "f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\n"
+                                        "f 2 3 7\nf 2 7 6\nf 3 4 8\nf 3 8 7\nf 4 1 5\nf 4 5 8\n");
+    free(torus);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    static const char *const files[] = {"torus.obj", "frustum.obj"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        assert_int_equal(remove(path), 0);
+    }
+    return rmdir(folder);
+}
+
+/* Writes the keys of a smooth shape of about the given size [m]. */
+static void write_smooth_shape(int kind, double size, char *out, size_t room)
+{
+    const double x = 0.5 * size, y = x * uniform(0.5, 1.0), z = x * uniform(0.5, 1.0);
+    switch (kind) {
+    case 0:
+        tact_number_print(out, room, "type: sphere, radius: %.17g", y);
+        break;
+    case 1:
+        tact_number_print(out, room, "type: ellipsoid, size: [%.17g, %.17g, %.17g]", 2.0 * x,
+                          2.0 * y, 2.0 * z);
+        break;
+    case 2:
+        tact_number_print(out, room, "type: torus, radius: %.17g, tube: %.17g", 0.7 * x, 0.3 * y);
+        break;
+    case 3: /* two bulges with a waist */
+        tact_number_print(out, room,
+                          "type: revolution, profile: [[0, %.17g], [%.17g, %.17g], [%.17g, 0], "
+                          "[%.17g, %.17g], [0, %.17g]]",
+                          -x, y, -0.5 * x, 0.8 * y, y, 0.5 * x, x);
+        break;
+    case 4:
+        tact_number_print(out, room, "type: patches, file: %s/torus.obj, scale: %.17g", folder,
+                          x / (TORUS_RING_RADIUS_M + TORUS_TUBE_RADIUS_M));
+        break;
+    default:
+        tact_number_print(out, room,
+                          "type: subdivision, file: %s/examples/scenes/pebble.obj, scale: %.17g",
+                          TACT_SOURCE_DIR, x / 0.03);
+    }
+}
+
+/* Makes the solids, all at the origin: pad, two crates and frustum, from below, then the smooth
+ * ones, of which the first has the given kind. size: [m] */
+static void make_random_solids(struct solid solid[SOLIDS], double size, int kind)
+{
+    static const char *const cuboids[CUBOIDS] = {"pad", "low", "high", "frustum"};
+    static const char *const smooth[SMOOTH] = {"first", "second", "leans"};
+    static const char *const materials[CUBOIDS] = {"rubber", "crate", "crate", "iron"};
+    double height = 0.0;
+    for (int i = 0; i < SOLIDS; i++) {
+        struct solid *s = &solid[i];
+        s->pose = tact_pose_identity();
+        s->mass = pow(10.0, uniform(-1.5, 0.0));
+        for (int k = 0; k < 3; k++) {
+            s->twist[k] = uniform(-0.1, 0.1);
+            s->twist[3 + k] = i < CUBOIDS ? uniform(-1.0, 1.0) : uniform(-5.0, 5.0);
+        }
+        if (i >= CUBOIDS) {
+            char shape[400];
+            s->name = smooth[i - CUBOIDS];
+            write_smooth_shape(i == CUBOIDS ? kind : random_index(6), size * uniform(0.5, 0.8),
+                               shape, sizeof shape);
+            snprintf(s->shape, sizeof s->shape, "%s, material: stone", shape);
+            random_unit_quaternion(s->pose.quat_wxyz);
+            s->twist[2] = -0.05;
+            continue;
+        }
+        const double side = size * (2.0 - 0.3 * i) * uniform(0.9, 1.1), high = 0.5 * size;
+        s->name = cuboids[i];
+        s->pose.position[2] = height + (i == 3 ? 0.0 : 0.5 * high);
+        height += high;
+        if (i == 3) {
+            tact_number_print(s->shape, sizeof s->shape,
+                              "type: mesh, file: %s/frustum.obj, scale: %.17g, material: %s",
+                              folder, high, materials[i]);
+        } else {
+            tact_number_print(s->shape, sizeof s->shape,
+                              "type: box, size: [%.17g, %.17g, %.17g], material: %s", side, side,
+                              high, materials[i]);
+        }
+    }
+}
+
+static void append_to_text(char *text, const char *format, ...)
+{
+    va_list args;
+    size_t used = strlen(text);
+    va_start(args, format);
+    int n = tact_number_vprint(text + used, TOWER_TEXT - used, format, args);
+    va_end(args);
+    assert_true(n >= 0 && used + (size_t)n < TOWER_TEXT);
+}
+
+/* Writes the scene of the solids, whose frictions are drawn. */
+static void write_tower_scene(const struct solid solid[SOLIDS], const double friction[MODELS],
+                              double period, char *text)
+{
+    text[0] = '\0';
+    append_to_text(text,
+                   "name: tower\nperiod: %.17g\nduration: %.17g\n"
+                   "materials: [{name: plate}, {name: crate}, {name: iron}, {name: stone},\n"
+                   "  {name: rubber, field: {modulus: 1e6, thickness: 0.01}}]\npairs:\n"
+                   "  - {materials: [plate, rubber], friction: %.17g, model: field}\n"
+                   "  - {materials: [plate, stone], friction: %.17g, model: smooth}\n"
+                   "  - {materials: [stone, stone], friction: %.17g, model: smooth}\n",
+                   period, TICKS * 1e-3, friction[0], friction[1], friction[1]);
+    append_to_text(text,
+                   "  - {materials: [rubber, crate], friction: %.17g, model: features}\n"
+                   "  - {materials: [crate, crate], friction: %.17g, model: features}\n"
+                   "  - {materials: [crate, iron], friction: %.17g, model: volume}\n"
+                   "  - {materials: [iron, stone], friction: %.17g, model: volume}\n"
+                   "  - {materials: [crate, stone], friction: %.17g, model: volume}\n"
+                   "  - {materials: [rubber, stone], friction: %.17g, model: volume}\n"
+                   "  - {materials: [rubber, iron], friction: %.17g, model: volume}\n"
+                   "  - {materials: [plate, crate], friction: %.17g, model: features}\n"
+                   "  - {materials: [plate, iron], friction: %.17g, model: volume}\nbodies:\n"
+                   "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: plate}]}\n",
+                   friction[2], friction[2], friction[3], friction[3], friction[3], friction[0],
+                   friction[0], friction[2], friction[3]);
+    for (int i = 0; i < SOLIDS; i++) {
+        const double *p = solid[i].pose.position, *q = solid[i].pose.quat_wxyz, *v = solid[i].twist;
+        append_to_text(text,
+                       "  - name: %s\n    mass: %.17g\n    position: [%.17g, %.17g, %.17g]\n"
+                       "    quat_wxyz: [%.17g, %.17g, %.17g, %.17g]\n"
+                       "    velocity: [%.17g, %.17g, %.17g]\n"
+                       "    angular_velocity: [%.17g, %.17g, %.17g]\n    shapes: [{%s}]\n",
+                       solid[i].name, solid[i].mass, p[0], p[1], p[2], q[0], q[1], q[2], q[3], v[0],
+                       v[1], v[2], v[3], v[4], v[5], solid[i].shape);
+    }
+}
+
+/* The point of a shape that is farthest along `sign` times an axis, in a frame of the world's axes
+ * at the shape's origin. */
+static void farthest_point_of_shape(const struct tact_shape *shape, const double *quat_wxyz,
+                                    int axis, double sign, double out[3])
+{
+    double best = -INFINITY;
+    if (!shape->mesh) {
+        tact_v3_set(out, 0.0, 0.0, 0.0);
+        out[axis] = sign * shape->size[0];
+        return;
+    }
+    for (size_t i = 0; i < shape->mesh->vertex_count; i++) {
+        double p[3];
+        tact_quat_rotate(p, quat_wxyz, shape->mesh->vertices + 3 * i);
+        if (sign * p[axis] > best) {
+            best = sign * p[axis];
+            tact_v3_copy(out, p);
+        }
+    }
+}
+
+/* Places the smooth solids: the lowest point of the first on the frustum, that of the second on the
+ * highest of the first, and the third on the ground beside the lower crate, all with a gap. */
+static void place_smooth_solids(const struct tact_world *world, struct solid solid[SOLIDS],
+                                double size)
+{
+    const double gap = 2e-3 * size;
+    double at[3] = {0.0, 0.0, 2.0 * size}, p[3];
+    for (int i = CUBOIDS; i < SOLIDS; i++) {
+        const struct tact_shape *shape = NULL;
+        struct tact_pose *pose = &solid[i].pose;
+        for (int k = 0; k < tact_world_shape_count(world); k++) {
+            const struct tact_owner owner = tact_world_owner(world, k);
+            shape = owner.kind == TACT_OWNER_BODY && owner.index == i ? tact_world_shape(world, k)
+                                                                      : shape;
+        }
+        assert_non_null(shape);
+        farthest_point_of_shape(shape, pose->quat_wxyz, 2, -1.0, p);
+        tact_v3_sub(pose->position, at, p);
+        pose->position[2] += gap;
+        farthest_point_of_shape(shape, pose->quat_wxyz, 2, 1.0, p);
+        tact_v3_add(at, pose->position, p);
+        if (i == SOLIDS - 1) { /* beside the pad, whose half side is at most 1.1 */
+            farthest_point_of_shape(shape, pose->quat_wxyz, 0, -1.0, p);
+            pose->position[0] = 1.15 * size - p[0];
+            pose->position[1] = 0.0;
+            farthest_point_of_shape(shape, pose->quat_wxyz, 2, -1.0, p);
+            pose->position[2] = gap - p[2];
+            solid[i].twist[0] = -0.1;
+        }
+    }
+}
+
+/* Writes the scene of a random tower of a number, which selects the period and the kind of one
+ * solid. */
+static void write_random_tower(int number, char *text)
+{
+    const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct solid solid[SOLIDS];
+    double friction[MODELS], size = exp(uniform(-4.0, -1.0));
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    make_random_solids(solid, size, number % 6);
+    for (int i = 0; i < MODELS; i++) {
+        friction[i] = uniform(0.1, 1.0);
+    }
+    write_tower_scene(solid, friction, 1e-3, text);
+    open_session_of_scene_text(text, &options, &scene, &session);
+    place_smooth_solids(tact_session_world(session), solid, size);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    write_tower_scene(solid, friction, 1e-3 / (1 << number % 3), text);
+}
+
+/* The largest number of models that touch in one island of a tick, those of smooth surfaces by
+ * their closest points. */
+static int most_models_in_an_island(const struct world_scene *s)
+{
+    int island[SOLIDS], models[SOLIDS] = {0}, most = 0;
+    for (int i = 0; i < SOLIDS; i++) {
+        island[i] = i;
+    }
+    for (int pass = 0; pass < 2; pass++) { /* join bodies that touch, then collect the models */
+        for (int i = tact_world_next_pair(s->world, -1); i >= 0;
+             i = tact_world_next_pair(s->world, i)) {
+            const struct tact_contact *c = tact_world_contact(s->world, i);
+            const struct tact_owner a = tact_world_owner(s->world, c->a);
+            const struct tact_owner b = tact_world_owner(s->world, c->b);
+            const int x = a.kind == TACT_OWNER_BODY ? a.index : b.index;
+            const int y = b.kind == TACT_OWNER_BODY ? b.index : a.index;
+            const int from = island[x], to = island[y];
+            for (int k = 0; k < SOLIDS && c->touching && !pass; k++) {
+                island[k] = island[k] == from ? to : island[k];
+            }
+            for (int m = 0; m < MODELS && c->touching && pass; m++) {
+                models[to] |= strcmp(tact_world_model(s->world, i)->name, names[m]) ? 0 : 1 << m;
+            }
+        }
+    }
+    for (int i = 0; i < SOLIDS; i++) {
+        const int count = __builtin_popcount((unsigned)models[i]);
+        most = count > most ? count : most;
+    }
+    return s->stats.counts[TACT_COUNT_EDGES] ? 0 : most;
+}
+
+/* Steps a tower and checks each tick. Returns in how many ticks all models touched in one island.
+ */
+static int run_tower(const char *text, int number, struct tally *t)
+{
+    const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct world_scene s = {.options = tact_world_options_default()};
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    const long before = t->unsolved;
+    int together = 0;
+    open_session_of_scene_text(text, &options, &scene, &session);
+    s.world = tact_session_world(session);
+    s.options.period = scene->period;
+    s.scratch = tact_moments_scratch_create(8192);
+    assert_non_null(s.scratch);
+    for (int i = 0; i < TICKS << number % 3; i++) {
+        if (!step_random_world(&s, number, t)) {
+            fail_msg("tower %d, tick %d: not finite", number, i);
+        }
+        together += most_models_in_an_island(&s) == MODELS;
+    }
+    t->worlds_with_violations += t->unsolved > before;
+    tact_moments_scratch_destroy(s.scratch);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    return together;
+}
+
+static void towers_of_four_models_obey_the_contact_laws(void **state)
+{
+    (void)state;
+    static char text[TOWER_TEXT];
+    struct tally t = {.ticks = 0};
+    const int towers = campaign_trial_count(6, 600);
+    long together = 0;
+    int with_four = 0;
+    for (int i = 0; i < towers; i++) {
+        write_random_tower(i, text);
+        const int ticks = run_tower(text, i, &t);
+        together += ticks;
+        with_four += ticks > 0;
+    }
+    print_message("four models touch in one island in %ld of %ld ticks, in %d of %d towers\n",
+                  together, t.ticks, with_four, towers);
+    check_tally_within_bounds(&t, "towers");
+    assert_true(3 * together > t.ticks && 2 * with_four >= towers);
+    assert_true(20 * t.unsolved <= t.ticks);
+}
+
+static void towers_of_four_models_replay_from_random_ticks(void **state)
+{
+    (void)state;
+    static char text[TOWER_TEXT];
+    const int towers = campaign_trial_count(2, 60);
+    for (int i = 0; i < towers; i++) {
+        const int ticks = TICKS << i % 3;
+        write_random_tower(i, text);
+        check_replays_of_scene(text, ticks, ticks / 3 + random_index(ticks / 3), 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(towers_of_four_models_obey_the_contact_laws),
+        cmocka_unit_test(towers_of_four_models_replay_from_random_ticks),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
