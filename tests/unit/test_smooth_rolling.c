@@ -81,8 +81,8 @@ struct spin {
     /* time at which the spin about the top's own axis first changes sign [s] */
     double rattleback_reversal_time;
     double at[4]; /* spin after 5, 10, 15, 20 s [rad/s] */
-    /* largest and least difference of the energy from that at the start, mean of a second, divided
-     * by the kinetic energy then */
+    /* largest and least difference of the mean energy of a second, whole periods of rocking, from
+     * the energy at the start, divided by the kinetic energy then */
     double most, least;
     double highest, deepest; /* gap [m] */
     /* least normal force [N] after the first second, greatest ratio to it of friction */
@@ -123,7 +123,8 @@ static struct spin simulate_rattleback_spin(const struct rolling_body *b, double
     struct spin out = {.most = -1.0, .least = 1.0, .least_normal_force = INFINITY};
     open_rolling_world(&s, b, rattleback_half_axes, RATTLEBACK_YAW, h, 0.6, &tact_model_smooth);
     const struct tact_body *body = tact_world_body(s.world, 0);
-    double start = 0.0, sum = 0.0, last = body->twist[5], kinetic = tact_body_energy(body);
+    double start = compute_scene_energy(&s), sum = 0.0, last = body->twist[5];
+    double kinetic = tact_body_energy(body);
     long second = lround(1.0 / h);
     for (long i = 1; i <= lround(seconds / h); i++) {
         step_scene(&s);
@@ -134,7 +135,7 @@ static struct spin simulate_rattleback_spin(const struct rolling_body *b, double
             out.rattleback_reversal_time = t - h * now / (now - last);
         }
         last = now;
-        sum += compute_phase_corrected_energy(&s) / (double)second;
+        sum += compute_scene_energy(&s) / (double)second;
         out.highest = fmax(out.highest, gap);
         out.deepest = fmin(out.deepest, gap);
         if (i > second) {
@@ -142,7 +143,6 @@ static struct spin simulate_rattleback_spin(const struct rolling_body *b, double
             out.friction = fmax(out.friction, hypot(c->impulse[1], c->impulse[2]) / c->impulse[0]);
         }
         if (i % second == 0) {
-            start = i == second ? sum : start;
             out.most = fmax(out.most, (sum - start) / kinetic);
             out.least = fmin(out.least, (sum - start) / kinetic);
             sum = 0.0;
@@ -159,8 +159,8 @@ static struct spin simulate_rattleback_spin(const struct rolling_body *b, double
     return out;
 }
 
-/* The rattleback compared with its equations of motion: at periods of 1 ms and 0.5 ms the spin
- * agrees to a percent; at 2 ms the energy to 0.4 %. */
+/* The rattleback compared with its equations of motion: the spin agrees to a percent, and the
+ * energy stays within 0.5 % below that at the start and 0.2 % above it, at 2 ms 0.4 %. */
 static void simulated_rattleback_reverses_at_the_exact_time(void **state)
 {
     (void)state;
@@ -169,13 +169,13 @@ static void simulated_rattleback_reverses_at_the_exact_time(void **state)
     printf("exact: reverses at %.5f s, spin %.4f %.4f rad/s\n", exact.rattleback_reversal_time,
            exact.at[0], exact.at[1]);
     for (int i = 0; i < 3; i++) {
-        double h = 2e-3 / (1 << i), energy = i ? 0.005 : 0.01;
+        double h = 2e-3 / (1 << i);
         struct spin is = simulate_rattleback_spin(&top, 10.0, h);
         assert_true(fabs(is.rattleback_reversal_time / exact.rattleback_reversal_time - 1.0) <
                     1e-3);
         assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 0.01);
         assert_true(fabs(is.at[1] / exact.at[1] - 1.0) < 0.005);
-        assert_true(is.least > -energy && is.most < (i ? 0.002 : 0.004));
+        assert_true(is.least > -0.005 && is.most < (i ? 0.002 : 0.004));
         assert_true(is.deepest > -1e-6 && is.highest < 1e-6);
     }
 }
