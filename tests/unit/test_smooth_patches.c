@@ -16,6 +16,7 @@
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/search_internal.h"
 #include "contact/shape/charts_internal.h"
+#include "support/bicubic_torus.h"
 #include "support/random.h"
 #include "support/replays.h"
 #include "support/smooth_known.h"
@@ -24,18 +25,13 @@
 
 #define PI 3.14159265358979323846
 
-/* A torus of patches has the points, normals and curvatures of the torus, and steps along it cross
- * the edges of patches. */
-static void torus_patches_have_the_surface_of_the_torus(void **state)
+/* Compares points, normals and curvatures of a torus of 16 patches with those of the closed form,
+ * and steps along it, which cross the edges of patches. */
+static void compare_torus_patches_with_torus(const struct tact_charts *charts, int places)
 {
-    (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
-    struct tact_charts *charts = load_torus_patches(4);
-    struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
-    struct tact_shape_mass mass, exact;
     double worst[4] = {0.0};
-    const int places = campaign_trial_count(2000, 100000);
     int crossed_patch_edges = 0;
     for (int i = 0; i < places; i++) {
         struct tact_surface_point p, q;
@@ -67,18 +63,34 @@ static void torus_patches_have_the_surface_of_the_torus(void **state)
            worst[0], worst[1], worst[2], worst[3], crossed_patch_edges);
     assert_true(worst[0] < 1e-14 && worst[1] < 1e-13 && worst[2] < 1e-11 && worst[3] < 1e-3);
     assert_true(crossed_patch_edges > places / 40);
-    assert_int_equal(tact_shape_tessellate(&shape), 0);
-    tact_shape_mass(&shape, &mass);
+}
+
+/* A torus of patches of degrees 2 and 3, equal and unequal, is the torus. */
+static void torus_patches_have_the_surface_of_the_torus(void **state)
+{
+    (void)state;
+    static const int degrees[4][2] = {{2, 2}, {3, 2}, {2, 3}, {3, 3}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
+                                     .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
+    struct tact_shape_mass mass, exact;
     tact_shape_mass(&torus, &exact);
-    double off = fabs(mass.volume / exact.volume - 1.0);
-    for (int i = 0; i < 9; i += 4) {
-        off = fmax(off, fabs(mass.inertia[i] / exact.inertia[i] - 1.0));
-        off = fmax(off, fabs(mass.centroid[i / 4]) / TORUS_RING_RADIUS_M);
+    for (int k = 0; k < 4; k++) {
+        struct tact_charts *charts = load_torus_patches_of_degrees(4, degrees[k]);
+        struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
+        printf("degrees %d and %d: ", degrees[k][0], degrees[k][1]);
+        compare_torus_patches_with_torus(charts, campaign_trial_count(2000, 100000));
+        assert_int_equal(tact_shape_tessellate(&shape), 0);
+        tact_shape_mass(&shape, &mass);
+        double off = fabs(mass.volume / exact.volume - 1.0);
+        for (int i = 0; i < 9; i += 4) {
+            off = fmax(off, fabs(mass.inertia[i] / exact.inertia[i] - 1.0));
+            off = fmax(off, fabs(mass.centroid[i / 4]) / TORUS_RING_RADIUS_M);
+        }
+        printf("mass properties to %.1e, the triangulation's volume to %.1e\n", off,
+               fabs(shape.mesh->volume / exact.volume - 1.0));
+        assert_true(off < 1e-12 && fabs(shape.mesh->volume / exact.volume - 1.0) < 0.01);
+        tact_charts_free(charts);
     }
-    printf("mass properties to %.1e, the triangulation's volume to %.1e\n", off,
-           fabs(shape.mesh->volume / exact.volume - 1.0));
-    assert_true(off < 1e-12 && fabs(shape.mesh->volume / exact.volume - 1.0) < 0.01);
-    tact_charts_free(charts);
 }
 
 /* Two tori of patches have the contacts of two tori in closed form. */
@@ -154,16 +166,19 @@ static void position_after_ring_swings_on_ball(const struct tact_shape *ring, do
     close_scene(&s);
 }
 
-/* The motion of a torus of patches is that of the torus, however it is split into patches. */
+/* The motion of a torus of patches is that of the torus, however it is split into patches and of
+ * whatever degrees they are. */
 static void torus_moves_alike_however_split_into_patches(void **state)
 {
     (void)state;
+    static const int degrees[7][2] = {{2, 2}, {2, 2}, {2, 2}, {2, 2}, {3, 2}, {2, 3}, {3, 3}};
+    static const int arc_counts[7] = {3, 4, 5, 8, 4, 4, 4};
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     double exact[3], at[3], worst = 0.0;
     position_after_ring_swings_on_ball(&torus, exact);
-    for (int arc_count = 3; arc_count <= 8; arc_count += arc_count < 5 ? 1 : 3) {
-        struct tact_charts *charts = load_torus_patches(arc_count);
+    for (int i = 0; i < 7; i++) {
+        struct tact_charts *charts = load_torus_patches_of_degrees(arc_counts[i], degrees[i]);
         struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         assert_int_equal(tact_shape_tessellate(&ring), 0);
         position_after_ring_swings_on_ball(&ring, at);
@@ -174,6 +189,50 @@ static void torus_moves_alike_however_split_into_patches(void **state)
     }
     printf("after 1 s within %.1e m of the torus in closed form\n", worst);
     assert_true(worst < 1e-14);
+}
+
+/* A periodic B-spline of degree 3 is Catmull and Clark's surface of its control points: points,
+ * normals, curvatures, mass properties and motion. */
+static void bicubic_patches_are_the_surface_of_catmull_and_clark(void **state)
+{
+    (void)state;
+    enum { N = BICUBIC_SIDE };
+    struct tact_charts *charts[2] = {load_bicubic_torus(0.03), load_catmull_clark_torus(0.03)};
+    struct tact_shape ring[2] = {{.kind = TACT_SHAPE_PATCHES, .charts = charts[0]},
+                                 {.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[1]}};
+    struct tact_shape_mass mass[2];
+    double worst[4] = {0.0}, at[2][3];
+    for (int i = 0; i < 1000; i++) {
+        /* a square lies between the second and third of its four rows and columns */
+        const int x = i % N, y = i / N % N, square = (y + 1) % N * N + (x + 1) % N;
+        const double u = uniform(0.0, 1.0), v = uniform(0.0, 1.0);
+        const double place[2][3] = {{x * N + y, u, v}, {square, u, v}};
+        struct tact_surface_point p[2];
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(tact_charts_point(charts[k], place[k], &p[k]), 0);
+        }
+        for (int m = 0; m < 9; m++) {
+            worst[0] = fmax(worst[0], fabs(p[0].at[m % 3] - p[1].at[m % 3]) / 0.03);
+            worst[1] = fmax(worst[1], fabs(p[0].normal[m % 3] - p[1].normal[m % 3]));
+            worst[2] = fmax(worst[2], fabs(p[0].bend[m] - p[1].bend[m]) * 0.01);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(tact_shape_tessellate(&ring[k]), 0);
+        tact_shape_mass(&ring[k], &mass[k]);
+        position_after_ring_swings_on_ball(&ring[k], at[k]);
+        tact_charts_free(charts[k]);
+    }
+    for (int i = 0; i < 9; i++) {
+        worst[3] = fmax(worst[3], fabs(mass[0].inertia[i] - mass[1].inertia[i]));
+    }
+    worst[3] /= mass[0].inertia[0];
+    tact_v3_sub(at[1], at[1], at[0]);
+    printf("points to %.1e, normals to %.1e, curvature to %.1e, inertia to %.1e; after 1 s within "
+           "%.1e m\n",
+           worst[0], worst[1], worst[2], worst[3], tact_v3_norm(at[1]));
+    assert_true(worst[0] < 1e-14 && worst[1] < 1e-13 && worst[2] < 1e-12 && worst[3] < 1e-12);
+    assert_true(tact_v3_norm(at[1]) < 1e-13);
 }
 
 /* Rings of patches in a scene: one swings on a ball and meets another that rolls; the log has
@@ -341,6 +400,7 @@ int main(void)
         cmocka_unit_test(torus_patches_have_the_surface_of_the_torus),
         cmocka_unit_test(contacts_of_torus_patches_are_those_of_tori),
         cmocka_unit_test(torus_moves_alike_however_split_into_patches),
+        cmocka_unit_test(bicubic_patches_are_the_surface_of_catmull_and_clark),
         cmocka_unit_test(patch_surface_session_replays_from_any_tick),
         cmocka_unit_test(bad_surface_patch_files_are_refused),
         cmocka_unit_test(surface_of_too_many_patches_is_refused_where_it_is_read),

@@ -16,43 +16,60 @@
 
 enum { TORUS_PATCH_TEXT = 1 << 18 };
 
-/* Control points of a circle of radius 1, made of rational quadratic arcs; returns their number. */
-static inline int circle_control_points(int arc_count, double (*out)[3])
+/* Control points of a circle of radius 1, made of rational arcs of degree 2 or 3, with their
+ * weights; returns their number. */
+static inline int circle_control_points(int arc_count, int degree, double (*out)[3])
 {
-    double half = TORUS_PI / arc_count;
-    for (int i = 0; i <= 2 * arc_count; i++) {
-        double far = i % 2 ? 1.0 / cos(half) : 1.0;
-        tact_v3_set(out[i], far * cos(half * i), far * sin(half * i), i % 2 ? cos(half) : 1.0);
-    }
-    /* the last control point equals the first bit for bit */
-    tact_v3_set(out[2 * arc_count], 1.0, 0.0, 1.0);
-    return 2 * arc_count + 1;
-}
-
-/* An OBJ file of a torus: of arcs x arcs patches, as one surface. */
-static inline char *torus_patch_file_text(int arc_count, int flip)
-{
-    double c[65][3];
-    int count = circle_control_points(arc_count, c);
-    char *text = malloc(TORUS_PATCH_TEXT), *at = text;
-    assert_non_null(text);
-    at += sprintf(at, "# a torus\n");
-    for (int j = 0; j < count; j++) {
-        for (int i = 0; i < count; i++) {
-            double r = TORUS_RING_RADIUS_M + TORUS_TUBE_RADIUS_M * c[j][0];
-            at += tact_number_print(
-                at, 128, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
-                (flip ? -TORUS_TUBE_RADIUS_M : TORUS_TUBE_RADIUS_M) * c[j][1], c[i][2] * c[j][2]);
+    const double half = TORUS_PI / arc_count, middle = cos(half);
+    for (int i = 0; i < arc_count; i++) {
+        /* the arc's points x w, y w, w: those of degree 2, and between them those of degree 3 */
+        const double end[2][3] = {{cos(2.0 * half * i), sin(2.0 * half * i), 1.0},
+                                  {cos(2.0 * half * (i + 1)), sin(2.0 * half * (i + 1)), 1.0}};
+        const double far[3] = {cos(half * (2 * i + 1)), sin(half * (2 * i + 1)), middle};
+        double(*arc)[3] = out + degree * i;
+        tact_v3_copy(arc[0], end[0]);
+        for (int k = 1; k < degree; k++) {
+            tact_v3_scale(arc[k], far, degree == 2 ? 1.0 : 2.0 / 3.0);
+            tact_v3_axpy(arc[k], degree == 2 ? 0.0 : 1.0 / 3.0, end[k - 1]);
+            arc[k][0] /= arc[k][2];
+            arc[k][1] /= arc[k][2];
         }
     }
-    at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 %d 0 %d", arc_count, arc_count);
-    for (int i = 1; i <= count * count; i++) {
+    /* the last control point equals the first bit for bit */
+    tact_v3_set(out[degree * arc_count], 1.0, 0.0, 1.0);
+    return degree * arc_count + 1;
+}
+
+/* An OBJ file of a torus: of arcs x arcs patches, as one surface. degree: around the ring and the
+ * tube, 2 or 3. */
+static inline char *torus_patch_file_text_of_degrees(int arc_count, const int degree[2], int flip)
+{
+    double c[2][65][3];
+    int count[2];
+    char *text = malloc(TORUS_PATCH_TEXT), *at = text;
+    assert_non_null(text);
+    for (int k = 0; k < 2; k++) {
+        count[k] = circle_control_points(arc_count, degree[k], c[k]);
+    }
+    at += sprintf(at, "# a torus\n");
+    for (int j = 0; j < count[1]; j++) {
+        for (int i = 0; i < count[0]; i++) {
+            const double *ring = c[0][i], *tube = c[1][j];
+            double r = TORUS_RING_RADIUS_M + TORUS_TUBE_RADIUS_M * tube[0];
+            at += tact_number_print(
+                at, 128, "v %.17g %.17g %.17g %.17g\n", r * ring[0], r * ring[1],
+                (flip ? -TORUS_TUBE_RADIUS_M : TORUS_TUBE_RADIUS_M) * tube[1], ring[2] * tube[2]);
+        }
+    }
+    at += sprintf(at, "cstype rat bspline\ndeg %d %d\nsurf 0 %d 0 %d", degree[0], degree[1],
+                  arc_count, arc_count);
+    for (int i = 1; i <= count[0] * count[1]; i++) {
         at += sprintf(at, i % 16 ? " %d" : " %d \\\n", i);
     }
     for (int k = 0; k < 2; k++) {
         at += sprintf(at, "\nparm %s 0", k ? "v" : "u");
-        for (int i = 0; i <= arc_count; i++) {
-            at += sprintf(at, " %d %d", i, i);
+        for (int i = 0; i < degree[k] * (arc_count + 1); i++) {
+            at += sprintf(at, " %d", i / degree[k]);
         }
         at += sprintf(at, " %d", arc_count);
     }
@@ -60,16 +77,27 @@ static inline char *torus_patch_file_text(int arc_count, int flip)
     return text;
 }
 
-static inline struct tact_charts *load_torus_patches(int arc_count)
+/* The same of degree 2 in both directions. */
+static inline char *torus_patch_file_text(int arc_count, int flip)
+{
+    return torus_patch_file_text_of_degrees(arc_count, (const int[]){2, 2}, flip);
+}
+
+static inline struct tact_charts *load_torus_patches_of_degrees(int arc_count, const int degree[2])
 {
     struct tact_charts *charts = NULL;
     struct tact_error err = {.line = 0};
-    char *text = torus_patch_file_text(arc_count, 0);
+    char *text = torus_patch_file_text_of_degrees(arc_count, degree, 0);
     if (tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err)) {
         fail_msg("%d: %s", err.line, err.text);
     }
     free(text);
     return charts;
+}
+
+static inline struct tact_charts *load_torus_patches(int arc_count)
+{
+    return load_torus_patches_of_degrees(arc_count, (const int[]){2, 2});
 }
 
 #endif
