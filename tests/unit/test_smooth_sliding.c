@@ -278,7 +278,10 @@ static void tilted_tippe_top_with_point_contact_inverts(void **state)
     }
 }
 
-/* With a patch, whose torsion and slip are coupled, the tippe top inverts. */
+/* With a patch, whose torsion and slip are coupled, the tippe top inverts: by the law of the
+ * equations, an ellipsoid, within 5 % of the known times at 1 ms and 0.5 % at 0.1 ms. The axis
+ * nutates by 12 degrees in 57 ms as it comes to the level, so that a small difference may cost it
+ * one nutation. */
 static void tippe_top_with_a_contact_patch_inverts(void **state)
 {
     (void)state;
@@ -289,14 +292,17 @@ static void tippe_top_with_a_contact_patch_inverts(void **state)
         struct top moved = top;
         double lift_off_time, exact = exact_time_of_level_axis(&moved, 1.5, &lift_off_time);
         assert_true(fabs(exact / known[i] - 1.0) < 5e-3);
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 4; k++) {
+            const int contensou = k / 2;
+            const double h = k % 2 ? 1e-4 : 1e-3, bound = k % 2 ? 0.005 : 0.05;
             struct world_scene s;
-            start_tippe_top_in_world(&s, &top, a, k ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ,
-                                     1e-3);
+            start_tippe_top_in_world(&s, &top, a,
+                                     contensou ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, h);
             double level = world_time_of_level_axis(&s, 1.5, &angle, &kept);
-            printf("a = %.1f mm, %s: level at %.4f s, exact %.4f\n", 1e3 * a,
-                   k ? "Coulomb and Contensou" : "ellipsoid", level, exact);
-            assert_true(level > 0.0 && (k || fabs(level / exact - 1.0) < 0.05));
+            printf("a = %.1f mm, %s, h %.1f ms: level at %.4f s, the equations at %.4f\n", 1e3 * a,
+                   contensou ? "Coulomb and Contensou" : "ellipsoid", 1e3 * h, level, exact);
+            assert_true(level > 0.0 && (contensou || fabs(level / exact - 1.0) < bound));
+            assert_true(contensou || fabs(level / known[i] - 1.0) < bound);
             close_scene(&s);
         }
     }
