@@ -154,6 +154,12 @@ static void set_line_width(const struct tact_pair_query *q, struct tact_patch *p
     patch->area *= share;
 }
 
+int tact_smooth_can_measure_edges(const struct tact_pair_query *query)
+{
+    const struct smooth_shape_data *a = query->data_a, *b = query->data_b;
+    return (a->core && b->core) || a->scratch || b->scratch;
+}
+
 int tact_smooth_measure_edges(const struct tact_pair_query *query, double *state,
                               struct tact_patch *patch)
 {

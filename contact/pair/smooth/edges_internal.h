@@ -24,6 +24,9 @@ int tact_smooth_prepare(const struct tact_contact_model *model, const struct tac
                         const struct tact_material *material, void **data, struct tact_error *err);
 void tact_smooth_release(void *data);
 
+/* 1 where the whole pair can be measured: both shapes have a core, or one has charts. */
+int tact_smooth_can_measure_edges(const struct tact_pair_query *query);
+
 /* Makes the patch of the whole pair by features where both shapes have a core, else by volume.
  * state: of the features model, TACT_NEAREST_STATE numbers. 0; -EDOM where there is no contact;
  * -ERANGE as a model. */

@@ -25,6 +25,9 @@
 /* Smallest curvature, relative to the smaller body's, of charts that touch in a point: with less
  * they touch along a line. */
 #define MIN_POINT_CONTACT_CURVATURE 1e-3
+/* Curvature of a surface, relative to the smallest relative curvature of the two, from which on
+ * they nearly conform: the contact turns over them so many times as far as the bodies do. */
+#define MIN_CONFORMING_CURVATURE_RATIO 10.0
 /* Largest relative change of an angular velocity in a tick that is extrapolated. */
 #define MAX_STEADY_ANGULAR_VELOCITY_CHANGE 0.5
 
@@ -259,6 +262,44 @@ static int is_motion_too_large(const struct smooth_contact *c,
     return 0;
 }
 
+/* Velocity of A relative to B at a contact. */
+static void contact_velocity(const struct tact_pair_query *q, const struct smooth_contact *c,
+                             double v[3])
+{
+    double at[2][3];
+    for (int i = 0; i < 2; i++) {
+        tact_pair_velocity(q->twist[i], c->arm[i], at[i]);
+    }
+    tact_v3_sub(v, at[0], at[1]);
+}
+
+/* 1 where the curvatures of the surfaces nearly cancel along t1, the direction of the smallest
+ * relative curvature. */
+static int nearly_conforms(const struct smooth_contact *c)
+{
+    const double *a = c->bend[0], *b = c->bend[1];
+    return tact_max(fabs(a[0]), fabs(b[0])) >= MIN_CONFORMING_CURVATURE_RATIO * (a[0] + b[0]);
+}
+
+/*
+ * Limits the changes along t1 and t2 to the slip before the solve. A contact that holds changes the
+ * energy by the product of its impulse and the mean of the velocities before and after, v and -u
+ * for the change u. Its impulse is against v + u, so that it takes m (v^2 - u^2) / 2 out. Where the
+ * contact moves much faster than the bodies, the extrapolation would else add energy in each tick.
+ */
+static void limit_tangential_changes(const struct tact_pair_query *q,
+                                     const struct smooth_contact *c, double row_velocity_change[4])
+{
+    double slip[3];
+    contact_velocity(q, c, slip);
+    double before = tact_hypot(tact_v3_dot(c->frame + 3, slip), tact_v3_dot(c->frame + 6, slip));
+    double change = tact_hypot(row_velocity_change[1], row_velocity_change[2]);
+    if (change > before) {
+        row_velocity_change[1] *= before / change;
+        row_velocity_change[2] *= before / change;
+    }
+}
+
 /* Computes the change of the velocities of the rows n, t1, t2 and about n until half a tick after
  * the solve, at the extrapolated twists and rates. */
 static void constraint_row_velocity_changes(const struct tact_pair_query *q,
@@ -276,6 +317,9 @@ static void constraint_row_velocity_changes(const struct tact_pair_query *q,
     tact_smooth_second_order_rates(c, twist, rate, &motion, row_velocity_change);
     for (int i = 0; i < 4; i++) {
         row_velocity_change[i] *= 0.5 * h;
+    }
+    if (nearly_conforms(c)) {
+        limit_tangential_changes(q, c, row_velocity_change);
     }
 }
 
@@ -343,11 +387,8 @@ static void make_patch(const struct tact_pair_query *q, const struct smooth_cont
 /* Closing speed of the surfaces at a contact [m/s]; 0 where they separate. */
 static double closing_speed(const struct tact_pair_query *q, const struct smooth_contact *c)
 {
-    double at[2][3], slip[3];
-    for (int i = 0; i < 2; i++) {
-        tact_pair_velocity(q->twist[i], c->arm[i], at[i]);
-    }
-    tact_v3_sub(slip, at[0], at[1]);
+    double slip[3];
+    contact_velocity(q, c, slip);
     return tact_max(-tact_v3_dot(c->frame, slip), 0.0);
 }
 
@@ -478,6 +519,22 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_sear
     store_contact_places(q, contact, touching_contact_count);
 }
 
+/* 1 where a contact of surfaces that nearly conform moves so far in a tick that the tangent planes
+ * at its start and end have little in common: only a patch of the whole overlap restrains it. */
+static int outruns_the_tick(const struct tact_pair_query *q, const struct smooth_search_result *f,
+                            int touching_contact_count)
+{
+    for (int i = 0; i < touching_contact_count; i++) {
+        const struct smooth_contact *c = &f->contact[i];
+        struct smooth_contact_motion motion;
+        if (nearly_conforms(c) && (tact_smooth_contact_point_rates(c, q->twist, &motion) ||
+                                   is_motion_too_large(c, &motion, q->options->period))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Measures a torus that lies on a half-space. */
 static int measure_torus_on_plane(const struct tact_pair_query *q, const struct smooth_pair *pair,
                                   int plane, struct tact_patch *patch)
@@ -503,6 +560,11 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
         find_contacts_of_closed_forms(q, &f);
     }
     int touching_contact_count = keep_touching_contacts(q, &f, k);
+    if (!f.edges && tact_smooth_can_measure_edges(q) &&
+        outruns_the_tick(q, &f, touching_contact_count)) {
+        q->counts[TACT_COUNT_CONFORMING]++;
+        f.edges = 1;
+    }
     if (f.edges) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
         return tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
