@@ -252,10 +252,13 @@ int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_conta
     if (tact_reduced_set_rates_from_pose(r->surface, turn, twist, &r->state)) {
         return -EDOM;
     }
-    r->state.max_kinetic_energy = tact_body_energy(&r->body);
+    /* the coordinates place the body so that it touches, which an overlap at the start raises */
+    struct tact_reduced touching = *r;
+    tact_reduced_end_contact(&touching);
+    r->state.max_kinetic_energy = tact_body_energy(&touching.body);
     r->state.min_total_energy =
         r->state.max_kinetic_energy -
-        r->body.mass * tact_v3_dot(r->body.pose.position, r->options.gravity);
+        r->body.mass * tact_v3_dot(touching.body.pose.position, r->options.gravity);
     r->report.contacts++;
     r->step = r->options.max_step;
     tact_reduced_choose_contact_mode(r);

@@ -280,6 +280,8 @@ def reduced(folder):
     assert got["failure"] == "", got
     short = json.loads(tact("sim", ball, "--reduced", "--json", "--duration", "0.107")[0])
     assert 107 <= short["steps"] < 160, short["steps"]  # a step a tick, and those at edges
+    saucer = json.loads(tact("sim", "examples/scenes/saucer.yaml", "--reduced", "--json", "--duration", "0.5")[0])
+    assert abs(saucer["time"] - 0.5) < 1e-9 and abs(saucer["energy_change"]) < 1e-6, saucer
     carried, sunk = os.path.join(folder, "carried.yaml"), os.path.join(folder, "sunk.yaml")
     with open(ball, encoding="utf-8") as stream:
         text = stream.read()
