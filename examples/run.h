@@ -20,7 +20,10 @@ struct run {
     int reduced;               /* 1: simulates in reduced coordinates (contact/compare/reduced.h) */
     int use_newton_impact_law; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's
                                 */
-    int help;                  /* 1: the help was printed, so that nothing is run */
+    /* coefficients of the reduced coordinates, as in struct tact_reduced_options; NAN: the scene's,
+       or the default */
+    double static_friction, dynamic_friction, spin_limit, tangential_restitution;
+    int help; /* 1: the help was printed, so that nothing is run */
     /* function that corrects file and line of a scene error; or NULL */
     void (*place)(void *user, struct tact_error *err);
     void *place_error_user;

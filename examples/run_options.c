@@ -54,7 +54,14 @@ static const char reduced_help[] =
     "  --reduced[=LAW]     one rigid smooth body on a fixed one by the method of Kry and Pai "
     "(2003),\n"
     "                      reduced coordinates, instead of the solver; LAW of impacts:\n"
-    "                      chatterjee-ruina (default) or newton\n";
+    "                      chatterjee-ruina (default) or newton\n"
+    "  --static MU, --dynamic MU  with --reduced: coefficients of friction at rest and in slip,\n"
+    "                      MU at rest at least that in slip; default: the scene's friction\n"
+    "  --spin LENGTH       with --reduced: torque about the normal up to which the contact does "
+    "not\n"
+    "                      spin, over the normal force, in metres; default: 0, no torque\n"
+    "  --tangential-restitution E  with --reduced: of Chatterjee and Ruina's law, -1 to 1;\n"
+    "                      default: 0\n";
 
 static void print_help(const struct run *run)
 {
@@ -107,6 +114,31 @@ static int set_reduced_impact_law(struct run *run, const char *law)
                : 0;
 }
 
+/* Reads a coefficient of the reduced coordinates; its range is checked when it is used. */
+static int set_reduced_coefficient(struct run *run, int option, const char *text)
+{
+    char *end;
+    const double value = tact_number_read(text, &end);
+    *(option == 'S'   ? &run->static_friction
+      : option == 'D' ? &run->dynamic_friction
+      : option == 'T' ? &run->spin_limit
+                      : &run->tangential_restitution) = value;
+    return end == text || *end || !isfinite(value)
+               ? command_usage(run->name, "--%s %s: a number is expected",
+                               option == 'S'   ? "static"
+                               : option == 'D' ? "dynamic"
+                               : option == 'T' ? "spin"
+                                               : "tangential-restitution",
+                               text)
+               : 0;
+}
+
+static int has_reduced_coefficient(const struct run *run)
+{
+    return !isnan(run->static_friction) || !isnan(run->dynamic_friction) ||
+           !isnan(run->spin_limit) || !isnan(run->tangential_restitution);
+}
+
 static int set_log_folder(struct run *run, const char *path)
 {
     if (mkdir(path, 0777) && errno != EEXIST) {
@@ -145,6 +177,10 @@ static const struct option longs[] = {{"duration", required_argument, NULL, 'd'}
                                       {"split-mb", required_argument, NULL, 'b'},
                                       {"force", no_argument, NULL, 'F'},
                                       {"reduced", optional_argument, NULL, 'R'},
+                                      {"static", required_argument, NULL, 'S'},
+                                      {"dynamic", required_argument, NULL, 'D'},
+                                      {"spin", required_argument, NULL, 'T'},
+                                      {"tangential-restitution", required_argument, NULL, 'E'},
                                       {"json", no_argument, NULL, 'j'},
                                       {"quiet", no_argument, NULL, 'q'},
                                       {"help", no_argument, NULL, 'h'},
@@ -153,6 +189,8 @@ static const struct option longs[] = {{"duration", required_argument, NULL, 'd'}
 int run_parse(struct run *run, int argc, char **argv)
 {
     int c, rc = 0;
+    run->static_friction = run->dynamic_friction = run->spin_limit = run->tangential_restitution =
+        NAN;
     while (!rc && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
         const char *text = optarg ? optarg : "";
         switch (c) {
@@ -194,6 +232,12 @@ int run_parse(struct run *run, int argc, char **argv)
         case 'R':
             rc = set_reduced_impact_law(run, optarg);
             break;
+        case 'S':
+        case 'D':
+        case 'T':
+        case 'E':
+            rc = set_reduced_coefficient(run, c, text);
+            break;
         case 'j':
             run->json = 1;
             break;
@@ -210,6 +254,10 @@ int run_parse(struct run *run, int argc, char **argv)
     }
     if (rc) {
         return rc;
+    }
+    if (has_reduced_coefficient(run) && !run->reduced) {
+        return command_usage(run->name, "--static, --dynamic, --spin and --tangential-restitution "
+                                        "are of --reduced");
     }
     if (argc - optind != 1) {
         return command_usage(run->name, "one scene is expected, not %d", argc - optind);

@@ -79,14 +79,23 @@ static struct tact_pose relative_pose(const struct tact_pose *in, const struct t
     return out;
 }
 
+/* The value of an option of the command; where it was not given, another. */
+static double value_or(double option, double other)
+{
+    return isnan(option) ? other : option;
+}
+
 static struct tact_reduced_options options_of_scene(const struct run *run,
                                                     const struct tact_scene *scene,
                                                     const struct tact_contact_law *law)
 {
     struct tact_reduced_options o = tact_reduced_options_default();
     memcpy(o.gravity, scene->gravity, sizeof o.gravity);
-    o.friction_static = o.friction_dynamic = law->friction;
+    o.friction_static = value_or(run->static_friction, law->friction);
+    o.friction_dynamic = value_or(run->dynamic_friction, law->friction);
+    o.spin_static = value_or(run->spin_limit, o.spin_static);
     o.restitution = law->restitution;
+    o.tangential_restitution = value_or(run->tangential_restitution, o.tangential_restitution);
     o.max_step = scene->period;
     o.min_step = fmin(o.min_step, 1e-3 * scene->period);
     o.slip_speed = MAX_SLIP_SPEED_BEFORE_ROLLING;
@@ -113,9 +122,12 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
     const struct tact_pose local = relative_pose(&body->pose, &poses[moving_shape]);
     const double *m = body->inertia, inertia[6] = {m[0], m[4], m[8], m[1], m[2], m[5]};
     const struct tact_reduced_options o = options_of_scene(run, scene, tact_world_law(world, pair));
-    if (tact_reduced_create(tact_world_shape(world, moving_shape), &local, body->mass, inertia,
-                            tact_world_shape(world, fixed), &poses[fixed], &o, out, &err)) {
-        return refuse_reduced_run(run, err.text);
+    const int rc =
+        tact_reduced_create(tact_world_shape(world, moving_shape), &local, body->mass, inertia,
+                            tact_world_shape(world, fixed), &poses[fixed], &o, out, &err);
+    if (rc) {
+        return rc == -ENOTSUP ? refuse_reduced_run(run, err.text)
+                              : command_usage(run->name, "--reduced: %s", err.text);
     }
     if (tact_reduced_start(*out, &body->pose, body->twist, MAX_CONTACT_GAP_AT_START)) {
         char reason[160];

@@ -299,11 +299,17 @@ def reduced(folder):
                        [[carried, "--reduced"], "the body has support_until"],
                        [[sunk, "--reduced"], "the surfaces overlap (a gap or overlap up to 1 um is contact)"],
                        [[ball, "--reduced", "--require-rt"], "--moments or --require-rt"],
+                       [[ball, "--static", "0.5"], "are of --reduced"],
+                       [[ball, "--reduced", "--spin", "1mm"], "--spin 1mm: a number is expected"],
+                       [[ball, "--reduced", "--spin", "-1"], "spin_static: -1 is out of range"],
+                       [[ball, "--reduced", "--static", "0.1"], "friction_static: 0.1 is below friction_dynamic"],
+                       [[ball, "--reduced", "--tangential-restitution", "2"], "tangential_restitution: 2 is out of"],
                        [[ball, "--reduced=moreau"], "newton or chatterjee-ruina is expected"],
                        [[ball, "--reduced", "--record", f"{folder}/x.mcap"], "cannot be combined"]):
         out, lines = tact("sim", *words, code=2)
         assert not out and len(lines) == 1 and why in lines[0], (words, out, lines)
     assert "only tact sim" in tact("run", ball, "--reduced", code=2)[1][0]
+    reduced_coefficients(folder)
     with open("examples/scenes/torus_on_torus.yaml", encoding="utf-8") as stream:
         text = stream.read()
     hard = os.path.join(folder, "hard.yaml")  # rings that turn until they touch at several places
@@ -317,6 +323,43 @@ def reduced(folder):
     got = json.loads(out)
     assert len(lines) == 1 and lines[0].endswith(got["failure"]) and got["failure"], (lines, got)
     assert -0.01 < got["energy_change"] < 0.001 and 0.85 < got["time"] < 0.9, got
+
+
+def reduced_coefficients(folder):
+    """A ball that starts at rest on a slope of tan = 0.5, 0.5 um too low, without and with a coefficient for each limit."""
+    slope = os.path.join(folder, "slope.yaml")
+    with open(slope, "w", encoding="utf-8") as stream:
+        stream.write("""name: slope
+duration: 0.1
+gravity: [4, 0, -8]
+materials: [{name: clay}]
+pairs: [{materials: [clay, clay], friction: 0.1, model: smooth}]
+bodies:
+  - {name: floor, fixed: true, shapes: [{type: halfspace, material: clay}]}
+  - {name: ball, mass: 0.1, position: [0, 0, 0.0199995], angular_velocity: [0, 0, ANGULAR],
+     shapes: [{type: sphere, radius: 0.02, material: clay}]}
+""".replace("ANGULAR", "0.05"))
+
+    def ended(*words):
+        return json.loads(tact("sim", slope, "--reduced", "--json", *words)[0])
+    slips = ended()
+    assert slips["mode"] == "sliding" and abs(slips["velocity"][0] - 0.1 * (4 - 0.1 * 8)) < 1e-6, slips
+    faster = ended("--static", "0.1", "--dynamic", "0.05")
+    assert abs(faster["velocity"][0] - 0.1 * (4 - 0.05 * 8)) < 1e-6, faster
+    rolls = ended("--static", "0.15")  # (2/7) tan is 0.143
+    assert rolls["mode"] == "rolling" and abs(rolls["velocity"][0] - 0.1 * 4 * 5 / 7) < 1e-6, rolls
+    assert abs(rolls["angular_velocity"][2] - 0.05) < 1e-9, rolls
+    sticks = ended("--static", "0.15", "--spin", "0.001")
+    assert sticks["mode"] == "without spin" and abs(sticks["angular_velocity"][2]) < 1e-9, sticks
+    thrown = os.path.join(folder, "thrown.yaml")  # a spin that an impact reverses
+    with open(slope, encoding="utf-8") as stream:
+        text = stream.read()
+    with open(thrown, "w", encoding="utf-8") as stream:
+        stream.write(text.replace("0.0199995", "0.021").replace("[0, 0, 0.05]", "[0, 5, 0], velocity: [0, 0, -1]")
+                     .replace("friction: 0.1", "friction: 5, restitution: 0.5"))
+    spun = [json.loads(tact("sim", thrown, "--reduced", "--json", "--duration", "0.01", *words)[0])
+            for words in ([], ["--tangential-restitution", "0.9"])]
+    assert spun[0]["angular_velocity"][1] > 0.0 and spun[1]["angular_velocity"][1] < spun[0]["angular_velocity"][1], spun
 
 
 def report(folder):

@@ -1,4 +1,8 @@
-/* Reduced coordinates (Kry and Pai 2003) where a contact begins with an overlap. */
+/*
+ * Where reduced coordinates (Kry and Pai 2003) let a contact stick: the torque about the normal up
+ * to which it does not spin, against Newton's and Euler's equations; and a contact that begins with
+ * an overlap.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +11,107 @@
 #include <cmocka.h>
 #include "contact/compare/reduced.h"
 #include "contact/vec.h"
+#include "support/campaign.h"
+#include "support/random.h"
 
 #define RADIUS 0.02 /* [m] */
 
 static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
+
+/* A ball whose centre of mass is beside its middle, at rest on the ground. */
+struct loaded_ball {
+    double mass, inertia[6];
+    double center[3];  /* centre of mass from the contact [m] */
+    double gravity[3]; /* [m/s^2] */
+};
+
+static struct loaded_ball make_loaded_ball(double weight_ratio)
+{
+    struct loaded_ball b = {.mass = uniform(0.05, 0.2) * weight_ratio};
+    const double scale = b.mass * RADIUS * RADIUS;
+    for (int i = 0; i < 3; i++) {
+        b.inertia[i] = scale * uniform(0.4, 0.5);
+    }
+    tact_v3_set(b.center, uniform(2e-3, 6e-3), uniform(-4e-3, 4e-3), RADIUS + uniform(-5e-3, 5e-3));
+    tact_v3_set(b.gravity, uniform(-1.0, 1.0), uniform(0.5, 2.0), -9.81);
+    return b;
+}
+
+static struct tact_reduced *start_loaded_ball(const struct loaded_ball *b, double spin_static)
+{
+    struct tact_reduced_options o = tact_reduced_options_default();
+    const struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {RADIUS}};
+    const double twist[6] = {0.0};
+    struct tact_pose local = tact_pose_identity(), place = tact_pose_identity(), pose = place;
+    struct tact_reduced *r;
+    tact_v3_copy(o.gravity, b->gravity);
+    o.friction_static = o.friction_dynamic = 5.0;
+    o.spin_static = spin_static;
+    tact_v3_copy(pose.position, b->center);
+    tact_v3_set(local.position, -b->center[0], -b->center[1], RADIUS - b->center[2]);
+    assert_int_equal(
+        tact_reduced_create(&ball, &local, b->mass, b->inertia, &ground, &place, &o, &r, NULL), 0);
+    assert_int_equal(tact_reduced_start(r, &pose, twist, 1e-6), 0);
+    return r;
+}
+
+/*
+ * Torque about the normal over the normal force of the ball that begins to roll without spin. With
+ * a = alpha x c at the centre of mass c from the contact, alpha_z = 0, the moments about the
+ * contact are I alpha + m c x a = m c x g + tau n.
+ */
+static double exact_torque_arm(const struct loaded_ball *b, double *normal_force)
+{
+    const double m = b->mass, *c = b->center;
+    double load[3], a[3], turning[3], acceleration[3];
+    tact_v3_cross(load, c, b->gravity);
+    tact_v3_scale(load, load, m);
+    /* of alpha about x and y */
+    const double xx = b->inertia[0] + m * (c[1] * c[1] + c[2] * c[2]),
+                 yy = b->inertia[1] + m * (c[0] * c[0] + c[2] * c[2]), xy = -m * c[0] * c[1];
+    const double det = xx * yy - xy * xy;
+    tact_v3_set(a, (yy * load[0] - xy * load[1]) / det, (xx * load[1] - xy * load[0]) / det, 0.0);
+    tact_v3_cross(acceleration, a, c);
+    tact_v3_cross(turning, c, acceleration);
+    *normal_force = m * (acceleration[2] - b->gravity[2]);
+    return fabs(m * turning[2] - load[2]) / *normal_force;
+}
+
+static void spin_sticks_up_to_the_exact_torque(void **state)
+{
+    (void)state;
+    const int trials = campaign_trial_count(8, 400);
+    double worst = 0.0, force[2] = {INFINITY, 0.0}, arm[2] = {INFINITY, 0.0};
+    for (int i = 0; i < trials; i++) {
+        const struct loaded_ball b = make_loaded_ball(i % 2 ? 5.0 : 1.0);
+        double normal_force, low = 0.0, high = 0.1;
+        const double exact = exact_torque_arm(&b, &normal_force);
+        for (int k = 0; k < 40; k++) {
+            const double middle = 0.5 * (low + high);
+            struct tact_reduced *r = start_loaded_ball(&b, middle);
+            const struct tact_reduced_report *is = tact_reduced_report(r);
+            assert_true(is->mode == TACT_REDUCED_NO_SPIN || is->mode == TACT_REDUCED_ROLLING);
+            if (is->mode == TACT_REDUCED_NO_SPIN) {
+                assert_true(fabs(is->force[5] / normal_force - 1.0) < 1e-9);
+                assert_true(fabs(fabs(is->force[2]) - exact * normal_force) < 1e-9 * normal_force);
+                high = middle;
+            } else {
+                assert_true(fabs(is->force[2]) < 1e-12);
+                low = middle;
+            }
+            tact_reduced_destroy(r);
+        }
+        worst = fmax(worst, fabs(high - exact));
+        force[0] = fmin(force[0], normal_force);
+        force[1] = fmax(force[1], normal_force);
+        arm[0] = fmin(arm[0], exact);
+        arm[1] = fmax(arm[1], exact);
+    }
+    printf("%d balls, forces of %.2g to %.2g N: spin from torques of %.2g to %.2g m times the "
+           "force on, within %.1e m\n",
+           trials, force[0], force[1], arm[0], arm[1], worst);
+    assert_true(worst < 1e-12 && force[1] > 2.0 * force[0]);
+}
 
 /* A ball at rest that overlaps by less than the gap is raised until it touches. Its energy there,
  * not that of the overlap, is what it must not exceed. */
@@ -48,6 +149,7 @@ static void contact_that_begins_with_an_overlap_moves_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spin_sticks_up_to_the_exact_torque),
         cmocka_unit_test(contact_that_begins_with_an_overlap_moves_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
