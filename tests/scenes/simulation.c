@@ -168,8 +168,11 @@ void simulate_scene_observed(const char *scene, double seconds,
     simulate_scene_file(scene, path, seconds, observer, out);
 }
 
-void simulate_scene_with_yaml_appended(const char *scene, double seconds, const char *more,
-                                       struct simulation *out)
+/* Runs a scene's text as `write` puts it into a file. */
+static void simulate_changed_scene(const char *scene, double seconds, struct simulation *out,
+                                   void (*write)(FILE *to, const char *text,
+                                                 const char *const change[2]),
+                                   const char *const change[2])
 {
     char path[1024], copy[] = "/tmp/tact-scene-XXXXXX.yaml";
     static char text[1 << 20];
@@ -177,14 +180,42 @@ void simulate_scene_with_yaml_appended(const char *scene, double seconds, const 
     FILE *from = fopen(path, "r");
     int file = mkstemps(copy, 5);
     assert_true(from && file >= 0);
-    size_t size = fread(text, 1, sizeof text, from);
-    assert_true(size < sizeof text && fclose(from) == 0);
+    size_t size = fread(text, 1, sizeof text - 1, from);
+    assert_true(feof(from) && fclose(from) == 0);
+    text[size] = '\0';
     FILE *to = fdopen(file, "w");
     assert_non_null(to);
-    assert_true(fwrite(text, 1, size, to) == size && fprintf(to, "\n%s\n", more) > 0);
+    write(to, text, change);
     assert_int_equal(fclose(to), 0);
     simulate_scene_file(scene, copy, seconds, NULL, out);
     unlink(copy);
+}
+
+static void write_appended(FILE *to, const char *text, const char *const change[2])
+{
+    assert_true(fprintf(to, "%s\n%s\n", text, change[0]) > 0);
+}
+
+static void write_replaced(FILE *to, const char *text, const char *const change[2])
+{
+    assert_non_null(strstr(text, change[0]));
+    for (const char *next; (next = strstr(text, change[0])); text = next + strlen(change[0])) {
+        assert_true(fwrite(text, 1, (size_t)(next - text), to) == (size_t)(next - text));
+        assert_true(fputs(change[1], to) >= 0);
+    }
+    assert_true(fputs(text, to) >= 0);
+}
+
+void simulate_scene_with_yaml_appended(const char *scene, double seconds, const char *more,
+                                       struct simulation *out)
+{
+    simulate_changed_scene(scene, seconds, out, write_appended, (const char *const[2]){more, NULL});
+}
+
+void simulate_scene_with_yaml_replaced(const char *scene, double seconds, const char *from,
+                                       const char *to, struct simulation *out)
+{
+    simulate_changed_scene(scene, seconds, out, write_replaced, (const char *const[2]){from, to});
 }
 
 void simulation_free(struct simulation *simulation)

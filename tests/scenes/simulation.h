@@ -40,6 +40,10 @@ void simulate_scene_observed(const char *scene, double seconds,
 /* Runs a scene that reads no other file, with these lines of YAML appended. */
 void simulate_scene_with_yaml_appended(const char *scene, double seconds, const char *more,
                                        struct simulation *out);
+
+/* Runs a scene that reads no other file, with every `from` in its text replaced by `to`. */
+void simulate_scene_with_yaml_replaced(const char *scene, double seconds, const char *from,
+                                       const char *to, struct simulation *out);
 void simulation_free(struct simulation *simulation);
 
 /* State of the body of that name at a time [s]; in the last tick for a negative time. */
