@@ -12,6 +12,17 @@ static inline void tact_pair_velocity(const double twist[6], const double arm[3]
     tact_v3_add(out, out, twist);
 }
 
+/* Largest relative change of an angular velocity in a tick that is extrapolated. */
+#define TACT_MAX_STEADY_ANGULAR_VELOCITY_CHANGE 0.5
+
+/* 1 where a shape's rotation is nearly that of the last tick, so that it can be extrapolated. */
+static inline int tact_pair_is_rotation_steady(const double now[6], const double last[6])
+{
+    double change[3];
+    tact_v3_sub(change, now + 3, last + 3);
+    return tact_v3_norm(change) <= TACT_MAX_STEADY_ANGULAR_VELOCITY_CHANGE * tact_v3_norm(now + 3);
+}
+
 /* Rate of change of the material velocity [m/s^2] at a position that moves with velocity `place`;
  * rate: of the twist. */
 static inline void tact_pair_velocity_rate(const double twist[6], const double rate[6],

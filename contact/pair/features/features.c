@@ -266,7 +266,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
     patch->depth = tact_max(0.0, -patch_gap_at(patch, corner_of_smallest_gap(patch)));
-    tact_features_second_order(q, a, b, m.feature, patch);
+    tact_features_second_order(q, a, b, sep, m.feature, patch);
     if (layer_stiffness > 0.0) {
         tact_compliant_layer_set_wrench(patch, layer_stiffness);
     }
@@ -286,18 +286,23 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
     if (q->along && a->vertices && b->vertices) {
         tact_nearest_points_along_normal(a, q->pose_a, b, q->pose_b, q->along, &sep);
     } else if (tact_nearest_points(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
+        tact_features_forget_motion(q->state);
         return -EDOM;
     }
     int is_contact_near =
         sep.distance < lookahead_distance ||
         sep.distance < max_relative_displacement(q, a, b, &sep) + lookahead_distance;
-    return is_contact_near ? make_patch(q, a, b, &sep, patch) : -EDOM;
+    if (!is_contact_near) {
+        tact_features_forget_motion(q->state);
+        return -EDOM;
+    }
+    return make_patch(q, a, b, &sep, patch);
 }
 
 const struct tact_contact_model tact_model_features = {
     .abi = TACT_ABI(struct tact_contact_model),
     .name = "features",
-    .state = TACT_NEAREST_STATE,
+    .state = TACT_FEATURES_STATE,
     .gaps = 1,
     .patches = count_features_patches,
     .prepare = prepare_core,

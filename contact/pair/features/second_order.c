@@ -1,21 +1,28 @@
 #include "contact/pair/features/second_order_internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "contact/pair/features/surface_motion_internal.h"
 #include "contact/pair/motion_internal.h"
 
 /* Difference of two gaps that count as equal, relative to the size of the patch. */
 #define EQUAL_GAPS_TOLERANCE 1e-9
 /* Largest rotation of a body in a tick for which the term is used [rad] */
 #define MAX_NORMAL_TURN_PER_TICK 0.3
+/* Largest target velocity of a contact that moves over a surface, relative to the velocity that it
+ * reverses: that of the last tick, from which it differs by what it changes in a tick. */
+#define MAX_REVERSAL_OF_MOVING_CONTACT 2.0
 
 /* The point where a pair touches, and how the bodies move there. World axes. */
 struct contact_point {
     int body_of_fixed_point; /* body whose feature carries the contact point: 0 or 1 */
     double arm[2][3]; /* vectors from the origins of the shapes' frames to the contact point [m] */
-    double place[3];  /* velocity of the contact point [m/s] */
-    double turn[3];   /* rate of change of the contact normal [1/s] */
+    double place[2][3];     /* velocities of the contact points of A and B [m/s] */
+    double turn[3];         /* rate of change of the contact normal [1/s] */
+    double twist[2][6];     /* twists of the shapes' frames in the drift after this tick's solve */
+    int moves_over_surface; /* 1: the contact point is fixed in neither body */
 };
 
 static int is_curved(const struct tact_core *core)
@@ -24,7 +31,7 @@ static int is_curved(const struct tact_core *core)
 }
 
 /* 1 where the contact point is fixed in the core of the carrying body. That of an ellipsoid or a
- * rim moves over the surface, and so does that of two round solids, with their normal. */
+ * rim moves over the surface, and so does that of a round solid that is not on a face. */
 static int is_contact_fixed_in_body(const struct tact_core *const core[2],
                                     const enum tact_feature feature[2], int body_of_fixed_point)
 {
@@ -32,8 +39,9 @@ static int is_contact_fixed_in_body(const struct tact_core *const core[2],
     if (feature[body_of_fixed_point] == TACT_FEATURE_FACE) {
         return !is_curved(core[0]) && !is_curved(core[1]);
     }
-    return !is_curved(core[body_of_fixed_point]) &&
-           (is_on_face_of_other_body || core[body_of_fixed_point]->radius == 0.0);
+    int are_polytopes = !is_curved(core[0]) && !is_curved(core[1]) && core[0]->radius == 0.0 &&
+                        core[1]->radius == 0.0;
+    return !is_curved(core[body_of_fixed_point]) && (is_on_face_of_other_body || are_polytopes);
 }
 
 static int does_normal_rotate_too_far_in_tick(const struct tact_pair_query *q)
@@ -89,61 +97,116 @@ static void find_contact_point_fixed_in_body(const struct tact_pair_query *q,
                   t->body_of_fixed_point ? core_of_fixed_point->radius
                                          : -core_of_fixed_point->radius);
     tact_v3_sub(inner, t->arm[t->body_of_fixed_point], offset);
-    tact_pair_velocity(q->twist[t->body_of_fixed_point], inner, t->place);
+    tact_pair_velocity(q->twist[t->body_of_fixed_point], inner, t->place[0]);
     tact_v3_cross(turned, face + 3, offset);
-    tact_v3_add(t->place, t->place, turned);
+    tact_v3_add(t->place[0], t->place[0], turned);
+    tact_v3_copy(t->place[1], t->place[0]);
     tact_v3_cross(t->turn, face + 3, n);
+    memcpy(t->twist, q->twist, sizeof t->twist);
 }
 
-/* Fraction of a velocity change that does not exceed the velocity along it, so that friction only
- * dissipates; 1 for no change. */
-static double dissipative_velocity_fraction(double along, double square)
+/* Fraction of a velocity change of which no more than `most` times the velocity along it is used,
+ * so that friction only dissipates; 1 for no change. */
+static double dissipative_velocity_fraction(double along, double square, double most)
 {
-    return along >= square ? 1.0 : square > 0.0 ? tact_max(0.0, along / square) : 0.0;
+    return most * along >= square ? 1.0 : square > 0.0 ? tact_max(0.0, most * along / square) : 0.0;
 }
 
 static void set_target_velocity(const struct tact_pair_query *q, const struct contact_point *t,
                                 struct tact_patch *patch)
 {
     const double *n = patch->frame, half = 0.5 * q->options->period;
+    const double most = t->moves_over_surface ? MAX_REVERSAL_OF_MOVING_CONTACT : 1.0;
     double v[2][3], rate[2][3], w[3], dw[3], gain[2], along = 0.0, square = 0.0;
     for (int k = 0; k < 2; k++) {
         tact_pair_velocity(q->twist[k], t->arm[k], v[k]);
-        tact_pair_velocity_rate(q->twist[k], q->rate[k], t->arm[k], t->place, rate[k]);
+        tact_pair_velocity_rate(t->twist[k], q->rate[k], t->arm[k], t->place[k], rate[k]);
     }
     tact_v3_sub(v[0], v[0], v[1]);
     tact_v3_sub(rate[0], rate[0], rate[1]);
+    if (t->moves_over_surface) {
+        patch->target_velocity[0] = -half * (tact_v3_dot(n, rate[0]) + tact_v3_dot(t->turn, v[0]));
+    }
     for (int i = 0; i < 2; i++) {
         gain[i] = half * tact_v3_dot(n + 3 + 3 * i, rate[0]);
         along += gain[i] * tact_v3_dot(n + 3 + 3 * i, v[0]);
         square += gain[i] * gain[i];
     }
-    double share = dissipative_velocity_fraction(along, square);
+    double share = dissipative_velocity_fraction(along, square, most);
     patch->target_velocity[1] = -share * gain[0];
     patch->target_velocity[2] = -share * gain[1];
-    tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
+    tact_v3_sub(w, t->twist[0] + 3, t->twist[1] + 3);
     tact_v3_sub(dw, q->rate[0] + 3, q->rate[1] + 3);
     double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->turn, w));
+    tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
     double dissipative_spin_fraction =
-        dissipative_velocity_fraction(spin * tact_v3_dot(n, w), spin * spin);
+        dissipative_velocity_fraction(spin * tact_v3_dot(n, w), spin * spin, most);
     patch->target_velocity[3] = -dissipative_spin_fraction * spin;
     q->counts[TACT_COUNT_TERM_LIMITED] += share < 1.0 || dissipative_spin_fraction < 1.0;
 }
 
+/* Predicts the twists after this tick's solve: they change as in the last tick, where the pair was
+ * pressed and its rotation is steady. */
+static void extrapolate_twists(const struct tact_pair_query *q, double twist[2][6])
+{
+    double *state = q->state + TACT_NEAREST_STATE;
+    int is_steady = tact_pair_is_rotation_steady(q->twist[0], state) &&
+                    tact_pair_is_rotation_steady(q->twist[1], state + 6);
+    for (int i = 0; i < 12; i++) {
+        double now = q->twist[i / 6][i % 6];
+        twist[i / 6][i % 6] = is_steady ? now + (now - state[i]) : now;
+        state[i] = now;
+    }
+}
+
+/* Finds how the contact point moves over both surfaces. -EDOM where that cannot be predicted. */
+static int find_moving_contact_point(const struct tact_pair_query *q,
+                                     const struct tact_core *const core[2],
+                                     const struct tact_separation *sep,
+                                     const struct tact_patch *patch, struct contact_point *t)
+{
+    const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
+    struct tact_surface_contact contact = {.separation = sep, .gap = patch->gap[0]};
+    struct tact_surface_motion motion;
+    for (int k = 0; k < 2; k++) {
+        contact.core[k] = core[k];
+        tact_v3_sub(contact.arm[k], patch->center, pose[k]->position);
+        tact_v3_axpy(contact.arm[k], (k ? -0.5 : 0.5) * patch->gap[0], sep->normal);
+    }
+    extrapolate_twists(q, t->twist);
+    if (tact_surface_motion_find(&contact, (const double(*)[6])t->twist,
+                                 MAX_NORMAL_TURN_PER_TICK / q->options->period, &motion)) {
+        return -EDOM;
+    }
+    memcpy(t->arm, contact.arm, sizeof t->arm);
+    memcpy(t->place, motion.point, sizeof t->place);
+    tact_v3_copy(t->turn, motion.normal);
+    return 0;
+}
+
 void tact_features_second_order(const struct tact_pair_query *q, const struct tact_core *a,
-                                const struct tact_core *b, const enum tact_feature feature[2],
-                                struct tact_patch *patch)
+                                const struct tact_core *b, const struct tact_separation *sep,
+                                const enum tact_feature feature[2], struct tact_patch *patch)
 {
     const struct tact_core *core[2] = {a, b};
     struct contact_point t;
     t.body_of_fixed_point = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
-    if (!(q->pressed > 0.0) || !is_contact_fixed_in_body(core, feature, t.body_of_fixed_point)) {
+    int is_fixed = is_contact_fixed_in_body(core, feature, t.body_of_fixed_point);
+    int has_term = q->pressed > 0.0 && (is_fixed || !patch->corners);
+    int is_too_fast = has_term && does_normal_rotate_too_far_in_tick(q);
+    t.moves_over_surface = !is_fixed;
+    if (is_fixed || !has_term || is_too_fast) {
+        tact_features_forget_motion(q->state);
+    }
+    if (!has_term) {
         return;
     }
-    if (does_normal_rotate_too_far_in_tick(q)) {
+    if (is_too_fast || (!is_fixed && find_moving_contact_point(q, core, sep, patch, &t))) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
-    find_contact_point_fixed_in_body(q, core[t.body_of_fixed_point], patch, &t);
+    if (is_fixed) {
+        find_contact_point_fixed_in_body(q, core[t.body_of_fixed_point], patch, &t);
+    }
     set_target_velocity(q, &t, patch);
 }

@@ -3,7 +3,20 @@
 #ifndef TACT_CONTACT_FEATURES_SECOND_ORDER_INTERNAL_H
 #define TACT_CONTACT_FEATURES_SECOND_ORDER_INTERNAL_H
 
+#include <string.h>
 #include "contact/pair/features/manifold_internal.h"
+
+/* State variables of a pair of features: those of the search, then the twists of both shapes'
+ * frames in the last tick, where the pair was pressed at a point that moves over a surface; else 0.
+ */
+enum { TACT_FEATURES_STATE = TACT_NEAREST_STATE + 12 };
+
+/* Clears the twists of the last tick. */
+static inline void tact_features_forget_motion(double state[TACT_FEATURES_STATE])
+{
+    memset(state + TACT_NEAREST_STATE, 0,
+           (TACT_FEATURES_STATE - TACT_NEAREST_STATE) * sizeof *state);
+}
 
 /*
  * Sets the target velocities of the rows t1, t2 and about n of a patch that has its centre, corners
@@ -12,13 +25,14 @@
  * whose velocity is 0 after the solve creeps by h/2 dv/dt in each tick. With the target -h/2 dv/dt
  * the mean over the drift is 0. The rows along n need none: their gaps are measured in each tick.
  *
- * 0 for a pair that did not touch in the last tick, for curved cores other than a ball or a capsule
- * on a face, whose contact moves over the surface (model `smooth`), and where a body rotates by
- * more than 0.3 rad in a tick. At most as large as the velocity that the target reverses, so that
- * friction adds no energy. feature: of the manifold. Real-time safe.
+ * The contact point of polytopes, and of a ball or a capsule on a face, is fixed in a body's core.
+ * Other contacts of a single point move over both surfaces (surface_motion_internal.h). 0 for a
+ * pair that did not touch in the last tick, for a line or an area of a curved core, and where a
+ * body or the normal rotates by more than 0.3 rad in a tick. At most as large as the velocity that
+ * the target reverses, so that friction adds no energy. feature: of the manifold. Real-time safe.
  */
 void tact_features_second_order(const struct tact_pair_query *q, const struct tact_core *a,
-                                const struct tact_core *b, const enum tact_feature feature[2],
-                                struct tact_patch *patch);
+                                const struct tact_core *b, const struct tact_separation *sep,
+                                const enum tact_feature feature[2], struct tact_patch *patch);
 
 #endif

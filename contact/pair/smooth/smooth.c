@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "contact/pair/features/second_order_internal.h"
 #include "contact/pair/models_internal.h"
 #include "contact/pair/motion_internal.h"
 #include "contact/pair/smooth/contacts_internal.h"
@@ -28,8 +29,6 @@
 /* Curvature of a surface, relative to the smallest relative curvature of the two, from which on
  * they nearly conform: the contact turns over them so many times as far as the bodies do. */
 #define MIN_CONFORMING_CURVATURE_RATIO 10.0
-/* Largest relative change of an angular velocity in a tick that is extrapolated. */
-#define MAX_STEADY_ANGULAR_VELOCITY_CHANGE 0.5
 
 /* Number of corners of the patch of a torus that lies on a plane. */
 enum { TORUS_PATCH_CORNERS = 32 };
@@ -47,7 +46,7 @@ enum {
     SMOOTH_STATE_FEATURES_START =
         SMOOTH_STATE_EARLIER_MOTION +
         SMOOTH_STATE_MOTION_SIZE, /* first state variable of the features model */
-    SMOOTH_STATE_SIZE = SMOOTH_STATE_FEATURES_START + TACT_NEAREST_STATE,
+    SMOOTH_STATE_SIZE = SMOOTH_STATE_FEATURES_START + TACT_FEATURES_STATE,
 };
 
 static int count_smooth_patches(const struct tact_shape *a, const struct tact_shape *b,
@@ -197,20 +196,12 @@ static void rotate_twist_rate(const struct tact_pose *pose, int back, const doub
     }
 }
 
-/* 1 where a shape's rotation is nearly that of the last tick, so that it can be extrapolated. */
-static int is_rotation_steady(const double *now, const double *last)
-{
-    double change[3];
-    tact_v3_sub(change, now + 3, last + 3);
-    return tact_v3_norm(change) <= MAX_STEADY_ANGULAR_VELOCITY_CHANGE * tact_v3_norm(now + 3);
-}
-
 /* Number of ticks for which the contact has existed. */
 static double ticks_of_contact(const struct tact_pair_query *q)
 {
     const double *last = q->state + SMOOTH_STATE_LAST_MOTION;
-    int is_contact_steady =
-        is_rotation_steady(q->twist[0], last) && is_rotation_steady(q->twist[1], last + 6);
+    int is_contact_steady = tact_pair_is_rotation_steady(q->twist[0], last) &&
+                            tact_pair_is_rotation_steady(q->twist[1], last + 6);
     double before = is_contact_steady ? q->state[SMOOTH_STATE_STEADY_TICKS] : 0.0;
     return q->pressed > 0.0 ? tact_min(before + 1.0, 3.0) : 0.0;
 }
@@ -569,6 +560,7 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
         return tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
     }
+    tact_features_forget_motion(q->state + SMOOTH_STATE_FEATURES_START);
     /* the closest points of a convex pair, kept in the state, remain a good starting point */
     if (!touching_contact_count) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = 0.0;

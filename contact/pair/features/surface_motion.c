@@ -1,0 +1,178 @@
+#include "contact/pair/features/surface_motion_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/pair/features/curved_internal.h"
+#include "contact/pair/motion_internal.h"
+
+/* Sine of the angle up to which a face or an edge is at right angles to the normal. */
+#define FLAT_SINE_TOLERANCE 1e-7
+/* Radius of curvature that stands for that of a flat surface, relative to the size of the pair. */
+#define FLAT_RADIUS_RATIO 1e6
+/* Sum of the two radii of curvature above which both surfaces are flat in a direction, relative to
+ * that of one. */
+#define MAX_FLAT_SURFACES 1.999
+
+/* Number of dimensions in which a polytope is flat where it is farthest along d, at a vertex: 2 on
+ * a face, 1 on an edge, whose direction is set, 0 at a vertex. */
+static int find_flat_directions_of_polytope(const struct tact_core *core, int64_t vertex,
+                                            const double d[3], double edge[3])
+{
+    double across[3];
+    if (!core->faces) { /* a point, or an axis along z */
+        tact_v3_set(edge, 0.0, 0.0, 1.0);
+        return core->vertices == 2 && fabs(d[2]) < FLAT_SINE_TOLERANCE;
+    }
+    for (int k = core->first_face_of_vertex[vertex]; k < core->first_face_of_vertex[vertex + 1];
+         k++) {
+        tact_v3_cross(across, core->normal[core->at[k]], d);
+        if (tact_v3_norm(across) < FLAT_SINE_TOLERANCE) {
+            return 2;
+        }
+    }
+    for (int k = core->first_neighbour_of_vertex[vertex];
+         k < core->first_neighbour_of_vertex[vertex + 1]; k++) {
+        tact_v3_sub(edge, core->vertex[core->next[k]], core->vertex[vertex]);
+        tact_v3_normalize(edge, edge);
+        if (fabs(tact_v3_dot(edge, d)) < FLAT_SINE_TOLERANCE) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The same of any core. vertex: on its nearest feature; negative: unknown. bend: radii of curvature
+ * of the core where it is not flat, shape frame [m].
+ */
+static int find_flat_directions(const struct tact_core *core, int64_t vertex, const double d[3],
+                                double edge[3], double bend[9])
+{
+    double point[3];
+    memset(bend, 0, 9 * sizeof *bend);
+    if (core->kind == TACT_SHAPE_HALFSPACE) {
+        return 2;
+    }
+    if (core->vertex) {
+        int64_t farthest = vertex < 0 ? tact_core_support(core, d, -1) : vertex;
+        return find_flat_directions_of_polytope(core, farthest, d, edge);
+    }
+    if (core->kind == TACT_SHAPE_CYLINDER && tact_hypot(d[0], d[1]) < FLAT_SINE_TOLERANCE) {
+        return 2;
+    }
+    tact_curved_core_farthest_point(core, d, point, bend);
+    tact_v3_set(edge, 0.0, 0.0, 1.0);
+    return core->kind == TACT_SHAPE_CYLINDER && fabs(d[2]) < FLAT_SINE_TOLERANCE;
+}
+
+/* Radii of curvature of a shape where its outward normal is `out` (world), over two tangents [m].
+ */
+static void radii_of_curvature(const struct tact_core *core, const struct tact_separation *sep,
+                               int k, const double out[3], const double *const tangent[2],
+                               double flat, double s[4])
+{
+    const double *turn = sep->turn[k];
+    double d[3] = {0.0, 0.0, 0.0}, edge[3] = {0.0, 0.0, 0.0}, bend[9], t[2][3], turned[3];
+    int is_plane = core->kind == TACT_SHAPE_HALFSPACE;
+    for (int i = 0; i < 2 && !is_plane; i++) {
+        tact_m3_tmul_v3(t[i], turn, tangent[i]);
+    }
+    if (!is_plane) {
+        tact_m3_tmul_v3(d, turn, out);
+    }
+    int flat_directions = find_flat_directions(core, sep->vertex[k], d, edge, bend);
+    for (int i = 0; i < 4; i++) {
+        double radius = core->radius + (flat_directions == 2 ? flat : 0.0);
+        s[i] = i == 0 || i == 3 ? radius : 0.0;
+        if (flat_directions < 2) {
+            tact_m3_mul_v3(turned, bend, t[i % 2]);
+            s[i] += tact_v3_dot(t[i / 2], turned);
+        }
+        if (flat_directions == 1) {
+            s[i] += flat * tact_v3_dot(t[i / 2], edge) * tact_v3_dot(t[i % 2], edge);
+        }
+    }
+}
+
+/* r += M x. */
+static void add_product(double r[2], const double m[4], const double x[2])
+{
+    r[0] += m[0] * x[0] + m[1] * x[1];
+    r[1] += m[2] * x[0] + m[3] * x[1];
+}
+
+/* Solves (S_A + S_B + g) rate = right. flat: radius of curvature of a flat surface [m]. -EDOM where
+ * both surfaces are sharp, at two vertices, or flat. */
+static int solve_normal_rate(double s[2][4], double gap, double flat, const double right[2],
+                             double rate[2])
+{
+    double m[4];
+    for (int i = 0; i < 4; i++) {
+        m[i] = s[0][i] + s[1][i] + (i == 0 || i == 3 ? gap : 0.0);
+    }
+    double det = m[0] * m[3] - m[1] * m[2];
+    double largest = 0.5 * (m[0] + m[3] + tact_hypot(m[0] - m[3], m[1] + m[2]));
+    rate[0] = (m[3] * right[0] - m[1] * right[1]) / det;
+    rate[1] = (m[0] * right[1] - m[2] * right[0]) / det;
+    return det > 0.0 && largest < MAX_FLAT_SURFACES * flat && isfinite(rate[0]) && isfinite(rate[1])
+               ? 0
+               : -EDOM;
+}
+
+/* A tangent vector given by its components. */
+static void tangent_vector(const double *const tangent[2], const double x[2], double out[3])
+{
+    tact_v3_scale(out, tangent[0], x[0]);
+    tact_v3_axpy(out, x[1], tangent[1]);
+}
+
+/* Velocities of the two points over their surfaces from the rate of the normal, and in the world.
+ * -EDOM where the normal turns too fast over a surface. */
+static int point_velocities(double s[2][4], double carried[2][2], const double rate[2],
+                            const double *const tangent[2], double v[2][3], double max_turn,
+                            struct tact_surface_motion *out)
+{
+    for (int k = 0; k < 2; k++) {
+        double way = k ? 1.0 : -1.0, over[2] = {0.0, 0.0};
+        double x[2] = {way * (rate[0] - carried[k][0]), way * (rate[1] - carried[k][1])};
+        if (!(tact_hypot(x[0], x[1]) <= max_turn)) {
+            return -EDOM;
+        }
+        add_product(over, s[k], x);
+        tangent_vector(tangent, over, out->point[k]);
+        tact_v3_add(out->point[k], out->point[k], v[k]);
+    }
+    tangent_vector(tangent, rate, out->normal);
+    return 0;
+}
+
+int tact_surface_motion_find(const struct tact_surface_contact *c, const double twist[2][6],
+                             double max_turn, struct tact_surface_motion *out)
+{
+    const struct tact_core *const *core = c->core;
+    const double *n = c->separation->normal;
+    const double flat =
+        FLAT_RADIUS_RATIO * (core[0]->size + core[0]->radius + core[1]->size + core[1]->radius);
+    double t1[3], t2[3], v[2][3], slip[3], s[2][4], carried[2][2], right[2], rate[2];
+    const double *const tangent[2] = {t1, t2};
+    tact_v3_tangents(n, t1, t2);
+    for (int k = 0; k < 2; k++) {
+        double outward[3], turned[3];
+        tact_v3_scale(outward, n, k ? 1.0 : -1.0);
+        radii_of_curvature(core[k], c->separation, k, outward, tangent, flat, s[k]);
+        tact_pair_velocity(twist[k], c->arm[k], v[k]);
+        tact_v3_cross(turned, twist[k] + 3, n);
+        carried[k][0] = tact_v3_dot(turned, t1);
+        carried[k][1] = tact_v3_dot(turned, t2);
+    }
+    tact_v3_sub(slip, v[0], v[1]);
+    right[0] = tact_v3_dot(slip, t1);
+    right[1] = tact_v3_dot(slip, t2);
+    add_product(right, s[0], carried[0]);
+    add_product(right, s[1], carried[1]);
+    if (solve_normal_rate(s, c->gap, flat, right, rate)) {
+        return -EDOM;
+    }
+    return point_velocities(s, carried, rate, tangent, v, max_turn, out);
+}
