@@ -83,7 +83,7 @@ static void spin_sticks_up_to_the_exact_torque(void **state)
     const int trials = campaign_trial_count(8, 400);
     double worst = 0.0, force[2] = {INFINITY, 0.0}, arm[2] = {INFINITY, 0.0};
     for (int i = 0; i < trials; i++) {
-        const struct loaded_ball b = make_loaded_ball(i % 2 ? 5.0 : 1.0);
+        const struct loaded_ball b = make_loaded_ball(i % 2 ? 20.0 : 1.0);
         double normal_force, low = 0.0, high = 0.1;
         const double exact = exact_torque_arm(&b, &normal_force);
         for (int k = 0; k < 40; k++) {
