@@ -40,7 +40,11 @@ def make(tact, session, log, moments="host", before=(), env=None):
 
 
 def scene_text(session):
-    with open(os.path.join(SOURCE, "examples", "scenes", f"{session}.yaml"), encoding="utf-8") as stream:
+    """Of an example, or of a scene beside this file."""
+    path = os.path.join(SOURCE, "tests", "golden", f"{session}.yaml")
+    if not os.path.exists(path):
+        path = os.path.join(SOURCE, "examples", "scenes", f"{session}.yaml")
+    with open(path, encoding="utf-8") as stream:
         return stream.read()
 
 
