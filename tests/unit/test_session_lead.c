@@ -1,7 +1,6 @@
 /*
  * A device that leads a base: frame, scale and quaternion, the wrench in the device's axes, rates
- * of a puck, and returns without a jump of force while the tool presses: clutch, change of scale,
- * unplugging, a silent device, a deadman, a loop that was stopped.
+ * of a puck, the edge of the workspace, a peg in a hole, a gripper, and what is refused.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,154 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "contact/number.h"
 #include "contact/vec.h"
 #include "rt/log/log_reader.h"
-#include "rt/session/replay.h"
-#include "rt/session/session_internal.h"
-#include "support/campaign.h"
+#include "support/led_tool.h"
 #include "support/run_scene.h"
-
-enum { X, Y, Z, W, I, J, K, RX, RY, RZ, CLUTCH, FINE, INPUTS, OUTPUTS = 6 };
-
-/* The device of the tests: what it reads, which a test sets before each tick, and what was written.
- */
-static struct probe {
-    int state;
-    int raw; /* 1: its position is not calibrated */
-    double in[INPUTS], out[OUTPUTS];
-    double deadman; /* on a device of its own */
-} probe;
-
-static void read_probe_device(void *self, uint64_t tick, double t, int64_t now,
-                              struct tact_device_input *in)
-{
-    (void)self, (void)tick, (void)t;
-    in->state = probe.state;
-    in->stamp_ns = now;
-    memcpy(in->channel, probe.in, sizeof probe.in);
-}
-
-static void read_pedal_device(void *self, uint64_t tick, double t, int64_t now,
-                              struct tact_device_input *in)
-{
-    (void)self, (void)tick, (void)t;
-    in->state = TACT_DEVICE_OK;
-    in->stamp_ns = now;
-    in->channel[0] = probe.deadman;
-}
-
-static void write_probe_device(void *self, const double *out, int64_t now)
-{
-    (void)self, (void)now;
-    memcpy(probe.out, out, sizeof probe.out);
-}
-
-static void close_probe_device(void *self)
-{
-    (void)self;
-}
-
-static int open_probe_device(const struct tact_device_config *config, struct tact_device *out,
-                             struct tact_error *err)
-{
-    static const char *const in[INPUTS] = {"x", "y",  "z",  "w",  "i",      "j",
-                                           "k", "rx", "ry", "rz", "clutch", "fine"};
-    static const char *const to[OUTPUTS] = {"fx", "fy", "fz", "tx", "ty", "tz"};
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_probe_device,
-                                               write_probe_device, close_probe_device};
-    (void)config, (void)err;
-    out->ops = &ops;
-    out->info.input_count = INPUTS;
-    out->info.output_count = OUTPUTS;
-    for (int i = 0; i < INPUTS; i++) {
-        snprintf(out->info.input[i].name, sizeof out->info.input[i].name, "%s", in[i]);
-        out->info.input[i].raw = probe.raw;
-    }
-    for (int i = 0; i < OUTPUTS; i++) {
-        snprintf(out->info.output[i].name, sizeof out->info.output[i].name, "%s", to[i]);
-    }
-    return 0;
-}
-
-static int open_pedal_device(const struct tact_device_config *config, struct tact_device *out,
-                             struct tact_error *err)
-{
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_pedal_device,
-                                               NULL, close_probe_device};
-    (void)config, (void)err;
-    out->ops = &ops;
-    out->info.input_count = 1;
-    strcpy(out->info.input[0].name, "deadman");
-    return 0;
-}
-
-static const struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal",
-                                                   "of a test", open_pedal_device, NULL};
-static const struct tact_device_type probe_type = {TACT_ABI(struct tact_device_type), "probe",
-                                                   "of a test", open_probe_device, NULL};
-
-static const double stiffness = 1000.0, damping = 5.0; /* [N/m], [N s/m] */
-
-/* A tip of 20 mm that touches a wall in +x. */
-static const char text[] =
-    "name: lead\n"
-    "materials: [{name: skin}]\n"
-    "pairs: [{materials: [skin, skin], friction: 0.5, model: features}]\n"
-    "bodies:\n"
-    "  - name: wall\n"
-    "    fixed: true\n"
-    "    shapes: [{type: box, size: [0.1, 1, 1], position: [0.06, 0, 0], material: skin}]\n"
-    "hands:\n"
-    "  - name: tip\n"
-    "    weightless: true\n"
-    "    quat_wxyz: [0.8, 0, 0, 0.6]\n"
-    "    base:\n"
-    "      mass: 0.05\n"
-    "      inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
-    "      shapes: [{type: sphere, radius: 0.01, material: skin}]\n"
-    "      coupling: {stiffness: %g, damping: %g}\n"
-    "      turn_coupling: {stiffness: 1, damping: 0.01}\n"
-    "      limit: 20\n"
-    "devices: [{name: probe, type: probe}, {name: pedal, type: pedal}]\n"
-    "tools:\n"
-    "  - {hand: tip, device: probe, %s}\n"
-    "deadman: pedal.deadman\n";
-
-static struct tact_session *begin_session(const char *keys, const char *record,
-                                          struct tact_scene **scene)
-{
-    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
-    struct tact_session_options options = tact_session_options_default();
-    struct tact_session *session;
-    char out[4096];
-    tact_number_print(out, sizeof out, text, stiffness, damping, keys);
-    options.types = types;
-    options.type_count = 2;
-    options.clock = TACT_LOOP_FREE;
-    options.record = record;
-    options.replace = 1;
-    probe = (struct probe){.state = TACT_DEVICE_OK, .in = {[W] = 1.0}, .deadman = 1.0};
-    open_session_of_scene_text(out, &options, scene, &session);
-    assert_int_equal(tact_session_begin(session), 0);
-    return session;
-}
-
-static void end_session(struct tact_session *session, struct tact_scene *scene)
-{
-    struct tact_session_report report;
-    assert_int_equal(tact_session_end(session, &report), 0);
-    assert_int_equal(report.faults, 0);
-    tact_session_destroy(session);
-    tact_scene_free(scene);
-}
-
-static void step_session(struct tact_session *session, int ticks)
-{
-    for (int i = 0; i < ticks; i++) {
-        assert_true(tact_session_step(session, 0, NULL) >= 0);
-    }
-}
 
 static const double *session_target_pose(struct tact_session *session)
 {
@@ -330,124 +185,6 @@ static void tool_moves_by_rate_beyond_the_workspace_edge(void **state)
     end_session(session, scene);
 }
 
-enum event { BY_CLUTCH, BY_FINE, BY_UNPLUG, BY_SILENCE, BY_DEADMAN, BY_STOP, EVENTS };
-
-enum { CYCLE = 1000, BEGINS = 300, ENDS = 650, LEAVES = 850 }; /* [ticks] */
-
-/* Pose and buttons of the device in a tick of a cycle: it presses by 6 mm, moves by 30 mm while the
- * event lasts, and goes back. */
-static double move_tool_through_event(enum event event, int k, double from)
-{
-    const int is_event_active = k >= BEGINS && k < ENDS;
-    const double pressing = fmin(1.0, (double)k / BEGINS);
-    const double along = fmin(1.0, fmax(0.0, (double)(k - BEGINS) / (ENDS - BEGINS)));
-    const double fraction = fmin(1.0, fmax(0.0, (double)(k - LEAVES) / (CYCLE - 1 - LEAVES)));
-    const double away =
-        event == BY_FINE ? 0.01 * sin(3.14159265358979323846 * along) : 0.03 * along;
-    probe.in[CLUTCH] = is_event_active && event == BY_CLUTCH;
-    probe.in[FINE] = is_event_active && event == BY_FINE;
-    probe.deadman = !(is_event_active && event == BY_DEADMAN);
-    probe.state = is_event_active && event == BY_UNPLUG    ? TACT_DEVICE_LOST
-                  : is_event_active && event == BY_SILENCE ? TACT_DEVICE_STALE
-                                                           : TACT_DEVICE_OK;
-    const double x = from + 0.006 * pressing + away - (event == BY_FINE ? 0.006 : 0.003) * fraction;
-    probe.in[X] = probe.state == TACT_DEVICE_STALE ? probe.in[X] : x;
-    return x;
-}
-
-struct return_of_tool {
-    double last, rise, fall, least_press;
-    int late; /* ticks with force where there is none */
-};
-
-/* The force of a tick: the changes that a person feels, and whether it is gone in time. A force
- * that goes with its device, or with the deadman, goes at once. */
-static void record_force_change(struct return_of_tool *r, enum event event, int k)
-{
-    const double force = tact_v3_norm(probe.out), change = force - r->last;
-    const int within = k >= BEGINS && k < ENDS;
-    const int cut = (event == BY_UNPLUG || event == BY_DEADMAN) && k == BEGINS;
-    const int stopped = event == BY_STOP && k == ENDS;
-    r->rise = fmax(r->rise, change);
-    r->fall = fmax(r->fall, cut || stopped ? 0.0 : -change);
-    r->late += ((cut || stopped || (within && (event == BY_UNPLUG || event == BY_DEADMAN))) ||
-                (within && (event == BY_CLUTCH || event == BY_SILENCE) && k > BEGINS + 210)) &&
-               force > 0.0;
-    r->least_press = k == BEGINS - 1 ? fmin(r->least_press, force) : r->least_press;
-    r->last = force;
-}
-
-/* 3 times each event, 50 in .ci/long, while the tool presses with 3 N or more: between two ticks
- * the force changes by what the motion of the device makes of it, never by K times 1 mm. */
-static void force_returns_without_a_jump_after_each_event(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/tact_lead_XXXXXX", path[64];
-    struct tact_scene *scene;
-    struct return_of_tool r = {.least_press = INFINITY};
-    uint64_t tick = 0;
-    double from = 0.0;
-    const int times = campaign_trial_count(3, 50);
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/lead.mcap", folder);
-    struct tact_session *session =
-        begin_session("position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 1e6, clutch: "
-                      "probe.clutch, fine: probe.fine, fine_scale: 0.25",
-                      path, &scene);
-    for (int i = 0; i < times * EVENTS; i++) {
-        const enum event event = (enum event)(i % EVENTS);
-        double x = from;
-        for (int k = 0; k < CYCLE; k++) {
-            x = move_tool_through_event(event, k, from);
-            if (event != BY_STOP || k < BEGINS || k >= ENDS) {
-                tact_recorder_wait_room(session->recorder);
-                tact_session_tick(session, tick + (uint64_t)k, 0, 0);
-                record_force_change(&r, event, k);
-            }
-        }
-        from = x;
-        tick += CYCLE;
-    }
-    end_session(session, scene);
-    print_message(
-        "%d times each: pressed with %.2f N or more; force rises by %.4f N, falls by %.4f N "
-        "in a tick; late %d\n",
-        times, r.least_press, r.rise, r.fall, r.late);
-    assert_true(r.least_press > 2.5);
-    assert_true(r.rise < stiffness * 1e-3 && r.fall < stiffness * 1e-3);
-    assert_int_equal(r.late, 0);
-    struct tact_replay_options how = tact_replay_options_default();
-    struct tact_replay_report replayed;
-    struct tact_error err = {.line = 0};
-    how.from = 2000;
-    assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-    assert_true(replayed.differing == 0 && replayed.resyncs == 0);
-    assert_true(remove(path) == 0 && rmdir(folder) == 0);
-}
-
-/* A force whose device is lost is 0 in that tick, which is no trip of its rate limit. */
-static void force_lost_with_its_device_is_no_trip(void **state)
-{
-    (void)state;
-    struct tact_scene *scene;
-    struct tact_session *session = begin_session(
-        "position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 500", NULL, &scene);
-    step_session(session, 210);
-    for (int k = 0; k < 120; k++) { /* by 0.1 N, or 0.2 of the rate's, in a tick */
-        probe.in[X] = 1e-4 * k;
-        step_session(session, 1);
-    }
-    const uint64_t slowed = session->safety.trips[TACT_TRIP_RATE];
-    assert_true(tact_v3_norm(probe.out) > 5.0);
-    probe.state = TACT_DEVICE_LOST;
-    step_session(session, 1);
-    assert_true(tact_v3_norm(probe.out) == 0.0);
-    probe.state = TACT_DEVICE_OK;
-    step_session(session, 300);
-    assert_int_equal(session->safety.trips[TACT_TRIP_RATE], slowed);
-    end_session(session, scene);
-}
-
 /* Scenes that are refused, with line and key. */
 static void invalid_led_tools_are_refused(void **state)
 {
@@ -479,7 +216,7 @@ static void invalid_led_tools_are_refused(void **state)
         struct tact_scene *scene;
         struct tact_error err;
         char out[4096];
-        tact_number_print(out, sizeof out, text, stiffness, damping, bad[i][0]);
+        write_led_tool_scene(out, "0, 0, 0", bad[i][0]);
         assert_int_equal(tact_scene_parse(out, strlen(out), "a.yaml", NULL, &scene, &err), -EINVAL);
         print_message("%s:%d: %s: %s\n", err.file, err.line, err.key, err.text);
         assert_true(err.line > 0 && !strncmp(err.key, "tools[0]", 8));
@@ -544,8 +281,8 @@ static void tool_led_by_uncalibrated_channels_is_refused(void **state)
     char out[4096];
     options.types = types;
     options.type_count = 2;
-    tact_number_print(out, sizeof out, text, stiffness, damping,
-                      "position: [x, y, z], force: [fx, fy, fz], limit: 1, rate: 1");
+    write_led_tool_scene(out, "0, 0, 0",
+                         "position: [x, y, z], force: [fx, fy, fz], limit: 1, rate: 1");
     assert_int_equal(tact_scene_parse(out, strlen(out), "a.yaml", NULL, &scene, &err), 0);
     probe = (struct probe){.state = TACT_DEVICE_OK, .raw = 1};
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);
@@ -567,7 +304,7 @@ static void absurd_base_masses_are_refused(void **state)
         struct tact_scene *scene;
         struct tact_error err;
         char out[4096], changed[4096], key[64];
-        tact_number_print(out, sizeof out, text, stiffness, damping, "position: [x, y, z]");
+        write_led_tool_scene(out, "0, 0, 0", "position: [x, y, z]");
         const char *at = strstr(out, bad[i][0]);
         assert_non_null(at);
         snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - out), out, bad[i][1],
@@ -588,8 +325,6 @@ int main(void)
         cmocka_unit_test(force_sent_is_in_the_device_frame),
         cmocka_unit_test(puck_rates_move_the_led_tool),
         cmocka_unit_test(tool_moves_by_rate_beyond_the_workspace_edge),
-        cmocka_unit_test(force_returns_without_a_jump_after_each_event),
-        cmocka_unit_test(force_lost_with_its_device_is_no_trip),
         cmocka_unit_test(peg_reaches_the_floor_of_its_hole),
         cmocka_unit_test(gripper_led_by_the_tool_moves_a_box),
         cmocka_unit_test(invalid_led_tools_are_refused),
