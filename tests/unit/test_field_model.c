@@ -25,7 +25,7 @@
 static void soft_box_rests_at_its_exact_depth(void **state)
 {
     (void)state;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < (is_quick_sanitizer_run() ? 3 : 6); i++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
         struct tact_contact_law law = make_friction_law(0.5, 0.003, 0.0);
@@ -364,7 +364,7 @@ static double pressure_centre_over_outline(const struct tact_contact *c)
 static void tipping_soft_box_keeps_its_pressure_centre_in_the_patch(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (is_quick_sanitizer_run() ? 1 : 3); i++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_shape box = box_of_sides(0.06, 0.04, 0.05);
         struct tact_contact_law law = make_friction_law(0.6, 0.003, 0.0);

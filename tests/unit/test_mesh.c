@@ -13,6 +13,7 @@
 
 #include "contact/mesh/mesh.h"
 #include "contact/vec.h"
+#include "support/campaign.h"
 #include "support/data.h"
 #include "support/random.h"
 
@@ -384,15 +385,17 @@ struct known_mesh {
                                    program */
 };
 
+enum { CRACKER_BOX = 5, TENNIS_BALL = 7 };
+
 static const struct known_mesh KNOWN_MESH_FILES[] = {
     {"knot.obj", 0},
     {"star.obj", 0},
     {"bracket.stl", 0},
     {"tip.stl", 24},
     {"spot.obj", 0},
-    {"ycb/003_cracker_box.obj", 0},
+    [CRACKER_BOX] = {"ycb/003_cracker_box.obj", 0},
     {"ycb/011_banana.obj", 0},
-    {"ycb/056_tennis_ball.obj", 0},
+    [TENNIS_BALL] = {"ycb/056_tennis_ball.obj", 0},
     {"allegro/link_0.0.stl", 0},
     {"allegro/link_12.0_right.stl", 0},
     {"allegro/link_3.0_tip.stl", 174},
@@ -438,6 +441,10 @@ static void real_mesh_files_have_known_defects(void **unused)
     int read = 0;
     for (size_t i = 0; i < sizeof KNOWN_MESH_FILES / sizeof KNOWN_MESH_FILES[0]; i++) {
         char name[64], path[DATA_PATH];
+        /* under a sanitizer one of the three large scans */
+        if (is_quick_sanitizer_run() && (i == CRACKER_BOX || i == TENNIS_BALL)) {
+            continue;
+        }
         snprintf(name, sizeof name, "meshes/%s", KNOWN_MESH_FILES[i].name);
         FILE *file = open_test_data_file(name, path);
         if (file) {

@@ -132,7 +132,7 @@ static int measure_pair_of_shapes(const struct tact_contact_model *model,
 {
     const int is_field = !strcmp(model->name, "field");
     const struct tact_material material = {
-        .field = {.modulus = is_field ? 1e5 : 0.0, .thickness = 0.02, .cell = is_field ? 4e-3 : 0}};
+        .field = {.modulus = is_field ? 1e5 : 0.0, .thickness = 0.02, .cell = is_field ? 8e-3 : 0}};
     const struct tact_pose origin_pose = tact_pose_identity();
     struct tact_world_options options = tact_world_options_default();
     void *data_a = NULL, *data_b = NULL;

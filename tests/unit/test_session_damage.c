@@ -19,7 +19,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define DAMAGE_TRIAL_COUNT campaign_trial_count(1000, 1000)
+#define DAMAGE_TRIAL_COUNT campaign_trial_count(250, 1000)
 #define MAX_CHUNKS 64
 
 static const struct tact_messages silent = {NULL, NULL};

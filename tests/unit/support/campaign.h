@@ -37,13 +37,26 @@
         }                                                                                          \
     } while (0)
 
+/* Whether all trials run, in .ci/long, or those of continuous integration. */
+static inline int is_long_campaign(void)
+{
+    const char *text = getenv("TACT_LONG");
+    return text && *text && *text != '0';
+}
+
+/* Whether this is the daily run under a sanitizer, which executes every case but not every
+ * repetition: the builds without one check the results. */
+static inline int is_quick_sanitizer_run(void)
+{
+    return IS_SANITIZER_BUILD && !is_long_campaign();
+}
+
 /* The number of trials: `quick` in continuous integration; a fifth of it under a sanitizer,
  * which is many times slower but needs few trials to detect an access out of bounds; `all` in
  * .ci/long. */
 static inline int campaign_trial_count(int quick, int all)
 {
-    const char *text = getenv("TACT_LONG");
-    if (text && *text && *text != '0') {
+    if (is_long_campaign()) {
         return all;
     }
     return IS_SANITIZER_BUILD ? (quick + 4) / 5 : quick;
