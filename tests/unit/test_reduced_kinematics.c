@@ -198,6 +198,31 @@ static void rate_of_the_velocity_relation_matches_differences(void **state)
     assert_true(worst < 1e-5 && simple > 0.05 && printed > 1e-3);
 }
 
+/* The rate of D (31), by which the rates of body 1 follow without slip, against differences. */
+static void rate_of_the_no_slip_matrix_matches_differences(void **state)
+{
+    (void)state;
+    const double h = 1e-5;
+    double worst = 0.0;
+    for (int n = 0; n < 200; n++) {
+        struct reduced_surface surface[2];
+        struct reduced_state s;
+        random_contact(surface, &s);
+        const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+        const struct reduced_kinematics low = kinematics_after(surface, &s, -h),
+                                        high = kinematics_after(surface, &s, h);
+        double size = 1.0, off = 0.0;
+        for (int i = 0; i < 4; i++) {
+            const double by = (high.d[i / 2][i % 2] - low.d[i / 2][i % 2]) / (2.0 * h);
+            off = fmax(off, fabs(k.d_rate[i / 2][i % 2] - by));
+            size = fmax(size, fabs(by));
+        }
+        worst = fmax(worst, off / size);
+    }
+    printf("D' to %.1e of itself\n", worst);
+    assert_true(worst < 1e-5);
+}
+
 /* Transforms a wrench from the contact frame of body 1 to the frame of body 1. */
 static void wrench_to_body_frame(const struct contact_frame *f, const double wrench[SPATIAL],
                                  double out[SPATIAL])
@@ -418,6 +443,7 @@ int main(void)
         cmocka_unit_test(coordinate_rates_give_the_relative_velocity),
         cmocka_unit_test(chart_alignment_matrix_is_an_involution),
         cmocka_unit_test(rate_of_the_velocity_relation_matches_differences),
+        cmocka_unit_test(rate_of_the_no_slip_matrix_matches_differences),
         cmocka_unit_test(first_row_of_equation_19_gives_the_contact_wrench),
         cmocka_unit_test(singular_chart_gives_no_coordinate_rates),
         cmocka_unit_test(angle_between_charts_keeps_its_digits),
