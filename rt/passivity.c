@@ -1,6 +1,7 @@
 #include "rt/passivity.h"
 
 #include <math.h>
+#include "contact/elementary.h"
 #include "rt/passivity_internal.h"
 
 static double squared_norm(const double *v, int n)
@@ -57,4 +58,21 @@ double tact_passivity_stiffest(double damping, double delay, double friction, do
     const double sampled_stiffness_limit = damping / (0.5 * period + delay);
     return resolution > 0.0 ? fmin(sampled_stiffness_limit, 2.0 * friction / resolution)
                             : sampled_stiffness_limit;
+}
+
+double tact_passivity_max_damping(double mass, double delay, double alpha, double period)
+{
+    const double right_angle = 1.57079632679489661923, ticks = delay / period + 1.0;
+    double low = 0.0, high = right_angle / ticks, real = 1.0, imaginary = 0.0;
+    for (int i = 0; i < 60;
+         i++) { /* halves the interval of the angle until it is a double's step */
+        const double angle = 0.5 * (low + high);
+        real = 1.0 - (1.0 - alpha) * tact_cos(angle);
+        imaginary = (1.0 - alpha) * tact_sin(angle);
+        const int is_below = ticks * angle + tact_atan2(imaginary, real) < right_angle;
+        low = is_below ? angle : low;
+        high = is_below ? high : angle;
+    }
+    const double filter_gain = alpha / tact_hypot(real, imaginary);
+    return 2.0 * mass / period * tact_sin(0.5 * low) / tact_cos(0.5 * low) / filter_gain;
 }

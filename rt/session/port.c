@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "rt/passivity.h"
+#include "rt/passivity_internal.h"
 #include "rt/scene/scene_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -283,6 +284,30 @@ static int check_calibrated_stiffness(const struct tact_session *s,
     return 0;
 }
 
+/* Checks that the damper of a coupling does not make its device oscillate by itself. */
+static int check_damping(const struct tact_session *s, const struct session_coupling *c,
+                         struct tact_error *err)
+{
+    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
+    const double damping = tact_session_coupling_gain(c) * def->damping;
+    const double delay = tact_session_port_delay(s, c);
+    if (!c->port.are_axis_numbers_known || def->hard) {
+        return 0;
+    }
+    const double most =
+        tact_passivity_max_damping(c->port.numbers.mass, delay, c->alpha, s->period);
+    if (damping <= most) {
+        return 0;
+    }
+    locate_coupling(s, c, "damping", err);
+    return tact_error_set(err, -EINVAL,
+                          "%g N m s/rad or N s/m at the device of %s is over %g, with which a "
+                          "device of its mass, %g kg m^2 or kg, and delay, %g s, oscillates when "
+                          "it is released; expected less, or \"hard: true\"",
+                          damping, s->hands[c->hand].names[c->link], floor(most * 1e3 + 1e-6) / 1e3,
+                          c->port.numbers.mass, delay);
+}
+
 /* The forces of a delay are kept, so that it has a bound. */
 static int check_port_delay(const struct tact_session *s, const struct session_coupling *c,
                             struct tact_error *err)
@@ -324,7 +349,10 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
         } else if (c->port.calibration >= 0) {
             rc = check_tool_axes(s, c, err);
             rc = rc ? rc : check_scaled_numbers(s, c, err);
+            rc = rc ? rc : check_damping(s, c, err);
             rc = rc ? rc : check_calibrated_stiffness(s, c, err);
+        } else if (c->port.are_axis_numbers_known) {
+            rc = check_damping(s, c, err);
         }
         rc = rc ? rc : check_port_delay(s, c, err);
     }

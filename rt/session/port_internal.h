@@ -57,7 +57,8 @@ void tact_session_add_port_work(struct session_coupling *c, int n);
 /* Ratio of the stiffness at the device to that of the coupling: the largest product of its tool's
  * scales. */
 double tact_session_coupling_gain(const struct session_coupling *c);
-/* Refuses a coupling that is stiffer than the calibration of its device allows. */
+/* Refuses a coupling that is stiffer than the calibration of its device allows, or whose damping
+ * makes a known device oscillate. */
 int tact_session_check_ports(const struct tact_session *s, struct tact_error *err);
 
 #endif

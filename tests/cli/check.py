@@ -957,6 +957,18 @@ def calibrated(folder):
     refused(f"is over {math.floor(most / 6 * 1e3) / 1e3:g}", key, scale=-2, force=3)
     tact("sim", scene(f"stiffness: {most / 6.01}, damping: 2", scale=-2, force=3), "--moments", "host")
     tact("sim", scene("stiffness: 1e5, damping: 2, hard: true"), "--moments", "host")
+    # The damping too, where a free device would oscillate by it: 2 m / T tan(pi / 8), 1 ms late; the scale of the tool counts.
+    key = "felt.yaml:12:83: hands[0].links[0].joint.coupling.damping"
+    most = 2 * numbers[0] / 1e-3 * math.tan(math.pi / 8)
+    refused(f"90 N m s/rad or N s/m at the device of hand.tip is over {math.floor(most * 1e3) / 1e3:g}", key,
+            coupling="stiffness: 100, damping: 90")
+    refused(f"is over {math.floor(most / 6 * 1e3) / 1e3:g}", "coupling.damping", coupling="stiffness: 50, damping: 20", scale=-2, force=3)
+    tact("sim", scene(f"stiffness: 100, damping: {0.999 * most}"), "--moments", "host")
+    tact("sim", scene("stiffness: 100, damping: 90, hard: true"), "--moments", "host")
+    with open(f"{folder}/other.yaml", "w") as file:
+        file.write("haptic: {y: [0.1, 1, 0, 0, 0, 0]}\n")
+    refused("is over 200, with which", "coupling.damping", calibration="other.yaml",
+            coupling="stiffness: 1000, damping: 1000, device: {mass: 0.1, damping: 1}")
     refused("are in s10.yaml too", "joint.coupling.device", coupling="stiffness: 600, damping: 2, device: {mass: 1, damping: 1}")
     for text, message, place in (
             ("haptic: {x: [0.1, 1, 0, 0, 0]}", "list of six numbers", "bad.yaml:1:13: haptic.x"),

@@ -1,7 +1,7 @@
 /*
  * Passivity of a sampled port: the energy bound's invariant for any requested force and any motion,
- * the controller's dissipation, and the stiffest passive wall against Colgate and Schenkel's
- * condition evaluated over frequency.
+ * the controller's dissipation, the stiffest passive wall against Colgate and Schenkel's
+ * condition evaluated over frequency, and the largest damping against a free axis.
  */
 #include <complex.h>
 #include <math.h>
@@ -203,6 +203,51 @@ static void stiffest_passive_wall_is_that_of_colgate(void **state)
     assert_true(fabs(tact_passivity_stiffest(1.0, 0.0, 5e-3, 30e-6, period) - 1e3 / 3.0) < 1e-9);
 }
 
+/* 1 if the free axis (mass m, damping b) at a wall of given stiffness and damping comes to rest. */
+static int free_axis_comes_to_rest(double m, double b, double stiffness, double damping, int delay,
+                                   double alpha)
+{
+    const double decay = exp(-b * period / m), gain = (1.0 - decay) / b;
+    double x = 1e-3, before = x, v = 0.0, rate = 0.0, forces[3] = {0.0}, early = 0.0, late = 0.0;
+    for (int k = 0; k < 20000; k++) {
+        rate += alpha * ((x - before) / period - rate);
+        forces[k % 3] = -stiffness * x - damping * rate;
+        const double force = k < delay ? 0.0 : forces[(k - delay) % 3];
+        before = x;
+        x += m * gain * v + (period - m * gain) / b * force;
+        v = decay * v + gain * force;
+        early = k >= 2000 && k < 8000 ? fmax(early, fabs(x - before)) : early;
+        late = k >= 14000 ? fmax(late, fabs(x - before)) : late;
+    }
+    return late <= early; /* false for NAN */
+}
+
+/* The most damping of a wall is that at which the free device just comes to rest, at delays,
+ * filters and stiffnesses up to the stiffest passive one. */
+static void largest_damping_is_that_of_a_free_device(void **state)
+{
+    (void)state;
+    static const double expected[] = {2.0, 0.828427, 0.535898};
+    for (int delay = 0; delay < 3; delay++) {
+        const double most = tact_passivity_max_damping(0.1, delay * period, 1.0, period);
+        assert_true(fabs(most * period / 0.1 - expected[delay]) < 1e-6);
+        for (int i = 0; i < 20; i++) {
+            const double m = pow(10.0, uniform(-2.0, 0.0)), b = m * uniform(0.1, 10.0);
+            const double alpha = i % 2 ? 1.0 : 1.0 - exp(-2.0 * pi * uniform(50.0, 400.0) * period);
+            const double b_max = tact_passivity_max_damping(m, delay * period, alpha, period);
+            const double k = i % 2 ? uniform(0.0, 1.0) * b / ((0.5 + delay) * period) : 1.0;
+            const int rests = free_axis_comes_to_rest(m, b, k, 0.94 * b_max, delay, alpha),
+                      rests_above = free_axis_comes_to_rest(m, b, k, 1.06 * b_max, delay, alpha);
+            if (!rests || rests_above) {
+                fail_msg("m %g, b %g, K %g, %d ticks late, alpha %g: limit %g, at 0.94 of it %s, "
+                         "at 1.06 %s",
+                         m, b, k, delay, alpha, b_max, rests ? "rests" : "oscillates",
+                         rests_above ? "rests" : "oscillates");
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +257,7 @@ int main(void)
         cmocka_unit_test(passivity_damper_dissipates_the_energy_debt),
         cmocka_unit_test(stiffest_passive_wall_is_that_of_colgate),
         cmocka_unit_test(coupling_needs_no_more_damping_than_its_wall),
+        cmocka_unit_test(largest_damping_is_that_of_a_free_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
