@@ -26,11 +26,15 @@ struct simulated_haptic {
     atomic_int call_us;      /* duration of a library call [us] */
     atomic_int long_call_us; /* duration of each call_every-th library call [us] */
     atomic_int call_every;
+    atomic_int numbers_poses; /* 1: x is the number of times a pose was asked for, in um */
     /* set by the stand-in of the library */
     atomic_uint calls;
     atomic_int enabled; /* 1: the program has enabled the device's forces */
     atomic_int open;    /* 1: the program has opened the device */
-    atomic_uint count;  /* number of forces sent; the last is sent[(count - 1) % STAND_IN_SENT] */
+    atomic_uint poses;  /* number of times a pose was asked for */
+    /* time at which the pose of a number, modulo STAND_IN_SENT, was asked for, CLOCK_MONOTONIC */
+    _Atomic int64_t asked_ns[STAND_IN_SENT];
+    atomic_uint count; /* number of forces sent; the last is sent[(count - 1) % STAND_IN_SENT] */
     struct {
         /* time at which the call that sent the force returned, CLOCK_MONOTONIC */
         _Atomic int64_t ns;
@@ -90,16 +94,29 @@ static inline int simulate_haptic_call(struct simulated_haptic *device)
     return atomic_load(&device->present) ? 0 : -1;
 }
 
+static inline int64_t monotonic_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Numbers a pose that is asked for. Returns x [m]. */
+static inline double number_pose(struct simulated_haptic *device)
+{
+    const unsigned int number = atomic_fetch_add(&device->poses, 1) + 1;
+    atomic_store(&device->asked_ns[number % STAND_IN_SENT], monotonic_clock_ns());
+    return atomic_load(&device->numbers_poses) ? 1e-6 * number : atomic_load(&device->x);
+}
+
 static inline void store_sent_wrench(struct simulated_haptic *device, const double wrench[6])
 {
     const unsigned int count = atomic_load(&device->count), slot = count % STAND_IN_SENT;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     for (int i = 0; i < 6; i++) {
         atomic_store(&device->sent[slot].wrench[i],
                      atomic_load(&device->enabled) ? wrench[i] : 0.0);
     }
-    atomic_store(&device->sent[slot].ns, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+    atomic_store(&device->sent[slot].ns, monotonic_clock_ns());
     atomic_store(&device->count, count + 1);
 }
 
