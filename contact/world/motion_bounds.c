@@ -37,10 +37,12 @@ const struct tact_contact_model *tact_world_find_gapless(const struct tact_world
 {
     for (*a = 0; *a < world->shape_count; (*a)++) {
         for (*b = *a + 1; *b < world->shape_count; (*b)++) {
-            int is_pair_fast = tact_world_is_shape_of_fast_body(world, *a) ||
-                               tact_world_is_shape_of_fast_body(world, *b);
+            if (!tact_world_is_shape_of_fast_body(world, *a) &&
+                !tact_world_is_shape_of_fast_body(world, *b)) {
+                continue;
+            }
             const struct tact_contact_model *model = tact_world_pair_model(world, *a, *b);
-            if (is_pair_fast && !model->gaps && tact_world_max_patches(world, *a, *b) > 0) {
+            if (!model->gaps && tact_world_max_patches(world, *a, *b) > 0) {
                 return model;
             }
         }

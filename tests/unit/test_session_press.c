@@ -31,7 +31,7 @@ static void every_coupled_hand_settles_at_the_wall(void **state)
 {
     (void)state;
     static const double coupling_gains_text[][2] = {{500.0, 5.0}, {2000.0, 2.0}, {2000.0, 20.0}};
-    for (int i = 0; i < 18; i++) {
+    for (int i = 0; i < 18; i += is_quick_sanitizer_run() ? 5 : 1) {
         const struct press_scenario p = {pressing_hands[i / 3 % 3],
                                          "coupling: {%s}",
                                          coupling_gains_text[i % 3][0],
@@ -150,7 +150,7 @@ static void press_peaks_are_those_of_an_independent_simulation(void **state)
         {plain, 2000, 20, 0.05, 3.42, 0.952, 0, PRESS_LATE_FORCE_SETTING},
         {plain, 2000, 80, 0.05, 10.0, 0.952, 0, NULL},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i += is_quick_sanitizer_run() ? 4 : 1) {
         check_press_of_table_row(&rows[i]);
     }
 }
