@@ -8,9 +8,9 @@
 #include <math.h>
 #include "contact/world/world_internal.h"
 
-#define OVERSHOOT_TOLERANCE                                                                        \
-    5e-13 /* overlap after the drift [m] that is not corrected; larger than the errors of the      \
-             features model */
+#define OVERSHOOT_RATIO                                                                            \
+    1e-11 /* overlap after the drift, over the smaller radius of the shapes, that is not           \
+             corrected; larger than the errors of the features model */
 
 #define MIN_SAME_NORMAL_COSINE                                                                     \
     0.5 /* smallest cosine between the least separating translation and the contact normal of the  \
@@ -60,15 +60,16 @@ static int separate_overshot_pair(struct tact_world *world, int slot)
         patch.law != TACT_LAW_GAPS) {
         return 0;
     }
+    const double tolerance = OVERSHOOT_RATIO * tact_contact_smaller_radius(world, c);
     int was_gap_known = c->touching && c->patch.law == TACT_LAW_GAPS;
-    if (was_gap_known && patch.depth > OVERSHOOT_TOLERANCE &&
+    if (was_gap_known && patch.depth > tolerance &&
         !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SAME_NORMAL_COSINE) &&
         (tact_world_measure_pair_after_drift(world, slot, c->patch.frame, &patch) < 0 ||
          !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SAME_NORMAL_COSINE))) {
         return 0;
     }
     double more = patch.depth - (was_gap_known ? c->patch.depth : 0.0);
-    if (!(patch.depth > OVERSHOOT_TOLERANCE && more > 0.0)) {
+    if (!(patch.depth > tolerance && more > 0.0)) {
         return 0;
     }
     move_body_of_shape(world, c->a, more * of_a / (of_a + of_b), patch.frame);

@@ -19,8 +19,9 @@
  * While 100 balls roll into a heap, 4 of 2000 ticks are not solved; with 1e-2 it is 13, with
  * RIGID_CONTACT_CFM_RATIO 435. */
 #define ANCHORED_SPRING_CFM_RATIO 3e-2
-#define MAX_POINT_PATCH_MEAN_SQUARE                                                                \
-    1e-12 /* mean square of a patch's extent [m^2] below which the patch counts as a point */
+#define MAX_POINT_PATCH_EXTENT_RATIO                                                               \
+    1e-5 /* extent of a patch, over the smaller radius of its shapes, below which it counts as a   \
+            point */
 
 /* Sets the springs of a rigid contact. Where several contacts constrain a body in more ways than it
  * can move, as the twenty feet of a plate do, no impulses stop all motion to the last digit, and
@@ -64,8 +65,9 @@ static void compute_row_compliances(const struct tact_world *world, const struct
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double square[2], t = law->tangential_compliance, h = world->options.period;
     tact_patch_mean_squares(&c->patch, tact_v3_dot(c->patch.frame, c->warm) / h, square);
-    square[0] = tact_max(square[0], MAX_POINT_PATCH_MEAN_SQUARE);
-    square[1] = tact_max(square[1], MAX_POINT_PATCH_MEAN_SQUARE);
+    const double least = MAX_POINT_PATCH_EXTENT_RATIO * tact_contact_smaller_radius(world, c);
+    square[0] = tact_max(square[0], least * least);
+    square[1] = tact_max(square[1], least * least);
     const double rows[6] = {0.0,
                             t,
                             t,

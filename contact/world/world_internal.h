@@ -271,6 +271,14 @@ static inline int tact_block_has_restitution(const struct block *block)
            block->restitution_velocity[2] != 0.0;
 }
 
+/* Smaller radius of the bounding spheres of a contact's shapes [m], by which lengths of the contact
+ * count as zero. */
+static inline double tact_contact_smaller_radius(const struct tact_world *world,
+                                                 const struct tact_contact *c)
+{
+    return tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
+}
+
 /* Sets all impulses and the warm start of a contact to zero. */
 static inline void tact_contact_zero_impulses(struct tact_contact *c)
 {

@@ -457,8 +457,9 @@ int tact_assemble_blocks(struct tact_world *world)
     return tact_world_exceeded_capacity(world) ? -ENOSPC : 0;
 }
 
-/* Depth that counts as a gap of zero: rounding of the poses [m]. */
-#define TOUCHING_GAP_TOLERANCE 1e-12
+/* Depth that counts as a gap of zero, over the smaller radius of the shapes: rounding of the poses.
+ */
+#define TOUCHING_GAP_RATIO 2e-11
 
 /* Depth of a pair beyond its target; 33 sizes for a shape wholly inside the other. An elastic
  * wrench has no target. Solids whose gap is zero start without an overlap: otherwise it would be
@@ -468,12 +469,13 @@ static double initial_overlap_excess(struct tact_world *world, int slot)
     const struct tact_contact *c = &world->contacts[slot];
     int rc = measure_pair_patches(world, slot, tact_world_pair_model(world, c->a, c->b));
     if (rc == -ERANGE) {
-        double smaller_radius = tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
-        double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : smaller_radius;
+        double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume)
+                                              : tact_contact_smaller_radius(world, c);
         return size / TACT_PATCH_MIN_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
     }
     double excess_overlap = c->patch.depth - c->patch.target;
-    int is_touching = c->patch.law == TACT_LAW_GAPS && excess_overlap <= TOUCHING_GAP_TOLERANCE;
+    int is_touching = c->patch.law == TACT_LAW_GAPS &&
+                      excess_overlap <= TOUCHING_GAP_RATIO * tact_contact_smaller_radius(world, c);
     return rc < 0 || is_touching || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess_overlap;
 }
 
