@@ -28,8 +28,9 @@ static inline void tact_features_forget_motion(double state[TACT_FEATURES_STATE]
  * The contact point of polytopes, and of a ball or a capsule on a face, is fixed in a body's core.
  * Other contacts of a single point move over both surfaces (surface_motion_internal.h). 0 for a
  * pair that did not touch in the last tick, for a line or an area of a curved core, and where a
- * body or the normal rotates by more than 0.3 rad in a tick. At most as large as the velocity that
- * the target reverses, so that friction adds no energy. feature: of the manifold. Real-time safe.
+ * body rotates by more than 0.3 rad, or the normal over a surface by more than 0.1 rad, in a tick.
+ * At most as large as the velocity that the target reverses, so that friction adds no energy.
+ * feature: of the manifold. Real-time safe.
  */
 void tact_features_second_order(const struct tact_pair_query *q, const struct tact_core *a,
                                 const struct tact_core *b, const struct tact_separation *sep,
