@@ -114,25 +114,6 @@ static int set_reduced_impact_law(struct run *run, const char *law)
                : 0;
 }
 
-/* Reads a coefficient of the reduced coordinates; its range is checked when it is used. */
-static int set_reduced_coefficient(struct run *run, int option, const char *text)
-{
-    char *end;
-    const double value = tact_number_read(text, &end);
-    *(option == 'S'   ? &run->static_friction
-      : option == 'D' ? &run->dynamic_friction
-      : option == 'T' ? &run->spin_limit
-                      : &run->tangential_restitution) = value;
-    return end == text || *end || !isfinite(value)
-               ? command_usage(run->name, "--%s %s: a number is expected",
-                               option == 'S'   ? "static"
-                               : option == 'D' ? "dynamic"
-                               : option == 'T' ? "spin"
-                                               : "tangential-restitution",
-                               text)
-               : 0;
-}
-
 static int has_reduced_coefficient(const struct run *run)
 {
     return !isnan(run->static_friction) || !isnan(run->dynamic_friction) ||
@@ -185,6 +166,35 @@ static const struct option longs[] = {{"duration", required_argument, NULL, 'd'}
                                       {"quiet", no_argument, NULL, 'q'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
+
+static double *coefficient_of_option(struct run *run, int option)
+{
+    switch (option) {
+    case 'S':
+        return &run->static_friction;
+    case 'D':
+        return &run->dynamic_friction;
+    case 'T':
+        return &run->spin_limit;
+    default:
+        return &run->tangential_restitution;
+    }
+}
+
+/* Reads a coefficient of the reduced coordinates; its range is checked when it is used. */
+static int set_reduced_coefficient(struct run *run, int option, const char *text)
+{
+    char *end;
+    double *value = coefficient_of_option(run, option);
+    const struct option *spelled = longs;
+    while (spelled->val != option) {
+        spelled++;
+    }
+    *value = tact_number_read(text, &end);
+    return end == text || *end || !isfinite(*value)
+               ? command_usage(run->name, "--%s %s: a number is expected", spelled->name, text)
+               : 0;
+}
 
 int run_parse(struct run *run, int argc, char **argv)
 {

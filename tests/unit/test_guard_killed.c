@@ -35,17 +35,19 @@ static const double pressed_position_m = 0.028;
 static const double full = COUPLING_STIFFNESS * 0.008;
 static const int64_t ms = 1000000;
 
-static const char scene[] =
-    "name: press\n"
-    "duration: 3600\n"
-    "materials: [{name: steel}]\n"
-    "pairs: [{materials: [steel, steel], friction: 0.3}]\n"
-    "bodies:\n"
-    "  - name: wall\n"
-    "    fixed: true\n"
-    "    position: [0.06, 0, 0]\n"
+/* The wall of both scenes. */
+#define SCENE_WITH_WALL                                                                            \
+    "duration: 3600\n"                                                                             \
+    "materials: [{name: steel}]\n"                                                                 \
+    "pairs: [{materials: [steel, steel], friction: 0.3}]\n"                                        \
+    "bodies:\n"                                                                                    \
+    "  - name: wall\n"                                                                             \
+    "    fixed: true\n"                                                                            \
+    "    position: [0.06, 0, 0]\n"                                                                 \
     "    shapes: [{type: box, size: [0.06, 0.1, 0.1], material: steel}]\n"
-    "hands:\n"
+
+static const char scene[] =
+    "name: press\n" SCENE_WITH_WALL "hands:\n"
     "  - name: hand\n"
     "    weightless: true\n"
     "    links:\n"
@@ -61,16 +63,7 @@ static const char scene[] =
 
 /* The same wall and stiffness with a tool that has a clutch. */
 static const char scene_of_tool[] =
-    "name: press_tool\n"
-    "duration: 3600\n"
-    "materials: [{name: steel}]\n"
-    "pairs: [{materials: [steel, steel], friction: 0.3}]\n"
-    "bodies:\n"
-    "  - name: wall\n"
-    "    fixed: true\n"
-    "    position: [0.06, 0, 0]\n"
-    "    shapes: [{type: box, size: [0.06, 0.1, 0.1], material: steel}]\n"
-    "hands:\n"
+    "name: press_tool\n" SCENE_WITH_WALL "hands:\n"
     "  - name: tip\n"
     "    weightless: true\n"
     "    base:\n"
