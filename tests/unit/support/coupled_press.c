@@ -23,7 +23,7 @@ char press_folder[32] = "/tmp/tact_press_XXXXXX";
 static const char text[] =
     "name: press\n"
     "materials: [{name: skin}]\n"
-    "pairs: [{materials: [skin, skin], friction: 0.5, model: features}]\n"
+    "pairs: [{materials: [skin, skin], friction: 0.5, %s}]\n"
     "bodies:\n"
     "  - name: wall\n"
     "    fixed: true\n"
@@ -55,14 +55,21 @@ static const char text[] =
     "inputs: [{from: stick.x, to: hand.tip}]\n"
     "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
 
-void write_press_scene(const struct press_scenario *p, char out[4096])
+static void write_scene_with_contact(const struct press_scenario *p, const char *contact,
+                                     char out[4096])
 {
     char coupling_gains_text[128], joint[192];
     tact_number_print(coupling_gains_text, sizeof coupling_gains_text, "stiffness: %g, damping: %g",
                       p->stiffness, p->damping);
     snprintf(joint, sizeof joint, p->drive, coupling_gains_text);
-    tact_number_print(out, 4096, text, p->tool_mass, joint, 0.1 + p->grip.mass, press_folder,
-                      p->motion, p->grip.damping, p->grip.stiffness, p->device ? p->device : "");
+    tact_number_print(out, 4096, text, contact, p->tool_mass, joint, 0.1 + p->grip.mass,
+                      press_folder, p->motion, p->grip.damping, p->grip.stiffness,
+                      p->device ? p->device : "");
+}
+
+void write_press_scene(const struct press_scenario *p, char out[4096])
+{
+    write_scene_with_contact(p, PRESS_FEATURES, out);
 }
 
 double logged_press_value(const struct press_log *t, uint64_t tick, int column)
@@ -96,7 +103,7 @@ struct press_log read_press_log(const char *path, int coupled)
     return out;
 }
 
-struct press_log simulate_coupled_press(const struct press_scenario *p)
+struct press_log simulate_press_with_contact(const struct press_scenario *p, const char *contact)
 {
     char scene[4096], path[64];
     struct tact_session_report report;
@@ -107,9 +114,14 @@ struct press_log simulate_coupled_press(const struct press_scenario *p)
     options.record = path;
     options.replace = 1;
     options.ticks = (uint64_t)(p->seconds / PRESS_PERIOD + 0.5);
-    write_press_scene(p, scene);
+    write_scene_with_contact(p, contact, scene);
     run_session_of_scene_text(scene, &options, &report);
     return read_press_log(path, p->drive[0] == 'c');
+}
+
+struct press_log simulate_coupled_press(const struct press_scenario *p)
+{
+    return simulate_press_with_contact(p, PRESS_FEATURES);
 }
 
 double rms_speed_of_last_500_ticks(const struct press_log *t)
@@ -122,7 +134,7 @@ double rms_speed_of_last_500_ticks(const struct press_log *t)
     return sqrt(sum / 500.0);
 }
 
-static int write_hand_motion(const char *name, const char *rows)
+int write_hand_motion(const char *name, const char *rows)
 {
     char path[64];
     snprintf(path, sizeof path, "%s/%s", press_folder, name);
@@ -143,6 +155,6 @@ int make_press_folder(void **state)
 int remove_press_folder(void **state)
 {
     (void)state;
-    static const char *const files[] = {"press.csv", "lead.csv", "press.mcap"};
+    static const char *const files[] = {"press.csv", "lead.csv", "phase.csv", "press.mcap"};
     return remove_folder_with_files(press_folder, files, sizeof files / sizeof *files);
 }

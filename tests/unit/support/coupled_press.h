@@ -44,11 +44,17 @@ extern char press_folder[32];
 int make_press_folder(void **state);
 int remove_press_folder(void **state);
 
-/* The scene of a press. */
+/* Writes a file of the hand's motion into the folder: press.csv, lead.csv or phase.csv. */
+int write_hand_motion(const char *name, const char *rows);
+
+/* The scene of a press, whose wall is known before it is touched. */
 void write_press_scene(const struct press_scenario *p, char out[4096]);
 
-/* Runs a press; its log stays in the folder. The caller frees the values. */
+/* Runs a press; its log stays in the folder. The caller frees the values. contact: model and
+ * numbers of the contact with the wall, as in a pair, in place of PRESS_FEATURES. */
+#define PRESS_FEATURES "model: features"
 struct press_log simulate_coupled_press(const struct press_scenario *p);
+struct press_log simulate_press_with_contact(const struct press_scenario *p, const char *contact);
 
 /* Reads a log of a press. coupled: its joint has a coupling. */
 struct press_log read_press_log(const char *path, int coupled);

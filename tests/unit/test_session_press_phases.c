@@ -1,0 +1,153 @@
+/*
+ * Presses at four phases of touch: the way that is left to the wall at the start of the tick of
+ * touch is another share of that tick's motion in each. A wall by features is known before it is
+ * touched. One by its overlap is known when the tool is in it, and pushes it out at a speed that
+ * the coupling's damper feels: by the default of `dissipation` that changes the peaks, by a longer
+ * one it does not.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "contact/number.h"
+#include "support/campaign.h"
+#include "support/coupled_press.h"
+
+enum { PHASES = 4, FIRST = 1500 }; /* FIRST: tick in which the hand has left its place of rest */
+
+static const char volume[] = "model: volume", damped_volume[] = "model: volume, dissipation: 0.05";
+#define OVERLAP 2e-5             /* default target overlap [m] */
+#define DEFAULT_DISSIPATION 5e-3 /* [s] */
+
+/* A press of a weak hand, and its peak [N] by simulations of one axis that share no code with tact:
+ * those of test_session_press.c. */
+static const struct expected_peak {
+    double stiffness, damping, mass, peak;
+} rows[] = {{500, 10, 0.05, 1.83},
+            {2000, 20, 0.05, 3.14},
+            {8000, 40, 0.05, 6.87},
+            {1000, 0, 1e-3, 2.50},
+            {4000, 0, 1e-3, 4.49}};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* What a press has been like. */
+struct measured_press {
+    double peak;  /* largest force [N] */
+    double depth; /* of the tool in the tick of touch [m] */
+    double rest;  /* of the tool at the end [m] */
+    double step;  /* largest rise of the force in a tick, over (h K + D) v */
+    double speed; /* left at the end, root mean square [m/s] */
+};
+
+/* A press that touches `phase` of a tick later than one of phase 0. The speed v is that of the
+ * device, measured: the fastest of the tick of touch, the one before and the one after. */
+static void measure_press(const struct expected_peak *row, const char *contact, double phase,
+                          struct measured_press *out)
+{
+    const struct press_scenario p = {
+        pressing_hands[0], "coupling: {%s}", row->stiffness, row->damping, NULL, 4.5,
+        row->mass,         "phase.csv"};
+    char motion[128];
+    tact_number_print(motion, sizeof motion,
+                      "time,x\n0,0\n0.5,0.01\n%.6f,0.01\n%.6f,0.04\n9,0.04\n",
+                      1.5 + phase * PRESS_PERIOD, 1.8 + phase * PRESS_PERIOD);
+    assert_int_equal(write_hand_motion("phase.csv", motion), 0);
+    struct press_log t = simulate_press_with_contact(&p, contact);
+    uint64_t touch = FIRST;
+    while (touch + 2 < t.ticks &&
+           logged_press_value(&t, touch, TOOL) < PRESS_WALL_POSITION - 1e-8) {
+        touch++;
+    }
+    assert_true(touch + 2 < t.ticks);
+    double speed = 0.0, rise = 0.0;
+    *out = (struct measured_press){.speed = rms_speed_of_last_500_ticks(&t)};
+    for (uint64_t k = touch - 1; k <= touch + 1; k++) {
+        speed = fmax(speed, (logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X)) /
+                                PRESS_PERIOD);
+    }
+    for (uint64_t k = FIRST; k < t.ticks; k++) {
+        out->peak = fmax(out->peak, -logged_press_value(&t, k, FORCE));
+        rise = fmax(rise, logged_press_value(&t, k - 1, FORCE) - logged_press_value(&t, k, FORCE));
+    }
+    out->depth = logged_press_value(&t, touch, TOOL) - PRESS_WALL_POSITION;
+    out->rest = logged_press_value(&t, t.ticks - 1, TOOL) - PRESS_WALL_POSITION;
+    out->step = rise / ((PRESS_PERIOD * row->stiffness + row->damping) * speed);
+    free(t.values);
+}
+
+static void measure_and_print_press(const struct expected_peak *row, const char *contact, int phase,
+                                    struct measured_press *out)
+{
+    measure_press(row, contact, phase / (double)PHASES, out);
+    print_message("%s, K %g, D %g, phase %d of %d: peak %.3f N of %.3f, step of %.3f (h K + D) v, "
+                  "%.1f um deep in the tick of touch, %.1e mm/s left\n",
+                  contact, row->stiffness, row->damping, phase, PHASES, out->peak, row->peak,
+                  out->step, out->depth * 1e6, out->speed * 1e3);
+}
+
+/* Every phase of every row in .ci/long; else every third one, so that each phase and row is there. */
+static int phase_stride(void)
+{
+    return is_long_campaign() ? 1 : is_quick_sanitizer_run() ? 7 : 3;
+}
+
+/* A wall that is known before it is touched has its peaks, and no step of force over (h K + D) v.
+ */
+static void wall_by_features_is_felt_alike_at_every_phase(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROWS * PHASES; i += phase_stride()) {
+        const struct expected_peak *row = &rows[i / PHASES];
+        struct measured_press m;
+        measure_and_print_press(row, PRESS_FEATURES, i % PHASES, &m);
+        assert_true(fabs(m.peak / row->peak - 1.0) < 0.02);
+        assert_true(m.step <= 1.0 && m.depth < 1e-8 && m.speed < 2e-3);
+    }
+}
+
+/* With a dissipation of 0.05 s the peaks of the default model are those too, within the 5 % of the
+ * other presses, and so are the steps; the tool rests at the overlap of the contact. */
+static void damped_wall_by_overlap_is_felt_alike_at_every_phase(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROWS * PHASES; i += phase_stride()) {
+        const struct expected_peak *row = &rows[i / PHASES];
+        struct measured_press m;
+        measure_and_print_press(row, damped_volume, i % PHASES, &m);
+        assert_true(fabs(m.peak / row->peak - 1.0) < 0.05);
+        assert_true(m.step < 1.05 && m.speed < 2e-3);
+        assert_true(fabs(m.rest - OVERLAP) < 1e-7);
+    }
+}
+
+/* By default the wall pushes the tool out of the depth d of its touch within 6 ticks, at
+ * (d - overlap) / (h + dissipation): a damper D feels that much more, where its peak is at touch.
+ */
+static void wall_by_overlap_adds_the_damper_of_its_push_to_the_peak(void **state)
+{
+    (void)state;
+    for (int i = PHASES; i < 3 * PHASES; i += is_quick_sanitizer_run() ? 3 : 1) {
+        const struct expected_peak *row = &rows[i / PHASES];
+        struct measured_press m;
+        measure_and_print_press(row, volume, i % PHASES, &m);
+        const double push = fmax(0.0, m.depth - OVERLAP) / (PRESS_PERIOD + DEFAULT_DISSIPATION);
+        print_message("pushed out at %.1f mm/s: %.3f N expected\n", push * 1e3,
+                      row->peak + row->damping * push);
+        assert_true(fabs(m.peak / (row->peak + row->damping * push) - 1.0) < 0.05);
+        assert_true(m.peak < 1.16 * row->peak && m.step < 1.1 && m.speed < 2e-3);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wall_by_features_is_felt_alike_at_every_phase),
+        cmocka_unit_test(damped_wall_by_overlap_is_felt_alike_at_every_phase),
+        cmocka_unit_test(wall_by_overlap_adds_the_damper_of_its_push_to_the_peak),
+    };
+    return cmocka_run_group_tests(tests, make_press_folder, remove_press_folder);
+}
