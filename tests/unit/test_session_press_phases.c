@@ -89,7 +89,8 @@ static void measure_and_print_press(const struct expected_peak *row, const char 
                   out->step, out->depth * 1e6, out->speed * 1e3);
 }
 
-/* Every phase of every row in .ci/long; else every third one, so that each phase and row is there. */
+/* Every phase of every row in .ci/long; else every third one, so that each phase and row is there.
+ */
 static int phase_stride(void)
 {
     return is_long_campaign() ? 1 : is_quick_sanitizer_run() ? 7 : 3;
