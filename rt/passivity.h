@@ -52,8 +52,9 @@ TACT_API double tact_passivity_damp(double *force, const double *rate, int n, do
                                     double period, double most);
 
 /**
- * Largest stiffness of a wall that is passive with any passive hand (Colgate and Schenkel 1997;
- * Abbott and Okamura 2005): the least of b / (T/2 + delay) and, for a sensor with steps, 2 f / q.
+ * Largest stiffness of a wall without damping that is passive with any passive hand (Colgate and
+ * Schenkel 1997; Abbott and Okamura 2005): the least of b / (T/2 + delay) and, for a sensor with
+ * steps, 2 f / q. A wall with the damping B is passive up to (b - B) / (T/2 + delay) in any case.
  * @param damping     b, of the device [N s/m, N m s/rad]
  * @param delay       from sensor to force [s]
  * @param friction    f, dry, of the device [N, N m]

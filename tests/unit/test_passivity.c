@@ -184,6 +184,8 @@ static void coupling_needs_no_more_damping_than_its_wall(void **state)
     }
 }
 
+/* The refusal of a stiffness is the condition of a wall without damping; the rows with one check
+ * the formula, which test_session_passivity.c measures at the port of a session. */
 static void stiffest_passive_wall_is_that_of_colgate(void **state)
 {
     (void)state;
