@@ -60,27 +60,43 @@ static double ball_swing_period(struct world_scene *s, int axis, int swing_count
     return (now - first) / swing_count;
 }
 
-/* Periods at 30 degrees: 2 pi sqrt(l/g) times (2/pi) K(sin^2 15 degrees), l = R - r, or 7/5 of it
- * where the ball rolls. Without friction it keeps its spin. */
-static void ball_swings_in_a_bowl_with_the_exact_period(void **state)
+static struct tact_charts *make_bowl_charts(void)
 {
-    (void)state;
-    double profile[TACT_PROFILE_POINTS][2], angle = PI / 6.0;
+    double profile[TACT_PROFILE_POINTS][2];
     struct tact_charts *charts;
-    int count = bowl_profile(profile);
-    const double spin[3] = {3.0, -2.0, 5.0};
+    const int count = bowl_profile(profile);
     assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &charts, NULL), 0);
-    /* complete elliptic integral K by the arithmetic-geometric mean */
+    return charts;
+}
+
+/* 2/pi times the complete elliptic integral K(sin^2 of half an angle), by the arithmetic-geometric
+ * mean. */
+static double pendulum_period_ratio(double angle)
+{
     double a = 1.0, g = cos(0.5 * angle);
     for (int i = 0; i < 6; i++) {
         double mean = 0.5 * (a + g);
         g = sqrt(a * g);
         a = mean;
     }
-    for (int i = 0; i < 4; i++) {
-        int rolls = i % 2;
-        double h = i < 2 ? 1e-3 : 4e-3;
-        double exact = 2.0 * PI * sqrt((BOWL_RADIUS - BALL_RADIUS) * (rolls ? 1.4 : 1.0) / G) / a;
+    return 1.0 / a;
+}
+
+/* Periods 2 pi sqrt(l/g), l = R - r, or 7/5 of it where the ball rolls; at 30 degrees times (2/pi)
+ * K(sin^2 15 degrees). Without friction the ball keeps its spin. */
+static void ball_swings_in_a_bowl_with_the_exact_period(void **state)
+{
+    (void)state;
+    /* of an amplitude of 0.01 rad, and of 30 degrees; without friction, and rolling [s] */
+    static const double known[2][2] = {{0.567401, 0.671358}, {0.577279, 0.683046}};
+    const double spin[3] = {3.0, -2.0, 5.0};
+    struct tact_charts *charts = make_bowl_charts();
+    for (int i = 0; i < 8; i++) {
+        const int rolls = i % 2, large = i / 2 % 2;
+        const double h = i < 4 ? 1e-3 : 4e-3, angle = large ? PI / 6.0 : 0.01;
+        const double exact = 2.0 * PI *
+                             sqrt((BOWL_RADIUS - BALL_RADIUS) * (rolls ? 1.4 : 1.0) / G) *
+                             pendulum_period_ratio(angle);
         struct world_scene s;
         open_ball_in_bowl_scene(&s, charts, 0.0, angle, rolls ? 0.4 : 0.0, h);
         struct tact_body *ball = tact_world_body(s.world, 0);
@@ -88,13 +104,49 @@ static void ball_swings_in_a_bowl_with_the_exact_period(void **state)
             tact_v3_copy(ball->twist + 3, spin);
         }
         double measured = ball_swing_period(&s, 0, 8);
-        printf("%s, h %g ms: %.6f s, exact %.6f: %.4f %%\n", rolls ? "rolls" : "slides", 1e3 * h,
-               measured, exact, 100.0 * (measured / exact - 1.0));
-        assert_true(fabs(measured / exact - 1.0) < (i < 2 ? 1e-4 : 1e-3));
+        printf("%s at %.4f rad, h %g ms: %.6f s, exact %.6f: %.4f %%\n", rolls ? "rolls" : "slides",
+               angle, 1e3 * h, measured, exact, 100.0 * (measured / exact - 1.0));
+        assert_true(fabs(exact / known[large][rolls] - 1.0) < 1e-5);
+        assert_true(fabs(measured / exact - 1.0) < (i < 4 ? 1e-4 : 1e-3));
+        assert_true(i >= 4 || fabs(measured / known[large][rolls] - 1.0) < 1e-3);
         assert_true(s.unsolved == 0);
         for (int k = 0; k < 3 && !rolls; k++) {
             assert_true(fabs(ball->twist[3 + k] - spin[k]) < 1e-12);
         }
+        close_scene(&s);
+    }
+    tact_charts_free(charts);
+}
+
+/* Released at rest at an angle A the ball rolls where the coefficient of friction is at least (2/7)
+ * tan A, which it needs there: below, the force of friction falls and the normal one rises. With
+ * 0.1 % less it slips at once, at g (sin A - (7/2) mu cos A). */
+static void ball_in_a_bowl_rolls_from_the_exact_friction_on(void **state)
+{
+    (void)state;
+    struct tact_charts *charts = make_bowl_charts();
+    for (int i = 0; i < 6; i++) {
+        const double angle = PI / 18.0 * (1 + i / 2);
+        const double limit = 2.0 / 7.0 * tan(angle), friction = limit * (i % 2 ? 1.001 : 0.999);
+        double most = 0.0, first = 0.0;
+        struct world_scene s;
+        open_ball_in_bowl_scene(&s, charts, 0.0, angle, friction, 1e-3);
+        const struct tact_body *ball = tact_world_body(s.world, 0);
+        for (int k = 0; k < 300; k++) {
+            double n[3], slip[3];
+            tact_v3_scale(n, ball->pose.position, BALL_RADIUS / tact_v3_norm(ball->pose.position));
+            step_scene(&s);
+            tact_v3_cross(slip, ball->twist + 3, n); /* before the step, where it was solved */
+            tact_v3_add(slip, slip, ball->twist);
+            tact_v3_axpy(slip, -tact_v3_dot(slip, n) / (BALL_RADIUS * BALL_RADIUS), n);
+            most = fmax(most, tact_v3_norm(slip));
+            first = k ? first : tact_v3_norm(slip);
+        }
+        const double exact = 1e-3 * G * (sin(angle) - 3.5 * friction * cos(angle));
+        printf("%.0f degrees, friction %.5f, limit %.5f: slips at up to %.1e m/s, after a tick at "
+               "%.2e (%.2e)\n",
+               180.0 / PI * angle, friction, limit, most, first, fmax(exact, 0.0));
+        assert_true(i % 2 ? first < 1e-9 && most < 1e-5 : fabs(first / exact - 1.0) < 0.01);
         close_scene(&s);
     }
     tact_charts_free(charts);
@@ -315,6 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ball_swings_in_a_bowl_with_the_exact_period),
+        cmocka_unit_test(ball_in_a_bowl_rolls_from_the_exact_friction_on),
         cmocka_unit_test(ball_in_a_tube_rolls_up_and_down_at_the_exact_period),
         cmocka_unit_test(chart_division_of_a_profile_changes_no_motion),
         cmocka_unit_test(crossed_cylinders_rock_at_the_exact_frequency),

@@ -1,6 +1,6 @@
 /*
  * Bodies that slide and spin on their smooth surfaces: tippe tops against their equations of
- * motion, integrated by themselves, and impacts.
+ * motion, integrated by themselves, a ball on a slope, and impacts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -308,6 +308,40 @@ static void tippe_top_with_a_contact_patch_inverts(void **state)
     }
 }
 
+/* A ball on a slope of angle A rolls with 5/7 g sin A where the coefficient of friction is at least
+ * (2/7) tan A; below, it slides with g (sin A - mu cos A) and turns at (5/2) mu g cos A / r. */
+static void ball_on_a_slope_rolls_from_the_exact_friction_on(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        static const double shares[3] = {0.5, 0.999, 1.001};
+        const double angle = PI / 180.0 * (15.0 + 20.0 * (i / 3)), seconds = 0.3;
+        const double friction = 2.0 / 7.0 * tan(angle) * shares[i % 3];
+        const double place[3] = {0.0, 0.0, RADIUS};
+        const double rolling = 5.0 / 7.0 * G * sin(angle);
+        const double exact[2] = {i % 3 == 2 ? rolling : G * (sin(angle) - friction * cos(angle)),
+                                 i % 3 == 2 ? rolling / RADIUS
+                                            : 2.5 * friction * G * cos(angle) / RADIUS};
+        const struct tact_world_options o = options_with_tilted_gravity(angle);
+        const struct tact_shape shape = make_sphere(RADIUS);
+        struct tact_contact_law law = make_rigid_law(friction);
+        struct world_scene s;
+        law.model = &tact_model_smooth;
+        open_empty_scene(&s, &o);
+        add_scene_ground(&s);
+        add_scene_solid(&s, &shape, MASS, place, 0.0);
+        set_scene_contact_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        run_scene_for_seconds(&s, seconds);
+        const struct tact_body *ball = tact_world_body(s.world, 0);
+        const double is[2] = {ball->twist[0] / seconds, ball->twist[4] / seconds};
+        printf("%.0f degrees, friction %.3f of the limit: %.9f m/s^2 (%.9f), %.6f rad/s^2 (%.6f)\n",
+               180.0 / PI * angle, shares[i % 3], is[0], exact[0], is[1], exact[1]);
+        assert_true(fabs(is[0] / exact[0] - 1.0) < 1e-8 && fabs(is[1] / exact[1] - 1.0) < 1e-8);
+        close_scene(&s);
+    }
+}
+
 /* Kinetic energy of both bodies. */
 static double kinetic_energy(struct world_scene *s)
 {
@@ -386,6 +420,7 @@ int main(void)
         cmocka_unit_test(tippe_top_with_point_contact_does_not_invert),
         cmocka_unit_test(tilted_tippe_top_with_point_contact_inverts),
         cmocka_unit_test(tippe_top_with_a_contact_patch_inverts),
+        cmocka_unit_test(ball_on_a_slope_rolls_from_the_exact_friction_on),
         cmocka_unit_test(collisions_of_smooth_bodies_gain_no_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
