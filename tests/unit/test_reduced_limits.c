@@ -20,14 +20,14 @@ static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
 
 /* A ball whose centre of mass is beside its middle, at rest on the ground. */
 struct loaded_ball {
-    double mass, inertia[6];
+    double radius, mass, inertia[6];
     double center[3];  /* centre of mass from the contact [m] */
     double gravity[3]; /* [m/s^2] */
 };
 
 static struct loaded_ball make_loaded_ball(double weight_ratio)
 {
-    struct loaded_ball b = {.mass = uniform(0.05, 0.2) * weight_ratio};
+    struct loaded_ball b = {.radius = RADIUS, .mass = uniform(0.05, 0.2) * weight_ratio};
     const double scale = b.mass * RADIUS * RADIUS;
     for (int i = 0; i < 3; i++) {
         b.inertia[i] = scale * uniform(0.4, 0.5);
@@ -40,7 +40,7 @@ static struct loaded_ball make_loaded_ball(double weight_ratio)
 static struct tact_reduced *start_loaded_ball(const struct loaded_ball *b, double spin_static)
 {
     struct tact_reduced_options o = tact_reduced_options_default();
-    const struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {RADIUS}};
+    const struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {b->radius}};
     const double twist[6] = {0.0};
     struct tact_pose local = tact_pose_identity(), place = tact_pose_identity(), pose = place;
     struct tact_reduced *r;
@@ -48,7 +48,7 @@ static struct tact_reduced *start_loaded_ball(const struct loaded_ball *b, doubl
     o.friction_static = o.friction_dynamic = 5.0;
     o.spin_static = spin_static;
     tact_v3_copy(pose.position, b->center);
-    tact_v3_set(local.position, -b->center[0], -b->center[1], RADIUS - b->center[2]);
+    tact_v3_set(local.position, -b->center[0], -b->center[1], b->radius - b->center[2]);
     assert_int_equal(
         tact_reduced_create(&ball, &local, b->mass, b->inertia, &ground, &place, &o, &r, NULL), 0);
     assert_int_equal(tact_reduced_start(r, &pose, twist, 1e-6), 0);
@@ -77,6 +77,30 @@ static double exact_torque_arm(const struct loaded_ball *b, double *normal_force
     return fabs(m * turning[2] - load[2]) / *normal_force;
 }
 
+/* Finds the spin_static from which the ball does not spin [m]; where it does not, checks its
+ * wrench. */
+static double least_spin_static_without_spin(const struct loaded_ball *b, double exact,
+                                             double normal_force)
+{
+    double low = 0.0, high = 0.3;
+    for (int k = 0; k < 42; k++) {
+        const double middle = 0.5 * (low + high);
+        struct tact_reduced *r = start_loaded_ball(b, middle);
+        const struct tact_reduced_report *is = tact_reduced_report(r);
+        assert_true(is->mode == TACT_REDUCED_NO_SPIN || is->mode == TACT_REDUCED_ROLLING);
+        if (is->mode == TACT_REDUCED_NO_SPIN) {
+            assert_true(fabs(is->force[5] / normal_force - 1.0) < 1e-9);
+            assert_true(fabs(fabs(is->force[2]) - exact * normal_force) < 1e-9 * normal_force);
+            high = middle;
+        } else {
+            assert_true(fabs(is->force[2]) < 1e-12);
+            low = middle;
+        }
+        tact_reduced_destroy(r);
+    }
+    return high;
+}
+
 static void spin_sticks_up_to_the_exact_torque(void **state)
 {
     (void)state;
@@ -84,24 +108,9 @@ static void spin_sticks_up_to_the_exact_torque(void **state)
     double worst = 0.0, force[2] = {INFINITY, 0.0}, arm[2] = {INFINITY, 0.0};
     for (int i = 0; i < trials; i++) {
         const struct loaded_ball b = make_loaded_ball(i % 2 ? 20.0 : 1.0);
-        double normal_force, low = 0.0, high = 0.1;
+        double normal_force;
         const double exact = exact_torque_arm(&b, &normal_force);
-        for (int k = 0; k < 40; k++) {
-            const double middle = 0.5 * (low + high);
-            struct tact_reduced *r = start_loaded_ball(&b, middle);
-            const struct tact_reduced_report *is = tact_reduced_report(r);
-            assert_true(is->mode == TACT_REDUCED_NO_SPIN || is->mode == TACT_REDUCED_ROLLING);
-            if (is->mode == TACT_REDUCED_NO_SPIN) {
-                assert_true(fabs(is->force[5] / normal_force - 1.0) < 1e-9);
-                assert_true(fabs(fabs(is->force[2]) - exact * normal_force) < 1e-9 * normal_force);
-                high = middle;
-            } else {
-                assert_true(fabs(is->force[2]) < 1e-12);
-                low = middle;
-            }
-            tact_reduced_destroy(r);
-        }
-        worst = fmax(worst, fabs(high - exact));
+        worst = fmax(worst, fabs(least_spin_static_without_spin(&b, exact, normal_force) - exact));
         force[0] = fmin(force[0], normal_force);
         force[1] = fmax(force[1], normal_force);
         arm[0] = fmin(arm[0], exact);
@@ -111,6 +120,33 @@ static void spin_sticks_up_to_the_exact_torque(void **state)
            "force on, within %.1e m\n",
            trials, force[0], force[1], arm[0], arm[1], worst);
     assert_true(worst < 1e-12 && force[1] > 2.0 * force[0]);
+}
+
+/* The mu of (40) is a length: the same ball five times as large spins from five times the
+ * coefficient on. A number without unit, as the mu of (35), would be the same for both. */
+static void torsion_limit_is_a_length(void **state)
+{
+    (void)state;
+    const double scale = 5.0;
+    double most = 0.0, worst = 0.0;
+    for (int i = 0; i < campaign_trial_count(8, 400); i++) {
+        const struct loaded_ball b = make_loaded_ball(1.0);
+        struct loaded_ball large = b;
+        double force[2], is[2];
+        large.radius *= scale;
+        tact_v3_scale(large.center, b.center, scale);
+        tact_v3_scale(large.inertia, b.inertia, scale * scale);
+        for (int k = 0; k < 2; k++) {
+            const struct loaded_ball *ball = k ? &large : &b;
+            const double exact = exact_torque_arm(ball, &force[k]);
+            is[k] = least_spin_static_without_spin(ball, exact, force[k]);
+        }
+        assert_true(fabs(force[1] / force[0] - 1.0) < 1e-12);
+        worst = fmax(worst, fabs(is[1] - scale * is[0]));
+        most = fmax(most, is[1] - is[0]);
+    }
+    printf("limits within %.1e m of %g times, up to %.1e m apart\n", worst, scale, most);
+    assert_true(worst < 1e-11 && most > 1e-5);
 }
 
 /* A ball at rest that overlaps by less than the gap is raised until it touches. Its energy there,
@@ -150,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spin_sticks_up_to_the_exact_torque),
+        cmocka_unit_test(torsion_limit_is_a_length),
         cmocka_unit_test(contact_that_begins_with_an_overlap_moves_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

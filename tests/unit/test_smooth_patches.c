@@ -167,7 +167,7 @@ static void position_after_ring_swings_on_ball(const struct tact_shape *ring, do
 }
 
 /* The motion of a torus of patches is that of the torus, however it is split into patches and of
- * whatever degrees they are. */
+ * whatever degrees they are, and where their charts are turned against each other. */
 static void torus_moves_alike_however_split_into_patches(void **state)
 {
     (void)state;
@@ -177,8 +177,10 @@ static void torus_moves_alike_however_split_into_patches(void **state)
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     double exact[3], at[3], worst = 0.0;
     position_after_ring_swings_on_ball(&torus, exact);
-    for (int i = 0; i < 7; i++) {
-        struct tact_charts *charts = load_torus_patches_of_degrees(arc_counts[i], degrees[i]);
+    for (int i = 0; i < 9; i++) {
+        struct tact_charts *charts =
+            i < 7 ? load_torus_patches_of_degrees(arc_counts[i], degrees[i])
+                  : load_patch_file_text(turned_torus_patch_file_text(i == 7 ? 4 : 8));
         struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         assert_int_equal(tact_shape_tessellate(&ring), 0);
         position_after_ring_swings_on_ball(&ring, at);

@@ -83,16 +83,44 @@ static inline char *torus_patch_file_text(int arc_count, int flip)
     return torus_patch_file_text_of_degrees(arc_count, (const int[]){2, 2}, flip);
 }
 
-static inline struct tact_charts *load_torus_patches_of_degrees(int arc_count, const int degree[2])
+/* The same of degree 2, each patch a surface by itself, whose u and v are turned by a quarter
+ * against those of its neighbours. */
+static inline char *turned_torus_patch_file_text(int arc_count)
+{
+    char *text = torus_patch_file_text(arc_count, 0), *at = strstr(text, "cstype");
+    at += sprintf(at, "cstype rat bezier\ndeg 2 2\n");
+    for (int patch = 0; patch < arc_count * arc_count; patch++) {
+        const int row = patch / arc_count, column = patch % arc_count, turns = (row + column) % 4;
+        at += sprintf(at, "surf 0 1 0 1");
+        for (int k = 0; k < 9; k++) {
+            int i = k % 3, j = k / 3; /* of the point, along u and v */
+            for (int turn = 0; turn < turns; turn++) {
+                const int other = i;
+                i = 2 - j;
+                j = other;
+            }
+            at += sprintf(at, " %d", 1 + 2 * column + i + (2 * row + j) * (2 * arc_count + 1));
+        }
+        at += sprintf(at, "\nparm u 0 1\nparm v 0 1\nend\n");
+    }
+    return text;
+}
+
+/* Reads the patches of such a text, which is freed. */
+static inline struct tact_charts *load_patch_file_text(char *text)
 {
     struct tact_charts *charts = NULL;
     struct tact_error err = {.line = 0};
-    char *text = torus_patch_file_text_of_degrees(arc_count, degree, 0);
     if (tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err)) {
         fail_msg("%d: %s", err.line, err.text);
     }
     free(text);
     return charts;
+}
+
+static inline struct tact_charts *load_torus_patches_of_degrees(int arc_count, const int degree[2])
+{
+    return load_patch_file_text(torus_patch_file_text_of_degrees(arc_count, degree, 0));
 }
 
 static inline struct tact_charts *load_torus_patches(int arc_count)
