@@ -9,6 +9,8 @@
 #include <cmocka.h>
 #include "contact/moments/patch.h"
 
+#define PI 3.14159265358979323846
+
 static struct tact_moments measure_overlap_for_patch(const struct tact_shape *a, const double *pa,
                                                      const struct tact_shape *b)
 {
@@ -210,6 +212,35 @@ static void hertz_ellipse_of_two_curvatures_is_exact(void **state)
     assert_int_equal(tact_patch_hertz(&p, modulus, 2.0, 1.0), -EDOM);
 }
 
+/* Approach of the bodies: the depth by which Hertz's pressure over the patch presses its centre in,
+ * 1/(pi E*) times the integral of p/r, which along a ray is pi/4 p_0 times the ellipse's radius. It
+ * is F2 times that of a ball of radius (k1 k2)^(-1/2), 1 for a disc. */
+static void approach_by_the_hertz_ellipse_is_exact(void **state)
+{
+    (void)state;
+    enum { RAYS = 256 };
+    const double table[3][2] = {{1.0, 1.0}, {5.0, 0.965815}, {20.0, 0.893611}};
+    const double force = 3.0, modulus = 1e6, k1 = 20.0;
+    struct tact_patch p = {.spin = TACT_SPIN_LIMIT_SURFACE};
+    for (int i = 0; i < 3; i++) {
+        const double round = 1.0 / (k1 * sqrt(table[i][0])); /* radius of the ball [m] */
+        assert_int_equal(tact_patch_hertz(&p, modulus, k1, k1 * table[i][0]), 0);
+        const double radius = tact_patch_elastic_radius(&p, force);
+        const double a = radius * p.stretch[0], b = radius * p.stretch[1];
+        const double pressure = 1.5 * force / (PI * a * b);
+        double depth = 0.0;
+        for (int k = 0; k < RAYS; k++) {
+            const double angle = 2.0 * PI * k / RAYS;
+            depth += 0.5 * PI / RAYS * pressure / modulus * a * b /
+                     hypot(b * cos(angle), a * sin(angle));
+        }
+        const double ball = cbrt(9.0 * force * force / (16.0 * modulus * modulus * round));
+        print_message("k2/k1 %g: approach %.4e m, F2 %.6f (%.6f)\n", table[i][0], depth,
+                      depth / ball, table[i][1]);
+        assert_true(fabs(depth / ball - table[i][1]) < 1e-6);
+    }
+}
+
 /* The corners of an outline, or every other one where there are too many; of a TACT_PATCH_ELASTIC
  * patch, points on the ellipse of its present force. */
 static void outline_polygon_of_a_patch_has_its_area(void **state)
@@ -247,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_thick_overlap_has_the_gradient_as_normal),
         cmocka_unit_test(sliver_overlaps_are_repaired_by_their_outline),
         cmocka_unit_test(hertz_ellipse_of_two_curvatures_is_exact),
+        cmocka_unit_test(approach_by_the_hertz_ellipse_is_exact),
         cmocka_unit_test(spin_arm_of_oblong_patches_is_the_mean_distance),
         cmocka_unit_test(outline_polygon_of_a_patch_has_its_area),
     };
