@@ -2,8 +2,10 @@
  * numbers. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "bench.h"
 #include "bench_convex.h"
 #include "bench_smooth.h"
@@ -33,7 +35,8 @@ static const char help[] =
     "bowl that is thrown on a table, beside the published times.\n\n"
     "  --scene NAME     one of octagon, stack_tapered, sphere_slope, bumpy_cube, salad in the\n"
     "                   folder of scenes; may be given again; default, without SCENE.yaml: all\n"
-    "  --scenes FOLDER  where those are; default " BENCH_SCENE_FOLDER "\n"
+    "  --scenes FOLDER  where those are; default " BENCH_SCENE_FOLDER ", else where they are\n"
+    "                   installed\n"
     "  --figure N       3 (a box that is pushed out), 4 (a parallelogram in a hole) or 5 (a ball "
     "in\n"
     "                   a long box); may be given again\n"
@@ -70,7 +73,8 @@ static const char *const names[] = {"octagon", "stack_tapered", "sphere_slope", 
 enum { NAMES = sizeof names / sizeof *names, MOST_SCENES = 16 };
 
 struct query {
-    const char *name, *folder, *out;
+    const char *name, *out;
+    const char *folder;             /* of the named scenes; NULL: to be found */
     const char *scene[MOST_SCENES]; /* names, or paths where there is a dot */
     int count, json, force;
     int requested_figures; /* bits 3, 4, 5: of Yi and Drumwright */
@@ -260,6 +264,44 @@ static int measure_bench_scenes(const struct query *q)
     return code;
 }
 
+/* The folder of the installed scenes, by the place of this program. */
+static void find_installed_scenes(char folder[PATH_MAX])
+{
+    const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX / 2);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    const size_t used = slash ? (size_t)(slash + 1 - folder) : 0;
+    snprintf(folder + used, PATH_MAX - used, "%s", BENCH_INSTALLED_SCENES);
+}
+
+static int has_file(const char *folder, const char *name, const char *extension)
+{
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s%s", folder, name, extension);
+    return !access(path, R_OK);
+}
+
+/* Finds the folder of the scenes that are given by name, and of the bowl: that of the option, of
+ * the sources, or the installed one. */
+static int find_bench_folder(struct query *q, char installed[PATH_MAX])
+{
+    const char *needed = q->tables & 1 << 2 ? "loop_bowl" : NULL;
+    for (int i = 0; !needed && i < q->count; i++) {
+        needed = strchr(q->scene[i], '.') ? NULL : q->scene[i];
+    }
+    const char *extension = q->tables ? ".obj" : ".yaml";
+    find_installed_scenes(installed);
+    if (q->folder || !needed) {
+        return 0;
+    }
+    q->folder = has_file(BENCH_SCENE_FOLDER, needed, extension) ? BENCH_SCENE_FOLDER : installed;
+    return has_file(q->folder, needed, extension)
+               ? 0
+               : command_usage(q->name,
+                               "%s%s is neither in %s nor in %s; --scenes FOLDER says where it is",
+                               needed, extension, BENCH_SCENE_FOLDER, installed);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     static const struct option long_options[] = {{"scene", required_argument, NULL, 's'},
@@ -275,7 +317,8 @@ int cmd_bench(int argc, char **argv)
                                                  {"force", no_argument, NULL, 'F'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
-    struct query q = {.name = argv[0], .folder = BENCH_SCENE_FOLDER};
+    char installed[PATH_MAX];
+    struct query q = {.name = argv[0]};
     q.options = (struct bench_options){.sweeps = 2000, .settling_duration = -1.0, .update = 1e-10};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
@@ -305,6 +348,7 @@ int cmd_bench(int argc, char **argv)
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
+    code = code ? code : find_bench_folder(&q, installed);
     if (!code && q.out) {
         code = is_output_allowed(q.name, q.out, q.force, q.scene, q.count);
     }

@@ -31,9 +31,9 @@ from recordings import start_recording
 RULER = "examples/scenes/ruler.yaml"
 
 
-def tact(*words, code=0):
-    """Runs the command; gives stdout and stderr. The exit code must be as said."""
-    run = subprocess.run([TACT, *words], capture_output=True, text=True, check=False, timeout=120)
+def tact(*words, code=0, folder=None):
+    """Runs the command, in a folder; gives stdout and stderr. The exit code must be as said."""
+    run = subprocess.run([TACT, *words], capture_output=True, text=True, check=False, timeout=120, cwd=folder)
     assert run.returncode == code, (words, run.returncode, code, run.stdout, run.stderr)
     return run.stdout, run.stderr
 
@@ -759,6 +759,17 @@ def bench_tables():
     assert [row["published_s"] for row in tables["1"]][0] == 0.2413e-3 and all(row["time_s"] > 0 for row in tables["1"])
 
 
+def bench_folder(folder):
+    """Elsewhere the scenes are those that the option names; where there are none, one line says so."""
+    for words, name in ((), "octagon.yaml"), (("--scene", "salad"), "salad.yaml"), (("--table", "2"), "loop_bowl.obj"):
+        out, err = tact("bench", "contact", *words, code=2, folder=folder)
+        assert not out and err.startswith(f"tact bench: {name} is neither in examples/scenes nor in /"), err
+        assert "; --scenes FOLDER says where it is" in err and err.count("\n") == 1, err
+    out, err = tact("bench", "contact", "--scenes", os.path.join(os.getcwd(), "examples/scenes"), "--scene", "octagon",
+                    "--ticks", "1", "--update", "1e-3", folder=folder)
+    assert "octagon" in out and not err, err
+
+
 def bench(folder):
     usage("bench", ["contact", "no/such.yaml"], ["contact", "--scene", "none"], ["contact", "stack"],
           ["loop"], ["contact", "--ticks", "0"], ["contact", "--ticks", "1e7"], ["contact", "--sweeps", "20000"], ["contact", "--update", "x"],
@@ -768,6 +779,7 @@ def bench(folder):
           ["contact", "--figure", "4", "-o", "a.png"])
     bench_figures(folder)
     bench_tables()
+    bench_folder(folder)
     scenes = ("--scene", "octagon", "--scene", "stack_tapered")
     gp, csv = os.path.join(folder, "a.gp"), os.path.join(folder, "a.csv")
     # Quick under a sanitizer: with one of the two bounds.
