@@ -43,6 +43,8 @@ static const char help[] =
     "  --table N        1 (surfaces) or 2 (the bowl, loop_bowl.obj of the folder of scenes); may "
     "be given\n"
     "                   again\n"
+    "  --reduced        with --table 2: by reduced coordinates too, the paper's method; a "
+    "minute\n"
     "  --ticks N        measured a scene, 1 to 1000000; default 100, of the salad 10\n"
     "  --sweeps N       most of a solve, 1 to 10000; default 2000\n"
     "  --settle S       seconds that the scene runs before; default: the paper's scenes by name,\n"
@@ -79,6 +81,7 @@ struct query {
     int count, json, force;
     int requested_figures; /* bits 3, 4, 5: of Yi and Drumwright */
     int tables;            /* bits 1, 2: of Kry and Pai */
+    int reduced;           /* 1: table II by reduced coordinates too */
     struct bench_options options;
 };
 
@@ -140,6 +143,9 @@ static int set_bench_option(struct query *q, int option, const char *text)
         return add_requested_figure(q, text);
     case 'T':
         return add_requested_table(q, text);
+    case 'r':
+        q->reduced = 1;
+        return 0;
     case 't':
         code = parse_option_number(q, "--ticks", text, 1.0, 1e6, &value);
         q->options.ticks = code ? 0 : (int)value;
@@ -229,7 +235,7 @@ static int measure_convex_figures(const struct query *q)
 
 static int measure_tables(const struct query *q)
 {
-    struct smooth_bench_results tables = {.wanted = q->tables};
+    struct smooth_bench_results tables = {.wanted = q->tables, .reduced = q->reduced};
     struct tact_error err = {.line = 0};
     if (measure_smooth_tables(q->folder, &tables, &err)) {
         return command_error(&err);
@@ -304,19 +310,14 @@ static int find_bench_folder(struct query *q, char installed[PATH_MAX])
 
 int cmd_bench(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"scene", required_argument, NULL, 's'},
-                                                 {"scenes", required_argument, NULL, 'f'},
-                                                 {"table", required_argument, NULL, 'T'},
-                                                 {"figure", required_argument, NULL, 'g'},
-                                                 {"ticks", required_argument, NULL, 't'},
-                                                 {"settle", required_argument, NULL, 'b'},
-                                                 {"update", required_argument, NULL, 'u'},
-                                                 {"output", required_argument, NULL, 'o'},
-                                                 {"sweeps", required_argument, NULL, 'n'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {"force", no_argument, NULL, 'F'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"scene", required_argument, NULL, 's'},  {"scenes", required_argument, NULL, 'f'},
+        {"table", required_argument, NULL, 'T'},  {"figure", required_argument, NULL, 'g'},
+        {"reduced", no_argument, NULL, 'r'},      {"ticks", required_argument, NULL, 't'},
+        {"settle", required_argument, NULL, 'b'}, {"update", required_argument, NULL, 'u'},
+        {"output", required_argument, NULL, 'o'}, {"sweeps", required_argument, NULL, 'n'},
+        {"json", no_argument, NULL, 'j'},         {"force", no_argument, NULL, 'F'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     char installed[PATH_MAX];
     struct query q = {.name = argv[0]};
     q.options = (struct bench_options){.sweeps = 2000, .settling_duration = -1.0, .update = 1e-10};
@@ -340,6 +341,9 @@ int cmd_bench(int argc, char **argv)
     if (!code && q.requested_figures && (q.count || (q.out && !(q.requested_figures & 1 << 3)))) {
         code = command_usage(q.name, q.count ? "--figure: it cannot be combined with scenes"
                                              : "-o: only figure 3 can be drawn");
+    }
+    if (!code && q.reduced && !(q.tables & 1 << 2)) {
+        code = command_usage(q.name, "--reduced: it is for --table 2");
     }
     if (!code && q.tables && (q.count || q.requested_figures || q.out)) {
         code = command_usage(q.name, "--table: it cannot be combined with scenes, --figure or -o");

@@ -2,6 +2,7 @@
 #ifndef TACT_EXAMPLES_RUN_H
 #define TACT_EXAMPLES_RUN_H
 
+#include "contact/compare/reduced.h"
 #include "rt/scene/scene.h"
 #include "rt/session/session.h"
 #include "viewer/stream.h"
@@ -39,5 +40,11 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene);
 /* run_reduced.c: runs a scene of one smooth pair by reduced coordinates. An exit code, after a
  * message where it is refused. */
 int run_reduced(const struct run *run, const struct tact_scene *scene);
+
+/* Makes the simulation of such a scene, at its start, of which only run's name, coefficients, clock
+ * and ticks are used, and the session with its shapes, which must outlive it. Both are to be freed,
+ * also after an error. 0, or an exit code after a message. */
+int open_reduced_scene(const struct run *run, const struct tact_scene *scene,
+                       struct tact_session **session, struct tact_reduced **out);
 
 #endif

@@ -231,28 +231,36 @@ static int step_reduced_simulation(const struct run *run, const struct tact_scen
     return rc ? EXIT_BAD : exit_code;
 }
 
-int run_reduced(const struct run *run, const struct tact_scene *scene)
+int open_reduced_scene(const struct run *run, const struct tact_scene *scene,
+                       struct tact_session **session, struct tact_reduced **out)
 {
     struct tact_session_options options = tact_session_options_default();
-    struct tact_session *session;
-    struct tact_reduced *r = NULL;
     struct tact_error err = {.line = 0};
-    if (run->options.record || run->options.record_devices || run->view || run->moments ||
-        run->options.require_realtime) {
-        return command_usage(run->name, "--reduced: it cannot be combined with --record, "
-                                        "--record-devices, --view, --moments or --require-rt");
-    }
     const char *why = reason_not_reducible(scene);
+    *out = NULL;
+    *session = NULL;
     if (why) {
         return refuse_reduced_run(run, why);
     }
     options.clock = run->options.clock;
     options.ticks = run->options.ticks;
-    if (tact_session_create(scene, &options, &session, &err)) {
+    if (tact_session_create(scene, &options, session, &err)) {
         return command_error(&err);
     }
-    tact_world_begin(tact_session_world(session));
-    int code = make_reduced(run, scene, tact_session_world(session), &r);
+    tact_world_begin(tact_session_world(*session));
+    return make_reduced(run, scene, tact_session_world(*session), out);
+}
+
+int run_reduced(const struct run *run, const struct tact_scene *scene)
+{
+    struct tact_session *session;
+    struct tact_reduced *r;
+    if (run->options.record || run->options.record_devices || run->view || run->moments ||
+        run->options.require_realtime) {
+        return command_usage(run->name, "--reduced: it cannot be combined with --record, "
+                                        "--record-devices, --view, --moments or --require-rt");
+    }
+    int code = open_reduced_scene(run, scene, &session, &r);
     code = code ? code : step_reduced_simulation(run, scene, r);
     tact_reduced_destroy(r);
     tact_session_destroy(session);
