@@ -16,6 +16,7 @@
 #include "contact/vec.h"
 #include "rt/log/log_reader.h"
 #include "support/led_tool.h"
+#include "support/random.h"
 #include "support/run_scene.h"
 
 static const double *session_target_pose(struct tact_session *session)
@@ -131,6 +132,43 @@ static void puck_rates_move_the_led_tool(void **state)
     const double *q = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).q;
     print_message("target %.4f mm from the tool\n", (target[0] - q[0]) * 1e3);
     assert_true(target[0] - q[0] > 0.019 && target[0] - q[0] < 0.0201 + 0.2e-3);
+    end_session(session, scene);
+}
+
+/* Largest motion and rotation of a tool's target in a tick, by random channels of a puck: small
+ * ones, and those of a device that leaves its range. */
+static void puck_rates_have_the_speed_limits(void **state)
+{
+    (void)state;
+    struct tact_scene *scene;
+    struct tact_session *session = begin_session(
+        "mode: rate, position: [x, y, z], attitude: [rx, ry, rz], dead_zone: 0.1, speed: "
+        "0.2, turn_speed: 2, lower: [-1, -1, -1], upper: [0, 1, 1]",
+        NULL, &scene);
+    static const int channels[] = {X, Y, Z, RX, RY, RZ};
+    const double *target = session_target_pose(session);
+    double fastest[2] = {0.0, 0.0};
+    probe.in[Y] = 1.0;
+    step_session(session, 100); /* away from the wall */
+    for (int k = 0; k < 3000; k++) {
+        const double range = k % 3 == 0 ? 0.5 : k % 3 == 1 ? 2.0 : 1e6;
+        double before[6], from[4], to[4], turn[4], moved[3], turned[3];
+        for (int i = 0; i < 6; i++) {
+            before[i] = target[i];
+            probe.in[channels[i]] = uniform(-range, range);
+        }
+        step_session(session, 1);
+        tact_v3_sub(moved, target, before);
+        tact_quat_from_rotvec(from, before + 3);
+        tact_quat_from_rotvec(to, target + 3);
+        tact_v3_scale(from + 1, from + 1, -1.0);
+        tact_quat_mul(turn, to, from);
+        tact_quat_to_rotvec(turned, turn);
+        fastest[0] = fmax(fastest[0], tact_v3_norm(moved) / 1e-3);
+        fastest[1] = fmax(fastest[1], tact_v3_norm(turned) / 1e-3);
+    }
+    print_message("at most %.12f m/s and %.12f rad/s\n", fastest[0], fastest[1]);
+    assert_true(fabs(fastest[0] - 0.2) < 1e-11 && fabs(fastest[1] - 2.0) < 1e-11);
     end_session(session, scene);
 }
 
@@ -324,6 +362,7 @@ int main(void)
         cmocka_unit_test(led_tool_moves_in_the_world_frame),
         cmocka_unit_test(force_sent_is_in_the_device_frame),
         cmocka_unit_test(puck_rates_move_the_led_tool),
+        cmocka_unit_test(puck_rates_have_the_speed_limits),
         cmocka_unit_test(tool_moves_by_rate_beyond_the_workspace_edge),
         cmocka_unit_test(peg_reaches_the_floor_of_its_hole),
         cmocka_unit_test(gripper_led_by_the_tool_moves_a_box),
