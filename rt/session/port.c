@@ -308,6 +308,42 @@ static int check_damping(const struct tact_session *s, const struct session_coup
                           c->port.numbers.mass, delay);
 }
 
+/* 1 where a device receives the reaction of one of a group of n couplings. The script of an
+ * `operator` moves whatever the force is. */
+static int is_reaction_sent(const struct tact_session *s, const struct session_coupling *c, int n)
+{
+    for (int i = 0; i < s->output_count; i++) {
+        const struct session_output *out = &s->outputs[i];
+        const int is_of_group = (out->port >= c && out->port < c + n) ||
+                                (out->tool && out->tool == c->tool && out->part == c->turns);
+        if (is_of_group && strcmp(s->scene->devices[out->device].type, "operator")) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Warns where the device that renders the first of a group of couplings is not known. */
+static void warn_about_unknown_device(const struct tact_session *s,
+                                      const struct session_coupling *c, int n)
+{
+    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
+    struct tact_error err = {.line = 0};
+    char line[1024];
+    if (c->port.are_axis_numbers_known || !is_reaction_sent(s, c, n)) {
+        return;
+    }
+    locate_coupling(s, c, "stiffness", &err);
+    tact_error_set(
+        &err, 0,
+        "the %g N m/rad or N/m of %s are not checked: its device may rattle, whose mass, "
+        "damping and delay are not known; expected \"device\" beside it, or a "
+        "calibration file of the device (tact calibrate)",
+        def->stiffness, tact_session_coupling_group_name(s, (int)(c - s->couplings)));
+    tact_error_format(&err, line, sizeof line);
+    tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", line);
+}
+
 /* The forces of a delay are kept, so that it has a bound. */
 static int check_port_delay(const struct tact_session *s, const struct session_coupling *c,
                             struct tact_error *err)
@@ -355,6 +391,10 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
             rc = check_damping(s, c, err);
         }
         rc = rc ? rc : check_port_delay(s, c, err);
+    }
+    for (int i = 0, count; !rc && i < s->coupling_count; i += count) {
+        count = tact_session_coupling_group_size(s, i);
+        warn_about_unknown_device(s, &s->couplings[i], count);
     }
     return rc;
 }

@@ -58,7 +58,7 @@ void tact_session_add_port_work(struct session_coupling *c, int n);
  * scales. */
 double tact_session_coupling_gain(const struct session_coupling *c);
 /* Refuses a coupling that is stiffer than the calibration of its device allows, or whose damping
- * makes a known device oscillate. */
+ * makes a known device oscillate; warns of one whose device is not known and receives its force. */
 int tact_session_check_ports(const struct tact_session *s, struct tact_error *err);
 
 #endif

@@ -410,6 +410,45 @@ static void coupling_without_an_input_is_refused(void **state)
     }
 }
 
+/* A coupling whose force goes to a device that is not known is named at the start; one of a known
+ * device, and one whose force goes nowhere or to a script, is not. */
+static void coupling_of_an_unknown_device_is_named(void **state)
+{
+    static const struct edit remove_device[] = {
+        {"        device: {mass: 2e-3, damping: 0.01} # kg m^2, N m s/rad\n", ""}, {NULL, NULL}};
+    static const struct {
+        const char *scene;
+        const struct edit *edits;
+        const char *named; /* NULL: none */
+    } rows[] = {
+        {"wheel_twin.yaml", NULL,
+         "hands[0].links[0].joint.coupling.stiffness: the 400 N m/rad or N/m of hand.finger are "
+         "not checked"},
+        {"tool.yaml", NULL, NULL},
+        {"tool.yaml", remove_device,
+         "hands[0].base.turn_coupling.stiffness: the 1 N m/rad or N/m of stylus.base attitude are "
+         "not checked"},
+        {"peg_tool.yaml", remove_device,
+         "hands[0].base.turn_coupling.stiffness: the 2 N m/rad or N/m of peg.base attitude are "
+         "not checked"},
+        {"mug.yaml", NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static struct run_result result;
+        const struct run_options options = {.scene = rows[i].scene,
+                                            .edits = rows[i].edits,
+                                            .seconds = 0.005,
+                                            .clock = TACT_LOOP_FREE,
+                                            .source = "host"};
+        run_scene(&options, &result);
+        const char *first = strstr(result.warnings, "are not checked");
+        print_message("%s: %s\n", rows[i].scene, result.warnings);
+        assert_true(rows[i].named ? strstr(result.warnings, rows[i].named) != NULL : !first);
+        assert_true(!first || !strstr(first + 1, "are not checked"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +460,7 @@ int main(void)
         cmocka_unit_test(bad_coupling_settings_are_refused),
         cmocka_unit_test(coupling_gains_have_defaults),
         cmocka_unit_test(coupling_without_an_input_is_refused),
+        cmocka_unit_test(coupling_of_an_unknown_device_is_named),
     };
     return cmocka_run_group_tests(tests, make_press_folder, remove_press_folder);
 }
