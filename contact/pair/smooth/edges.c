@@ -31,7 +31,7 @@ static int fill_edge_data(const struct tact_shape *shape, struct smooth_shape_da
     if (!rc && tact_core_exists_for_kind(shape->kind)) {
         rc = tact_core_create(shape, &data->core);
     }
-    if (!rc && data->charts) {
+    if (!rc && (data->charts || shape->kind == TACT_SHAPE_TORUS)) {
         data->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);
         rc = data->scratch ? 0 : -ENOMEM;
     }

@@ -62,6 +62,7 @@ struct smooth_search_result {
     int has_charts; /* 1: at least one of the two surfaces has charts */
     int found;      /* number of contacts */
     int edges;      /* 1: there may be contacts that only the models features or volume measure */
+    int missed;     /* 1: a contact of closed forms that is near was not found */
     double near;    /* largest gap with which charts may be in contact in this tick [m] */
     double size;    /* size of the smaller body [m] */
 };
@@ -77,7 +78,7 @@ static void init_smooth_search(const struct tact_pair_query *q, struct smooth_se
     const struct smooth_shape_data *data[2] = {q->data_a, q->data_b};
     double v[3], speed = 0.0;
     tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &f->pair);
-    f->edges = f->found = 0;
+    f->edges = f->found = f->missed = 0;
     f->size = INFINITY;
     for (int k = 0; k < 2; k++) {
         f->pair.charts[k] = data[k]->charts;
@@ -140,9 +141,8 @@ static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     f->found = q->most == 1 && !plane ? follow_contacts_of_last_tick(q, f) : 0;
     if (!f->found) {
-        int search_failed;
-        f->found = tact_smooth_find_contacts(&f->pair, f->near, f->contact, &search_failed);
-        q->counts[TACT_COUNT_NOT_FOUND] += search_failed;
+        f->found = tact_smooth_find_contacts(&f->pair, f->near, f->contact, &f->missed);
+        q->counts[TACT_COUNT_NOT_FOUND] += f->missed;
         q->counts[TACT_COUNT_CONFORMING] += f->found > TACT_PIECES;
     }
 }
@@ -551,10 +551,12 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
         find_contacts_of_closed_forms(q, &f);
     }
     int touching_contact_count = keep_touching_contacts(q, &f, k);
-    if (!f.edges && tact_smooth_can_measure_edges(q) &&
-        outruns_the_tick(q, &f, touching_contact_count)) {
-        q->counts[TACT_COUNT_CONFORMING]++;
-        f.edges = 1;
+    if (!f.edges && tact_smooth_can_measure_edges(q)) {
+        int outruns =
+            (f.has_charts || q->most == 1) && outruns_the_tick(q, &f, touching_contact_count);
+        q->counts[TACT_COUNT_CONFORMING] += outruns;
+        /* of a torus whose middle line is inside the other shape the only contact may be missed */
+        f.edges = outruns || (f.missed && !touching_contact_count);
     }
     if (f.edges) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
