@@ -258,7 +258,9 @@ TACT_API void tact_world_pair_shapes(const struct tact_world *world, int pair, i
 TACT_API int tact_world_pair_between(const struct tact_world *world, int a, int b);
 
 /** A free body by its index, which may be written; call tact_world_refresh() after writing its
- * pose. */
+ * pose. Models take a twist that is written before the solve for the motion of the body, from which
+ * they predict how contacts move. A force is therefore added to the twist after the patches are
+ * measured, by an observer in TACT_SOLVE_PATCHES, as gravity is. */
 TACT_API struct tact_body *tact_world_body(struct tact_world *world, int index);
 /** A hand by its index, which may be written; call tact_world_refresh() after writing joint
  * values. Real-time safe. */
