@@ -12,6 +12,7 @@
 #include "contact/pair/motion_internal.h"
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/edges_internal.h"
+#include "contact/pair/smooth/extrapolate_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
 #include "contact/pair/smooth/search_internal.h"
 
@@ -39,13 +40,11 @@ enum {
                              0, 1, 2,   3 for more */
     SMOOTH_STATE_CONTACT_COUNT,  /* number of contacts of the last tick, whose places follow */
     SMOOTH_STATE_CONTACT_PLACES, /* surface positions on A and B of each contact of the last tick */
-    SMOOTH_STATE_LAST_MOTION = SMOOTH_STATE_CONTACT_PLACES + 6 * TACT_PIECES,
-    SMOOTH_STATE_MOTION_SIZE = 24, /* size of a motion: twists of A and B, world; then their rates,
-                               along the shapes' axes */
-    SMOOTH_STATE_EARLIER_MOTION = SMOOTH_STATE_LAST_MOTION + SMOOTH_STATE_MOTION_SIZE,
+    SMOOTH_STATE_LAST_MOTION =
+        SMOOTH_STATE_CONTACT_PLACES + 6 * TACT_PIECES, /* the last motion, then the one before */
     SMOOTH_STATE_FEATURES_START =
-        SMOOTH_STATE_EARLIER_MOTION +
-        SMOOTH_STATE_MOTION_SIZE, /* first state variable of the features model */
+        SMOOTH_STATE_LAST_MOTION +
+        2 * SMOOTH_MOTION_SIZE, /* first state variable of the features model */
     SMOOTH_STATE_SIZE = SMOOTH_STATE_FEATURES_START + TACT_FEATURES_STATE,
 };
 
@@ -179,59 +178,6 @@ static void store_contact_places(const struct tact_pair_query *q,
     for (int i = 0; i < count; i++) {
         memcpy(q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i, contact[i].place,
                sizeof contact[i].place);
-    }
-}
-
-/* Rotates both halves of a twist's rate from the world to the shape's axes, or back. */
-static void rotate_twist_rate(const struct tact_pose *pose, int back, const double *in, double *out)
-{
-    double turn[9];
-    tact_quat_to_m3(turn, pose->quat_wxyz);
-    for (int i = 0; i < 6; i += 3) {
-        if (back) {
-            tact_m3_mul_v3(out + i, turn, in + i);
-        } else {
-            tact_m3_tmul_v3(out + i, turn, in + i);
-        }
-    }
-}
-
-/* Number of ticks for which the contact has existed. */
-static double ticks_of_contact(const struct tact_pair_query *q)
-{
-    const double *last = q->state + SMOOTH_STATE_LAST_MOTION;
-    int is_contact_steady = tact_pair_is_rotation_steady(q->twist[0], last) &&
-                            tact_pair_is_rotation_steady(q->twist[1], last + 6);
-    double before = is_contact_steady ? q->state[SMOOTH_STATE_STEADY_TICKS] : 0.0;
-    return q->pressed > 0.0 ? tact_min(before + 1.0, 3.0) : 0.0;
-}
-
-/* Extrapolates the twists after this tick's solve and their rates in its drift from the last ticks,
- * by at most a parabola. Rates are extrapolated along the shapes' axes, where they differ by the
- * changes of the velocities, not by the rotation of the shapes. */
-static void extrapolate_motion(const struct tact_pair_query *q, double twist[2][6],
-                               double rate[2][6])
-{
-    const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
-    double now[SMOOTH_STATE_MOTION_SIZE], next[SMOOTH_STATE_MOTION_SIZE],
-        *last = q->state + SMOOTH_STATE_LAST_MOTION,
-        *before = q->state + SMOOTH_STATE_EARLIER_MOTION;
-    q->state[SMOOTH_STATE_STEADY_TICKS] = ticks_of_contact(q);
-    for (int k = 0; k < 2; k++) {
-        memcpy(now + 6 * k, q->twist[k], sizeof q->twist[k]);
-        rotate_twist_rate(pose[k], 0, q->rate[k], now + 12 + 6 * k);
-    }
-    for (int i = 0; i < SMOOTH_STATE_MOTION_SIZE; i++) {
-        double change = now[i] - last[i];
-        next[i] = now[i];
-        next[i] += q->state[SMOOTH_STATE_STEADY_TICKS] > 1.0 ? change : 0.0;
-        next[i] += q->state[SMOOTH_STATE_STEADY_TICKS] > 2.0 ? change - (last[i] - before[i]) : 0.0;
-        before[i] = last[i];
-        last[i] = now[i];
-    }
-    for (int k = 0; k < 2; k++) {
-        memcpy(twist[k], next + 6 * k, sizeof twist[k]);
-        rotate_twist_rate(pose[k], 1, next + 12 + 6 * k, rate[k]);
     }
 }
 
@@ -490,7 +436,8 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_sear
     const struct smooth_contact *contact = f->contact;
     double twist[2][6], rate[2][6], row_velocity_change[4];
     int deepest = 0;
-    extrapolate_motion(q, twist, rate);
+    tact_smooth_extrapolate_motion(q, &q->state[SMOOTH_STATE_STEADY_TICKS],
+                                   q->state + SMOOTH_STATE_LAST_MOTION, twist, rate);
     for (int i = 0; i < touching_contact_count; i++) {
         memset(row_velocity_change, 0, sizeof row_velocity_change);
         if (continues_contact_smoothly(q, &f->pair, &contact[i])) {
