@@ -197,6 +197,9 @@ int tact_hand_joints_of_drive(const struct tact_hand *hand, int i, int *count)
 static double unlimited_drive_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
+    if (tact_hand_axes_of_coordinate(hand, i)) {
+        return tact_hand_base_torque_at_zero_rate(hand, i);
+    }
     if (hand->has_moving_base && i < TACT_HAND_BASE) {
         return def->stiffness * hand->base_target_error[i] +
                def->damping * hand->base_target_twist[i];
@@ -206,25 +209,41 @@ static double unlimited_drive_torque_at_zero_rate(const struct tact_hand *hand, 
            def->damping * hand->state.target_rate[i];
 }
 
+/* 1 where the drive of joint i is at its limit. Of a base whose axes are alike an axis without a
+ * share of the limited force is not. */
+static int is_drive_at_its_limit(const struct tact_hand *hand, int i)
+{
+    return tact_hand_axes_of_coordinate(hand, i) ? tact_hand_is_base_drive_limited(hand, i)
+                                                 : hand->state.saturated[i] != 0.0;
+}
+
 /* Constant part of a drive's torque: that at joint rate 0, or the torque limit where the drive is
  * at it. */
 static double constant_drive_torque(const struct tact_hand *hand, int i)
 {
     const double saturation_sign = hand->state.saturated[i];
-    return saturation_sign != 0.0 ? saturation_sign * hand->links[i].def.limit
-                                  : unlimited_drive_torque_at_zero_rate(hand, i);
+    return is_drive_at_its_limit(hand, i) ? saturation_sign * hand->links[i].def.limit
+                                          : unlimited_drive_torque_at_zero_rate(hand, i);
+}
+
+/* What the joint rates of the tick take from the torque of a drive at rate 0. */
+static double drive_torque_of_rates(const struct tact_hand *hand, int i, double h)
+{
+    const struct tact_link_def *def = &hand->links[i].def;
+    return tact_hand_axes_of_coordinate(hand, i)
+               ? tact_hand_base_torque_of_rates(hand, i, h)
+               : (h * def->stiffness + def->damping) *
+                     tact_hand_drive_length_or_rate(hand, i, hand->velocity);
 }
 
 /* Torque of a drive at the joint rates of the tick, limited only where the drive is marked as at
  * its limit. */
 static double drive_torque_at_tick_rates(const struct tact_hand *hand, int i, double h)
 {
-    const struct tact_link_def *def = &hand->links[i].def;
     double constant_torque = constant_drive_torque(hand, i);
-    return hand->state.saturated[i] != 0.0
-               ? constant_torque
-               : constant_torque - (h * def->stiffness + def->damping) *
-                                       tact_hand_drive_length_or_rate(hand, i, hand->velocity);
+    const int is_drive_saturated = is_drive_at_its_limit(hand, i);
+    return is_drive_saturated ? constant_torque
+                              : constant_torque - drive_torque_of_rates(hand, i, h);
 }
 
 static int factor_mass_with_drives(struct tact_hand *hand, double h)
@@ -233,12 +252,16 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
     const size_t size = (size_t)hand->count * sizeof *diagonal;
     memset(diagonal, 0, size);
     memset(hand->drive_gains, 0, size);
+    tact_hand_base_set_gains(hand, h);
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
         const struct tact_link_def *def = &link->def;
+        const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
         const double square = link->ratio * link->ratio;
-        const double all =
-            hand->state.saturated[i] == 0.0 ? h * def->damping + h * h * def->stiffness : 0.0;
+        const double all = axes ? axes->gain[4 * (i % 3)]
+                           : hand->state.saturated[i] == 0.0
+                               ? h * def->damping + h * h * def->stiffness
+                               : 0.0;
         const double own = def->tendon_count ? 0.0 : all;
         link->tendon_drive_gain = def->tendon_count ? all : 0.0;
         diagonal[link->coordinate] += square * (h * def->viscous + own);
@@ -406,10 +429,8 @@ static double drive_torque_margin(const struct tact_hand *hand, int joint, doubl
     int count, first = tact_hand_joints_of_drive(hand, joint, &count);
     double torque[3];
     for (int k = first; k < first + count; k++) {
-        const struct tact_link_def *def = &hand->links[k].def;
-        torque[k - first] = unlimited_drive_torque_at_zero_rate(hand, k) -
-                            (h * def->stiffness + def->damping) *
-                                tact_hand_drive_length_or_rate(hand, k, hand->velocity);
+        torque[k - first] =
+            unlimited_drive_torque_at_zero_rate(hand, k) - drive_torque_of_rates(hand, k, h);
         *saturated |= hand->state.saturated[k] != 0.0;
     }
     const double limit = hand->links[first].def.limit;

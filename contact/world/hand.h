@@ -133,6 +133,18 @@ TACT_API void tact_hand_base_links(const struct tact_link_def *base,
                                    const struct tact_base_drive *torque,
                                    struct tact_link_def *links);
 
+/** Gives the drive of the forces of a moving base (part 0), or that of its torques (1), numbers of
+ * their own along each axis of a frame that does not move: its matrices are A diag(k) A^T in the
+ * axes of the world. The limit of the drive stays that of the magnitude. Real-time safe.
+ * @param quat_wxyz  attitude A of the frame in the world, of length 1
+ * @param stiffness  [3] along or about its axes, >= 0 [N/m] or [N m/rad]
+ * @param damping    [3] >= 0 [N s/m] or [N m s/rad]
+ * @retval 0
+ * @retval -EINVAL  the hand has no moving base, part is neither 0 nor 1, or a number is negative or
+ *                  not finite */
+TACT_API int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_wxyz[4],
+                                     const double stiffness[3], const double damping[3]);
+
 /** Frees a hand that no world owns; NULL is allowed. Not real-time safe. */
 TACT_API void tact_hand_destroy(struct tact_hand *hand);
 

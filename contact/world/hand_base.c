@@ -1,4 +1,5 @@
 /* A base that moves: six coordinates at the root of the tree, without a singular attitude. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
@@ -97,6 +98,74 @@ void tact_hand_base_update_target_error(struct tact_hand *hand)
     const double angle = tact_v3_norm(error);
     if (angle > pi - HALF_TURN_SENSE_MARGIN && tact_v3_dot(error, torque + 3) < 0.0) {
         tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
+    }
+}
+
+int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_wxyz[4],
+                            const double stiffness[3], const double damping[3])
+{
+    if (!hand->has_moving_base || part < 0 || part > 1) {
+        return -EINVAL;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!(stiffness[i] >= 0.0 && damping[i] >= 0.0) || !isfinite(stiffness[i] + damping[i])) {
+            return -EINVAL;
+        }
+    }
+    struct base_axes *axes = &hand->base_axes[part];
+    double a[9];
+    tact_quat_to_m3(a, quat_wxyz);
+    for (int i = 0; i < 9; i++) {
+        const double *p = a + 3 * (i / 3), *q = a + 3 * (i % 3);
+        axes->stiffness[i] =
+            p[0] * q[0] * stiffness[0] + p[1] * q[1] * stiffness[1] + p[2] * q[2] * stiffness[2];
+        axes->damping[i] =
+            p[0] * q[0] * damping[0] + p[1] * q[1] * damping[1] + p[2] * q[2] * damping[2];
+    }
+    axes->is_set = 1;
+    return 0;
+}
+
+double tact_hand_base_torque_at_zero_rate(const struct tact_hand *hand, int i)
+{
+    const int first = i / 3 * 3;
+    const struct base_axes *axes = &hand->base_axes[i / 3];
+    return tact_v3_dot(axes->stiffness + 3 * (i % 3), hand->base_target_error + first) +
+           tact_v3_dot(axes->damping + 3 * (i % 3), hand->base_target_twist + first);
+}
+
+double tact_hand_base_torque_of_rates(const struct tact_hand *hand, int i, double h)
+{
+    const double *rates = hand->velocity + i / 3 * 3;
+    const struct base_axes *axes = &hand->base_axes[i / 3];
+    return h * tact_v3_dot(axes->stiffness + 3 * (i % 3), rates) +
+           tact_v3_dot(axes->damping + 3 * (i % 3), rates);
+}
+
+int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i)
+{
+    const double *saturated = hand->state.saturated + i / 3 * 3;
+    return saturated[0] != 0.0 || saturated[1] != 0.0 || saturated[2] != 0.0;
+}
+
+void tact_hand_base_set_gains(struct tact_hand *hand, double h)
+{
+    for (int i = 0; i < TACT_HAND_BASE; i += 3) {
+        struct base_axes *axes = &hand->base_axes[i / 3];
+        const int acts = axes->is_set && !tact_hand_is_base_drive_limited(hand, i);
+        for (int k = 0; axes->is_set && k < 9; k++) {
+            axes->gain[k] = acts ? h * axes->damping[k] + h * h * axes->stiffness[k] : 0.0;
+        }
+    }
+}
+
+void tact_hand_base_add_drives(struct tact_hand *hand)
+{
+    for (int i = 0; i < TACT_HAND_BASE; i++) {
+        const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
+        for (int j = i / 3 * 3; axes && j < i; j++) {
+            hand->factor[i * hand->count + j] += axes->gain[3 * (i % 3) + j % 3];
+        }
     }
 }
 

@@ -38,6 +38,7 @@ int tact_hand_factor_mass_matrix(struct tact_hand *hand, const double *diagonal)
         }
         hand->factor[i * n + i] += diagonal[i];
     }
+    tact_hand_base_add_drives(hand);
     tact_hand_add_tendon_drives(hand);
     for (int k = n - 1; k >= 0; k--) {
         double *row = hand->factor + (size_t)k * (size_t)n;

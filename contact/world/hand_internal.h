@@ -8,6 +8,7 @@
 #ifndef TACT_CONTACT_HAND_INTERNAL_H
 #define TACT_CONTACT_HAND_INTERNAL_H
 
+#include <stddef.h>
 #include "contact/world/hand.h"
 
 #define TACT_UNKNOWNS_PER_NODE                                                                     \
@@ -72,6 +73,12 @@ struct tact_hand {
     /* displacement and rotation vector from a moving base to its target pose */
     double base_target_error[6];
     double base_target_twist[6]; /* velocity and angular velocity of a base's target */
+    /* drives of the forces and torques of a base whose axes differ, world axes */
+    struct base_axes {
+        int is_set;                      /* 0: those of its links act */
+        double stiffness[9], damping[9]; /* row-major, symmetric */
+        double gain[9]; /* implicit gain h D + h^2 K of this tick; 0 at the drive's limit */
+    } base_axes[2];
     int chain_count; /* number of chains: unbranched sequences of at most TACT_UNKNOWNS_PER_NODE
                       * links
                       */
@@ -105,6 +112,24 @@ void tact_hand_link_twist_and_rate(const struct tact_hand *hand, int link, const
 void tact_hand_base_refresh(struct tact_hand *hand);
 void tact_hand_base_update_target_error(struct tact_hand *hand);
 void tact_hand_base_drift(struct tact_hand *hand, double h);
+
+/* Of coordinate i of a base whose axes differ (hand_base.c): force or torque of the drive at rate
+ * 0, and what the rates of the tick take from it; sets the implicit gains of the tick, and adds
+ * those off the diagonal to the matrix that is to be factored. */
+double tact_hand_base_torque_at_zero_rate(const struct tact_hand *hand, int i);
+double tact_hand_base_torque_of_rates(const struct tact_hand *hand, int i, double h);
+/* 1 where the drive of coordinate i is at its limit, along whatever axis. */
+int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i);
+void tact_hand_base_set_gains(struct tact_hand *hand, double h);
+void tact_hand_base_add_drives(struct tact_hand *hand);
+
+/* Drive of the coordinate of a base whose axes differ, or NULL. */
+static inline const struct base_axes *tact_hand_axes_of_coordinate(const struct tact_hand *hand,
+                                                                   int i)
+{
+    const int part = hand->has_moving_base && i < TACT_HAND_BASE ? i / 3 : -1;
+    return part >= 0 && hand->base_axes[part].is_set ? &hand->base_axes[part] : NULL;
+}
 
 /* First joint of the drive that joint i belongs to, and the number of its joints: 3 for the force
  * or torque of a base, else 1. */

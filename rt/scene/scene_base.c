@@ -4,6 +4,7 @@
  * of the file are those without them.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,27 @@ static void *copy_to_new_memory(const void *from, size_t bytes)
     return copy ? memcpy(copy, from, bytes) : NULL;
 }
 
+/* Takes the stiffness and damping of an axis of the device, where the file has them. */
+static void set_numbers_of_axis(const struct tact_scene_coupling *of_base, int axis,
+                                struct tact_scene_coupling *out)
+{
+    const struct tact_scene_file_coupling *file = (const struct tact_scene_file_coupling *)of_base;
+    out->stiffness = file->axis_stiffness ? file->axis_stiffness[axis] : out->stiffness;
+    out->damping = file->axis_damping ? file->axis_damping[axis] : out->damping;
+}
+
+bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool turns)
+{
+    const struct tact_scene_link *links = hand->links + (turns ? 3 : 0);
+    const struct tact_scene_coupling *first = links->joint.coupling;
+    bool is_unequal = false;
+    for (int i = 1; tact_scene_base_links(hand) && first && i < 3; i++) {
+        const struct tact_scene_coupling *other = links[i].joint.coupling;
+        is_unequal |= other->stiffness != first->stiffness || other->damping != first->damping;
+    }
+    return is_unequal;
+}
+
 /* Memory is that of libcyaml, whose allocator is malloc, and which frees what the schema lists. */
 static int make_base_coordinate(const struct tact_scene_base *base, int index,
                                 struct tact_scene_link *out)
@@ -90,10 +112,16 @@ static int make_base_coordinate(const struct tact_scene_base *base, int index,
         .name = strdup(coordinates[index]),
         .joint = {.type = strdup(index < 3 ? "slide" : "hinge"),
                   .limit = index < 3 ? base->limit : base->turn_limit,
-                  .coupling = copy_to_new_memory(coupling, sizeof *coupling)}};
+                  .coupling =
+                      coupling ? calloc(1, sizeof(struct tact_scene_file_coupling)) : NULL}};
     out->joint.axis[index % 3] = 1.0;
     if (!out->name || !out->joint.type || (coupling && !out->joint.coupling)) {
         return -ENOMEM;
+    }
+    if (coupling) {
+        *out->joint.coupling = *coupling;
+        out->joint.coupling->device = NULL;
+        set_numbers_of_axis(coupling, index % 3, out->joint.coupling);
     }
     if (coupling && coupling->device) {
         out->joint.coupling->device =

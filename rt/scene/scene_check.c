@@ -397,6 +397,9 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
                                              "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "limit", joint->limit, "N m or N");
     rc = rc ? rc : check_joint_resistance(check, joint, path);
+    rc = rc || !joint->coupling
+             ? rc
+             : tact_scene_forbid_axes(check, tact_scene_path_of_key(key, path, "coupling"));
     return rc || !joint->coupling
                ? rc
                : tact_scene_check_coupling(check, joint->coupling, period, 1.0, path,
@@ -412,15 +415,14 @@ static int check_moving_base(const struct tact_scene_check *check, const struct 
     int rc = tact_scene_require_nonnegative(check, path, "limit", base->limit, "N");
     rc = rc ? rc
             : tact_scene_require_nonnegative(check, path, "turn_limit", base->turn_limit, "N m");
-    if (!rc && base->coupling) {
-        rc = tact_scene_check_coupling(check, base->coupling, scene->period,
-                                       tact_scene_tool_force_gain(scene, number, false), path,
-                                       tact_scene_path_of_key(key, path, "coupling"));
-    }
-    if (!rc && base->turn_coupling) {
-        rc = tact_scene_check_coupling(check, base->turn_coupling, scene->period,
-                                       tact_scene_tool_force_gain(scene, number, true), path,
-                                       tact_scene_path_of_key(key, path, "turn_coupling"));
+    for (int i = 0; !rc && i < TACT_HAND_BASE; i++) {
+        const struct tact_scene_coupling *coupling = scene->hands[number].links[i].joint.coupling;
+        const bool turns = i >= 3;
+        if (coupling) {
+            rc = tact_scene_check_coupling(
+                check, coupling, scene->period, tact_scene_tool_force_gain(scene, number, turns),
+                path, tact_scene_path_of_key(key, path, turns ? "turn_coupling" : "coupling"));
+        }
     }
     return rc;
 }

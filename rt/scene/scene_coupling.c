@@ -16,6 +16,23 @@ static int report_missing_key(const struct tact_scene_check *check, const char *
                                        alternative_key_text);
 }
 
+/* True where a coupling has this number, one for all axes or, of a base, one for each. */
+static bool has_coupling_number(const struct tact_scene_check *check, const char *path,
+                                const char *number)
+{
+    return tact_scene_has_key(check, "%s.%s", path, number) ||
+           tact_scene_has_key(check, "%s.axis_%s", path, number);
+}
+
+/* Key of a coupling's number in the scene. */
+static const char *coupling_number_key(const struct tact_scene_check *check, const char *path,
+                                       const char *number, char key[TACT_SCENE_PATH_BYTES])
+{
+    const bool has_axes = tact_scene_has_key(check, "%s.axis_%s", path, number);
+    snprintf(key, TACT_SCENE_PATH_BYTES, "%s%s", has_axes ? "axis_" : "", number);
+    return key;
+}
+
 /* slides: along an axis. What a device with bad numbers would give is reported with these. */
 static int set_coupling_defaults(const struct tact_scene_check *check,
                                  struct tact_scene_coupling *coupling, bool slides, double period,
@@ -23,7 +40,7 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
 {
     const struct tact_scene_port *device = coupling->device;
     char key[TACT_SCENE_PATH_BYTES];
-    if (!tact_scene_has_key(check, "%s.stiffness", path)) {
+    if (!has_coupling_number(check, path, "stiffness")) {
         if (!device || coupling->hard) {
             return report_missing_key(
                 check, tact_scene_path_of_key(key, path, "stiffness"), "stiffness",
@@ -33,7 +50,7 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
                                                     device->friction, device->resolution, period);
         coupling->stiffness = most > 0.0 ? DEFAULT_STIFFNESS * most / gain : 1.0;
     }
-    if (!tact_scene_has_key(check, "%s.damping", path)) {
+    if (!has_coupling_number(check, path, "damping")) {
         if (!slides) {
             return report_missing_key(check, tact_scene_path_of_key(key, path, "damping"),
                                       "damping", ": a rotation has no default");
@@ -94,7 +111,7 @@ static int check_coupling_stability(const struct tact_scene_check *check,
                                     double gain, const char *path)
 {
     const struct tact_scene_port *device = coupling->device;
-    char owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
+    char owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES], number[TACT_SCENE_PATH_BYTES];
     if (!device) {
         return 0;
     }
@@ -114,7 +131,9 @@ static int check_coupling_stability(const struct tact_scene_check *check,
                                                 device->resolution, period);
     if (!rc && !coupling->hard && gain * coupling->stiffness > most) {
         rc = tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, path, "stiffness"),
+            check,
+            tact_scene_path_of_key(key, path,
+                                   coupling_number_key(check, path, "stiffness", number)),
             "%g%s is over %g N m/rad or N/m, the stiffest that this device renders "
             "without rattling (damping / (period / 2 + delay)%s); expected less, "
             "or \"hard: true\"",
@@ -125,23 +144,46 @@ static int check_coupling_stability(const struct tact_scene_check *check,
     return rc;
 }
 
+int tact_scene_forbid_axes(const struct tact_scene_check *check, const char *path)
+{
+    static const char *const axes[] = {"axis_stiffness", "axis_damping"};
+    char key[TACT_SCENE_PATH_BYTES];
+    for (int i = 0; i < 2; i++) {
+        if (tact_scene_has_key(check, "%s.%s", path, axes[i])) {
+            return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, axes[i]),
+                                               "is of the three axes of a base; expected \"%s\"",
+                                               axes[i] + strlen("axis_"));
+        }
+    }
+    return 0;
+}
+
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
                               double gain, const char *joint, const char *path)
 {
     static const char *const drive[] = {"stiffness", "damping"};
-    char key[TACT_SCENE_PATH_BYTES];
+    char key[TACT_SCENE_PATH_BYTES], number[TACT_SCENE_PATH_BYTES];
     for (int i = 0; i < 2; i++) {
         if (tact_scene_has_key(check, "%s.%s", joint, drive[i])) {
             return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, joint, drive[i]),
                                                "is of a drive; a joint with \"coupling\" has none");
         }
     }
-    int rc = tact_scene_require_positive(check, path, "stiffness", coupling->stiffness,
-                                         "N m/rad or N/m");
+    for (int i = 0; i < 2; i++) {
+        if (tact_scene_has_key(check, "%s.%s", path, drive[i]) &&
+            tact_scene_has_key(check, "%s.axis_%s", path, drive[i])) {
+            return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, drive[i]),
+                                               "is there for each axis too; expected one of both");
+        }
+    }
+    int rc = tact_scene_require_positive(check, path,
+                                         coupling_number_key(check, path, "stiffness", number),
+                                         coupling->stiffness, "N m/rad or N/m");
     rc = rc ? rc
-            : tact_scene_require_nonnegative(check, path, "damping", coupling->damping,
-                                             "N m s/rad or N s/m");
+            : tact_scene_require_nonnegative(check, path,
+                                             coupling_number_key(check, path, "damping", number),
+                                             coupling->damping, "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", coupling->filter, "Hz");
     return rc ? rc : check_coupling_stability(check, coupling, period, gain, path);
 }

@@ -240,6 +240,18 @@ void tact_scene_free_sources(struct tact_scene_hand_source *sources, uint32_t co
 int tact_scene_check_hand_file(const struct tact_scene_check *check,
                                const struct tact_scene_hand *hand, uint32_t number);
 
+/* A coupling as the file has it, which every coupling of a scene is the first member of: the
+ * numbers of the axes of a base go to the couplings of its coordinates. */
+struct tact_scene_file_coupling {
+    struct tact_scene_coupling coupling;
+    double *axis_stiffness; /* 3 [N/m] or [N m/rad], in place of the coupling's, or NULL */
+    double *axis_damping;   /* 3 [N s/m] or [N m s/rad], in place of the coupling's, or NULL */
+};
+
+/* 1 where the couplings of the coordinates of a base that move (turns: 0) or turn it (1) have
+ * different numbers. */
+bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool turns);
+
 /* scene_tool.c: defaults and values of the tools, and outputs for their forces and torques. Returns
  * 0, -EINVAL or -ENOMEM. */
 int tact_scene_complete_tools(const struct tact_scene_check *check, struct tact_scene *scene);
@@ -263,6 +275,8 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
 
 /* scene_coupling.c: stiffness and damping of couplings that state none. */
 int tact_scene_default_couplings(const struct tact_scene_check *check, struct tact_scene *scene);
+/* Refuses numbers of axes in the coupling of a joint, which has one. */
+int tact_scene_forbid_axes(const struct tact_scene_check *check, const char *path);
 /* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
  * gain: of the stiffness at the device by that of the coupling. */
 int tact_scene_check_coupling(const struct tact_scene_check *check,

@@ -165,14 +165,29 @@ static const cyaml_schema_field_t port_fields[] = {
 };
 
 static const cyaml_schema_field_t coupling_fields[] = {
-    YAML_NUMBER("stiffness", YAML_OPTIONAL_KEY, tact_scene_coupling, stiffness),
-    YAML_NUMBER("damping", YAML_OPTIONAL_KEY, tact_scene_coupling, damping),
-    YAML_NUMBER("filter", YAML_OPTIONAL_KEY, tact_scene_coupling, filter),
-    CYAML_FIELD_MAPPING_PTR("device", YAML_OPTIONAL_KEY, struct tact_scene_coupling, device,
-                            port_fields),
-    CYAML_FIELD_BOOL("hard", YAML_OPTIONAL_KEY, struct tact_scene_coupling, hard),
+    YAML_NUMBER("stiffness", YAML_OPTIONAL_KEY, tact_scene_file_coupling, coupling.stiffness),
+    YAML_NUMBER("damping", YAML_OPTIONAL_KEY, tact_scene_file_coupling, coupling.damping),
+    YAML_NUMBER_ARRAY("axis_stiffness", YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER,
+                      tact_scene_file_coupling, axis_stiffness, 3),
+    YAML_NUMBER_ARRAY("axis_damping", YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER,
+                      tact_scene_file_coupling, axis_damping, 3),
+    YAML_NUMBER("filter", YAML_OPTIONAL_KEY, tact_scene_file_coupling, coupling.filter),
+    CYAML_FIELD_MAPPING_PTR("device", YAML_OPTIONAL_KEY, struct tact_scene_file_coupling,
+                            coupling.device, port_fields),
+    CYAML_FIELD_BOOL("hard", YAML_OPTIONAL_KEY, struct tact_scene_file_coupling, coupling.hard),
     CYAML_FIELD_END,
 };
+
+/* A coupling, of which the scene shows the first member. */
+#define YAML_COUPLING(name, owner, member)                                                         \
+    {                                                                                              \
+        .key = name, .data_offset = offsetof(struct owner, member), .value = {                     \
+            .type = CYAML_MAPPING,                                                                 \
+            .flags = YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER,                                       \
+            .data_size = sizeof(struct tact_scene_file_coupling),                                  \
+            .mapping = {.fields = coupling_fields},                                                \
+        }                                                                                          \
+    }
 
 static const cyaml_schema_field_t mimic_fields[] = {
     YAML_TEXT("joint", YAML_REQUIRED_KEY, tact_scene_mimic, joint, MAX_NAME_LENGTH),
@@ -205,8 +220,7 @@ static const cyaml_schema_field_t joint_fields[] = {
     YAML_NUMBER("armature", YAML_OPTIONAL_KEY, tact_scene_joint, armature),
     YAML_NUMBER("viscous", YAML_OPTIONAL_KEY, tact_scene_joint, viscous),
     YAML_NUMBER("friction", YAML_OPTIONAL_KEY, tact_scene_joint, friction),
-    CYAML_FIELD_MAPPING_PTR("coupling", YAML_OPTIONAL_KEY, struct tact_scene_joint, coupling,
-                            coupling_fields),
+    YAML_COUPLING("coupling", tact_scene_joint, coupling),
     CYAML_FIELD_MAPPING_PTR("mimic", YAML_OPTIONAL_KEY, struct tact_scene_joint, mimic,
                             mimic_fields),
     YAML_LIST("tendon", YAML_OPTIONAL_KEY, tact_scene_joint, tendon, &tendon, 1, MAX_HAND_LINKS),
@@ -234,10 +248,8 @@ static const cyaml_schema_field_t base_fields[] = {
     YAML_NUMBER_ARRAY("inertia", YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER, tact_scene_base, inertia,
                       6),
     YAML_LIST("shapes", YAML_OPTIONAL_KEY, tact_scene_base, shapes, &shape, 0, MAX_OBJECT_SHAPES),
-    CYAML_FIELD_MAPPING_PTR("coupling", YAML_OPTIONAL_KEY, struct tact_scene_base, coupling,
-                            coupling_fields),
-    CYAML_FIELD_MAPPING_PTR("turn_coupling", YAML_OPTIONAL_KEY, struct tact_scene_base,
-                            turn_coupling, coupling_fields),
+    YAML_COUPLING("coupling", tact_scene_base, coupling),
+    YAML_COUPLING("turn_coupling", tact_scene_base, turn_coupling),
     YAML_NUMBER("limit", YAML_OPTIONAL_KEY, tact_scene_base, limit),
     YAML_NUMBER("turn_limit", YAML_OPTIONAL_KEY, tact_scene_base, turn_limit),
     CYAML_FIELD_END,

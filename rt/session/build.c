@@ -194,6 +194,30 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
     return all;
 }
 
+/* Gives a base the numbers of its couplings' axes, which are those of the device of its tool, or of
+ * the world. */
+static int set_axes_of_base(const struct tact_scene *scene, const struct tact_scene_hand *hand,
+                            struct tact_hand *made)
+{
+    const double identity[4] = {1.0, 0.0, 0.0, 0.0}, *axes = identity;
+    int rc = 0;
+    for (uint32_t i = 0; i < scene->tools_count; i++) {
+        axes = strcmp(scene->tools[i].hand, hand->name) ? axes : scene->tools[i].quat_wxyz;
+    }
+    for (int part = 0; !rc && part < 2; part++) {
+        if (tact_scene_has_unequal_axes(hand, part)) {
+            double stiffness[3], damping[3];
+            for (int i = 0; i < 3; i++) {
+                const struct tact_scene_coupling *c = hand->links[3 * part + i].joint.coupling;
+                stiffness[i] = c->stiffness;
+                damping[i] = c->damping;
+            }
+            rc = tact_hand_set_base_axes(made, part, axes, stiffness, damping);
+        }
+    }
+    return rc;
+}
+
 static int add_hand_to_world(struct tact_session *s, const struct tact_scene_hand *hand, int index)
 {
     struct tact_pose base = get_scene_pose(hand->position, hand->quat_wxyz),
@@ -227,6 +251,7 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     int rc = tendon_terms ? tact_hand_create(links, (int)hand->links_count, &base, &made) : -ENOMEM;
     free(links);
     free(tendon_terms);
+    rc = rc ? rc : set_axes_of_base(s->scene, hand, made);
     rc = rc ? rc : tact_world_add_hand(s->world, made, hand->weightless);
     if (rc < 0) {
         tact_hand_destroy(made);

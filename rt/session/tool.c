@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "rt/scene/scene_internal.h"
 #include "rt/session/session_internal.h"
 
 /* length below which a quaternion from four channels is no attitude */
@@ -215,6 +216,25 @@ static void integrate_channel_rates(const struct tact_session *s, const struct s
     tact_v3_scale(turned, turned, def->turn_speed * s->period);
 }
 
+/* Length of the force or torque of a coupling of the tool's base, of its position or attitude
+ * (part 1), by that of the error, world axes, against which it acts. */
+static double coupling_stiffness_along(const struct tact_session *s,
+                                       const struct session_tool *tool, int part,
+                                       const double error[3])
+{
+    const struct tact_scene_hand *hand = &s->scene->hands[tool->hand];
+    const double length = tact_v3_norm(error);
+    double along[3];
+    if (!tact_scene_has_unequal_axes(hand, part) || !(length > 0.0)) {
+        return hand->links[3 * part].joint.coupling->stiffness;
+    }
+    tact_m3_tmul_v3(along, tool->axes, error);
+    for (int i = 0; i < 3; i++) {
+        along[i] *= hand->links[3 * part + i].joint.coupling->stiffness;
+    }
+    return tact_v3_norm(along) / length;
+}
+
 /* Keeps a rate-controlled target within the distance that saturates the coupling: it does not run
  * away from a blocked tool. */
 static void limit_target_to_reach(const struct tact_session *s, const struct session_tool *tool,
@@ -224,7 +244,8 @@ static void limit_target_to_reach(const struct tact_session *s, const struct ses
     double now[4], wanted[4], error[3], turn[4];
     if (tool->port[0] && base->limit > 0.0) {
         tact_v3_sub(error, target, q);
-        const double reach = base->limit / base->coupling->stiffness, length = tact_v3_norm(error);
+        const double reach = base->limit / coupling_stiffness_along(s, tool, 0, error),
+                     length = tact_v3_norm(error);
         if (length > reach) {
             tact_v3_copy(target, q);
             tact_v3_axpy(target, reach / length, error);
@@ -234,7 +255,7 @@ static void limit_target_to_reach(const struct tact_session *s, const struct ses
         tact_quat_from_rotvec(now, q + 3);
         tact_quat_from_rotvec(wanted, target + 3);
         compute_rotation_between(error, now, wanted);
-        const double reach = base->turn_limit / base->turn_coupling->stiffness;
+        const double reach = base->turn_limit / coupling_stiffness_along(s, tool, 1, error);
         const double length = tact_v3_norm(error);
         if (length > reach) {
             tact_v3_scale(error, error, reach / length);
@@ -268,8 +289,9 @@ static void add_rate_beyond_edge(const struct tact_session *s, const struct sess
     tact_v3_sub(away, position, away);
     tact_v3_sub(out, target, q);
     const double distance = tact_v3_norm(away);
-    const int is_reach_blocked = base->limit > 0.0 && tact_v3_dot(out, away) > 0.0 &&
-                                 tact_v3_norm(out) * base->coupling->stiffness >= base->limit;
+    const int is_reach_blocked =
+        base->limit > 0.0 && tact_v3_dot(out, away) > 0.0 &&
+        tact_v3_norm(out) * coupling_stiffness_along(s, tool, 0, out) >= base->limit;
     if (distance > def->edge && !is_reach_blocked) {
         const double speed = def->edge_speed * fmin(1.0, distance / def->edge - 1.0);
         tact_v3_axpy(moved, speed * s->period / (tool_motion_scale(s, tool) * distance), away);

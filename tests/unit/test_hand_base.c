@@ -2,6 +2,7 @@
  * A base that moves: momentum and energy of a tree on it, its Jacobian, a coupling that turns it by
  * any angle at any stiffness, follows without lag, and saturates by the length of force and torque.
  */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -296,6 +297,74 @@ static void base_coupling_saturates_by_magnitude(void **state)
     tact_hand_destroy(hand);
 }
 
+/* A drive that differs along the axes of a frame: in a tick from rest the rates satisfy the
+ * implicit equation (M + h D + h^2 K) v = h K e with K = A diag(k) A^T, the force is that of K and
+ * D, the base reaches a target that jumps by 3.1 rad, and the limit is that of the length. */
+static void base_drive_has_numbers_for_each_axis(void **state)
+{
+    (void)state;
+    const double h = 1e-3, mass = 0.05, inertia = 1e-5;
+    for (int trial = 0; trial < 40; trial++) {
+        struct tact_hand *hand =
+            make_coupled_base(mass, inertia, (struct tact_base_drive){1.0, 0.0, 0.0},
+                              (struct tact_base_drive){1.0, 0.0, trial % 2 ? 0.3 : 0.0});
+        struct tact_hand_state s = tact_hand_state(hand);
+        double k[2][3], d[2][3], quat[2][4], a[2][9], off = 0.0;
+        for (int part = 0; part < 2; part++) {
+            for (int i = 0; i < 3; i++) {
+                const double m = part ? inertia : mass;
+                k[part][i] = pow(10.0, part ? uniform(-1.0, 2.0) : uniform(1.0, 5.0));
+                d[part][i] = 2.0 * sqrt(k[part][i] * m);
+            }
+            for (int i = 0; i < 4; i++) {
+                quat[part][i] = uniform(-1.0, 1.0);
+            }
+            tact_quat_normalize(quat[part]);
+            tact_quat_to_m3(a[part], quat[part]);
+            assert_int_equal(tact_hand_set_base_axes(hand, part, quat[part], k[part], d[part]), 0);
+        }
+        double axis[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
+        tact_v3_normalize(axis, axis);
+        tact_v3_scale(s.target, axis, 0.01);
+        tact_v3_scale(s.target + 3, axis, 3.1);
+        assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
+        tact_hand_integrate(hand, h);
+        for (int part = 0; part < 2; part++) {
+            double error[3], rate[3], force[3];
+            tact_m3_tmul_v3(error, a[part], s.target + 3 * part);
+            tact_m3_tmul_v3(rate, a[part], s.v + 3 * part);
+            tact_m3_tmul_v3(force, a[part], s.torque + 3 * part);
+            const double m = part ? inertia : mass;
+            const int is_limited = part && trial % 2;
+            for (int i = 0; i < 3; i++) {
+                const double wanted = k[part][i] * (error[i] - h * rate[i]) - d[part][i] * rate[i];
+                const double scale = fabs(k[part][i] * error[i]) + 1e-9;
+                off = fmax(off, is_limited ? 0.0 : fabs(force[i] - wanted) / scale);
+                off = fmax(off, fabs(m * rate[i] - h * force[i]) / (h * scale));
+            }
+            if (is_limited) {
+                off = fmax(off, fabs(tact_v3_norm(force) / 0.3 - 1.0));
+            }
+        }
+        for (int tick = 0; tick < 4000; tick++) {
+            assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
+            tact_hand_integrate(hand, h);
+        }
+        double left[6];
+        for (int i = 0; i < 6; i++) {
+            left[i] = s.target[i] - s.q[i];
+        }
+        if (!(off < 1e-9 && tact_v3_norm(left) < 1e-12 && tact_v3_norm(left + 3) < 1e-9)) {
+            fail_msg("trial %d: off by %g; %g m and %g rad left", trial, off, tact_v3_norm(left),
+                     tact_v3_norm(left + 3));
+        }
+        assert_int_equal(tact_hand_set_base_axes(hand, 2, quat[0], k[0], d[0]), -EINVAL);
+        k[0][1] = -1.0;
+        assert_int_equal(tact_hand_set_base_axes(hand, 0, quat[0], k[0], d[0]), -EINVAL);
+        tact_hand_destroy(hand);
+    }
+}
+
 static void incomplete_set_of_base_joints_is_refused(void **state)
 {
     (void)state;
@@ -325,6 +394,7 @@ int main(void)
         cmocka_unit_test(base_torque_keeps_its_sense_near_half_a_turn),
         cmocka_unit_test(base_coupling_follows_without_lag),
         cmocka_unit_test(base_coupling_saturates_by_magnitude),
+        cmocka_unit_test(base_drive_has_numbers_for_each_axis),
         cmocka_unit_test(incomplete_set_of_base_joints_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,6 +329,7 @@ static void bad_coupling_settings_are_refused(void **state)
         {"coupling: {stiffness: 0, damping: 1}", "greater than 0", 15},
         {"coupling: {stiffness: 1, damping: -1}", "", 15},
         {"coupling: {%s, hard: true}", "expected \"device\"", 15},
+        {"coupling: {%s, axis_damping: [1, 2, 3]}", "is of the three axes of a base", 15},
         {"coupling: {%s, device: {mass: 1}}", "damping", 15},
         {"coupling: {%s, device: {mass: 0, damping: 1}}", "greater than 0", 15},
         {"coupling: {stiffness: 2001, damping: 1, device: {mass: 1, damping: 1}}", "is over 2000",
