@@ -125,30 +125,37 @@ static void read_bezier(struct brep_reader *b, struct step_surface *s)
     }
 }
 
-/* Reads the knots of one direction, each with its multiplicity. */
-static void read_knots(struct brep_reader *b, struct step_surface *s, int k,
-                       int distinct_knot_count)
+/* Reads the knots of one direction, each with its multiplicity. Returns the multiplicity of the
+ * first and last of a periodic direction, whose knots make one turn; else 0. */
+static int read_knots(struct brep_reader *b, struct step_surface *s, int k, int distinct_knot_count,
+                      bool is_periodic)
 {
-    int count = 0;
+    int count = 0, first = 0, last = 0;
     for (int i = 0; i < distinct_knot_count && !b->is_invalid; i++) {
         const double knot = read_number(b);
-        const int multiplicity = read_count(b, 1, STEP_MAX_DEGREE + 1);
+        last = read_count(b, 1, STEP_MAX_DEGREE + 1);
+        first = i ? first : last;
         b->is_invalid |=
-            count + multiplicity > s->knot_count[k] || (count && !(knot > s->knots[k][count - 1]));
-        for (int m = 0; m < multiplicity && !b->is_invalid; m++) {
+            count + last > s->knot_count[k] || (count && !(knot > s->knots[k][count - 1]));
+        for (int m = 0; m < last && !b->is_invalid; m++) {
             s->knots[k][count++] = knot;
         }
     }
-    b->is_invalid |= count != s->knot_count[k];
+    b->is_invalid |= is_periodic
+                         ? count != s->count[k] + first || first != last || first > s->degree[k]
+                         : count != s->knot_count[k];
+    return is_periodic && !b->is_invalid ? first : 0;
 }
 
 static void read_bspline(struct brep_reader *b, struct step_surface *s)
 {
-    int degree[2], count[2], distinct_knot_count[2];
+    int degree[2], count[2], distinct_knot_count[2], multiplicity[2];
     s->is_rational = read_count(b, 0, 1);
     s->is_rational |= read_count(b, 0, 1);
-    s->is_periodic = read_count(b, 0, 1);
-    s->is_periodic |= read_count(b, 0, 1);
+    bool is_periodic[2];
+    for (int k = 0; k < 2; k++) {
+        is_periodic[k] = read_count(b, 0, 1);
+    }
     for (int k = 0; k < 2; k++) {
         degree[k] = read_count(b, 1, STEP_MAX_DEGREE);
     }
@@ -162,8 +169,8 @@ static void read_bspline(struct brep_reader *b, struct step_surface *s)
     if (b->is_invalid) {
         return;
     }
-    if (s->is_periodic || !step_spline_make(s, degree, count)) {
-        strcpy(s->name, s->is_periodic ? "a periodic B-spline" : "a B-spline too large");
+    if (!step_spline_make(s, degree, count)) {
+        strcpy(s->name, "a B-spline too large");
         read_numbers(b,
                      (3 + s->is_rational) * count[0] * count[1] +
                          2 * (distinct_knot_count[0] + distinct_knot_count[1]),
@@ -171,8 +178,14 @@ static void read_bspline(struct brep_reader *b, struct step_surface *s)
         return;
     }
     read_poles(b, s);
-    read_knots(b, s, 0, distinct_knot_count[0]);
-    read_knots(b, s, 1, distinct_knot_count[1]);
+    for (int k = 0; k < 2; k++) {
+        multiplicity[k] = read_knots(b, s, k, distinct_knot_count[k], is_periodic[k]);
+    }
+    if (!b->is_invalid && (is_periodic[0] || is_periodic[1]) &&
+        !step_spline_unroll(s, multiplicity)) {
+        strcpy(s->name, "a periodic B-spline too large");
+        step_spline_free(s);
+    }
 }
 
 static void read_surface(struct brep_reader *b, struct step_surface *s, int depth)

@@ -295,9 +295,8 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
     }
     if (!found) {
         gmshModelGetType(2, face->tag, &type, &rc);
-        rc = report_refused_face(
-            face->tag, type && !rc ? type : "of an unknown kind",
-            "expected B-splines or Bezier surfaces that are not periodic, or a torus");
+        rc = report_refused_face(face->tag, type && !rc ? type : "of an unknown kind",
+                                 "expected a B-spline, a Bezier surface or a torus");
         gmshFree(type);
         return rc;
     }

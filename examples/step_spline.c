@@ -38,6 +38,44 @@ bool step_spline_make(struct step_surface *s, const int degree[2], const int cou
     return is_good;
 }
 
+/* Knot `at` of a direction of period `count`, whose knots continue on either side. */
+static double periodic_knot(const struct step_surface *s, int k, int at)
+{
+    const int count = s->count[k], turns = (at + count) / count - 1;
+    return s->knots[k][at - turns * count] + turns * (s->knots[k][count] - s->knots[k][0]);
+}
+
+bool step_spline_unroll(struct step_surface *s, const int multiplicity[2])
+{
+    struct step_surface open = *s;
+    int more[2], count[2];
+    for (int k = 0; k < 2; k++) {
+        more[k] = multiplicity[k] > 0 ? s->degree[k] + 1 - multiplicity[k] : 0;
+        count[k] = s->count[k] + more[k];
+        if (more[k] > s->count[k]) {
+            return false;
+        }
+    }
+    open.point = NULL;
+    open.knots[0] = open.knots[1] = NULL;
+    if (!step_spline_make(&open, s->degree, count)) {
+        return false;
+    }
+    for (int i = 0; i < count[0] * count[1]; i++) {
+        const int column = i % count[0] % s->count[0], row = i / count[0] % s->count[1];
+        memcpy(open.point[i], s->point[row * s->count[0] + column], sizeof *open.point);
+    }
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < open.knot_count[k]; i++) {
+            open.knots[k][i] =
+                multiplicity[k] > 0 ? periodic_knot(s, k, i - more[k]) : s->knots[k][i];
+        }
+    }
+    step_spline_free(s);
+    *s = open;
+    return true;
+}
+
 /* Index i of the knots with knots[i] <= x < knots[i + 1], within the range of the surface. */
 static int find_knot_span(const struct step_surface *s, int k, double x)
 {

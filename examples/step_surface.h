@@ -15,7 +15,7 @@ enum {
 /* A surface. One that is no B-spline has no control points, but a name for messages. */
 struct step_surface {
     char name[32];
-    bool is_rational, is_periodic;
+    bool is_rational;
     int degree[2], count[2]; /* number of control points along u and v */
     int knot_count[2];
     double *knots[2];        /* knot values, in non-decreasing order */
@@ -34,6 +34,12 @@ void step_surfaces_free(struct step_surface *surfaces, int count);
 bool step_spline_make(struct step_surface *s, const int degree[2], const int count[2]);
 
 void step_spline_free(struct step_surface *s);
+
+/* Cuts a surface that is periodic along u or v at its first knot: the first control points follow
+ * the last ones again. Its knots along such a direction are from the first to the last, both of the
+ * multiplicity multiplicity[k] > 0; 0: it is not periodic along it. false: no memory, or too large.
+ */
+bool step_spline_unroll(struct step_surface *s, const int multiplicity[2]);
 
 /* Least and largest parameter of the file along u (k = 0) or v. */
 void step_spline_range(const struct step_surface *s, int k, double range[2]);

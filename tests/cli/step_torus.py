@@ -153,3 +153,34 @@ def toroidal_surface(ring, tube):
         step.add("ORIENTED_EDGE('',*,*,%s,.%s.)" % (edge, way)) for way in "TF" for edge in edges))
     bound = step.add("FACE_OUTER_BOUND('',%s,.T.)" % loop)
     return text_of_solid(step, [step.add("ADVANCED_FACE('',(%s),%s,.T.)" % (bound, surface))])
+
+
+def closed_torus(ring, tube, arcs=4):
+    """The text of the same torus as one face of a B-spline that closes on itself in both directions, with a seam along each."""
+    step, c, n = Step(), circle(arcs), 2 * arcs
+
+    def at(i, j):
+        r = ring + tube * c[j][0]
+        return (r * c[i][0], r * c[i][1], tube * c[j][1])
+
+    def grid(of):
+        return ",".join("(%s)" % ",".join(of(i, j) for j in range(n + 1)) for i in range(n + 1))
+
+    times = "(%s)" % ",".join(["3"] + ["2"] * (arcs - 1) + ["3"])
+    knots = "(%s)" % ",".join("%d." % i for i in range(arcs + 1))
+    surface = step.add("(BOUNDED_SURFACE()B_SPLINE_SURFACE(2,2,(%s),.UNSPECIFIED.,.T.,.T.,.F.)"
+                       "B_SPLINE_SURFACE_WITH_KNOTS(%s,%s,%s,%s,.UNSPECIFIED.)GEOMETRIC_REPRESENTATION_ITEM()"
+                       "RATIONAL_B_SPLINE_SURFACE((%s))REPRESENTATION_ITEM('')SURFACE())"
+                       % (grid(lambda i, j: step.point(at(i, j))), times, times, knots, knots,
+                          grid(lambda i, j: number(c[i][2] * c[j][2]))))
+    vertex, edges = step.add("VERTEX_POINT('',%s)" % step.point(at(0, 0))), []
+    for places in ([(i, 0) for i in range(n + 1)], [(0, j) for j in range(n + 1)]):
+        curve = step.add("(BOUNDED_CURVE()B_SPLINE_CURVE(2,(%s),.UNSPECIFIED.,.T.,.F.)B_SPLINE_CURVE_WITH_KNOTS(%s,"
+                         "%s,.UNSPECIFIED.)CURVE()GEOMETRIC_REPRESENTATION_ITEM()RATIONAL_B_SPLINE_CURVE((%s))"
+                         "REPRESENTATION_ITEM(''))" % (",".join(step.point(at(*p)) for p in places), times, knots,
+                                                       ",".join(number(c[max(p)][2]) for p in places)))
+        edges.append(step.add("EDGE_CURVE('',%s,%s,%s,.T.)" % (vertex, vertex, curve)))
+    loop = step.add("EDGE_LOOP('',(%s))" % ",".join(
+        step.add("ORIENTED_EDGE('',*,*,%s,.%s.)" % (edge, way)) for way in "TF" for edge in edges))
+    bound = step.add("FACE_OUTER_BOUND('',%s,.T.)" % loop)
+    return text_of_solid(step, [step.add("ADVANCED_FACE('',(%s),%s,.T.)" % (bound, surface))])

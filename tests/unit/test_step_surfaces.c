@@ -15,8 +15,8 @@
 enum { KINDS = 6, MOST_TEXT = 2048 };
 
 /* A plane, a torus of radii 30 and 8 mm, a Bezier surface z = u v, a quarter of a cylinder of
- * radius 1 as a rational B-spline, in a trimmed surface, a periodic B-spline, and the offset of an
- * extruded circle. */
+ * radius 1 as a rational B-spline, in a trimmed surface, a tube of a periodic cubic B-spline over a
+ * square, and the offset of an extruded circle. */
 static const char solid[] = "CASCADE Topology V1, (c) Matra-Datavision\n"
                             "Surfaces 6\n"
                             "1 0 0 0 0 0 1 1 0 0 0 1 0\n"
@@ -26,26 +26,41 @@ static const char solid[] = "CASCADE Topology V1, (c) Matra-Datavision\n"
                             "9 1 0 0 0 2 1 3 2 2 2 1 0 0 1 1 0 3 1 1 1 0 0.7071067811865476\n"
                             "1 1 3 0.7071067811865476 0 1 0 1 0 1 3 1\n"
                             "0 3\n1 3\n0 2\n1 2\n"
-                            "9 0 0 1 0 1 1 2 2 2 2 0 0 0 1 0 0 0 1 0 1 1 0\n"
-                            "0 2 1 2 0 2 1 2\n"
+                            "9 0 0 1 0 3 1 4 2 5 2 1 0 0 1 0 2 0 1 0 0 1 2 -1 0 0 -1 0 2\n"
+                            "0 -1 0 0 -1 2\n0 1 1 1 2 1 3 1 4 1\n0 2 1 2\n"
                             "11 0.5 6 0 0 1 2 0 0 0 0 0 1 1 0 0 0 1 0 2\n"
                             "\nTriangulations 0\n";
+
+/* Point of the tube of a periodic B-spline, u from 0 to 4 around it, v along it. */
+static void periodic_tube_point(double u, double v, double out[3])
+{
+    static const double corner[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    const int first = (int)fmin(u, 3.0);
+    const double x = u - first, y = 1.0 - x;
+    const double share[4] = {y * y * y / 6.0, (3.0 * x * x * x - 6.0 * x * x + 4.0) / 6.0,
+                             (3.0 * y * y * y - 6.0 * y * y + 4.0) / 6.0, x * x * x / 6.0};
+    out[0] = out[1] = 0.0;
+    out[2] = 2.0 * v;
+    for (int i = 0; i < 4; i++) {
+        out[0] += share[i] * corner[(first + i) % 4][0];
+        out[1] += share[i] * corner[(first + i) % 4][1];
+    }
+}
 
 static void known_step_surfaces_are_read(void **state)
 {
     (void)state;
-    static const char *const names[KINDS] = {
-        "a plane",          "a torus", "a Bezier surface", "a B-spline", "a periodic B-spline",
-        "an offset surface"};
+    static const char *const names[KINDS] = {"a plane",    "a torus",    "a Bezier surface",
+                                             "a B-spline", "a B-spline", "an offset surface"};
     const char *what = NULL;
     int count = 0;
-    double off[3] = {0.0}, at[3];
+    double off[4] = {0.0}, at[3], tube[3];
     struct step_surface *surfaces = step_surfaces_read(solid, &count, &what);
     assert_non_null(surfaces);
     assert_int_equal(count, KINDS);
     for (int i = 0; i < KINDS; i++) {
         assert_string_equal(surfaces[i].name, names[i]);
-        assert_int_equal(surfaces[i].point != NULL, i >= 1 && i <= 3);
+        assert_int_equal(surfaces[i].point != NULL, i >= 1 && i <= 4);
     }
     for (int i = 0; i < 1000; i++) {
         const double uv[2] = {uniform(0.0, 1.0), uniform(0.0, 1.0)};
@@ -57,11 +72,16 @@ static void known_step_surfaces_are_read(void **state)
         off[1] = fmax(off[1], fabs(at[2] - uv[0] * uv[1]));
         step_spline_point(&surfaces[3], uv, at);
         off[2] = fmax(off[2], fabs(hypot(at[0], at[1]) - 1.0) + fabs(at[2] - 3.0 * uv[1]));
+        step_spline_point(&surfaces[4], (double[2]){4.0 * uv[0], uv[1]}, at);
+        periodic_tube_point(4.0 * uv[0], uv[1], tube);
+        for (int k = 0; k < 3; k++) {
+            off[3] = fmax(off[3], fabs(at[k] - tube[k]));
+        }
     }
     print_message("points of the torus to %.1e, of the Bezier surface to %.1e, of the B-spline to "
-                  "%.1e\n",
-                  off[0], off[1], off[2]);
-    assert_true(off[0] < 1e-15 && off[1] < 1e-15 && off[2] < 1e-14);
+                  "%.1e, of the periodic one to %.1e\n",
+                  off[0], off[1], off[2], off[3]);
+    assert_true(off[0] < 1e-15 && off[1] < 1e-15 && off[2] < 1e-14 && off[3] < 1e-14);
     step_surfaces_free(surfaces, count);
 }
 
