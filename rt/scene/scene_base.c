@@ -93,10 +93,13 @@ static void set_numbers_of_axis(const struct tact_scene_coupling *of_base, int a
 
 bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool turns)
 {
+    bool is_unequal = false;
+    if (!tact_scene_base_links(hand)) {
+        return false;
+    }
     const struct tact_scene_link *links = hand->links + (turns ? 3 : 0);
     const struct tact_scene_coupling *first = links->joint.coupling;
-    bool is_unequal = false;
-    for (int i = 1; tact_scene_base_links(hand) && first && i < 3; i++) {
+    for (int i = 1; first && i < 3; i++) {
         const struct tact_scene_coupling *other = links[i].joint.coupling;
         is_unequal |= other->stiffness != first->stiffness || other->damping != first->damping;
     }
