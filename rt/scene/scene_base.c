@@ -128,7 +128,7 @@ static int make_base_coordinate(const struct tact_scene_base *base, int index,
     }
     if (coupling && coupling->device) {
         out->joint.coupling->device =
-            copy_to_new_memory(coupling->device, sizeof *coupling->device);
+            copy_to_new_memory(coupling->device, sizeof(struct tact_scene_file_port));
         return out->joint.coupling->device ? 0 : -ENOMEM;
     }
     return 0;

@@ -48,7 +48,10 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
         }
         const double most = tact_passivity_stiffest(device->damping, device->delay,
                                                     device->friction, device->resolution, period);
-        coupling->stiffness = most > 0.0 ? DEFAULT_STIFFNESS * most / gain : 1.0;
+        const double stated = ((const struct tact_scene_file_port *)device)->stiffness;
+        const double at_device =
+            stated > 0.0 ? fmin(stated, DEFAULT_STIFFNESS * most) : DEFAULT_STIFFNESS * most;
+        coupling->stiffness = most > 0.0 ? at_device / gain : 1.0;
     }
     if (!has_coupling_number(check, path, "damping")) {
         if (!slides) {
@@ -127,6 +130,10 @@ static int check_coupling_stability(const struct tact_scene_check *check,
     rc = rc ? rc
             : tact_scene_require_nonnegative(check, owner, "resolution", device->resolution,
                                              "rad or m");
+    rc = rc ? rc
+            : tact_scene_require_nonnegative(
+                  check, owner, "stiffness",
+                  ((const struct tact_scene_file_port *)device)->stiffness, "N m/rad or N/m");
     const double most = tact_passivity_stiffest(device->damping, device->delay, device->friction,
                                                 device->resolution, period);
     if (!rc && !coupling->hard && gain * coupling->stiffness > most) {

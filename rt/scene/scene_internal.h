@@ -248,6 +248,15 @@ struct tact_scene_file_coupling {
     double *axis_damping;   /* 3 [N s/m] or [N m s/rad], in place of the coupling's, or NULL */
 };
 
+/* A coupling's device as the file has it, which every `device` of a coupling is the first member
+ * of.
+ */
+struct tact_scene_file_port {
+    struct tact_scene_port port;
+    double stiffness; /* most that its maker states [N/m] or [N m/rad]; 0: none. Bounds the default
+                         stiffness of the coupling */
+};
+
 /* 1 where the couplings of the coordinates of a base that move (turns: 0) or turn it (1) have
  * different numbers. */
 bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool turns);

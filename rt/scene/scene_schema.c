@@ -156,13 +156,27 @@ static const cyaml_schema_value_t constraint = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_constraint, constraint_fields)};
 
 static const cyaml_schema_field_t port_fields[] = {
-    YAML_NUMBER("mass", YAML_REQUIRED_KEY, tact_scene_port, mass),
-    YAML_NUMBER("damping", YAML_REQUIRED_KEY, tact_scene_port, damping),
-    YAML_NUMBER("delay", YAML_OPTIONAL_KEY, tact_scene_port, delay),
-    YAML_NUMBER("friction", YAML_OPTIONAL_KEY, tact_scene_port, friction),
-    YAML_NUMBER("resolution", YAML_OPTIONAL_KEY, tact_scene_port, resolution),
+    YAML_NUMBER("mass", YAML_REQUIRED_KEY, tact_scene_file_port, port.mass),
+    YAML_NUMBER("damping", YAML_REQUIRED_KEY, tact_scene_file_port, port.damping),
+    YAML_NUMBER("delay", YAML_OPTIONAL_KEY, tact_scene_file_port, port.delay),
+    YAML_NUMBER("friction", YAML_OPTIONAL_KEY, tact_scene_file_port, port.friction),
+    YAML_NUMBER("resolution", YAML_OPTIONAL_KEY, tact_scene_file_port, port.resolution),
+    YAML_NUMBER("stiffness", YAML_OPTIONAL_KEY, tact_scene_file_port, stiffness),
     CYAML_FIELD_END,
 };
+
+/* A mapping whose struct begins with the one that the scene shows as `member` of `owner`. */
+#define YAML_EXTENDED(name, owner, member, extended, inner_fields)                                 \
+    {                                                                                              \
+        .key = name, .data_offset = offsetof(struct owner, member), .value = {                     \
+            .type = CYAML_MAPPING,                                                                 \
+            .flags = YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER,                                       \
+            .data_size = sizeof(struct extended),                                                  \
+            .mapping = {.fields = inner_fields},                                                   \
+        }                                                                                          \
+    }
+#define YAML_COUPLING(name, owner, member)                                                         \
+    YAML_EXTENDED(name, owner, member, tact_scene_file_coupling, coupling_fields)
 
 static const cyaml_schema_field_t coupling_fields[] = {
     YAML_NUMBER("stiffness", YAML_OPTIONAL_KEY, tact_scene_file_coupling, coupling.stiffness),
@@ -172,22 +186,11 @@ static const cyaml_schema_field_t coupling_fields[] = {
     YAML_NUMBER_ARRAY("axis_damping", YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER,
                       tact_scene_file_coupling, axis_damping, 3),
     YAML_NUMBER("filter", YAML_OPTIONAL_KEY, tact_scene_file_coupling, coupling.filter),
-    CYAML_FIELD_MAPPING_PTR("device", YAML_OPTIONAL_KEY, struct tact_scene_file_coupling,
-                            coupling.device, port_fields),
+    YAML_EXTENDED("device", tact_scene_file_coupling, coupling.device, tact_scene_file_port,
+                  port_fields),
     CYAML_FIELD_BOOL("hard", YAML_OPTIONAL_KEY, struct tact_scene_file_coupling, coupling.hard),
     CYAML_FIELD_END,
 };
-
-/* A coupling, of which the scene shows the first member. */
-#define YAML_COUPLING(name, owner, member)                                                         \
-    {                                                                                              \
-        .key = name, .data_offset = offsetof(struct owner, member), .value = {                     \
-            .type = CYAML_MAPPING,                                                                 \
-            .flags = YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER,                                       \
-            .data_size = sizeof(struct tact_scene_file_coupling),                                  \
-            .mapping = {.fields = coupling_fields},                                                \
-        }                                                                                          \
-    }
 
 static const cyaml_schema_field_t mimic_fields[] = {
     YAML_TEXT("joint", YAML_REQUIRED_KEY, tact_scene_mimic, joint, MAX_NAME_LENGTH),

@@ -331,6 +331,8 @@ static void bad_coupling_settings_are_refused(void **state)
         {"coupling: {%s, hard: true}", "expected \"device\"", 15},
         {"coupling: {%s, axis_damping: [1, 2, 3]}", "is of the three axes of a base", 15},
         {"coupling: {%s, device: {mass: 1}}", "damping", 15},
+        {"coupling: {%s, device: {mass: 1, damping: 1, stiffness: -1}}", "0 N m/rad or N/m or more",
+         15},
         {"coupling: {%s, device: {mass: 0, damping: 1}}", "greater than 0", 15},
         {"coupling: {stiffness: 2001, damping: 1, device: {mass: 1, damping: 1}}", "is over 2000",
          15},
@@ -367,6 +369,9 @@ static void coupling_gains_have_defaults(void **state)
          1.8257418583505538},
         {"coupling: {device: {mass: 1e-3, damping: 1}}", 1000.0, 0.4},
         {"coupling: {device: {mass: 0.1, damping: 1}, damping: 7}", 1000.0, 7.0},
+        {"coupling: {device: {mass: 0.1, damping: 1, stiffness: 3000}}", 1000.0,
+         3.1622776601683795},
+        {"coupling: {device: {mass: 0.1, damping: 1, stiffness: 400}}", 400.0, 2.0},
         {"coupling: {stiffness: 1e4}", 1e4, 10.0},
         {"coupling: {stiffness: 400, device: {mass: 0.1, damping: 1}, hard: true}", 400.0, 2.0},
     };
