@@ -159,6 +159,64 @@ static void springs_at_the_ends_of_an_edge_give_too_much_torque(void **state)
     assert_true(fabs(0.5 * stiffness * (tail + head) / force - 1.0) < 1e-9);
 }
 
+/* Mean over the area of a polygon of a depth that is linear, d0 + d.x: by triangles, of each of
+ * which the mean of its vertices is that of its area. vertices: gets the mean of the vertices. */
+static double mean_depth_of_polygon(const double (*corner)[2], int corners, double d0,
+                                    const double d[2], double *vertices)
+{
+    double sum = 0.0, area = 0.0, depth[8];
+    *vertices = 0.0;
+    for (int i = 0; i < corners; i++) {
+        depth[i] = d0 + d[0] * corner[i][0] + d[1] * corner[i][1];
+        *vertices += depth[i] / corners;
+    }
+    for (int i = 1; i + 1 < corners; i++) {
+        const double *o = corner[0], *p = corner[i], *q = corner[i + 1];
+        const double twice = (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
+        sum += twice * (depth[0] + depth[i] + depth[i + 1]) / 3.0;
+        area += twice;
+    }
+    return sum / area;
+}
+
+/* Appendix: the force of a face is that of its mean depth, which the paper takes over its vertices.
+ * That is the mean over the area of a triangle and a parallelogram, not of a trapezoid or of a
+ * square with a corner cut off. */
+static void mean_of_the_vertices_is_not_that_of_the_area(void **state)
+{
+    (void)state;
+    static const struct {
+        int corners, is_equal;
+        double corner[5][2];
+    } faces[] = {
+        {3, 1, {{0.0, 0.0}, {0.3, 0.1}, {0.1, 0.2}}},
+        {4, 1, {{0.0, 0.0}, {0.3, 0.1}, {0.4, 0.3}, {0.1, 0.2}}},
+        {4, 0, {{0.0, 0.0}, {0.3, 0.0}, {0.2, 0.1}, {0.1, 0.1}}},
+        {5, 0, {{0.0, 0.0}, {0.2, 0.0}, {0.2, 0.18}, {0.18, 0.2}, {0.0, 0.2}}},
+    };
+    const double stiffness = 3e4, d0 = 5e-4, d[2] = {1e-3, 8e-3};
+    for (size_t i = 0; i < sizeof faces / sizeof *faces; i++) {
+        struct tact_patch p = {.corners = faces[i].corners};
+        double vertices;
+        const double mean =
+            mean_depth_of_polygon(faces[i].corner, faces[i].corners, d0, d, &vertices);
+        memcpy(p.corner, faces[i].corner, sizeof faces[i].corner);
+        for (int k = 0; k < 3; k++) {
+            p.frame[4 * k] = 1.0;
+        }
+        assert_int_equal(tact_patch_from_outline(&p, TACT_SPIN_UNIFORM), 0);
+        p.gap[0] = -(d0 + d[0] * p.center[1] + d[1] * p.center[2]);
+        p.gap[1] = -(d[0] * p.frame[4] + d[1] * p.frame[5]);
+        p.gap[2] = -(d[0] * p.frame[7] + d[1] * p.frame[8]);
+        tact_compliant_layer_set_wrench(&p, stiffness);
+        print_message("%d corners: force %.12f N, exact %.12f, by its vertices %.12f\n",
+                      faces[i].corners, p.wrench[0], stiffness * mean, stiffness * vertices);
+        assert_true(fabs(p.wrench[0] / (stiffness * mean) - 1.0) < 1e-12);
+        assert_true(faces[i].is_equal ? fabs(vertices / mean - 1.0) < 1e-12
+                                      : fabs(vertices / mean - 1.0) > 0.03);
+    }
+}
+
 /* The line before (7), and (10): phi = a y + b at a point y = y_h + (y_t - y_h) s, its rate x' +
  * (omega x (p - o))_y, force k_p phi + k_v phi'. Summed over n points of an edge. */
 static void printed_sums_of_the_appendix_are_wrong(void **state)
@@ -265,6 +323,7 @@ int main(void)
         cmocka_unit_test(line_of_centres_is_a_valid_normal_of_boxes),
         cmocka_unit_test(printed_translation_of_disjoint_bodies_has_the_wrong_sign),
         cmocka_unit_test(springs_at_the_ends_of_an_edge_give_too_much_torque),
+        cmocka_unit_test(mean_of_the_vertices_is_not_that_of_the_area),
         cmocka_unit_test(printed_sums_of_the_appendix_are_wrong),
         cmocka_unit_test(dual_polyhedra_are_about_the_deepest_point),
     };
