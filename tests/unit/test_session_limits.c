@@ -99,6 +99,7 @@ static void run_pushed_device(double stiffness, int delay, uint64_t ticks, struc
 static void pushed_device_rests_below_its_limit_and_rattles_above(void **state)
 {
     (void)state;
+    SKIP_UNDER_TSAN();
     static const double limits[] = {2003.0, 668.5, 401.7}; /* by eigenvalues [N/m] */
     const int seconds = is_long_campaign() ? 60 : 30;
     for (int i = 0; i < 6; i += is_quick_sanitizer_run() ? 3 : 1) {
