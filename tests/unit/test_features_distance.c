@@ -430,6 +430,40 @@ static void distances_of_random_polyhedra_are_exact(void **state)
     assert_true(moved.normal < 4e-15);
 }
 
+/* Distances of hulls of up to 5000 points on spheres of 50 mm, 5 mm and 0.1 mm apart, 0.5 mm and 10
+ * mm deep: to 1e-14 of 50 mm near the origin, and within the rounding of positions a kilometre
+ * away. */
+static void distances_of_hulls_of_many_vertices_are_exact(void **state)
+{
+    (void)state;
+    static const int counts[4] = {8, 100, 1000, 5000};
+    static const double gaps[4] = {5e-3, 1e-4, -5e-4, -1e-2};
+    for (int i = 0; i < 4; i++) {
+        const int trials = campaign_trial_count(i == 3 ? 1 : 5, i == 3 ? 10 : 100);
+        struct solid a = make_random_hull(counts[i], 0.05, 1),
+                     b = make_random_hull(counts[i], 0.05, 1);
+        double worst = 0.0, far = 0.0;
+        for (int k = 0; k < 4 * trials; k++) {
+            a.pose = random_pose(0.0);
+            b.pose = random_pose(0.1);
+            struct tact_separation s = find_separation_of_solids(&a, &b, NULL);
+            tact_v3_axpy(b.pose.position, s.distance - gaps[k % 4], s.normal);
+            for (int m = 0; m < 3; m++) {
+                b.pose.position[m] = ldexp(round(ldexp(b.pose.position[m], 40)), -40);
+            }
+            s = find_separation_of_solids(&a, &b, NULL);
+            assert_true(s.exact);
+            worst = fmax(worst, check_separation(&a, &b, &s) * (a.core->size + b.core->size));
+            far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
+        }
+        printf("%d vertices, %d pairs: error at most %.1e m, 1 km away %.1e m\n", counts[i],
+               4 * trials, worst, far);
+        assert_true(worst < 1e-14 * 0.05 && far < 1e-13);
+        free_convex_solid(&a);
+        free_convex_solid(&b);
+    }
+}
+
 /* Distance searches from the last result and from no start state agree: bit for bit where they end
  * at the same vertices, else within rounding errors. */
 static void warm_and_cold_started_polyhedra_distances_agree(void **state)
@@ -523,6 +557,7 @@ int main(void)
         cmocka_unit_test(distance_of_cubes_edge_on_edge_is_exact),
         cmocka_unit_test(distances_of_planes_and_round_solids_are_exact),
         cmocka_unit_test(distances_of_random_polyhedra_are_exact),
+        cmocka_unit_test(distances_of_hulls_of_many_vertices_are_exact),
         cmocka_unit_test(warm_and_cold_started_polyhedra_distances_agree),
         cmocka_unit_test(distance_of_aligned_stacks_is_exact),
         cmocka_unit_test(any_warm_start_state_gives_the_polyhedra_distance),
