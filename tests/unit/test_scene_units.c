@@ -1,0 +1,180 @@
+/* The motion of a scene does not depend on the units that its lengths, masses and times are stated
+ * in. Scenes of the gallery with these multiplied by powers of two, which rounds nothing, move
+ * likewise: bit for bit for masses and times; for lengths but for the rounding of equations that
+ * have forces beside torques. */
+#include <glob.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/world/world_internal.h"
+#include "devices/registry.h"
+#include "rt/session/session.h"
+#include "support/campaign.h"
+#include "support/run_scene.h"
+#include "support/scaled_scene.h"
+
+/* Scenes with devices or a hand's file, whose values have units of their own. */
+static const char *const left_out[] = {"admittance",
+                                       "grasp_tool",
+                                       "guided",
+                                       "mug",
+                                       "pad",
+                                       "peg_tool",
+                                       "teleop_local",
+                                       "teleop_remote",
+                                       "teleop_peg_local",
+                                       "teleop_peg_remote",
+                                       "tool",
+                                       "tumbler",
+                                       "wheel",
+                                       "wheel_twin"};
+
+static const struct {
+    struct scaling by;
+    double bound; /* largest difference of positions [m]; of velocities, 100 times as much [m/s] */
+} units[] = {{{0, 8, 0}, 0.0}, {{0, 0, -4}, 0.0}, {{-10, 0, 0}, 1e-9}, {{4, 0, 0}, 1e-9}};
+
+/* A peg with 15 contacts on all sides moves by 2.4e-7 m in a tick that ends a sweep earlier. */
+static const char solved_to_tolerance[] = "/peg.yaml";
+static const double bound_to_tolerance = 5e-7; /* [m] */
+
+struct run {
+    struct tact_scene *scene;
+    struct tact_session *session;
+    struct tact_world *world;
+};
+
+static void open_run(struct run *run, const char *text, const char *directory,
+                     const struct scaling *by)
+{
+    struct tact_session_options options = tact_session_options_default();
+    char *scaled = scale_scene_text(text, directory, by);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    open_session_of_scene_text(scaled, &options, &run->scene, &run->session);
+    run->world = tact_session_world(run->session);
+    /* the one speed that no scene states */
+    run->world->options.push_limit *= exp2(by->length - by->time);
+    tact_session_begin(run->session);
+    free(scaled);
+}
+
+static void close_run(struct run *run)
+{
+    struct tact_session_report report;
+    tact_session_end(run->session, &report);
+    tact_session_destroy(run->session);
+    tact_scene_free(run->scene);
+}
+
+/* Largest difference of n values from those of the scaled scene, divided by the factor of their
+ * unit. */
+static double largest_difference(const double *x, const double *scaled, int n, double exponent)
+{
+    double worst = 0.0;
+    for (int k = 0; k < n; k++) {
+        const double difference = fabs(x[k] - scaled[k] * exp2(-exponent));
+        worst = difference <= worst ? worst : difference;
+    }
+    return worst;
+}
+
+/* Of the bodies, in metres: a unit vector's by its value times 1 m, velocities by 10 ms. */
+static double compare_bodies(const struct run *plain, const struct run *scaled,
+                             const struct scaling *by)
+{
+    double worst = 0.0;
+    for (int i = 0; i < tact_world_body_count(plain->world); i++) {
+        const struct tact_body *x = tact_world_body(plain->world, i),
+                               *y = tact_world_body(scaled->world, i);
+        worst = fmax(worst, largest_difference(x->pose.position, y->pose.position, 3, by->length));
+        worst = fmax(worst, largest_difference(x->pose.quat_wxyz, y->pose.quat_wxyz, 4, 0.0));
+        worst =
+            fmax(worst, 0.01 * largest_difference(x->twist, y->twist, 3, by->length - by->time));
+        worst = fmax(worst, 0.01 * largest_difference(x->twist + 3, y->twist + 3, 3, -by->time));
+    }
+    return worst;
+}
+
+/* Largest difference in some ticks, and the number of ticks with a contact. */
+static double compare_motion(const char *text, const char *directory, const struct scaling *by,
+                             int ticks, int *with_contact)
+{
+    static const struct scaling as_stated = {0, 0, 0};
+    struct run plain, scaled;
+    double worst = 0.0;
+    open_run(&plain, text, directory, &as_stated);
+    open_run(&scaled, text, directory, by);
+    for (int tick = 0; tick < ticks; tick++) {
+        struct tact_session_status status[2];
+        tact_session_step(plain.session, 0, &status[0]);
+        tact_session_step(scaled.session, 0, &status[1]);
+        assert_false(status[0].faults || status[1].faults);
+        assert_int_equal(status[0].contacts, status[1].contacts);
+        *with_contact += status[0].contacts > 0;
+        worst = fmax(worst, compare_bodies(&plain, &scaled, by));
+    }
+    close_run(&plain);
+    close_run(&scaled);
+    return worst;
+}
+
+static bool is_left_out(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        if (!strncmp(name, left_out[i], strlen(left_out[i])) && name[strlen(left_out[i])] == '.') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void scenes_move_alike_in_other_units(void **unused)
+{
+    (void)unused;
+    const int each = is_long_campaign() ? 1 : IS_SANITIZER_BUILD ? 24 : 8, ticks = 60;
+    const int first = (int)(campaign_seed_offset() % (unsigned)each);
+    double worst[sizeof units / sizeof *units] = {0.0};
+    int with_contact = 0, scenes = 0, wrong = 0;
+    const struct edit no_edits[] = {{0}};
+    glob_t found;
+    assert_int_equal(glob(TACT_SOURCE_DIR "/examples/scenes/*.yaml", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
+        if (is_left_out(path) || (int)i % each != first) {
+            continue;
+        }
+        char *text = load_scene_text_with_edits(strrchr(path, '/') + 1, no_edits);
+        for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
+            const double difference = compare_motion(text, TACT_SOURCE_DIR "/examples/scenes",
+                                                     &units[k].by, ticks, &with_contact);
+            const bool rounds = units[k].bound > 0.0 && strstr(path, solved_to_tolerance);
+            if (!(difference <= (rounds ? bound_to_tolerance : units[k].bound))) {
+                print_message("%s: 2^(%g, %g, %g) of length, mass and time: %.2g m\n", path,
+                              units[k].by.length, units[k].by.mass, units[k].by.time, difference);
+                wrong++;
+            }
+            worst[k] = fmax(worst[k], rounds ? 0.0 : difference);
+        }
+        free(text);
+        scenes++;
+    }
+    globfree(&found);
+    print_message("%d scenes: %.2g and %.2g m with other lengths\n", scenes, worst[2], worst[3]);
+    assert_int_equal(wrong, 0);
+    assert_true(scenes > 0 && (with_contact > 0 || each > 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scenes_move_alike_in_other_units)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
