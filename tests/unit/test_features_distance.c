@@ -550,6 +550,32 @@ static void any_warm_start_state_gives_the_polyhedra_distance(void **state)
     free_convex_solid(&b);
 }
 
+/* Two capsules that cross axis through axis, whose difference is flat: they touch where the axes
+ * cross, and once apart they have their distance, also from the state of the crossing. */
+static void capsules_that_have_crossed_have_their_distance_again(void **state)
+{
+    (void)state;
+    struct solid bar = make_round_solid(TACT_SHAPE_CAPSULE, 0.01, 0.2),
+                 rod = make_round_solid(TACT_SHAPE_CAPSULE, 0.01, 0.2);
+    rotate_solid(&bar, 0.0, 0.5 * M_PI, 0.0);
+    for (int i = 0; i < 100; i++) {
+        const double x = uniform(-0.09, 0.09), turn = uniform(0.1, 3.0);
+        double kept[TACT_NEAREST_STATE] = {0.0};
+        tact_v3_set(rod.pose.position, x, 0.0, 0.0);
+        rotate_solid(&rod, turn, 0.0, 0.0);
+        struct tact_separation s = find_separation_of_solids(&rod, &bar, kept);
+        ASSERT_NEAR(s.distance, -0.02, 1e-15);
+        ASSERT_NEAR(s.origin[0] + s.point_b[0], x, 1e-12);
+        ASSERT_NEAR(s.point_b[1], 0.0, 0.01 + 1e-12);
+        tact_v3_set(rod.pose.position, x, 0.0, 0.055);
+        rotate_solid(&rod, 0.5 * M_PI, 0.0, 0.0);
+        s = find_separation_of_solids(&rod, &bar, kept);
+        ASSERT_NEAR(s.distance, 0.035, 1e-15);
+    }
+    free_convex_solid(&bar);
+    free_convex_solid(&rod);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -561,6 +587,7 @@ int main(void)
         cmocka_unit_test(warm_and_cold_started_polyhedra_distances_agree),
         cmocka_unit_test(distance_of_aligned_stacks_is_exact),
         cmocka_unit_test(any_warm_start_state_gives_the_polyhedra_distance),
+        cmocka_unit_test(capsules_that_have_crossed_have_their_distance_again),
         cmocka_unit_test(point_along_a_given_normal_is_on_a_face_or_absent),
         cmocka_unit_test(contact_polygon_keeps_an_edge_on_the_rim_of_a_face),
     };

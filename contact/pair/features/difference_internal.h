@@ -111,13 +111,16 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
  * and points. */
 void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest_points *found);
 
+enum { TACT_EPA_FLAT = 2 }; /* result of tact_epa() */
+
 /*
  * Finds the least translation that separates two overlapping cores (van den Bergen 2001): the face
  * of the difference nearest to the origin, by expanding a polytope inside the difference. It starts
  * from the simplex, which is completed to a tetrahedron, and ends where the support of the nearest
  * face repeats. simplex: on input points to start from. out->distance may be positive by rounding,
- * for cores that touch. 1: found; 0: they are separated; -1: the capacity was exceeded, and bound
- * differs from the distance by more than rounding.
+ * for cores that touch. 1: found; TACT_EPA_FLAT: the
+ * difference has no volume, and is taken to contain the origin; 0: they are separated; -1: the
+ * capacity was exceeded, and bound differs from the distance by more than rounding.
  */
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest_points *out);

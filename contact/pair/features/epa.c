@@ -379,17 +379,24 @@ static void set_nearest_points(const struct polytope *p, const struct face *f,
 }
 
 /* Sets the result for cores whose difference has no volume, for example two axes that cross: the
- * normal of the flat difference is the direction of separation. */
+ * normal of the flat difference is the direction of separation. simplex: contains the origin. */
 static void set_result_of_flat_minkowski_difference(const struct polytope *p,
+                                                    const struct tact_simplex *simplex,
                                                     const double normal[3],
                                                     struct tact_nearest_points *out)
 {
+    double weight[3], vertex[3];
     double side = tact_v3_dot(normal, p->pair->shift) > 0.0 ? -1.0 : 1.0;
     out->distance = out->bound = 0.0;
     tact_v3_scale(out->normal, normal, side);
     out->from.count = 1;
     out->from.point[0] = p->point[0];
-    tact_core_vertex(p->pair->a, p->point[0].a, out->point_on_a);
+    tact_simplex_weights(simplex, weight);
+    memset(out->point_on_a, 0, sizeof out->point_on_a);
+    for (int i = 0; i < simplex->count && i < 3; i++) {
+        tact_core_vertex(p->pair->a, simplex->point[i].a, vertex);
+        tact_v3_axpy(out->point_on_a, weight[i], vertex);
+    }
     tact_v3_copy(out->point_on_b, out->point_on_a);
 }
 
@@ -414,8 +421,8 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
     p.pair = pair;
     copy_distinct_simplex_points(&p, simplex);
     if (!complete_tetrahedron(&p, flat)) {
-        set_result_of_flat_minkowski_difference(&p, flat, out);
-        return 1;
+        set_result_of_flat_minkowski_difference(&p, simplex, flat, out);
+        return TACT_EPA_FLAT;
     }
     make_first_tetrahedron(&p);
     struct face face = p.face[0];

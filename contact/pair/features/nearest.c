@@ -54,10 +54,11 @@ static int search_nearest_points_of_cores(struct tact_core_pair *pair, const dou
     *is_exact = 1;
     if (state[0] < 0.0 && simplex.count) {
         int rc = tact_epa(pair, &simplex, found);
-        if (rc) {
+        if (rc && rc != TACT_EPA_FLAT) {
             *is_exact = rc > 0;
             return 1;
         }
+        /* separated, or, as two axes, overlapping only where they cross */
         simplex = found->from;
     }
     if (tact_gjk(pair, &simplex, found)) {
