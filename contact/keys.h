@@ -34,6 +34,7 @@ static inline int tact_keys_create(struct tact_keys *keys, int most)
     return keys->places ? 0 : -ENOMEM;
 }
 
+/** Frees the slots of a table. */
 static inline void tact_keys_destroy(struct tact_keys *keys)
 {
     free(keys->places);
@@ -57,6 +58,8 @@ static inline int tact_keys_find(const struct tact_keys *keys, int key)
     return place->key ? place->number : -1;
 }
 
+/** Stores the number of a key, in place of the one before. Keys beyond the capacity are the
+ * caller's fault: they take the free slots that a search needs to end. */
 static inline void tact_keys_insert(struct tact_keys *keys, int key, int number)
 {
     struct tact_key *place = tact_keys_find_slot(keys, key);

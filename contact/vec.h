@@ -29,6 +29,7 @@ static inline double tact_max(double a, double b)
     return a > b ? a : b;
 }
 
+/** Sets a vector: r = (x, y, z). */
 static inline void tact_v3_set(double *r, double x, double y, double z)
 {
     r[0] = x;
@@ -36,6 +37,7 @@ static inline void tact_v3_set(double *r, double x, double y, double z)
     r[2] = z;
 }
 
+/** Copies a vector: r = a. */
 static inline void tact_v3_copy(double *r, const double *a)
 {
     r[0] = a[0];
@@ -75,11 +77,13 @@ static inline void tact_v3_axpy(double *r, double s, const double *a)
     r[2] += s * a[2];
 }
 
+/** Inner product of two vectors. */
 static inline double tact_v3_dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/** Length of a vector. */
 static inline double tact_v3_norm(const double *a)
 {
     return sqrt(tact_v3_dot(a, a));
@@ -231,6 +235,7 @@ static inline void tact_pose_mul(struct tact_pose *r, const struct tact_pose *a,
     tact_quat_normalize(r->quat_wxyz);
 }
 
+/** The pose at the origin of the world [m], with its axes. */
 static inline struct tact_pose tact_pose_identity(void)
 {
     struct tact_pose p = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};

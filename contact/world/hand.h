@@ -133,9 +133,11 @@ TACT_API void tact_hand_base_links(const struct tact_link_def *base,
                                    const struct tact_base_drive *torque,
                                    struct tact_link_def *links);
 
-/** Gives the drive of the forces of a moving base (part 0), or that of its torques (1), numbers of
- * their own along each axis of a frame that does not move: its matrices are A diag(k) A^T in the
- * axes of the world. The limit of the drive stays that of the magnitude. Real-time safe.
+/** Sets the stiffness and damping of one of a moving base's drives along each axis of a frame that
+ * does not move: its matrices are A diag(k) A^T in the axes of the world. The limit of the drive
+ * stays that of the magnitude. Real-time safe.
+ * @param hand       a hand with a moving base
+ * @param part       0: the drive of its forces; 1: that of its torques
  * @param quat_wxyz  attitude A of the frame in the world, of length 1
  * @param stiffness  [3] along or about its axes, >= 0 [N/m] or [N m/rad]
  * @param damping    [3] >= 0 [N s/m] or [N m s/rad]
