@@ -88,6 +88,7 @@ static void static_friction_holds_and_dynamic_friction_slows_on_a_slope(void **s
 static void ball_rolling_off_a_ball_leaves_it_at_the_exact_angle(void **state)
 {
     (void)state;
+    SKIP_IN_QUICK_SANITIZER_RUN();
     for (int i = 0; i < 2; i++) {
         struct start s = ball_on_ground(0.01, 0.1);
         struct tact_reduced_options o = options_with_friction(i ? 100.0 : 0.0);
@@ -323,6 +324,7 @@ static struct tippe_top_motion run_reduced_tippe_top(double friction, double sec
 static void reduced_tippe_top_turns_over(void **state)
 {
     (void)state;
+    SKIP_IN_QUICK_SANITIZER_RUN();
     const struct tippe_top_motion is = run_reduced_tippe_top(0.3, 1.0),
                                   less = run_reduced_tippe_top(0.1, 1.0),
                                   more = run_reduced_tippe_top(0.6, 0.4);

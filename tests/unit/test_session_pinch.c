@@ -85,6 +85,7 @@ static double ruler_pitch_after(double fraction, double seconds, const char *sou
 static void torsion_holds_the_ruler_below_its_limit(void **state)
 {
     (void)state;
+    SKIP_IN_QUICK_SANITIZER_RUN();
     assert_true(fabs(ruler_pitch_after(0.97, 61, "host")) < 0.5);
     skip_test_without_opencl();
     assert_true(fabs(ruler_pitch_after(0.97, IS_SANITIZER_BUILD ? 10 : 61, "opencl")) < 0.5);
@@ -93,6 +94,7 @@ static void torsion_holds_the_ruler_below_its_limit(void **state)
 static void ruler_turns_above_the_torsion_limit(void **state)
 {
     (void)state;
+    SKIP_IN_QUICK_SANITIZER_RUN();
     assert_true(fabs(ruler_pitch_after(1.03, 61, "host")) > 5.0);
     skip_test_without_opencl();
     assert_true(fabs(ruler_pitch_after(1.03, 10, "opencl")) > 5.0);

@@ -15,6 +15,7 @@
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/search_internal.h"
 #include "contact/shape/squares_internal.h"
+#include "support/campaign.h"
 #include "support/plain_subdivision.h"
 #include "support/random.h"
 #include "support/replays.h"
@@ -269,6 +270,7 @@ static void surface_curvature_is_the_derivative_of_the_normals(void **state)
 static void mass_properties_of_a_subdivision_surface_are_exact(void **state)
 {
     (void)state;
+    SKIP_IN_QUICK_SANITIZER_RUN();
     static const int solid[][2] = {{0, 4}, {1, 5}, {3, 4}};
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
         static struct polygon_mesh mesh, fine;

@@ -51,6 +51,14 @@ static inline int is_quick_sanitizer_run(void)
     return IS_SANITIZER_BUILD && !is_long_campaign();
 }
 
+/* Skips in such a run a long motion whose code other cases execute too. */
+#define SKIP_IN_QUICK_SANITIZER_RUN()                                                              \
+    do {                                                                                           \
+        if (is_quick_sanitizer_run()) {                                                            \
+            skip();                                                                                \
+        }                                                                                          \
+    } while (0)
+
 /* The number of trials: `quick` in continuous integration; a fifth of it under a sanitizer,
  * which is many times slower but needs few trials to detect an access out of bounds; `all` in
  * .ci/long. */
