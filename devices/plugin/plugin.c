@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "devices/plugin/plugin_internal.h"
 #include "devices/registry.h"
 
-enum { FOLDERS = 3 };
+enum { FOLDERS = 3, COUNT_BITS = 32, UNIQUE_PATH_SIZE = 2 * COUNT_BITS + 32 };
 
 struct tact_plugins {
     /* device types: built-in ones, then those loaded from plug-ins */
@@ -98,13 +99,28 @@ static int check_plugin_table(const struct tact_plugin *table, const char *name,
     return 0;
 }
 
+/* Writes a path of the open file fd that this process has not used before: the loader returns a
+ * library that it has under the same path without opening the file, also one that is not unloaded
+ * when its handle is closed, and descriptors are used again. The path differs from others in bits
+ * of a count, which are written as "/." and "//". */
+static void write_unique_path_of_descriptor(int fd, char path[UNIQUE_PATH_SIZE])
+{
+    static atomic_uint path_count;
+    const unsigned number = atomic_fetch_add(&path_count, 1);
+    char bits[2 * COUNT_BITS + 1] = "";
+    for (int i = 0; i < COUNT_BITS; i++) {
+        memcpy(bits + 2 * i, number >> i & 1 ? "/." : "//", 3);
+    }
+    snprintf(path, UNIQUE_PATH_SIZE, "/proc/self/fd%s/%d", bits, fd);
+}
+
 /* Loads the plug-in from the open file fd, by /proc/self/fd, so that it is the file that was
  * checked. */
 static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, const char *file,
                             struct tact_error *err)
 {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    char path[UNIQUE_PATH_SIZE];
+    write_unique_path_of_descriptor(fd, path);
     void *library_handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     close(fd);
     if (!library_handle) {

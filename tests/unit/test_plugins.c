@@ -126,6 +126,81 @@ static void valid_device_plugin_is_loaded(void **state)
     }
 }
 
+/* Opens the plug-ins of a scene of one device of each type: expects that each is loaded from its
+ * own file. */
+static struct tact_plugins *open_plugin_types(const char *const *names, size_t name_count)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_plugins *plugins = NULL;
+    size_t count, builtin;
+    char list[200] = "";
+    for (size_t i = 0; i < name_count; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? "}\n  - {name: e, type: " : "",
+                 names[i]);
+    }
+    struct tact_scene *scene = load_scene_of_device_type(list, &err);
+    if (!scene || tact_plugins_open(scene, folder, &plugins, &err)) {
+        fail_msg("%s: %s", list, err.text);
+    }
+    tact_devices_builtin(&builtin);
+    const struct tact_device_type *const *types = tact_plugins_types(plugins, &count);
+    assert_int_equal(count, builtin + name_count);
+    for (size_t i = 0; i < name_count; i++) {
+        assert_string_equal(types[builtin + i]->name, names[i]);
+    }
+    tact_scene_free(scene);
+    return plugins;
+}
+
+static void make_folder_of_valid_plugins(const char *const *names, size_t name_count)
+{
+    make_plugin_folder();
+    for (size_t i = 0; i < name_count; i++) {
+        char path[200];
+        snprintf(path, sizeof path, "%s/%s.so", folder, names[i]);
+        copy_plugin(names[i], path, 1L << 30, 0);
+    }
+}
+
+/* The loader returns a library that it has under the same path: the descriptor of one file is that
+ * of the next. */
+static void two_device_types_of_one_scene_are_loaded(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"good", "second"}, *const reversed[] = {"second", "good"};
+    make_folder_of_valid_plugins(names, 2);
+    tact_plugins_close(open_plugin_types(names, 2));
+    tact_plugins_close(open_plugin_types(reversed, 2));
+}
+
+/* Also where the first handle of a library is closed before the last. */
+static void device_types_of_several_handles_are_loaded(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"good", "second", "third"};
+    make_folder_of_valid_plugins(names, 3);
+    struct tact_plugins *good = open_plugin_types(names, 1);
+    struct tact_plugins *second = open_plugin_types(names + 1, 1);
+    struct tact_plugins *same = open_plugin_types(names, 1);
+    tact_plugins_close(good);
+    struct tact_plugins *third = open_plugin_types(names + 2, 1);
+    tact_plugins_close(same);
+    tact_plugins_close(second);
+    tact_plugins_close(open_plugin_types(names + 1, 1));
+    tact_plugins_close(third);
+}
+
+/* The loader unloads some libraries never, as those in C++ with static variables of templates. */
+static void device_type_is_loaded_after_one_that_is_never_unloaded(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"kept", "second"};
+    make_folder_of_valid_plugins(names, 2);
+    tact_plugins_close(open_plugin_types(names, 1));
+    tact_plugins_close(open_plugin_types(names + 1, 1));
+}
+
 /* A folder that others can write to, or a path that is no folder. */
 static void bad_plugin_folders_are_refused(void **state)
 {
@@ -484,6 +559,9 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_device_plugin_is_loaded),
+        cmocka_unit_test(two_device_types_of_one_scene_are_loaded),
+        cmocka_unit_test(device_types_of_several_handles_are_loaded),
+        cmocka_unit_test(device_type_is_loaded_after_one_that_is_never_unloaded),
         cmocka_unit_test(bad_plugin_folders_are_refused),
         cmocka_unit_test(explicitly_named_plugin_folder_is_always_checked),
         cmocka_unit_test(bad_plugin_environment_variable_is_refused),
