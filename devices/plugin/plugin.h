@@ -15,7 +15,8 @@
  * A plug-in has all rights of the program. Its file and its folder must therefore be no symbolic
  * links, belong to root or to the effective user of the program, and be writable by nobody else.
  * The checks use the descriptor of the file that is then loaded, so that the file cannot be
- * exchanged in between; parent folders are not checked. A plug-in must be self-contained: libraries
+ * exchanged in between; parent folders are not checked, so the path of a folder must not end in
+ * "/." or "/..". A plug-in must be self-contained: libraries
  * beside it are not found by $ORIGIN.
  */
 #ifndef TACT_DEVICES_PLUGIN_H
@@ -57,9 +58,8 @@ struct tact_plugins;
  * @retval 0
  * @retval -ENOENT  no folder has a type, or a given folder does not exist
  * @retval -EPERM   a file or folder that others may have changed
- * @retval -EINVAL  an invalid name of a type, a file that is no plug-in, or one for another ABI
- * version or another
- *         type
+ * @retval -EINVAL  an invalid path of a folder or name of a type, a file that is no plug-in, or one
+ * for another ABI version or another type
  * @retval -errno   of opening. *err names scene and key, file or folder, and what was expected
  */
 TACT_API int tact_plugins_open(const struct tact_scene *scene, const char *folder,

@@ -54,6 +54,13 @@ static int report_open_error(int at, const char *name, const char *what, const c
                           strerror(code));
 }
 
+/* Whether a path ends in "/." or "/..": open() would follow a symbolic link before it. */
+static bool is_last_component_dots(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && (!strcmp(slash, "/.") || !strcmp(slash, "/.."));
+}
+
 int tact_plugin_open_folder(const char *path, struct tact_error *err)
 {
     static const char what[] = "plug-in folder";
@@ -68,6 +75,12 @@ int tact_plugin_open_folder(const char *path, struct tact_error *err)
     for (char *end = path_without_slash + length - 1; end > path_without_slash && *end == '/';
          end--) {
         *end = '\0';
+    }
+    if (is_last_component_dots(path_without_slash)) {
+        return tact_error_set(err, -EINVAL,
+                              "%s " TRUNCATED_PATH_FORMAT
+                              " ends in /. or /..; expected the name of the folder",
+                              what, path);
     }
     const int fd = open(path_without_slash, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {

@@ -217,6 +217,11 @@ static void bad_plugin_folders_are_refused(void **state)
     expect_plugin_refused("good", other, "is a symbolic link");
     snprintf(path, sizeof path, "%s///", other);
     expect_plugin_refused("good", path, "is a symbolic link");
+    static const char *const ends[] = {"/.", "/..", "//.//", "/../", "/./."};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(path, sizeof path, "%s%s", other, ends[i]);
+        expect_plugin_refused("good", path, "ends in /. or /..");
+    }
     snprintf(path, sizeof path, "%s/none", root);
     expect_plugin_refused("good", path, "No such file");
     expect_plugin_refused("good", file, "Not a directory");
