@@ -45,21 +45,35 @@ static int is_of_this_machine(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
+static int refuse_other_machine(struct tact_error *err)
+{
+    return tact_error_set(
+        err, -EPERM,
+        "may be reached by other machines, which needs a key for each end (tact keygen); "
+        "without keys only localhost and addresses of this machine are allowed");
+}
+
 int tact_network_resolve(const char *text, int is_listener, int must_be_loopback,
                          struct tact_network_address *out, struct tact_error *err)
 {
     char host[256], port[8];
     struct addrinfo *found = NULL;
+    /* without keys no name server is asked: nothing leaves the machine */
     const struct addrinfo hints = {.ai_family = AF_UNSPEC,
                                    .ai_socktype = SOCK_DGRAM,
-                                   .ai_flags = AI_NUMERICSERV | (is_listener ? AI_PASSIVE : 0)};
+                                   .ai_flags = AI_NUMERICSERV | (is_listener ? AI_PASSIVE : 0) |
+                                               (must_be_loopback ? AI_NUMERICHOST : 0)};
     tact_error_at(err, NULL, 0, 0, text);
     if (split_host_and_port(text, is_listener, host, port) || strtol(port, NULL, 10) > 65535) {
         return tact_error_set(err, -EINVAL, "expected %s",
                               is_listener ? "HOST:PORT or PORT" : "HOST:PORT");
     }
-    const char *name = *host ? host : must_be_loopback ? "127.0.0.1" : "0.0.0.0";
+    const int is_local = must_be_loopback && (!*host || !strcmp(host, "localhost"));
+    const char *name = is_local ? "127.0.0.1" : *host ? host : "0.0.0.0";
     int rc = getaddrinfo(name, port, &hints, &found);
+    if (rc == EAI_NONAME && must_be_loopback) {
+        return refuse_other_machine(err);
+    }
     if (rc || !found) {
         return tact_error_set(err, -EINVAL, "%s", rc ? gai_strerror(rc) : "no address");
     }
@@ -67,9 +81,7 @@ int tact_network_resolve(const char *text, int is_listener, int must_be_loopback
     out->size = found->ai_addrlen;
     freeaddrinfo(found);
     if (must_be_loopback && !is_of_this_machine((const struct sockaddr *)&out->socket_address)) {
-        return tact_error_set(err, -EPERM,
-                              "is reached by other machines, which needs a key for each end (tact "
-                              "keygen); without keys only addresses of this machine are allowed");
+        return refuse_other_machine(err);
     }
     return 0;
 }

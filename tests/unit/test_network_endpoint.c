@@ -432,6 +432,7 @@ static void network_addresses_are_checked(void **state)
         {"0.0.0.0:4710", 1, 1, -EPERM},
         {"192.0.2.7:4710", 0, 1, -EPERM},
         {"[2001:db8::7]:4710", 0, 1, -EPERM},
+        {"tact.invalid:4710", 0, 1, -EPERM}, /* a name server that is asked answers -EINVAL */
         {"192.0.2.7:4710", 0, 0, 0},
         {"::1:4710", 0, 0, -EINVAL},
         {"127.0.0.1", 0, 0, -EINVAL},
