@@ -87,7 +87,8 @@ struct tact_world_options {
      * opposite to the gradient, which is exact there */
     enum tact_normal_kind normal;
     const struct tact_contact_model *model; /**< contact model of pairs whose law names none
-                                               (pair/model.h); NULL: by the kinds of the shapes */
+                                               (pair/model.h); NULL: volume, and features for pairs
+                                               of a fast body (tact_world_set_fast()) */
     int points;   /**< largest number of contact points in a tick; further ones are dropped and
                      counted */
     int contacts; /**< largest number of contacts in a tick, each piece of a split pair counting as
@@ -102,7 +103,7 @@ struct tact_world_options {
 };
 
 /** Default options of a world: h = 1 ms, patches as polygons, overlaps that are not planar split,
- * blended normals, spin AUTO, models by kinds of shape, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s,
+ * blended normals, spin AUTO, no model named, gravity -9.81 z, 50 sweeps, 1e-10, 0.5 m/s,
  * cone; at most 4096 contact points. Real-time safe. */
 TACT_API struct tact_world_options tact_world_options_default(void);
 

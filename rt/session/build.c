@@ -287,7 +287,7 @@ static void choose_pair_fingertip(const struct tact_scene_material *a,
     }
 }
 
-/* Finds the contact model of that name; NULL: it is chosen by the kinds of the shapes. */
+/* Finds the contact model of that name; NULL: there is none, so that the world has its default. */
 static const struct tact_contact_model *contact_model_by_name(const char *name)
 {
     /* "patch" is the former name of the model "volume" */
