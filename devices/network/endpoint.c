@@ -214,6 +214,9 @@ static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned
 {
     struct tact_network_session session;
     int rc = !endpoint->is_initiator || !endpoint->hello_creation_time_ns ? -ENOENT : 0;
+    rc = rc ? rc
+            : tact_network_check_answer(&endpoint->identity, &endpoint->sent_hello, answer, size);
+    /* answers of strangers, which may have any address of a sender, do not use the rate up */
     if (!rc && !is_handshake_allowed(endpoint, now_ns)) {
         return;
     }

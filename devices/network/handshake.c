@@ -9,7 +9,9 @@ enum {
     KEY = TACT_NETWORK_KEY_BYTES,
     EPHEMERAL_KEY_OFFSET = TACT_NETWORK_START_BYTES,
     RANDOM_BYTES_OFFSET = EPHEMERAL_KEY_OFFSET + KEY,
-    TAG_AT = RANDOM_BYTES_OFFSET + KEY
+    TAG_AT = RANDOM_BYTES_OFFSET + KEY,
+    /* of an answer: its random bytes end here, and the hash follows that is checked first */
+    ANSWER_HASH_OFFSET = TAG_AT - TACT_NETWORK_TAG_BYTES
 };
 _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_HELLO_BYTES, "layout of a hello");
 _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES, "layout of an answer");
@@ -75,6 +77,17 @@ static void compute_answer_tag(unsigned char *tag, const unsigned char *answer,
                                               key);
 }
 
+/* Keyed hash of an answer and the hello that it answers. */
+static void compute_answer_hash(unsigned char *hash, const unsigned char *answer,
+                                const unsigned char *hello, const unsigned char *key)
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, key, KEY, TACT_NETWORK_TAG_BYTES);
+    crypto_generichash_update(&state, answer, ANSWER_HASH_OFFSET);
+    crypto_generichash_update(&state, hello, TACT_NETWORK_HELLO_BYTES);
+    crypto_generichash_final(&state, hash, TACT_NETWORK_TAG_BYTES);
+}
+
 static void compute_hello_tag(unsigned char *tag, const unsigned char *hello,
                               const unsigned char *key)
 {
@@ -105,6 +118,7 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
     unsigned char ephemeral_secret[KEY];
     struct shared_secrets shared_secrets;
     write_handshake_message(answer, TACT_NETWORK_ANSWER, ephemeral_secret);
+    compute_answer_hash(answer + ANSWER_HASH_OFFSET, answer, hello, self->own_hello_key);
     int bad =
         crypto_scalarmult(shared_secrets.ephemeral_shared_secret, ephemeral_secret,
                           hello + EPHEMERAL_KEY_OFFSET) |
@@ -120,6 +134,18 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
     return bad ? -EBADMSG : 0;
 }
 
+int tact_network_check_answer(const struct tact_network_identity *self,
+                              const struct tact_network_sent_hello *sent_hello,
+                              const unsigned char *answer, size_t size)
+{
+    unsigned char hash[TACT_NETWORK_TAG_BYTES];
+    if (size != TACT_NETWORK_ANSWER_BYTES) {
+        return -EPROTO;
+    }
+    compute_answer_hash(hash, answer, sent_hello->hello, self->peer_hello_key);
+    return sodium_memcmp(hash, answer + ANSWER_HASH_OFFSET, sizeof hash) ? -EBADMSG : 0;
+}
+
 int tact_network_finish(const struct tact_network_identity *self,
                         const struct tact_network_sent_hello *sent_hello,
                         const unsigned char *answer, size_t size,
@@ -127,8 +153,9 @@ int tact_network_finish(const struct tact_network_identity *self,
 {
     unsigned char tag[TACT_NETWORK_TAG_BYTES];
     struct shared_secrets shared_secrets;
-    if (size != TACT_NETWORK_ANSWER_BYTES) {
-        return -EPROTO;
+    const int rc = tact_network_check_answer(self, sent_hello, answer, size);
+    if (rc) {
+        return rc;
     }
     int bad = crypto_scalarmult(shared_secrets.ephemeral_shared_secret,
                                 sent_hello->ephemeral_secret, answer + EPHEMERAL_KEY_OFFSET) |

@@ -4,8 +4,8 @@
  * end, so that both have proven their long-term key before any payload counts.
  *
  *   hello    start 8 | ephemeral public key 32 | random 32 | keyed BLAKE2b of these, 16
- *   answer   start 8 | ephemeral public key 32 | random 32 | tag of an empty message under the new
- *            key, 16
+ *   answer   start 8 | ephemeral public key 32 | random 16 | keyed BLAKE2b of these and of the
+ *            hello, 16 | tag of an empty message under the new key, 16
  *
  * The keys of both directions are BLAKE2b-512 of the three Diffie-Hellman secrets (ephemeral with
  * ephemeral, and each ephemeral with the other's pinned key), both pinned keys, the hello and the
@@ -44,6 +44,13 @@ int tact_network_check_hello(const struct tact_network_identity *self, const uns
  * -EBADMSG (its key is not usable). */
 int tact_network_answer(const struct tact_network_identity *self, const unsigned char *hello,
                         struct tact_network_session *session, unsigned char *answer);
+
+/* Whether a datagram may be the pinned other end's answer to this hello, which costs a hash.
+ * Returns 0, -EPROTO (its size is wrong) or -EBADMSG (of another sender, or to another hello).
+ * Real-time safe. */
+int tact_network_check_answer(const struct tact_network_identity *self,
+                              const struct tact_network_sent_hello *sent_hello,
+                              const unsigned char *answer, size_t size);
 
 /* Completes the handshake at the end that connects. Takes about 0.2 ms. Returns 0, -EPROTO (its
  * size is wrong) or -EBADMSG (not an answer of the pinned end to this hello). */

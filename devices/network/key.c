@@ -117,7 +117,7 @@ int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
     return rc;
 }
 
-/* The key that authenticates hellos from one end to the other. */
+/* The key that authenticates hellos and answers from one end to the other. */
 static void derive_hello_key(unsigned char out[TACT_NETWORK_KEY_BYTES],
                              const unsigned char shared[TACT_NETWORK_KEY_BYTES],
                              const unsigned char *from, const unsigned char *to)

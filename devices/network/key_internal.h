@@ -22,8 +22,9 @@ struct tact_network_identity {
     unsigned char secret_key[TACT_NETWORK_KEY_BYTES];
     unsigned char public_key[TACT_NETWORK_KEY_BYTES];
     unsigned char peer_key[TACT_NETWORK_KEY_BYTES]; /* public key of the other end */
-    /* Authenticate the hello of this end and of the other: BLAKE2b of the secret that only the two
-     * long-term keys have in common, so that a stranger's hello costs no more than a checksum. */
+    /* Authenticate the hello or answer of this end and of the other: BLAKE2b of the secret that
+     * only the two long-term keys have in common, so that a stranger's costs no more than a
+     * checksum. */
     unsigned char own_hello_key[TACT_NETWORK_KEY_BYTES];
     unsigned char peer_hello_key[TACT_NETWORK_KEY_BYTES];
 };

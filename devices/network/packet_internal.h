@@ -21,7 +21,8 @@
 #include <sys/types.h>
 
 enum {
-    TACT_NETWORK_VERSION = 3, /* 1: without clutch and fault of a site; 2: fewer terms */
+    TACT_NETWORK_VERSION = 4, /* 1: without clutch and fault of a site; 2: fewer terms;
+                                 3: answers without a hash of their own */
     TACT_NETWORK_START_BYTES =
         8, /* bytes at the start of every datagram: signature, version, kind */
     TACT_NETWORK_SESSION_BYTES = 8, /* of a session's name */

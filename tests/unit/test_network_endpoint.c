@@ -311,6 +311,43 @@ static void flood_of_hello_packets_is_counted(void **state)
     tact_network_endpoint_close(&listener);
 }
 
+/* Answers that are made up, from the address of the listener and more than the rate of handshakes,
+ * are refused by their hash and do not keep the ends from each other. */
+static void flood_of_made_up_answers_does_not_delay_a_handshake(void **state)
+{
+    (void)state;
+    struct tact_network_endpoint caller, listener;
+    unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int connected = -1;
+    open_endpoint(&listener, 0, 0, NULL);
+    open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
+    to.sin_port = htons((uint16_t)tact_network_endpoint_port(&caller));
+    for (int i = 0; i < 1000 && connected < 0; i++, now_ns += ms) {
+        tick_endpoint(&caller, NULL);
+        for (int k = 0; k < 4; k++) {
+            for (size_t b = 0; b < sizeof answer; b++) {
+                answer[b] = (unsigned char)random_bits();
+            }
+            tact_network_write_start(answer, TACT_NETWORK_ANSWER);
+            assert_int_equal(sendto(listener.socket, answer, sizeof answer, 0,
+                                    (const struct sockaddr *)&to, sizeof to),
+                             sizeof answer);
+        }
+        if (i >= 500) { /* it starts late, when the rate would have been used up */
+            tick_endpoint(&listener, NULL);
+        }
+        connected = caller.has_session ? i : -1;
+    }
+    print_message("connected after %d ms, %llu made-up answers refused\n", connected - 500,
+                  (unsigned long long)caller.counts.forged_packet_count);
+    assert_in_range(connected, 500, 501);
+    assert_in_range(caller.counts.forged_packet_count, 4 * 500, 4 * 502);
+    assert_int_equal(caller.counts.postponed_hello_count, 0);
+    tact_network_endpoint_close(&caller);
+    tact_network_endpoint_close(&listener);
+}
+
 /* Replaces the end's socket by one of a socket pair that nobody reads, until its queue is full:
  * packets sent then are lost and counted, no call waits, and the session continues afterwards. */
 static void full_socket_loses_packets_without_waiting(void **state)
@@ -462,6 +499,7 @@ int main(void)
         cmocka_unit_test(network_handshakes_survive_packet_loss),
         cmocka_unit_test(replayed_datagrams_have_no_effect),
         cmocka_unit_test(flood_of_hello_packets_is_counted),
+        cmocka_unit_test(flood_of_made_up_answers_does_not_delay_a_handshake),
         cmocka_unit_test(full_socket_loses_packets_without_waiting),
         cmocka_unit_test(random_datagrams_are_refused),
         cmocka_unit_test(other_protocol_versions_are_refused_by_name),
