@@ -168,11 +168,11 @@ static const cyaml_schema_field_t port_fields[] = {
 /* A mapping whose struct begins with the one that the scene shows as `member` of `owner`. */
 #define YAML_EXTENDED(name, owner, member, extended, inner_fields)                                 \
     {                                                                                              \
-        .key = name, .data_offset = offsetof(struct owner, member), .value = {                     \
+        .key = (name), .data_offset = offsetof(struct owner, member), .value = {                   \
             .type = CYAML_MAPPING,                                                                 \
             .flags = YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER,                                       \
             .data_size = sizeof(struct extended),                                                  \
-            .mapping = {.fields = inner_fields},                                                   \
+            .mapping = {.fields = (inner_fields)},                                                 \
         }                                                                                          \
     }
 #define YAML_COUPLING(name, owner, member)                                                         \
