@@ -21,16 +21,10 @@ static double stopping_distance_of_block(double period, int is_on_plate, double 
     struct tact_world_options o = options_with_contact_model("features", period);
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), plate = box_of_sides(2, 2, 1e-3);
     const double place[3] = {0.0, 0.0, 0.02}, along[2] = {cos(direction), sin(direction)};
-    struct tact_pose ground_pose = tact_pose_identity();
     struct world_scene s;
     double off = 0.0;
     open_empty_scene(&s, &o);
-    ground_pose.position[2] = -0.5e-3;
-    if (is_on_plate) {
-        add_scene_shape(&s, -1, &plate, &ground_pose, 0);
-    } else {
-        add_scene_ground(&s);
-    }
+    add_ground_or_plate(&s, is_on_plate ? &plate : NULL);
     add_scene_solid(&s, &box, 0.3, place, 0.0);
     start_box_on_ground(&s, mu);
     const struct tact_body *body = tact_world_body(s.world, 0);

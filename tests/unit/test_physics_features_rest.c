@@ -39,16 +39,10 @@ static struct drop drop_box(double period, int is_on_plate, const double turn[3]
     struct tact_world_options o = options_with_contact_model("features", period);
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), plate = box_of_sides(1, 1, 1e-3);
     const double place[3] = {0.0, 0.0, 0.025};
-    struct tact_pose ground_pose = tact_pose_identity();
     struct world_scene s;
     struct drop out = {0.0, 0.0, 0.0};
     open_empty_scene(&s, &o);
-    ground_pose.position[2] = -0.5e-3;
-    if (is_on_plate) {
-        add_scene_shape(&s, -1, &plate, &ground_pose, 0);
-    } else {
-        add_scene_ground(&s);
-    }
+    add_ground_or_plate(&s, is_on_plate ? &plate : NULL);
     add_scene_solid(&s, &box, 0.3, place, 0.0);
     start_box_on_ground(&s, 0.0);
     tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);

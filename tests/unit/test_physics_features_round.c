@@ -102,18 +102,12 @@ static void a_can_rolls_down_without_sinking(void **state)
         const struct tact_shape can = make_cylinder_shape(r, length),
                                 plate = box_of_sides(8, 1, 1e-3);
         const double place[3] = {0.0, 0.0, r}, turn[3] = {2.0 * atan(1.0), 0.0, 0.0};
-        struct tact_pose ground_pose = tact_pose_identity();
         struct world_scene s;
         double deepest = 0.0;
         o.model = tact_contact_model_find("features");
         o.period = h;
         open_empty_scene(&s, &o);
-        ground_pose.position[2] = -0.5e-3;
-        if (i < 2) {
-            add_scene_ground(&s);
-        } else {
-            add_scene_shape(&s, -1, &plate, &ground_pose, 0);
-        }
+        add_ground_or_plate(&s, i >= 2 ? &plate : NULL);
         add_scene_solid(&s, &can, 0.3, place, 0.0);
         start_box_on_ground(&s, 0.5);
         struct tact_body *body = tact_world_body(s.world, 0);

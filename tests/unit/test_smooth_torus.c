@@ -361,9 +361,8 @@ static int is_middle_line_inside(const struct tact_shape *ring, const struct tac
 }
 
 /* A ring at rest whose middle line is inside an ellipsoid, or inside the tube of another ring: of
- * these three of five had no contact. Each touches at once, by the overlap where
- * the search finds none, or is known to be stuck, as where it is wholly inside; and none is thrown
- * out. */
+ * these three of five had no contact. Each touches at once, by the overlap where the search finds
+ * none, or is known to be stuck, as where it is wholly inside; and none is thrown out. */
 static void ring_with_its_middle_line_in_another_body_has_a_contact(void **state)
 {
     (void)state;

@@ -118,9 +118,9 @@ enum { TACT_EPA_FLAT = 2 }; /* result of tact_epa() */
  * of the difference nearest to the origin, by expanding a polytope inside the difference. It starts
  * from the simplex, which is completed to a tetrahedron, and ends where the support of the nearest
  * face repeats. simplex: on input points to start from. out->distance may be positive by rounding,
- * for cores that touch. 1: found; TACT_EPA_FLAT: the
- * difference has no volume, and is taken to contain the origin; 0: they are separated; -1: the
- * capacity was exceeded, and bound differs from the distance by more than rounding.
+ * for cores that touch. 1: found; TACT_EPA_FLAT: the difference has no volume, and is taken to
+ * contain the origin; 0: they are separated; -1: the capacity was exceeded, and bound differs from
+ * the distance by more than rounding.
  */
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest_points *out);

@@ -21,6 +21,18 @@ static inline struct tact_contact_law make_friction_law(double friction)
     return law;
 }
 
+/* Adds the ground, or where plate is not NULL a plate of 1 mm whose upper face is at its height. */
+static inline void add_ground_or_plate(struct world_scene *s, const struct tact_shape *plate)
+{
+    struct tact_pose pose = tact_pose_identity();
+    pose.position[2] = -0.5e-3;
+    if (plate) {
+        add_scene_shape(s, -1, plate, &pose, 0);
+    } else {
+        add_scene_ground(s);
+    }
+}
+
 static inline void start_box_on_ground(struct world_scene *s, double friction)
 {
     struct tact_contact_law law = make_friction_law(friction);
