@@ -15,9 +15,9 @@
 
 bool is_hand_file(const char *path)
 {
-    static const char *const types[] = {".xml", ".urdf", ".mjcf"};
+    static const char *const types[] = {".xml", ".urdf", ".mjcf", ".xacro"};
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < 3; i++) {
+    for (int i = 0; dot && i < 4; i++) {
         if (!strcasecmp(dot, types[i])) {
             return true;
         }
@@ -134,13 +134,14 @@ int import_hand(const char *command, const struct hand_import *h)
     }
     rc = tact_hand_file_load(text, size, h->path, &files, &options, &hand, &err);
     free(text);
+    for (char *line = rc ? NULL : strtok(hand.notes, "\n"); line && !h->quiet;
+         line = strtok(NULL, "\n")) {
+        fprintf(stderr, "tact import: %s\n", text_shown(line));
+    }
     rc = rc ? rc : check_written_hand(&hand, h, &err);
     if (rc) {
         tact_hand_file_free(&hand);
         return command_error(&err);
-    }
-    for (char *line = strtok(hand.notes, "\n"); line && !h->quiet; line = strtok(NULL, "\n")) {
-        fprintf(stderr, "tact import: %s\n", text_shown(line));
     }
     int code = write_hand(&hand, command, h->out, h->force);
     tact_hand_file_free(&hand);

@@ -373,6 +373,27 @@ static int read_surface_of_tets(struct mesh_reader *r, const void *data, size_t 
     return 0;
 }
 
+/* Refuses files that are often in the place of a mesh file, by what to do about them. */
+static int refuse_other_file_type(struct mesh_reader *r, const void *data, size_t size)
+{
+    static const struct {
+        const char *begin, *message;
+    } types[] = {
+        {"glTF", "GLB cannot be read: `tact import` makes OBJ of it"},
+        {"ply\n", "PLY cannot be read: `tact import` makes OBJ of it"},
+        {"ply\r", "PLY cannot be read: `tact import` makes OBJ of it"},
+        {"version https://git-lfs",
+         "a pointer of Git LFS: `git lfs pull` puts the mesh in its place"},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const size_t length = strlen(types[i].begin);
+        if (size >= length && !memcmp(data, types[i].begin, length)) {
+            return set_line_error(r, types[i].message);
+        }
+    }
+    return 0;
+}
+
 int tact_soup_read(const void *data, size_t size, const char *name, double scale,
                    struct tact_soup *out, struct tact_error *err)
 {
@@ -381,7 +402,10 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
     if (tact_tets_recognise(data, size)) {
         return read_surface_of_tets(&r, data, size);
     }
-    int stl = is_binary_stl(data, size), rc;
+    int stl = is_binary_stl(data, size), rc = refuse_other_file_type(&r, data, size);
+    if (rc) {
+        return rc;
+    }
     if (stl) {
         rc = read_binary_stl(&r, data, size);
     } else {

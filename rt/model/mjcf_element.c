@@ -14,14 +14,14 @@ int tact_mjcf_read_attitude(struct mjcf_reader *r, const xmlNode *node, struct m
         if (n < 0) {
             return n;
         }
-        if (n && i) {
+        if (n) {
             out->kind = (enum mjcf_attitude_kind)i;
             attitude_attribute_count++;
         }
     }
     return attitude_attribute_count > 1
                ? tact_model_report_error(r->model, tact_xml_node_line(node),
-                                         "%s: several of axisangle, xyaxes, zaxis, euler",
+                                         "%s: several of quat, axisangle, xyaxes, zaxis, euler",
                                          tact_xml_node_name(node))
                : 0;
 }

@@ -4,8 +4,8 @@
 
 #include "rt/model/model_internal.h"
 
-/* Attitude of an MJCF element: a quaternion, or one of the alternative notations, which takes
- * precedence. */
+/* Attitude of an MJCF element: a quaternion, or one of the alternative notations. That of an
+ * element replaces that of its default class, whatever the notations. */
 struct mjcf_attitude {
     double quat_wxyz[4];
     enum mjcf_attitude_kind { MJCF_QUAT, MJCF_AXISANGLE, MJCF_XYAXES, MJCF_ZAXIS, MJCF_EULER } kind;

@@ -151,6 +151,9 @@ const char *tact_model_resolve_path(struct model *m, int line, const char *folde
     char path[1024];
     if (!strncmp(name, "package://", 10)) {
         const char *inside = strchr(name + 10, '/');
+        const int package_length = (int)strcspn(name + 10, "/");
+        tact_model_add_note(m, line, "package://%.*s is the folder of this file",
+                            package_length < 60 ? package_length : 60, name + 10);
         name = inside ? inside + 1 : "";
         folder = "";
     } else if (!strncmp(name, "file://", 7)) {

@@ -18,7 +18,9 @@
 
 /** Limits of a file, so that a hostile one is refused instead of filling memory. */
 enum {
-    MODEL_MAX_NESTING = 64,   /**< maximum nesting of elements */
+    MODEL_MAX_NESTING = 64, /**< maximum nesting of elements */
+    MODEL_MAX_ATTRIBUTES =
+        8192,                 /**< maximum number of = between two <, which are in comments too */
     MODEL_MAX_ENTRIES = 1024, /**< maximum number of bodies, shapes, joints, classes of each kind */
     MODEL_MAX_NOTES = 64,     /**< maximum number of different notes; further ones are counted */
     MODEL_NOTE_BYTES = 384,   /**< longest note, with the zero */

@@ -19,6 +19,7 @@ struct urdf_link {
 
 struct urdf_reader {
     struct model *model;
+    const char *mesh_folder; /* of mesh files without a scheme */
     MODEL_ARRAY_OF(struct urdf_link) links;
     MODEL_ARRAY_OF(struct urdf_joint) joints;
 };
@@ -109,8 +110,9 @@ static int read_link_inertial(struct model *m, const xmlNode *link, struct model
     return 0;
 }
 
-static int read_mesh_geometry(struct model *m, const xmlNode *node, struct model_geom *geom)
+static int read_mesh_geometry(struct urdf_reader *r, const xmlNode *node, struct model_geom *geom)
 {
+    struct model *m = r->model;
     const char *file = tact_xml_read_text(m, node, "filename");
     int rc = tact_xml_check_attributes(m, node, "filename scale", "", "");
     int at = rc ? rc : MODEL_APPEND_ENTRY(m, meshes, tact_xml_node_line(node));
@@ -124,7 +126,7 @@ static int read_mesh_geometry(struct model *m, const xmlNode *node, struct model
     if (n < 0 || mesh->scale[0] * mesh->scale[1] * mesh->scale[2] == 0.0) {
         return n < 0 ? n : tact_model_report_error(m, mesh->line, "mesh: a scale of 0");
     }
-    mesh->path = tact_model_resolve_path(m, mesh->line, "", file ? file : "");
+    mesh->path = tact_model_resolve_path(m, mesh->line, r->mesh_folder, file ? file : "");
     mesh->name = mesh->path;
     geom->kind = MODEL_GEOM_MESH;
     geom->mesh = at;
@@ -132,14 +134,15 @@ static int read_mesh_geometry(struct model *m, const xmlNode *node, struct model
 }
 
 /* Sizes of a shape: URDF has whole edges and lengths. */
-static int read_geometry(struct model *m, const xmlNode *node, struct model_geom *geom)
+static int read_geometry(struct urdf_reader *r, const xmlNode *node, struct model_geom *geom)
 {
+    struct model *m = r->model;
     const xmlNode *shape = tact_xml_next_element(node->children);
     const char *name = shape ? tact_xml_node_name(shape) : "";
     double length = 0.0;
     int n = 0;
     if (!strcmp(name, "mesh")) {
-        return read_mesh_geometry(m, shape, geom);
+        return read_mesh_geometry(r, shape, geom);
     }
     if (!strcmp(name, "box")) {
         geom->kind = MODEL_GEOM_BOX;
@@ -170,8 +173,9 @@ static int read_geometry(struct model *m, const xmlNode *node, struct model_geom
     return 0;
 }
 
-static int read_collision(struct model *m, const xmlNode *node, int body)
+static int read_collision(struct urdf_reader *r, const xmlNode *node, int body)
 {
+    struct model *m = r->model;
     const xmlNode *geometry = find_child(node, "geometry");
     struct model_geom geom = {.line = tact_xml_node_line(node),
                               .body = body,
@@ -183,7 +187,7 @@ static int read_collision(struct model *m, const xmlNode *node, int body)
     if (!rc && !geometry) {
         rc = tact_model_report_error(m, geom.line, "collision: expected <geometry>");
     }
-    rc = rc ? rc : read_geometry(m, geometry, &geom);
+    rc = rc ? rc : read_geometry(r, geometry, &geom);
     int at = rc ? rc : MODEL_APPEND_ENTRY(m, geoms, geom.line);
     if (at < 0) {
         return at;
@@ -210,7 +214,7 @@ static int add_link(struct urdf_reader *r, const xmlNode *link, int parent,
     for (const xmlNode *n = tact_xml_next_element(link->children); !rc && n;
          n = tact_xml_next_element(n->next)) {
         if (!strcmp(tact_xml_node_name(n), "collision")) {
-            rc = read_collision(m, n, at);
+            rc = read_collision(r, n, at);
         } else if (!strcmp(tact_xml_node_name(n), "origin")) {
             tact_model_add_note(m, tact_xml_node_line(n),
                                 "link: <origin> is left out: URDF has none there");
@@ -419,6 +423,25 @@ static int collect_link_or_joint(struct urdf_reader *r, const xmlNode *n)
     return at < 0 ? at : 0;
 }
 
+/* Reads the folder of the meshes from the element that MuJoCo adds to URDF; the rest is left out.
+ */
+static int read_mujoco_element(struct urdf_reader *r, const xmlNode *node)
+{
+    static const char *const names[] = {"assetdir", "meshdir"};
+    const xmlNode *compiler = find_child(node, "compiler");
+    for (int i = 0; compiler && i < 2; i++) {
+        if (tact_xml_has_attribute(compiler, names[i])) {
+            r->mesh_folder = tact_xml_read_text(r->model, compiler, names[i]);
+            if (!r->mesh_folder) {
+                return tact_model_report_no_memory(r->model);
+            }
+        }
+    }
+    tact_model_add_note(r->model, tact_xml_node_line(node), "<mujoco> is left out%s",
+                        r->mesh_folder[0] ? ", but for the folder of the meshes" : "");
+    return 0;
+}
+
 /* Collects links and joints of the file; other elements are left out or refused. */
 static int collect_links_and_joints(struct urdf_reader *r, const xmlNode *root)
 {
@@ -429,7 +452,9 @@ static int collect_links_and_joints(struct urdf_reader *r, const xmlNode *root)
         const char *name = tact_xml_node_name(n);
         if (!strcmp(name, "link") || !strcmp(name, "joint")) {
             rc = collect_link_or_joint(r, n);
-        } else if (tact_xml_list_has_word("material transmission gazebo ros2_control mujoco sensor",
+        } else if (!strcmp(name, "mujoco")) {
+            rc = read_mujoco_element(r, n);
+        } else if (tact_xml_list_has_word("material transmission gazebo ros2_control sensor",
                                           name)) {
             tact_model_add_note(m, tact_xml_node_line(n), "<%s> is left out", name);
         } else {
@@ -506,7 +531,7 @@ static int read_mimic_joints(struct urdf_reader *r)
 
 int tact_model_read_urdf(struct model *m, const xmlNode *root)
 {
-    struct urdf_reader reader = {.model = m};
+    struct urdf_reader reader = {.model = m, .mesh_folder = ""};
     m->name = tact_xml_read_text(m, root, "name");
     int world = MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(root));
     if (world < 0) {

@@ -21,7 +21,14 @@ static void stop_at_document_type(void *context, const xmlChar *name, const xmlC
     xmlStopParser(parser);
 }
 
-static int check_nesting_depth(struct model *m, const xmlNode *node, int depth)
+/* Whether an element is one of xacro's, which are macros of URDF. */
+static bool is_xacro_element(const xmlNode *node)
+{
+    return node->ns && node->ns->href && strstr((const char *)node->ns->href, "xacro");
+}
+
+/* Checks how deeply elements are nested, and that none is a macro. */
+static int check_elements(struct model *m, const xmlNode *node, int depth)
 {
     for (; node; node = node->next) {
         if (node->type != XML_ELEMENT_NODE) {
@@ -32,7 +39,13 @@ static int check_nesting_depth(struct model *m, const xmlNode *node, int depth)
                                            "nested too deeply; expected at most %d levels",
                                            MODEL_MAX_NESTING);
         }
-        int rc = check_nesting_depth(m, node->children, depth + 1);
+        if (is_xacro_element(node)) {
+            return tact_model_report_error(m, tact_xml_node_line(node),
+                                           "<xacro:%.60s> is a macro: expected the URDF that ROS's "
+                                           "program xacro makes of this file",
+                                           tact_xml_node_name(node));
+        }
+        int rc = check_elements(m, node->children, depth + 1);
         if (rc) {
             return rc;
         }
@@ -53,11 +66,30 @@ static int report_xml_error(struct model *m, xmlParserCtxt *parser)
                : tact_model_report_error(m, error ? error->line : 0, "not XML: %s", text);
 }
 
+/* Refuses a tag with more attributes than a hand has: libxml2 compares each with all others. No
+ * "<" is within a tag. */
+static int check_attribute_count(struct model *m, const char *text, size_t size)
+{
+    int line = 1, count = 0;
+    for (size_t i = 0; i < size; i++) {
+        line += text[i] == '\n';
+        count = text[i] == '<' ? 0 : count + (text[i] == '=');
+        if (count > MODEL_MAX_ATTRIBUTES) {
+            return tact_model_report_error(m, line, "a tag has over %d attributes",
+                                           MODEL_MAX_ATTRIBUTES);
+        }
+    }
+    return 0;
+}
+
 int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc **out)
 {
     int doctype_line = 0;
-    xmlParserCtxt *parser = xmlNewParserCtxt();
     *out = NULL;
+    if (check_attribute_count(m, text, size)) {
+        return -EINVAL;
+    }
+    xmlParserCtxt *parser = xmlNewParserCtxt();
     if (!parser) {
         return tact_model_report_no_memory(m);
     }
@@ -75,7 +107,7 @@ int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc 
     } else if (!doc || !xmlDocGetRootElement(doc)) {
         rc = report_xml_error(m, parser);
     } else {
-        rc = check_nesting_depth(m, xmlDocGetRootElement(doc), 0);
+        rc = check_elements(m, xmlDocGetRootElement(doc), 0);
     }
     xmlFreeParserCtxt(parser);
     if (rc) {

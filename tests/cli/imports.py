@@ -269,6 +269,13 @@ def hand(folder):
     wrong = write(folder, "wrong.urdf", EXPORTED.replace("joint_properties", "joint_spring"))
     assert "wrong.urdf:7: joint: <joint_spring> is not supported" in tact("import", wrong, code=2)[1]
 
+    mesh = '<collision><geometry><mesh filename="package://some_hand/tip.stl"/></geometry></collision></link>'
+    error = tact("import", write(folder, "package.urdf", EXPORTED.replace("</inertial></link>", "</inertial>" + mesh)),
+                 code=2)[1]
+    assert ":4: package://some_hand is the folder of this file" in error and "tip.stl" in error, error
+    assert "xacro" in tact("import", write(folder, "hand.urdf.xacro", '<robot xmlns:xacro="http://wiki.ros.org/xacro">'
+                                           "<xacro:arg/></robot>"), code=2)[1]
+
     out = os.path.join(folder, "hand.yaml")
     tact("import", model, "-o", out, "--quiet")
     write(folder, "hand.yaml", "mine")

@@ -229,6 +229,10 @@ static void obj_files_are_read(void **unused)
     assert_mesh_refused("v 0 0 0\nf a b c\n", "part:2: a face needs vertex numbers");
     assert_mesh_refused("hello\n", "part: no triangles");
     assert_mesh_refused("", "part: no triangles");
+    assert_mesh_refused("glTF", "part: GLB cannot be read: `tact import`");
+    assert_mesh_refused("ply\nformat ascii 1.0\n", "part: PLY cannot be read: `tact import`");
+    assert_mesh_refused("version https://git-lfs.github.com/spec/v1\n",
+                        "part: a pointer of Git LFS");
 }
 
 static void ascii_stl_file_is_read(void **unused)
