@@ -6,6 +6,10 @@
  */
 #include "contact/local/local_internal.h"
 
+/* The smallest f + m whose inverse is a number with room to spare; below it the surface is taken
+ * for the ellipsoid. */
+#define SMALLEST_SUM 1e-300
+
 static const double fit[3][3] = {
     {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
 
@@ -14,7 +18,8 @@ double tact_local_limit_surface_curvature(const struct tact_local_problem *probl
 {
     enum tact_surface surface = problem->surface;
     double sum = f + m;
-    if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID || surface == TACT_SURFACE_POINTS) {
+    if (!(sum > SMALLEST_SUM) || surface == TACT_SURFACE_ELLIPSOID ||
+        surface == TACT_SURFACE_POINTS) {
         w[0] = w[1] = 1.0;
         *surface_curvature = 0.0;
         return sum;

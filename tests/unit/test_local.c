@@ -389,6 +389,40 @@ static void active_set_method_solves_a_nearby_problem(void **state)
     assert_int_equal(differ, 0);
 }
 
+/* Friction and torsion that fade out, as of a ball that slips ever more slowly: the share of the
+ * limit is in proportion to them, and its margin 1 and no NaN where their squares underflow. */
+static void margins_of_fading_friction_are_numbers(void **state)
+{
+    (void)state;
+    for (int surface = TACT_SURFACE_ELLIPSOID; surface <= TACT_SURFACE_FITTED; surface++) {
+        struct tact_local_problem p = {.mu = 0.5, .spin_arm = 0.01};
+        const double turn = uniform(0.0, 2 * M_PI), spin = uniform(-90.0, 90.0);
+        double first = 0;
+        p.surface = (enum tact_surface)surface;
+        p.fit[0] = 0.5004;
+        p.fit[1] = 0.0169;
+        p.fit[2] = 0.2663;
+        for (int i = 0; i < 6; i++) {
+            p.s[7 * i] = i < 3 ? 1.0 : 1e4;
+        }
+        tact_local_prepare(&p);
+        for (int power = 2; power < 330; power++) {
+            const double size = pow(10, -power), r[6] = {1.0};
+            const double b[6] = {-1.0, -size * cos(turn), -size * sin(turn), spin * size};
+            struct tact_margins margins;
+            memcpy(p.b, b, sizeof p.b);
+            tact_local_margins(&p, r, &margins);
+            const double used = 1.0 - margins.slip;
+            first = power == 2 ? used : first;
+            if (!(fabs(used - first * size * 100) <= 1e-15)) {
+                fail_msg("surface %d, friction %g: margin %g, expected %g", surface, size,
+                         margins.slip, 1.0 - first * size * 100);
+            }
+        }
+        assert_true(first > 0.001 && first < 0.1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +434,7 @@ int main(void)
         cmocka_unit_test(active_set_method_solves_a_nearby_problem),
         cmocka_unit_test(friction_impulse_without_friction_has_a_residual),
         cmocka_unit_test(degenerate_contacts_stay_finite),
+        cmocka_unit_test(margins_of_fading_friction_are_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
