@@ -2,6 +2,7 @@
 #include "rt/wave_internal.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const double max_correction_rate = 0.05;      /* [m/s, rad/s] */
 static const double max_correction_gain = 2.0;       /* gain, at most [1/s], */
@@ -32,14 +33,20 @@ double tact_wave_line_end_rate(double impedance, double wave, double force)
     return (sqrt(2.0 * impedance) * wave - force) / impedance;
 }
 
-int tact_wave_has_energy(double wave)
+enum tact_wave_kind tact_wave_kind(double wave)
 {
-    return fabs(wave) > 2.0 * TACT_WAVE_STOPPED;
+    static const double reserved[] = {TACT_WAVE_AT_REST, TACT_WAVE_STOPPED, TACT_WAVE_WAIT,
+                                      TACT_WAVE_WAITING};
+    int kind = TACT_WAVE_KIND_MISSING;
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        kind += fabs(wave) > 0.5 * reserved[i];
+    }
+    return (enum tact_wave_kind)(kind + (fabs(wave) > 2.0 * TACT_WAVE_WAITING));
 }
 
-int tact_wave_is_from_stopped_end(double wave)
+int tact_wave_has_energy(double wave)
 {
-    return fabs(wave) > 0.5 * TACT_WAVE_STOPPED && fabs(wave) < 2.0 * TACT_WAVE_STOPPED;
+    return tact_wave_kind(wave) == TACT_WAVE_KIND_WITH_ENERGY;
 }
 
 double tact_wave_outgoing(double impedance, double rate, double force)

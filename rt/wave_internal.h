@@ -27,11 +27,14 @@
 #define TACT_RT_WAVE_INTERNAL_H
 
 /* Waves of no energy [sqrt(W)]: one that did not arrive, or is passed on by a person's end where
- * none did; one of an end that is at rest; and one of a machine's end that is kept where it is, as
- * no wave arrived there. */
+ * none did; one of an end that is at rest; one of a machine's end that is kept where it is, as no
+ * wave arrived there; one by which a person's end asks the machine's to stay where it is, until the
+ * person feels its force again; and one of a machine's end that stays for that. */
 #define TACT_WAVE_MISSING 0.0
 #define TACT_WAVE_AT_REST 1e-100
 #define TACT_WAVE_STOPPED 1e-90
+#define TACT_WAVE_WAIT 1e-80
+#define TACT_WAVE_WAITING 1e-70
 
 /* Impedance of the line, and the spring and damper that tie a machine's joint to the line's end. */
 struct tact_wave_tie {
@@ -49,13 +52,21 @@ double tact_wave_drive_gain_fraction(const struct tact_wave_tie *tie);
 /* Rate of the line's end, from the incoming wave and the force F that the line exerts. */
 double tact_wave_line_end_rate(double impedance, double wave, double force);
 
-/* 1: the wave carries energy; 0: it is one of the three reserved values above, which leave an end
- * at rest exactly where it is. */
-int tact_wave_has_energy(double wave);
+enum tact_wave_kind {
+    TACT_WAVE_KIND_MISSING,
+    TACT_WAVE_KIND_AT_REST,
+    TACT_WAVE_KIND_STOPPED,
+    TACT_WAVE_KIND_WAIT,
+    TACT_WAVE_KIND_WAITING,
+    TACT_WAVE_KIND_WITH_ENERGY
+};
 
-/* 1: the other site sent this wave because its machine's end stands still, as no wave arrived
- * there. */
-int tact_wave_is_from_stopped_end(double wave);
+/* Which of the reserved values above a wave is, or that it carries energy. */
+enum tact_wave_kind tact_wave_kind(double wave);
+
+/* 1: the wave carries energy; 0: it is one of the reserved values above, which leave an end at rest
+ * exactly where it is. */
+int tact_wave_has_energy(double wave);
 
 /* Outgoing wave of an end that moves at `rate` while the line exerts `force` [sqrt(W)]. */
 double tact_wave_outgoing(double impedance, double rate, double force);

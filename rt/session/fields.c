@@ -131,6 +131,12 @@ static int add_tool_fields(struct tact_session *s)
     return rc;
 }
 
+/* Logs of results before 45 lack the last two numbers. */
+static size_t remote_state_number_count(const struct tact_session *s)
+{
+    return REMOTE_STATE_NUMBERS - (s->precedes_results_45 ? 2 : 0);
+}
+
 static int add_remote_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -140,8 +146,9 @@ static int add_remote_fields(struct tact_session *s)
                              "_remote",
                              "end of the line rad or m; target rate, correction rad/s or m/s; "
                              "force N m or N; waves used, sent sqrt(W); offset, other position rad "
-                             "or m; ticks engaged; met; latched; share; tank, work J",
-                             REMOTE_STATE_NUMBERS);
+                             "or m; ticks engaged; met; latched; share; tank, work J; wait s; "
+                             "zeroes its offset",
+                             (int)remote_state_number_count(s));
         if (!rc && r->mode == REMOTE_MODEL) {
             rc = add_named_field(
                 s, &r->wall_model_field, TACT_FIELD_OUTPUT, s->hands[r->hand].names[r->link],
@@ -408,7 +415,8 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
         memcpy(v + s->tools[i].field, &s->tools[i].state, sizeof s->tools[i].state);
     }
     for (int i = 0; i < s->remote_count; i++) {
-        memcpy(v + s->remotes[i].field, &s->remotes[i].state, sizeof s->remotes[i].state);
+        memcpy(v + s->remotes[i].field, &s->remotes[i].state,
+               remote_state_number_count(s) * sizeof(double));
         if (s->remotes[i].mode == REMOTE_MODEL) {
             memcpy(v + s->remotes[i].wall_model_field, &s->remotes[i].model,
                    sizeof s->remotes[i].model);
@@ -504,7 +512,8 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
         memcpy(&s->tools[i].state, v + s->tools[i].field, sizeof s->tools[i].state);
     }
     for (int i = 0; i < s->remote_count; i++) {
-        memcpy(&s->remotes[i].state, v + s->remotes[i].field, sizeof s->remotes[i].state);
+        memcpy(&s->remotes[i].state, v + s->remotes[i].field,
+               remote_state_number_count(s) * sizeof(double));
         if (s->remotes[i].mode == REMOTE_MODEL) {
             memcpy(&s->remotes[i].model, v + s->remotes[i].wall_model_field,
                    sizeof s->remotes[i].model);

@@ -1,15 +1,5 @@
 /*
- * Joints that are tied to the joint of another site. By waves (Niemeyer and Slotine 1991), with F
- * the force of the tie on the joint and v the rate of the line's end:
- *
- *     b v + F = sqrt(2 b) u_in,    u_out = (b v - F) / sqrt(2 b)
- *     F = K (x + h (v + c) - q') + D (v + c - v')       with a coupling, implicit as all drives
- *
- * Eliminating v leaves a drive of stiffness s K and damping s D toward x, with the target rate
- * Z / D (c + sqrt(2 / b) u_in), where Z = h K + D, s = b / (b + Z), and c the correction of the
- * position. Without a coupling the joint is the end of the line, F = sqrt(2 b) u_in - b v'. An end
- * that is held reflects its own force: u_in = F / sqrt(2 b), a spring of b / h in series with K.
- * The robot's end sends a share of u_out that rises from 0 within 0.2 s.
+ * Joints that are tied to the joint of another site, by waves (remote_wave.c), position and force.
  * With `model` the robot sends the wall that it meets in place of its position and force
  * (rt/wall_internal.h), and the person's joint meets that wall here.
  * Real-time safe but for tact_session_connect_remotes().
@@ -26,7 +16,6 @@
 #define HELD_CHANNEL_WITH_DEADMAN 1.0
 #define HELD_CHANNEL_WITHOUT_DEADMAN 2.0    /* `held` of a site that has no deadman */
 #define HELD_CHANNEL_OTHER_SITE_LOST (-1.0) /* `held` of a site that lost contact with this one */
-#define FORCE_RAMP_TIME 0.2 /* time for which a force felt by a person fades in or out [s] */
 
 static struct tact_wave_tie make_wave_tie(const struct tact_scene_remote *def, double period)
 {
@@ -267,101 +256,34 @@ static double disengaged_ticks_value(const struct session_remote *r,
     return r->state.ticks > 0.0 ? (has_site_gone_silent ? -1.0 : 0.0) : r->state.ticks;
 }
 
-/* Sets whether a wave arrived; without one, or with one of a robot's end that is kept, what a
- * person feels fades. */
-static void detect_missing_wave(const struct tact_session *s, struct session_remote *r)
-{
-    const int is_wave_mode = r->mode == REMOTE_WAVES;
-    r->is_wave_missing = is_wave_mode && tact_session_is_wave_missing(s, r);
-    r->is_felt_force_fading = is_wave_mode && r->def->stiffness == 0.0 &&
-                              (r->is_wave_missing || tact_session_is_other_end_stopped(s, r));
-}
-
 /* Engages without a jump: once what was felt has faded, and the end of the line stays where it
  * is. */
 static void update_engagement(struct tact_session *s, struct session_remote *r, double now)
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
-    const double step = s->period / FORCE_RAMP_TIME;
     update_reengagement(s, r);
-    detect_missing_wave(s, r);
+    tact_session_classify_wave(s, r);
     if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 ||
         !is_tie_allowed_here(s, r) || !is_finite_input(r, in) ||
         (state->ticks <= 0.0 && state->share > 0.0)) {
         state->ticks = disengaged_ticks_value(r, in);
-        state->share = fmax(0.0, state->share - step);
+        state->share = tact_session_faded_share(s, r);
         return;
     }
     if (state->ticks == 0.0) {
-        state->other = in->channel[r->in.position];
-        state->offset = tact_session_offset_to_keep_line_end(s, r);
-        state->rate = 0.0;
+        tact_session_zero_other_position(s, r);
+        state->must_zero_offset = r->mode == REMOTE_WAVES;
     }
     if (state->ticks <= 0.0) {
         state->tank = r->def->tank;
     }
+    if (r->mode == REMOTE_WAVES) {
+        tact_session_update_wave_share(s, r);
+    } else {
+        state->share = fmin(1.0, state->share + s->period / TACT_SESSION_FORCE_RAMP_TIME);
+    }
     state->ticks = now;
-    if (r->is_felt_force_fading) {
-        state->share = fmax(0.0, state->share - step);
-    } else if (!r->is_wave_missing) {
-        state->share = fmin(1.0, state->share + step);
-    }
-}
-
-/* Target rate of the damper that fades out the force of the last tick. */
-static double rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
-                                 double joint_rate)
-{
-    const double share = r->state.share, before = share + s->period / FORCE_RAMP_TIME;
-    return joint_rate + share / before * r->state.force / r->damping;
-}
-
-/* Correction of the position by a robot's end; of a vector the length is limited. */
-static double compute_line_end_correction(const struct tact_session *s,
-                                          const struct session_remote *r, double round_trip)
-{
-    double rate[3] = {0.0};
-    for (int k = 0; k < r->parts; k++) {
-        const struct session_remote *part = r->part[k];
-        rate[k] = tact_wave_line_end_return_rate(&part->tie, round_trip,
-                                                 tact_session_line_end_position_error(s, part),
-                                                 part->state.force);
-    }
-    const double length = r->parts > 1 ? tact_v3_norm(rate) : fabs(rate[0]);
-    return tact_wave_position_correction(&r->tie, r->state.tank, rate[r->component], length,
-                                         r->state.force);
-}
-
-static void update_target_from_wave(const struct tact_session *s, struct session_remote *r,
-                                    double joint_rate)
-{
-    struct session_remote_state *state = &r->state;
-    const struct tact_scene_remote *def = r->def;
-    const double b = def->impedance;
-    const double arrived_wave = device_input_of_tie(s, r)->channel[r->in.wave];
-    const double wave =
-        state->ticks > 0.0 && tact_wave_has_energy(arrived_wave) ? arrived_wave : 0.0;
-    state->line_end_correction_rate = 0.0;
-    r->is_line_end_held = state->ticks <= 0.0 || r->is_wave_missing || r->is_felt_force_fading;
-    if (def->stiffness == 0.0) { /* a person's end: the force fades out, and so does the damper */
-        state->used = state->share * wave;
-        state->rate = r->is_line_end_held ? rate_to_fade_force(s, r, joint_rate)
-                                          : tact_wave_line_end_rate(b, state->used, 0.0) +
-                                                (1.0 - state->share) * joint_rate;
-        return;
-    }
-    const double round_trip = device_input_of_tie(s, r)->channel[r->in.round_trip],
-                 error = tact_session_line_end_position_error(s, r);
-    const double share = r->is_line_end_held ? 0.0 : state->share;
-    state->used =
-        share * tact_wave_attenuate_incoming(&r->tie, round_trip, error, wave, state->force) +
-        (1.0 - share) * state->force / sqrt(2.0 * b);
-    if (!r->is_line_end_held) {
-        state->line_end_correction_rate = share * compute_line_end_correction(s, r, round_trip);
-    }
-    state->rate = (s->period * def->stiffness + def->damping) / def->damping *
-                  (state->line_end_correction_rate + tact_wave_line_end_rate(b, state->used, 0.0));
 }
 
 static void update_target_from_position(const struct tact_session *s, struct session_remote *r,
@@ -374,7 +296,7 @@ static void update_target_from_position(const struct tact_session *s, struct ses
     if (r->def->stiffness == 0.0) {
         state->rate = state->ticks > 0.0 ? -state->share * in->channel[r->in.force] / r->damping +
                                                (1.0 - state->share) * joint_rate
-                                         : rate_to_fade_force(s, r, joint_rate);
+                                         : tact_session_rate_to_fade_force(s, r, joint_rate);
         return;
     }
     if (state->ticks <= 0.0) {
@@ -421,13 +343,13 @@ static void update_tie_target(struct tact_session *s, struct session_remote *r)
     const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
     const double joint_rate = hand.v[r->link];
     if (r->mode == REMOTE_WAVES) {
-        update_target_from_wave(s, r, joint_rate);
+        tact_session_update_target_from_wave(s, r, joint_rate);
     } else if (r->mode == REMOTE_MODEL && r->stiffness == 0.0) {
         if (r->state.ticks > 0.0) {
             tact_session_render_remote_wall(s, r, hand.q[r->link], joint_rate);
         } else {
             r->model.felt = (struct tact_wall_rendering){.delayed_force = 0.0};
-            r->state.rate = rate_to_fade_force(s, r, joint_rate);
+            r->state.rate = tact_session_rate_to_fade_force(s, r, joint_rate);
         }
     } else {
         update_target_from_position(s, r, joint_rate);
@@ -449,42 +371,6 @@ void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
     for (int i = 0; i < s->remote_count; i++) {
         set_tied_joint_rate(s, &s->remotes[i]);
     }
-}
-
-/* Without a wave a robot's end says so, and a person's passes on that none arrived: the robot's end
- * then stays too. What a robot's end says is not passed on, or it would go to and fro for ever. */
-static double choose_zero_energy_wave(const struct session_remote *r)
-{
-    double largest = 0.0; /* largest force component of the vector */
-    for (int k = 0; k < r->parts; k++) {
-        largest = fmax(largest, fabs(r->part[k]->state.force));
-    }
-    if (!r->is_wave_missing || largest == 0.0) {
-        return TACT_WAVE_AT_REST;
-    }
-    return r->def->stiffness > 0.0 ? TACT_WAVE_STOPPED : TACT_WAVE_MISSING;
-}
-
-/* The end of the line moved; what comes back from it. */
-static void compute_outgoing_wave(struct session_remote *r, double q, double v)
-{
-    struct session_remote_state *state = &r->state;
-    const double b = r->def->impedance,
-                 rate = tact_wave_line_end_rate(b, state->used, state->force);
-    const int is_robot_end = r->def->stiffness > 0.0;
-    state->sent = r->is_line_end_held ? 0.0 : tact_wave_outgoing(b, rate, state->force);
-    state->sent *= is_robot_end ? state->share
-                                : 1.0; /* sending less than the whole wave only takes energy away */
-    if (state->ticks > 0.0 && state->sent == 0.0) {
-        state->sent = choose_zero_energy_wave(r);
-    }
-    if (!is_robot_end) {
-        state->target = q;
-        return;
-    }
-    r->line_end_rotation = 0.0;
-    tact_wave_advance_line_end(&r->tie, rate, state->line_end_correction_rate, state->force, v,
-                               r->turns ? &r->line_end_rotation : &state->target, &state->tank);
 }
 
 /* Sends the state of this site (held, clutch, fault) to the other site. */
@@ -523,7 +409,7 @@ void tact_session_send_remotes(struct tact_session *s)
         }
         r->state.work += r->state.force * v * s->period;
         if (r->mode == REMOTE_WAVES) {
-            compute_outgoing_wave(r, q, v);
+            tact_session_compute_outgoing_wave(r, q, v);
         } else if (r->stiffness == 0.0) {
             r->state.target = q;
         }

@@ -34,14 +34,14 @@ struct session_remote {
     int parts;     /* 1 or 3 */
     int component; /* index of this tie in its vector: part[component] is the tie itself */
     int turns;     /* 1: an attitude; positions are rotation vectors, rates angular velocities */
-    double line_end_rotation; /* rotation of the end of an attitude's line in the tick, about its
-                            axis [rad] */
-    int is_wave_missing;      /* 1: no wave arrived */
-    int is_felt_force_fading; /* 1: the force felt by the person fades, as no wave arrived here or
-                            at the other site */
+    double line_end_rotation;    /* rotation of the end of an attitude's line in the tick, about its
+                               axis [rad] */
+    enum tact_wave_kind arrived; /* kind of the waves that arrived for its vector */
     int is_line_end_held; /* 1: no wave is used in the tick, and the end of a robot's line stands
                              still */
-    double tie_target;    /* target of this tie in the tick, part of the drive's target [rad, m] */
+    double energy_added_to_wave; /* what the force of a robot's end added to the square of the wave
+                                    that arrived in the tick, while its share rises [W] */
+    double tie_target; /* target of this tie in the tick, part of the drive's target [rad, m] */
     struct session_remote_state {
         double target; /* position of the line's end, to which the tie's spring pulls the joint
                           [rad, m] */
@@ -61,6 +61,9 @@ struct session_remote {
         double share; /* fraction of the force that a person feels, 0 to 1 [1] */
         double tank;  /* energy left in the tank for position corrections [J] */
         double work;  /* work that the tie has done on the joint so far [J] */
+        double wait;  /* a person's end: over 0 while it asks the robot's to stay where it is until
+                         its force is felt again; the longest time that is left for it then [s] */
+        double must_zero_offset; /* a robot's end: 1 until the first wave after the tie engaged */
     } state;
     uint32_t field; /* its field in the record */
     struct session_remote_model {
@@ -87,6 +90,25 @@ void tact_session_send_remotes(struct tact_session *s);
 void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t now);
 void tact_session_free_remotes(struct tact_session *s);
 
+/* remote_wave.c: both ends of a line of waves. Real-time safe. */
+#define TACT_SESSION_FORCE_RAMP_TIME 0.2 /* time for which a felt force fades in or out [s] */
+/* Share of the felt force after a tick in which it fades. */
+double tact_session_faded_share(const struct tact_session *s, const struct session_remote *r);
+/* Target rate of the damper that fades out the force of the last tick. */
+double tact_session_rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
+                                       double joint_rate);
+/* Finds what arrived, before the engagement. */
+void tact_session_classify_wave(const struct tact_session *s, struct session_remote *r);
+/* Updates the share of the felt force, and at the robot of the waves, while engaged. */
+void tact_session_update_wave_share(const struct tact_session *s, struct session_remote *r);
+/* Lets the other site's position count from where it is. */
+void tact_session_zero_other_position(const struct tact_session *s, struct session_remote *r);
+/* Sets the target rate of the joint's drive from the wave. */
+void tact_session_update_target_from_wave(const struct tact_session *s, struct session_remote *r,
+                                          double joint_rate);
+/* After the solve: the end of the line moved; sets the wave that comes back from it. */
+void tact_session_compute_outgoing_wave(struct session_remote *r, double q, double v);
+
 /* weight of a new value in the filtered rate of the other site's position */
 #define REMOTE_RATE_FILTER_WEIGHT 0.5
 
@@ -96,16 +118,18 @@ double tact_session_remote_terms(const struct tact_scene *scene, const char *dev
 /* remote_vector.c: ties of a base that moves, three of which are one of vectors; a joint's is one
  * of one component. Real-time safe. */
 void tact_session_group_vector_ties(struct tact_session *s);
+/* Input channels of the tie's device. */
+const double *tact_session_remote_inputs(const struct tact_session *s,
+                                         const struct session_remote *r);
 /* Offset of the other site's position that leaves the end of the line where it is. */
 double tact_session_offset_to_keep_line_end(const struct tact_session *s,
                                             const struct session_remote *r);
 /* Difference from the end of the line to the other site's position. */
 double tact_session_line_end_position_error(const struct tact_session *s,
                                             const struct session_remote *r);
-/* 1 where no wave arrived for any component of the tie's vector. */
-int tact_session_is_wave_missing(const struct tact_session *s, const struct session_remote *r);
-/* 1 where the other site sent waves of an end that stands still, as no wave arrived there. */
-int tact_session_is_other_end_stopped(const struct tact_session *s, const struct session_remote *r);
+/* Kind of the waves that arrived for the tie's vector. */
+enum tact_wave_kind tact_session_arrived_wave_kind(const struct tact_session *s,
+                                                   const struct session_remote *r);
 /* Sets target and rate of an attitude that follows the other site's, for all three components. */
 void tact_session_track_remote_attitude(const struct tact_session *s, struct session_remote *r);
 /* Target rate of the joint's drive due to the tie, once the targets of the hand are set. */

@@ -1,11 +1,11 @@
 /*
  * Ties of a base that moves. Those of its position, and those of its attitude, are one tie of
  * vectors along the axes of the world, which both sites have in common: the waves of each axis are
- * those of a joint (rt/session/remote.c), while a gap is one of all three. An attitude is carried
- * as the rotation vector from that at the start of its site. The end of its line turns by exp(h w)
- * and is corrected toward R_other R_offset^-1, where R_offset = R_end^-1 R_other as they engage: a
- * turn of one site is that turn of the other, however the two stand. It is corrected by the
- * shortest way; near half a turn, in the sense of the last correction. Real-time safe.
+ * those of a joint (rt/session/remote_wave.c), while a gap is one of all three. An attitude is
+ * carried as the rotation vector from that at the start of its site. The end of its line turns by
+ * exp(h w) and is corrected toward R_other R_offset^-1, where R_offset = R_end^-1 R_other as they
+ * engage: a turn of one site is that turn of the other, however the two stand. It is corrected by
+ * the shortest way; near half a turn, in the sense of the last correction. Real-time safe.
  */
 #include "contact/elementary.h"
 #include "contact/vec.h"
@@ -34,7 +34,8 @@ void tact_session_group_vector_ties(struct tact_session *s)
     }
 }
 
-static const double *input_channels_of(const struct tact_session *s, const struct session_remote *r)
+const double *tact_session_remote_inputs(const struct tact_session *s,
+                                         const struct session_remote *r)
 {
     return s->devices[r->device].input.channel;
 }
@@ -63,30 +64,22 @@ double tact_session_offset_to_keep_line_end(const struct tact_session *s,
     }
     for (int k = 0; k < 3; k++) {
         target[k] = r->part[k]->state.target;
-        other[k] = input_channels_of(s, r)[r->part[k]->in.position];
+        other[k] = tact_session_remote_inputs(s, r)[r->part[k]->in.position];
     }
     relative_rotation(offset, target, other, 1);
     return offset[r->component];
 }
 
-int tact_session_is_wave_missing(const struct tact_session *s, const struct session_remote *r)
+enum tact_wave_kind tact_session_arrived_wave_kind(const struct tact_session *s,
+                                                   const struct session_remote *r)
 {
-    int is_wave_missing = 1;
+    enum tact_wave_kind kind = TACT_WAVE_KIND_MISSING;
     for (int k = 0; k < r->parts; k++) {
-        is_wave_missing &= input_channels_of(s, r)[r->part[k]->in.wave] == 0.0;
+        const enum tact_wave_kind part =
+            tact_wave_kind(tact_session_remote_inputs(s, r)[r->part[k]->in.wave]);
+        kind = part > kind ? part : kind;
     }
-    return is_wave_missing;
-}
-
-int tact_session_is_other_end_stopped(const struct tact_session *s, const struct session_remote *r)
-{
-    int is_end_stopped = 0, has_energy = 0;
-    for (int k = 0; k < r->parts; k++) {
-        const double wave = input_channels_of(s, r)[r->part[k]->in.wave];
-        is_end_stopped |= tact_wave_is_from_stopped_end(wave);
-        has_energy |= tact_wave_has_energy(wave);
-    }
-    return is_end_stopped && !has_energy;
+    return kind;
 }
 
 /* Attitude of the other site that the end of the line follows. */
@@ -95,7 +88,7 @@ static void find_target_attitude(const struct tact_session *s, const struct sess
 {
     double other[3], offset[3];
     for (int k = 0; k < 3; k++) {
-        other[k] = input_channels_of(s, r)[r->part[k]->in.position];
+        other[k] = tact_session_remote_inputs(s, r)[r->part[k]->in.position];
         offset[k] = r->part[k]->state.offset;
     }
     relative_rotation(target_attitude, other, offset, 0);
@@ -106,7 +99,7 @@ double tact_session_line_end_position_error(const struct tact_session *s,
 {
     double target_attitude[3], target[3], error[3], line_end_correction_rate[3];
     if (!r->turns) {
-        return input_channels_of(s, r)[r->in.position] - r->state.offset - r->state.target;
+        return tact_session_remote_inputs(s, r)[r->in.position] - r->state.offset - r->state.target;
     }
     for (int k = 0; k < 3; k++) {
         target[k] = r->part[k]->state.target;
@@ -125,7 +118,7 @@ void tact_session_track_remote_attitude(const struct tact_session *s, struct ses
 {
     double now[3], before[3], moved[3], target_attitude[3];
     for (int k = 0; k < 3; k++) {
-        now[k] = input_channels_of(s, r)[r->part[k]->in.position];
+        now[k] = tact_session_remote_inputs(s, r)[r->part[k]->in.position];
         before[k] = r->part[k]->state.other;
     }
     relative_rotation(moved, now, before, 0);

@@ -163,7 +163,7 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
 static double felt_force(double wave, double v, double *share, double *felt)
 {
     const double step = period / 0.2;
-    if (wave == TACT_WAVE_MISSING || tact_wave_is_from_stopped_end(wave)) {
+    if (wave == TACT_WAVE_MISSING || tact_wave_kind(wave) == TACT_WAVE_KIND_STOPPED) {
         *share = fmax(0.0, *share - step);
         *felt *= *share / (*share + step);
         return wave == TACT_WAVE_MISSING ? TACT_WAVE_MISSING : TACT_WAVE_AT_REST;

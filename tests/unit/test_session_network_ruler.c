@@ -1,7 +1,8 @@
 /*
  * The ruler of examples/scenes/teleop_*.yaml, pinched, lifted and held for a minute (in the long
  * form), over a plain link and over poor ones: 20 ms of jitter, 5 % of packets lost in bursts of
- * 10 ms. Both sessions are stepped in turn, in virtual time. Nothing moves in the fingers.
+ * 10 ms; and through silences of one and both directions. Both sessions are stepped in turn, in
+ * virtual time. Nothing moves in the fingers.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -17,27 +18,36 @@
 #include "support/free_port.h"
 #include "support/network_sites.h"
 #include "support/run_scene.h"
+#include "rt/session/remote_internal.h"
 
-static void open_ends(const char *settings)
+/* The person's script lasts on: the ruler is not put down, and the deadman is the operator's turn,
+ * which is released from 12.5 to 13.1 s where asked. */
+static void open_ends(const char *const settings[SITES], int releases_deadman)
 {
     const int port = find_free_udp_port();
     char address[64];
     snprintf(address, sizeof address, "\"127.0.0.1:%d\"", port);
-    const struct edit edits[] = {
-        {"\"127.0.0.1:4710\"", address}, {"link: {delay: 0.05}", settings}, {NULL, NULL}};
-    const struct edit edits_without_release[] = {
-        edits[0],
-        edits[1],
-        {"[18,", "[980,"},
-        {"[19,", "[981,"},
-        {"[20,", "[982,"},
-        {"[21,", "[983,"},
-        /* the edited times keep the ruler from being put down */
+    const struct edit person[] = {
+        {"\"127.0.0.1:4710\"", address},
+        {"link: {delay: 0.05}", settings[PERSON]},
+        {"operator.deadman", "operator.turn"},
+        {"[3, 0, 0, 0]", "[2, 0, 0, 0]\n        - [2.1, 0, 1, 0]\n        - [3, 0, 1, 0]"},
+        {"[4, 1, 0, 0]", "[4, 1, 1, 0]"},
+        {"[7, 1, 0, 0]", "[7, 1, 1, 0]"},
+        {"[8, 1, 0, 0.05]", releases_deadman ? "[8, 1, 1, 0.05]\n        - [12.4, 1, 1, 0.05]\n"
+                                               "        - [12.5, 1, 0, 0.05]\n        - [13, 1, 0, "
+                                               "0.05]\n        - [13.1, 1, 1, 0.05]"
+                                             : "[8, 1, 1, 0.05]"},
+        {"[18, 1, 0", "[980, 1, 1"},
+        {"[19, 1, 0", "[981, 1, 1"},
+        {"[20, 1, 0", "[982, 1, 1"},
+        {"[21, 0, 0", "[983, 1, 1"},
         {NULL, NULL}};
+    const struct edit robot[] = {person[0], {"link: {delay: 0.05}", settings[ROBOT]}, {NULL, NULL}};
     for (int i = 0; i < SITES; i++) {
         struct tact_error err = {.line = 0};
         const char *name = i ? "teleop_remote.yaml" : "teleop_local.yaml";
-        char *text = load_scene_text_with_edits(name, i ? edits : edits_without_release);
+        char *text = load_scene_text_with_edits(name, i ? robot : person);
         if (tact_scene_parse(text, strlen(text), name, NULL, &scenes[i], &err)) {
             fail_msg("%d: %s: %s", err.line, err.key, err.text);
         }
@@ -73,7 +83,7 @@ static void ruler_is_held_by_a_remote_hand(void **state)
     const size_t begin = end < LIFTED + 60000 ? 2 : 0; /* the short form runs the last link alone */
     for (size_t n = begin; n < sizeof links / sizeof *links; n++) {
         double first[3] = {0.0}, now[3] = {0.0}, most = 0.0;
-        open_ends(links[n].settings);
+        open_ends((const char *const[]){links[n].settings, links[n].settings}, 0);
         for (int k = wait_for_both_links(); k < end; k++) {
             step_both_sessions();
             find_ruler_position(k > LIFTED ? now : first);
@@ -91,10 +101,135 @@ static void ruler_is_held_by_a_remote_hand(void **state)
     }
 }
 
+/* A silence in which nothing, or nothing in one direction, arrives. */
+struct silence {
+    const char *name, *delay;
+    int is_poor;          /* 1: with jitter and bursts of loss */
+    double until;         /* its end, from SILENT_FROM on [s] */
+    int to_robot;         /* packets to the robot are lost, */
+    int to_person;        /* and to the person */
+    double max_slip;      /* of the ruler in the fingers [m] */
+    int releases_deadman; /* 1: between 12.5 and 13.1 s */
+};
+
+/* What a silence does, from its beginning on; forces are those of the left finger. */
+struct silence_effect {
+    double grip_before, least_grip, last_grip, least_felt, last_felt;
+    double robot_step, person_step; /* largest change of the force in a tick [N] */
+    double slip;                    /* of the ruler in the fingers [m] */
+};
+
+#define SILENT_FROM 11.0 /* [s] */
+
+static void print_link_settings(char *out, size_t size, const struct silence *silence, int is_cut)
+{
+    char end[32];
+    tact_number_print(end, sizeof end, "%g", is_cut ? silence->until : SILENT_FROM);
+    snprintf(out, size, "%slink: {delay: %s, blackout: [11, %s]%s",
+             silence->is_poor ? "jitter: 0.02, repeats: 20, " : "", silence->delay, end,
+             silence->is_poor ? POOR_LINK_SETTINGS : "}");
+}
+
+static double tie_force(int site)
+{
+    return sessions[site]->remotes[0].state.force;
+}
+
+static void open_silence(const struct silence *silence)
+{
+    char settings[SITES][160];
+    print_link_settings(settings[PERSON], sizeof settings[PERSON], silence, silence->to_robot);
+    print_link_settings(settings[ROBOT], sizeof settings[ROBOT], silence, silence->to_person);
+    open_ends((const char *const[]){settings[PERSON], settings[ROBOT]}, silence->releases_deadman);
+}
+
+static void record_tick(struct silence_effect *effect, const double place[3], const double last[2])
+{
+    double now[3];
+    const double grip = tie_force(ROBOT), felt = -tie_force(PERSON);
+    find_ruler_position(now);
+    for (int i = 0; i < 3; i++) {
+        effect->slip = fmax(effect->slip, fabs(now[i] - place[i]));
+    }
+    effect->least_grip = fmin(effect->least_grip, grip);
+    effect->least_felt = fmin(effect->least_felt, felt);
+    effect->robot_step = fmax(effect->robot_step, fabs(grip - last[ROBOT]));
+    effect->person_step = fmax(effect->person_step, fabs(felt - last[PERSON]));
+}
+
+static struct silence_effect hold_ruler_through_silence(const struct silence *silence)
+{
+    struct silence_effect effect = {.least_grip = INFINITY, .least_felt = INFINITY};
+    const int from = (int)(SILENT_FROM * 1e3), end = silence->releases_deadman ? 17000 : 14000;
+    double place[3] = {0.0}, last[SITES] = {0.0};
+    open_silence(silence);
+    for (int k = wait_for_both_links(); k < end; k++) {
+        if (k > (int)(silence->until * 1e3) &&
+            (is_in_handshake(PERSON) || is_in_handshake(ROBOT))) {
+            usleep(5000);
+        }
+        step_both_sessions();
+        if (k == from - 1) {
+            find_ruler_position(place);
+            effect.grip_before = tie_force(ROBOT);
+        } else if (k >= from) {
+            record_tick(&effect, place, last);
+        }
+        last[PERSON] = -tie_force(PERSON);
+        last[ROBOT] = tie_force(ROBOT);
+    }
+    effect.last_felt = last[PERSON];
+    effect.last_grip = last[ROBOT];
+    close_sessions_of_sites();
+    return effect;
+}
+
+/* The robot's end keeps its grip while nothing arrives, and until the person feels it again. What
+ * is felt fades within 0.2 s, and neither force jumps: the ramp of 4.6 N is 0.023 N a tick. The
+ * channel's reserve for further gaps takes up to a tenth of the grip at first. */
+static void silence_does_not_drop_the_ruler(void **state)
+{
+    (void)state;
+    static const struct silence silences[] = {
+        {"plain, 50 ms, 0.1 s", "0.05", 0, 11.1, 1, 1, 1e-5, 0},
+        {"poor, 20 ms, 0.3 s", "0.02", 1, 11.3, 1, 1, 1e-5, 0},
+        {"plain, 0 ms, 0.3 s to the robot", "0", 0, 11.3, 1, 0, 1e-5, 0},
+        {"plain, 100 ms, 0.3 s to the person", "0.1", 0, 11.3, 0, 1, 1e-5, 0},
+        {"plain, 50 ms, 1 s, by the deadman", "0.05", 0, 12.0, 1, 1, 1e-5, 1},
+        {"plain, 5 ms, 0.02 s", "0.005", 0, 11.02, 1, 1, 1e-5, 0},
+        {"plain, 0 ms, 0.06 s", "0", 0, 11.06, 1, 1, 1e-5, 0},
+        {"plain, 20 ms, 0.1 s to the robot", "0.02", 0, 11.1, 1, 0, 1e-5, 0},
+        {"plain, 200 ms, 0.3 s", "0.2", 0, 11.3, 1, 1, 1e-5, 0},
+        {"poor, 0 ms, 1 s, by the deadman", "0", 1, 12.0, 1, 1, 1e-5, 1},
+        {"poor, 50 ms, 0.3 s", "0.05", 1, 11.3, 1, 1, 1e-5, 0},
+        {"poor, 100 ms, 0.3 s to the robot", "0.1", 1, 11.3, 1, 0, 1e-5, 0},
+        /* the tank leaves 2.5 N, which hardly hold the ruler that swings with the line */
+        {"poor, 200 ms, 0.3 s", "0.2", 1, 11.3, 1, 1, 1e-3, 0}};
+    const int count = IS_SANITIZER_BUILD && !is_long_campaign()
+                          ? 1
+                          : campaign_trial_count(5, sizeof silences / sizeof *silences);
+    for (int n = 0; n < count; n++) {
+        const struct silence *silence = &silences[n];
+        const struct silence_effect e = hold_ruler_through_silence(silence);
+        print_message(
+            "%s: grip %.2f N, at least %.2f, at the end %.2f; felt at least %.2f, at the end "
+            "%.2f; most in a tick %.3f and %.3f; the ruler moved by %.4f mm\n",
+            silence->name, e.grip_before, e.least_grip, e.last_grip, e.least_felt, e.last_felt,
+            e.robot_step, e.person_step, 1e3 * e.slip);
+        assert_true(e.slip < silence->max_slip);
+        assert_true(e.least_grip > 0.88 * e.grip_before);
+        assert_true(e.last_felt > 0.88 * e.grip_before && e.last_grip > 0.88 * e.grip_before);
+        assert_true(e.robot_step < 0.5 && e.person_step < 0.5);
+        assert_true(silence->until < SILENT_FROM + 0.3 || !silence->to_robot ||
+                    !silence->to_person || e.least_felt < 0.01);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ruler_is_held_by_a_remote_hand),
+        cmocka_unit_test(silence_does_not_drop_the_ruler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

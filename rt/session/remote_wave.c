@@ -1,0 +1,304 @@
+/*
+ * Ties by waves (Niemeyer and Slotine 1991), with F the force of the tie on the joint and v the
+ * rate of the line's end:
+ *
+ *     b v + F = sqrt(2 b) u_in,    u_out = (b v - F) / sqrt(2 b)
+ *     F = K (x + h (v + c) - q') + D (v + c - v')       with a coupling, implicit as all drives
+ *
+ * Eliminating v leaves a drive of stiffness s K and damping s D toward x, with the target rate
+ * Z / D (c + sqrt(2 / b) u_in), where Z = h K + D, s = b / (b + Z), and c the correction of the
+ * position. Without a coupling the joint is the end of the line, F = sqrt(2 b) u_in - b v'.
+ *
+ * Silence. A robot's end without a wave is held: it reflects its own force, u_in = F / sqrt(2 b), a
+ * spring of b / h in series with K, and its motion stops with stopping_time. What the person feels
+ * fades, and the hand moves on by it. Waves of that hand would take the force off the robot, whose
+ * end relaxes with b / K. So a person's end that lost more than max_force_loss of what is felt asks
+ * the robot's to stay, and feels the force that the robot states, F_robot, rising from 0: u_in =
+ * -F_robot / sqrt(2 b). Once that is felt in full the hand is where it was, its wave is the one by
+ * which the robot's end already stands, and the line carries waves again. Until the first of the
+ * robot's returns, a round trip of 2 d later, the person's end keeps that u_in: it puts at
+ * most F^2 d / (2 b) into the line, which is what a line under that force contains and the silence
+ * took from it.
+ *
+ * The robot's end takes a share of the wave that rises from 0, after it was held for so long, and
+ * of its own force the rest. What the latter adds to the energy that arrived is taken from the
+ * tank, or off the wave that it sends.
+ */
+#include <math.h>
+#include "contact/vec.h"
+#include "rt/session/remote_internal.h"
+
+/* time constant with which a robot's end that is held stops [s]: at once, it would jerk what the
+ * robot carries */
+static const double stopping_time = 0.02;
+/* share of the felt force that is lost in a gap beyond which the robot's end is to stay until the
+ * force is felt again: 50 ms of TACT_SESSION_FORCE_RAMP_TIME, after which an end in free motion is
+ * not stopped for a round trip */
+static const double max_force_loss = 0.25;
+/* rate at which a line under the least force that is felt again in this way would move [m/s, rad/s]
+ */
+static const double least_force_rate = 1e-3;
+/* difference, relative to that force, up to which a wave is in balance with the robot's end, and
+ * the longest wait for it once the force is felt in full [s]: a hand that moves by itself is not in
+ * balance */
+static const double max_unbalance = 0.02, longest_wait = 0.3;
+
+static int is_person_end(const struct session_remote *r)
+{
+    return r->def->stiffness == 0.0;
+}
+
+double tact_session_faded_share(const struct tact_session *s, const struct session_remote *r)
+{
+    /* a robot's end that is held has no share of a wave, and need not fade */
+    if (r->mode == REMOTE_WAVES && !is_person_end(r)) {
+        return 0.0;
+    }
+    return fmax(0.0, r->state.share - s->period / TACT_SESSION_FORCE_RAMP_TIME);
+}
+
+double tact_session_rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
+                                       double joint_rate)
+{
+    const double share = r->state.share, before = share + s->period / TACT_SESSION_FORCE_RAMP_TIME;
+    return joint_rate + share / before * r->state.force / r->damping;
+}
+
+void tact_session_classify_wave(const struct tact_session *s, struct session_remote *r)
+{
+    r->arrived =
+        r->mode == REMOTE_WAVES ? tact_session_arrived_wave_kind(s, r) : TACT_WAVE_KIND_WITH_ENERGY;
+}
+
+/* 1 where no wave arrived here, or at the other site: what a person feels fades. */
+static int is_link_silent(const struct session_remote *r)
+{
+    return r->arrived == TACT_WAVE_KIND_MISSING || r->arrived == TACT_WAVE_KIND_STOPPED;
+}
+
+/* Whether the robot's end is under a force that the person would feel. */
+static int is_other_end_loaded(const struct tact_session *s, const struct session_remote *r)
+{
+    double square = 0.0;
+    for (int k = 0; k < r->parts; k++) {
+        const double force = tact_session_remote_inputs(s, r)[r->part[k]->in.force];
+        square += force * force;
+    }
+    return sqrt(square) > r->def->impedance * least_force_rate;
+}
+
+/* Whether the wave that goes out is the one by which the robot's end already stands. */
+static int is_other_end_balanced(const struct tact_session *s, const struct session_remote *r)
+{
+    double square = 0.0, difference = 0.0;
+    for (int k = 0; k < r->parts; k++) {
+        const struct session_remote *part = r->part[k];
+        const double b = r->def->impedance,
+                     force = tact_session_remote_inputs(s, r)[part->in.force];
+        const double rate = tact_wave_line_end_rate(b, part->state.used, part->state.force);
+        const double wave = tact_wave_outgoing(b, rate, part->state.force);
+        const double unbalance = sqrt(2.0 * b) * wave - force;
+        square += force * force;
+        difference += unbalance * unbalance;
+    }
+    return difference <= max_unbalance * max_unbalance * square;
+}
+
+static void update_wait_of_person(const struct tact_session *s, struct session_remote *r)
+{
+    struct session_remote_state *state = &r->state;
+    const int has_engaged_now = state->ticks <= 0.0;
+    if (has_engaged_now || (is_link_silent(r) && state->share < 1.0 - max_force_loss)) {
+        state->wait = is_other_end_loaded(s, r) ? longest_wait : 0.0;
+    } else if (state->wait > 0.0 && state->share == 1.0) {
+        state->wait = is_other_end_balanced(s, r) ? 0.0 : fmax(0.0, state->wait - s->period);
+    }
+}
+
+static void update_share_of_person(const struct tact_session *s, struct session_remote *r)
+{
+    struct session_remote_state *state = &r->state;
+    update_wait_of_person(s, r);
+    state->share = is_link_silent(r)
+                       ? tact_session_faded_share(s, r)
+                       : fmin(1.0, state->share + s->period / TACT_SESSION_FORCE_RAMP_TIME);
+}
+
+static void update_share_of_robot(const struct tact_session *s, struct session_remote *r)
+{
+    struct session_remote_state *state = &r->state;
+    if (r->arrived == TACT_WAVE_KIND_WAIT) {
+        state->share = 0.0;
+    } else if (r->arrived != TACT_WAVE_KIND_MISSING) {
+        if (state->must_zero_offset > 0.0) {
+            tact_session_zero_other_position(s, r);
+            state->must_zero_offset = 0.0;
+        }
+        state->share = fmin(1.0, state->share + s->period / TACT_SESSION_FORCE_RAMP_TIME);
+    }
+}
+
+void tact_session_update_wave_share(const struct tact_session *s, struct session_remote *r)
+{
+    if (is_person_end(r)) {
+        update_share_of_person(s, r);
+    } else {
+        update_share_of_robot(s, r);
+    }
+}
+
+void tact_session_zero_other_position(const struct tact_session *s, struct session_remote *r)
+{
+    r->state.other = tact_session_remote_inputs(s, r)[r->in.position];
+    r->state.offset = tact_session_offset_to_keep_line_end(s, r);
+    r->state.rate = 0.0;
+}
+
+/* The wave that arrived, or while the robot's end stays at the person's request that of its force.
+ */
+static double incoming_wave(const struct tact_session *s, const struct session_remote *r)
+{
+    const double *in = tact_session_remote_inputs(s, r);
+    const double wave = in[r->in.wave];
+    if (r->state.ticks <= 0.0) {
+        return 0.0;
+    }
+    if (r->arrived == TACT_WAVE_KIND_WAITING && is_person_end(r)) {
+        return -in[r->in.force] / sqrt(2.0 * r->def->impedance);
+    }
+    return tact_wave_has_energy(wave) ? wave : 0.0;
+}
+
+/* Wave of a robot's end that is held: its own force, and motion that dies away where the tank
+ * covers the work. */
+static double held_wave(const struct tact_session *s, struct session_remote *r)
+{
+    struct session_remote_state *state = &r->state;
+    const double b = r->def->impedance, own = state->force / sqrt(2.0 * b);
+    const double rate = stopping_time / (stopping_time + s->period) *
+                        tact_wave_line_end_rate(b, state->used, state->force);
+    const double work = fmax(0.0, s->period * rate * state->force);
+    if (work > state->tank) {
+        return own;
+    }
+    state->tank -= work;
+    return own + b * rate / sqrt(2.0 * b);
+}
+
+/* Correction of the position by a robot's end; of a vector the length is limited. */
+static double compute_line_end_correction(const struct tact_session *s,
+                                          const struct session_remote *r, double round_trip)
+{
+    double rate[3] = {0.0};
+    for (int k = 0; k < r->parts; k++) {
+        const struct session_remote *part = r->part[k];
+        rate[k] = tact_wave_line_end_return_rate(&part->tie, round_trip,
+                                                 tact_session_line_end_position_error(s, part),
+                                                 part->state.force);
+    }
+    const double length = r->parts > 1 ? tact_v3_norm(rate) : fabs(rate[0]);
+    return tact_wave_position_correction(&r->tie, r->state.tank, rate[r->component], length,
+                                         r->state.force);
+}
+
+/* A person's end: the force fades out, and so does the damper. */
+static void update_target_of_person(const struct tact_session *s, struct session_remote *r,
+                                    double wave, double joint_rate)
+{
+    struct session_remote_state *state = &r->state;
+    r->is_line_end_held = state->ticks <= 0.0 || is_link_silent(r);
+    state->used = state->share * wave;
+    state->rate = r->is_line_end_held
+                      ? tact_session_rate_to_fade_force(s, r, joint_rate)
+                      : tact_wave_line_end_rate(r->def->impedance, state->used, 0.0) +
+                            (1.0 - state->share) * joint_rate;
+}
+
+static void update_target_of_robot(const struct tact_session *s, struct session_remote *r,
+                                   double wave)
+{
+    struct session_remote_state *state = &r->state;
+    const struct tact_scene_remote *def = r->def;
+    const double b = def->impedance,
+                 round_trip = tact_session_remote_inputs(s, r)[r->in.round_trip];
+    r->is_line_end_held = state->ticks <= 0.0 || r->arrived == TACT_WAVE_KIND_MISSING ||
+                          r->arrived == TACT_WAVE_KIND_WAIT;
+    const double share = state->share, error = tact_session_line_end_position_error(s, r);
+    state->used =
+        r->is_line_end_held
+            ? held_wave(s, r)
+            : share * tact_wave_attenuate_incoming(&r->tie, round_trip, error, wave, state->force) +
+                  (1.0 - share) * state->force / sqrt(2.0 * b);
+    r->energy_added_to_wave = fmax(0.0, state->used * state->used - wave * wave);
+    if (!r->is_line_end_held) {
+        state->line_end_correction_rate = share * compute_line_end_correction(s, r, round_trip);
+    }
+    state->rate = (s->period * def->stiffness + def->damping) / def->damping *
+                  (state->line_end_correction_rate + tact_wave_line_end_rate(b, state->used, 0.0));
+}
+
+void tact_session_update_target_from_wave(const struct tact_session *s, struct session_remote *r,
+                                          double joint_rate)
+{
+    const double wave = incoming_wave(s, r);
+    r->state.line_end_correction_rate = 0.0;
+    if (is_person_end(r)) {
+        update_target_of_person(s, r, wave, joint_rate);
+    } else {
+        update_target_of_robot(s, r, wave);
+    }
+}
+
+/* Without a wave a robot's end says so, and a person's passes on that none arrived: the robot's end
+ * then stays too. What a robot's end says is not passed on, or it would go to and fro for ever. */
+static double choose_zero_energy_wave(const struct session_remote *r)
+{
+    double largest = 0.0; /* largest force component of the vector */
+    for (int k = 0; k < r->parts; k++) {
+        largest = fmax(largest, fabs(r->part[k]->state.force));
+    }
+    if (r->arrived == TACT_WAVE_KIND_WAIT && !is_person_end(r)) {
+        return TACT_WAVE_WAITING;
+    }
+    if (r->arrived != TACT_WAVE_KIND_MISSING || largest == 0.0) {
+        return TACT_WAVE_AT_REST;
+    }
+    return is_person_end(r) ? TACT_WAVE_MISSING : TACT_WAVE_STOPPED;
+}
+
+/* Wave that leaves a robot's end: the tank provides the energy that its own force added to the wave
+ * that arrived, or the wave is reduced by it. */
+static double provide_added_energy(struct session_remote *r, double wave)
+{
+    const double energy = 0.5 * r->tie.period * r->energy_added_to_wave, square = wave * wave;
+    if (energy <= r->state.tank) {
+        r->state.tank -= energy;
+        return wave;
+    }
+    return square > r->energy_added_to_wave ? wave * sqrt(1.0 - r->energy_added_to_wave / square)
+                                            : 0.0;
+}
+
+void tact_session_compute_outgoing_wave(struct session_remote *r, double q, double v)
+{
+    struct session_remote_state *state = &r->state;
+    const double b = r->def->impedance,
+                 rate = tact_wave_line_end_rate(b, state->used, state->force);
+    state->sent = r->is_line_end_held ? 0.0 : tact_wave_outgoing(b, rate, state->force);
+    if (is_person_end(r)) {
+        state->target = q;
+        if (state->ticks > 0.0 && state->wait > 0.0) {
+            state->sent = TACT_WAVE_WAIT;
+        } else if (state->ticks > 0.0 && state->sent == 0.0) {
+            state->sent = choose_zero_energy_wave(r);
+        }
+        return;
+    }
+    state->sent = r->is_line_end_held ? 0.0 : provide_added_energy(r, state->sent);
+    if (state->ticks > 0.0 && state->sent == 0.0) {
+        state->sent = choose_zero_energy_wave(r);
+    }
+    r->line_end_rotation = 0.0;
+    tact_wave_advance_line_end(&r->tie, rate, state->line_end_correction_rate, state->force, v,
+                               r->turns ? &r->line_end_rotation : &state->target, &state->tank);
+}
