@@ -1,9 +1,10 @@
-// frames.mjs SOURCE: how fast a page plays a file, and how many frames it keeps: page/frames.js without a browser.
+// frames.mjs SOURCE: how fast a page plays a file, how many frames it keeps, and the scale of its arrows: page/frames.js
+// without a browser.
 import assert from "node:assert";
 import { readFileSync } from "node:fs";
 
 const source = readFileSync(process.argv[2] + "/examples/viewer/page/frames.js", "utf8");
-const { advanceFrame, limitFrames } = new Function(source + "; return { advanceFrame, limitFrames };")();
+const { advanceFrame, limitFrames, largestUsual } = new Function(source + "; return { advanceFrame, limitFrames, largestUsual };")();
 
 // A session of 10 s, 60 frames a second, each at the tick before: it takes 10 s at speed 1, whatever the timer.
 const file = Array.from({ length: 600 }, (_, i) => ({ time: Math.floor(1 + i * 1000 / 60) * 1e-3 }));
@@ -42,4 +43,15 @@ const large = keep(1 / 60, 200e3, 8000, true);
 assert(large.length > 60 && large[large.length - 1].time - large[0].time > 50, `${large.length} large frames`);
 const huge = keep(1 / 60, 1e8, 100);
 assert(huge.length <= 8, `${huge.length} huge frames`);
+
+// The longest arrow: an impact of a few frames does not count, a force that lasts does at once, and so does one that grows.
+const rest = Array.from({ length: 100 }, () => 1), ramp = Array.from({ length: 100 }, (_, i) => i);
+assert.strictEqual(largestUsual([]), 0);
+assert.strictEqual(largestUsual([0, 0]), 0);
+assert.strictEqual(largestUsual([0, 7]), 7);
+assert.strictEqual(largestUsual([...rest, 100, 90, 5, ...rest]), 1);
+assert.strictEqual(largestUsual([...rest, 100, 90, 5]), 1);
+assert.strictEqual(largestUsual([...rest, 2.5, ...rest]), 2.5);
+assert.strictEqual(largestUsual([...rest, ...rest.slice(0, 8).map(() => 10)]), 10);
+assert.strictEqual(largestUsual(ramp), 99);
 console.log("1 passed, 0 failed");

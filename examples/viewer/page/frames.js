@@ -1,8 +1,8 @@
-// Which frames a page keeps, and which frame of a file is shown at a time.
+// Which frames a page keeps, which frame of a file is shown at a time, and what the longest arrow of a time span is.
 "use strict";
 
 // A frame takes about four times its message once it is an object: so 100 MB of frames at most.
-const KEPT_SECONDS = 60, KEPT_FRAMES = 3600, KEPT_BYTES = 25e6;
+const KEPT_SECONDS = 60, KEPT_FRAMES = 3600, KEPT_BYTES = 25e6, NEWEST_FRAMES = 15;
 
 const bytesOf = (frames) => frames.reduce((sum, f) => sum + f.bytes, 0);
 
@@ -37,4 +37,14 @@ function advanceFrame(frames, play, now, speed) {
     next++;
   }
   return { shown: next, started: play.started + (frames[next].time - time) * 1000 / speed };
+}
+
+// The largest of values, one of each frame: what nine in ten of those above zero do not exceed, or more where it is not
+// above three times that, so that an impact of few ticks does not make all other arrows short; but at least what half of
+// the newest frames exceed.
+function largestUsual(values) {
+  const at = (list, share) => list.length ? list[Math.ceil(share * list.length) - 1] : 0;
+  const inOrder = (list) => list.filter((v) => v > 0).sort((a, b) => a - b);
+  const all = inOrder(values), most = 3 * at(all, 0.9), recent = inOrder(values.slice(-NEWEST_FRAMES));
+  return Math.max(at(all.filter((v) => v <= most), 1), at(recent, 0.5));
 }

@@ -19,6 +19,17 @@ function figure(value, digits) {
   return Number(text) === 0 ? (0).toFixed(digits) : text;
 }
 
+// A force with three digits.
+function inNewtons(force) {
+  return Number(force.toPrecision(3)) + " N";
+}
+
+// The largest of 1, 2 and 5 times a power of ten that is not above a value.
+function roundDown(value) {
+  const power = 10 ** Math.floor(Math.log10(value)), digit = [5, 2, 1].find((d) => d * power <= value * (1 + 1e-12)) || 1;
+  return Number((digit * power).toPrecision(1));
+}
+
 // A pressure with the unit that gives it one to three digits before the point.
 function inPascals(pressure) {
   const [scale, unit] = pressure >= 999.5e3 ? [1e-6, "MPa"] : pressure >= 999.5 ? [1e-3, "kPa"] : [1, "Pa"];
@@ -39,6 +50,8 @@ function numberShapes(shapes) {
   });
   shapes.forEach((s) => { s.siblings = counts.get(s.owner); });
 }
+
+const MAX_ROWS = 40; // of the list of contacts
 
 class Panels {
   constructor(onvalues) {
@@ -97,11 +110,29 @@ class Panels {
     return { row, force, says, pressure, bars };
   }
 
+  // The contacts that have a row: of more than there are rows for, the selected ones, those at a limit, and those with the
+  // largest forces. A row is left to its contact until another has a quarter more.
+  chooseContacts(frame, selected) {
+    if (frame.contacts.length <= MAX_ROWS) {
+      return frame.contacts;
+    }
+    const rank = frame.contacts.map((c) => ({ c, first: this.isSelected(c, selected), reached: describeContact(c)[1] && c.normal > 0,
+      force: c.normal * (this.rows.has(contactKey(c)) ? 1.25 : 1) }));
+    rank.sort((a, b) => b.first - a.first || b.reached - a.reached || b.force - a.force);
+    return rank.slice(0, MAX_ROWS).map((r) => r.c);
+  }
+
+  isSelected(contact, selected) {
+    const { shapes } = this.hello;
+    return !!selected && (selected.pair === contact.pair || [contact.a, contact.b].some((i) => shapes[i].owner === selected.owner));
+  }
+
   // Rows stay where they are: of pairs that touch no longer they are taken away.
   drawContacts(frame, selected) {
-    const list = this.byId("contacts"), here = new Set(), shown = frame.contacts.slice(0, 40);
+    const list = this.byId("contacts"), here = new Set(), shown = this.chooseContacts(frame, selected);
     const count = frame.contacts.length + frame.leftOut;
     this.byId("contact-count").textContent = count > shown.length ? shown.length + " of " + count : String(count);
+    this.byId("contact-count").title = count > shown.length ? "selected, at a limit, or with the largest forces" : "";
     for (const contact of shown) {
       const key = contactKey(contact);
       here.add(key);
@@ -122,8 +153,7 @@ class Panels {
   drawRow(row, contact, selected) {
     const shapes = this.hello.shapes, [words, reached] = describeContact(contact);
     row.row.entry = { pair: contact.pair, owners: [shapes[contact.a].owner, shapes[contact.b].owner] };
-    row.row.classList.toggle("selected", !!selected && (selected.pair === contact.pair ||
-      row.row.entry.owners.includes(selected.owner)));
+    row.row.classList.toggle("selected", this.isSelected(contact, selected));
     row.force.textContent = figure(contact.normal, 3) + " N";
     row.says.textContent = words;
     row.pressure.hidden = !contact.map;
@@ -133,8 +163,10 @@ class Panels {
       const used = usedShare(margin), bar = row.bars[i], none = i === 0 && margin >= 1;
       bar.bar.hidden = (i === 5 && margin >= 1) || (i === 0 && used <= 0);
       bar.bar.className = "bar" + (used >= 1 ? " limit" : used > 0.8 ? " high" : "");
-      bar.fill.style.width = Math.min(100 * used, 100) + "%";
-      bar.share.textContent = none ? "" : used > 9.99 ? ">999 %" : figure(100 * used, 0) + " %";
+      bar.fill.style.width = 100 * used + "%";
+      bar.share.textContent = none ? "" : figure(100 * used, 0) + " %";
+      const needed = neededShare(margin);
+      bar.bar.title = needed > 1 ? "to stop all motion: " + (needed < 1000 ? Number(needed.toPrecision(3)) : "over 1000") + " times this limit" : "";
     });
   }
 

@@ -265,9 +265,11 @@ class Plots {
     this.drawTimes(canvas, now);
   }
 
+  // From where the plot begins, or where the session does.
   drawTimes({ g, w, h, ink }, now) {
+    const from = Math.max(now - PLOT_SECONDS, 0), x = AXIS_WIDTH + (w - AXIS_WIDTH) * (1 - (now - from) / PLOT_SECONDS);
     g.fillStyle = ink;
-    g.fillText(figure(now - PLOT_SECONDS, 1) + " s", AXIS_WIDTH, h - 3);
+    g.fillText(figure(from, 1) + " s", Math.min(x, w - 80), h - 3);
     g.textAlign = "right";
     g.fillText(figure(now, 1) + " s", w, h - 3);
     g.textAlign = "left";

@@ -81,6 +81,11 @@ const COLOURS = [
   [0.85, 0.74, 0.48], [0.50, 0.66, 0.82], [0.62, 0.76, 0.56], [0.83, 0.60, 0.56], [0.68, 0.62, 0.80], [0.55, 0.74, 0.74]];
 const FIXED = [0.72, 0.74, 0.77], SKIN = [0.87, 0.72, 0.62], PATCH = [0.85, 0.45, 0.05], FORCE = [0.78, 0.06, 0.13], TORSION = [0.44, 0.13, 0.69];
 
+const ANGLE = 0.7; // between the upper and the lower edge of the view [rad]
+// The longest arrow over the distance of the camera, how much longer one is before it is cut, and of how many frames the
+// scales are.
+const ARROW = 0.2, CUT = 2, SCALE_FRAMES = 600;
+
 // The same brightness as in VERTEX.
 function brightness(n, toEye) {
   return 0.62 + 0.30 * Math.max(dot(n, unit([0.35, -0.5, 0.8])), 0) + 0.08 * dot(n, toEye);
@@ -216,24 +221,45 @@ class Stage {
     }
   }
 
-  // Looks at all that moves, or at what is selected.
+  // Looks at what is selected, or at all that moves, or where nothing moves at all.
   fit() {
-    const frame = this.frame, low = [1e9, 1e9, 1e9], high = [-1e9, -1e9, -1e9];
-    const chosen = (s) => this.selected && this.solids.some((o) => o.owner === this.selected.owner) ?
-      s.owner === this.selected.owner : s.moves;
+    const owned = (s) => this.selected && s.owner === this.selected.owner, choices = [owned, (s) => s.moves, () => true];
+    const points = choices.map((chosen) => this.frame ? this.findCorners(chosen) : []).find((list) => list.length);
+    if (!points) {
+      return;
+    }
+    const ends = (most) => [0, 1, 2].map((k) => points.reduce((end, p) => most(end, p[k]), points[0][k]));
+    this.middle = mul(add(ends(Math.min), ends(Math.max)), 0.5);
+    this.distance = Math.max(this.findDistance(points), 1e-3);
+    this.fitted = true;
+  }
+
+  // The corners of the boxes of solids, and the joints of those that are links.
+  findCorners(chosen) {
+    const points = [], { poses, joints } = this.frame;
     this.solids.forEach((s, i) => {
-      if (frame && s.kind !== "halfspace" && chosen(s)) {
-        for (let k = 0; k < 3; k++) {
-          low[k] = Math.min(low[k], frame.poses[8 * i + k] - s.radius);
-          high[k] = Math.max(high[k], frame.poses[8 * i + k] + s.radius);
+      if (s.kind !== "halfspace" && chosen(s)) {
+        const m = poseMatrix(poses, 8 * i);
+        for (let corner = 0; corner < 8; corner++) {
+          const p = [0, 1, 2].map((k) => (corner >> k & 1 ? s.high : s.low)[k]);
+          points.push([0, 1, 2].map((row) => m[row] * p[0] + m[4 + row] * p[1] + m[8 + row] * p[2] + m[12 + row]));
+        }
+        for (let link = s.link; link >= 0 && joints[link]; link = this.selected ? -1 : this.links[link].parent) {
+          points.push(joints[link].at);
         }
       }
     });
-    if (high[0] >= low[0]) {
-      this.middle = mul(add(low, high), 0.5);
-      this.distance = Math.max(1.2 * norm(sub(high, low)), 1e-3);
-      this.fitted = true;
-    }
+    return points;
+  }
+
+  // How far from the middle the camera must be for points to be in the view, with room for arrows about them.
+  findDistance(points) {
+    const away = unit(sub(this.eye(), this.middle)), right = unit(cross([0, 0, 1], away)), up = cross(away, right);
+    const slope = Math.tan(ANGLE / 2), aspect = this.canvas.clientWidth / Math.max(this.canvas.clientHeight, 1);
+    return 1.25 * points.reduce((most, point) => {
+      const p = sub(point, this.middle), across = Math.max(Math.abs(dot(right, p)) / (aspect || 1), Math.abs(dot(up, p)));
+      return Math.max(most, dot(away, p) + across / slope);
+    }, 0);
   }
 
   eye() {
@@ -244,7 +270,7 @@ class Stage {
 
   cameraMatrix() {
     const aspect = this.canvas.width / Math.max(this.canvas.height, 1);
-    return multiply(perspective(0.7, aspect, 0.02 * this.distance, 60 * this.distance),
+    return multiply(perspective(ANGLE, aspect, 0.02 * this.distance, 60 * this.distance),
       lookAt(this.eye(), this.middle, [0, 0, 1]));
   }
 
@@ -391,14 +417,23 @@ class Stage {
     }
   }
 
+  // Sets the scales of arrows and colours by the largest values of frames up to the one that is shown.
+  setScales(frames) {
+    const newest = frames.slice(-SCALE_FRAMES), largest = (f, of) => f.contacts.reduce((most, c) => Math.max(most, of(c)), 0);
+    newest.forEach((f) => {
+      f.largest = f.largest || [largest(f, (c) => norm(c.force)), largest(f, (c) => norm(c.moment)), largest(f, (c) => c.peak)];
+    });
+    [this.longestForce, this.longestTorsion, this.largestPressure] = [0, 1, 2].map((k) => largestUsual(newest.map((f) => f.largest[k])));
+  }
+
+  // How many pixels an arrow has for each newton, where it is as far away as the middle of the view.
+  pixelsPerNewton() {
+    return this.longestForce > 0 ? ARROW * this.canvas.clientHeight / (2 * Math.tan(ANGLE / 2) * this.longestForce) : 0;
+  }
+
   // Patches and forces lie over the solids: faint where those hide them.
   drawContacts() {
     const gl = this.gl;
-    for (const c of this.frame.contacts) {
-      this.longestForce = Math.max(this.longestForce, norm(c.force));
-      this.longestTorsion = Math.max(this.longestTorsion, norm(c.moment));
-      this.largestPressure = Math.max(this.largestPressure, c.peak);
-    }
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl.depthMask(false);
@@ -418,7 +453,7 @@ class Stage {
         this.drawPressure(c, at * Math.max(cover, 0.5)); // so that its colours are legible through a solid
       } else {
         this.fill(c);
-        const used = Math.min(usedShare(c.margins[1]), 1), tint = used >= 1 ? FORCE : PATCH;
+        const used = usedShare(c.margins[1]), tint = used >= 1 ? FORCE : PATCH;
         this.drawMesh(this.patch, frameMatrix([1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]), [...tint, at * cover * (0.45 + 0.45 * used)]);
       }
       const r = 0.004 * this.distance;
@@ -426,13 +461,13 @@ class Stage {
       gl.uniform1f(this.uniform.lit, 1);
     }
     if (this.shown.forces && this.longestForce > 0) {
-      const scale = 0.2 * this.distance / this.longestForce;
+      const scale = ARROW * this.distance / Math.max(this.longestForce, norm(c.force) / CUT);
       this.drawArrow(c.pushes ? sub(c.pressure, mul(c.force, scale)) : c.pressure, c.force, scale, [...FORCE, cover * at]);
     }
     const size = norm(c.moment);
     const none = this.longestTorsion < 1e-6 * this.longestForce * this.distance; // rounding
     if (this.shown.torsion && !none && size > 0.02 * this.longestTorsion) {
-      const n = unit(c.moment), u = perpendicular(n), v = cross(n, u), r = 0.05 * this.distance * Math.sqrt(size / this.longestTorsion);
+      const n = unit(c.moment), u = perpendicular(n), v = cross(n, u), r = 0.05 * this.distance * Math.sqrt(Math.min(size / this.longestTorsion, CUT));
       this.drawMesh(this.turn, frameMatrix(mul(u, r), mul(v, r), mul(n, r), c.centre), [...TORSION, cover * at]);
     }
   }
@@ -448,7 +483,7 @@ class Stage {
     gl.uniformMatrix4fv(this.mapUniform.camera, false, this.cameraMatrix());
     gl.uniformMatrix4fv(this.mapUniform.model, false, frameMatrix(c.map.u, c.map.v, c.n,
       add(add(c.map.corner, lift), mul(add(c.map.u, c.map.v), 0.5))));
-    gl.uniform1f(this.mapUniform.share, c.peak / this.largestPressure);
+    gl.uniform1f(this.mapUniform.share, c.peak / Math.max(this.largestPressure, 1e-30));
     gl.uniform1f(this.mapUniform.cover, cover);
     this.drawTriangles(this.square);
     gl.useProgram(this.program);

@@ -147,6 +147,7 @@ function draw() {
   if (!page.stage.fitted) {
     page.stage.fit();
   }
+  page.stage.setScales(framesBetween(page.frames, frame.time - PLOT_SECONDS, frame.time));
   page.stage.draw(page.dark);
   page.panels.drawContacts(frame, page.stage.selected);
   page.panels.drawTables(frame);
@@ -161,17 +162,26 @@ function draw() {
   setState("deadman", "deadman " + (frame.deadman ? "held" : "released"), false);
   byId("deadman").classList.toggle("good", frame.deadman);
   byId("deadman").title = page.hello.deadman || "";
-  const pressure = page.stage.largestPressure;
-  byId("pressure").hidden = !pressure;
-  byId("pressure-most").textContent = inPascals(pressure);
-  if (page.stage.gl) {
-    const arrow = page.stage.longestForce ? "longest arrow " + Number(page.stage.longestForce.toPrecision(2)) + " N" : "";
-    const grid = page.stage.gridStep ? "   grid " + page.stage.gridStep * 1000 + " mm" : "";
-    const left = page.stage.countOutOfView(), gone = left ? "   " + left + " out of view, f fits" : "";
-    byId("legend-text").textContent = (arrow + grid + gone).trim();
-    byId("legend").hidden = !pressure && !arrow && !grid && !gone;
-  }
+  drawLegend(frame);
   drawTimeline(frame);
+}
+
+// The scales of what is drawn: a bar for a force, the colours of pressures, the lines of a plane.
+function drawLegend(frame) {
+  const { stage } = page, pressure = stage.largestPressure;
+  byId("pressure").hidden = !pressure;
+  byId("pressure-most").textContent = inPascals(pressure) + (frame.largest[2] > pressure ? " and more" : "");
+  if (!stage.gl) {
+    return;
+  }
+  const each = stage.pixelsPerNewton(), force = each ? roundDown(80 / each) : 0, isCut = frame.largest[0] > CUT * stage.longestForce;
+  byId("force").hidden = !force;
+  byId("force-bar").style.width = force * each + "px";
+  byId("force-most").textContent = inNewtons(force) + (isCut ? "; the arrow of " + inNewtons(frame.largest[0]) + " is cut" : "");
+  const left = stage.countOutOfView();
+  const parts = [stage.gridStep && "grid " + stage.gridStep * 1000 + " mm", left && left + " out of view, f fits"].filter((part) => part);
+  byId("legend-text").textContent = parts.join("   ");
+  byId("legend").hidden = !pressure && !force && !parts.length;
 }
 
 function drawTimeline(frame) {

@@ -85,9 +85,14 @@ function decodeFrame(buffer) {
   return frame;
 }
 
-// Share of a limit that is used, 1: at the limit, from its margin (contact/limits.h).
-function usedShare(margin) {
+// What would stop all motion over a limit, from the margin to it (contact/limits.h): more than 1 where that would take more.
+function neededShare(margin) {
   return margin >= 0 ? 1 - margin : 1 / (1 + margin);
+}
+
+// Share of a limit that is used, at most 1.
+function usedShare(margin) {
+  return Math.min(neededShare(margin), 1);
 }
 
 // What a contact does, in words.
