@@ -20,130 +20,29 @@
 #include "contact/elementary.h"
 #include "contact/pair/field/field_sphere_internal.h"
 
-/* Nodes of Gauss-Legendre quadrature from the middle to the right end, and their weights. */
-enum { SHORT_EDGE_NODES = 3, LONG_EDGE_NODES = 8 };
-static const double short_edge_node[SHORT_EDGE_NODES] = {0.2386191860831969, 0.66120938646626448,
-                                                         0.93246951420315205};
-static const double short_edge_weight[SHORT_EDGE_NODES] = {0.46791393457269104, 0.36076157304813861,
-                                                           0.17132449237917036};
-static const double long_edge_node[LONG_EDGE_NODES] = {
-    0.095012509837637441, 0.28160355077925892, 0.45801677765722737, 0.61787624440264377,
-    0.755404408355003,    0.86563120238783176, 0.9445750230732326,  0.98940093499164994};
-static const double long_edge_weight[LONG_EDGE_NODES] = {
-    0.1894506104550685,  0.18260341504492358,  0.16915651939500254,  0.14959598881657674,
-    0.12462897125553388, 0.095158511682492786, 0.062253523938647894, 0.027152459411754096};
+#define PI 3.14159265358979323846
 
-/* Length of an edge, relative to the radius, below which few nodes integrate a linear pressure's
- * ball. */
-#define SHORT_EDGE_MAX_RATIO 0.25
-
-/* Square of a line's distance from the ball's centre, relative to the squared radius, below which
- * the line is divided. */
-#define MAX_UNDIVIDED_LINE_DISTANCE_RATIO 0.25
-
-/* The four integrands p, w, 1 and a, in this order, at a point. */
-enum { LOAD, SPRING, AREA, REST, KINDS };
-
-/* The potentials A, p and a at distance r from the ball's centre. */
-struct potentials {
-    double load, spring, area;
-};
-
-static struct potentials potentials_at(const struct field_sphere *ball, double square)
+/* Potentials at distance r from the ball's centre; square: r^2. */
+static struct field_potentials potentials_at(const struct field_sphere *ball, double square)
 {
     double u = tact_max(ball->radius - sqrt(square), 0.0), m = ball->power;
     double p = tact_field_pressure_law(m, ball->slope * u);
-    return (struct potentials){p * u * (ball->radius / (m + 1.0) - u / (m + 2.0)), p,
-                               0.5 * tact_max(ball->radius * ball->radius - square, 0.0)};
+    return (struct field_potentials){p * u * (ball->radius / (m + 1.0) - u / (m + 2.0)), p,
+                                     0.5 * tact_max(ball->radius * ball->radius - square, 0.0)};
 }
 
-/* Radial integrals F of the four integrands at distance rho from the foot of the centre. */
-static void radial_integrals(const struct field_disc *disc, const struct potentials *middle,
-                             double square, double *out)
+/* Adds the part of an edge in the ball to the sums. middle: the potentials at the foot. */
+static void add_edge_part_in_ball(const struct field_disc *disc,
+                                  const struct field_potentials *middle,
+                                  const struct field_disc_part *part, struct field_disc_sums *out)
 {
-    struct potentials at = potentials_at(disc->ball, disc->height * disc->height + square);
-    out[LOAD] = middle->load - at.load;
-    out[SPRING] = middle->spring - at.spring;
-    out[AREA] = 0.5 * square;
-    out[REST] = 0.25 * square * (disc->rim - 0.5 * square);
-}
-
-/* Integrals along the part of a triangle's edge in the ball. */
-struct edge_sums {
-    double radial_integral[KINDS];
-    struct potentials line, lever; /* integrals of the potentials, and of the potentials times the
-                                      position along the edge */
-};
-
-static void add_edge_point(const struct field_disc *disc, const struct potentials *middle, double h,
-                           double t, double weight, struct edge_sums *out)
-{
-    double square = h * h + t * t, radial_integral[KINDS];
-    struct potentials at = potentials_at(disc->ball, disc->height * disc->height + square);
-    radial_integrals(disc, middle, square, radial_integral);
-    for (int k = 0; k < KINDS && square > 0.0; k++) {
-        out->radial_integral[k] += weight * h / square * radial_integral[k];
-    }
-    out->line.load += weight * at.load;
-    out->line.spring += weight * at.spring;
-    out->line.area += weight * at.area;
-    out->lever.spring += weight * t * at.spring;
-    out->lever.area += weight * t * at.area;
-}
-
-/* Integrates along a line at distance h from the foot, from t0 to t1. The variable u of t = mean +
- * half (3 u - u^3) / 2 removes the roots of a pressure at the rim. */
-static void integrate_edge_part(const struct field_disc *disc, const struct potentials *middle,
-                                double h, double t0, double t1, struct edge_sums *out)
-{
-    double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0);
-    int is_short_edge =
-        disc->ball->power == 1.0 && 2.0 * half < SHORT_EDGE_MAX_RATIO * disc->ball->radius;
-    for (int i = 0; i < (is_short_edge ? SHORT_EDGE_NODES : LONG_EDGE_NODES); i++) {
-        double u = is_short_edge ? short_edge_node[i] : long_edge_node[i],
-               w = is_short_edge ? short_edge_weight[i] : long_edge_weight[i];
-        double to = is_short_edge ? u : 0.5 * u * (3.0 - u * u),
-               by = is_short_edge ? 1.0 : 1.5 * (1.0 - u * u);
-        add_edge_point(disc, middle, h, mean - half * to, w * by * half, out);
-        add_edge_point(disc, middle, h, mean + half * to, w * by * half, out);
-    }
-}
-
-/* An edge that passes near the ball's centre, where r has a root, is divided at its nearest point.
- */
-static void integrate_edge(const struct field_disc *disc, const struct potentials *middle, double h,
-                           const double *t, struct edge_sums *out)
-{
-    double squared_line_distance = disc->height * disc->height + h * h;
-    memset(out, 0, sizeof *out);
-    if (t[0] < 0.0 && t[1] > 0.0 &&
-        squared_line_distance <
-            MAX_UNDIVIDED_LINE_DISTANCE_RATIO * disc->ball->radius * disc->ball->radius) {
-        integrate_edge_part(disc, middle, h, t[0], 0.0, out);
-        integrate_edge_part(disc, middle, h, 0.0, t[1], out);
-    } else {
-        integrate_edge_part(disc, middle, h, t[0], t[1], out);
-    }
-}
-
-static void add_edge_part_outside_ball(const double *whole, const double *from, const double *to,
-                                       struct field_disc_sums *out)
-{
-    double angle = tact_field_disc_angle(from, to);
-    out->load += angle * whole[LOAD];
-    out->stiffness_zeroth += angle * whole[SPRING];
-    out->area += angle * whole[AREA];
-    out->rest += angle * whole[REST];
-}
-
-/* Adds the part of an edge in the ball to the sums: n is its normal outward, e its direction. */
-static void add_edge_part_in_ball(const struct edge_sums *s, double h, const double *n,
-                                  const double *e, struct field_disc_sums *out)
-{
-    out->load += s->radial_integral[LOAD];
-    out->stiffness_zeroth += s->radial_integral[SPRING];
-    out->area += s->radial_integral[AREA];
-    out->rest += s->radial_integral[REST];
+    const double h = part->distance, *e = part->along, n[2] = {e[1], -e[0]};
+    struct field_edge_sums sums, *s = &sums;
+    tact_field_integrate_edge(disc, middle, h, part->t, s);
+    out->load += s->radial.load;
+    out->stiffness_zeroth += s->radial.spring;
+    out->area += s->radial.area;
+    out->rest += s->radial_rest;
     for (int i = 0; i < 2; i++) {
         out->load_first[i] -= n[i] * s->line.load;
         out->stiffness_first[i] -= n[i] * s->line.spring;
@@ -167,42 +66,77 @@ static void finish_disc_sums(struct field_disc_sums *s)
     s->second[1] = s->second[2] = 0.5 * (s->second[1] + s->second[2]);
 }
 
+/* Places an edge from corner p to corner q. */
+static void place_edge(const struct field_disc *disc, const double *p, const double *q,
+                       struct field_disc_part *part)
+{
+    const double d[2] = {q[0] - p[0], q[1] - p[1]}, length = sqrt(d[0] * d[0] + d[1] * d[1]);
+    const double e[2] = {d[0] / length, d[1] / length}, n[2] = {e[1], -e[0]};
+    const double h = p[0] * n[0] + p[1] * n[1], reach = sqrt(tact_max(disc->rim - h * h, 0.0));
+    const double from = p[0] * e[0] + p[1] * e[1], to = q[0] * e[0] + q[1] * e[1];
+    part->t[0] = tact_max(from, -reach);
+    part->t[1] = tact_min(to, reach);
+    part->inside = part->t[0] < part->t[1];
+    part->enters = from < part->t[0];
+    part->leaves = part->t[1] < to;
+    part->distance = h;
+    for (int i = 0; i < 2; i++) {
+        part->along[i] = e[i];
+        part->end[0][i] = h * n[i] + part->t[0] * e[i];
+        part->end[1][i] = h * n[i] + part->t[1] * e[i];
+    }
+}
+
+/* Sets the angles of the parts of an edge outside the ball; one that is outside is all before. */
+static void set_outside_angles(const double *p, const double *q, struct field_disc_part *part)
+{
+    part->angle_before = part->angle_after = 0.0;
+    if (!part->inside) {
+        part->angle_before = tact_field_disc_angle(p, q);
+        return;
+    }
+    if (part->enters) {
+        part->angle_before = tact_field_disc_angle(p, part->end[0]);
+    }
+    if (part->leaves) {
+        part->angle_after = tact_field_disc_angle(part->end[1], q);
+    }
+}
+
+/* Adds the sector of the disc that belongs to an angle of edges outside the ball; middle: the
+ * potentials at the foot. */
+static void add_sector(const struct field_disc *disc, const struct field_potentials *middle,
+                       double angle, struct field_disc_sums *out)
+{
+    out->load += angle * middle->load;
+    out->stiffness_zeroth += angle * middle->spring;
+    out->area += angle * 0.5 * disc->rim;
+    out->rest += angle * 0.125 * disc->rim * disc->rim;
+}
+
 void tact_field_disc_integrate(const struct field_disc *disc, const double (*corner)[2],
                                struct field_disc_part part[3], struct field_disc_sums *out)
 {
-    const struct potentials middle = potentials_at(disc->ball, disc->height * disc->height);
-    double whole[KINDS];
+    struct field_potentials middle;
+    int inside = 0, is_foot_in_triangle = 1;
     memset(out, 0, sizeof *out);
-    radial_integrals(disc, &middle, disc->rim, whole);
     for (int k = 0; k < 3; k++) {
-        const double *p = corner[k], *q = corner[(k + 1) % 3];
-        double e[2] = {q[0] - p[0], q[1] - p[1]}, length = tact_hypot(e[0], e[1]);
-        e[0] /= length;
-        e[1] /= length;
-        const double n[2] = {e[1], -e[0]};
-        double h = p[0] * n[0] + p[1] * n[1];
-        double from = p[0] * e[0] + p[1] * e[1], to = q[0] * e[0] + q[1] * e[1];
-        double reach = sqrt(tact_max(disc->rim - h * h, 0.0)), t[2];
-        t[0] = tact_max(from, -reach);
-        t[1] = tact_min(to, reach);
-        part[k].inside = t[0] < t[1];
-        part[k].leaves = t[1] < to;
-        if (!part[k].inside) {
-            add_edge_part_outside_ball(whole, p, q, out);
-            continue;
-        }
-        struct edge_sums sums;
-        for (int i = 0; i < 2; i++) {
-            part[k].end[i][0] = h * n[0] + t[i] * e[0];
-            part[k].end[i][1] = h * n[1] + t[i] * e[1];
-        }
-        integrate_edge(disc, &middle, h, t, &sums);
-        add_edge_part_in_ball(&sums, h, n, e, out);
-        if (from < t[0]) {
-            add_edge_part_outside_ball(whole, p, part[k].end[0], out);
-        }
-        if (part[k].leaves) {
-            add_edge_part_outside_ball(whole, part[k].end[1], q, out);
+        place_edge(disc, corner[k], corner[(k + 1) % 3], &part[k]);
+        inside += part[k].inside;
+        is_foot_in_triangle = is_foot_in_triangle && part[k].distance > 0.0;
+    }
+    if (!inside && !is_foot_in_triangle) {
+        return;
+    }
+    middle = potentials_at(disc->ball, disc->height * disc->height);
+    if (!inside) {
+        add_sector(disc, &middle, 2.0 * PI, out);
+    }
+    for (int k = 0; k < 3 && inside; k++) {
+        set_outside_angles(corner[k], corner[(k + 1) % 3], &part[k]);
+        add_sector(disc, &middle, part[k].angle_before + part[k].angle_after, out);
+        if (part[k].inside) {
+            add_edge_part_in_ball(disc, &middle, &part[k], out);
         }
     }
     finish_disc_sums(out);

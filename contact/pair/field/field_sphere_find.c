@@ -66,23 +66,16 @@ static int add_outline_corner(const struct face *face, const double *at, int sid
     return 0;
 }
 
-/* Angle of the arc from the end of edge k to the start of edge `next`, 0 or above. The angle of the
- * two points alone does not distinguish no turn from a whole one where they are equal to rounding;
- * the sum over the corners between them, outside the disc, does. */
-static double arc_angle(const struct face *face, const struct field_disc_part part[3], int k,
-                        int next)
+/* Angle of the arc from the end of edge k to the start of edge `next`, 0 or above: that of the
+ * edges between, outside the disc. The angle of the two points alone does not distinguish no turn
+ * from a whole one where they are equal to rounding. */
+static double arc_angle(const struct field_disc_part part[3], int k, int next)
 {
-    const double *start = part[k].end[1], *end = part[next].end[0], *from = start;
-    double angle = tact_field_disc_angle(start, end), sum = 0.0;
-    int i = k;
-    do {
-        i = (i + 1) % 3;
-        sum += tact_field_disc_angle(from, face->corner[i]);
-        from = face->corner[i];
-    } while (i != next);
-    sum += tact_field_disc_angle(from, end);
-    angle += 2.0 * PI * floor((sum - angle) / (2.0 * PI) + 0.5);
-    return tact_max(angle, 0.0);
+    double sum = part[k].angle_after;
+    for (int i = (k + 1) % 3; i != next; i = (i + 1) % 3) {
+        sum += part[i].angle_before;
+    }
+    return tact_max(sum + part[next].angle_before, 0.0);
 }
 
 /* Adds corners on an arc of the disc, which begins at a point, without the arc's other end. */
@@ -125,7 +118,7 @@ static int trace_outline(const struct face *face, const struct field_disc_part p
         /* an edge that ends on the circle to rounding may not leave the disc, but the next edge is
          * outside */
         if (!rc && (part[k].leaves || next != (k + 1) % 3)) {
-            rc = add_arc_corners(face, part[k].end[1], arc_angle(face, part, k, next), p);
+            rc = add_arc_corners(face, part[k].end[1], arc_angle(part, k, next), p);
         }
     }
     return rc;

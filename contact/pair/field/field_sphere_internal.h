@@ -21,12 +21,34 @@ struct field_disc_sums {
     double rest; /* integral along the rim of half the squared distance from it */
 };
 
-/* The part of a triangle's edge in the disc, from end[0] to end[1]; leaves: 1 where the edge leaves
- * the disc at its end. */
+/* A triangle's edge and its part in the disc, from end[0] to end[1]. */
 struct field_disc_part {
-    int inside, leaves;
-    double end[2][2];
+    int inside;                       /* 1 where a part of the edge is in the disc */
+    int enters, leaves;               /* 1 where the edge begins, or ends, outside the disc */
+    double distance;                  /* of its line from the foot, positive toward the triangle */
+    double along[2], t[2], end[2][2]; /* direction; ends of the part, from the line's point nearest
+                                         to the foot, and as points */
+    double angle_before, angle_after; /* angles of the edge before the part and after it, seen from
+                                         the foot; before: of all of an edge outside */
 };
+
+/* The potentials A, p and a at a distance from the ball's centre (field_sphere.c). */
+struct field_potentials {
+    double load, spring, area;
+};
+
+/* Integrals along the part of a triangle's edge in the ball. */
+struct field_edge_sums {
+    struct field_potentials radial; /* of h / rho^2 times the integrals F of p, w and 1 */
+    double radial_rest;             /* of that of a */
+    struct field_potentials line;   /* of the potentials */
+    struct field_potentials lever; /* of the potentials p and a times the position along the edge */
+};
+
+/* Integrates along a line at distance h from the foot of the centre, from t[0] to t[1] from the
+ * point nearest to the foot. middle: the potentials at the foot. */
+void tact_field_integrate_edge(const struct field_disc *disc, const struct field_potentials *middle,
+                               double h, const double t[2], struct field_edge_sums *out);
 
 /* Angle from one point of the disc's plane to another, seen from the foot of the centre [rad], -pi
  * to pi. */
