@@ -112,6 +112,21 @@ void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t
     endpoint->last_accepted_time_ns = now_ns - silence_before_new_hello_ns;
 }
 
+int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint, int is_exclusive)
+{
+    static const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    const struct tact_network_address *peer = &endpoint->peer_address;
+    endpoint->postpones_handshakes = is_exclusive;
+    if (endpoint->is_initiator) {
+        return 0;
+    }
+    const int rc =
+        is_exclusive
+            ? connect(endpoint->socket, (const struct sockaddr *)&peer->socket_address, peer->size)
+            : connect(endpoint->socket, &nobody, sizeof nobody);
+    return rc ? -errno : 0;
+}
+
 static void start_using_session(struct tact_network_endpoint *endpoint,
                                 const struct tact_network_session *session, int64_t now_ns)
 {

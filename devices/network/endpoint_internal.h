@@ -98,6 +98,12 @@ void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t 
 /* Lets the end that connects send a new hello at once, instead of after a second of silence. */
 void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t now_ns);
 
+/* While `is_exclusive`, the system drops what does not come from the peer's address before it takes
+ * room in the queue of the listener's socket, and the listener takes no handshake; the initiator
+ * never receives from others. Not real-time safe. Returns 0 or a negative errno of the system, with
+ * which all datagrams arrive as before. */
+int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint, int is_exclusive);
+
 /* Handles datagrams that have arrived, at most `most` of them, up to the next payload. Does not
  * block; a step of a handshake, of which there are at most 20 a second, takes 0.2 ms. Returns the
  * size of the payload, which may be 0 (the packet that completes a handshake), or -EAGAIN (none is

@@ -10,7 +10,7 @@ typedef unsigned long long ull;
 
 static void start_search_for_other_end(struct tact_network_device *self, int64_t now_ns)
 {
-    self->endpoint.postpones_handshakes = 0;
+    tact_network_receive_only_from_peer(&self->endpoint, 0);
     self->is_searching_for_other_end = 1;
     self->is_forgery_reported = 0;
     self->known_forged = self->endpoint.counts.forged_packet_count;
@@ -37,7 +37,7 @@ static void return_endpoint_to_loop(struct tact_network_device *self)
                                   : "; without keys nothing is protected");
     self->reported_session_count = self->endpoint.counts.completed_handshake_count;
     self->is_searching_for_other_end = 0;
-    self->endpoint.postpones_handshakes = 1;
+    tact_network_receive_only_from_peer(&self->endpoint, 1);
     atomic_store_explicit(&self->owner, TACT_NETWORK_OF_LOOP, memory_order_release);
 }
 
