@@ -249,7 +249,8 @@ static void add_drawn_contact(struct tact_world *world, const struct tact_contac
     out->contact_count++;
     p->map = -1;
     for (uint32_t i = 0; i < out->pressure->patches; i++) {
-        if (!memcmp(out->pressure->patch[i].center, c->patch.center, sizeof c->patch.center)) {
+        if (out->pressure->patch[i].polygons &&
+            !memcmp(out->pressure->patch[i].center, c->patch.center, sizeof c->patch.center)) {
             p->map = (int)i;
         }
     }

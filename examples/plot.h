@@ -74,6 +74,7 @@ struct plot_pair {
     struct tact_pressure *pressure;
     double place[9];   /* frame of the patch then: centre, and its axes in rows, world */
     int first;         /* index of the pair's first patch in the pressure map */
+    int is_mapped;     /* 1 where the map has polygons of the pair */
     double peak, load; /* peak [Pa] and resultant force [N] of the pair's pressure */
 };
 

@@ -342,7 +342,7 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
         double x = 2.3 * i;
-        if (p->peak > 0.0) {
+        if (p->peak > 0.0 && p->is_mapped) {
             continue; /* its pressure is drawn, below the curves */
         }
         curve(&c,

@@ -13,11 +13,13 @@ int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
     const struct tact_pressure *map = s->pressure;
     pair->peak = pair->load = 0.0;
     pair->first = -1;
+    pair->is_mapped = 0;
     for (uint32_t i = 0; i < map->patches; i++) {
         if ((int)map->patch[i].pair == s->view.pairs[pair->pair].pair) {
             pair->peak = fmax(pair->peak, (double)map->patch[i].peak);
             pair->load += map->patch[i].load;
             pair->first = pair->first < 0 ? (int)i : pair->first;
+            pair->is_mapped |= map->patch[i].polygons > 0;
         }
     }
     if (!(pair->peak > 0.0)) {

@@ -69,8 +69,10 @@ struct wire_contact {
 
 /* The pressure of a patch in cells, at their middles: row by row along u, then along v. */
 struct wire_pressure {
-    float corner[3], u[3], v[3]; /* corner of the grid, and its sides [m, world] */
-    float load;                  /* integral of the pressure [N] */
+    /* Corner of the grid, and its sides [m, world]; 0 where the pressure map had no room for the
+     * patch, or where the grid has no area. */
+    float corner[3], u[3], v[3];
+    float load; /* integral of the pressure [N] */
     uint8_t cell[WIRE_PRESSURE_CELLS_PER_SIDE *
                  WIRE_PRESSURE_CELLS_PER_SIDE]; /* 0: outside; 1 to 255: 0 to the peak */
 };

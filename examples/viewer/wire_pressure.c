@@ -15,7 +15,7 @@ struct drawn_pressure_patch {
     uint8_t *cell;
 };
 
-/* Finds the patch of a contact by its centre. 0 where there is none. */
+/* Finds the patch of a contact by its centre. 0 where there is none that has a pressure. */
 static int find_patch_of_contact(const struct tact_pressure *map, const struct tact_contact *c,
                                  struct drawn_pressure_patch *out)
 {
@@ -24,7 +24,7 @@ static int find_patch_of_contact(const struct tact_pressure *map, const struct t
     for (uint32_t i = 0; i < map->patches; i++) {
         out->patch = &map->patch[i];
         if (!memcmp(out->patch->center, c->patch.center, sizeof c->patch.center)) {
-            return out->patch->polygons > 0 && out->patch->peak > 0.0f;
+            return out->patch->peak > 0.0f;
         }
         for (uint32_t k = 0; k < out->patch->polygons; k++) {
             out->corner += *out->sides++;
@@ -170,10 +170,11 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
     }
     tact_v3_copy(p.axes[0], c->patch.frame + 3);
     tact_v3_copy(p.axes[1], c->patch.frame + 6);
-    if (!find_patch_bounds(&p, size)) {
-        return 0.0f;
-    }
     memset(out, 0, sizeof *out);
+    out->load = (float)p.patch->load;
+    if (!p.patch->polygons || !find_patch_bounds(&p, size)) {
+        return p.patch->peak;
+    }
     const float(*corner)[4] = p.corner;
     for (uint32_t k = 0; k < p.patch->polygons; corner += p.sides[k], k++) {
         struct pressure_polygon_in_cells flat;
@@ -188,6 +189,5 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
         out->u[x] = (float)(size[0] * p.axes[0][x]);
         out->v[x] = (float)(size[1] * p.axes[1][x]);
     }
-    out->load = (float)p.patch->load;
     return p.patch->peak;
 }

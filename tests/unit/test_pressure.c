@@ -189,11 +189,12 @@ static void pressure_map_of_a_ball_across_a_bar_has_its_peak(void **state)
     }
 }
 
-/* Polygons beyond the capacity of the map are counted exactly. */
-static void pressure_polygons_without_room_are_counted(void **state)
+/* 70 balls: the first patches are finer than those for which there is less room, each patch is
+ * whole or is left out, and what is left out is counted exactly. */
+static void pressure_maps_have_whole_patches_only(void **state)
 {
     (void)state;
-    enum { BALLS = 70 };
+    enum { BALLS = 70, FINE = 8 * 32, COARSE = 2 * 12 };
     struct world_scene s;
     struct tact_shape ball = make_sphere(0.02);
     open_soft_pair_scene(&s, 0, 1);
@@ -204,19 +205,31 @@ static void pressure_polygons_without_room_are_counted(void **state)
     start_body_on_ground(&s);
     tact_world_keep_pressure(s.world, &map);
     step_scene(&s);
-    uint32_t listed = 0, left_out = 0, each = map.patch[0].polygons;
+    uint32_t listed = 0, left_out = 0, whole = 0, before = FINE;
     assert_int_equal(map.patches, TACT_PRESSURE_PATCHES);
     assert_int_equal(map.patches_left_out, BALLS - TACT_PRESSURE_PATCHES);
     for (uint32_t i = 0; i < map.patches; i++) {
-        listed += map.patch[i].polygons;
-        left_out += map.patch[i].left_out;
-        assert_int_equal(map.patch[i].polygons + map.patch[i].left_out, each);
-        assert_true(fabs(map.patch[i].load - map.patch[0].load) < 1e-9 * map.patch[0].load);
-        assert_int_equal((int)map.patch[i].peak, (int)map.patch[0].peak);
+        const struct tact_pressure_patch *p = &map.patch[i];
+        listed += p->polygons;
+        left_out += p->left_out;
+        assert_true(fabs(p->load - map.patch[0].load) < 1e-9 * map.patch[0].load);
+        assert_int_equal((int)p->peak, (int)map.patch[0].peak);
+        if (p->left_out) {
+            assert_int_equal(p->polygons, 0);
+            assert_int_equal(p->left_out, COARSE);
+            continue;
+        }
+        whole++;
+        assert_in_range(p->polygons, COARSE, before);
+        before = p->polygons;
+        check_pressure_patch(&s, (int)i, p->polygons == FINE ? 0.02 : 0.15);
     }
+    print_message("%u of %d patches in the map, %u polygons; the last has %u\n", whole, BALLS,
+                  map.polygons, before);
+    assert_int_equal(map.patch[4].polygons, FINE);
+    assert_true(whole > 16 && map.polygons > TACT_PRESSURE_POLYGONS - COARSE);
     assert_int_equal(listed, map.polygons);
-    assert_int_equal(map.left_out, left_out + each * map.patches_left_out);
-    assert_true(map.polygons > TACT_PRESSURE_POLYGONS - each);
+    assert_int_equal(map.left_out, left_out + COARSE * map.patches_left_out);
     assert_true(map.corners <= TACT_PRESSURE_CORNERS);
     close_scene(&s);
 }
@@ -258,7 +271,7 @@ int main(void)
         cmocka_unit_test(pressure_map_of_a_resting_box_is_exact),
         cmocka_unit_test(pressure_maps_of_ball_and_cylinder_are_exact),
         cmocka_unit_test(pressure_map_of_a_ball_across_a_bar_has_its_peak),
-        cmocka_unit_test(pressure_polygons_without_room_are_counted),
+        cmocka_unit_test(pressure_maps_have_whole_patches_only),
         cmocka_unit_test(pressure_maps_do_not_change_the_simulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,8 +21,12 @@
 
 #define PI 3.14159265358979323846
 
-/* Numbers of rings and sectors in which a pressure map divides a round contact. */
-enum { RINGS = 8, SECTORS = 32 };
+/* Numbers of rings and sectors in which a pressure map divides a round contact, from fine to
+ * coarse. */
+enum { MAX_SECTORS = 32 };
+static const struct disc_division {
+    int rings, sectors;
+} divisions[] = {{8, MAX_SECTORS}, {6, 24}, {4, 16}, {3, 12}, {2, 12}};
 
 /* A ball in contact with a ball or a half-space. */
 struct ball_pair {
@@ -164,17 +168,28 @@ static int is_spherical_cap(const struct ball_pair *b, double max_pressure_level
  * origin: the first centre; normal: from the second to the first. */
 static void points_on_pressure_circle(const struct ball_pair *b, double q, const double origin[3],
                                       const double normal[3], const struct tact_patch *patch,
-                                      double (*out)[3])
+                                      int sectors, double (*out)[3])
 {
     struct pressure_circle at = circle_at_pressure(b, q);
     double rho = sqrt(at.square);
-    for (int i = 0; i < SECTORS; i++) {
-        double angle = 2.0 * PI * i / SECTORS;
+    for (int i = 0; i < sectors; i++) {
+        double angle = 2.0 * PI * i / sectors;
         tact_v3_copy(out[i], origin);
         tact_v3_axpy(out[i], -at.x, normal);
         tact_v3_axpy(out[i], rho * tact_cos(angle), patch->frame + 3);
         tact_v3_axpy(out[i], rho * tact_sin(angle), patch->frame + 6);
     }
+}
+
+/* The finest division for which a map has room; else the coarsest. */
+static struct disc_division choose_disc_division(const struct tact_pressure *map)
+{
+    const size_t count = sizeof divisions / sizeof *divisions, room = tact_field_room_of_patch(map);
+    size_t i = 0;
+    while (i + 1 < count && (size_t)(divisions[i].rings * divisions[i].sectors) > room) {
+        i++;
+    }
+    return divisions[i];
 }
 
 /* Adds the contact surface to the query's pressure map, if it has one: plane quadrilaterals between
@@ -184,26 +199,28 @@ static void map_ball_pressure(const struct tact_pair_query *q, const struct ball
                               double max_pressure_level, const double origin[3],
                               const double normal[3], const struct tact_patch *patch)
 {
-    double circle_points[2][SECTORS][3], pressure[2] = {0.0, 0.0};
+    double circle_points[2][MAX_SECTORS][3], pressure[2] = {0.0, 0.0};
     if (!q->pressure) {
         return;
     }
+    const struct disc_division by = choose_disc_division(q->pressure);
     struct tact_pressure_patch *out =
         tact_pressure_add_patch(q->pressure, patch->center, patch->frame);
     if (out) {
         out->area = patch->area;
         out->load = patch->wrench[0];
     }
-    points_on_pressure_circle(b, 0.0, origin, normal, patch, circle_points[0]);
-    for (int k = 1; k <= RINGS; k++) {
-        double share = 1.0 - (double)k / RINGS;
+    points_on_pressure_circle(b, 0.0, origin, normal, patch, by.sectors, circle_points[0]);
+    for (int k = 1; k <= by.rings; k++) {
+        double share = 1.0 - (double)k / by.rings;
         double level = max_pressure_level * (1.0 - share * share);
         pressure[k % 2] = tact_field_pressure_law(b->rule->power, level);
-        points_on_pressure_circle(b, level, origin, normal, patch, circle_points[k % 2]);
-        for (int i = 0; i < SECTORS; i++) {
+        points_on_pressure_circle(b, level, origin, normal, patch, by.sectors,
+                                  circle_points[k % 2]);
+        for (int i = 0; i < by.sectors; i++) {
             const double(*outer)[3] = (const double(*)[3])circle_points[1 - k % 2];
             const double(*inner)[3] = (const double(*)[3])circle_points[k % 2];
-            int next = (i + 1) % SECTORS;
+            int next = (i + 1) % by.sectors;
             double corner[4][3];
             const double of[4] = {pressure[1 - k % 2], pressure[1 - k % 2], pressure[k % 2],
                                   pressure[k % 2]};
@@ -212,9 +229,10 @@ static void map_ball_pressure(const struct tact_pair_query *q, const struct ball
             tact_v3_copy(corner[2], inner[next]);
             tact_v3_copy(corner[3], inner[i]);
             tact_pressure_add_polygon(q->pressure, out, (const double(*)[3])corner, of,
-                                      k < RINGS ? 4 : 3);
+                                      k < by.rings ? 4 : 3);
         }
     }
+    tact_field_remove_incomplete_patch(q->pressure, out);
 }
 
 /* Makes the patch of a pair whose contact surface is a cap or, on a plane, a disc. swapped: the

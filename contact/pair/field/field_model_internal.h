@@ -73,6 +73,16 @@ void tact_field_sum_polygons(const struct field_surface *of, int group, struct f
  * groups, 1 where it is flat. */
 int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most);
 
+/* Number of polygons that a patch should have in a pressure map at most: a quarter of the room that
+ * the map has left, so that patches which are added later have room as well. */
+size_t tact_field_room_of_patch(const struct tact_pressure *map);
+
+/* Removes the polygons of the patch that was added to a pressure map last if some of its polygons
+ * had no room: the others would be a patch of another shape. They count as left out. NULL: nothing.
+ */
+void tact_field_remove_incomplete_patch(struct tact_pressure *map,
+                                        struct tact_pressure_patch *patch);
+
 /* Adds the polygons from which a patch was made to the query's pressure map, if it has one. */
 void tact_field_map_pressure(const struct tact_pair_query *q, const struct field_surface *of,
                              const struct field_part *part, const struct tact_patch *patch);

@@ -2,9 +2,14 @@
 #include <math.h>
 #include "contact/pair/field/field_model_internal.h"
 
-/* Numbers of rings and of parts of an edge into which a polygon in a ball is divided: the ball's
- * pressure is not linear. */
-enum { RINGS = 4, EDGE_PARTS = 6 };
+/* Into how many rings and parts of an edge a polygon in a ball is divided: the ball's pressure is
+ * not linear. */
+struct division {
+    int rings, edge_parts;
+};
+
+/* From fine to coarse. */
+static const struct division divisions[] = {{4, 6}, {3, 4}, {2, 3}, {2, 2}, {1, 2}, {1, 1}};
 
 /* Adds a polygon whose corners are given in the surface's frame to the pressure map. */
 static void map_polygon_pressure(const struct field_surface *of, const struct field_polygon *p,
@@ -46,6 +51,11 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
     tact_v3_copy(out, is_centre_left_of_edges || is_centre_right_of_edges ? foot : nearest);
 }
 
+static int is_in_part(const struct field_part *part, const struct field_polygon *p)
+{
+    return part->normal_group < 0 || p->normal_group == part->normal_group;
+}
+
 /* 1 where a polygon has corners on the ball's surface. */
 static int has_arc_edge(const struct field_polygon *p)
 {
@@ -57,40 +67,94 @@ static int has_arc_edge(const struct field_polygon *p)
     return 0;
 }
 
+/* Number of parts into which an edge of a polygon with arcs is divided: an arc is short. */
+static int edge_parts(const struct field_polygon *p, int edge, const struct division *by)
+{
+    return p->side[edge] < 0 ? 1 : by->edge_parts;
+}
+
+void tact_field_remove_incomplete_patch(struct tact_pressure *map,
+                                        struct tact_pressure_patch *patch)
+{
+    if (!patch || !patch->left_out) {
+        return;
+    }
+    map->left_out += patch->polygons;
+    patch->left_out += patch->polygons;
+    for (; patch->polygons; patch->polygons--) {
+        map->corners -= map->sides[--map->polygons];
+    }
+}
+
+size_t tact_field_room_of_patch(const struct tact_pressure *map)
+{
+    return (TACT_PRESSURE_POLYGONS - map->polygons) / 4;
+}
+
+/* The finest division of a part of a surface for which the map has room; else the coarsest. */
+static const struct division *choose_division(const struct field_surface *of,
+                                              const struct field_part *part,
+                                              const struct tact_pressure *map)
+{
+    const size_t count = sizeof divisions / sizeof *divisions;
+    const size_t room = tact_field_room_of_patch(map);
+    for (size_t n = 0; n < count; n++) {
+        size_t pieces = 0;
+        for (size_t i = 0; i < of->count; i++) {
+            const struct field_polygon *p = &of->polygon[i];
+            if (!is_in_part(part, p)) {
+                continue;
+            }
+            if (!has_arc_edge(p)) {
+                pieces++;
+                continue;
+            }
+            for (int k = 0; k < p->corners; k++) {
+                pieces += (size_t)(divisions[n].rings * edge_parts(p, k, &divisions[n]));
+            }
+        }
+        if (pieces <= room) {
+            return &divisions[n];
+        }
+    }
+    return &divisions[count - 1];
+}
+
 /* Adds the sector of a polygon between its middle and two points of its outline to the pressure
  * map, in rings. */
 static void map_sector_pressure(const struct field_surface *of, const struct field_polygon *p,
-                                const double middle[3], const double (*outer)[3],
+                                const double middle[3], const double (*outer)[3], int rings,
                                 struct tact_pressure *map, struct tact_pressure_patch *patch)
 {
-    for (int ring = 0; ring < RINGS; ring++) {
+    for (int ring = 0; ring < rings; ring++) {
         double at[4][3];
         for (int i = 0; i < 4; i++) {
             const int inner = i / 2;
-            const double share = 1.0 - (double)(ring + inner) / RINGS;
+            const double share = 1.0 - (double)(ring + inner) / rings;
             tact_v3_scale(at[i], middle, 1.0 - share);
             tact_v3_axpy(at[i], share, outer[i == 1 || i == 2]);
         }
-        map_polygon_pressure(of, p, (const double(*)[3])at, ring + 1 < RINGS ? 4 : 3, map, patch);
+        map_polygon_pressure(of, p, (const double(*)[3])at, ring + 1 < rings ? 4 : 3, map, patch);
     }
 }
 
 /* Adds a polygon with arcs about its deepest point to the pressure map, as all of its corners may
  * be on the ball, where the pressure is 0. */
 static void map_polygon_with_arcs(const struct field_surface *of, const struct field_polygon *p,
-                                  struct tact_pressure *map, struct tact_pressure_patch *patch)
+                                  const struct division *by, struct tact_pressure *map,
+                                  struct tact_pressure_patch *patch)
 {
     double middle[3], outer[2][3];
     find_deepest_point(p, middle);
     for (int k = 0; k < p->corners; k++) {
-        const int parts = p->side[k] < 0 ? 1 : EDGE_PARTS;
+        const int parts = edge_parts(p, k, by);
         for (int i = 0; i < parts; i++) {
             for (int end = 0; end < 2; end++) {
                 double share = (double)(i + end) / parts;
                 tact_v3_scale(outer[end], p->corner[k], 1.0 - share);
                 tact_v3_axpy(outer[end], share, p->corner[(k + 1) % p->corners]);
             }
-            map_sector_pressure(of, p, middle, (const double(*)[3])outer, map, patch);
+            map_sector_pressure(of, p, middle, (const double(*)[3])outer, by->rings, map, patch);
         }
     }
 }
@@ -107,15 +171,18 @@ void tact_field_map_pressure(const struct tact_pair_query *q, const struct field
         out->area = part->sums.area;
         out->load = part->sums.load;
     }
+    const struct division *by = choose_division(of, part, q->pressure);
     for (size_t i = 0; i < of->count; i++) {
-        if (part->normal_group < 0 || of->polygon[i].normal_group == part->normal_group) {
-            const struct field_polygon *p = &of->polygon[i];
-            if (has_arc_edge(p)) {
-                map_polygon_with_arcs(of, p, q->pressure, out);
-            } else {
-                map_polygon_pressure(of, p, (const double(*)[3])p->corner, p->corners, q->pressure,
-                                     out);
-            }
+        const struct field_polygon *p = &of->polygon[i];
+        if (!is_in_part(part, p)) {
+            continue;
+        }
+        if (has_arc_edge(p)) {
+            map_polygon_with_arcs(of, p, by, q->pressure, out);
+        } else {
+            map_polygon_pressure(of, p, (const double(*)[3])p->corner, p->corners, q->pressure,
+                                 out);
         }
     }
+    tact_field_remove_incomplete_patch(q->pressure, out);
 }
