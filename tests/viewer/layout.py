@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import Viewer, sim, skip
+from common import Viewer, skip
 from devtools import Browser
 
 # What is beyond an edge of the window, though nothing that cuts it off ends with dots.
@@ -23,14 +23,25 @@ BEYOND = """(() => {
 
 
 def record(tact, folder, name, lines):
-    """The log of a scene of these lines."""
+    """The log of a scene of these lines, its materials steel, and ice that slides on steel without friction."""
     scene, log = (os.path.join(folder, name + ending) for ending in (".yaml", ".mcap"))
     with open(scene, "w", encoding="utf-8") as file:
-        file.write("\n".join([f"name: {name}", "materials: [{name: steel}]", "pairs: [{materials: [steel, steel], friction: 0.5}]",
+        file.write("\n".join([f"name: {name}", "materials: [{name: steel}, {name: ice}]", "pairs:",
+                              "  - {materials: [steel, steel], friction: 0.5}", "  - {materials: [steel, ice], friction: 0}",
                               *lines, ""]))
-    subprocess.run([tact, "sim", scene, "--moments", "host", "--record", log, "--force", "--quiet"], check=True,
+    return simulate(tact, scene, log)
+
+
+def simulate(tact, scene, log, *options):
+    subprocess.run([tact, "sim", scene, "--moments", "host", "--record", log, "--force", "--quiet", *options], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return log
+
+
+def gallery(tact, source, folder, scene, seconds):
+    """The log of a scene of the gallery, with the files that it names."""
+    return simulate(tact, os.path.join(source, "examples/scenes", scene + ".yaml"), os.path.join(folder, scene + ".mcap"),
+                    "--duration", str(seconds))
 
 
 def balls(names, speeds=None):
@@ -61,7 +72,7 @@ def show(browser, tick):
 def check_widths(tact, source, folder, browser):
     """Windows from that of a telephone on, with ordinary names and with the longest ones."""
     longest = [f"b{i:02d}_" + "w" * 43 for i in range(75)]
-    for log, tick in ((sim(tact, source, folder, seconds=2), 1900), (record(tact, folder, "w" * 47, balls(longest)), 90)):
+    for log, tick in ((gallery(tact, source, folder, "ruler", 2), 1900), (record(tact, folder, "w" * 47, balls(longest)), 90)):
         with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
             open_page(browser, viewer)
             show(browser, tick)
@@ -78,7 +89,7 @@ def check_widths(tact, source, folder, browser):
 
 def check_view(tact, source, folder, browser):
     """A hand with a ball: all that moves is in the view, and fills much of it, in a wide and in a narrow window."""
-    with Viewer(tact, "view", sim(tact, source, folder, "five_fingers", seconds=0.1), "--paused", "--no-browser") as viewer:
+    with Viewer(tact, "view", gallery(tact, source, folder, "five_fingers", 0.1), "--paused", "--no-browser") as viewer:
         for width, height in ((1280, 720), (420, 800)):
             resize(browser, width, height)
             open_page(browser, viewer)
@@ -109,6 +120,55 @@ def check_contacts(tact, folder, browser):
         browser.evaluate("select({owner: 'ball_10'}), 1")
         browser.wait("!tactPage.dirty")
         assert "floor / ball_10" in browser.evaluate(names)
+
+
+def colour(browser, point):
+    """Colour of the canvas where a point of the scene is drawn."""
+    return browser.evaluate(f"""(() => {{
+      const s = tactPage.stage, [x, y] = s.project({json.dumps(point)}), p = new Uint8Array(4);
+      s.draw(false);
+      s.gl.readPixels(Math.round(x), s.canvas.height - Math.round(y), 1, 1, s.gl.RGBA, s.gl.UNSIGNED_BYTE, p);
+      return [...p];
+    }})()""")
+
+
+def check_sliding(tact, folder, browser):
+    """Boxes that lie, slide with friction, and slide without any: their words and bars, and the colour of their patches."""
+    box = "  - {{name: {0}, mass: 0.1, position: [{1}, 0, 0.02], velocity: [0, {2}, 0], shapes: [{{type: box, size: [0.04, 0.04, 0.04], material: {3}}}]}}"
+    log = record(tact, folder, "sliding", [
+        "duration: 0.05", "bodies:", "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}",
+        box.format("lies", 0, 0, "steel"), box.format("slides", 0.1, 0.5, "steel"), box.format("glides", 0.2, 0.5, "ice")])
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        open_page(browser, viewer)
+        show(browser, 40)
+        rows = browser.evaluate("""[...document.querySelectorAll('.contact')].map((e) => [e.querySelector('.says').textContent,
+            [...e.querySelectorAll('.bar')].filter((b) => b.textContent.startsWith("friction")).map((b) => b.querySelector('.share').textContent)[0]])""")
+        assert rows == [["sticks, 0 % of friction and torsion used", "0 %"], ["slips: friction 100 %", "100 %"], ["slides without friction", "none"]], rows
+        browser.evaluate("setDark(false), toggle('solids'), toggle('forces'), toggle('torsion'), turn(-Math.PI / 2, 1.5), 1")
+        browser.wait("!tactPage.dirty")
+        patches = [colour(browser, [c[0] + 0.01, c[1] + 0.01, c[2]])
+                   for c in browser.evaluate("tactPage.frames[tactPage.shown].contacts.map((c) => c.centre)")]
+        browser.evaluate("toggle('solids'), toggle('forces'), toggle('torsion'), 1")
+        for red, green, blue, _ in patches:
+            assert red > 200 and red > green + 20 and red > blue + 20, patches
+        assert patches[1][1] < patches[0][1] - 40, patches  # the one at its limit is red, the others orange
+
+
+def check_pressures(tact, source, folder, browser):
+    """Patches whose surface has many polygons have all of their pressure, and one without room in the map says so."""
+    for scene, seconds, tick, least in (("socket", 0.05, 40, 0.85), ("mug_pads", 0.2, 190, 0.85)):
+        with Viewer(tact, "view", gallery(tact, source, folder, scene, seconds), "--paused", "--no-browser") as viewer:
+            open_page(browser, viewer)
+            show(browser, tick)
+            shares = browser.evaluate("""tactPage.frames[tactPage.shown].contacts.filter((c) => c.peak > 0).map((c) => [...c.map.cells].reduce((sum, v) =>
+                sum + Math.max(v - 1, 0), 0) / 254 * c.peak * norm(cross(c.map.u, c.map.v)) / CELLS ** 2 / c.map.load)""")
+            assert shares and all(least < share < 1.05 for share in shares), (scene, shares)
+    with Viewer(tact, "view", gallery(tact, source, folder, "bolt", 0.01), "--paused", "--no-browser") as viewer:
+        open_page(browser, viewer)
+        show(browser, 9)
+        drawn = browser.evaluate("tactPage.frames[tactPage.shown].contacts.map((c) => c.map.drawn)")
+        texts = browser.evaluate("[...document.querySelectorAll('.contact .pressure')].map((e) => e.textContent)")
+        assert drawn == [True, True, False] and [text.endswith(" N") for text in texts] == drawn, (drawn, texts)
 
 
 def check_scale(tact, folder, browser):
@@ -154,6 +214,8 @@ def main():
         check_widths(tact, source, folder, browser)
         check_view(tact, source, folder, browser)
         check_contacts(tact, folder, browser)
+        check_sliding(tact, folder, browser)
+        check_pressures(tact, source, folder, browser)
         check_scale(tact, folder, browser)
     errors = browser.errors
     browser.close()

@@ -157,16 +157,16 @@ class Panels {
     row.force.textContent = figure(contact.normal, 3) + " N";
     row.says.textContent = words;
     row.pressure.hidden = !contact.map;
-    row.pressure.textContent = contact.map ? "pressure: peak " + inPascals(contact.peak) + ", total " + figure(contact.map.load, 3) + " N" : "";
+    row.pressure.textContent = contact.map ? "pressure: peak " + inPascals(contact.peak) + ", total " + figure(contact.map.load, 3) + " N" +
+      (contact.map.drawn ? "" : ", without room in the map") : "";
     row.says.classList.toggle("limit", reached);
     contact.margins.forEach((margin, i) => {
-      const used = usedShare(margin), bar = row.bars[i], none = i === 0 && margin >= 1;
+      const used = usedShare(margin), needed = neededShare(margin), bar = row.bars[i], isWithout = i > 0 && isWithoutLimit(margin);
       bar.bar.hidden = (i === 5 && margin >= 1) || (i === 0 && used <= 0);
       bar.bar.className = "bar" + (used >= 1 ? " limit" : used > 0.8 ? " high" : "");
       bar.fill.style.width = 100 * used + "%";
-      bar.share.textContent = none ? "" : figure(100 * used, 0) + " %";
-      const needed = neededShare(margin);
-      bar.bar.title = needed > 1 ? "to stop all motion: " + (needed < 1000 ? Number(needed.toPrecision(3)) : "over 1000") + " times this limit" : "";
+      bar.share.textContent = isWithout ? "none" : figure(100 * used, 0) + " %";
+      bar.bar.title = isWithout ? "the contact transmits none" : needed > 1 ? "to stop all motion: " + (needed < 1000 ? Number(needed.toPrecision(3)) : "over 1000") + " times this limit" : "";
     });
   }
 

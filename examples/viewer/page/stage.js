@@ -8,13 +8,15 @@ layout(location = 1) in vec3 normal;
 uniform mat4 model, camera;
 uniform vec4 colour;
 uniform vec3 eye;
-uniform float lit;
+uniform bool lit; // else the normals may be 0
 out vec3 tint;
 void main() {
   vec4 at = model * vec4(position, 1.0);
-  vec3 n = normalize(mat3(model) * normal), light = normalize(vec3(0.35, -0.5, 0.8));
-  float bright = 0.62 + 0.30 * max(dot(n, light), 0.0) + 0.08 * dot(n, normalize(eye - at.xyz));
-  tint = colour.rgb * mix(1.0, bright, lit);
+  tint = colour.rgb;
+  if (lit) {
+    vec3 n = normalize(mat3(model) * normal), light = normalize(vec3(0.35, -0.5, 0.8));
+    tint *= 0.62 + 0.30 * max(dot(n, light), 0.0) + 0.08 * dot(n, normalize(eye - at.xyz));
+  }
   gl_Position = camera * at;
 }`;
 const FRAGMENT = `#version 300 es
@@ -326,7 +328,7 @@ class Stage {
     gl.useProgram(this.program);
     gl.uniformMatrix4fv(this.uniform.camera, false, this.cameraMatrix());
     gl.uniform3fv(this.uniform.eye, this.eye());
-    gl.uniform1f(this.uniform.lit, 1);
+    gl.uniform1i(this.uniform.lit, 1);
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
     if (this.shown.solids) {
@@ -448,8 +450,8 @@ class Stage {
   drawContact(c, cover) {
     const gl = this.gl, at = this.selected && this.selected.pair === c.pair ? 1 : 0.85;
     if (this.shown.patches && c.outline.length > 2) {
-      gl.uniform1f(this.uniform.lit, 0);
-      if (c.map) {
+      gl.uniform1i(this.uniform.lit, 0);
+      if (c.map && c.map.drawn) {
         this.drawPressure(c, at * Math.max(cover, 0.5)); // so that its colours are legible through a solid
       } else {
         this.fill(c);
@@ -458,7 +460,7 @@ class Stage {
       }
       const r = 0.004 * this.distance;
       this.drawMesh(this.dot, frameMatrix([r, 0, 0], [0, r, 0], [0, 0, r], c.pressure), [0.1, 0.1, 0.1, cover]);
-      gl.uniform1f(this.uniform.lit, 1);
+      gl.uniform1i(this.uniform.lit, 1);
     }
     if (this.shown.forces && this.longestForce > 0) {
       const scale = ARROW * this.distance / Math.max(this.longestForce, norm(c.force) / CUT);
@@ -526,7 +528,7 @@ class Stage {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.useProgram(this.program);
     gl.uniformMatrix4fv(this.uniform.camera, false, this.cameraMatrix());
-    gl.uniform1f(this.uniform.lit, 0);
+    gl.uniform1i(this.uniform.lit, 0);
     gl.disable(gl.BLEND);
     this.drawSolids((s, i) => [((i + 1) & 255) / 255, ((i + 1) >> 8) / 255, 0], true);
     gl.readPixels(Math.round(x * ratio), this.canvas.height - Math.round(y * ratio), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);

@@ -41,6 +41,7 @@ function decodeContact(data, at) {
       corner: vector(data, at), u: vector(data, at + 12), v: vector(data, at + 24), load: data.getFloat32(at + 36, true),
       cells: new Uint8Array(data.buffer, at + 40, CELLS * CELLS),
     };
+    contact.map.drawn = contact.map.u.some((x) => x !== 0);
     at += PRESSURE;
   }
   return [contact, at];
@@ -90,9 +91,14 @@ function neededShare(margin) {
   return margin >= 0 ? 1 - margin : 1 / (1 + margin);
 }
 
-// Share of a limit that is used, at most 1.
+// Share of a limit that is used, at most 1; 0 of a limit that is 0.
 function usedShare(margin) {
-  return Math.min(neededShare(margin), 1);
+  return isWithoutLimit(margin) ? 0 : Math.min(neededShare(margin), 1);
+}
+
+// Whether a limit is 0, as that of the torsion of a point, and more would be needed.
+function isWithoutLimit(margin) {
+  return margin <= -1;
 }
 
 // What a contact does, in words.
@@ -117,6 +123,10 @@ function describeContact(contact) {
   if (said.length) {
     return [said.join(", "), true];
   }
-  const slip = usedShare(contact.margins[1]);
-  return ["sticks, " + (100 * slip).toFixed(0) + " % of friction and torsion used", false];
+  const [, slip, friction] = contact.margins;
+  if (isWithoutLimit(friction)) {
+    return ["slides without friction", false];
+  }
+  const [margin, what] = isWithoutLimit(slip) ? [friction, "friction"] : [slip, "friction and torsion"];
+  return ["sticks, " + (100 * usedShare(margin)).toFixed(0) + " % of " + what + " used", false];
 }
