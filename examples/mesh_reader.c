@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 {
     size_t size = 0;
     if (argc == 3) {
-        reader_limit_time(strtoul(argv[2], NULL, 10), MIN_CPU_SECONDS);
+        reader_limit_cpu_time(strtoul(argv[2], NULL, 10), MIN_CPU_SECONDS);
     }
     if (argc != 3 || sandbox_process()) {
         fputs("tact-mesh reads mesh files for tact import, which starts it\n", stderr);

@@ -443,7 +443,7 @@ int main(int argc, char **argv)
     if (pid == 0) {
         signal(SIGINT, SIG_DFL);
         mask_termination_signals(SIG_UNBLOCK);
-        reader_limit_time(size, MIN_CPU_SECONDS);
+        reader_limit_cpu_time(size, MIN_CPU_SECONDS);
         _exit(convert_step_file(&folder));
     }
     rc = pid > 0 ? wait_for_process(pid) : 1;

@@ -92,7 +92,7 @@ static void switch_from_stick_to_slip(struct tact_active_set *a)
 }
 
 /* 1 where the slip state, stick or slip, is consistent with the solution; otherwise switches it. */
-static int update_slip_state(struct tact_active_set *a)
+static int switch_between_stick_and_slip(struct tact_active_set *a)
 {
     if (a->is_slipping && a->slip_multiplier < 0.0) {
         a->is_slipping = 0;
@@ -223,7 +223,7 @@ int tact_local_solve_by_active_set(const struct tact_local_problem *problem, dou
         if (!iterate_newton_on_face(&a)) {
             return -1;
         }
-        if (tact_active_set_update_face(&a) && update_slip_state(&a)) {
+        if (tact_active_set_update_face(&a) && switch_between_stick_and_slip(&a)) {
             for (int k = 0; k < 3; k++) {
                 r[tact_local_row_of_scaled_unknown[k]] = a.unit[k] * a.n[k];
                 r[tact_local_row_of_scaled_unknown[3 + k]] = a.unit[3 + k] * a.t[k];

@@ -225,7 +225,7 @@ static void minimize_on_faces(const struct admissible_pressure_centres *patch, c
     }
 }
 
-static int is_inside_normal_cone(const struct admissible_pressure_centres *patch, const double *x)
+static int satisfies_normal_law(const struct admissible_pressure_centres *patch, const double *x)
 {
     if (!patch->corners) {
         return x[0] >= tact_hypot(x[1], x[2]);
@@ -265,7 +265,7 @@ int tact_normal_minimize_over_cone(const struct admissible_pressure_centres *pat
     tact_v3_scale(x, g, -1.0);
     tact_ldl_factor(a, 3);
     tact_ldl_solve(a, 3, x);
-    if (is_inside_normal_cone(patch, x)) {
+    if (satisfies_normal_law(patch, x)) {
         return 0;
     }
     tact_v3_copy(x, last);

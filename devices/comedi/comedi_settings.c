@@ -351,7 +351,7 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
     layout->output_count = out.count;
     if (!rc && in.count + out.count == 0) {
         rc = tact_settings_fault(config, NULL, err,
-                                 "missing key inputs or outputs, such as "
+                                 "missing key \"inputs\" or \"outputs\", such as "
                                  "\"angle=ai0\"");
     }
     snprintf(layout->driver, sizeof layout->driver, "%s", known->driver);

@@ -36,7 +36,7 @@ static int read_sensor_name(const struct reading *r)
         return rc;
     }
     if (!name) {
-        return set_wrench_setting_error(r, "name", "missing key name", "");
+        return set_wrench_setting_error(r, "name", "missing key \"name\"", "");
     }
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";

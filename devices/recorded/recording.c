@@ -185,7 +185,7 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
     }
     if (!path[0]) {
         return tact_settings_fault(config, NULL, err,
-                                   "missing key file: expected the path of a log of tact");
+                                   "missing key \"file\": expected the path of a log of tact");
     }
     struct recording *self = calloc(1, sizeof *self);
     if (!self) {

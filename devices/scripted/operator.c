@@ -81,7 +81,7 @@ static int check_operator_script(const struct tact_device_config *config,
 {
     if (!script_rows) {
         return tact_settings_fault(config, NULL, err,
-                                   "missing key script: rows of [time, grip, turn, lift]");
+                                   "missing key \"script\": rows of [time, grip, turn, lift]");
     }
     if (!script_rows->numbers || script_rows->rows < 1 || script_rows->columns != ROW) {
         return tact_settings_fault(config, script_rows, err,

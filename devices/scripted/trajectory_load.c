@@ -222,7 +222,7 @@ static int open_trajectory_file(struct tact_trajectory_reading *r)
         return rc;
     }
     if (!path[0]) {
-        return tact_settings_fault(r->config, NULL, r->err, "missing key file: a CSV file");
+        return tact_settings_fault(r->config, NULL, r->err, "missing key \"file\": a CSV file");
     }
     return tact_csv_open(&r->csv, path, r->err);
 }

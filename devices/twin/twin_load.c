@@ -89,7 +89,7 @@ static int read_twin_axes(struct tact_twin *self, const struct tact_device_confi
     int rc = tact_settings_text(config, "axes", &names, err);
     rc = rc ? rc : tact_settings_text(config, "units", &units, err);
     if (!rc && !names) {
-        rc = tact_settings_fault(config, NULL, err, "missing key axes, such as \"abs_x\"");
+        rc = tact_settings_fault(config, NULL, err, "missing key \"axes\", such as \"abs_x\"");
     }
     while (!rc && tact_settings_word(&names, name, sizeof name)) {
         if (units) {

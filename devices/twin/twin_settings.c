@@ -236,7 +236,7 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
         self->axis[i].range[0] = self->axis[i].stops[0] = -INFINITY;
     }
     if (!tact_settings_find(config, "mass") && self->axis[0].control == TACT_TWIN_MOTOR_FORCE) {
-        return tact_settings_fault(config, NULL, err, "missing key mass");
+        return tact_settings_fault(config, NULL, err, "missing key \"mass\"");
     }
     for (size_t i = 0; !rc && i < sizeof axis_setting / sizeof *axis_setting; i++) {
         rc = read_axis_setting(self, config, &axis_setting[i], err);

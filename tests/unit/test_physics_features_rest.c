@@ -29,8 +29,9 @@ static double lowest_corner(struct world_scene *s, int body, const double side[3
 /* What a box that is dropped by 5 mm, turned by a rotation vector, does in 0.2 s. */
 struct drop {
     double deepest; /* height of the lowest corner ever, at most 0 [m] */
-    double rise;    /* of the energy over its least value so far, relative to that at the start */
-    double flat;    /* time after which it is flat [s] */
+    double
+        rise; /* rise of the energy above its least value so far, relative to that at the start */
+    double flat; /* time after which it is flat [s] */
 };
 
 static struct drop drop_box(double period, int is_on_plate, const double turn[3])

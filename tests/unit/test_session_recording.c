@@ -221,7 +221,7 @@ static void bad_recorded_device_settings_are_refused(void **state)
     const struct tact_device_setting other[] = {SETTING("file", source), SETTING("device", "pad")};
     const struct tact_device_setting own[] = {SETTING("file", source)};
     const struct tact_device_setting key[] = {SETTING("file", source), SETTING("sart", "1")};
-    expect_recorded_device_refused(none, 1, "device", "missing key file");
+    expect_recorded_device_refused(none, 1, "device", "missing key \"file\"");
     expect_recorded_device_refused(absent, 1, "file", "at/all.mcap");
     expect_recorded_device_refused(text, 1, "file", "wheel.yaml");
     expect_recorded_device_refused(other, 2, "device", "no device \"pad\"; it has: wheel");

@@ -378,7 +378,7 @@ static void bad_trajectory_settings_are_refused(void **state)
     const struct tact_device_setting directory[] = {SETTING("file", "."), SETTING("rate", "1")};
     expect_trajectory_refused(directory, 2, -22, "", "a folder");
     const struct tact_device_setting none[] = {SETTING("rate", "1")};
-    expect_trajectory_refused(none, 1, -22, "device", "missing key file");
+    expect_trajectory_refused(none, 1, -22, "device", "missing key \"file\"");
 }
 
 static int make_test_folder(void **state)

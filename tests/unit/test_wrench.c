@@ -496,7 +496,7 @@ static void bad_wrench_sensor_settings_are_named(void **unused)
         int count, line;
         const char *text;
     } cases[] = {
-        {{BOUND_CHANNELS_SETTING, FULL_MATRIX}, 2, 10, "missing key name"},
+        {{BOUND_CHANNELS_SETTING, FULL_MATRIX}, 2, 10, "missing key \"name\""},
         {{SETTING("wrenches[0].name", "my-wrist"), BOUND_CHANNELS_SETTING, FULL_MATRIX},
          3,
          10,

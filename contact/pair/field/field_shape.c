@@ -106,7 +106,7 @@ static void core_point_of_vertex(const struct layer_builder *m, const double *x,
 }
 
 /* Index of the core's vertex at a point; adds a new one where there is none yet. */
-static uint32_t core_vertex_at_point(struct layer_builder *m, const double *place)
+static uint32_t find_or_add_core_vertex(struct layer_builder *m, const double *place)
 {
     size_t first = m->mesh->vertex_count;
     for (size_t i = first; i < m->vertex_count; i++) {
@@ -166,7 +166,7 @@ static int make_layer_field(struct layer_builder *m, double slope, struct tact_p
     for (size_t i = 0; i < n; i++) {
         double place[3];
         core_point_of_vertex(m, mesh->vertices + 3 * i, place);
-        m->core[i] = core_vertex_at_point(m, place);
+        m->core[i] = find_or_add_core_vertex(m, place);
         m->pressure[m->core[i]] = slope * m->depth;
     }
     for (size_t i = 0; i < mesh->triangle_count; i++) {
