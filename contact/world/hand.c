@@ -81,7 +81,8 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
         calloc(n * n * (size_t)(2 + has_mimics_or_tendons) + n * (14 + TACT_UNKNOWNS_PER_NODE),
                sizeof *hand->numbers);
     hand->rows = calloc(n, sizeof *hand->rows);
-    if (!hand->links || !hand->numbers || !hand->rows) {
+    hand->up = calloc(n, sizeof *hand->up);
+    if (!hand->links || !hand->numbers || !hand->rows || !hand->up) {
         return -ENOMEM;
     }
     hand->count = count;
@@ -151,6 +152,7 @@ void tact_hand_destroy(struct tact_hand *hand)
         free(hand->links);
         free(hand->tendon_terms);
         free(hand->numbers);
+        free(hand->up);
         free(hand->rows);
         free(hand);
     }

@@ -14,7 +14,7 @@
 
 static int parent_coordinate(const struct tact_hand *hand, int coordinate)
 {
-    return hand->links[coordinate].up;
+    return hand->up[coordinate];
 }
 
 /* Subtracts the outer product of row k of L, once scaled, from the rows of its ancestors. */
@@ -92,6 +92,21 @@ void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x)
     }
 }
 
+void tact_hand_apply_inverse_factor_to_four(const struct tact_hand *hand, double *x)
+{
+    tact_row2 *pairs = (tact_row2 *)x;
+    for (int i = 0; i < hand->count; i++) {
+        const double *row = hand->factor + (size_t)i * (size_t)hand->count;
+        tact_row2 a = pairs[2 * i], b = pairs[2 * i + 1];
+        for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
+            a -= row[j] * pairs[2 * j];
+            b -= row[j] * pairs[2 * j + 1];
+        }
+        pairs[2 * i] = a * hand->inverse[i];
+        pairs[2 * i + 1] = b * hand->inverse[i];
+    }
+}
+
 void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
 {
     for (int k = 0; k < columns; k++) {
@@ -165,6 +180,7 @@ void tact_hand_divide_into_chains(struct tact_hand *hand)
     hand->chain_count = 0;
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
+        const int up = parent_coordinate(hand, i);
         int child_count = 0;
         if (!tact_hand_is_independent_joint(hand, i)) {
             link->slot = -1;
@@ -172,10 +188,10 @@ void tact_hand_divide_into_chains(struct tact_hand *hand)
         }
         for (int j = 0; j < hand->count; j++) {
             child_count +=
-                tact_hand_is_independent_joint(hand, j) && parent_coordinate(hand, j) == link->up;
+                tact_hand_is_independent_joint(hand, j) && parent_coordinate(hand, j) == up;
         }
-        int after = link->up >= 0 ? hand->links[link->up].slot + 1 : 0;
-        if (link->up < 0 || child_count > 1 || after % TACT_UNKNOWNS_PER_NODE == 0) {
+        int after = up >= 0 ? hand->links[up].slot + 1 : 0;
+        if (up < 0 || child_count > 1 || after % TACT_UNKNOWNS_PER_NODE == 0) {
             after = TACT_UNKNOWNS_PER_NODE * hand->chain_count++;
         }
         link->slot = after;

@@ -37,7 +37,6 @@ struct link {
     double force[6]; /* wrench on the link about the origin of the base */
     int coordinate;  /* index of the coordinate that the joint is, or that it is tied to */
     double ratio;    /* rate of the joint over that of its coordinate; 1 of a coordinate itself */
-    int up;          /* of a coordinate: its parent in the tree of coordinates, or -1 */
     int deepest;     /* lowest coordinate of the joints between the link and the base; all others of
                         these joints are above it */
     double tendon_drive_gain; /* implicit gain h D + h^2 K of a drive on a tendon, 0 at its force
@@ -51,6 +50,8 @@ struct tact_hand {
     int count;
     struct tact_pose base;
     struct link *links;
+    int *up; /* of each coordinate: its parent in the tree of coordinates, or -1; apart from the
+                links, as most loops over the tree read nothing else of these */
     struct tact_hand_state state;
     double *numbers;         /* one allocation that holds all the arrays of numbers below */
     double *mass;            /* n x n, joint-space inertia */
@@ -183,6 +184,9 @@ void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x);
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x);
 /* x = L^-T of the unit vector of a joint, which has entries of that joint and those above it. */
 void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint, double *x);
+
+/* L^-1 of four vectors, stored side by side: x is n x 4, row-major. */
+void tact_hand_apply_inverse_factor_to_four(const struct tact_hand *hand, double *x);
 
 /* L^-T x for six columns stored side by side: rows[i] are the six numbers of coordinate i, or NULL
  * where they are 0. Where a coordinate has a row, so have those above it. */

@@ -180,7 +180,7 @@ static int set_elimination_tree(struct tact_hand *hand)
                     list[found++] = j;
                 }
             }
-            hand->links[k].up = found ? list[found - 1] : -1;
+            hand->up[k] = found ? list[found - 1] : -1;
             mark_coordinates_as_coupled(list, found, n, coupling_flags);
         }
     }
@@ -218,7 +218,7 @@ int tact_hand_set_up_coordinates(struct tact_hand *hand)
         struct link *link = &hand->links[i];
         link->coordinate = link->deepest = i;
         link->ratio = 1.0;
-        link->up = link->def.parent;
+        hand->up[i] = link->def.parent;
     }
     if (!hand->has_mimics_or_tendons) {
         return 0;

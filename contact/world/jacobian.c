@@ -12,7 +12,7 @@ static int max_chains_from_link_to_base(const struct tact_hand *hand)
     int max = 0;
     for (int i = 0; i < hand->count; i++) {
         int count = 0;
-        for (int j = hand->links[i].deepest, last = -1; j >= 0; j = hand->links[j].up) {
+        for (int j = hand->links[i].deepest, last = -1; j >= 0; j = hand->up[j]) {
             int chain_of_link = hand->links[j].slot / TACT_UNKNOWNS_PER_NODE;
             count += chain_of_link != last;
             last = chain_of_link;
@@ -68,7 +68,7 @@ static void add_owner_nodes(struct tact_world *world, struct block *block, struc
                        TACT_UNKNOWNS_PER_NODE);
     } else if (owner.kind == TACT_OWNER_HAND) {
         const struct world_hand *h = &world->hands[owner.index];
-        for (int i = h->hand->links[owner.link].deepest; i >= 0; i = h->hand->links[i].up) {
+        for (int i = h->hand->links[owner.link].deepest; i >= 0; i = h->hand->up[i]) {
             int slot = h->hand->links[i].slot, chain_of_link = slot / TACT_UNKNOWNS_PER_NODE;
             add_block_node(block, h->node + chain_of_link,
                            h->hand->w + TACT_UNKNOWNS_PER_NODE * chain_of_link,
@@ -189,7 +189,7 @@ struct world_hand *tact_block_hand_on_side(const struct tact_world *world,
     memset(hand->hand->rows, 0, (size_t)hand->hand->count * sizeof *hand->hand->rows);
     for (int k = 0; k < 1 + same; k++) {
         int link = k ? other.link : owner.link;
-        for (int i = hand->hand->links[link].deepest; i >= 0; i = hand->hand->links[i].up) {
+        for (int i = hand->hand->links[link].deepest; i >= 0; i = hand->hand->up[i]) {
             hand->hand->rows[i] = jacobian_row_of_coordinate(block, hand, i);
         }
     }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "contact/linear.h"
 #include "contact/world/world_internal.h"
 
@@ -22,7 +23,7 @@ static int has_stops_or_friction(const struct tact_link_def *def)
 static int list_chains_to_base(const struct world_hand *hand, int joint, struct bound_chain *nodes)
 {
     int count = 0;
-    for (int i = joint; i >= 0; i = hand->hand->links[i].up) {
+    for (int i = joint; i >= 0; i = hand->hand->up[i]) {
         int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_UNKNOWNS_PER_NODE;
         if (count == 0 || nodes[count - 1].node != node) {
             nodes[count++] = (struct bound_chain){
@@ -71,12 +72,14 @@ static void assign_joint_bound_arrays(struct tact_world *world, size_t most)
     bounds->rate = bounds->factor + most * most;
     bounds->step = bounds->rate + most;
     bounds->last_impulse = bounds->step + most;
+    bounds->sum = bounds->last_impulse + most;
+    bounds->four = bounds->sum + most;
 }
 
 int tact_joint_bounds_create(struct tact_world *world)
 {
     struct joint_bounds *bounds = &world->bounds;
-    size_t count = 0, mobility_entry_count = 0, most = 0;
+    size_t count = 0, mobility_entry_count = 0, most = 0, most_joints = 0;
     bounds->hands = calloc((size_t)world->hand_count + 1, sizeof *bounds->hands);
     for (int i = 0; bounds->hands && i < world->hand_count; i++) {
         size_t own = (size_t)count_joint_bounds(world->hands[i].hand);
@@ -84,10 +87,13 @@ int tact_joint_bounds_create(struct tact_world *world)
         count += own;
         mobility_entry_count += own * own;
         most = own > most ? own : most;
+        const size_t joints = (size_t)world->hands[i].hand->count;
+        most_joints = joints > most_joints ? joints : most_joints;
     }
     bounds->list = calloc(count + 1, sizeof *bounds->list);
     bounds->nodes = calloc(count * (size_t)world->max_nodes + 1, sizeof *bounds->nodes);
-    bounds->numbers = calloc(mobility_entry_count + most * (most + 3) + 1, sizeof *bounds->numbers);
+    bounds->numbers = calloc(mobility_entry_count + most * (most + 4) + 4 * most_joints + 1,
+                             sizeof *bounds->numbers);
     bounds->free = calloc(most + 1, sizeof *bounds->free);
     bounds->factored_free_bounds = calloc(most + 1, sizeof *bounds->factored_free_bounds);
     if (!bounds->hands || !bounds->list || !bounds->nodes || !bounds->numbers || !bounds->free ||
@@ -128,27 +134,45 @@ void tact_joint_bounds_warm_start(struct tact_world *world)
     }
 }
 
-/* Computes for a joint bound its vector y and its row of A. */
-static void assemble_joint_bound_mobility(struct tact_world *world, struct joint_bound *b,
-                                          double *row)
+/* Computes for a joint bound its vector y, and writes it to one of four columns side by side. */
+static void assemble_joint_bound_chains(struct tact_world *world, struct joint_bound *b,
+                                        double *column)
 {
     struct tact_hand *hand = hand_of_joint_bound(world, b);
-    const struct hand_joint_bounds *of = &world->bounds.hands[b->hand];
     const struct link *link = &hand->links[b->joint];
     double *x = hand->scratch;
     tact_hand_inverse_transpose_of_unit(hand, b->joint, x);
     int k = 0;
-    for (int i = b->joint; i >= 0; i = hand->links[i].up) {
+    for (int i = b->joint; i >= 0; i = hand->up[i]) {
         int slot = hand->links[i].slot;
         k += world->hands[b->hand].node + slot / TACT_UNKNOWNS_PER_NODE != b->nodes[k].node;
         b->nodes[k].y[slot % TACT_UNKNOWNS_PER_NODE] = x[i];
-    }
-    tact_hand_apply_inverse_factor(hand, x);
-    for (int i = 0; i < of->count; i++) {
-        row[i] = x[world->bounds.list[of->first + i].joint];
+        column[4 * i] = x[i];
     }
     double mass = hand->coordinate_mass[b->joint * hand->count + b->joint];
     b->torque_scale = link->is_rotational ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
+}
+
+/* Computes for up to four joint bounds of a hand, from the first on, their vectors y and rows of A:
+ * together, as each walks the whole tree of the hand's coordinates. */
+static void assemble_four_joint_bounds(struct tact_world *world, const struct hand_joint_bounds *of,
+                                       int first)
+{
+    struct joint_bound *list = world->bounds.list + of->first;
+    const struct tact_hand *hand = hand_of_joint_bound(world, list);
+    double *x = world->bounds.four;
+    const int count = of->count - first < 4 ? of->count - first : 4;
+    memset(x, 0, 4 * (size_t)hand->count * sizeof *x);
+    for (int k = 0; k < count; k++) {
+        assemble_joint_bound_chains(world, &list[first + k], x + k);
+    }
+    tact_hand_apply_inverse_factor_to_four(hand, x);
+    for (int k = 0; k < count; k++) {
+        double *row = of->mobility_matrix + (first + k) * of->count;
+        for (int i = 0; i < of->count; i++) {
+            row[i] = x[4 * list[i].joint + k];
+        }
+    }
 }
 
 /* Sets the rates that a joint's stops allow and the impulses of its law's kinks. */
@@ -177,9 +201,10 @@ void tact_joint_bounds_assemble(struct tact_world *world)
     for (int i = 0; i < world->hand_count; i++) {
         const struct hand_joint_bounds *of = &world->bounds.hands[i];
         for (int k = 0; k < of->count; k++) {
-            struct joint_bound *b = &world->bounds.list[of->first + k];
-            set_joint_bound_law(world, b);
-            assemble_joint_bound_mobility(world, b, of->mobility_matrix + k * of->count);
+            set_joint_bound_law(world, &world->bounds.list[of->first + k]);
+        }
+        for (int k = 0; k < of->count; k += 4) {
+            assemble_four_joint_bounds(world, of, k);
         }
     }
 }

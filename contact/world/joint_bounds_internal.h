@@ -60,10 +60,12 @@ struct joint_bounds {
     struct bound_chain *nodes;       /* storage of the chains of all joint bounds */
     struct hand_joint_bounds *hands; /* of each hand */
     double *numbers; /* one allocation that holds all arrays of numbers of the joint bounds */
-    /* scratch of the solution, n x n, with n the largest number of bounds of a hand */
+    /* scratch of the solution, with n the largest number of bounds of a hand: L, n x n, by rows
+     * below the diagonal and by columns on and above it; and vectors of n */
     double *factor;
-    double *rate, *step, *last_impulse; /* the same, n each */
-    int *free;                          /* indices of the free bounds of a hand */
+    double *rate, *step, *last_impulse, *sum;
+    double *four; /* four vectors of the joints of a hand, side by side */
+    int *free;    /* indices of the free bounds of a hand */
     /* hand whose free bounds `factor` belongs to; NULL: none in this tick */
     const struct hand_joint_bounds *factored_hand;
     /* number and indices of the free bounds that `factor` belongs to */

@@ -8,8 +8,8 @@
  */
 #include <math.h>
 #include <string.h>
-#include "contact/linear.h"
 #include "contact/world/joint_bounds_internal.h"
+#include "contact/world/rows_internal.h"
 
 #define JOINT_RATE_ROUNDING                                                                        \
     1e-13 /* error of a joint rate that counts as rounding, over the rates that the impulses cause \
@@ -51,6 +51,41 @@ static void allowed_rates_at_kink(const struct joint_bound *b, double *lowest_al
         one || b->impulse == b->law_kink_impulse[0] ? b->highest_rate_at_stops : 0.0;
 }
 
+/* y += s x, of n numbers, two at a time. */
+static void add_multiple(double *y, double s, const double *x, int n)
+{
+    int i = 0;
+    for (; i + 1 < n; i += 2) {
+        *(tact_row2 *)(y + i) += s * *(const tact_row2 *)(x + i);
+    }
+    if (i < n) {
+        y[i] += s * x[i];
+    }
+}
+
+/* Finds column j of L from the sums of the products of the columns before it, which are in its
+ * place, and adds its own to those of the columns after it: each sum is in the order of the
+ * columns, and none waits for another. Returns 0 where A is not positive definite. */
+static int factor_column(struct joint_bounds *bounds, const struct hand_joint_bounds *of, int j,
+                         int n)
+{
+    double *column = bounds->factor + j * n;
+    const double *from = of->mobility_matrix + bounds->free[j];
+    const double rest = from[bounds->free[j] * of->count] - column[j];
+    if (!(rest > 0.0)) {
+        return 0;
+    }
+    column[j] = sqrt(rest);
+    for (int i = j + 1; i < n; i++) {
+        column[i] = (from[bounds->free[i] * of->count] - column[i]) / column[j];
+        bounds->factor[i * n + j] = column[i];
+    }
+    for (int m = j + 1; m < n; m++) {
+        add_multiple(bounds->factor + m * (n + 1), column[m], column + m, n - m);
+    }
+    return 1;
+}
+
 /* Factors A of the free bounds as L L^T, unless they are those that were factored last in this
  * tick. Returns 0 where A is not positive definite. */
 static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_joint_bounds *of,
@@ -62,16 +97,10 @@ static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_joi
         return 1;
     }
     bounds->factored_hand = NULL;
-    for (int i = 0; i < n; i++) {
-        double *row = bounds->factor + i * n;
-        const double *from = of->mobility_matrix + bounds->free[i] * of->count;
-        for (int j = 0; j <= i; j++) {
-            const double *other = bounds->factor + j * n;
-            double rest = from[bounds->free[j]] - tact_dot(row, other, j);
-            if (j == i && !(rest > 0.0)) {
-                return 0;
-            }
-            row[j] = j == i ? sqrt(rest) : rest / other[j];
+    memset(bounds->factor, 0, (size_t)n * (size_t)n * sizeof *bounds->factor);
+    for (int j = 0; j < n; j++) {
+        if (!factor_column(bounds, of, j, n)) {
+            return 0;
         }
     }
     bounds->factored_hand = of;
@@ -83,13 +112,17 @@ static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_joi
 /* Replaces the right side in `step` by the solution with the factored matrix, (L L^T)^-1 step. */
 static void solve_free_impulse_step(const struct joint_bounds *bounds, int n)
 {
-    double *x = bounds->step;
+    double *x = bounds->step, *sum = bounds->sum;
+    memset(sum, 0, (size_t)n * sizeof *sum);
     for (int i = 0; i < n; i++) {
-        x[i] = (x[i] - tact_dot(bounds->factor + i * n, x, i)) / bounds->factor[i * (n + 1)];
+        const double *column = bounds->factor + i * n;
+        const int next = (i + 1) & ~1; /* the pairs are the same ones each time: fast to reload */
+        x[i] = (x[i] - sum[i]) / column[i];
+        add_multiple(sum + next, x[i], column + next, n - next);
     }
     for (int i = n - 1; i >= 0; i--) {
         x[i] /= bounds->factor[i * (n + 1)];
-        tact_axpy(x, -x[i], bounds->factor + i * n, i);
+        add_multiple(x, -x[i], bounds->factor + i * n, i);
     }
 }
 
@@ -135,7 +168,8 @@ static int move_free_impulses(struct joint_bounds *bounds, const struct hand_joi
         double step =
             k == reached ? impulse_change_to_kink(b, bounds->step[k]) : share * bounds->step[k];
         b->impulse += step;
-        tact_axpy(bounds->rate, step, of->mobility_matrix + bounds->free[k] * of->count, of->count);
+        add_multiple(bounds->rate, step, of->mobility_matrix + bounds->free[k] * of->count,
+                     of->count);
     }
     if (reached >= 0) {
         find_joint_bound_law_piece(&list[bounds->free[reached]]);
@@ -166,12 +200,14 @@ static int release_most_violated_bound(struct joint_bounds *bounds,
     for (int i = 0; i < of->count; i++) {
         double lowest_allowed_rate, highest_allowed_rate, rate = bounds->rate[i];
         allowed_rates_at_kink(&list[i], &lowest_allowed_rate, &highest_allowed_rate);
+        if (list[i].free || (rate >= lowest_allowed_rate && rate <= highest_allowed_rate)) {
+            continue;
+        }
         double nearest_allowed_rate =
                    rate < lowest_allowed_rate ? lowest_allowed_rate : highest_allowed_rate,
                beyond = fabs(rate - nearest_allowed_rate);
         double size = beyond / sqrt(of->mobility_matrix[i * (of->count + 1)]);
-        if (!list[i].free && (rate < lowest_allowed_rate || rate > highest_allowed_rate) &&
-            size > most &&
+        if (size > most &&
             beyond > JOINT_RATE_ROUNDING * joint_rate_rounding_scale(bounds, of, i)) {
             most = size;
             worst = i;
@@ -192,8 +228,8 @@ int tact_joint_bounds_solve_hand(struct joint_bounds *bounds, const struct hand_
         double before = list[i].impulse;
         find_joint_bound_law_piece(&list[i]);
         if (list[i].impulse != before) {
-            tact_axpy(bounds->rate, list[i].impulse - before, of->mobility_matrix + i * of->count,
-                      of->count);
+            add_multiple(bounds->rate, list[i].impulse - before,
+                         of->mobility_matrix + i * of->count, of->count);
         }
     }
     for (int step = 0, most = 10 + 10 * of->count; step < most; step++) {

@@ -166,12 +166,34 @@ static void indefinite_mass_matrices_are_refused(void **state)
     tact_hand_destroy(hand);
 }
 
+static void four_vectors_at_a_time_have_the_bits_of_one(void **state)
+{
+    (void)state;
+    for (int tree = 0; tree < TREES; tree++) {
+        int n = 1 + tree % JOINTS;
+        struct tact_hand *hand = random_branching_hand(n);
+        double four[4 * JOINTS], one[4][JOINTS];
+        for (int i = 0; i < 4 * n; i++) {
+            four[i] = one[i % 4][i / 4] = uniform(-1, 1);
+        }
+        tact_hand_apply_inverse_factor_to_four(hand, four);
+        for (int k = 0; k < 4; k++) {
+            tact_hand_apply_inverse_factor(hand, one[k]);
+            for (int i = 0; i < n; i++) {
+                assert_memory_equal(&four[4 * i + k], &one[k][i], sizeof(double));
+            }
+        }
+        tact_hand_destroy(hand);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mass_matrix_factor_solves_as_lapack),
         cmocka_unit_test(mass_matrix_factor_gives_contact_mobility),
         cmocka_unit_test(joint_rates_convert_to_scaled_and_back),
+        cmocka_unit_test(four_vectors_at_a_time_have_the_bits_of_one),
         cmocka_unit_test(indefinite_mass_matrices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
