@@ -18,7 +18,7 @@
  */
 #include <string.h>
 
-#include "contact/elementary.h"
+#include "contact/elementary_internal.h"
 #include "contact/moments/moments_inside_internal.h"
 #include "contact/moments/moments_internal.h"
 #include "contact/moments/moments_round_internal.h"
@@ -52,10 +52,53 @@ static double cross_product_2d(const double *p, const double *q)
     return p[0] * q[1] - p[1] * q[0];
 }
 
-/** Adds the sector of a ball's plane disc from the direction of p to that of q. */
-static void add_disc_sector(struct disc *d, const double *p, const double *q)
+enum { MAX_DISC_PIECES = 9 }; /* three of each edge of a triangle */
+
+/** The sectors of a disc and the triangles in it that D consists of, in the order in which they are
+ * added, with the points whose directions are their angles; 0 beyond the last one. */
+struct disc_pieces {
+    int count;
+    int is_sector[MAX_DISC_PIECES];
+    double p[MAX_DISC_PIECES][2], q[MAX_DISC_PIECES][2];
+    double y[MAX_DISC_PIECES + 3], x[MAX_DISC_PIECES + 3];
+};
+
+static int append_piece(struct disc_pieces *pieces, const double *p, const double *q)
 {
-    double angle = tact_atan2(cross_product_2d(p, q), p[0] * q[0] + p[1] * q[1]);
+    const int k = pieces->count++;
+    for (int i = 0; i < 2; i++) {
+        pieces->p[k][i] = p[i];
+        pieces->q[k][i] = q[i];
+    }
+    return k;
+}
+
+/** Appends the sector of a ball's plane disc from the direction of p to that of q. */
+static void append_disc_sector(struct disc_pieces *pieces, const double *p, const double *q)
+{
+    const int k = append_piece(pieces, p, q);
+    pieces->is_sector[k] = 1;
+    pieces->y[k] = cross_product_2d(p, q);
+    pieces->x[k] = p[0] * q[0] + p[1] * q[1];
+}
+
+/** Appends the triangle (foot, p, q), which is inside the disc. Its angle is half of the solid
+ * angle (van Oosterom and Strackee 1983), with the length of the foot's vector cancelled. */
+static void append_triangle_inside_disc(struct disc_pieces *pieces, double h, const double *p,
+                                        const double *q)
+{
+    const int k = append_piece(pieces, p, q);
+    double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
+    double pq = p[0] * q[0] + p[1] * q[1];
+    double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
+    pieces->is_sector[k] = 0;
+    pieces->y[k] = cross_product_2d(p, q);
+    pieces->x[k] = lp * lq + h * (lp + lq) + h * h + pq;
+}
+
+/** Adds the sector of a ball's plane disc from the direction of p to that of q. */
+static void add_disc_sector(struct disc *d, const double *p, const double *q, double angle)
+{
     double lp = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1]), lq = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1]);
     double a[2] = {p[0] * lp, p[1] * lp}, b[2] = {q[0] * lq, q[1] * lq};
     double r = d->radius, depth = d->depth, squared_disc_radius = d->squared_disc_radius,
@@ -77,16 +120,11 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q)
 }
 
 /** Adds the integrals over the triangle (foot, p, q), which is inside the disc. */
-static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q)
+static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q,
+                                     double half_angle)
 {
-    double twice_area = cross_product_2d(p, q), area = 0.5 * twice_area, h = d->distance,
-           r2 = d->radius * d->radius;
-    double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
-    double pq = p[0] * q[0] + p[1] * q[1];
-    double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
-    /* Solid angle of the triangle (van Oosterom and Strackee 1983), with the length of the foot's
-     * vector cancelled. */
-    double angle = 2.0 * tact_atan2(twice_area, lp * lq + h * (lp + lq) + h * h + pq);
+    double area = 0.5 * cross_product_2d(p, q), h = d->distance, r2 = d->radius * d->radius;
+    double angle = 2.0 * half_angle;
     double wedge_volume = (r2 * d->radius * angle - h * area) / 3.0;
     double sx = p[0] + q[0], sy = p[1] + q[1], part = h * area / 6.0;
     d->area += area;
@@ -127,7 +165,8 @@ static int clip_edge_to_disc(double squared_disc_radius, const double *p, const 
     return s[0] < s[1];
 }
 
-static void add_edge_in_disc(struct disc *d, const double *p, const double *q, const double s[2])
+static void append_edge_in_disc(struct disc_pieces *pieces, double distance, const double *p,
+                                const double *q, const double s[2])
 {
     double a[2], b[2];
     for (int k = 0; k < 2; k++) {
@@ -135,11 +174,24 @@ static void add_edge_in_disc(struct disc *d, const double *p, const double *q, c
         b[k] = s[1] < 1.0 ? p[k] + s[1] * (q[k] - p[k]) : q[k];
     }
     if (s[0] > 0.0) {
-        add_disc_sector(d, p, a);
+        append_disc_sector(pieces, p, a);
     }
-    add_triangle_inside_disc(d, a, b);
+    append_triangle_inside_disc(pieces, distance, a, b);
     if (s[1] < 1.0) {
-        add_disc_sector(d, b, q);
+        append_disc_sector(pieces, b, q);
+    }
+}
+
+/** Adds the integrals over all pieces; their angles are found four at a time. */
+static void add_disc_pieces(struct disc *d, const struct disc_pieces *pieces)
+{
+    double angle[MAX_DISC_PIECES + 3];
+    for (int k = 0; k < pieces->count; k += 4) {
+        tact_atan2_of_four(pieces->y + k, pieces->x + k, angle + k);
+    }
+    for (int k = 0; k < pieces->count; k++) {
+        (pieces->is_sector[k] ? add_disc_sector : add_triangle_inside_disc)(d, pieces->p[k],
+                                                                            pieces->q[k], angle[k]);
     }
 }
 
@@ -159,14 +211,16 @@ static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
         }
         return inside;
     }
+    struct disc_pieces pieces = {.count = 0};
     for (int k = 0; k < 3; k++) {
         const double *a = p[k], *b = p[(k + 1) % 3];
         if (cut[k]) {
-            add_edge_in_disc(d, a, b, s[k]);
+            append_edge_in_disc(&pieces, d->distance, a, b, s[k]);
         } else {
-            add_disc_sector(d, a, b);
+            append_disc_sector(&pieces, a, b);
         }
     }
+    add_disc_pieces(d, &pieces);
     return 1;
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "contact/elementary.h"
+#include "contact/elementary_internal.h"
 #include "support/campaign.h"
 
 #define SAMPLES_IN_CI 50000
@@ -201,12 +202,42 @@ static void elementary_functions_of_special_values_match_libm(void **unused)
     }
 }
 
+/* Points of all bit patterns, of ordinary sizes, and of special values. */
+static double random_point_coordinate(int kind)
+{
+    static const double odd[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 5e-324, -1e-310};
+    uint64_t bits = next_random_bits();
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return kind == 0   ? x
+           : kind == 1 ? random_double(-40, 40)
+                       : odd[bits % (sizeof odd / sizeof *odd)];
+}
+
+static void angles_of_four_points_have_the_bits_of_one(void **unused)
+{
+    (void)unused;
+    state = 23 + campaign_seed_offset();
+    for (int i = 0; i < campaign_trial_count(SAMPLES_IN_CI, SAMPLES_IN_LONG_CI); i++) {
+        double y[4], x[4], angle[4];
+        for (int k = 0; k < 4; k++) {
+            y[k] = random_point_coordinate(i % 3);
+            x[k] = random_point_coordinate(i % 3);
+        }
+        tact_atan2_of_four(y, x, angle);
+        for (int k = 0; k < 4; k++) {
+            ASSERT_SAME_BITS(angle[k], tact_atan2(y[k], x[k]));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementary_functions_agree_with_extended_precision),
         cmocka_unit_test(bits_of_elementary_functions_have_the_stated_hash),
         cmocka_unit_test(elementary_functions_of_special_values_match_libm),
+        cmocka_unit_test(angles_of_four_points_have_the_bits_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

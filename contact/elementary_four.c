@@ -1,0 +1,23 @@
+#include "contact/elementary_internal.h"
+
+#ifdef TACT_AVX2
+#include <sleef.h>
+#endif
+#include "contact/elementary.h"
+#include "contact/simd_internal.h"
+
+TACT_DISPATCH_BY_CPU(void, tact_atan2_of_four,
+                     (const double y[4], const double x[4], double angle[4]), (y, x, angle))
+{
+#ifdef TACT_AVX2
+    tact_d4 all_y, all_x, all;
+    memcpy(&all_y, y, sizeof all_y);
+    memcpy(&all_x, x, sizeof all_x);
+    all = Sleef_cinz_atan2d4_u10avx(all_y, all_x);
+    memcpy(angle, &all, sizeof all);
+#else
+    for (int k = 0; k < 4; k++) {
+        angle[k] = tact_atan2(y[k], x[k]);
+    }
+#endif
+}
