@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "support/field_bodies.h"
 #include "support/field_patch.h"
-#include "support/field_triangulation.h"
 #include "support/friction_parts.h"
 #include "support/quadrature.h"
 
@@ -137,6 +137,41 @@ static void friction_limits_of_soft_balls_equal_quadrature(void **state)
             name, &ball, INFINITY, SPHERICAL_CAP_BALL_RADIUS_M - SPHERICAL_CAP_DEPTH_M, 0.0, q);
         tact_mesh_free(mesh);
         free_surface_mesh(&surface);
+    }
+    free(q);
+}
+
+/* A soft ball on a rigid plane of triangles, which are not in one plane to rounding, of 18 to 800
+ * polygons. The quadrature is that of Hertz's pressure over the same disc, with other loads. */
+static void friction_limits_of_a_soft_ball_on_triangles_equal_quadrature(void **state)
+{
+    (void)state;
+    static const int counts[5] = {7, 12, 16, 24, 50};
+    const double radius = 0.02, depth = 0.001, rim = sqrt(depth * (2.0 * radius - depth));
+    const struct tact_shape ball = make_sphere(radius);
+    struct pressure_quadrature *q = malloc(sizeof *q);
+    struct tact_pose at = tact_pose_identity(), up = at;
+    q->count = 0;
+    add_quadrature_pressure(q, HERTZ, QUADRATURE_FINE, 0.0, 0.0, rim, rim);
+    for (int i = 0; i < q->count; i++) {
+        double square = q->x[i] * q->x[i] + q->y[i] * q->y[i];
+        double pressure = radius - sqrt((radius - depth) * (radius - depth) + square);
+        q->load[i] *= fmax(pressure, 0.0) / sqrt(fmax(1.0 - square / (rim * rim), 1e-12));
+    }
+    normalize_quadrature(q);
+    up.position[2] = radius - depth;
+    for (int i = 0; i < 5; i++) {
+        int patch_counts[TACT_SOLVE_COUNTS] = {0};
+        struct tact_shape plane = {.kind = TACT_SHAPE_MESH};
+        struct tact_mesh *mesh = make_triangulated_plane(0.015, counts[i], 1e-8);
+        struct tact_patch patch;
+        char name[40];
+        plane.mesh = mesh;
+        measure_field_patch_with_counts(&ball, &up, 1e6, &plane, &at, INFINITY, patch_counts,
+                                        &patch);
+        snprintf(name, sizeof name, "ball on %d triangles", patch_counts[TACT_COUNT_POLYGONS]);
+        compare_limit_with_quadrature(name, &patch, q, patch.frame + 3, patch.frame + 6);
+        tact_mesh_free(mesh);
     }
     free(q);
 }
@@ -350,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(friction_limits_of_flat_punches_equal_quadrature),
         cmocka_unit_test(friction_limits_of_soft_balls_equal_quadrature),
+        cmocka_unit_test(friction_limits_of_a_soft_ball_on_triangles_equal_quadrature),
         cmocka_unit_test(friction_limit_of_hertz_patch_equals_quadrature),
         cmocka_unit_test(soft_body_slides_and_spins_to_rest_as_by_quadrature),
         cmocka_unit_test(tiny_patches_slide_and_spin_to_rest),

@@ -170,58 +170,6 @@ static void soft_ball_force_has_its_closed_form(void **state)
     }
 }
 
-/* A rigid pyramid below its base of 2 x 2 x `count`^2 triangles in the plane z = 0, of sides 0.04
- * m, whose inner vertices are displaced within the plane at random. */
-static struct tact_pressure_field *make_triangulated_plane_field(int count, struct tact_mesh **mesh)
-{
-    const size_t row = (size_t)count + 1, vertex_count = row * row + 1;
-    const double cell = 0.04 / count;
-    double *x = malloc(3 * vertex_count * sizeof *x);
-    uint32_t *t = malloc(6 * row * (row + 1) * sizeof *t);
-    struct tact_pressure_field *field;
-    size_t n = 0;
-    assert_non_null(x);
-    assert_non_null(t);
-    for (size_t i = 0; i < row * row; i++) {
-        const size_t column = i % row, line = i / row;
-        int is_inner = column && line && column < row - 1 && line < row - 1;
-        double shift = is_inner ? 0.15 * cell : 0.0;
-        tact_v3_set(x + 3 * i, (double)column * cell - 0.02 + shift * uniform(-1.0, 1.0),
-                    (double)line * cell - 0.02 + shift * uniform(-1.0, 1.0), 0.0);
-    }
-    tact_v3_set(x + 3 * row * row, 0.0, 0.0, -0.04);
-    for (uint32_t i = 0; i < (uint32_t)(count * count); i++) {
-        const uint32_t a = i / (uint32_t)count * (uint32_t)row + i % (uint32_t)count, b = a + 1,
-                       c = a + (uint32_t)row, d = c + 1;
-        const uint32_t corners[6] = {a, b, d, a, d, c};
-        memcpy(t + n, corners, sizeof corners);
-        n += 6;
-    }
-    for (uint32_t i = 0; i < (uint32_t)count; i++) {
-        const uint32_t last = (uint32_t)row - 1, apex = (uint32_t)(row * row),
-                       top = last * (uint32_t)row;
-        const uint32_t sides[12] = {i + 1,
-                                    i,
-                                    apex,
-                                    top + i,
-                                    top + i + 1,
-                                    apex,
-                                    i * (uint32_t)row,
-                                    (i + 1) * (uint32_t)row,
-                                    apex,
-                                    (i + 1) * (uint32_t)row + last,
-                                    i * (uint32_t)row + last,
-                                    apex};
-        memcpy(t + n, sides, sizeof sides);
-        n += 12;
-    }
-    assert_int_equal(tact_mesh_create(x, vertex_count, t, n / 3, mesh, NULL), 0);
-    assert_int_equal(tact_field_rigid(*mesh, &field), 0);
-    free(x);
-    free(t);
-    return field;
-}
-
 /* A disc on a plane of triangles of any size has the closed form of a half-space: each edge is
  * integrated with as many nodes as its distance from the disc's rim needs. */
 static void soft_ball_force_is_independent_of_the_triangles_of_a_plane(void **state)
@@ -237,7 +185,8 @@ static void soft_ball_force_is_independent_of_the_triangles_of_a_plane(void **st
         if (i % 4 == 0) {
             tact_field_free(o.box);
             tact_mesh_free(o.mesh);
-            o.box = make_triangulated_plane_field(counts[i / 4], &o.mesh);
+            o.mesh = make_triangulated_plane(0.02, counts[i / 4], 0.0);
+            assert_int_equal(tact_field_rigid(o.mesh, &o.box), 0);
         }
         for (int n = 0; n < campaign_trial_count(20, 1000); n++) {
             const double d = uniform(0.001, 0.15) * BALL_RADIUS_M;

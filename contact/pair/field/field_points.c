@@ -4,9 +4,12 @@
 #include <math.h>
 #include "contact/pair/field/field_model_internal.h"
 
-/* Longest edge of the sub-area that a point represents, relative to the patch's longer semi-axis;
- * and the largest number of bisections. */
+/* Longest edge of the sub-area that a point represents, relative to the patch's longer semi-axis,
+ * of a patch of few polygons and of one with several for each part of its pressure; and the largest
+ * number of bisections. */
 #define MAX_POINT_PART_SIZE_RATIO 0.25
+#define MAX_POINT_PART_SIZE_RATIO_OF_MANY 0.4
+enum { MANY_POLYGONS = 2 * TACT_FRICTION_POINTS };
 enum { MAX_BISECTIONS = 10 };
 
 /* Adds a point with its load. own: mean square of the sub-area's distance from the point [m^2]. */
@@ -95,17 +98,30 @@ static double mean_square_about_centroid(const struct field_polygon *p)
     return tact_max((second_moment_trace - second_moment_of_shift) * inverse, 0.0);
 }
 
+/* 1 where a polygon has a load and belongs to a group, -1: to any. */
+static int is_loaded_in_group(const struct field_polygon *p, int group)
+{
+    return (group < 0 || p->normal_group == group) && p->load > 0.0;
+}
+
 void tact_field_friction_points(const struct field_surface *of, int group, double size,
                                 struct field_points *points)
 {
+    int polygon_count = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        polygon_count += is_loaded_in_group(&of->polygon[i], group);
+    }
+    const double max_edge_length =
+        size * (polygon_count < MANY_POLYGONS ? MAX_POINT_PART_SIZE_RATIO
+                                              : MAX_POINT_PART_SIZE_RATIO_OF_MANY);
     points->count = points->lost = 0;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         double x[3][3];
-        if ((group >= 0 && p->normal_group != group) || !(p->load > 0.0)) {
+        if (!is_loaded_in_group(p, group)) {
             continue;
         }
-        if (is_short_polygon(p, MAX_POINT_PART_SIZE_RATIO * size)) {
+        if (is_short_polygon(p, max_edge_length)) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_axpy(x[0], 1.0 / p->load, p->lever);
             add_pressure_point(points, x[0], p->normal, p->load, mean_square_about_centroid(p));
@@ -115,8 +131,7 @@ void tact_field_friction_points(const struct field_surface *of, int group, doubl
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_copy(x[1], p->corner[k]);
             tact_v3_copy(x[2], p->corner[k + 1]);
-            add_triangle(points, p, (const double(*)[3])x, MAX_POINT_PART_SIZE_RATIO * size,
-                         MAX_BISECTIONS);
+            add_triangle(points, p, (const double(*)[3])x, max_edge_length, MAX_BISECTIONS);
         }
     }
 }

@@ -16,25 +16,29 @@
 
 enum { LANES = 4, MAX_NODES = 16 };
 
-/* A quadrature rule on [-1, 1], and the least rho at which its error is rounding. */
+/* A quadrature rule on [-1, 1], and the semi-axes, along the edge and across it, of the ellipse
+ * with the least rho at which its error is rounding. */
 struct rule {
     double node[MAX_NODES], weight[MAX_NODES];
     int count;
-    double least;
+    double along, across;
 };
+
+/* The semi-axes of an ellipse. */
+#define ELLIPSE(rho) 0.5 * ((rho) + 1.0 / (rho)), 0.5 * ((rho)-1.0 / (rho))
 
 enum { RULES = 4 };
 static const struct rule rules[RULES] = {
     {{-0.86113631159405258, -0.33998104358485626, 0.33998104358485626, 0.86113631159405258},
      {0.34785484513745386, 0.65214515486254614, 0.65214515486254614, 0.34785484513745386},
      4,
-     50.0},
+     ELLIPSE(50.0)},
     {{-0.96028985649753623, -0.79666647741362674, -0.52553240991632899, -0.1834346424956498,
       0.1834346424956498, 0.52553240991632899, 0.79666647741362674, 0.96028985649753623},
      {0.10122853629037626, 0.22238103445337447, 0.31370664587788729, 0.36268378337836198,
       0.36268378337836198, 0.31370664587788729, 0.22238103445337447, 0.10122853629037626},
      8,
-     7.0},
+     ELLIPSE(7.0)},
     {{-0.98156063424671925, -0.90411725637047486, -0.76990267419430469, -0.58731795428661745,
       -0.36783149899818019, -0.12523340851146892, 0.12523340851146892, 0.36783149899818019,
       0.58731795428661745, 0.76990267419430469, 0.90411725637047486, 0.98156063424671925},
@@ -42,7 +46,7 @@ static const struct rule rules[RULES] = {
       0.23349253653835481, 0.24914704581340279, 0.24914704581340279, 0.23349253653835481,
       0.20316742672306592, 0.16007832854334623, 0.10693932599531843, 0.047175336386511827},
      12,
-     3.7},
+     ELLIPSE(3.7)},
     {{-0.98940093499164993, -0.94457502307323258, -0.86563120238783174, -0.75540440835500303,
       -0.61787624440264375, -0.45801677765722739, -0.28160355077925891, -0.09501250983763744,
       0.09501250983763744, 0.28160355077925891, 0.45801677765722739, 0.61787624440264375,
@@ -52,7 +56,7 @@ static const struct rule rules[RULES] = {
       0.1894506104550685, 0.18260341504492359, 0.16915651939500254, 0.14959598881657673,
       0.12462897125553387, 0.095158511682492785, 0.062253523938647893, 0.027152459411754095},
      16,
-     2.7}};
+     ELLIPSE(2.7)}};
 
 /* That of 16 nodes u, at (3 u - u^3) / 2: the substitution removes the roots of a pressure at an
  * end of the edge on the ball. */
@@ -66,22 +70,11 @@ static const struct rule rim_rule = {
      0.28161055255012737, 0.25218429301255786, 0.20050645733868243, 0.13872685587313367,
      0.08026682404074678, 0.035781877743142256, 0.010064342862512318, 0.00085879657909730825},
     16,
-    1.0};
+    ELLIPSE(1.0)};
 
 /* Square of a line's distance from the ball's centre, relative to the squared radius, below which
  * the line is divided. */
 #define MAX_UNDIVIDED_LINE_DISTANCE_RATIO 0.25
-
-/* rho of the ellipse whose semi-axis along the edge is a, or across it b. */
-static double rho_of_long_semi_axis(double a)
-{
-    return a + sqrt(tact_max(a * a - 1.0, 0.0));
-}
-
-static double rho_of_short_semi_axis(double b)
-{
-    return b + sqrt(b * b + 1.0);
-}
 
 /* The rule with the fewest nodes for the part of a line from t0 to t1; squared_distance: of the
  * line from the ball's centre. */
@@ -89,14 +82,14 @@ static const struct rule *choose_rule(const struct field_sphere *ball, double sq
                                       double t0, double t1)
 {
     const double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0);
-    double rho = rho_of_short_semi_axis(sqrt(squared_distance) / half);
-    int is_whole = ball->power == floor(ball->power);
-    if (!is_whole) {
-        double reach = sqrt(tact_max(ball->radius * ball->radius - squared_distance, 0.0));
-        rho = tact_min(rho, rho_of_long_semi_axis((reach - fabs(mean)) / half));
-    }
+    const int is_whole = ball->power == floor(ball->power);
+    /* distance from the middle of the part to the nearer end of the line in the ball */
+    const double reach =
+        is_whole ? INFINITY
+                 : sqrt(tact_max(ball->radius * ball->radius - squared_distance, 0.0)) - fabs(mean);
     for (int i = 0; i < RULES; i++) {
-        if (rho >= rules[i].least) {
+        double across = rules[i].across * half;
+        if (reach >= rules[i].along * half && squared_distance >= across * across) {
             return &rules[i];
         }
     }

@@ -3,6 +3,7 @@
 #define TACT_TESTS_FIELD_BODIES_H
 
 #include "field_triangulation.h"
+#include "random.h"
 
 /* Number of polygons for which the scratch memory of a test has room. */
 #define FIELD_SCRATCH_POLYGONS 40000
@@ -60,6 +61,46 @@ static inline struct tact_pressure_field *make_rigid_box_field(double x, double 
     assert_int_equal(tact_mesh_box(half, mesh), 0);
     assert_int_equal(tact_field_rigid(*mesh, &field), 0);
     return field;
+}
+
+/* A pyramid below its base of 2 x `count`^2 triangles in the plane z = 0, of half sides `half` [m],
+ * whose inner vertices are displaced at random, within the plane and across it by `bump` [m]. */
+static inline struct tact_mesh *make_triangulated_plane(double half, int count, double bump)
+{
+    const uint32_t cells = (uint32_t)count, row = cells + 1, apex = row * row, top = cells * row;
+    const double cell = 2.0 * half / count;
+    double *x = malloc(3 * ((size_t)apex + 1) * sizeof *x);
+    uint32_t *t = malloc(6 * (size_t)row * (row + 1) * sizeof *t);
+    struct tact_mesh *mesh;
+    size_t n = 0;
+    assert_non_null(x);
+    assert_non_null(t);
+    for (uint32_t i = 0; i < apex; i++) {
+        const uint32_t column = i % row, line = i / row;
+        int is_inner = column && line && column < cells && line < cells;
+        double shift = is_inner ? 0.15 * cell : 0.0;
+        tact_v3_set(x + 3 * (size_t)i, column * cell - half + shift * uniform(-1.0, 1.0),
+                    line * cell - half + shift * uniform(-1.0, 1.0),
+                    is_inner ? bump * uniform(-1.0, 1.0) : 0.0);
+    }
+    tact_v3_set(x + 3 * (size_t)apex, 0.0, 0.0, -2.0 * half);
+    for (uint32_t i = 0; i < cells * cells; i++) {
+        const uint32_t a = i / cells * row + i % cells, b = a + 1, c = a + row, d = c + 1;
+        const uint32_t corners[6] = {a, b, d, a, d, c};
+        memcpy(t + n, corners, sizeof corners);
+        n += 6;
+    }
+    for (uint32_t i = 0; i < cells; i++) {
+        const uint32_t left = i * row, right = left + cells;
+        const uint32_t sides[12] = {i + 1, i,          apex, top + i,     top + i + 1, apex,
+                                    left,  left + row, apex, right + row, right,       apex};
+        memcpy(t + n, sides, sizeof sides);
+        n += 12;
+    }
+    assert_int_equal(tact_mesh_create(x, (size_t)apex + 1, t, n / 3, &mesh, NULL), 0);
+    free(x);
+    free(t);
+    return mesh;
 }
 
 #endif
