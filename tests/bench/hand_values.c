@@ -4,13 +4,16 @@
  *     hand_values SCENE < POSES
  *
  * POSES: for each pose the values and the rates of all joints, in the order in which the first line
- * of the output names them. Output, numbers with 17 digits: the names; the total mass; for each
- * joint lower, upper, viscous, friction, armature, stiffness, damping, limit of the scene's first
- * hand; for each joint the coefficients by which its drive acts on all of them, and the joint that
- * it follows (-1: none) with multiplier and offset; for each pose the position and quaternion of
- * each link, the mass matrix, the bias under the scene's gravity. Exits with 0, or 2 with a
- * message.
+ * of the output names them. Output, numbers with 17 digits: the names; the total mass and the
+ * number of shapes that collide; for each joint lower, upper, viscous, friction, armature,
+ * stiffness, damping, limit and range of the target of the scene's first hand; for each joint the
+ * coefficients by which its drive acts on all of them, and the joint that it follows (-1: none)
+ * with multiplier and offset; for each pose the position and quaternion of each link, the mass
+ * matrix, the bias under the scene's gravity; and at the first pose, for each shape, its link (-1:
+ * the base), its collision classes and those that it touches, and how far it reaches in some
+ * directions. Exits with 0, or 2 with a message.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +30,34 @@ static void print_json_numbers(const double *numbers, int count)
     printf("\n");
 }
 
-static void print_joint_properties(const struct tact_scene_hand *hand)
+/* Body of the scene that is the fixed base of its first hand, or NULL. */
+static const struct tact_scene_body *find_base(const struct tact_scene *scene)
 {
+    for (uint32_t i = 0; i < scene->bodies_count; i++) {
+        if (scene->bodies[i].hand == 1) {
+            return &scene->bodies[i];
+        }
+    }
+    return NULL;
+}
+
+static void print_joint_properties(const struct tact_scene *scene)
+{
+    const struct tact_scene_hand *hand = &scene->hands[0];
+    const struct tact_scene_body *base = find_base(scene);
+    uint32_t shapes = base ? base->shapes_count : 0;
     double mass = hand->base ? hand->base->mass : 0.0;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         printf("%s%s", i ? " " : "", hand->links[i].name);
         mass += hand->links[i].mass;
+        shapes += hand->links[i].shapes_count;
     }
-    printf("\n%.17g\n", mass);
+    printf("\n%.17g %u\n", mass, shapes);
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *j = &hand->links[i].joint;
-        const double numbers[] = {j->lower,    j->upper,     j->viscous, j->friction,
-                                  j->armature, j->stiffness, j->damping, j->limit};
+        const double numbers[] = {j->lower,        j->upper,       j->viscous, j->friction,
+                                  j->armature,     j->stiffness,   j->damping, j->limit,
+                                  j->target_lower, j->target_upper};
         print_json_numbers(numbers, sizeof numbers / sizeof *numbers);
     }
 }
@@ -105,6 +124,74 @@ static void print_values_at_pose(struct tact_hand *hand, int count, const double
     print_json_numbers(matrix, count);
 }
 
+/* Directions in which the reach of shapes is compared. */
+static const double directions[8][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0},
+                                        {0, 0, 1}, {0, 0, -1}, {3, 2, 1}, {-1, 3, -2}};
+
+/* How far a shape reaches from the origin of its frame in a direction of that frame, times the
+ * direction's length. */
+static double reach_of_shape(const struct tact_scene_shape *s, const double d[3])
+{
+    const double half[3] = {0.5 * s->size[0] * d[0], 0.5 * s->size[1] * d[1],
+                            0.5 * s->size[2] * d[2]};
+    double most = -INFINITY;
+    if (!strcmp(s->type, "sphere")) {
+        return s->radius * tact_v3_norm(d);
+    }
+    if (!strcmp(s->type, "capsule")) {
+        return s->radius * tact_v3_norm(d) + 0.5 * s->length * fabs(d[2]);
+    }
+    if (!strcmp(s->type, "cylinder")) {
+        return s->radius * sqrt(d[0] * d[0] + d[1] * d[1]) + 0.5 * s->length * fabs(d[2]);
+    }
+    if (!strcmp(s->type, "box")) {
+        return fabs(half[0]) + fabs(half[1]) + fabs(half[2]);
+    }
+    if (!strcmp(s->type, "ellipsoid")) {
+        return tact_v3_norm(half);
+    }
+    for (uint32_t i = 0; i < s->shape.mesh->vertex_count; i++) {
+        most = fmax(most, tact_v3_dot(s->shape.mesh->vertices + 3 * i, d));
+    }
+    return most;
+}
+
+static void print_shapes(const struct tact_scene_shape *shapes, uint32_t count, int link,
+                         const struct tact_pose *frame)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tact_scene_shape *s = &shapes[i];
+        struct tact_pose own = {.position = {0.0}}, pose;
+        double numbers[3 + 8] = {link, s->collides, s->collides_with}, turn[9], local[3];
+        tact_v3_copy(own.position, s->position);
+        memcpy(own.quat_wxyz, s->quat_wxyz, sizeof own.quat_wxyz);
+        tact_quat_normalize(own.quat_wxyz);
+        tact_pose_mul(&pose, frame, &own);
+        tact_quat_to_m3(turn, pose.quat_wxyz);
+        for (int k = 0; k < 8; k++) {
+            tact_m3_tmul_v3(local, turn, directions[k]);
+            numbers[3 + k] = tact_v3_dot(directions[k], pose.position) + reach_of_shape(s, local);
+        }
+        print_json_numbers(numbers, 3 + 8);
+    }
+}
+
+/* Prints all shapes of a hand, at its present pose. */
+static void print_shapes_of_hand(const struct tact_scene *scene, const struct tact_hand *hand)
+{
+    const struct tact_scene_body *base = find_base(scene);
+    for (int i = 0; i < tact_hand_count(hand); i++) {
+        const struct tact_scene_link *link = &scene->hands[0].links[i];
+        print_shapes(link->shapes, link->shapes_count, i, tact_hand_link_pose(hand, i));
+    }
+    if (base) {
+        struct tact_pose pose = {.position = {0.0}};
+        tact_v3_copy(pose.position, base->position);
+        memcpy(pose.quat_wxyz, base->quat_wxyz, sizeof pose.quat_wxyz);
+        print_shapes(base->shapes, base->shapes_count, -1, &pose);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct tact_session_options options = tact_session_options_default();
@@ -124,12 +211,15 @@ int main(int argc, char **argv)
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const int count = tact_hand_count(hand);
     double *matrix = calloc((size_t)(count * count) + 1, sizeof *matrix);
-    print_joint_properties(&scene->hands[0]);
+    print_joint_properties(scene);
     if (matrix) {
         print_tied_joints(&scene->hands[0], matrix);
     }
-    while (matrix && read_pose(hand, count)) {
+    for (int n = 0; matrix && read_pose(hand, count); n++) {
         print_values_at_pose(hand, count, scene->gravity, matrix);
+        if (n == 0) {
+            print_shapes_of_hand(scene, hand);
+        }
     }
     free(matrix);
     tact_session_destroy(session);
