@@ -105,6 +105,41 @@ def check_view(tact, source, folder, browser):
     resize(browser, 1280, 720)
 
 
+def check_following(tact, folder, browser):
+    """A cup that slides away stays in the view until a person moves the view, and is in it again by the key f; one of
+    several bodies that falls away does not take the view along."""
+    log = record(tact, folder, "away", [
+        "duration: 1", "bodies:", "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}",
+        "  - {name: cup, mass: 0.1, position: [0, 0, 0.04], velocity: [2, 0, 0], shapes: [{type: box, size: [0.06, 0.06, 0.08], material: ice}]}"])
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        open_page(browser, viewer)
+        inside = """(() => {
+            const s = tactPage.stage, [x, y] = s.project([...s.frame.poses.subarray(8, 11)]);
+            return x > 0 && x < s.canvas.clientWidth && y > 0 && y < s.canvas.clientHeight;
+        })()"""
+        for tick in (1, 200, 900):
+            show(browser, tick)
+            assert browser.evaluate(inside) and browser.evaluate("tactPage.stage.countOutOfView()") == 0, tick
+        assert browser.evaluate("tactPage.frames[tactPage.shown].poses[8]") > 1.7
+        browser.drag((300, 300), (310, 300), shift=True)
+        show(browser, 1)
+        assert not browser.evaluate(inside)
+        browser.key("f")
+        browser.wait("!tactPage.dirty")
+        assert browser.evaluate(inside)
+    log = record(tact, folder, "several", [
+        "duration: 0.5", "bodies:", "  - {name: table, fixed: true, shapes: [{type: box, size: [0.2, 0.2, 0.02], material: steel}]}",
+        *(f"  - {{name: box_{i}, mass: 0.1, position: [{0.06 * i - 0.06:.2f}, 0, 0.03], velocity: [{3 * (i == 2)}, 0, 0], "
+          f"shapes: [{{type: box, size: [0.04, 0.04, 0.04], material: {'ice' if i == 2 else 'steel'}}}]}}" for i in range(3))])
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        open_page(browser, viewer)
+        show(browser, 1)
+        before = browser.evaluate("tactPage.stage.middle")
+        show(browser, 490)
+        assert browser.evaluate("tactPage.stage.middle") == before
+        assert browser.evaluate("tactPage.stage.countOutOfView()") == 1
+
+
 def check_contacts(tact, folder, browser):
     """Of 75 contacts the list has the light one that slips, the heaviest, and the one that is selected."""
     log = record(tact, folder, "many", balls([f"ball_{i}" for i in range(75)], {0: 0.3}))
@@ -193,7 +228,7 @@ def check_scale(tact, folder, browser):
         width = browser.evaluate("document.getElementById('force-bar').getBoundingClientRect().width")
         assert text == "0.2 N" and abs(width - 0.2 * each) < 0.1, (text, width, each)
         # the arrow, seen from the front: its ends at the distance of the middle
-        browser.evaluate("turn(-Math.PI / 2, 0), tactPage.stage.middle = [0, 0, 0], 1")
+        browser.evaluate("turn(-Math.PI / 2, 0), tactPage.stage.followed = [], tactPage.stage.middle = [0, 0, 0], 1")
         length = browser.evaluate("""(() => {
             const s = tactPage.stage, draw = s.drawArrow, found = [];
             s.drawArrow = (from, along, scale) => { found.push(s.project(from)[1] - s.project(add(from, mul(along, scale)))[1]); };
@@ -213,6 +248,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_widths(tact, source, folder, browser)
         check_view(tact, source, folder, browser)
+        check_following(tact, folder, browser)
         check_contacts(tact, folder, browser)
         check_sliding(tact, folder, browser)
         check_pressures(tact, source, folder, browser)

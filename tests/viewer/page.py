@@ -180,12 +180,12 @@ def check_hands(browser):
     browser.wait("!tactPage.stage.selected")
     legend = "document.getElementById('legend-text').textContent"
     assert "out of view" not in browser.evaluate(legend)
-    browser.evaluate("tactPage.stage.middle = [9, 9, 9], tactPage.dirty = true, 1")
+    browser.evaluate("tactPage.stage.followed = [], tactPage.stage.middle = [9, 9, 9], tactPage.dirty = true, 1")
     browser.wait(f"{legend}.endsWith('3 out of view, f fits')")
     browser.key("f")
     browser.wait(f"!{legend}.includes('out of view')")
     # A ruler whose origin is beyond the edge of the view and whose end is in it is not out of view, unlike the links.
-    browser.evaluate("tactPage.stage.middle = [0.14, 0, 0], tactPage.stage.distance = 0.05, tactPage.dirty = true, 1")
+    browser.evaluate("tactPage.stage.followed = [], tactPage.stage.middle = [0.14, 0, 0], tactPage.stage.distance = 0.05, tactPage.dirty = true, 1")
     browser.wait("!tactPage.dirty")
     width, origin = browser.evaluate("[tactPage.stage.canvas.clientWidth, tactPage.stage.project([0, 0, 0])]")
     assert not 0 <= origin[0] <= width, (origin, width)
@@ -193,7 +193,7 @@ def check_hands(browser):
     browser.key("f")
     browser.wait(f"!{legend}.includes('out of view')")
     # A click on a contact in the scene, seen from near, and one in its row.
-    browser.evaluate("tactPage.stage.middle = tactPage.frames[tactPage.shown].contacts[0].centre, tactPage.stage.distance = 0.1, turn(-0.3, 0.3), 1")
+    browser.evaluate("tactPage.stage.followed = [], tactPage.stage.middle = tactPage.frames[tactPage.shown].contacts[0].centre, tactPage.stage.distance = 0.1, turn(-0.3, 0.3), 1")
     browser.wait("!tactPage.dirty")
     for which in (0, 1):
         x, y = browser.evaluate(f"tactPage.stage.project(tactPage.frames[tactPage.shown].contacts[{which}].centre)")

@@ -83,7 +83,6 @@ const COLOURS = [
   [0.85, 0.74, 0.48], [0.50, 0.66, 0.82], [0.62, 0.76, 0.56], [0.83, 0.60, 0.56], [0.68, 0.62, 0.80], [0.55, 0.74, 0.74]];
 const FIXED = [0.72, 0.74, 0.77], SKIN = [0.87, 0.72, 0.62], PATCH = [0.85, 0.45, 0.05], FORCE = [0.78, 0.06, 0.13], TORSION = [0.44, 0.13, 0.69];
 
-const ANGLE = 0.7; // between the upper and the lower edge of the view [rad]
 // The longest arrow over the distance of the camera, how much longer one is before it is cut, and of how many frames the
 // scales are.
 const ARROW = 0.2, CUT = 2, SCALE_FRAMES = 600;
@@ -104,21 +103,18 @@ function drawsInSoftware() {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
-class Stage {
+class Stage extends Camera {
   constructor(canvas) {
-    this.canvas = canvas;
+    super(canvas);
     this.gl = canvas.getContext("webgl2", { alpha: false, antialias: !drawsInSoftware() });
     this.shown = { solids: true, patches: true, forces: true, torsion: true };
     this.solids = [];
     this.selected = null;
-    this.middle = [0, 0, 0.05];
-    this.distance = 0.5;
-    this.azimuth = -1.05;
-    this.elevation = 0.42;
     this.longestForce = 0;
     this.longestTorsion = 0;
     this.largestPressure = 0;
     this.frame = null;
+    this.followed = []; // indices of the solids that the view goes with
     if (this.gl) {
       this.prepare();
     }
@@ -200,6 +196,7 @@ class Stage {
       }
     });
     this.fitted = false;
+    this.followed = [];
     this.measureBones();
   }
 
@@ -223,17 +220,28 @@ class Stage {
     }
   }
 
-  // Looks at what is selected, or at all that moves, or where nothing moves at all.
+  // Looks at what is selected, or at all that moves, or where nothing moves at all, and goes with it from then on.
   fit() {
-    const owned = (s) => this.selected && s.owner === this.selected.owner, choices = [owned, (s) => s.moves, () => true];
-    const points = choices.map((chosen) => this.frame ? this.findCorners(chosen) : []).find((list) => list.length);
-    if (!points) {
-      return;
+    const choices = [(s) => this.selected && s.owner === this.selected.owner, (s) => s.moves, () => true];
+    const chosen = choices.find((choice) => this.frame && this.findCorners(choice).length);
+    if (chosen) {
+      this.fitTo(this.findCorners(chosen));
+      this.followed = this.solids.map((s, i) => i).filter((i) => this.solids[i].kind !== "halfspace" && chosen(this.solids[i]));
+      this.offset = sub(this.middleOfFollowed(), this.middle);
+      this.fitted = true;
     }
-    const ends = (most) => [0, 1, 2].map((k) => points.reduce((end, p) => most(end, p[k]), points[0][k]));
-    this.middle = mul(add(ends(Math.min), ends(Math.max)), 0.5);
-    this.distance = Math.max(this.findDistance(points), 1e-3);
-    this.fitted = true;
+  }
+
+  // Goes with what the view was fitted to, until the view is moved by hand.
+  follow() {
+    if (this.followed.length) {
+      this.moveTowards(sub(this.middleOfFollowed(), this.offset));
+    }
+  }
+
+  // The median place of these solids along each axis: a few that fly off do not change it.
+  middleOfFollowed() {
+    return [0, 1, 2].map((k) => this.followed.map((i) => this.frame.poses[8 * i + k]).sort((p, q) => p - q)[this.followed.length >> 1]);
   }
 
   // The corners of the boxes of solids, and the joints of those that are links.
@@ -252,36 +260,6 @@ class Stage {
       }
     });
     return points;
-  }
-
-  // How far from the middle the camera must be for points to be in the view, with room for arrows about them.
-  findDistance(points) {
-    const away = unit(sub(this.eye(), this.middle)), right = unit(cross([0, 0, 1], away)), up = cross(away, right);
-    const slope = Math.tan(ANGLE / 2), aspect = this.canvas.clientWidth / Math.max(this.canvas.clientHeight, 1);
-    return 1.25 * points.reduce((most, point) => {
-      const p = sub(point, this.middle), across = Math.max(Math.abs(dot(right, p)) / (aspect || 1), Math.abs(dot(up, p)));
-      return Math.max(most, dot(away, p) + across / slope);
-    }, 0);
-  }
-
-  eye() {
-    const c = Math.cos(this.elevation);
-    return add(this.middle, mul(
-      [c * Math.cos(this.azimuth), c * Math.sin(this.azimuth), Math.sin(this.elevation)], this.distance));
-  }
-
-  cameraMatrix() {
-    const aspect = this.canvas.width / Math.max(this.canvas.height, 1);
-    return multiply(perspective(ANGLE, aspect, 0.02 * this.distance, 60 * this.distance),
-      lookAt(this.eye(), this.middle, [0, 0, 1]));
-  }
-
-  // Where a point is on the canvas, in CSS pixels.
-  project(p) {
-    const m = this.cameraMatrix(), w = m[3] * p[0] + m[7] * p[1] + m[11] * p[2] + m[15];
-    const x = (m[0] * p[0] + m[4] * p[1] + m[8] * p[2] + m[12]) / w;
-    const y = (m[1] * p[0] + m[5] * p[1] + m[9] * p[2] + m[13]) / w;
-    return [(0.5 + 0.5 * x) * this.canvas.clientWidth, (0.5 - 0.5 * y) * this.canvas.clientHeight];
   }
 
   // Whether a solid may be in the view: not where all corners of its box are beyond the same side of it.
@@ -551,6 +529,7 @@ class Stage {
       held.x = e.clientX;
       held.y = e.clientY;
       if (e.shiftKey || e.buttons & 4) {
+        this.followed = [];
         const m = this.cameraMatrix(), s = this.distance / this.canvas.clientHeight;
         const right = unit([m[0], m[4], m[8]]), up = unit([m[1], m[5], m[9]]);
         this.middle = add(this.middle, add(mul(right, -dx * s), mul(up, dy * s)));

@@ -147,6 +147,7 @@ function draw() {
   if (!page.stage.fitted) {
     page.stage.fit();
   }
+  page.stage.follow();
   page.stage.setScales(framesBetween(page.frames, frame.time - PLOT_SECONDS, frame.time));
   page.stage.draw(page.dark);
   page.panels.drawContacts(frame, page.stage.selected);
