@@ -207,6 +207,10 @@ static int init_active_set(const struct tact_local_problem *problem, const doubl
     if (must_scale_to_zero_work) {
         scale_impulse_to_zero_work(a);
     }
+    /* a contact that slips is opposed by its friction */
+    tact_active_set_compute_centre(a);
+    tact_active_set_compute_slip(a, a->normal);
+    tact_v3_scale(a->normal, a->normal, -1.0);
     tact_active_set_update_limit_surface(a);
     a->is_slipping = sqrt(a->g) >= MIN_FRICTION_RATIO_AT_LIMIT * a->n[0];
     estimate_slip_multiplier(a);

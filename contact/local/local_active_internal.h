@@ -56,6 +56,7 @@ struct tact_active_set_step {
 /* Updates what follows from the unknowns n and t: the velocities; the centre of pressure, torsion
  * and limit surface. */
 void tact_active_set_compute_velocities(struct tact_active_set *a);
+void tact_active_set_compute_centre(struct tact_active_set *a);
 void tact_active_set_update_limit_surface(struct tact_active_set *a);
 
 /* Slip velocity at the centre of pressure; and the slip direction that belongs to friction at the

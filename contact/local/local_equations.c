@@ -18,12 +18,17 @@ void tact_active_set_compute_velocities(struct tact_active_set *a)
     tact_v3_add(a->ut, a->ut, a->bt);
 }
 
-void tact_active_set_update_limit_surface(struct tact_active_set *a)
+void tact_active_set_compute_centre(struct tact_active_set *a)
 {
-    const double *t = a->t;
     a->normal_force_inverse = 1.0 / a->n[0];
     a->y[0] = a->n[1] * a->normal_force_inverse;
     a->y[1] = a->n[2] * a->normal_force_inverse;
+}
+
+void tact_active_set_update_limit_surface(struct tact_active_set *a)
+{
+    const double *t = a->t;
+    tact_active_set_compute_centre(a);
     a->m = t[2] - (a->semi_axis_1_over_spin_arm * a->y[0] * t[1] -
                    a->semi_axis_2_over_spin_arm * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];

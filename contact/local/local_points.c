@@ -15,6 +15,7 @@
  * that slip. A step to the least of s' H s / 2 - z.s therefore always descends, and is the fallback
  * of Newton's method.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "contact/local/local_points_internal.h"
@@ -24,6 +25,10 @@
     2e-14 /* residual, relative to the friction, that is rounding alone */
 #define STALLED_GAUGE_RESIDUAL                                                                     \
     1e-12 /* relative residual below which a step that does not reduce it ends the search */
+#define DECISION_MARGIN                                                                            \
+    1e-9 /* part of a limit by which a bound of the gauge is beyond it where it decides */
+#define MIN_SQUARED_SLIP                                                                           \
+    (DBL_MIN / (DBL_EPSILON * DBL_EPSILON)) /* square of a slip below which its parts underflow */
 #define MAX_SLIP_NEWTON_STEPS 60
 
 /* Inverse of a symmetric 3 x 3 matrix. */
@@ -59,49 +64,6 @@ static double compute_slip_residual(const struct limit_surface_at_slip *at, cons
     }
     *slip_objective = 0.5 * at->power * at->power - tact_v3_dot(z, slip);
     return tact_v3_norm(gauge_residual);
-}
-
-double tact_friction_points_squared_gauge(const struct tact_local_problem *problem,
-                                          const double z[3], double slip[3],
-                                          struct limit_surface_at_slip *at)
-{
-    struct limit_surface_at_slip trial_limit_surface;
-    double size = tact_v3_norm(z), gauge_residual[3], then[3], value, after;
-    if (!(size > 0.0)) {
-        memset(at, 0, sizeof *at);
-        tact_v3_set(slip, 0.0, 0.0, 0.0);
-        return 0.0;
-    }
-    if (!(tact_v3_dot(slip, slip) > 0.0)) {
-        tact_v3_copy(slip, z);
-    }
-    tact_friction_points_at_slip(problem, slip, at);
-    double slip_residual = compute_slip_residual(at, z, slip, gauge_residual, &value);
-    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && slip_residual > ROUNDING_GAUGE_RESIDUAL * size;
-         i++) {
-        double trial_slip[3];
-        tact_v3_copy(trial_slip, slip);
-        apply_newton_step_to_slip(at->hessian, gauge_residual, trial_slip);
-        tact_friction_points_at_slip(problem, trial_slip, &trial_limit_surface);
-        double trial_residual =
-            compute_slip_residual(&trial_limit_surface, z, trial_slip, then, &after);
-        if (!(trial_residual < 0.5 * slip_residual || after < value)) {
-            if (slip_residual <= STALLED_GAUGE_RESIDUAL * size) {
-                break;
-            }
-            tact_v3_copy(trial_slip, slip);
-            apply_newton_step_to_slip(at->metric, gauge_residual, trial_slip);
-            tact_friction_points_at_slip(problem, trial_slip, &trial_limit_surface);
-            trial_residual =
-                compute_slip_residual(&trial_limit_surface, z, trial_slip, then, &after);
-        }
-        tact_v3_copy(slip, trial_slip);
-        tact_v3_copy(gauge_residual, then);
-        *at = trial_limit_surface;
-        slip_residual = trial_residual;
-        value = after;
-    }
-    return tact_v3_dot(z, slip);
 }
 
 /* Adds the matrix A of a pressure part i, for slips (v_1, v_2, w), times share. */
@@ -161,17 +123,102 @@ static double squared_gauge_bound(const struct tact_local_problem *problem, cons
     return worst;
 }
 
+/* Whether the gauge at z is at most a limit, as far as a slip near that of z decides it: 1, 0, or
+ * -1 where it does not. By definition the gauge is at least z.s / h(s); and as a norm at most that
+ * of h h'(s), h(s), and that of the residual. */
+static int compare_gauge_with_limit(const struct tact_local_problem *problem, const double *z,
+                                    const double *slip, const struct limit_surface_at_slip *at,
+                                    const double *gauge_residual, double limit)
+{
+    if (tact_v3_dot(z, slip) > limit * at->power * (1.0 + DECISION_MARGIN)) {
+        return 0;
+    }
+    double rest = limit * (1.0 - DECISION_MARGIN) - at->power;
+    if (!(tact_v3_norm(gauge_residual) < rest)) {
+        return -1; /* the bound is hardly below the residual's norm */
+    }
+    return squared_gauge_bound(problem, gauge_residual) < rest * rest ? 1 : -1;
+}
+
+/* Searches for the slip of z from a slip at which the surface is `at`. limit: the search ends where
+ * it is decided whether the gauge is at most this, and *decided is set; INFINITY: it is not asked
+ * for. Returns the square of the gauge. */
+static double find_slip_of_friction(const struct tact_local_problem *problem, const double *z,
+                                    double limit, double *slip, struct limit_surface_at_slip *at,
+                                    int *decided)
+{
+    struct limit_surface_at_slip trial_limit_surface;
+    double size = tact_v3_norm(z), gauge_residual[3], then[3], value, after;
+    double slip_residual = compute_slip_residual(at, z, slip, gauge_residual, &value);
+    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && slip_residual > ROUNDING_GAUGE_RESIDUAL * size;
+         i++) {
+        double trial_slip[3];
+        if (isfinite(limit)) {
+            *decided = compare_gauge_with_limit(problem, z, slip, at, gauge_residual, limit);
+            if (*decided >= 0) {
+                break;
+            }
+        }
+        tact_v3_copy(trial_slip, slip);
+        apply_newton_step_to_slip(at->hessian, gauge_residual, trial_slip);
+        tact_friction_points_at_slip(problem, trial_slip, &trial_limit_surface);
+        double trial_residual =
+            compute_slip_residual(&trial_limit_surface, z, trial_slip, then, &after);
+        if (!(trial_residual < 0.5 * slip_residual || after < value)) {
+            if (slip_residual <= STALLED_GAUGE_RESIDUAL * size) {
+                break;
+            }
+            tact_v3_copy(trial_slip, slip);
+            apply_newton_step_to_slip(at->metric, gauge_residual, trial_slip);
+            tact_friction_points_at_slip(problem, trial_slip, &trial_limit_surface);
+            trial_residual =
+                compute_slip_residual(&trial_limit_surface, z, trial_slip, then, &after);
+        }
+        tact_v3_copy(slip, trial_slip);
+        tact_v3_copy(gauge_residual, then);
+        *at = trial_limit_surface;
+        slip_residual = trial_residual;
+        value = after;
+    }
+    return tact_v3_dot(z, slip);
+}
+
+double tact_friction_points_squared_gauge(const struct tact_local_problem *problem,
+                                          const double z[3], double slip[3],
+                                          struct limit_surface_at_slip *at)
+{
+    int decided;
+    if (!(tact_v3_dot(z, z) > 0.0)) {
+        memset(at, 0, sizeof *at);
+        tact_v3_set(slip, 0.0, 0.0, 0.0);
+        return 0.0;
+    }
+    if (!(tact_v3_dot(slip, z) > 0.0) || tact_v3_dot(slip, slip) < MIN_SQUARED_SLIP) {
+        tact_v3_copy(slip, z);
+    }
+    tact_friction_points_at_slip(problem, slip, at);
+    /* of all slips in this direction the one with the least h^2 / 2 - z.s */
+    double share = tact_v3_dot(slip, z) / at->power / at->power;
+    tact_v3_scale(slip, slip, share);
+    at->power *= share;
+    return find_slip_of_friction(problem, z, INFINITY, slip, at, &decided);
+}
+
 int tact_friction_points_surface_contains(const struct tact_local_problem *problem,
                                           const double z[3], double limit)
 {
     struct limit_surface_at_slip at;
     double slip[3] = {z[0], z[1], z[2]}, size = tact_v3_dot(z, z);
+    int decided = -1;
     if (!(size > 0.0) || squared_gauge_bound(problem, z) <= limit * limit) {
         return 1;
     }
     tact_friction_points_at_slip(problem, slip, &at);
-    return size <= limit * at.power &&
-           tact_friction_points_squared_gauge(problem, z, slip, &at) <= limit * limit;
+    if (size > limit * at.power) {
+        return 0;
+    }
+    double square = find_slip_of_friction(problem, z, limit, slip, &at, &decided);
+    return decided >= 0 ? decided : square <= limit * limit;
 }
 
 double tact_friction_points_gauge_hessian(const struct tact_local_problem *problem,

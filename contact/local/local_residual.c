@@ -221,6 +221,8 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     }
     if (tact_has_friction_points(problem)) {
         struct limit_surface_at_slip surface;
+        const double *d = at.d;
+        tact_v3_set(slip, d[1] * u[3] - u[1], -u[2] - d[0] * u[3], -problem->spin_arm * u[3]);
         tact_friction_points_squared_gauge(problem, z, slip, &surface);
     }
     if (!scale_impulse_for_projection(problem, r, u, w, slip, at.d, &v)) {

@@ -100,6 +100,33 @@ static void limit_surface_is_the_sum_over_friction_points(void **state)
     assert_true(worst < 1e-11 && bent < 1e-4 && symmetric < 1e-12);
 }
 
+/* Whether friction is within a limit, which bounds of the gauge decide early, against the gauge
+ * itself, far from the limit and near it. */
+static void friction_within_a_limit_is_that_of_the_gauge(void **state)
+{
+    (void)state;
+    int within = 0, trials = campaign_trial_count(20000, 1000000);
+    for (int n = 0; n < trials; n++) {
+        struct tact_friction_points parts;
+        struct tact_local_problem p = {.surface = TACT_SURFACE_POINTS, .points = &parts};
+        struct limit_surface_at_slip at;
+        double z[3], slip[3] = {0.0}, scale = exp(uniform(-15, 15));
+        p.spin_arm = make_random_friction_points(&parts, exp(uniform(-8, 2)));
+        for (int i = 0; i < 3; i++) {
+            z[i] = scale * uniform(-1, 1) * (n % 4 == 3 && i < 2 ? 1e-6 : 1.0);
+        }
+        double gauge = sqrt(tact_friction_points_squared_gauge(&p, z, slip, &at));
+        double apart = (n % 2 ? 1.0 : -1.0) * exp(uniform(-22, 1));
+        int is = tact_friction_points_surface_contains(&p, z, gauge * exp(apart));
+        if (is != (apart > 0.0)) {
+            fail_msg("gauge %.17g, limit of %.3g more of it: %d", gauge, apart, is);
+        }
+        within += is;
+    }
+    print_message("%d of %d within their limit\n", within, trials);
+    assert_int_equal(within, trials / 2);
+}
+
 /* Deviation of the impulse r from the contact law: friction is that of the parts at the resulting
  * slip, or the contact sticks within their limit; no approach, and no normal velocity at the centre
  * of pressure. */
@@ -246,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limit_surface_is_the_sum_over_friction_points),
+        cmocka_unit_test(friction_within_a_limit_is_that_of_the_gauge),
         cmocka_unit_test(cone_solver_solves_friction_points),
         cmocka_unit_test(solution_derivative_equals_differences),
     };
