@@ -20,6 +20,7 @@ static const char help[] =
     "  --no-browser   open none; it opens by itself where there is a display\n"
     "  --allow-origin URL  a page of this origin may watch as well, by foxglove.sdk.v1:\n"
     "                 --allow-origin https://app.foxglove.dev\n"
+    "  --plugins DIR  of a scene: folder of device types beside those built in, as of tact sim\n"
     "  --help         this text\n\n"
     "exit codes:\n"
     "  0  ended by Ctrl-C, SIGTERM or SIGHUP\n"
@@ -44,13 +45,13 @@ static int is_log(const char *path)
 }
 
 /* A scene: tact sim SCENE --view, whose messages name this command. */
-static int view_scene(const char *command, const struct player_options *o)
+static int view_scene(const char *command, const struct player_options *o, const char *plugins)
 {
     char page[32] = "--view";
     if (o->port) {
         snprintf(page, sizeof page, "--view=%d", o->port);
     }
-    char *argv[8] = {(char *)command, (char *)o->path, page};
+    char *argv[12] = {(char *)command, (char *)o->path, page};
     int argc = 3;
     if (!o->opens_browser) {
         argv[argc++] = "--no-browser";
@@ -58,6 +59,10 @@ static int view_scene(const char *command, const struct player_options *o)
     if (o->allowed_origin) {
         argv[argc++] = "--allow-origin";
         argv[argc++] = (char *)o->allowed_origin;
+    }
+    if (plugins) {
+        argv[argc++] = "--plugins";
+        argv[argc++] = (char *)plugins;
     }
     if (o->time > 0.0 || o->starts_paused) {
         return command_usage(command, "--time and --paused need a log, and %s is not one", o->path);
@@ -73,10 +78,12 @@ int cmd_view(int argc, char **argv)
                                           {"port", required_argument, NULL, 'n'},
                                           {"no-browser", no_argument, NULL, 'b'},
                                           {"allow-origin", required_argument, NULL, 'O'},
+                                          {"plugins", required_argument, NULL, 'g'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     struct player_options o = {.opens_browser = 1, .stop = command_stop_flag()};
     struct tact_error err = {.line = 0};
+    const char *plugins = NULL;
     int c;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         int good = 1;
@@ -92,6 +99,8 @@ int cmd_view(int argc, char **argv)
         } else if (c == 'O') {
             good = server_is_valid_origin(optarg);
             o.allowed_origin = optarg;
+        } else if (c == 'g') {
+            plugins = optarg;
         } else if (c == 'b') {
             o.opens_browser = 0;
         } else {
@@ -107,7 +116,12 @@ int cmd_view(int argc, char **argv)
     o.path = argv[optind];
     const char *dot = strrchr(o.path, '.');
     if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")) && !is_log(o.path)) {
-        return view_scene(argv[0], &o);
+        return view_scene(argv[0], &o, plugins);
+    }
+    if (plugins) {
+        return command_usage(
+            argv[0], "--plugins needs a scene, and %s is none: a log has what its devices did",
+            o.path);
     }
     command_install_stop_signals();
     return player_run(&o, &err) ? command_error(&err) : EXIT_GOOD;
