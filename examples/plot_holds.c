@@ -40,7 +40,8 @@ void plot_holds(FILE *to, const struct plot_session *s, int count, int row,
                 void (*frame)(FILE *to, int column, int row, const char *title))
 {
     frame(to, 0, row, "Grip force, dashed: load force [N]; dotted: ratio");
-    fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:20]\n", to);
+    fputs("set ytics nomirror; set y2tics font ',12'; set yrange [0:0.1<*]; set y2range [0:20]\n",
+          to);
     draw_curves(to, s, count, colours, (const int[2]){HOLD_GRIP_FORCE, HOLD_LOAD_FORCE}, "");
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].hold_count; i++) {
@@ -50,7 +51,9 @@ void plot_holds(FILE *to, const struct plot_session *s, int count, int row,
         }
     }
     frame(to, 1, row, "Slip so far [mm], dashed: turn so far [deg]");
-    fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n", to);
+    fputs(
+        "set ytics nomirror; set y2tics font ',12'; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n",
+        to);
     draw_curves(to, s, count, colours, (const int[2]){HOLD_SLIP_DISTANCE, HOLD_SLIP_ANGLE},
                 "axes x1y2");
     fputs("\n", to);

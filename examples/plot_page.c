@@ -173,9 +173,9 @@ static double largest_value_of_pairs(const struct plot_session *s, int count, in
 
 /* An impact of a few ticks would compress all other values: if the largest hundredth of the values
  * is far above the others, the axis ends below it, and the panel states it. first, last: columns of
- * a pair. */
+ * a pair. rounding: values up to it are drawn as zero. */
 static void write_axis_range(FILE *to, const struct plot_session *s, int count, int first, int last,
-                             double scale, int lower_limit_sign)
+                             double scale, int lower_limit_sign, double rounding)
 {
     static double value[2 * PLOT_MAX_TIME_INTERVALS];
     size_t used = 0;
@@ -201,7 +201,7 @@ static void write_axis_range(FILE *to, const struct plot_session *s, int count, 
                 lower_limit_sign * 1.6 * usual, 1.6 * usual,
                 most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
     } else {
-        most = most > 0.0 ? 1.2 * most : AXIS_RANGE_OF_CONSTANT;
+        most = most > rounding ? 1.2 * most : AXIS_RANGE_OF_CONSTANT;
         fprintf(to, "set yrange [%g:%g]\nunset label 81\n", lower_limit_sign * most, most);
     }
 }
@@ -210,7 +210,7 @@ static void plot_normal_forces(FILE *to, const struct plot_session *s, int count
 {
     struct curve_list c = {to, 0};
     write_panel_frame(to, 0, 0, "Normal force [N]");
-    write_axis_range(to, s, count, PAIR_NORMAL_FORCE, PAIR_NORMAL_FORCE, 1.2, 0);
+    write_axis_range(to, s, count, PAIR_NORMAL_FORCE, PAIR_NORMAL_FORCE, 1.2, 0, 0.0);
     write_time_marks(to, s, 1);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
@@ -261,7 +261,10 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
                       row == 1           ? "Friction force [N]; thin: limit μN; red: slides"
                       : is_torsion_small ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
                                          : "Torsion [mN m]; thin: limit ±μNk; red: spins");
-    write_axis_range(to, s, count, what, what + 1, scale, lower_limit_sign);
+    /* what the solver leaves: a millionth of the normal force, and that at a millimetre */
+    double rounding = 1e-6 * largest_value_of_pairs(s, count, PAIR_NORMAL_FORCE);
+    write_axis_range(to, s, count, what, what + 1, scale, lower_limit_sign,
+                     scale * (row == 1 ? rounding : 1e-3 * rounding));
     plot_limit_curves(&c, s, count, what + 1, scale, lower_limit_sign);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
@@ -402,7 +405,9 @@ static void plot_body_positions(FILE *to, const struct plot_session *s, int coun
     struct curve_list c = {to, 0};
     write_panel_frame(to, 1, 1, "Bodies: turned [deg], moved [mm, dashed]");
     if (s->body_count) {
-        fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n", to);
+        fputs("set ytics nomirror; set y2tics font ',12'; set yrange [0:0.1<*]; set y2range "
+              "[0:0.1<*]\n",
+              to);
     }
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].body_count; i++) {

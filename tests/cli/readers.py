@@ -360,6 +360,26 @@ def plot_limits(folder):
         assert len(rows) > 200, len(rows)
 
 
+def axis_of(script, title):
+    """The lower and upper end of the vertical axis of a panel."""
+    found = re.search(r"set yrange \[([-\d.e+]+):([-\d.e+]+)\]", script[script.index(title):])
+    return float(found[1]), float(found[2])
+
+
+def plot_rounding(folder):
+    """Boxes that nothing pushes aside: what is left of friction by rounding is not blown up to a panel's height; the
+    friction and torsion of a held ruler are."""
+    for scene, friction, torsion in (("floating_boxes", 1.0, 1.0), ("ruler", 0.4, 10.0)):
+        gp = os.path.join(folder, scene + ".gp")
+        tact("plot", record(folder, scene + ".mcap", "1.5" if scene == "ruler" else "0.1", f"examples/scenes/{scene}.yaml"), "-o", gp)
+        with open(gp, encoding="utf-8") as stream:
+            script = stream.read()
+        low, high = axis_of(script, "Friction force")
+        assert low == 0 and friction <= high <= 10 * friction, (scene, low, high)
+        low, high = axis_of(script, "Torsion [mN m]")
+        assert low == -high and 0.5 * torsion <= high <= 2 * torsion, (scene, low, high)
+
+
 def plot_units(folder, script):
     """Each axis has one unit: forces are drawn with forces only, and counts of ticks and ratios on axes of their own."""
     log, columns = record(folder, "units.mcap", "0.5"), {}
@@ -516,6 +536,7 @@ def plot(folder):
     plot_stopped(folder)
     plot_units(folder, os.path.join(folder, "units.gp"))
     plot_turns(folder)
+    plot_rounding(folder)
     plot_ports(folder, svg)
     if os.environ.get("TACT_LONG") == "1":
         plot_gallery(folder, svg)
