@@ -1,0 +1,274 @@
+/*
+ * Pressure fields: all pieces of the contact surface of real meshes, against all pairs of cells,
+ * and the continuity of the stiffness.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/pair/field/extent.h"
+#include "contact/pair/field/field_search_internal.h"
+#include "support/data.h"
+#include "support/field_bodies.h"
+
+/* The field of a mesh as its extent on a lattice of large cells. */
+static struct tact_pressure_field *make_extent_field(const struct tact_mesh *mesh, double cell,
+                                                     double slope)
+{
+    const struct tact_extent_recipe recipe = {TACT_EXTENT_SCREENED, 2.0 * cell, cell};
+    struct tact_pressure_field *field;
+    struct tact_extent *extent;
+    struct tact_error err = {.line = 0};
+    if (tact_extent_of_mesh(mesh, &recipe, &extent, &err)) {
+        fail_msg("%s", err.text);
+    }
+    for (size_t i = 0; i < extent->vertex_count; i++) {
+        extent->extent[i] *= slope;
+    }
+    if (tact_field_tets(extent->vertices, extent->vertex_count, extent->tets, extent->tet_count,
+                        extent->extent, &field, &err)) {
+        fail_msg("%s", err.text);
+    }
+    tact_extent_free(extent);
+    return field;
+}
+
+/* Boxes of all cells along the axes of a frame, in which the field has a rotation and a shift. */
+static double (*make_cell_boxes(const struct tact_pressure_field *f, const double *turn,
+                                const double *shift))[6]
+{
+    double(*box)[6] = malloc(f->cell_count * sizeof *box);
+    assert_non_null(box);
+    for (uint32_t i = 0; i < f->cell_count; i++) {
+        for (int k = 0; k < 4; k++) {
+            double x[3];
+            tact_m3_mul_v3(x, turn, f->vertices + 3 * (size_t)f->cells[i].corner[k]);
+            tact_v3_add(x, x, shift);
+            for (int c = 0; c < 3; c++) {
+                box[i][c] = k ? fmin(box[i][c], x[c]) : x[c];
+                box[i][3 + c] = k ? fmax(box[i][3 + c], x[c]) : x[c];
+            }
+        }
+    }
+    return box;
+}
+
+static int do_boxes_overlap(const double *a, const double *b)
+{
+    const double slack = 1e-9;
+    return a[0] <= b[3] + slack && b[0] <= a[3] + slack && a[1] <= b[4] + slack &&
+           b[1] <= a[4] + slack && a[2] <= b[5] + slack && b[2] <= a[5] + slack;
+}
+
+/* Area and number of the polygons of all pairs of cells, each pair tested by itself. */
+static size_t sum_all_pairs_of_cells(const struct tact_pressure_field *a,
+                                     const struct tact_pose *pa,
+                                     const struct tact_pressure_field *b,
+                                     const struct tact_pose *pb, double *area)
+{
+    const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, zero[3] = {0.0};
+    struct field_pair pair;
+    struct field_polygon polygon;
+    size_t polygons = 0;
+    tact_field_place_pair(&pair, a, pa, b, pb);
+    double(*box_a)[6] = make_cell_boxes(a, identity, zero),
+    (*box_b)[6] = make_cell_boxes(b, pair.turn, pair.shift);
+    *area = 0.0;
+    for (uint32_t i = 0; i < a->cell_count; i++) {
+        for (uint32_t j = 0; j < b->cell_count; j++) {
+            if (do_boxes_overlap(box_a[i], box_b[j]) &&
+                tact_field_cut_cells(&pair, i, j, &polygon) > 0) {
+                tact_field_integrate(&polygon);
+                *area += polygon.area_moments.area;
+                polygons += polygon.area_moments.area > 1e-18;
+            }
+        }
+    }
+    free(box_a);
+    free(box_b);
+    return polygons;
+}
+
+/* Two fields in random poses: the surface that is followed from polygon to polygon has every
+ * polygon of all pairs of cells. */
+static void check_pieces(const struct tact_pressure_field *a, const struct tact_pressure_field *b,
+                         const char *name, double reach, int poses)
+{
+    size_t most = 0, pieces = 0;
+    for (int n = 0; n < poses; n++) {
+        struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
+        struct field_surface of;
+        double area, found_area = 0.0;
+        size_t found = 0;
+        int rc = tact_field_find_contact_surface(a, &pa, b, &pb, shared_field_scratch(), &of);
+        assert_true(rc >= 0 && !of.swapped);
+        for (size_t i = 0; i < of.count; i++) {
+            found += of.polygon[i].area_moments.area > 1e-18;
+            found_area += of.polygon[i].area_moments.area;
+        }
+        size_t all = sum_all_pairs_of_cells(a, &pa, b, &pb, &area);
+        if (found != all || fabs(found_area - area) > 1e-12 * area + 1e-18) {
+            fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n, found, all,
+                     found_area, area);
+        }
+        most = found > most ? found : most;
+        pieces = of.pieces > pieces ? of.pieces : pieces;
+    }
+    print_message("%s, %zu and %zu cells, %d poses: at most %zu polygons in %zu pieces\n", name,
+                  (size_t)a->cell_count, (size_t)b->cell_count, poses, most, pieces);
+    assert_true(most > 0);
+}
+
+static void all_pieces_between_real_meshes_are_found(void **state)
+{
+    (void)state;
+    struct tact_mesh *cow = load_test_data_mesh("spot.obj", 0.1);
+    if (!cow) {
+        skip();
+        return;
+    }
+    struct tact_pressure_field *soft = make_extent_field(cow, 0.008, 1e6), *hard;
+    assert_int_equal(tact_field_rigid(cow, &hard), 0);
+    check_pieces(soft, soft, "two cows", 0.07, campaign_trial_count(5, 300));
+    check_pieces(soft, hard, "a cow and a rigid one", 0.07, campaign_trial_count(5, 300));
+    tact_field_free(soft);
+    tact_field_free(hard);
+    tact_mesh_free(cow);
+}
+
+/* Two solids, the first of which moves along a segment. */
+struct segment {
+    const struct tact_pressure_field *a, *b;
+    struct tact_pose from;
+    double along[3];
+};
+
+/* The stiffness at a place of the segment, torques over 0.02 m, in the frame of its contact. */
+static void stiffness_on_segment(const struct segment *s, double place, double stiffness[36])
+{
+    struct tact_pose at = s->from, origin = tact_pose_identity();
+    struct tact_field_contact c;
+    tact_v3_axpy(at.position, place, s->along);
+    find_field_contact(s->a, &at, s->b, &origin, &c);
+    for (int k = 0; k < 36; k++) {
+        stiffness[k] = c.stiffness[k] / (k / 6 < 3 ? 1.0 : 0.02) / (k % 6 < 3 ? 1.0 : 0.02);
+    }
+}
+
+static double largest_difference(const double *a, const double *b)
+{
+    double most = 0.0;
+    for (int k = 0; k < 36; k++) {
+        most = fmax(most, fabs(a[k] - b[k]));
+    }
+    return most;
+}
+
+/* Halves the step of the segment with the largest change of the stiffness twenty times, keeping the
+ * half in which it changes more. Returns the change in the last, *most: the largest stiffness. */
+static double largest_stiffness_jump(const struct segment *s, double *most)
+{
+    enum { STEPS = 60, HALVINGS = 20 };
+    double last[36], next[36], low[36], high[36], middle[36], worst = -1.0, from = 0.0, to = 0.0;
+    stiffness_on_segment(s, 0.0, last);
+    for (int i = 1; i <= STEPS; i++) {
+        const double zero[36] = {0.0};
+        stiffness_on_segment(s, (double)i / STEPS, next);
+        double change = largest_difference(last, next);
+        *most = fmax(*most, largest_difference(next, zero));
+        if (change > worst) {
+            worst = change;
+            from = (double)(i - 1) / STEPS;
+            to = (double)i / STEPS;
+            memcpy(low, last, sizeof low);
+            memcpy(high, next, sizeof high);
+        }
+        memcpy(last, next, sizeof last);
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        double at = 0.5 * (from + to);
+        stiffness_on_segment(s, at, middle);
+        int first = largest_difference(low, middle) > largest_difference(middle, high);
+        *(first ? &to : &from) = at;
+        memcpy(first ? high : low, middle, sizeof middle);
+    }
+    return largest_difference(low, high);
+}
+
+/* On random segments the stiffness has no jumps, over edges, faces and pieces that appear and
+ * vanish. */
+static void field_stiffness_has_no_jumps(void **state)
+{
+    (void)state;
+    enum { KINDS = 4 };
+    struct tact_mesh *mesh;
+    struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
+                               *box = field_box(0.02, 0.03, 0.01, 4e4, 4);
+    struct tact_pressure_field *small = make_ball_field(0.012, 2e6, 1);
+    struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
+    const struct tact_pressure_field *a[KINDS] = {ball, box, small, ball};
+    const struct tact_pressure_field *b[KINDS] = {box, box, hard, hard};
+    int segments = campaign_trial_count(60, 10000), touching = 0, jumps = 0;
+    double worst = 0.0;
+    for (int i = 0; i < segments; i++) {
+        struct segment s = {.a = a[i % KINDS], .b = b[i % KINDS], .from = random_pose(0.03)};
+        double most = 0.0;
+        for (int k = 0; k < 3; k++) {
+            s.along[k] = uniform(-0.02, 0.02);
+        }
+        double jump = largest_stiffness_jump(&s, &most);
+        if (most > 0.0) {
+            touching++;
+            worst = fmax(worst, jump / most);
+            jumps += jump > 1e-4 * most;
+        }
+    }
+    print_message(
+        "%d segments, %d touch: largest change of the stiffness in 1e-6 of a step %.1e of "
+        "the largest, %d over 1e-4\n",
+        segments, touching, worst, jumps);
+    assert_true(touching > segments / 3);
+    assert_int_equal(jumps, 0);
+    tact_field_free(ball);
+    tact_field_free(box);
+    tact_field_free(small);
+    tact_field_free(hard);
+    tact_mesh_free(mesh);
+}
+
+/* Where flat faces meet at once the stiffness jumps from 0 to that of the whole face, and the force
+ * does not. */
+static void stiffness_jumps_where_flat_faces_meet_at_once(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh;
+    struct tact_pressure_field *punch = make_rigid_box_field(0.01, 0.01, 0.02, &mesh),
+                               *floor = make_halfspace_field(2e6);
+    struct tact_pose at = tact_pose_identity(), origin = at;
+    struct tact_field_contact c;
+    at.position[2] = 0.02 + 1e-9;
+    assert_int_equal(find_field_contact(punch, &at, floor, &origin, &c), 0);
+    at.position[2] = 0.02 - 1e-9;
+    assert_int_equal(find_field_contact(punch, &at, floor, &origin, &c), 1);
+    print_message("1 nm deep: force %.3e N, stiffness %.6f N/m\n", c.wrench[2], c.stiffness[14]);
+    assert_true(fabs(c.stiffness[14] / 800.0 - 1.0) < 1e-12);
+    assert_true(fabs(c.wrench[2] / 800e-9 - 1.0) < 1e-6);
+    tact_field_free(punch);
+    tact_field_free(floor);
+    tact_mesh_free(mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_pieces_between_real_meshes_are_found),
+        cmocka_unit_test(field_stiffness_has_no_jumps),
+        cmocka_unit_test(stiffness_jumps_where_flat_faces_meet_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
