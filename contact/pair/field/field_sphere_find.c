@@ -256,28 +256,32 @@ double tact_field_sphere_disc(const struct field_surface *of, double normal[3])
     return height > 0.0 && fabs(area - PI * rim) < 1e-9 * rim ? height : 0.0;
 }
 
-/* Stiffness of a polygon in a ball. With (v, w) moving x, from the centre, at v + w x x: the
- * gradient -w x of the ball is not changed by a rotation about the centre, so that the integrand is
- * w sym[(x.v1)(n.v2 + (x cross n).w2)]. */
+/* Stiffness of a polygon in a ball, about a point from which the ball's centre is at a. A twist (v,
+ * w) there moves x, from the centre, at v + w x (a + x). The gradient -w x of the ball is not
+ * changed by a rotation about the centre, so that the integrand is w sym[(x.v1 + (a cross x).w1)
+ * (n.v2 + ((a + x) cross n).w2)]. */
 void tact_field_sphere_stiffness(const struct field_polygon *p, const double *origin,
                                  double *stiffness)
 {
     const struct field_moments *m = &p->stiffness_moments;
-    double full[36] = {0.0};
+    double full[36], a[3], lever[3];
+    tact_v3_scale(a, origin, -1.0);
+    tact_v3_cross(lever, a, p->normal);
     for (int r = 0; r < 3; r++) {
-        double across[3];
-        tact_v3_cross(across, m->second + 3 * r, p->normal);
-        for (int c = 0; c < 3; c++) {
-            full[6 * r + c] = m->first[r] * p->normal[c];
-            full[6 * r + 3 + c] = across[c];
-        }
+        double *row = full + 6 * r;
+        tact_v3_cross(row + 3, m->second + 3 * r, p->normal);
+        tact_v3_axpy(row + 3, m->first[r], lever);
+        tact_v3_scale(row, p->normal, m->first[r]);
     }
-    double symmetric_matrix[36];
-    for (int k = 0; k < 36; k++) {
-        symmetric_matrix[k] = 0.5 * (full[k] + full[6 * (k % 6) + k / 6]);
+    for (int c = 0; c < 6; c++) {
+        const double column[3] = {full[c], full[6 + c], full[12 + c]};
+        double turned[3];
+        tact_v3_cross(turned, a, column);
+        full[18 + c] = turned[0];
+        full[24 + c] = turned[1];
+        full[30 + c] = turned[2];
     }
-    tact_field_shift_stiffness(symmetric_matrix, origin);
     for (int k = 0; k < 36; k++) {
-        stiffness[k] += symmetric_matrix[k];
+        stiffness[k] += 0.5 * (full[k] + full[6 * (k % 6) + k / 6]);
     }
 }
