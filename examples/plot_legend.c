@@ -13,8 +13,8 @@
 #define LEGEND_COLUMN_WIDTH 0.205       /* between two names */
 #define TOP 0.9535                      /* top of the first row, as a fraction of the page */
 #define ROW 0.0133                      /* distance between rows of the legend: 20 pixels */
-/* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page wide */
-#define MAX_NAME_LETTERS 34
+/* letters of a name: in 11 points of DejaVu Sans a letter is 0.006 of the page wide on average */
+#define MAX_NAME_LETTERS 29
 #define MAX_NOTE_LETTERS 74
 
 struct legend {

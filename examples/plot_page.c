@@ -19,6 +19,7 @@
      (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* of a panel */
 #define PIXELS_PER_INCH 100               /* pixels per inch, for page sizes in inches */
 #define MAX_MARK_LABEL_ROWS 4             /* rows of labels at the top of a panel */
+#define MAX_PATH_LETTERS 26               /* of a log, in the heading */
 #define AXIS_RANGE_OF_CONSTANT 1.0        /* range of a plot axis on which all values are 0 */
 /* largest width of a letter of 11 points, relative to a panel's width */
 #define LETTER_WIDTH_FRACTION 0.0125
@@ -465,51 +466,58 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
     end_panel_curves(&bars, "");
 }
 
+/* The name of the scene, smaller where it is long, and below it a line for each session. */
 static void write_session_heading(FILE *to, const struct plot_session *s, int count)
 {
     const char *scene = s->view.scene->name ? s->view.scene->name : "";
+    const double name_height = count > 1 ? 0.9905 : 0.987, line = count > 1 ? 0.9765 : 0.9715;
     fputs("set label 70 ", to);
     drawing_print_quoted(to, "", scene);
-    fputs(" at screen 0.02, screen down(0.985) font 'DejaVu Sans Bold,20' left\n", to);
+    fprintf(to, " at screen 0.02, screen down(%g) font 'DejaVu Sans Bold,%d' left\n", name_height,
+            strlen(scene) > 30 ? 14 : 20);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
         struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);
-        char text[MAX_SHOWN_TEXT_BYTES + 256], wake_latency[128] = "";
+        char text[MAX_SHOWN_TEXT_BYTES + 256], path[MAX_SHOWN_TEXT_BYTES], wake_latency[128] = "";
         if (s[a].real) {
             struct tact_histogram_summary w = tact_histogram_summarise(&s[a].wake_latency);
             snprintf(wake_latency, sizeof wake_latency, "wake-up %.0f / %.0f / %.0f,  ",
                      (double)w.p50 * 1e-3, (double)w.p99 * 1e-3, (double)w.max * 1e-3);
         }
+        text_shorten_with_ellipsis(s[a].path, MAX_PATH_LETTERS, path, sizeof path);
         snprintf(
             text, sizeof text,
             "%s:  %.2f s %s, %s, %llu ticks lost, %d faults;  %scompute %.0f / %.0f / %.0f µs  "
             "(p50 / p99 / most)",
-            text_shown(s[a].path), s[a].duration, s[a].real ? "in real time" : "free-wheeling",
+            path, s[a].duration, s[a].real ? "in real time" : "free-wheeling",
             st->complete ? "whole" : "NOT WHOLE", (unsigned long long)st->missing,
             s[a].survey.faults, wake_latency, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
         fprintf(to, "set label %d ", 71 + a);
         drawing_print_quoted(to, count < 2 ? "" : (a ? "B (dashed)  " : "A (solid)  "), text);
-        fprintf(to, " at screen 0.98, screen down(%g) font ',11' right\n",
-                count > 1 ? 0.99 - 0.0145 * a : 0.985);
+        fprintf(to, " at screen 0.02, screen down(%g) font ',11' left\n", line - 0.0105 * a);
     }
     if (count > 1 && s[1].shift != 0.0) {
         fprintf(to,
                 "set label 73 \"B is shifted by %+.3f s to the clock of A, known within %.1f ms\" "
-                "at screen 0.02, screen down(0.962) font ',11' left\n",
+                "at screen 0.98, screen down(0.9905) font ',11' right\n",
                 s[1].shift, 1e3 * s[1].shift_error);
     }
 }
 
-/* A page has its size in pixels, or where it is printed in inches. */
+/* A page has its size in pixels, or where it is printed in inches. The scales of the fonts are such
+ * that text is as wide beside the page in each: a point has 4/3 pixels in a PNG, one in an SVG, and
+ * half of its size by default in a PDF. */
 static void set_plot_page_terminal(FILE *to, const char *terminal, double height)
 {
     if (!strcmp(terminal, "pdfcairo")) {
-        fprintf(to, "set terminal pdfcairo size %g,%g", (double)PAGE_WIDTH_PIXELS / PIXELS_PER_INCH,
+        fprintf(to, "set terminal pdfcairo fontscale 0.717 size %g,%g",
+                (double)PAGE_WIDTH_PIXELS / PIXELS_PER_INCH,
                 height * PAGE_HEIGHT_PIXELS / PIXELS_PER_INCH);
     } else {
         fprintf(to, "set terminal %s size %d,%d%s", terminal, PAGE_WIDTH_PIXELS,
-                (int)(height * PAGE_HEIGHT_PIXELS), strcmp(terminal, "svg") ? "" : " dynamic");
+                (int)(height * PAGE_HEIGHT_PIXELS),
+                strcmp(terminal, "svg") ? "" : " dynamic fontscale 1.333");
     }
     fputs(" font 'DejaVu Sans,14' background rgb 'white' noenhanced\n", to);
 }

@@ -290,6 +290,26 @@ def plot_many(folder, svg):
     assert "0.05 s: 75 contacts, max 0.098" in text and "force, longest 0.098" in text, text
 
 
+def plot_formats(folder, svg):
+    """The longest names and a long path of a log: text runs into no other, with one log and with two, and is as wide beside
+    the page in a PNG as it is in an SVG, of which that is checked."""
+    scene, deep, png = (os.path.join(folder, name) for name in ("long.yaml", "deep" * 20, "long.png"))
+    with open(RULER, encoding="utf-8") as source, open(scene, "w", encoding="utf-8") as stream:
+        text = source.read().replace("name: ruler", "name: " + "ruler_" * 7 + "ruler", 1)
+        stream.write(text.replace("pinch", "pinch_of_many_fingers").replace("left_distal", "left_distal_" + "L" * 12))
+    os.mkdir(deep)
+    log = record(folder, os.path.join("deep" * 20, "long.mcap"), "1.2", scene)
+    tact("plot", log, log, "-o", svg, "--force")
+    check_texts(svg)
+    tact("plot", log, "-o", svg, "--force")
+    check_texts(svg)
+    title = next(box for box in boxes(svg) if box[0].startswith("ruler_ruler"))
+    tact("plot", log, "-o", png)
+    width, _, rows = pixels(png, 40)
+    ends = [max((x for x in range(width) if max(rows[y][x]) < 100), default=0) for y in range(int(title[3]) + 2, int(title[4]) - 2)]
+    assert abs(max(ends) / title[2] - 1) < 0.08, (max(ends), title)
+
+
 def plot_pressure(folder, svg):
     """A soft ball and a soft block on a plane: what they press with, drawn and written."""
     scene = os.path.join(folder, "soft.yaml")
@@ -537,6 +557,7 @@ def plot(folder):
     plot_units(folder, os.path.join(folder, "units.gp"))
     plot_turns(folder)
     plot_rounding(folder)
+    plot_formats(folder, svg)
     plot_ports(folder, svg)
     if os.environ.get("TACT_LONG") == "1":
         plot_gallery(folder, svg)
@@ -548,8 +569,8 @@ def plot(folder):
     tact("plot", log, "--force", code=3)
 
 
-def pixels(path):
-    """Width, height, and the rows of a PNG of 8 bits a channel without alpha."""
+def pixels(path, most=None):
+    """Width, height, and the rows, or the first of them, of a PNG of 8 bits a channel without alpha."""
     with open(path, "rb") as stream:
         data = stream.read()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
@@ -562,7 +583,7 @@ def pixels(path):
             assert (depth, colours) == (8, 2)
         packed += body if kind == b"IDAT" else b""
     raw, rows, above, step = zlib.decompress(packed), [], bytes(3 * width), 3 * width + 1
-    for y in range(height):
+    for y in range(min(height, most or height)):
         how, row = raw[y * step], bytearray(raw[y * step + 1:(y + 1) * step])
         for x in range(3 * width):
             a, c = (row[x - 3], above[x - 3]) if x >= 3 else (0, 0)
