@@ -1,4 +1,5 @@
-/* Warnings of implausible values: sizes, masses and angles in another unit than SI's. */
+/* Warnings of implausible values: sizes, masses and angles in another unit than SI's; and of
+ * targets that nothing follows. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -260,24 +261,60 @@ static void warn_about_materials(struct warnings *d)
     }
 }
 
-/* Angles of inputs of a hinge. */
+/* An angle of an input that is more than five turns. */
+static void warn_about_input_angle(struct warnings *d, const struct tact_scene_input *in,
+                                   const struct tact_scene_joint *joint, const char *path)
+{
+    const double most = fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
+    if (most > SUSPECT_JOINT_ANGLE && strcmp(joint->type, "slide") != 0) {
+        warn_at_scene_key(d, path, fabs(in->offset) > SUSPECT_JOINT_ANGLE ? "offset" : "lower",
+                          "an input angle of %g rad is more than five turns: is it in degrees?",
+                          most);
+    }
+}
+
+static bool is_tied_to_other_site(const struct tact_scene *scene, const char *joint)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < scene->remotes_count; i++) {
+        found |= !strcmp(scene->remotes[i].joint, joint);
+    }
+    return found;
+}
+
+/* A target of a joint that has nothing which moves it there, as those of a URDF file. */
+static void warn_about_target_without_drive(struct warnings *d, const struct tact_scene_input *in,
+                                            const struct tact_scene_joint *joint, const char *path)
+{
+    if (!strcmp(in->what, "target") && joint->stiffness == 0.0 && joint->damping == 0.0 &&
+        !joint->coupling && !is_tied_to_other_site(d->scene, in->to)) {
+        warn_at_scene_key(d, path, "to",
+                          joint->mimic ? "the joint %s follows another one: a target moves it only "
+                                         "through that one"
+                                       : "the joint %s has no drive that moves it to a target: "
+                                         "expected its `stiffness` and `damping`, or `drive` of "
+                                         "a hand with a `file`",
+                          in->to);
+    }
+}
+
 static void warn_about_inputs(struct warnings *d)
 {
     const struct tact_scene *s = d->scene;
     for (uint32_t n = 0; n < s->inputs_count; n++) {
         const struct tact_scene_input *in = &s->inputs[n];
-        const double most = fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
         char path[TACT_SCENE_PATH_BYTES], name[2 * TACT_DEVICE_NAME];
         snprintf(path, sizeof path, "inputs[%u]", n);
-        for (uint32_t i = 0; most > SUSPECT_JOINT_ANGLE && i < s->hands_count; i++) {
+        for (uint32_t i = 0; i < s->hands_count; i++) {
+            const uint32_t base_links = tact_scene_base_links(&s->hands[i]);
             for (uint32_t k = 0; k < s->hands[i].links_count; k++) {
                 const struct tact_scene_link *link = &s->hands[i].links[k];
                 snprintf(name, sizeof name, "%.47s.%.47s", s->hands[i].name, link->name);
-                if (!strcmp(name, in->to) && strcmp(link->joint.type, "slide") != 0) {
-                    warn_at_scene_key(
-                        d, path, fabs(in->offset) > SUSPECT_JOINT_ANGLE ? "offset" : "lower",
-                        "an input angle of %g rad is more than five turns: is it in degrees?",
-                        most);
+                if (!strcmp(name, in->to)) {
+                    warn_about_input_angle(d, in, &link->joint, path);
+                }
+                if (!strcmp(name, in->to) && k >= base_links) {
+                    warn_about_target_without_drive(d, in, &link->joint, path);
                 }
             }
         }
@@ -295,9 +332,10 @@ static void count_hand_notes(const struct tact_scene *scene, struct tact_message
         }
         if (count) {
             tact_message(to, TACT_MESSAGE_INFO,
-                         "hand %s: %d notes on what %s has and is left out or changed: `tact "
-                         "import FILE` prints them",
-                         hand->name, count, hand->file);
+                         "hand %s: %d note%s on what %s has and is left out or changed: `tact "
+                         "import FILE` prints %s",
+                         hand->name, count, count == 1 ? "" : "s", hand->file,
+                         count == 1 ? "it" : "them");
         }
     }
 }

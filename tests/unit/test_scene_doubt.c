@@ -111,6 +111,12 @@ static void scene_values_in_wrong_units_are_warned_of(void **state)
          "         joint: {type: hinge, axis: [0, 1, 0], position: [0.1, 0, 0], stiffness: 1, "
          "start: 86}}",
          "hands[0].links[1].joint.start: a joint angle of 86 rad is more than a full turn"},
+        {17, "         joint: {type: hinge, axis: [0, 1, 0], position: [0.1, 0, 0], viscous: 1}}",
+         "19:29: inputs[0].to: the joint h.b has no drive that moves it to a target: expected its"},
+        {17,
+         "         joint: {type: hinge, axis: [0, 1, 0], position: [0.1, 0, 0], mimic: {joint: "
+         "a}}}",
+         "19:29: inputs[0].to: the joint h.b follows another one"},
         {19, "inputs: [{from: d.grip, to: h.b, offset: 45}]",
          "19:42: inputs[0].offset: an input angle of 45 rad is more than five turns"},
         {19, "inputs: [{from: d.grip, to: h.b, lower: -90, upper: 90}]",
