@@ -8,17 +8,22 @@
 #include <unistd.h>
 #include "bench.h"
 #include "bench_convex.h"
+#include "bench_field.h"
 #include "bench_smooth.h"
 #include "command.h"
 #include "drawing.h"
 #include "words.h"
 
 #define BENCH_SCENE_FOLDER "examples/scenes"
+#define DEFAULT_SWEEPS 2000
+#define DEFAULT_SETTLING (-1.0)
+#define DEFAULT_UPDATE 1e-10
 
 static const char help[] =
     "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n"
     "       tact bench contact --figure N... [--json] [-o OUT]\n"
-    "       tact bench contact --table N... [--json]\n\n"
+    "       tact bench contact --table N... [--json]\n"
+    "       tact bench field [--json]\n\n"
     "The tables and figures of Bouchard 2015 on this machine: the same ticks of a scene solved as "
     "one\n"
     "6D contact a pair, by the paper's Algorithm 1, and as contact points by projected "
@@ -33,6 +38,9 @@ static const char help[] =
     "--table, table I or II of Kry and Pai 2003: what a smooth surface costs to evaluate, and 3 s "
     "of a\n"
     "bowl that is thrown on a table, beside the published times.\n\n"
+    "field: figure 6 of Elandt 2019, a rigid wave in a soft layer: its force by a pressure field "
+    "and by\n"
+    "linear elasticity, beside the paper's difference, and the time of a query.\n\n"
     "  --scene NAME     one of octagon, stack_tapered, sphere_slope, bumpy_cube, salad in the\n"
     "                   folder of scenes; may be given again; default, without SCENE.yaml: all\n"
     "  --scenes FOLDER  where those are; default " BENCH_SCENE_FOLDER ", else where they are\n"
@@ -59,7 +67,8 @@ static const char help[] =
     "                   by part, sweeps cold and warm, residual, the curve of one cold solve; "
     "paper;\n"
     "                   with --figure: figures, by number, lengths in m and angles in rad;\n"
-    "                   with --table: tables, by number, times in s\n"
+    "                   with --table: tables, by number, times in s;\n"
+    "                   field: figures, by number, amplitudes in m, forces in N, times in s\n"
     "  --help           this text\n\n"
     "exit codes:\n"
     "  0  measured\n"
@@ -68,7 +77,8 @@ static const char help[] =
     "  2  bad usage, a scene that is wrong, or OUT exists\n\n"
     "example:\n"
     "  tact bench contact --scene octagon --scene stack_tapered -o convergence.png\n"
-    "  tact bench contact --figure 3 -o pushed.png\n";
+    "  tact bench contact --figure 3 -o pushed.png\n"
+    "  tact bench field\n";
 
 static const char *const names[] = {"octagon", "stack_tapered", "sphere_slope", "bumpy_cube",
                                     "salad"};
@@ -270,6 +280,32 @@ static int measure_bench_scenes(const struct query *q)
     return code;
 }
 
+/* 1 where an option is given that is not for `field`. */
+static int has_contact_option(const struct query *q)
+{
+    return q->count || q->requested_figures || q->tables || q->reduced || q->out || q->folder ||
+           q->force || q->options.ticks || q->options.sweeps != DEFAULT_SWEEPS ||
+           q->options.settling_duration != DEFAULT_SETTLING || q->options.update != DEFAULT_UPDATE;
+}
+
+/* words: number of words from `field` on. */
+static int measure_field_figure(const struct query *q, int words)
+{
+    struct field_wave_row row[FIELD_WAVES];
+    if (words > 1 || has_contact_option(q)) {
+        return command_usage(q->name, "field: only --json can be given with it");
+    }
+    int rc = measure_field_waves(row);
+    if (rc) {
+        fprintf(stderr, "tact %s: the figure cannot be measured: %s\n", q->name, strerror(-rc));
+    } else if (q->json) {
+        rc = field_waves_print_json(row);
+    } else {
+        print_field_waves(row);
+    }
+    return rc ? EXIT_BAD : EXIT_GOOD;
+}
+
 /* The folder of the installed scenes, by the place of this program. */
 static void find_installed_scenes(char folder[PATH_MAX])
 {
@@ -320,7 +356,8 @@ int cmd_bench(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     char installed[PATH_MAX];
     struct query q = {.name = argv[0]};
-    q.options = (struct bench_options){.sweeps = 2000, .settling_duration = -1.0, .update = 1e-10};
+    q.options = (struct bench_options){
+        .sweeps = DEFAULT_SWEEPS, .settling_duration = DEFAULT_SETTLING, .update = DEFAULT_UPDATE};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (c == 'h') {
@@ -329,8 +366,11 @@ int cmd_bench(int argc, char **argv)
         }
         code = set_bench_option(&q, c, optarg);
     }
+    if (!code && optind < argc && !strcmp(argv[optind], "field")) {
+        return measure_field_figure(&q, argc - optind);
+    }
     if (!code && (optind >= argc || strcmp(argv[optind], "contact"))) {
-        code = command_usage(q.name, "expected what to measure: contact");
+        code = command_usage(q.name, "expected what to measure: contact or field");
     }
     for (int i = optind + 1; !code && i < argc; i++) {
         code =
