@@ -84,6 +84,11 @@ def check_widths(tact, source, folder, browser):
                 resize(browser, width, 720)
                 beyond = json.loads(browser.evaluate(BEYOND))
                 assert not beyond, (width, beyond)
+                browser.key("?")
+                box = browser.evaluate("(() => { const b = document.getElementById('help').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })()")
+                stage = browser.evaluate("(() => { const b = document.getElementById('stage').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })()")
+                assert stage[0] <= box[0] < box[2] <= stage[2] and stage[1] <= box[1] < box[3] <= stage[3], (width, box, stage)
+                browser.key("Escape")
     resize(browser, 1280, 720)
 
 
@@ -179,6 +184,7 @@ def check_sliding(tact, folder, browser):
         rows = browser.evaluate("""[...document.querySelectorAll('.contact')].map((e) => [e.querySelector('.says').textContent,
             [...e.querySelectorAll('.bar')].filter((b) => b.textContent.startsWith("friction")).map((b) => b.querySelector('.share').textContent)[0]])""")
         assert rows == [["sticks, 0 % of friction and torsion used", "0 %"], ["slips: friction 100 %", "100 %"], ["slides without friction", "none"]], rows
+        assert browser.evaluate("[0, 0.004, 0.5, 0.994, 0.9999, 1].map(inPercent)") == [0, 0, 50, 99, 99, 100]
         browser.evaluate("setDark(false), toggle('solids'), toggle('forces'), toggle('torsion'), turn(-Math.PI / 2, 1.5), 1")
         browser.wait("!tactPage.dirty")
         patches = [colour(browser, [c[0] + 0.01, c[1] + 0.01, c[2]])

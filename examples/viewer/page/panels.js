@@ -165,7 +165,7 @@ class Panels {
       bar.bar.hidden = (i === 5 && margin >= 1) || (i === 0 && used <= 0);
       bar.bar.className = "bar" + (used >= 1 ? " limit" : used > 0.8 ? " high" : "");
       bar.fill.style.width = 100 * used + "%";
-      bar.share.textContent = isWithout ? "none" : figure(100 * used, 0) + " %";
+      bar.share.textContent = isWithout ? "none" : inPercent(used) + " %";
       bar.bar.title = isWithout ? "the contact transmits none" : needed > 1 ? "to stop all motion: " + (needed < 1000 ? Number(needed.toPrecision(3)) : "over 1000") + " times this limit" : "";
     });
   }

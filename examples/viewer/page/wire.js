@@ -96,6 +96,11 @@ function usedShare(margin) {
   return isWithoutLimit(margin) ? 0 : Math.min(neededShare(margin), 1);
 }
 
+// In whole per cent: 100 only at the limit.
+function inPercent(used) {
+  return used < 1 ? Math.min(Math.round(100 * used), 99) : 100;
+}
+
 // Whether a limit is 0, as that of the torsion of a point, and more would be needed.
 function isWithoutLimit(margin) {
   return margin <= -1;
@@ -128,5 +133,5 @@ function describeContact(contact) {
     return ["slides without friction", false];
   }
   const [margin, what] = isWithoutLimit(slip) ? [friction, "friction"] : [slip, "friction and torsion"];
-  return ["sticks, " + (100 * usedShare(margin)).toFixed(0) + " % of " + what + " used", false];
+  return ["sticks, " + inPercent(usedShare(margin)) + " % of " + what + " used", false];
 }
