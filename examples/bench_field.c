@@ -78,7 +78,8 @@ static int make_wave_block(double amplitude, struct tact_mesh **out)
     double x[3 * 2 * TOP];
     uint32_t triangles[6 * (4 * NODES + 2)], *next = triangles;
     for (int i = 0; i < 2 * TOP; i++) {
-        double along = (i % TOP) / 2 / (double)NODES - 0.5;
+        const int row = i % TOP / 2;
+        double along = (double)row / NODES - 0.5;
         x[3 * i] = wavelength * along;
         x[3 * i + 1] = i % 2 ? 0.5 * wavelength : -0.5 * wavelength;
         x[3 * i + 2] = i < TOP ? amplitude * (1.0 - cos(2.0 * pi * along)) : wavelength;
