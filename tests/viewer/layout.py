@@ -126,6 +126,7 @@ def check_following(tact, folder, browser):
             show(browser, tick)
             assert browser.evaluate(inside) and browser.evaluate("tactPage.stage.countOutOfView()") == 0, tick
         assert browser.evaluate("tactPage.frames[tactPage.shown].poses[8]") > 1.7
+        assert browser.evaluate("document.getElementById('legend-text').textContent").endswith("view moved by 1.8 m")
         browser.drag((300, 300), (310, 300), shift=True)
         show(browser, 1)
         assert not browser.evaluate(inside)

@@ -228,6 +228,7 @@ class Stage extends Camera {
       this.fitTo(this.findCorners(chosen));
       this.followed = this.solids.map((s, i) => i).filter((i) => this.solids[i].kind !== "halfspace" && chosen(this.solids[i]));
       this.offset = sub(this.middleOfFollowed(), this.middle);
+      this.start = this.middle;
       this.fitted = true;
     }
   }
@@ -237,6 +238,11 @@ class Stage extends Camera {
     if (this.followed.length) {
       this.moveTowards(sub(this.middleOfFollowed(), this.offset));
     }
+  }
+
+  // How far it has gone with them [m].
+  distanceFollowed() {
+    return this.followed.length ? norm(sub(this.middle, this.start)) : 0;
   }
 
   // The median place of these solids along each axis: a few that fly off do not change it.

@@ -179,8 +179,8 @@ function drawLegend(frame) {
   byId("force").hidden = !force;
   byId("force-bar").style.width = force * each + "px";
   byId("force-most").textContent = inNewtons(force) + (isCut ? "; the arrow of " + inNewtons(frame.largest[0]) + " is cut" : "");
-  const left = stage.countOutOfView();
-  const parts = [stage.gridStep && "grid " + stage.gridStep * 1000 + " mm", left && left + " out of view, f fits"].filter((part) => part);
+  const left = stage.countOutOfView(), far = stage.distanceFollowed();
+  const parts = [stage.gridStep && "grid " + stage.gridStep * 1000 + " mm", far > stage.distance && "view moved by " + Number(far.toPrecision(2)) + " m", left && left + " out of view, f fits"].filter((part) => part);
   byId("legend-text").textContent = parts.join("   ");
   byId("legend").hidden = !pressure && !force && !parts.length;
 }
