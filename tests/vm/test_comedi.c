@@ -397,7 +397,7 @@ static void bad_settings_are_named(void **unused)
          -EINVAL,
          "cannot open"},
         {{SETTING("inputs", "x=ai0"), SETTING("saturated", "0.5")}, 2, -EINVAL, "ticks"},
-        {{SETTING("board", BOARD_NODE)}, 1, -EINVAL, "inputs or outputs"},
+        {{SETTING("board", BOARD_NODE)}, 1, -EINVAL, "\"inputs\" or \"outputs\""},
         {{SETTING("outputs", "x=ao0"), SETTING("stream", "1000")},
          2,
          -EINVAL,
