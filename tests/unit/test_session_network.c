@@ -81,18 +81,6 @@ static void open_person_and_robot_sites(int port, const char *link, double until
     }
 }
 
-static double read_link_input(int site, const char *name)
-{
-    const struct tact_device_info *info = &sessions[site]->devices[0].device.info;
-    for (int i = 0; i < info->input_count; i++) {
-        if (!strcmp(info->input[i].name, name)) {
-            return link_input_of_site(site)->channel[i];
-        }
-    }
-    fail_msg("no input %s", name);
-    return 0.0;
-}
-
 static const struct session_remote_state *tie_state_of_site(int site)
 {
     return &sessions[site]->remotes[0].state;

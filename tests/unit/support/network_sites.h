@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "devices/network/network_internal.h"
@@ -39,6 +40,19 @@ static inline void open_session_of_site(int site, const char *record)
 static inline const struct tact_device_input *link_input_of_site(int site)
 {
     return &sessions[site]->devices[0].input;
+}
+
+/* Value of an input of the site's end of the link, by its name. */
+static inline double read_link_input(int site, const char *name)
+{
+    const struct tact_device_info *info = &sessions[site]->devices[0].device.info;
+    for (int i = 0; i < info->input_count; i++) {
+        if (!strcmp(info->input[i].name, name)) {
+            return link_input_of_site(site)->channel[i];
+        }
+    }
+    fail_msg("no input %s", name);
+    return 0.0;
 }
 
 static inline void step_both_sessions(void)
