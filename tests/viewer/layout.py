@@ -146,6 +146,22 @@ def check_following(tact, folder, browser):
         assert browser.evaluate("tactPage.stage.countOutOfView()") == 1
 
 
+def check_again(tact, folder, browser):
+    """A short session is over before it was watched: the key for play begins it again, of a simulation and of a log."""
+    log = record(tact, folder, "again", balls(["ball"]))
+    shown = "tactPage.frames[tactPage.shown]?.tick"
+    for words, stream in ((("sim", os.path.join(folder, "again.yaml"), "--view", "--quiet"), "stderr"), (("view", log), "stdout")):
+        with Viewer(tact, *words, "--no-browser", stream=stream) as viewer:
+            open_page(browser, viewer)
+            browser.wait(f"{shown} === 99 && tactPage.paused && document.getElementById('play').textContent === 'play'")
+            browser.evaluate("window.least = 99, window.seen = setInterval(() => { least = Math.min(least, tactPage.frames[tactPage.shown]?.tick ?? 99); }, 1), 1")
+            browser.key(" ")
+            browser.wait("least < 30")
+            browser.wait(f"{shown} === 99 && tactPage.paused && !tactPage.dirty")
+            browser.evaluate("clearInterval(seen), 1")
+        browser.open("about:blank")
+
+
 def check_contacts(tact, folder, browser):
     """Of 75 contacts the list has the light one that slips, the heaviest, and the one that is selected."""
     log = record(tact, folder, "many", balls([f"ball_{i}" for i in range(75)], {0: 0.3}))
@@ -256,6 +272,7 @@ def main():
         check_widths(tact, source, folder, browser)
         check_view(tact, source, folder, browser)
         check_following(tact, folder, browser)
+        check_again(tact, folder, browser)
         check_contacts(tact, folder, browser)
         check_sliding(tact, folder, browser)
         check_pressures(tact, source, folder, browser)

@@ -49,13 +49,18 @@ function readRecording(text) {
   page.follow = false;
   page.shown = 0;
   page.started = performance.now();
-  setInterval(playRecording, 16);
 }
 
-// Frames of a file go by their times.
-function playRecording() {
+// Whether the page plays its own frames: those of a file, and those of a session that has ended.
+function playsOwnFrames() {
+  const last = page.frames[page.frames.length - 1];
+  return !!last && (page.hello.kind === "file" || (page.hello.kind !== "log" && last.ended));
+}
+
+// The page's own frames go by their times.
+function playFrames() {
   const now = performance.now(), before = page.shown;
-  if (page.paused || !page.frames[before]) {
+  if (page.paused || page.follow || !page.frames[before] || !playsOwnFrames()) {
     page.started = now;
     return;
   }
@@ -192,29 +197,36 @@ function drawTimeline(frame) {
   if (document.activeElement !== line || page.follow) {
     line.value = frame.time;
   }
-  if (page.hello.kind !== "file") {
-    const last = page.frames[page.frames.length - 1];
+  const last = page.frames[page.frames.length - 1];
+  if (!playsOwnFrames()) {
     page.paused = page.hello.kind === "real time" ? !page.follow : last.paused || last.ended;
+  } else if (page.follow) {
+    page.paused = true; // at its end
   }
   byId("play").textContent = page.paused ? "play" : "pause";
 }
 
-// Live, the last minute is the page's; a log is played by the server, a simulation runs at its word.
+// Live, the last minute is the page's; a log is played by the server, a simulation runs at its word. What is at its end
+// begins again.
 function play(on) {
+  if (playsOwnFrames()) {
+    page.shown = on && page.shown + 1 === page.frames.length ? 0 : page.shown;
+    page.paused = !on;
+    page.follow = false;
+    page.started = performance.now();
+    page.dirty = true;
+    return;
+  }
   if (page.hello.kind === "log") {
+    if (on && page.frames[page.shown].tick >= page.hello.last) {
+      send({ op: "seek", tick: page.hello.first });
+    }
     send({ op: on ? "play" : "pause" });
     return;
   }
   if (page.hello.kind === "simulation") {
     send({ op: on ? "play" : "pause" });
     page.follow = true;
-    page.dirty = true;
-    return;
-  }
-  if (page.hello.kind === "file") {
-    page.shown = on && page.shown + 1 === page.frames.length ? 0 : page.shown;
-    page.paused = !on;
-    page.started = performance.now();
     page.dirty = true;
     return;
   }
@@ -322,7 +334,7 @@ function start() {
   byId("play").addEventListener("click", () => play(page.paused));
   byId("back").addEventListener("click", () => go(-1));
   byId("step").addEventListener("click", () => go(1));
-  byId("live").addEventListener("click", () => play(true));
+  byId("live").addEventListener("click", () => (playsOwnFrames() ? go(page.frames.length) : play(true)));
   byId("timeline").addEventListener("input", (e) => seek(Number(e.target.value)));
   byId("speed").addEventListener("change", () => changeSpeed(0));
   byId("marker").addEventListener("click", () => send({ op: "marker" }));
@@ -342,6 +354,7 @@ function start() {
   } else {
     connect();
   }
+  setInterval(playFrames, 16);
   draw();
 }
 
