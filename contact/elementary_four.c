@@ -1,6 +1,6 @@
 #include "contact/elementary_internal.h"
 
-#ifdef TACT_AVX2
+#ifdef TACT_SLEEF_AVX
 #include <sleef.h>
 #endif
 #include "contact/elementary.h"
@@ -9,7 +9,7 @@
 TACT_DISPATCH_BY_CPU(void, tact_atan2_of_four,
                      (const double y[4], const double x[4], double angle[4]), (y, x, angle))
 {
-#ifdef TACT_AVX2
+#ifdef TACT_SLEEF_AVX
     tact_d4 all_y, all_x, all;
     memcpy(&all_y, y, sizeof all_y);
     memcpy(&all_x, x, sizeof all_x);

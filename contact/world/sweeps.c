@@ -41,10 +41,10 @@ static void update_friction_limit_arms(const struct tact_world *world, struct bl
 }
 
 /* Solves one 6D contact with all others fixed; adds the squares of its impulse and of its change,
- * with torques over the patch size, to the sums of the island. The result of the search is used
- * only where it satisfies the law better than the impulse before: of a contact on a light link,
- * whose mobility is nearly singular, it may be another one that is wrong by 1e-3, after which the
- * island counted as solved by the residual before. */
+ * with torques over the patch size, to the sums of the island. The result of the search is not used
+ * where the impulse before is a solution within the tolerance, and a better one: of a contact on a
+ * light link, whose mobility is nearly singular, it may be wrong by 1e-3, after which the island
+ * counted as solved by the residual before. */
 static void sweep_patch_contact(struct tact_world *world, struct island *island,
                                 struct block *block, double *r)
 {
@@ -58,7 +58,8 @@ static void sweep_patch_contact(struct tact_world *world, struct island *island,
         int by;
         const int limits = tact_local_cone_by(local, r, &by);
         world->counts[by]++;
-        if (by == TACT_COUNT_SEARCH && tact_local_residual(local, r) > block->residual) {
+        if (by == TACT_COUNT_SEARCH && block->residual <= world->options.tolerance &&
+            tact_local_residual(local, r) > block->residual) {
             memcpy(r, c->impulse, sizeof c->impulse);
         } else {
             c->limits = limits;
