@@ -186,7 +186,7 @@ static struct disc_division choose_disc_division(const struct tact_pressure *map
 {
     const size_t count = sizeof divisions / sizeof *divisions, room = tact_field_room_of_patch(map);
     size_t i = 0;
-    while (i + 1 < count && (size_t)(divisions[i].rings * divisions[i].sectors) > room) {
+    while (i + 1 < count && (size_t)divisions[i].rings * (size_t)divisions[i].sectors > room) {
         i++;
     }
     return divisions[i];
