@@ -31,16 +31,6 @@ static const double ideal_press = 0.02 / (1.0 / 300.0 + 1.0 / 1000.0 + 1.0 / 500
 
 static char folder[] = "/tmp/tact_network_XXXXXX";
 
-static void replace_in_text(char *text, size_t size, const char *from, const char *to)
-{
-    char *at = strstr(text, from);
-    assert_non_null(at);
-    char *rest = strdup(at + strlen(from));
-    const size_t left = size - (size_t)(at - text);
-    assert_in_range(snprintf(at, left, "%s%s", to, rest), 0, left - 1);
-    free(rest);
-}
-
 static void log_path(int site, char path[64])
 {
     snprintf(path, 64, "%s/%d.mcap", folder, site);

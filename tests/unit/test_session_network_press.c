@@ -20,6 +20,7 @@
 #include "support/free_port.h"
 #include "rt/session/remote_internal.h"
 #include "support/network_sites.h"
+#include "support/remote_scenes.h"
 
 static const double reach = 0.07, wall = 0.05; /* [m] */
 
@@ -28,67 +29,37 @@ static const struct operator_hand {
     double mass, damping, stiffness;
 } hands[] = {{"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1e3}};
 
-/* To be filled in: mass, damping and stiffness of the hand, address and settings of the link. */
-static const char person_text[] =
-    "name: person\n"
-    "hands:\n"
-    "  - name: arm\n"
-    "    weightless: true\n"
-    "    links:\n"
-    "      - name: tip\n"
-    "        mass: %g\n"
-    "        inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n"
-    "        joint: {type: slide, axis: [1, 0, 0], viscous: 1, "
-    "coupling: {damping: %g, stiffness: %g}}\n"
-    "devices:\n"
-    "  - {name: site, type: network, settings: {connect: \"127.0.0.1:%d\", axes: 1, %s}}\n"
-    "  - name: person\n"
-    "    type: operator\n"
-    "    settings: {deadman_from: 1.5, script: [[2, 0, 0, 0], [3, 1, 0, 0]]}\n"
-    "inputs: [{from: person.grip, to: arm.tip, scale: 0.07}]\n"
-    "remotes: [{joint: arm.tip, device: site, impedance: 10}]\n"
-    "deadman: person.deadman\n";
-
-/* To be filled in: place of the wall, address and settings of the link. */
-static const char robot_text[] =
-    "name: robot\n"
-    "materials: [{name: steel}]\n"
-    "pairs: [{materials: [steel, steel], friction: 0.5, model: features, compliance: 2e-4}]\n"
-    "bodies:\n"
-    "  - name: wall\n"
-    "    fixed: true\n"
-    "    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [%g, 0, 0], material: steel}]\n"
-    "hands:\n"
-    "  - name: robot\n"
-    "    weightless: true\n"
-    "    links:\n"
-    "      - name: tip\n"
-    "        mass: 0.5\n"
-    "        inertia: [1e-3, 1e-3, 1e-3, 0, 0, 0]\n"
-    "        joint: {type: slide, axis: [1, 0, 0], viscous: 2}\n"
-    "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: steel}]\n"
-    "devices: [{name: site, type: network, settings: {listen: \"127.0.0.1:%d\", axes: 1, %s}}]\n"
-    "remotes: [{joint: robot.tip, device: site, impedance: 10, stiffness: 1000, damping: 30, "
-    "tank: %g}]\n";
-
 struct press {
     double press, drag, peak, late_speed, least_energy;
 };
 
-static void open_press(const struct operator_hand *hand, const char *settings, double wall_place,
+/* Opens both sites; the hand moves from 2 s on, when the ends have found each other. */
+static void open_press(const struct operator_hand *hand, const char *settings, double wall_position,
                        double tank)
 {
     const int port = find_free_udp_port();
-    char text[SITES][4096];
-    struct tact_error err = {.line = 0};
-    tact_number_print(text[PERSON], sizeof text[PERSON], person_text, 0.1 + hand->mass,
-                      hand->damping, hand->stiffness, port, settings);
-    tact_number_print(text[ROBOT], sizeof text[ROBOT], robot_text, wall_place + 0.06, port,
-                      settings, tank);
+    char text[4096], tie[128], place[64], device[512];
     for (int i = 0; i < SITES; i++) {
-        if (tact_scene_parse(text[i], strlen(text[i]), "press.yaml", NULL, &scenes[i], &err)) {
-            fail_msg("%d: %s: %s", err.line, err.key, err.text);
+        snprintf(device, sizeof device, "type: network, settings: {%s: \"127.0.0.1:%d\", %s}",
+                 i ? "listen" : "connect", port, settings);
+        if (i == PERSON) {
+            tact_number_print(text, sizeof text, person_scene_text, 0.1 + hand->mass, hand->damping,
+                              hand->stiffness, 90.0, 91.0, "", "impedance: 10");
+            replace_in_text(text, sizeof text, "[[0.5, 0, 0, 0], [1.5, 1, 0, 0]",
+                            "[[2, 0, 0, 0], [3, 1, 0, 0]");
+            replace_in_text(
+                text, sizeof text, "type: button",
+                "type: operator, settings: {script: [[0, 0, 0, 0]], deadman_from: 1.5}");
+            replace_in_text(text, sizeof text, "button.held", "button.deadman");
+        } else {
+            tact_number_print(tie, sizeof tie,
+                              "impedance: 10, stiffness: 1000, damping: 30, tank: %g", tank);
+            snprintf(text, sizeof text, robot_scene_text, tie);
+            tact_number_print(place, sizeof place, "position: [%g,", wall_position + 0.06);
+            replace_in_text(text, sizeof text, "position: [0.11,", place);
         }
+        replace_in_text(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
+        scenes[i] = parse_remote_scene(text);
         open_session_of_site(i, NULL);
     }
 }

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 #include "rt/scene/scene.h"
@@ -55,6 +57,17 @@ static const char robot_scene_text[] =
     "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: steel}]\n"
     "devices: [{name: site, type: end_1}]\n"
     "remotes: [{joint: robot.tip, device: site, %s}]\n";
+
+/* Replaces a text, which must occur, in one of these scenes. */
+static inline void replace_in_text(char *text, size_t size, const char *from, const char *to)
+{
+    char *at = strstr(text, from);
+    assert_non_null(at);
+    char *rest = strdup(at + strlen(from));
+    const size_t left = size - (size_t)(at - text);
+    assert_in_range(snprintf(at, left, "%s%s", to, rest), 0, left - 1);
+    free(rest);
+}
 
 static inline struct tact_scene *parse_remote_scene(const char *text)
 {
