@@ -20,6 +20,7 @@ struct teleop_site {
 /* A simulated link, as of the device type network; 0: as that has it. */
 struct teleop_simulated_link {
     double delay, jitter, loss, mean_burst_duration, duplicate, reordered_fraction, seed;
+    double blackout[2]; /* from and to, in the time of each scene [s] */
 };
 
 struct teleop {

@@ -27,11 +27,19 @@ static const cyaml_schema_field_t site_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_value_t time_value = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
+
 static const cyaml_schema_field_t link_fields[] = {
-    NUMBER_FIELD("delay", delay),         NUMBER_FIELD("jitter", jitter),
-    NUMBER_FIELD("loss", loss),           NUMBER_FIELD("burst", mean_burst_duration),
-    NUMBER_FIELD("duplicate", duplicate), NUMBER_FIELD("reorder", reordered_fraction),
-    NUMBER_FIELD("seed", seed),           CYAML_FIELD_END,
+    NUMBER_FIELD("delay", delay),
+    NUMBER_FIELD("jitter", jitter),
+    NUMBER_FIELD("loss", loss),
+    NUMBER_FIELD("burst", mean_burst_duration),
+    NUMBER_FIELD("duplicate", duplicate),
+    NUMBER_FIELD("reorder", reordered_fraction),
+    NUMBER_FIELD("seed", seed),
+    CYAML_FIELD_SEQUENCE_FIXED("blackout", CYAML_FLAG_OPTIONAL, struct teleop_simulated_link,
+                               blackout, &time_value, 2),
+    CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t file_fields[] = {

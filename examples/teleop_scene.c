@@ -111,6 +111,21 @@ static int get_list_entry(struct scene_edit *e, int list, int k)
     return k < count ? n->data.sequence.items.start[k] : 0;
 }
 
+static void set_blackout(struct scene_edit *e, int link, const double blackout[2])
+{
+    const char *place = "link.blackout";
+    const int list = replace_node(
+        e, yaml_document_add_sequence(&e->document, NULL, YAML_FLOW_SEQUENCE_STYLE), place);
+    for (int i = 0; i < 2; i++) {
+        char text[40];
+        tact_number_print(text, sizeof text, "%.10g", blackout[i]);
+        const int time = add_scalar(e, text, YAML_PLAIN_SCALAR_STYLE, place);
+        e->failed |=
+            !list || !time || !yaml_document_append_sequence_item(&e->document, list, time);
+    }
+    set_map_node(e, link, "blackout", list, place);
+}
+
 static void set_simulated_link(struct scene_edit *e, int settings,
                                const struct teleop_simulated_link *link)
 {
@@ -132,6 +147,9 @@ static void set_simulated_link(struct scene_edit *e, int settings,
         snprintf(place, sizeof place, "link.%s", values[i].key);
         set_text(e, map, values[i].key, values[i].value != 0.0 ? text : NULL, place,
                  YAML_PLAIN_SCALAR_STYLE);
+    }
+    if (link->blackout[0] != 0.0 || link->blackout[1] != 0.0) {
+        set_blackout(e, map, link->blackout);
     }
 }
 

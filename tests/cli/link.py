@@ -118,12 +118,12 @@ def by_one_file():
         assert not out and expected in err and err.count("\n") == 1, (expected, err)
 
     os.makedirs("folder", exist_ok=True)
-    write("mode: waves\nimpedance: 5\njitter: 0.25\nrepeats: 0\nlink: {delay: 0.1}\n", remote=", stiffness: 400, damping: 5")
+    write("mode: waves\nimpedance: 5\njitter: 0.25\nrepeats: 0\nlink: {delay: 0.1, blackout: [90, 90.5]}\n", remote=", stiffness: 400, damping: 5")
     shown = tact("teleop", "both.yaml", "--site", "remote", "--print")[0]
     with open("folder/shown.yaml", "w", encoding="ascii") as file:
         file.write(shown)
-    for words in (f'key: "{os.path.realpath("b.key")}"', "jitter: 0.25", "repeats: 0", "link: {delay: 0.1", "stiffness: 400"):
-        assert words in shown, shown
+    for words in (f'key: "{os.path.realpath("b.key")}"', "jitter: 0.25", "repeats: 0", "link: {delay: 0.1", "blackout: [90, 90.5]", "stiffness: 400"):
+        assert words in " ".join(shown.split()), shown
     assert shown.count("impedance: 5") == 2 and "position_force" not in shown and "a.key, " not in shown, shown
     ends = [subprocess.Popen([TACT, "teleop", "both.yaml", "--site", site, "--check", "--seconds", "0.4", "--wait", "20", *more],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -159,11 +159,12 @@ def by_one_file():
                            ("mode: position_position\n", "folder/../connect.yaml:8:5: remotes[0].stiffness: "),
                            ("mode: position_position\n", "(in the mode that folder/../both.yaml sets)"),
                            ("repeats: 3\nlink: {delay: 2}\n", "both.yaml:5:15: link.delay: "),
-                           ("link: {delay: .nan}\n", "both.yaml:4"), ("key: a\n", "unknown key"),
+                           ("link: {delay: .nan}\n", "both.yaml:4"), ("link: {blackout: [2, 1]}\n", "both.yaml:4:18: link.blackout: expected two times"),
+                           ("link: {blackout: 3}\n", "both.yaml:4:18: link.blackout: expected a list of 2"), ("key: a\n", "unknown key"),
                            ("mode: position_force\nimpedance: 10\n", "both.yaml:5:12: impedance: this key is only for \"mode: waves\""),
                            ("tank: 1\nmode: position_force\n", "both.yaml:4:7: tank: this key is only for \"mode: waves\"")):
         write(more)
-        refused_by(2, expected, *(("--site", "local", "--moments", "host") if "delay: 2" in more else ()))
+        refused_by(2, expected, *(("--site", "local", "--moments", "host") if "delay: 2" in more or "[2, 1]" in more else ()))
     with open("forces.yaml", "w", encoding="ascii") as file:
         file.write((SCENE % ("listen", 1, "")).replace("impedance: 10", "mode: position_force, damping: 1") + "deadman: site.held\n")
     write("impedance: 3\n", "forces.yaml")
