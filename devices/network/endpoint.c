@@ -12,6 +12,9 @@
 static const int64_t hello_retry_interval_ns = 100000000;
 /* 1 s without a packet, after which a new hello is sent: the other end may have restarted */
 static const int64_t silence_before_new_hello_ns = 1000000000;
+/* 1.5 s without an answer, after which the hello is replaced by a new one: the listener has
+ * answered it for at most 2 s */
+static const int64_t hello_lifetime_ns = 1500000000;
 /* 2 s for which an answered hello is kept while no packet proves its session */
 static const int64_t answered_hello_lifetime_ns = 2000000000;
 static const int64_t handshake_interval_ns = 50000000; /* 20 handshakes a second, */
@@ -96,7 +99,8 @@ void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t 
          now_ns - endpoint->last_accepted_time_ns < silence_before_new_hello_ns)) {
         return;
     }
-    if (!endpoint->hello_creation_time_ns) {
+    if (!endpoint->hello_creation_time_ns ||
+        now_ns - endpoint->hello_creation_time_ns > hello_lifetime_ns) {
         tact_network_hello(&endpoint->identity, &endpoint->sent_hello);
         endpoint->hello_creation_time_ns = now_ns;
     } else if (now_ns - endpoint->last_hello_time_ns < hello_retry_interval_ns) {
@@ -192,6 +196,14 @@ static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t 
     return 1;
 }
 
+/* Entry of the known hellos for this one; another hello may have it. */
+static unsigned char *known_hello_entry(struct tact_network_endpoint *endpoint,
+                                        const unsigned char *hello)
+{
+    const unsigned char *tag = hello + TACT_NETWORK_HELLO_BYTES - TACT_NETWORK_TAG_BYTES;
+    return endpoint->known_hellos[(tag[0] | tag[1] << 8) % TACT_NETWORK_KNOWN_HELLOS];
+}
+
 static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
                          size_t size, const struct tact_network_address *from, int64_t now_ns)
 {
@@ -203,9 +215,16 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
     }
     struct tact_network_answered_hello *entry = find_answered_hello(endpoint, hello, now_ns);
     if (!entry->answer_time_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
+        unsigned char *known = known_hello_entry(endpoint, hello);
+        const unsigned char *tag = hello + TACT_NETWORK_HELLO_BYTES - TACT_NETWORK_TAG_BYTES;
+        if (!memcmp(known, tag, TACT_NETWORK_TAG_BYTES)) {
+            endpoint->counts.repeated++;
+            return;
+        }
         if (!is_handshake_allowed(endpoint, now_ns)) {
             return;
         }
+        memcpy(known, tag, TACT_NETWORK_TAG_BYTES);
         memcpy(entry->hello, hello, sizeof entry->hello);
         entry->answer_time_ns = now_ns;
         rc = tact_network_answer(&endpoint->identity, hello, &entry->session, entry->answer);

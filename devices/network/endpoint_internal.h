@@ -49,6 +49,8 @@ struct tact_network_answered_hello {
     int64_t answer_time_ns; /* when it was answered, CLOCK_MONOTONIC [ns]; 0: this entry is free */
 };
 
+enum { TACT_NETWORK_KNOWN_HELLOS = 1024 }; /* a power of two */
+
 struct tact_network_endpoint {
     int socket;
     int is_initiator; /* 1: connects; 0: listens */
@@ -66,6 +68,9 @@ struct tact_network_endpoint {
     int64_t last_accepted_time_ns;  /* time of the newest accepted packet, or of the handshake */
     /* hellos that the listener has answered */
     struct tact_network_answered_hello answered_hellos[TACT_NETWORK_ANSWERED];
+    /* tags of hellos that this listener has answered since it was opened, by their first bytes: one
+     * that was recorded and is sent again costs no handshake */
+    unsigned char known_hellos[TACT_NETWORK_KNOWN_HELLOS][TACT_NETWORK_TAG_BYTES];
     int64_t next_handshake_time_ns; /* time from which another handshake is allowed: limits their
                                        rate */
     /* version of the newest datagram that was refused for its version */

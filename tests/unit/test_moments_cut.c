@@ -192,7 +192,7 @@ static void ring_overlap_equals_the_sum_over_its_segments(void **state)
     struct tact_shape ring = {.kind = TACT_SHAPE_MESH, .mesh = make_ring_mesh()};
     struct tact_mesh *segment[SEGMENTS];
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1 << 16);
-    int touching = 0;
+    int touching = 0, not_convex = 0;
     assert_non_null(scratch);
     const uint64_t *counts = tact_moments_counts(scratch);
     assert_null(ring.mesh->facets);
@@ -206,7 +206,11 @@ static void ring_overlap_equals_the_sum_over_its_segments(void **state)
         struct tact_pose pa = random_pose(0.2), at = random_pose(0.0), pb;
         struct tact_moments m;
         struct sums expected_sums = {.v = 0};
-        assert_non_null(solid->facets);
+        if (!solid->facets) { /* points that are so near a plane that the hull is not convex */
+            tact_mesh_free(solid);
+            not_convex++;
+            continue;
+        }
         tact_v3_set(at.position, radius * cos(angle), radius * sin(angle),
                     uniform(-HALF_HEIGHT, HALF_HEIGHT));
         if (i % 4 == 0) { /* the solid's faces are along the ring's wall, as a finger's */
@@ -228,11 +232,12 @@ static void ring_overlap_equals_the_sum_over_its_segments(void **state)
         touching += rc;
         tact_mesh_free(solid);
     }
-    print_message("%d of %d solids touch the ring; of %lu it is cut, of %lu measured by the rim: "
-                  "worst error %.2g of its bound\n",
-                  touching, solid_count, (unsigned long)counts[TACT_COUNT_CONVEX],
-                  (unsigned long)counts[TACT_COUNT_RIM], worst_error_over_bound);
-    assert_true(touching > solid_count / 3);
+    print_message(
+        "%d of %d solids touch the ring, %d are not convex by rounding; of %lu it is cut, of "
+        "%lu measured by the rim: worst error %.2g of its bound\n",
+        touching, solid_count, not_convex, (unsigned long)counts[TACT_COUNT_CONVEX],
+        (unsigned long)counts[TACT_COUNT_RIM], worst_error_over_bound);
+    assert_true(not_convex <= solid_count / 2000 && touching > solid_count / 3);
     assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)solid_count / 2);
     assert_true(worst_error_over_bound <= 1.0);
     for (int i = 0; i < SEGMENTS; i++) {

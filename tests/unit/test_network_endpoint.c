@@ -311,6 +311,40 @@ static void flood_of_hello_packets_is_counted(void **state)
     tact_network_endpoint_close(&listener);
 }
 
+/* Hellos of earlier starts, recorded and sent again 20 a ms, use the rate of handshakes up once: 20
+ * of them for a second. */
+static void flood_of_recorded_hellos_delays_a_handshake_once(void **state)
+{
+    (void)state;
+    enum { RECORDED = 20 };
+    struct tact_network_endpoint caller, listener;
+    struct tact_network_sent_hello recorded[RECORDED];
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    int connected = -1;
+    open_endpoint(&listener, 0, 0, NULL);
+    open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
+    to.sin_port = htons((uint16_t)tact_network_endpoint_port(&listener));
+    for (int i = 0; i < RECORDED; i++) {
+        tact_network_hello(&caller.identity, &recorded[i]);
+    }
+    for (int i = 0; i < 5000 && connected < 0; i++, now_ns += ms) {
+        for (int k = 0; k < RECORDED; k++) {
+            sendto(fd, recorded[k].hello, sizeof recorded[k].hello, 0, (const struct sockaddr *)&to,
+                   sizeof to);
+        }
+        tick_endpoint(&caller, NULL);
+        tick_endpoint(&listener, NULL);
+        connected = caller.has_session ? i : -1;
+    }
+    print_message("connected after %d ms, %llu recorded hellos refused\n", connected,
+                  (unsigned long long)listener.counts.repeated);
+    assert_in_range(connected, 0, 1000 * RECORDED / 20 + 200);
+    close(fd);
+    tact_network_endpoint_close(&caller);
+    tact_network_endpoint_close(&listener);
+}
+
 /* Answers that are made up, from the address of the listener and more than the rate of handshakes,
  * are refused by their hash and do not keep the ends from each other. */
 static void flood_of_made_up_answers_does_not_delay_a_handshake(void **state)
@@ -499,6 +533,7 @@ int main(void)
         cmocka_unit_test(network_handshakes_survive_packet_loss),
         cmocka_unit_test(replayed_datagrams_have_no_effect),
         cmocka_unit_test(flood_of_hello_packets_is_counted),
+        cmocka_unit_test(flood_of_recorded_hellos_delays_a_handshake_once),
         cmocka_unit_test(flood_of_made_up_answers_does_not_delay_a_handshake),
         cmocka_unit_test(full_socket_loses_packets_without_waiting),
         cmocka_unit_test(random_datagrams_are_refused),
