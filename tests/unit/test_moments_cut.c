@@ -176,7 +176,7 @@ static void compare_with_segment_sums(const struct tact_moments *m,
         record_error_over_bound(m->gradient[3 + k] - (double)expected_sums->torque[k],
                                 (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
     }
-    const double reach = 10.0 * size; /* distance of the farthest tip of an overlap that tapers */
+    const double reach = 50.0 * size; /* distance of the farthest tip of an overlap that tapers */
     for (int k = 0; k < 6 && v > 1e3 * slack; k++) {
         record_error_over_bound(m->second[k] - (double)expected_sums->second[k],
                                 slack * reach * reach);
