@@ -8,6 +8,7 @@
 #ifndef TACT_CONTACT_SIMD_INTERNAL_H
 #define TACT_CONTACT_SIMD_INTERNAL_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -102,6 +103,22 @@ TACT_INLINE void tact_l4_mask_to_bits(const tact_l4 *mask, uint32_t *bits)
     const tact_l4 weight = {1, 2, 4, 8};
     tact_l4 l = *mask & weight;
     *bits = (uint32_t)((l[0] | l[1]) | (l[2] | l[3]));
+#endif
+}
+
+/** Square roots of four numbers. */
+TACT_INLINE void tact_d4_sqrt(const tact_d4 *square, tact_d4 *out)
+{
+#ifdef __SSE2__
+    __m128d half[2];
+    memcpy(half, square, sizeof half);
+    half[0] = _mm_sqrt_pd(half[0]);
+    half[1] = _mm_sqrt_pd(half[1]);
+    memcpy(out, half, sizeof half);
+#else
+    for (int i = 0; i < 4; i++) {
+        (*out)[i] = sqrt((*square)[i]);
+    }
 #endif
 }
 

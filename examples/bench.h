@@ -86,6 +86,9 @@ void bench_published_values(const char *name, struct bench_published_values *out
 int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,
                   struct tact_error *err);
 
+/* For qsort(): ascending. */
+int bench_compare_doubles(const void *a, const void *b);
+
 /* bench_print.c */
 void bench_print(const struct bench_scene *scenes, int count, const struct bench_options *options);
 int bench_print_json(const struct bench_scene *scenes, int count,

@@ -220,7 +220,7 @@ static int measure_warm_sweeps(struct bench *bench, int method, int ticks, struc
     return rc;
 }
 
-static int compare_doubles_ascending(const void *a, const void *b)
+int bench_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -238,7 +238,7 @@ static struct bench_statistics compute_sample_statistics(const double *samples, 
         s.deviation += (work[i] - s.mean) * (work[i] - s.mean) / ticks;
     }
     s.deviation = sqrt(s.deviation);
-    qsort(work, (size_t)ticks, sizeof *work, compare_doubles_ascending);
+    qsort(work, (size_t)ticks, sizeof *work, bench_compare_doubles);
     s.median = work[ticks / 2];
     s.most = work[ticks - 1];
     return s;

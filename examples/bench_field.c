@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include "bench.h"
 #include "bench_field.h"
 #include "contact/pair/field/field.h"
 #include "contact/mesh/mesh.h"
@@ -102,12 +103,6 @@ static double processor_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Queries the contact of the block with the layer, and takes the median of their times. */
 static int measure_field(const struct tact_pressure_field *block,
                          const struct tact_pressure_field *layer, struct field_wave_row *out)
@@ -124,7 +119,7 @@ static int measure_field(const struct tact_pressure_field *block,
         seconds[i] = processor_seconds() - begin;
     }
     if (rc > 0) {
-        qsort(seconds, QUERIES, sizeof *seconds, compare_doubles);
+        qsort(seconds, QUERIES, sizeof *seconds, bench_compare_doubles);
         out->query = seconds[QUERIES / 2];
         out->field = c.wrench[2];
         out->polygons = (int)c.polygons;

@@ -33,21 +33,6 @@ TACT_INLINE void copy_parts_zero_padded(const double *from, int count, tact_d4 *
     }
 }
 
-TACT_INLINE void compute_square_roots(const tact_d4 *square, tact_d4 *out)
-{
-#ifdef __SSE2__
-    __m128d half[2];
-    memcpy(half, square, sizeof half);
-    half[0] = _mm_sqrt_pd(half[0]);
-    half[1] = _mm_sqrt_pd(half[1]);
-    memcpy(out, half, sizeof half);
-#else
-    for (int i = 0; i < LANES; i++) {
-        (*out)[i] = sqrt((*square)[i]);
-    }
-#endif
-}
-
 TACT_INLINE double sum_lanes(const tact_d4 *a)
 {
     return ((*a)[0] + (*a)[1]) + ((*a)[2] + (*a)[3]);
@@ -80,7 +65,7 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
         square = a * a + b * b + own * (w * w);
     }
     tact_d4 c = x * b - y * a + own * w;
-    compute_square_roots(&square, &speed);
+    tact_d4_sqrt(&square, &speed);
     tact_d4 q = share / speed, friction_curvature = q / square, ba = friction_curvature * a,
             bb = friction_curvature * b;
     if (are_parts_tilted) {

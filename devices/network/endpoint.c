@@ -196,11 +196,10 @@ static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t 
     return 1;
 }
 
-/* Entry of the known hellos for this one; another hello may have it. */
+/* Entry of the known hellos for the one with this tag; another hello may have it. */
 static unsigned char *known_hello_entry(struct tact_network_endpoint *endpoint,
-                                        const unsigned char *hello)
+                                        const unsigned char *tag)
 {
-    const unsigned char *tag = hello + TACT_NETWORK_HELLO_BYTES - TACT_NETWORK_TAG_BYTES;
     return endpoint->known_hellos[(tag[0] | tag[1] << 8) % TACT_NETWORK_KNOWN_HELLOS];
 }
 
@@ -215,8 +214,8 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
     }
     struct tact_network_answered_hello *entry = find_answered_hello(endpoint, hello, now_ns);
     if (!entry->answer_time_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
-        unsigned char *known = known_hello_entry(endpoint, hello);
         const unsigned char *tag = hello + TACT_NETWORK_HELLO_BYTES - TACT_NETWORK_TAG_BYTES;
+        unsigned char *known = known_hello_entry(endpoint, tag);
         if (!memcmp(known, tag, TACT_NETWORK_TAG_BYTES)) {
             endpoint->counts.repeated++;
             return;

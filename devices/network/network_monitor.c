@@ -1,4 +1,5 @@
 /* Handshakes in the monitor thread, and messages about the other end of a link. */
+#include <string.h>
 #include "devices/network/address_internal.h"
 #include "devices/network/network_internal.h"
 #include "rt/clock.h"
@@ -8,9 +9,21 @@ enum { DATAGRAMS_AT_ONCE = 4096 };
 
 typedef unsigned long long ull;
 
+/* Lets the system drop what others send, or not; a failure is reported. */
+static void receive_only_from_peer(struct tact_network_device *self, int is_exclusive)
+{
+    const int rc = tact_network_receive_only_from_peer(&self->endpoint, is_exclusive);
+    if (rc) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s: %s", self->name,
+                     is_exclusive ? "datagrams of other senders are not dropped by the system"
+                                  : "no other end is found but at the last address",
+                     strerror(-rc));
+    }
+}
+
 static void start_search_for_other_end(struct tact_network_device *self, int64_t now_ns)
 {
-    tact_network_receive_only_from_peer(&self->endpoint, 0);
+    receive_only_from_peer(self, 0);
     self->is_searching_for_other_end = 1;
     self->is_forgery_reported = 0;
     self->known_forged = self->endpoint.counts.forged_packet_count;
@@ -37,7 +50,7 @@ static void return_endpoint_to_loop(struct tact_network_device *self)
                                   : "; without keys nothing is protected");
     self->reported_session_count = self->endpoint.counts.completed_handshake_count;
     self->is_searching_for_other_end = 0;
-    tact_network_receive_only_from_peer(&self->endpoint, 1);
+    receive_only_from_peer(self, 1);
     atomic_store_explicit(&self->owner, TACT_NETWORK_OF_LOOP, memory_order_release);
 }
 

@@ -18,7 +18,6 @@
 #include "support/free_port.h"
 #include "support/network_sites.h"
 #include "support/run_scene.h"
-#include "rt/session/remote_internal.h"
 
 /* The person's script lasts on: the ruler is not put down, and the deadman is the operator's turn,
  * which is released from 12.5 to 13.1 s where asked. */
@@ -54,11 +53,6 @@ static void open_ends(const char *const settings[SITES], int releases_deadman)
         free(text);
         open_session_of_site(i, NULL);
     }
-}
-
-static double tie_force(int site)
-{
-    return sessions[site]->remotes[0].state.force;
 }
 
 /* Position of the ruler's centre in the hand, between the fingers [m]. */

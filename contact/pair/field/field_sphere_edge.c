@@ -96,26 +96,11 @@ static const struct rule *choose_rule(const struct field_sphere *ball, double sq
     return is_whole ? &rules[RULES - 1] : &rim_rule;
 }
 
-TACT_INLINE void compute_square_roots(const tact_d4 *square, tact_d4 *out)
-{
-#ifdef __SSE2__
-    __m128d half[2];
-    memcpy(half, square, sizeof half);
-    half[0] = _mm_sqrt_pd(half[0]);
-    half[1] = _mm_sqrt_pd(half[1]);
-    memcpy(out, half, sizeof half);
-#else
-    for (int i = 0; i < LANES; i++) {
-        (*out)[i] = sqrt((*square)[i]);
-    }
-#endif
-}
-
 /* Pressures of levels q, 0 or above. */
 TACT_INLINE void compute_pressures(double power, const tact_d4 *q, tact_d4 *out)
 {
     if (power == 0.5) {
-        compute_square_roots(q, out);
+        tact_d4_sqrt(q, out);
     } else if (power == 1.0) {
         *out = *q;
     } else {
@@ -147,7 +132,7 @@ TACT_INLINE void add_nodes(const struct field_disc *disc, const struct field_pot
     weight *= half;
     const tact_d4 t = mean + half * node, square = h * h + t * t;
     const tact_d4 squared_radius = disc->height * disc->height + square;
-    compute_square_roots(&squared_radius, &r);
+    tact_d4_sqrt(&squared_radius, &r);
     tact_d4 u = ball->radius - r;
     u = TACT_D4_MAX(u, zero);
     const tact_d4 q = ball->slope * u;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include "devices/network/network_internal.h"
 #include "devices/registry.h"
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 enum { PERSON, ROBOT, SITES };
@@ -53,6 +54,12 @@ static inline double read_link_input(int site, const char *name)
     }
     fail_msg("no input %s", name);
     return 0.0;
+}
+
+/* Force of the site's first tie on its joint. */
+static inline double tie_force(int site)
+{
+    return sessions[site]->remotes[0].state.force;
 }
 
 static inline void step_both_sessions(void)
