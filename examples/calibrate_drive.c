@@ -77,6 +77,12 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
         device->ops->close(device->self);
         return EXIT_USAGE;
     }
+    if (device->info.output[axis->output].raw > 0) {
+        fprintf(stderr, "tact: the output %s is a position; expected one that is a force\n",
+                text_shown(o->drive));
+        device->ops->close(device->self);
+        return EXIT_USAGE;
+    }
     axis->units = find_axis_units(&device->info.input[axis->input]);
     return EXIT_GOOD;
 }

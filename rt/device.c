@@ -107,6 +107,27 @@ static int check_wrench_channels(const struct tact_device_info *info, struct tac
     return 0;
 }
 
+/* The position that an output takes is measured by an input, in the same unit. */
+static int check_position_outputs(const struct tact_device_info *info, struct tact_error *err)
+{
+    for (int i = 0; i < info->output_count; i++) {
+        const struct tact_device_channel *output = &info->output[i];
+        if (output->raw < 0 || output->raw > info->input_count) {
+            return tact_error_set(err, -EINVAL,
+                                  "the device type: output %d, \"%s\", is measured by input %d of "
+                                  "%d; expected 0, or 1 + its index",
+                                  i, output->name, output->raw, info->input_count);
+        }
+        if (output->raw > 0 && strcmp(output->unit, info->input[output->raw - 1].unit) != 0) {
+            return tact_error_set(err, -EINVAL,
+                                  "the device type: output %d, \"%s\", is a position in \"%s\", "
+                                  "which is measured in \"%s\"",
+                                  i, output->name, output->unit, info->input[output->raw - 1].unit);
+        }
+    }
+    return 0;
+}
+
 int tact_device_check(const struct tact_device *device, struct tact_error *err)
 {
     const struct tact_device_info *info = &device->info;
@@ -137,5 +158,6 @@ int tact_device_check(const struct tact_device *device, struct tact_error *err)
                                   err);
     rc = rc ? rc : check_channel_names(info->input, info->input_count, "input", err);
     rc = rc ? rc : check_channel_names(info->output, info->output_count, "output", err);
+    rc = rc ? rc : check_position_outputs(info, err);
     return rc ? rc : check_wrench_channels(info, err);
 }

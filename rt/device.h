@@ -45,7 +45,9 @@ struct tact_device_channel {
     char unit[16];               /**< "rad", "m", "N", "N m", "1"; empty: unknown */
     double rest;                 /**< initial value, before anything was read; finite [unit] */
     int32_t raw; /**< input: 1: sensor's raw value, for example in volts, of unknown relation to the
-                    measured quantity; 0: calibrated or synthetic */
+                    measured quantity; 0: calibrated or synthetic. Output: 0: a force, a speed or
+                    another quantity of which zero is safe; else a position to which the device
+                    moves, and 1 + the index of the input that measures it, in the same unit */
 };
 
 /** A force-torque sensor among the channels of a device. */
@@ -98,7 +100,10 @@ struct tact_device_ops {
     /** Writes one value per output channel, in the unit of each, from the safety chain; now_ns:
      * when the tick began, CLOCK_MONOTONIC [ns]. Zero while the chain is not armed (not so what a
      * scene's `remotes` send) and after the last tick: zero has to be safe, no force, or the speed
-     * of a standstill; a device that is to be given positions adds up speeds. NULL: no outputs.
+     * of a standstill. An output that is a position (`raw` above 0) is then the one that was
+     * written last, and from the start and after the device was lost the measured one, before the
+     * first reading the input's value at rest: the device stays where it is. It stays there by
+     * itself where writes end, and is lost while it does not follow them. NULL: no outputs.
      * Real-time safe. */
     void (*write)(void *self, const double *out, int64_t now_ns);
     /** Puts the device in its safe state and frees it. Not real-time safe. */
@@ -157,8 +162,8 @@ struct tact_device_type {
  * Checks the description of a device, as a session does once it is open: the ABI of its
  * functions, of which read and close are required; 0 to TACT_DEVICE_CHANNELS inputs and outputs and
  * 0 to TACT_DEVICE_WRENCHES sensors; text that is terminated and UTF-8 without control characters;
- * channels with distinct names and a finite value at rest; sensors with six inputs each. Not
- * real-time safe.
+ * channels with distinct names and a finite value at rest; sensors with six inputs each;
+ * positions that an input measures. Not real-time safe.
  * @retval 0
  * @retval -EINVAL  *err is set
  */

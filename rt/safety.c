@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "rt/safety_internal.h"
 
 #define SAVED_STATE_HEADER_DOUBLES (3 + 2 * TACT_TRIP_CAUSES)
 #define STATE_CHANNEL_DOUBLES 4
@@ -88,6 +89,12 @@ static void record_limit_trip(struct tact_safety *s, enum tact_trip_cause cause,
         }
     }
     *limit_was_acting = is_limit_acting;
+}
+
+void tact_safety_count_clamp(struct tact_safety *s, int channel, double value, uint64_t tick,
+                             int is_acting, int32_t *was_acting)
+{
+    record_limit_trip(s, TACT_TRIP_CLAMP, channel, value, tick, is_acting, was_acting);
 }
 
 static void zero_outputs(struct tact_safety *s, double *sent)

@@ -119,7 +119,9 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
                                                  tact_twin_quantised_reading(&self->axis[i]));
         self->last_input_readings[i] =
             self->is_unplugged_now ? self->last_input_readings[i] : reading;
-        self->axis[i].requested = self->is_unplugged_now ? 0.0 : self->axis[i].requested;
+        if (self->is_unplugged_now) {
+            tact_twin_stop_motor(&self->axis[i]);
+        }
         if (self->axis[i].force_sensor_input >= 0) {
             const double sensed_force = tact_twin_delayed_value(
                 &self->axis[i].force_sensor, tact_twin_sensed_force(&self->axis[i]));
@@ -170,7 +172,13 @@ static void twin_write(void *data, const double *out, int64_t now_ns)
     tact_twin_set_outputs(self, out);
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        if (a->output >= 0 && !self->is_unplugged_now) {
+        if (a->output < 0 || self->is_unplugged_now) {
+            continue;
+        }
+        if (a->control == TACT_TWIN_SERVO_TARGET) {
+            const double target = out[a->output] / a->scale;
+            a->requested = isfinite(target) ? target : a->requested;
+        } else {
             double force = a->motor_strength * out[a->output];
             a->requested = isfinite(force) ? fmin(a->limit, fmax(-a->limit, force)) : 0.0;
         }

@@ -42,11 +42,13 @@
  *   push            [N] on all axes; or rows [time s, one for each axis], each held until the next
  *   control         force (default); rate: an output is the speed at which a servo moves the axis,
  *                   against any force, as in an admittance device; position: the same, of a servo
- *                   that is given the position to which the speeds add up, within its stops
+ *                   that is given the position to which the speeds add up, within its stops;
+ *                   target: an output is the position to which a servo moves the axis, in the unit
+ *                   of its reading, within its stops
  *   lag             [s] time constant of the servo; default 0: at once
  *   speed_limit     [m/s] of the servo; default: none
  *   sensed          "fx -": inputs that measure the force on each axis, of hand and push, with
- *                   control rate and position
+ *                   control rate, position and target
  *   sensed_step     [N] to multiples of which it is rounded; default: none
  *   lost            rows [from, until] [s] in which it is unplugged
  *   hand            trajectory or operator: whose hand holds it; default: none
@@ -60,8 +62,8 @@
  * forces, the unfelt ones, then the effects. A force written in tick k acts from that tick to the
  * next; so do effects, of which springs and dampers are part of the exact solution, and which
  * force_limit does not limit. While it is unplugged the state is LOST: axes are held, buttons
- * released, the motor is off. Where the loop skips ticks it moves on, by at most TACT_TWIN_GAP of
- * them. Outputs that are not finite are 0.
+ * released, the motor is off, a servo stands still. Where the loop skips ticks it moves on, by at
+ * most TACT_TWIN_GAP of them. Outputs that are not finite are 0, targets the one before.
  */
 #ifndef TACT_DEVICES_TWIN_H
 #define TACT_DEVICES_TWIN_H

@@ -44,7 +44,8 @@ enum tact_twin_axis_control {
     TACT_TWIN_MOTOR_FORCE, /* force of the axis' motor */
     TACT_TWIN_SERVO_RATE,  /* speed at which the axis' servo moves it, whatever force acts */
     /* speed too, but the servo moves to the position that results from the sum of these speeds */
-    TACT_TWIN_SERVO_POSITION
+    TACT_TWIN_SERVO_POSITION,
+    TACT_TWIN_SERVO_TARGET /* position to which the axis' servo moves it */
 };
 
 struct tact_twin_axis {
@@ -70,7 +71,7 @@ struct tact_twin_axis {
     double spring_level_at_update, damper_level_at_update;
     double x, w;        /* position [m], speed times the period [m] */
     double hand_target; /* target of the hand at the last tick [m] */
-    double requested;   /* force that was written last [N] */
+    double requested;   /* what was written last: force [N], speed [m/s] or position [m] */
     double force;       /* force that acts [N]; with a servo that of the hand */
     double commanded;   /* position that a position servo moves to [m] */
     struct tact_twin_delay motor_force_delay, sensor, force_sensor;
@@ -148,6 +149,10 @@ void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axi
 
 /** Puts a value into a delay and returns the delayed one. Real-time safe. */
 double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
+
+/** Ends what the motor of an axis does: no force, no speed; a servo of targets stays where it is.
+ * Real-time safe. */
+void tact_twin_stop_motor(struct tact_twin_axis *axis);
 
 /** Advances an axis with a servo by a tick. pushing_force: force on the axis in addition to the
  * hand's [N]; hand_target_change: movement of the hand's target in the tick [m]. Real-time safe. */

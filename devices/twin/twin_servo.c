@@ -1,26 +1,50 @@
-/* Axes that are moved by servos, as in admittance devices: they follow a commanded speed, whatever
- * the hand does, and measure the hand's force. */
+/* Axes that are moved by servos, as in admittance devices: they follow a commanded speed
+ * or position, whatever the hand does, and measure the hand's force. */
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
 #include "devices/common/settings.h"
 #include "devices/twin/twin_internal.h"
 
+/* Outputs that are targets are in the unit of the axis' reading, which measures where the axis is.
+ */
+static int describe_targets(const struct tact_twin *self, const struct tact_device_config *config,
+                            struct tact_device_info *info, struct tact_error *err)
+{
+    static const char *const of_motors[] = {"strength", "force_limit"};
+    for (int i = 0; i < 2; i++) {
+        const struct tact_device_setting *setting = tact_settings_find(config, of_motors[i]);
+        if (setting) {
+            return tact_settings_fault(config, setting, err,
+                                       "this key is not for \"control: target\", whose outputs are "
+                                       "positions in the unit of the reading");
+        }
+    }
+    for (int i = 0; i < self->axes; i++) {
+        if (self->axis[i].output >= 0) {
+            struct tact_device_channel *output = &info->output[self->axis[i].output];
+            memcpy(output->unit, info->input[i].unit, sizeof output->unit);
+            output->raw = 1 + i;
+        }
+    }
+    return 0;
+}
+
 int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_device_info *info, struct tact_error *err)
 {
-    static const char *const words[] = {"force", "rate", "position"};
+    static const char *const words[] = {"force", "rate", "position", "target"};
     static const char *const of_servos[] = {"lag", "speed_limit", "sensed_step"};
     const char *names = NULL;
     char name[256];
     int control = TACT_TWIN_MOTOR_FORCE, axis = 0;
-    int rc = tact_settings_choice(config, "control", words, 3, &control, err);
+    int rc = tact_settings_choice(config, "control", words, 4, &control, err);
     rc = rc ? rc : tact_settings_text(config, "sensed", &names, err);
     for (int i = 0; !rc && control == TACT_TWIN_MOTOR_FORCE && i < 3; i++) {
         if (tact_settings_find(config, of_servos[i])) {
             rc = tact_settings_fault(
                 config, tact_settings_find(config, of_servos[i]), err,
-                "this key is only for \"control: rate\" and \"control: position\"");
+                "this key is only for \"control: rate\", \"position\" and \"target\"");
         }
     }
     for (int i = 0; i < self->axes; i++) {
@@ -29,8 +53,8 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
     }
     if (!rc && names && control == TACT_TWIN_MOTOR_FORCE) {
         rc = tact_settings_fault(config, tact_settings_find(config, "sensed"), err,
-                                 "this key is only for \"control: rate\" or "
-                                 "\"control: position\"");
+                                 "this key is only for \"control: rate\", \"position\" and "
+                                 "\"target\"");
     }
     while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
         if (axis == self->axes) {
@@ -44,17 +68,27 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
         }
         axis++;
     }
-    return rc;
+    return rc || control != TACT_TWIN_SERVO_TARGET ? rc : describe_targets(self, config, info, err);
+}
+
+void tact_twin_stop_motor(struct tact_twin_axis *a)
+{
+    a->requested = a->control == TACT_TWIN_SERVO_TARGET ? a->x : 0.0;
+    for (int i = 0; a->control == TACT_TWIN_SERVO_TARGET && i <= a->motor_force_delay.ticks; i++) {
+        a->motor_force_delay.value[i] = a->x;
+    }
 }
 
 /* Computes the speed of the servo [m/s], within its limit; a position servo moves toward the sum of
- * the commanded speeds. Only the limited speed is added up, so that the servo stops when the
- * command is 0. */
+ * the commanded speeds, or a target. Only the limited speed is added up, so that the servo stops
+ * when the command is 0. */
 static double compute_servo_speed(const struct tact_twin *self, struct tact_twin_axis *a,
                                   double command)
 {
     double speed = fmin(a->speed_limit, fmax(-a->speed_limit, command));
-    if (a->control == TACT_TWIN_SERVO_POSITION) {
+    if (a->control == TACT_TWIN_SERVO_TARGET) {
+        speed = (fmin(a->stops[1], fmax(a->stops[0], command)) - a->x) / self->period;
+    } else if (a->control == TACT_TWIN_SERVO_POSITION) {
         const double next = a->commanded + self->period * speed;
         a->commanded = fmin(a->stops[1], fmax(a->stops[0], next));
         speed = (a->commanded - a->x) / self->period;

@@ -181,7 +181,8 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
     for (int i = 0; !rc && i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
         self->last_input_readings[i] = tact_twin_quantised_reading(a);
-        rc = allocate_delay_queue(&a->motor_force_delay, force_delay_ticks, 0.0);
+        a->requested = a->control == TACT_TWIN_SERVO_TARGET ? a->start : 0.0;
+        rc = allocate_delay_queue(&a->motor_force_delay, force_delay_ticks, a->requested);
         rc = rc ? rc
                 : allocate_delay_queue(&a->sensor, self->delay_ticks, self->last_input_readings[i]);
         rc = rc ? rc : allocate_delay_queue(&a->force_sensor, self->delay_ticks, 0.0);

@@ -465,7 +465,8 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
 static int check_output_quantity(const struct tact_scene_check *check,
                                  const struct tact_scene_output *output, const char *path)
 {
-    static const char *const what[] = {"reaction", "drive", "force", "moment", "rate", NULL};
+    static const char *const what[] = {"reaction", "drive",    "force", "moment",
+                                       "rate",     "position", NULL};
     char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "what"), output->what,
                                      what);

@@ -269,21 +269,25 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
     return 0;
 }
 
-/** Checks that a measured joint has no reaction output, as it has no coupling to the device. */
-static int check_reaction_output_of_joint(const struct tact_scene_check *check,
+/** Checks that a measured joint has no reaction output, as it has no coupling to the device, and is
+ * not sent as a position, which the device would follow by itself. */
+static int check_output_of_measured_joint(const struct tact_scene_check *check,
                                           const struct tact_scene *scene, uint32_t i)
 {
     char path[TACT_SCENE_PATH_BYTES];
     long input = tact_scene_find_input(scene, scene->inputs_count, "state", scene->outputs[i].from);
-    if (input < 0 || strcmp(scene->outputs[i].what, "reaction")) {
+    const bool is_position = !strcmp(scene->outputs[i].what, "position");
+    if (input < 0 || (strcmp(scene->outputs[i].what, "reaction") && !is_position)) {
         return 0;
     }
     bool given = tact_scene_has_key(check, "outputs[%u].what", i);
     snprintf(path, sizeof path, "outputs[%u]%s", i, given ? ".what" : "");
     return tact_scene_report_bad_value(
         check, path,
-        "the state of %s is measured (inputs[%ld]), so it is not a haptic joint; "
-        "expected \"what: drive\"",
+        is_position ? "the state of %s is measured (inputs[%ld]): the device would follow itself; "
+                      "expected the position of a joint that moves in the scene"
+                    : "the state of %s is measured (inputs[%ld]), so it is not a haptic joint; "
+                      "expected \"what: drive\"",
         scene->outputs[i].from, input);
 }
 
@@ -308,7 +312,7 @@ static int check_input_and_output_references(const struct tact_scene_check *chec
             snprintf(path, sizeof path, "outputs[%u].to", i);
         }
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, scene->outputs[i].to);
-        rc = rc ? rc : check_reaction_output_of_joint(check, scene, i);
+        rc = rc ? rc : check_output_of_measured_joint(check, scene, i);
         for (uint32_t j = 0; !rc && j < i; j++) {
             if (strcmp(scene->outputs[i].to, scene->outputs[j].to) == 0) {
                 rc = tact_scene_report_bad_value(

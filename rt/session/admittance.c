@@ -78,7 +78,8 @@ static void add_work_of_person(const struct tact_session *s, struct session_admi
                                double now)
 {
     struct session_admittance_state *state = &a->state;
-    const double moved = state->read > 0.0 ? (now - state->read) * s->period * state->rate : 0.0;
+    const double ticks = a->is_position ? 1.0 : now - state->read;
+    const double moved = state->read > 0.0 ? ticks * s->period * state->rate : 0.0;
     const double work = state->force * moved;
     state->energy += isfinite(work) ? work : 0.0;
     state->least_energy = fmin(state->least_energy, state->energy);

@@ -8,13 +8,15 @@
 struct session_admittance {
     int hand, link;
     double damping;      /* [N s/m, N m s/rad] */
-    int has_rate_output; /* 1: an output sends its rate */
+    int has_rate_output; /* 1: an output sends its rate, or its position */
+    int is_position;     /* 1: that is its position, where the device stops if a tick is skipped */
     struct session_admittance_state {
-        double force; /* force of the person on the joint [N, N m] */
-        double good;  /* ticks up to the last one with values of all force devices; 0: none */
-        double read;  /* number of ticks up to the last one; 0: none */
-        double rate; /* rate that was sent to the joint's device until the next tick [m/s, rad/s] */
-        double energy;       /* energy absorbed from the person since the start [J] */
+        double force;  /* force of the person on the joint [N, N m] */
+        double good;   /* ticks up to the last one with values of all force devices; 0: none */
+        double read;   /* number of ticks up to the last one; 0: none */
+        double rate;   /* rate of the motion that was sent to the joint's device until the next tick
+                          [m/s,   rad/s] */
+        double energy; /* energy absorbed from the person since the start [J] */
         double least_energy; /* smallest energy so far, 0 or less: minus the generated energy [J] */
         double held;         /* ticks in which the last force of a stale device was used */
         double missing;      /* ticks in which a stale device's force was replaced by 0 */

@@ -11,6 +11,7 @@
 #include "rt/session/admittance_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/hold_internal.h"
+#include "rt/session/position_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -113,6 +114,23 @@ static int add_admittance_fields(struct tact_session *s)
                              "rate sent rad/s or m/s; energy absorbed, least of it J; ticks held, "
                              "missing so far",
                              ADMITTANCE_STATE_NUMBERS);
+    }
+    return rc;
+}
+
+static int add_position_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->positions->count; i++) {
+        struct session_position *p = &s->positions->one[i];
+        char name[TACT_FIELD_NAME];
+        /* long names are cut, so that the suffix is whole */
+        snprintf(name, sizeof name, "%.24s_%.24s", s->scene->devices[p->device].name,
+                 s->devices[p->device].device.info.output[p->channel].name);
+        rc = add_named_field(s, &p->field, TACT_FIELD_OUTPUT, name, "_place",
+                             "sent, anchor rad or m; joint there rad or m; 1: measured since the "
+                             "start or a loss; 1: at its limit",
+                             POSITION_STATE_NUMBERS);
     }
     return rc;
 }
@@ -269,6 +287,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     rc = rc ? rc : add_sensor_fields(s);
     rc = rc ? rc : add_coupling_fields(s);
     rc = rc ? rc : add_admittance_fields(s);
+    rc = rc ? rc : add_position_fields(s);
     rc = rc ? rc : add_tool_fields(s);
     rc = rc ? rc : add_remote_fields(s);
     rc = rc ? rc : add_grip_fields(s);
@@ -411,6 +430,10 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
         memcpy(v + s->admittances[i].field, &s->admittances[i].state,
                sizeof s->admittances[i].state);
     }
+    for (int i = 0; i < s->positions->count; i++) {
+        const struct session_position *p = &s->positions->one[i];
+        memcpy(v + p->field, &p->state, sizeof p->state);
+    }
     for (int i = 0; i < s->tool_count; i++) {
         memcpy(v + s->tools[i].field, &s->tools[i].state, sizeof s->tools[i].state);
     }
@@ -507,6 +530,10 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
         memcpy(&s->admittances[i].state, v + s->admittances[i].field,
                sizeof s->admittances[i].state);
+    }
+    for (int i = 0; i < s->positions->count; i++) {
+        struct session_position *p = &s->positions->one[i];
+        memcpy(&p->state, v + p->field, sizeof p->state);
     }
     for (int i = 0; i < s->tool_count; i++) {
         memcpy(&s->tools[i].state, v + s->tools[i].field, sizeof s->tools[i].state);

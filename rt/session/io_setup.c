@@ -1,5 +1,6 @@
 /* Devices of the scene, and the joints and outputs that they are connected to. */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "rt/session/admittance_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/hold_internal.h"
+#include "rt/session/position_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -327,6 +329,46 @@ static void map_tool_output(struct tact_session *s, uint32_t i, struct session_o
     }
 }
 
+/* An output that is a position goes to a channel that takes one, and no other does: there zero is
+ * no rest. */
+static int check_output_is_position(const struct tact_session *s, uint32_t i,
+                                    const struct session_output *out, struct tact_error *err)
+{
+    const struct tact_device_channel *channel =
+        &s->devices[out->device].device.info.output[out->channel];
+    const int is_position = out->kind == OUTPUT_POSITION;
+    char key[48];
+    if (is_position == (channel->raw > 0)) {
+        return 0;
+    }
+    snprintf(key, sizeof key, "outputs[%u].what", i);
+    if (s->scene->outputs[i].tool) {
+        snprintf(key, sizeof key, "tools[%u]", s->scene->outputs[i].tool - 1);
+    }
+    tact_scene_where(s->scene, key, err);
+    return tact_error_set(
+        err, -EINVAL,
+        is_position ? "%s takes no position; expected a channel that does, or \"what: rate\""
+                    : "%s takes a position, of which 0 is a place to go to and no rest; expected "
+                      "\"what: position\"",
+        s->scene->outputs[i].to);
+}
+
+/* Finds the joint whose motion, by the force of a person, an output sends. */
+static void connect_admittance_output(struct tact_session *s, uint32_t i,
+                                      struct session_output *out)
+{
+    const int is_motion = out->kind == OUTPUT_RATE || out->kind == OUTPUT_POSITION;
+    out->admittance = is_motion && s->scene->outputs[i].scale != 0.0
+                          ? tact_session_find_admittance(s, out->owner.index, out->owner.link)
+                          : NULL;
+    if (out->admittance && out->admittance->has_rate_output++) {
+        out->admittance = NULL; /* the port is that of the first device */
+    } else if (out->admittance) {
+        out->admittance->is_position = out->kind == OUTPUT_POSITION;
+    }
+}
+
 static int map_output_channel(struct tact_session *s, uint32_t i,
                               struct tact_safety_channel *channel, struct tact_error *err)
 {
@@ -343,10 +385,12 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
         snprintf(key, sizeof key, "outputs[%u].to", i);
     }
     rc = rc ? rc : tact_session_find_channel(s, def->to, 1, key, &out->device, &out->channel, err);
-    out->kind = !strcmp(def->what, "force")    ? OUTPUT_FORCE
-                : !strcmp(def->what, "moment") ? OUTPUT_MOMENT
-                : !strcmp(def->what, "rate")   ? OUTPUT_RATE
-                                               : OUTPUT_TORQUE;
+    out->kind = !strcmp(def->what, "force")      ? OUTPUT_FORCE
+                : !strcmp(def->what, "moment")   ? OUTPUT_MOMENT
+                : !strcmp(def->what, "rate")     ? OUTPUT_RATE
+                : !strcmp(def->what, "position") ? OUTPUT_POSITION
+                                                 : OUTPUT_TORQUE;
+    rc = rc ? rc : check_output_is_position(s, i, out, err);
     out->along = def->along;
     /* A haptic joint is given the reaction of its coupling; a robot's joint the torque itself. */
     out->gain = strcmp(def->what, "reaction") ? def->scale : -def->scale;
@@ -361,15 +405,12 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     if (out->port) {
         out->port->outputs++;
     }
-    out->admittance = !rc && out->kind == OUTPUT_RATE && def->scale != 0.0
-                          ? tact_session_find_admittance(s, out->owner.index, out->owner.link)
-                          : NULL;
-    if (out->admittance && out->admittance->has_rate_output++) {
-        out->admittance = NULL; /* the port is that of the first device */
-    }
+    connect_admittance_output(s, i, out);
     map_tool_output(s, i, out);
-    *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter,
-                                            tact_scene_output_group(s->scene, i)};
+    /* the limit of a position is not that of the way from its anchor, which the chain limits */
+    *channel =
+        (struct tact_safety_channel){out->kind == OUTPUT_POSITION ? DBL_MAX : def->limit, def->rate,
+                                     def->filter, tact_scene_output_group(s->scene, i)};
     return rc;
 }
 
@@ -404,6 +445,7 @@ int tact_session_connect_channels(struct tact_session *s, int is_from_log, struc
         ungroup_conflicting_outputs(scene, channels);
     }
     rc = rc || is_from_log ? rc : tact_session_check_output_vectors(scene, err);
+    rc = rc ? rc : tact_session_connect_positions(s);
     for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
         struct session_marker *m = &s->markers[s->marker_count++];
         char key[64];

@@ -5,6 +5,7 @@
 #include <math.h>
 #include "rt/session/admittance_internal.h"
 #include "rt/session/grip_internal.h"
+#include "rt/session/position_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -238,11 +239,15 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
         out->gate = update_output_gain(s, out);
+        if (out->kind == OUTPUT_POSITION) {
+            continue;
+        }
         const double force = out->tool   ? -tact_session_tool_force(out)
                              : out->port ? -out->port->wanted
                                          : compute_output_value(s, out);
         s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }
+    tact_session_want_positions(s, tick);
     if (!s->precedes_results_37) { /* the loss of a device is no trip of the rate limit */
         release_lost_outputs(s);
     }
@@ -250,11 +255,15 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     if (s->precedes_results_37 && !s->precedes_results_36) {
         release_lost_outputs(s);
     }
+    tact_session_place_positions(s);
     for (int i = 0; i < s->coupling_count; i++) {
         s->couplings[i].state.force = 0.0;
     }
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
+        if (out->kind == OUTPUT_POSITION) {
+            continue;
+        }
         const int lost = is_output_device_lost(s, out);
         const double sent = lost ? 0.0 : s->sent[i];
         s->devices[out->device].output[out->channel] = sent;

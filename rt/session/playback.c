@@ -128,6 +128,12 @@ static int make_playback_safety_chain(const struct tact_session *s,
             continue;
         }
         const struct tact_device_channel *was = &then->output[out->channel];
+        if (was->raw > 0) {
+            return tact_error_set(err, -ENOTSUP,
+                                  "device %s: its output \"%s\" is a position: the device would go "
+                                  "to where it was then; only forces and speeds are played back",
+                                  o->playback_device, was->name);
+        }
         int k = find_channel_index(now->output, now->output_count, was->name);
         if (k < 0 || strcmp(now->output[k].unit, was->unit)) {
             return tact_error_set(

@@ -31,6 +31,19 @@ static json_t *channels_json(const struct tact_device_channel *channels, int cou
     return list;
 }
 
+/* Outputs that take positions state the input that measures them. */
+static json_t *outputs_json(const struct tact_device_info *info)
+{
+    json_t *list = channels_json(info->output, info->output_count);
+    for (int i = 0; i < info->output_count; i++) {
+        if (info->output[i].raw > 0) {
+            json_object_set_new(json_array_get(list, (size_t)i), "measured_by",
+                                json_string(info->input[info->output[i].raw - 1].name));
+        }
+    }
+    return list;
+}
+
 /* Describes the devices as JSON, so that a replay needs no device. Freed with free(). */
 static char *devices_json(const struct tact_session *s)
 {
@@ -40,8 +53,7 @@ static char *devices_json(const struct tact_session *s)
         json_array_append_new(
             list, json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", info->name, "type", info->type,
                             "inputs", channels_json(info->input, info->input_count), "outputs",
-                            channels_json(info->output, info->output_count), "wrenches",
-                            wrenches_json(info)));
+                            outputs_json(info), "wrenches", wrenches_json(info)));
     }
     char *text = json_dumps(list, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     json_decref(list);

@@ -6,6 +6,7 @@
 #include "rt/loop_internal.h"
 #include "rt/session/admittance_internal.h"
 #include "rt/session/meet_inside_internal.h"
+#include "rt/session/position_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -25,12 +26,14 @@ static int wait_for_source_results(void *user, uint64_t tick)
     return 0;
 }
 
-/* Writes zero to all devices once more, in any state of the safety chain. */
+/* Writes to all devices once more, in any state of the safety chain: zero, and the positions that
+ * were sent last. */
 static void zero_outputs(struct tact_session *s)
 {
     for (int i = 0; i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];
         memset(d->output, 0, sizeof d->output);
+        tact_session_keep_positions(s);
         if (d->device.ops->write) {
             d->device.ops->write(d->device.self, d->output, tact_clock_now());
         }

@@ -59,6 +59,23 @@ static int parse_wrenches(json_t *list, struct tact_device_info *info)
     return 0;
 }
 
+/* Logs of earlier versions have no outputs that take positions. */
+static int parse_measured_outputs(json_t *outputs, struct tact_device_info *info)
+{
+    for (int i = 0; i < info->output_count; i++) {
+        json_t *name = json_object_get(json_array_get(outputs, (size_t)i), "measured_by");
+        for (int k = 0; k < info->input_count && json_is_string(name); k++) {
+            if (!strcmp(info->input[k].name, json_string_value(name))) {
+                info->output[i].raw = 1 + k;
+            }
+        }
+        if (name && !info->output[i].raw) {
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
 static int parse_device(json_t *item, struct tact_device_info *info)
 {
     const char *name, *type;
@@ -71,7 +88,7 @@ static int parse_device(json_t *item, struct tact_device_info *info)
     snprintf(info->type, sizeof info->type, "%s", type);
     info->input_count = parse_channels(inputs, info->input);
     info->output_count = parse_channels(outputs, info->output);
-    return info->input_count < 0 || info->output_count < 0
+    return info->input_count < 0 || info->output_count < 0 || parse_measured_outputs(outputs, info)
                ? -EINVAL
                : parse_wrenches(json_object_get(item, "wrenches"), info);
 }

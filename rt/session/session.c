@@ -169,6 +169,7 @@ void tact_session_destroy(struct tact_session *s)
                       s->listed,
                       s->joints,
                       s->admittances,
+                      s->positions,
                       s->couplings,
                       s->self_overlaps,
                       s->tools,

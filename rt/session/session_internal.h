@@ -110,12 +110,12 @@ struct session_hold;
 
 struct session_output {
     int device, channel;
-    enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT, OUTPUT_RATE } kind;
+    enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT, OUTPUT_RATE, OUTPUT_POSITION } kind;
     struct tact_owner owner;       /* link or body */
     const double *along;           /* world axis along which the force or moment is sent, or NULL */
     int sensor;                    /* index of the input that measures the output's joint, or -1 */
     struct session_coupling *port; /* coupling whose reaction the output sends, or NULL */
-    struct session_admittance *admittance; /* whose rate it sends, or NULL */
+    struct session_admittance *admittance; /* whose motion it sends, or NULL */
     struct session_tool *tool; /* tool whose force or torque the output sends, or NULL */
     int part, axis; /* component of the tool's wrench: 0 force, 1 torque; and axis of the device */
     double gain;    /* sign of the output times its scale */
@@ -310,6 +310,7 @@ struct tact_session {
     int64_t omitted_hold_count;
     struct session_output *outputs;
     int output_count;
+    struct session_positions *positions;
     struct session_marker *markers;
     int marker_count;
     _Atomic(const char *) mark;          /* text of a marker requested by the program, or NULL */

@@ -1,0 +1,183 @@
+/*
+ * Outputs that are positions. Zero is a place like any other, so that a device is sent where it was
+ * sent last while outputs are not armed and after the last tick, and where it is measured to be at
+ * the start and after it was lost. From there it follows the motion of the joint: nothing jumps at
+ * arming, at a loss or on return. The safety chain limits how far the device is from that place, of
+ * which zero is safe. Real-time safe but for tact_session_connect_positions().
+ */
+#include "rt/session/position_internal.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include "rt/safety_internal.h"
+#include "rt/session/admittance_internal.h"
+
+static void connect_position(const struct tact_session *s, struct session_position *p)
+{
+    const struct tact_device_info *info = &s->devices[p->device].device.info;
+    p->measured = info->output[p->channel].raw - 1;
+    p->output = -1;
+    p->limit = DBL_MAX;
+    p->state.sent = p->state.anchor = info->input[p->measured].rest;
+    for (int i = 0; i < s->output_count; i++) {
+        const struct session_output *out = &s->outputs[i];
+        if (out->kind == OUTPUT_POSITION && out->device == p->device &&
+            out->channel == p->channel) {
+            p->output = i;
+            p->limit = s->scene->outputs[i].limit;
+            p->is_joint_pushed =
+                out->gain != 0.0 &&
+                tact_session_find_admittance(s, out->owner.index, out->owner.link) != NULL;
+        }
+    }
+}
+
+int tact_session_connect_positions(struct tact_session *s)
+{
+    int count = 0;
+    for (int i = 0; i < s->device_count; i++) {
+        const struct tact_device_info *info = &s->devices[i].device.info;
+        for (int k = 0; k < info->output_count; k++) {
+            count += info->output[k].raw > 0;
+        }
+    }
+    s->positions = calloc(1, sizeof *s->positions + (size_t)count * sizeof *s->positions->one);
+    if (!s->positions) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < s->device_count; i++) {
+        const struct tact_device_info *info = &s->devices[i].device.info;
+        for (int k = 0; k < info->output_count; k++) {
+            if (info->output[k].raw > 0) {
+                struct session_position *p = &s->positions->one[s->positions->count++];
+                p->device = i;
+                p->channel = k;
+                connect_position(s, p);
+            }
+        }
+    }
+    tact_session_keep_positions(s);
+    return 0;
+}
+
+static double get_joint_position(const struct tact_session *s, const struct session_position *p)
+{
+    if (p->output < 0) {
+        return 0.0;
+    }
+    const struct tact_owner *owner = &s->outputs[p->output].owner;
+    return tact_hand_state(tact_world_hand(s->world, owner->index)).q[owner->link];
+}
+
+/* The device was where it is sent now when the joint was where it is now. */
+static void anchor_position(struct session_position *p, double joint)
+{
+    p->state.anchor = p->state.sent;
+    p->state.joint = joint;
+}
+
+/* A device that is found where it is measured to be is sent to that place; one that is lost, or was
+ * never measured, to the place that it was sent to last. */
+static void find_device_position(const struct tact_session *s, struct session_position *p,
+                                 double joint)
+{
+    const struct tact_device_input *in = &s->devices[p->device].input;
+    const double measured = in->channel[p->measured];
+    if (in->state == TACT_DEVICE_LOST) {
+        p->state.known = 0.0;
+    } else if (p->state.known == 0.0 && in->state != TACT_DEVICE_STALE && isfinite(measured)) {
+        p->state.known = 1.0;
+        p->state.sent = measured;
+        anchor_position(p, joint);
+    }
+    if (p->state.known == 0.0) {
+        anchor_position(p, joint);
+    }
+}
+
+/* Clamps a position to the range of the output; one that began outside may come back from there. */
+static double clamp_position(const struct session_position *p, double x)
+{
+    const double low = fmin(-p->limit, p->state.anchor), high = fmax(p->limit, p->state.anchor);
+    return x < low ? low : x > high ? high : x;
+}
+
+/* What a person pushes on at the limit leaves the joint's motion beyond it out, so that the device
+ * moves back as soon as the joint does. */
+static double compute_displacement(struct tact_session *s, struct session_position *p, double joint,
+                                   uint64_t tick)
+{
+    const struct session_output *out = &s->outputs[p->output];
+    const double wanted = p->state.anchor + out->gain * (joint - p->state.joint);
+    const double within = clamp_position(p, wanted);
+    const int is_clamped =
+        s->safety.state == TACT_SAFETY_ARMED && within != wanted && isfinite(wanted);
+    int32_t was_clamped = p->state.clamped != 0.0;
+    tact_safety_count_clamp(&s->safety, p->output, wanted, tick, is_clamped, &was_clamped);
+    p->state.clamped = was_clamped;
+    if (is_clamped && p->is_joint_pushed) {
+        p->state.joint = joint - (within - p->state.anchor) / out->gain;
+    }
+    return within - p->state.anchor;
+}
+
+void tact_session_want_positions(struct tact_session *s, uint64_t tick)
+{
+    for (int i = 0; i < s->positions->count; i++) {
+        struct session_position *p = &s->positions->one[i];
+        const double joint = get_joint_position(s, p);
+        find_device_position(s, p, joint);
+        if (p->output >= 0) {
+            const double gate = s->outputs[p->output].gate;
+            const double displacement = compute_displacement(s, p, joint, tick);
+            s->wanted[p->output] = gate > 0.0 ? gate * displacement : 0.0;
+        }
+    }
+}
+
+/* Moves a device by what the safety chain lets through, while it is armed. What a person pushes on
+ * faster than the rate limit leaves the rest of the joint's motion out, so that the device does not
+ * move on once the joint stands still. */
+static void move_device_position(struct tact_session *s, struct session_position *p, double joint)
+{
+    const struct session_output *out = &s->outputs[p->output];
+    const double displacement = s->sent[p->output];
+    p->state.sent = clamp_position(p, p->state.anchor + displacement);
+    if (p->is_joint_pushed && s->safety.channel[p->output].slowed) {
+        p->state.joint = joint - displacement / (out->gain * s->safety.ramp * out->gate);
+    }
+}
+
+void tact_session_place_positions(struct tact_session *s)
+{
+    const int is_armed = s->safety.state == TACT_SAFETY_ARMED;
+    for (int i = 0; i < s->positions->count; i++) {
+        struct session_position *p = &s->positions->one[i];
+        const double joint = get_joint_position(s, p), before = p->state.sent;
+        if (p->output < 0) {
+            continue;
+        }
+        const struct session_output *out = &s->outputs[p->output];
+        s->wanted[p->output] += p->state.anchor;
+        if (is_armed && p->state.known != 0.0) {
+            move_device_position(s, p, joint);
+        } else {
+            anchor_position(p, joint);
+        }
+        s->sent[p->output] = p->state.sent;
+        if (out->admittance) {
+            out->admittance->state.rate = (p->state.sent - before) / (s->period * out->gain);
+        }
+    }
+    tact_session_keep_positions(s);
+}
+
+void tact_session_keep_positions(struct tact_session *s)
+{
+    for (int i = 0; s->positions && i < s->positions->count; i++) {
+        const struct session_position *p = &s->positions->one[i];
+        s->devices[p->device].output[p->channel] = p->state.sent;
+    }
+}
