@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include "contact/elementary.h"
+#include "contact/rotvec_internal.h"
 #include "contact/world/hand_internal.h"
 
 #define HALF_TURN_SENSE_MARGIN                                                                     \
@@ -61,23 +61,6 @@ void tact_hand_base_refresh(struct tact_hand *hand)
     }
 }
 
-/* Angular velocity, world axes, of the rotation exp(v) of a rotation vector v that changes at
- * `rate`: the left Jacobian of SO(3) (Bullo and Murray 1995). */
-static void angular_velocity_of_rotation_vector(double out[3], const double v[3],
-                                                const double rate[3])
-{
-    const double angle = tact_v3_norm(v), square = angle * angle;
-    double v_cross_rate[3], v_cross_v_rate[3];
-    tact_v3_cross(v_cross_rate, v, rate);
-    tact_v3_cross(v_cross_v_rate, v, v_cross_rate);
-    const double a = angle > 1e-3 ? (1.0 - tact_cos(angle)) / square : 0.5 - square / 24.0;
-    const double b =
-        angle > 1e-3 ? (angle - tact_sin(angle)) / (square * angle) : 1.0 / 6.0 - square / 120.0;
-    for (int i = 0; i < 3; i++) {
-        out[i] = rate[i] + a * v_cross_rate[i] + b * v_cross_v_rate[i];
-    }
-}
-
 /* Takes the shortest rotation of the base to its target; near half a turn, that in the sense of the
  * last torque, so that the sense does not change from tick to tick. */
 void tact_hand_base_update_target_error(struct tact_hand *hand)
@@ -86,8 +69,8 @@ void tact_hand_base_update_target_error(struct tact_hand *hand)
     double now[4], wanted[4], back[4], turn[4], *error = hand->base_target_error + 3;
     tact_v3_sub(hand->base_target_error, target, q);
     tact_v3_copy(hand->base_target_twist, hand->state.target_rate);
-    angular_velocity_of_rotation_vector(hand->base_target_twist + 3, target + 3,
-                                        hand->state.target_rate + 3);
+    tact_rotvec_angular_velocity(hand->base_target_twist + 3, target + 3,
+                                 hand->state.target_rate + 3);
     tact_quat_from_rotvec(now, q + 3);
     tact_quat_from_rotvec(wanted, target + 3);
     for (int i = 0; i < 4; i++) {

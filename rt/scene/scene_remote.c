@@ -167,14 +167,6 @@ static int check_vector_of_ties(const struct tact_scene_check *check,
             hand->links[first].name, hand->links[first + 1].name, hand->links[first + 2].name,
             hand->name);
     }
-    if (tact_scene_has_unequal_axes(hand, first > 0)) {
-        snprintf(path, sizeof path, "remotes[%u].joint", index);
-        return tact_scene_report_bad_value(
-            check, path,
-            "the base of %.60s has another stiffness or damping along each axis; expected "
-            "\"stiffness\" and \"damping\" of one number each",
-            hand->name);
-    }
     if (is_remote_mode(remote, "model")) {
         snprintf(path, sizeof path, "remotes[%u].mode", index);
         return tact_scene_report_bad_value(

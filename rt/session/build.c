@@ -195,9 +195,9 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
 }
 
 /* Gives a base the numbers of its couplings' axes, which are those of the device of its tool, or of
- * the world. */
+ * the world; ties to another site, which are part of its links, are equal along all axes. */
 static int set_axes_of_base(const struct tact_scene *scene, const struct tact_scene_hand *hand,
-                            struct tact_hand *made)
+                            const struct tact_link_def *links, struct tact_hand *made)
 {
     const double identity[4] = {1.0, 0.0, 0.0, 0.0}, *axes = identity;
     int rc = 0;
@@ -208,9 +208,8 @@ static int set_axes_of_base(const struct tact_scene *scene, const struct tact_sc
         if (tact_scene_has_unequal_axes(hand, part)) {
             double stiffness[3], damping[3];
             for (int i = 0; i < 3; i++) {
-                const struct tact_scene_coupling *c = hand->links[3 * part + i].joint.coupling;
-                stiffness[i] = c->stiffness;
-                damping[i] = c->damping;
+                stiffness[i] = links[3 * part + i].stiffness;
+                damping[i] = links[3 * part + i].damping;
             }
             rc = tact_hand_set_base_axes(made, part, axes, stiffness, damping);
         }
@@ -249,9 +248,9 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     struct tact_hand *made = NULL;
     struct tact_tendon_term *tendon_terms = add_tendons(hand, links);
     int rc = tendon_terms ? tact_hand_create(links, (int)hand->links_count, &base, &made) : -ENOMEM;
+    rc = rc ? rc : set_axes_of_base(s->scene, hand, links, made);
     free(links);
     free(tendon_terms);
-    rc = rc ? rc : set_axes_of_base(s->scene, hand, made);
     rc = rc ? rc : tact_world_add_hand(s->world, made, hand->weightless);
     if (rc < 0) {
         tact_hand_destroy(made);

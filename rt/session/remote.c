@@ -323,6 +323,9 @@ static void set_tied_joint_target(const struct tact_session *s, struct session_r
     const double stiffness = own ? own->stiffness : 0.0;
     double *target = &hand.target[r->link];
     r->tie_target = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
+    if (r->axes) { /* set once all three components have theirs */
+        return;
+    }
     *target = r->coupling ? (stiffness * *target + r->stiffness * r->tie_target) /
                                 (stiffness + r->stiffness)
                           : r->tie_target;
@@ -334,6 +337,12 @@ static void set_tied_joint_rate(const struct tact_session *s, struct session_rem
     const struct tact_scene_coupling *own = s->scene->hands[r->hand].links[r->link].joint.coupling;
     const double damping = own ? own->damping : 0.0, tie_rate = tact_session_tie_target_rate(s, r);
     double *rate = &hand.target_rate[r->link];
+    if (r->axes) {
+        if (r->component == 0) {
+            tact_session_add_tie_to_unequal_rates(s, r);
+        }
+        return;
+    }
     *rate =
         r->coupling ? (damping * *rate + r->damping * tie_rate) / (damping + r->damping) : tie_rate;
 }
@@ -367,6 +376,11 @@ void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
     }
     for (int i = 0; i < s->remote_count; i++) {
         set_tied_joint_target(s, &s->remotes[i]);
+    }
+    for (int i = 0; i < s->remote_count; i++) {
+        if (s->remotes[i].axes && s->remotes[i].component == 0) {
+            tact_session_add_tie_to_unequal_targets(s, &s->remotes[i]);
+        }
     }
     for (int i = 0; i < s->remote_count; i++) {
         set_tied_joint_rate(s, &s->remotes[i]);

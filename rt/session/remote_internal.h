@@ -34,6 +34,9 @@ struct session_remote {
     int parts;     /* 1 or 3 */
     int component; /* index of this tie in its vector: part[component] is the tie itself */
     int turns;     /* 1: an attitude; positions are rotation vectors, rates angular velocities */
+    /* [9] axes of the coupling, columns in the world, where it has other numbers along each; NULL:
+     * it has none */
+    const double *axes;
     double line_end_rotation;    /* rotation of the end of an attitude's line in the tick, about its
                                axis [rad] */
     enum tact_wave_kind arrived; /* kind of the waves that arrived for its vector */
@@ -134,6 +137,12 @@ enum tact_wave_kind tact_session_arrived_wave_kind(const struct tact_session *s,
 void tact_session_track_remote_attitude(const struct tact_session *s, struct session_remote *r);
 /* Target rate of the joint's drive due to the tie, once the targets of the hand are set. */
 double tact_session_tie_target_rate(const struct tact_session *s, const struct session_remote *r);
+/* Sets targets and rates of all three components of a base whose coupling has axes of its own: r is
+ * the first of them. */
+void tact_session_add_tie_to_unequal_targets(const struct tact_session *s,
+                                             const struct session_remote *r);
+void tact_session_add_tie_to_unequal_rates(const struct tact_session *s,
+                                           const struct session_remote *r);
 /* Rotates the line ends of attitudes by their rotation in the tick. */
 void tact_session_rotate_line_ends(struct tact_session *s);
 

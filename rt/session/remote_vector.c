@@ -7,13 +7,28 @@
  * engage: a turn of one site is that turn of the other, however the two stand. It is corrected by
  * the shortest way; near half a turn, in the sense of the last correction. Real-time safe.
  */
-#include "contact/elementary.h"
+#include "contact/rotvec_internal.h"
 #include "contact/vec.h"
+#include "rt/scene/scene_internal.h"
 #include "rt/session/remote_internal.h"
 
 /* angle from half a turn within which the way to the other attitude keeps its sense [rad] */
 static const double half_turn_sense_margin = 0.05;
 static const double pi = 3.14159265358979323846;
+
+/* Axes of the couplings of a base's position or attitude, columns in the world, where they have
+ * other numbers along each: those of the device of its tool, or of the world. Else NULL. */
+static const double *find_axes_of_unequal_couplings(const struct tact_session *s,
+                                                    const struct session_remote *r)
+{
+    static const double world[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    const double *axes = world;
+    for (int i = 0; i < s->tool_count; i++) {
+        axes = s->tools[i].hand == r->hand ? s->tools[i].axes : axes;
+    }
+    return r->coupling && tact_scene_has_unequal_axes(&s->scene->hands[r->hand], r->turns) ? axes
+                                                                                           : NULL;
+}
 
 void tact_session_group_vector_ties(struct tact_session *s)
 {
@@ -24,6 +39,7 @@ void tact_session_group_vector_ties(struct tact_session *s)
         r->parts = of_base ? 3 : 1;
         r->component = r->link - first;
         r->turns = of_base && first > 0;
+        r->axes = of_base ? find_axes_of_unequal_couplings(s, r) : NULL;
         for (int k = 0; k < s->remote_count; k++) {
             struct session_remote *other = &s->remotes[k];
             const int at = other->link - first;
@@ -131,22 +147,6 @@ void tact_session_track_remote_attitude(const struct tact_session *s, struct ses
     }
 }
 
-/* Rate of the rotation vector v of an attitude that turns by w: the inverse of the left Jacobian of
- * SO(3) (Bullo and Murray 1995). */
-static void rotation_vector_rate(double out[3], const double v[3], const double w[3])
-{
-    const double angle = tact_v3_norm(v), half = 0.5 * angle;
-    double vector_cross_rate[3], vector_cross_cross_rate[3];
-    tact_v3_cross(vector_cross_rate, v, w);
-    tact_v3_cross(vector_cross_cross_rate, v, vector_cross_rate);
-    const double share = angle > 1e-3
-                             ? (1.0 - half * tact_cos(half) / tact_sin(half)) / (angle * angle)
-                             : 1.0 / 12.0 + angle * angle / 720.0;
-    for (int i = 0; i < 3; i++) {
-        out[i] = w[i] - 0.5 * vector_cross_rate[i] + share * vector_cross_cross_rate[i];
-    }
-}
-
 double tact_session_tie_target_rate(const struct tact_session *s, const struct session_remote *r)
 {
     double w[3], rate[3];
@@ -157,7 +157,7 @@ double tact_session_tie_target_rate(const struct tact_session *s, const struct s
     for (int k = 0; k < 3; k++) {
         w[k] = r->part[k]->state.rate;
     }
-    rotation_vector_rate(rate, hand.target + r->part[0]->link, w);
+    tact_rotvec_rate(rate, hand.target + r->part[0]->link, w);
     return rate[r->component];
 }
 
@@ -178,4 +178,52 @@ void tact_session_rotate_line_ends(struct tact_session *s)
             r->part[k]->state.target = target[k];
         }
     }
+}
+
+/* Turns the targets or rates of a coupling, in own, into those of coupling and tie together: (K_c +
+ * k)^-1 (K_c own + k tie), with the numbers of the coupling along its axes. */
+static void weigh_vectors(const struct tact_session *s, const struct session_remote *r, int is_rate,
+                          double own[3], const double tie[3])
+{
+    const struct tact_scene_hand *hand = &s->scene->hands[r->hand];
+    double of_own[3], of_tie[3];
+    tact_m3_tmul_v3(of_own, r->axes, own);
+    tact_m3_tmul_v3(of_tie, r->axes, tie);
+    for (int i = 0; i < 3; i++) {
+        const struct tact_scene_coupling *c = hand->links[r->link + i].joint.coupling;
+        const double weight = is_rate ? c->damping : c->stiffness,
+                     tie_weight = is_rate ? r->damping : r->stiffness;
+        of_own[i] = (weight * of_own[i] + tie_weight * of_tie[i]) / (weight + tie_weight);
+    }
+    tact_m3_mul_v3(own, r->axes, of_own);
+}
+
+void tact_session_add_tie_to_unequal_targets(const struct tact_session *s,
+                                             const struct session_remote *r)
+{
+    double *target = tact_hand_state(tact_world_hand(s->world, r->hand)).target + r->link, tie[3];
+    for (int k = 0; k < 3; k++) {
+        tie[k] = r->part[k]->tie_target;
+    }
+    if (r->stiffness > 0.0) {
+        weigh_vectors(s, r, 0, target, tie);
+    }
+}
+
+void tact_session_add_tie_to_unequal_rates(const struct tact_session *s,
+                                           const struct session_remote *r)
+{
+    const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
+    const double *target = hand.target + r->link;
+    double *rate = hand.target_rate + r->link, own[3], tie[3];
+    for (int k = 0; k < 3; k++) {
+        tie[k] = r->part[k]->state.rate;
+    }
+    if (!r->turns) {
+        weigh_vectors(s, r, 1, rate, tie);
+        return;
+    }
+    tact_rotvec_angular_velocity(own, target, rate);
+    weigh_vectors(s, r, 1, own, tie);
+    tact_rotvec_rate(rate, target, own);
 }

@@ -136,25 +136,6 @@ static void axes_have_defaults_and_limits(void **state)
     }
 }
 
-/* The tie of a base to another site has one stiffness for all axes. */
-static void unequal_axes_with_another_site_are_refused(void **state)
-{
-    (void)state;
-    static const struct edit edits[] = {
-        {"        stiffness: 1000\n        damping: 5\n",
-         "        axis_stiffness: [1000, 500, 250]\n        damping: 5\n"},
-        {NULL, NULL}};
-    char *text = load_scene_text_with_edits("teleop_peg_local.yaml", edits);
-    struct tact_scene *scene = NULL;
-    struct tact_error err = {.line = 0};
-    const int rc = tact_scene_parse(text, strlen(text), TACT_SOURCE_DIR "/examples/scenes/a.yaml",
-                                    NULL, &scene, &err);
-    assert_int_equal(rc, -EINVAL);
-    print_message("%d: %s: %s\n", err.line, err.key, err.text);
-    assert_non_null(strstr(err.text, "another stiffness or damping along each axis"));
-    free(text);
-}
-
 /* The stylus of tool.yaml with other numbers along each axis: replays are equal bit for bit. */
 static void session_with_unequal_axes_is_replayed(void **state)
 {
@@ -185,7 +166,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(force_at_a_wall_is_that_of_all_axes),
         cmocka_unit_test(axes_have_defaults_and_limits),
-        cmocka_unit_test(unequal_axes_with_another_site_are_refused),
         cmocka_unit_test(session_with_unequal_axes_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
