@@ -20,6 +20,11 @@
 #define MAX_CONTACT_GAP_RATIO 1e-3
 /* Largest rotation of the contact normal over a surface in a tick [rad] */
 #define MAX_NORMAL_TURN_PER_TICK 0.3
+/* Longest way of a contact over a surface in a tick over which the curvature counts as constant,
+ * relative to the radius of the body. */
+#define MAX_UNCHECKED_WAY_RATIO 0.1
+/* Largest change of a principal curvature over a longer way, relative to the relative curvature. */
+#define MAX_CURVATURE_CHANGE 0.1
 /* Distance up to which two contacts are the same, relative to the smaller body. */
 #define SAME_CONTACT_DISTANCE 1e-6
 /* Smallest cosine between the normals of a contact in successive ticks. */
@@ -157,18 +162,20 @@ static double normal_cosine(const struct smooth_pair *pair, int k, const double 
                : tact_v3_dot(p.normal, q.normal);
 }
 
-/* 1 where a contact existed in the last tick, as it has not moved far over either surface since. */
-static int existed_in_last_tick(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                                const struct smooth_contact *c)
+/* The surface positions on A and B of a contact in the last tick, as it has not moved far over
+ * either surface since; NULL where it did not exist. */
+static const double *places_in_last_tick(const struct tact_pair_query *q,
+                                         const struct smooth_pair *pair,
+                                         const struct smooth_contact *c)
 {
     for (int i = 0; i < last_contact_count(q); i++) {
         const double *places = q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i;
         if (normal_cosine(pair, 0, places, c->place[0]) >= MIN_CONTINUED_NORMAL_COSINE &&
             normal_cosine(pair, 1, places + 3, c->place[1]) >= MIN_CONTINUED_NORMAL_COSINE) {
-            return 1;
+            return places;
         }
     }
-    return 0;
+    return NULL;
 }
 
 static void store_contact_places(const struct tact_pair_query *q,
@@ -194,6 +201,52 @@ static int is_motion_too_large(const struct smooth_contact *c,
         if (!(turn[0] * turn[0] + turn[1] * turn[1] <=
               MAX_NORMAL_TURN_PER_TICK * MAX_NORMAL_TURN_PER_TICK)) {
             return 1;
+        }
+    }
+    return 0;
+}
+
+/*
+ * 1 where a contact comes in this tick to places of the surface of A (k = 0) or B (k = 1) that are
+ * curved otherwise, so that the rates do not predict its position: the change since its place in
+ * the last tick, continued over a way [m], is over a tenth of the relative curvature
+ * of the two surfaces.
+ */
+static int will_curvature_change(const struct smooth_pair *pair, const struct smooth_contact *c,
+                                 int k, const double *last_place, double way)
+{
+    const double relative[2] = {c->bend[0][0] + c->bend[1][0], c->bend[0][3] + c->bend[1][3]};
+    struct tact_surface_point now, last;
+    double directions[9], curvature[2][2], moved[3];
+    if (tact_smooth_surface_point(pair, k, c->place[k], &now) ||
+        tact_smooth_surface_point(pair, k, last_place, &last)) {
+        return 1;
+    }
+    tact_surface_curvatures(&now, curvature[0], directions);
+    tact_surface_curvatures(&last, curvature[1], directions);
+    tact_v3_sub(moved, now.at, last.at);
+    for (int i = 0; i < 2; i++) {
+        if (!(fabs(curvature[0][i] - curvature[1][i]) * way <=
+              MAX_CURVATURE_CHANGE * relative[i] * tact_v3_norm(moved))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* 1 where a contact moves far over a surface in a tick, to places that are curved otherwise. */
+static int leaves_its_curvature(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                                const struct smooth_contact *c,
+                                const struct smooth_contact_motion *motion)
+{
+    const struct smooth_shape_data *data[2] = {q->data_a, q->data_b};
+    for (int k = 0; k < 2; k++) {
+        double way = q->options->period * tact_v3_norm(motion->velocity_over_surface[k]);
+        if (data[k]->radius > 0.0 && !(way <= MAX_UNCHECKED_WAY_RATIO * data[k]->radius)) {
+            const double *last = places_in_last_tick(q, pair, c);
+            if (last && will_curvature_change(pair, c, k, last + 3 * k, way)) {
+                return 1;
+            }
         }
     }
     return 0;
@@ -240,6 +293,7 @@ static void limit_tangential_changes(const struct tact_pair_query *q,
 /* Computes the change of the velocities of the rows n, t1, t2 and about n until half a tick after
  * the solve, at the extrapolated twists and rates. */
 static void constraint_row_velocity_changes(const struct tact_pair_query *q,
+                                            const struct smooth_pair *pair,
                                             const struct smooth_contact *c,
                                             const double twist[2][6], const double rate[2][6],
                                             double row_velocity_change[4])
@@ -247,7 +301,8 @@ static void constraint_row_velocity_changes(const struct tact_pair_query *q,
     struct smooth_contact_motion motion;
     double h = q->options->period;
     memset(row_velocity_change, 0, 4 * sizeof *row_velocity_change);
-    if (tact_smooth_contact_point_rates(c, twist, &motion) || is_motion_too_large(c, &motion, h)) {
+    if (tact_smooth_contact_point_rates(c, twist, &motion) || is_motion_too_large(c, &motion, h) ||
+        (!nearly_conforms(c) && leaves_its_curvature(q, pair, c, &motion))) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
@@ -344,7 +399,7 @@ static int continues_contact_smoothly(const struct tact_pair_query *q,
                                       const struct smooth_pair *pair,
                                       const struct smooth_contact *c)
 {
-    return (q->pressed > 0.0 && existed_in_last_tick(q, pair, c)) ||
+    return (q->pressed > 0.0 && places_in_last_tick(q, pair, c)) ||
            closing_speed(q, c) < gravity_speed_change(q);
 }
 
@@ -441,7 +496,7 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_sear
     for (int i = 0; i < touching_contact_count; i++) {
         memset(row_velocity_change, 0, sizeof row_velocity_change);
         if (continues_contact_smoothly(q, &f->pair, &contact[i])) {
-            constraint_row_velocity_changes(q, &contact[i], (const double(*)[6])twist,
+            constraint_row_velocity_changes(q, &f->pair, &contact[i], (const double(*)[6])twist,
                                             (const double(*)[6])rate, row_velocity_change);
         }
         make_contact_patch(q, &contact[i], k[i], row_velocity_change,
