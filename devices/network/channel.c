@@ -11,10 +11,8 @@
 /* maximum number of waiting waves from which the wave of a gap is made */
 enum { BRIDGE_TICKS = 16 };
 
-/* longest time for which the last wave is repeated with energy that was received, not used [s] */
-static const double longest_hold_by_reserve = 0.05;
-/* fraction of each wave's energy that is kept for such gaps [1] */
-static const double reserved_energy_fraction = 0.02;
+/* longest time for which the last wave is repeated with the energy of lost ones [s] */
+static const double longest_hold = 0.05;
 /* relative rounding error of the unused energy, which is a difference of large sums */
 static const double energy_rounding_error = 1e-15;
 
@@ -450,16 +448,19 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
     while (!next && channel->play_tick + ahead <= channel->newest_tick) {
         next = find_waiting_wave(channel, channel->play_tick + ahead++);
     }
-    if (!next && channel->held_ticks >= time_in_ticks(channel, longest_hold_by_reserve)) {
+    if (!next && channel->held_ticks >= time_in_ticks(channel, longest_hold)) {
         return 0;
     }
     const double since = channel->ticks_without_energy > 1 ? channel->ticks_without_energy : 1.0;
     for (int axis = 0; axis < channel->options.axes; axis++) {
         const double last = channel->last_received_wave[axis];
         interpolated_wave[axis] =
-            next ? last + (next->wave[axis] - last) * since / (since + (double)ahead) : last;
+            next && tact_wave_has_energy(last)
+                ? last + (next->wave[axis] - last) * since / (since + (double)ahead)
+                : last;
     }
-    if (energy_of_wave(channel, interpolated_wave) > find_unused_energy(channel)) {
+    if (has_energy(channel, interpolated_wave) &&
+        energy_of_wave(channel, interpolated_wave) > find_unused_energy(channel)) {
         return 0;
     }
     memcpy(wave, interpolated_wave, (size_t)channel->options.axes * sizeof *wave);
@@ -468,26 +469,25 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
     return 1;
 }
 
-/* After the first missing wave, does not use a small fraction of each wave's energy, until the
- * unused energy suffices for a gap in which the last wave is held. */
-static void reserve_energy_for_gap(struct tact_network_channel *channel, double *wave)
+/* 1: on some axis an end asks the other to wait, or waits for it. */
+static int is_wait(const struct tact_network_channel *channel, const double *wave)
 {
-    const double gap = time_in_ticks(channel, longest_hold_by_reserve);
-    if (channel->counts.missing == 0 ||
-        find_unused_energy(channel) >= gap * energy_of_wave(channel, wave)) {
-        return;
+    int found = 0;
+    for (int i = 0; i < channel->options.axes; i++) {
+        const enum tact_wave_kind kind = tact_wave_kind(wave[i]);
+        found |= kind == TACT_WAVE_KIND_WAIT || kind == TACT_WAVE_KIND_WAITING;
     }
-    for (int axis = 0; axis < channel->options.axes; axis++) {
-        wave[axis] *= sqrt(1.0 - reserved_energy_fraction);
-    }
+    return found;
 }
 
 /* 1 where a wave without energy arrived, after at most 50 ms of such waves: the other end is only
- * kept where it is, and using its wave as it is would take the force off this end. */
+ * kept where it is, and using its wave as it is would take the force off this end. Not where it
+ * waits: each end then knows the other's force without a wave. */
 static int is_short_gap_of_sender(const struct tact_network_channel *channel, const double *wave)
 {
-    return !has_energy(channel, wave) && has_energy(channel, channel->last_received_wave) &&
-           channel->sender_gap_ticks < time_in_ticks(channel, longest_hold_by_reserve);
+    return !has_energy(channel, wave) && !is_wait(channel, wave) &&
+           has_energy(channel, channel->last_received_wave) &&
+           channel->sender_gap_ticks < time_in_ticks(channel, longest_hold);
 }
 
 static void use_sample_of_tick(struct tact_network_channel *channel,
@@ -516,7 +516,6 @@ static void use_sample_of_tick(struct tact_network_channel *channel,
     if (!is_wave_missing) {
         memcpy(channel->last_received_wave, slot->wave, sizeof channel->last_received_wave);
         channel->held_ticks = 0;
-        reserve_energy_for_gap(channel, out->wave);
         return;
     }
     channel->counts.missing += (uint64_t)out->missing;

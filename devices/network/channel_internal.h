@@ -4,14 +4,13 @@
  * of tick k is used at k + D, D = least delay + jitter + repeats: each packet repeats the waves of
  * the last ticks, so that a lost or late one is replaced. A packet also says how much energy was
  * sent so far, so that the energy of waves that did not come is known: as far as it lasts, such a
- * wave is put between its neighbours, or the last one is used again for 50 ms; a small share of
- * what arrives is kept for that, once waves were missing. Else it is made of the energy of those
- * that wait behind it, and where none waits it is zero. Up to 50 ms of waves that arrive without
- * energy after others are made in the same way, as their sender was only kept where it was for want
- * of a wave; where that fails they are used as they are. All of that is passive; with the option
- * `hold` it is held for a few ticks instead of zero, which is not. Where the clocks of the sites
- * drift, the fill is corrected by a wave that is dropped or one more that is made so, passive as
- * well.
+ * wave is put between its neighbours, or the last one is used again for 50 ms. Else it is made of
+ * the energy of those that wait behind it, and where none waits it is zero. Up to 50 ms of waves
+ * that arrive without energy after others are made in the same way, as their sender was only kept
+ * where it was for want of a wave; where that fails they are used as they are, and so are those by
+ * which ends wait for each other. All of that is passive; with the option `hold` it is held for a
+ * few ticks instead of zero, which is not. Where the clocks of the sites drift, the fill is
+ * corrected by a wave that is dropped or one more that is made so, passive as well.
  *
  * Of each wave u [sqrt(W)], u^2 / 2 is power; energy() is what the other site has sent by its own
  * account less what was used here, never negative with missing waves zero.

@@ -238,8 +238,7 @@ def is_undisturbed(rows, first, disturbed):
 
 
 def is_settled(rows):
-    """The device was OK for the last 5 s, in which the force has returned and the channel has filled its reserve for gaps,
-    2 % of each wave's energy for 2.5 s of the full press. A late loop is a silence too."""
+    """The device was OK for the last 5 s, in which the force has returned. A late loop is a silence too."""
     return all(row[1] == OK for row in rows if row[0] > rows[-1][0] - 5.0e9)
 
 

@@ -138,7 +138,7 @@ static void remote_hand_holds_the_ruler_for_an_hour(void **state)
         "end %.2f, memory grew by %.0f kB, least energy of the channels %.1e and %.1e J\n",
         1e3 * most, least_grip, tie_force(ROBOT), 1e-3 * growth,
         read_link_input(PERSON, "least_energy"), read_link_input(ROBOT, "least_energy"));
-    assert_true(most < 1e-4 && least_grip > 3.0 && growth < 1e6);
+    assert_true(most < 1e-4 && least_grip > 3.3 && growth < 1e6);
     assert_true(read_link_input(PERSON, "least_energy") > -1e-12 &&
                 read_link_input(ROBOT, "least_energy") > -1e-12);
     close_sessions_of_sites();
@@ -223,8 +223,7 @@ static struct silence_effect hold_ruler_through_silence(const struct silence *si
 }
 
 /* The robot's end keeps its grip while nothing arrives, and until the person feels it again. What
- * is felt fades within 0.2 s, and neither force jumps: the ramp of 4.6 N is 0.023 N a tick. The
- * channel's reserve for further gaps takes up to a tenth of the grip at first. */
+ * is felt fades within 0.2 s, and neither force jumps: the ramp of 4.6 N is 0.023 N a tick. */
 static void silence_does_not_drop_the_ruler(void **state)
 {
     (void)state;
@@ -241,8 +240,7 @@ static void silence_does_not_drop_the_ruler(void **state)
         {"poor, 0 ms, 1 s, by the deadman", "0", 1, 12.0, 1, 1, 1e-5, 1},
         {"poor, 50 ms, 0.3 s", "0.05", 1, 11.3, 1, 1, 1e-5, 0},
         {"poor, 100 ms, 0.3 s to the robot", "0.1", 1, 11.3, 1, 0, 1e-5, 0},
-        /* the tank leaves 2.5 N, which hardly hold the ruler that swings with the line */
-        {"poor, 200 ms, 0.3 s", "0.2", 1, 11.3, 1, 1, 1e-3, 0}};
+        {"poor, 200 ms, 0.3 s", "0.2", 1, 11.3, 1, 1, 1e-5, 0}};
     const int count = IS_SANITIZER_BUILD && !is_long_campaign()
                           ? 1
                           : campaign_trial_count(5, sizeof silences / sizeof *silences);
@@ -255,9 +253,9 @@ static void silence_does_not_drop_the_ruler(void **state)
             silence->name, e.grip_before, e.least_grip, e.last_grip, e.least_felt, e.last_felt,
             e.robot_step, e.person_step, 1e3 * e.slip);
         assert_true(e.slip < silence->max_slip);
-        assert_true(e.least_grip > 0.88 * e.grip_before);
-        assert_true(e.last_felt > 0.88 * e.grip_before && e.last_grip > 0.88 * e.grip_before);
-        assert_true(e.robot_step < 0.5 && e.person_step < 0.5);
+        assert_true(e.least_grip > 0.95 * e.grip_before);
+        assert_true(e.last_felt > 0.98 * e.grip_before && e.last_grip > 0.98 * e.grip_before);
+        assert_true(e.robot_step < 0.3 && e.person_step < 0.3);
         assert_true(silence->until < SILENT_FROM + 0.3 || !silence->to_robot ||
                     !silence->to_person || e.least_felt < 0.01);
     }
