@@ -44,7 +44,7 @@ struct press {
     double wall; /* displacement of the tool along z that touches, where the press shall end [m] */
     double aim;  /* where the hand would be without the wall [m] */
     double slip; /* most that the tool may be off the wall: overlap that a contact leaves, slip in
-                    a grip [m]; 0: neither place nor force are compared */
+                    a grip [m]; 0: where it touches is not known */
 };
 
 /* State of a hand that presses, read from the log. */
@@ -90,8 +90,8 @@ static struct pressed read_pressed_state(const char *path, const char *hand)
     return out;
 }
 
-/* The force is that of hand and coupling in series, pressed from where the tool touches to where
- * the hand aims. */
+/* The force is that of hand and coupling in series, pressed from where the tool is, and from where
+ * it touches, to where the hand aims. */
 static void check_press(const struct grip *grip, const struct press *press,
                         const struct pressed *pressed)
 {
@@ -102,6 +102,8 @@ static void check_press(const struct grip *grip, const struct press *press,
                   "at %.4f; %.1e mm/s; energy %.1e J at its least\n",
                   grip->name, press->what, press->delay, pressed->force, exact, pressed->tool * 1e3,
                   press->wall * 1e3, pressed->speed * 1e3, pressed->energy);
+    const double from_here = in_series * (pressed->tool - press->aim);
+    assert_true(fabs(pressed->force - from_here) < 1e-4 * from_here);
     if (press->slip > 0.0) {
         assert_true(fabs(pressed->tool - press->wall) < press->slip);
         assert_true(fabs(pressed->force - exact) < in_series * press->slip);
