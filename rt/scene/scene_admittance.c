@@ -1,13 +1,105 @@
-/* Joints that the force of a person moves, as of a device that measures force and takes a speed. */
+/* Joints, and bases that move, which the force of a person moves, as of a device that measures
+ * force and takes a speed. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "contact/world/hand.h"
 #include "rt/scene/scene_internal.h"
+
+/* A joint that the force of an input moves: of a link, or a coordinate of a base. */
+struct pushed_joint {
+    const struct tact_scene_joint *joint; /* NULL: there is none of that name */
+    uint32_t hand, link;
+    bool of_base, turns;              /* turns: a coordinate of the attitude of a base */
+    char path[TACT_SCENE_PATH_BYTES]; /* owner of its keys */
+};
+
+static struct pushed_joint find_pushed_joint(const struct tact_scene *scene, const char *name)
+{
+    struct pushed_joint out = {.joint = NULL};
+    char key[TACT_SCENE_PATH_BYTES];
+    out.of_base = tact_scene_find_coordinate(scene, name, &out.hand, &out.link);
+    if (!out.of_base && !tact_scene_find_link(scene, name, &out.hand, &out.link)) {
+        return out;
+    }
+    out.turns = out.of_base && out.link >= 3;
+    tact_scene_link_key(scene, out.hand, out.link, key);
+    if (out.of_base) {
+        snprintf(out.path, sizeof out.path, "%s", key);
+    } else {
+        tact_scene_path_of_key(out.path, key, "joint");
+    }
+    out.joint = &scene->hands[out.hand].links[out.link].joint;
+    return out;
+}
+
+/* Index of the first input whose force moves the position of a base, or its attitude; -1: none. */
+static long find_force_on_base(const struct tact_scene *scene, uint32_t hand, bool turns)
+{
+    for (uint32_t i = 0; i < scene->inputs_count; i++) {
+        const struct tact_scene_input *in = &scene->inputs[i];
+        uint32_t of, link;
+        if (in->what && in->to && !strcmp(in->what, "force") &&
+            tact_scene_find_coordinate(scene, in->to, &of, &link) && of == hand &&
+            (link >= 3) == turns) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Makes the damping of a base's coupling that of its coordinates, which have no coupling then. */
+static int set_damping_of_base(const struct tact_scene_check *check, struct tact_scene_hand *hand,
+                               uint32_t number, long input, bool turns)
+{
+    static const char *const of_devices[] = {"stiffness", "axis_stiffness", "axis_damping",
+                                             "device",    "hard",           "filter"};
+    const char *name = turns ? "turn_coupling" : "coupling";
+    char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
+    snprintf(path, sizeof path, "hands[%u].base.%s", number, name);
+    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices; i++) {
+        if (tact_scene_has_key(check, "%s.%s", path, of_devices[i])) {
+            return tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, of_devices[i]),
+                "the force of inputs[%ld] moves this base; expected \"damping\" alone", input);
+        }
+    }
+    const struct tact_scene_coupling *coupling =
+        turns ? hand->base->turn_coupling : hand->base->coupling;
+    if (!coupling || !(coupling->damping > 0.0)) {
+        return tact_scene_report_bad_value(
+            check, coupling ? tact_scene_path_of_key(key, path, "damping") : path,
+            "the force of inputs[%ld] moves this base against its damping; expected \"%s\" with a "
+            "\"damping\" over 0",
+            input, name);
+    }
+    for (int i = turns ? 3 : 0; i < (turns ? 6 : 3); i++) {
+        struct tact_scene_joint *joint = &hand->links[i].joint;
+        free(joint->coupling);
+        joint->coupling = NULL;
+        joint->damping = coupling->damping;
+    }
+    return 0;
+}
+
+int tact_scene_set_pushed_bases(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
+        for (int part = 0; !rc && part < 2 && tact_scene_base_links(&scene->hands[i]); part++) {
+            const long input = find_force_on_base(scene, i, part);
+            rc = input < 0 ? 0 : set_damping_of_base(check, &scene->hands[i], i, input, part);
+        }
+    }
+    return rc;
+}
 
 /* What acts on a joint besides the force of an input, or NULL; *key is the scene key that sets it.
  */
-static const char *find_law_conflicting_with_force(const struct tact_scene_joint *joint,
+static const char *find_law_conflicting_with_force(const struct pushed_joint *pushed,
                                                    const char **key)
 {
+    const struct tact_scene_joint *joint = pushed->joint;
     const struct {
         int is_law_set;
         const char *key, *text;
@@ -17,7 +109,7 @@ static const char *find_law_conflicting_with_force(const struct tact_scene_joint
         {joint->tendon != NULL, "tendon", "a tendon"},
         {joint->stiffness > 0.0, "stiffness",
          "a drive stiffness, which would pull it back to its target"},
-        {joint->limit > 0.0, "limit",
+        {joint->limit > 0.0, pushed->turns ? "turn_limit" : "limit",
          "a force limit, which would bound force and damping together"}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if (laws[i].is_law_set) {
@@ -33,12 +125,12 @@ static int check_force_input(const struct tact_scene_check *check, const struct 
 {
     static const char *const others[] = {"target", "state"};
     const struct tact_scene_input *in = &scene->inputs[index];
-    char path[TACT_SCENE_PATH_BYTES], owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
-    uint32_t hand, link;
+    char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
+    const struct pushed_joint pushed = find_pushed_joint(scene, in->to);
     snprintf(path, sizeof path, "inputs[%u].to", index);
-    if (!tact_scene_find_link(scene, in->to, &hand, &link)) {
-        return tact_scene_report_bad_value(
-            check, path, "a force moves a joint; expected hand.link, not a coordinate of a base");
+    if (!pushed.joint) {
+        return tact_scene_report_bad_value(check, path, "no joint \"%s\"; expected hand.link",
+                                           in->to);
     }
     for (int i = 0; i < 2; i++) {
         const long other = tact_scene_find_input(scene, scene->inputs_count, others[i], in->to);
@@ -48,20 +140,17 @@ static int check_force_input(const struct tact_scene_check *check, const struct 
                                                other, others[i], in->to);
         }
     }
-    const struct tact_scene_joint *joint = &scene->hands[hand].links[link].joint;
-    const char *conflicting_key, *other = find_law_conflicting_with_force(joint, &conflicting_key);
-    tact_scene_path_of_key(owner, tact_scene_link_key(scene, hand, link, key), "joint");
+    const char *conflicting_key,
+        *other = find_law_conflicting_with_force(&pushed, &conflicting_key);
     if (other) {
-        return tact_scene_report_bad_value(check,
-                                           tact_scene_path_of_key(key, owner, conflicting_key),
-                                           "the force of inputs[%u] moves this joint; expected it "
-                                           "without %s",
-                                           index, other);
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, pushed.path, conflicting_key),
+            "the force of inputs[%u] moves this joint; expected it without %s", index, other);
     }
-    return joint->damping > 0.0
+    return pushed.joint->damping > 0.0
                ? 0
                : tact_scene_report_bad_value(
-                     check, tact_scene_path_of_key(key, owner, "damping"),
+                     check, tact_scene_path_of_key(key, pushed.path, "damping"),
                      "the force of inputs[%u] moves this joint against its damping; expected it "
                      "over 0",
                      index);

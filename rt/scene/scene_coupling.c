@@ -206,29 +206,33 @@ long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const
     return -1;
 }
 
+/* Index of the device that an output goes to; the number of devices: there is none. */
+static uint32_t find_device_of_output(const struct tact_scene *scene,
+                                      const struct tact_scene_output *out)
+{
+    const char *channel = strchr(out->to, '.');
+    uint32_t device = 0;
+    while (channel && device < scene->devices_count &&
+           (strncmp(scene->devices[device].name, out->to, (size_t)(channel - out->to)) ||
+            scene->devices[device].name[channel - out->to])) {
+        device++;
+    }
+    return device;
+}
+
 int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)
 {
     const struct tact_scene_output *out = &scene->outputs[output];
-    const char *coordinate = strchr(out->from, '.'), *channel = strchr(out->to, '.');
-    for (uint32_t i = 0; coordinate && !strcmp(out->what, "reaction") && i < scene->hands_count;
-         i++) {
-        const struct tact_scene_hand *hand = &scene->hands[i];
-        const size_t length = (size_t)(coordinate - out->from);
-        for (uint32_t k = 0; k < tact_scene_base_links(hand); k++) {
-            if (strlen(hand->name) == length && !strncmp(hand->name, out->from, length) &&
-                !strcmp(coordinate + 1, hand->links[k].name)) {
-                uint32_t device = 0;
-                while (
-                    channel && device < scene->devices_count &&
-                    (strncmp(scene->devices[device].name, out->to, (size_t)(channel - out->to)) ||
-                     scene->devices[device].name[channel - out->to])) {
-                    device++;
-                }
-                return 1 + (int)((2 * i + (k >= 3)) * (scene->devices_count + 1) + device);
-            }
-        }
+    uint32_t hand, link;
+    if (!tact_scene_find_coordinate(scene, out->from, &hand, &link)) {
+        return 0;
     }
-    return 0;
+    const struct tact_scene_joint *joint = &scene->hands[hand].links[link].joint;
+    const bool is_rate_of_pushed_base = !strcmp(out->what, "rate") && joint->damping > 0.0;
+    return is_rate_of_pushed_base || !strcmp(out->what, "reaction")
+               ? 1 + (int)((2 * hand + (link >= 3)) * (scene->devices_count + 1) +
+                           find_device_of_output(scene, out))
+               : 0;
 }
 
 /* A low-pass after the energy bound would exceed it. */

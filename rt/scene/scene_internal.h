@@ -276,6 +276,9 @@ int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tac
 /* Finds the link, not a coordinate of a base, that is named "hand.link". False: there is none. */
 bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint32_t *hand,
                           uint32_t *link);
+/* Finds the coordinate of a base that is named as "hand.base_x". False: there is none. */
+bool tact_scene_find_coordinate(const struct tact_scene *scene, const char *name, uint32_t *hand,
+                                uint32_t *link);
 
 /* scene_grip.c: values, links and joints of commanded grips. 0 or -EINVAL. */
 int tact_scene_check_grips(const struct tact_scene_check *check, const struct tact_scene *scene);
@@ -291,7 +294,9 @@ int tact_scene_forbid_axes(const struct tact_scene_check *check, const char *pat
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
                               double gain, const char *joint, const char *path);
-/* scene_admittance.c: checks the joints that forces of inputs move. */
+/* scene_admittance.c: gives the coordinates of bases that forces of inputs move their damping, once
+ * they are inserted; checks the joints that such forces move. */
+int tact_scene_set_pushed_bases(const struct tact_scene_check *check, struct tact_scene *scene);
 int tact_scene_check_force_inputs(const struct tact_scene_check *check,
                                   const struct tact_scene *scene);
 /* Checks the inputs and outputs of all coupled joints. */

@@ -269,6 +269,22 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
     return 0;
 }
 
+/** Checks that no component of a rotation vector is sent as a position: such vectors do not add up,
+ * as positions of a device and a joint do. */
+static int check_position_output(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene, uint32_t i)
+{
+    char path[TACT_SCENE_PATH_BYTES];
+    uint32_t hand, link;
+    if (strcmp(scene->outputs[i].what, "position") ||
+        !tact_scene_find_coordinate(scene, scene->outputs[i].from, &hand, &link) || link < 3) {
+        return 0;
+    }
+    snprintf(path, sizeof path, "outputs[%u].what", i);
+    return tact_scene_report_bad_value(
+        check, path, "the attitude of a base is no sum of angles; expected \"what: rate\"");
+}
+
 /** Checks that a measured joint has no reaction output, as it has no coupling to the device, and is
  * not sent as a position, which the device would follow by itself. */
 static int check_output_of_measured_joint(const struct tact_scene_check *check,
@@ -313,6 +329,7 @@ static int check_input_and_output_references(const struct tact_scene_check *chec
         }
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, scene->outputs[i].to);
         rc = rc ? rc : check_output_of_measured_joint(check, scene, i);
+        rc = rc ? rc : check_position_output(check, scene, i);
         for (uint32_t j = 0; !rc && j < i; j++) {
             if (strcmp(scene->outputs[i].to, scene->outputs[j].to) == 0) {
                 rc = tact_scene_report_bad_value(

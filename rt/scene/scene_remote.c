@@ -109,6 +109,12 @@ bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint
     return find_link_or_coordinate(scene, name, false, hand, link);
 }
 
+bool tact_scene_find_coordinate(const struct tact_scene *scene, const char *name, uint32_t *hand,
+                                uint32_t *link)
+{
+    return find_link_or_coordinate(scene, name, true, hand, link);
+}
+
 /* The joint that a remote ties: a joint of a hand, or a coordinate of a base. */
 struct remote_joint {
     const struct tact_scene_joint *joint; /* NULL: there is no joint of that name */

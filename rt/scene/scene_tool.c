@@ -266,11 +266,15 @@ static int check_base_of_tool(const struct tact_scene_check *check, const struct
     char path[TACT_SCENE_PATH_BYTES], joint[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < TACT_HAND_BASE; i++) {
         snprintf(joint, sizeof joint, "%s.%s", hand->name, hand->links[i].name);
-        const long input = tact_scene_find_input(scene, scene->inputs_count, "target", joint);
-        if (input >= 0) {
+        const long input = tact_scene_find_input(scene, scene->inputs_count, "target", joint),
+                   force = tact_scene_find_input(scene, scene->inputs_count, "force", joint);
+        if (input >= 0 || force >= 0) {
             snprintf(path, sizeof path, "tools[%u].hand", index);
-            return tact_scene_report_bad_value(
-                check, path, "inputs[%ld] already sets the target of %s", input, joint);
+            return input >= 0
+                       ? tact_scene_report_bad_value(
+                             check, path, "inputs[%ld] already sets the target of %s", input, joint)
+                       : tact_scene_report_bad_value(check, path, "inputs[%ld] moves %s by a force",
+                                                     force, joint);
         }
         for (uint32_t k = 0; k < scene->outputs_count; k++) {
             const struct tact_scene_output *out = &scene->outputs[k];
