@@ -6,6 +6,7 @@
  */
 #include "contact/pair/smooth/search_internal.h"
 
+#include <errno.h>
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/pair/smooth/contacts_internal.h"
@@ -20,6 +21,8 @@
 /* Distance of a cell from a known contact within which it starts no search, relative to the cell's
  * radius. */
 #define KNOWN_CONTACT_DISTANCE_RATIO 2.0
+/* Largest overlap at a contact of two cells, relative to the sum of their radii. */
+#define MAX_OVERLAP_RATIO 2.0
 
 /* Cosine of the half angle of a node's normal cone up to which curvatures are compared: 0.55 rad.
  */
@@ -32,6 +35,7 @@
 enum {
     SEARCH_STACK_DEPTH = 128, /* depth of the stack of pairs of tree nodes; trees are balanced */
     MAX_NEWTON_STARTS = 64,   /* number of best start points kept for Newton's method */
+    SUPPORT_ROUNDS = 6,       /* number of steps from a start point by support points */
 };
 
 /* A start point of Newton's method: two cells that may touch, or one cell and a point of a closed
@@ -201,6 +205,86 @@ static void insert_newton_start(struct chart_search *s, const struct newton_star
     s->newton_start_count += s->newton_start_count < MAX_NEWTON_STARTS;
 }
 
+int tact_smooth_is_overlap_local(const struct smooth_pair *pair, double near,
+                                 const struct smooth_contact *c)
+{
+    if (c->gap >= -near || (pair->charts[0] && pair->charts[1])) {
+        return 1;
+    }
+    const int k = pair->charts[0] ? 0 : 1;
+    struct tact_surface_point p;
+    double at[3], local[3], d[3];
+    tact_v3_copy(at, c->arm[k]);
+    tact_v3_axpy(at, k ? -1.0 : 1.0, pair->origin_offset);
+    tact_m3_tmul_v3(local, pair->turn[1 - k], at);
+    if (tact_shape_surface(pair->shape[1 - k], local, &p)) {
+        return 1;
+    }
+    tact_v3_sub(d, local, p.at);
+    return tact_v3_dot(d, p.normal) <= near;
+}
+
+/* 1 where the overlap at a contact is one of the surfaces about a start point; of two charts, the
+ * cells from which it was found are as near to each other. */
+static int is_overlap_near_start(const struct chart_search *s, const struct newton_start *start,
+                                 const struct smooth_contact *c)
+{
+    const struct chart_node *const *cell = start->cell;
+    return cell[0] && cell[1]
+               ? -c->gap <= s->near + MAX_OVERLAP_RATIO * (cell[0]->radius + cell[1]->radius)
+               : tact_smooth_is_overlap_local(s->pair, s->near, c);
+}
+
+/*
+ * Moves a start point at a cell that is large against a convex closed form towards a contact of
+ * its neighbourhood: by turns to the point of the closed form whose normal is opposite to that of
+ * the charts, and to the point of the charts next to it. This converges where the closed form is
+ * the more curved one. 0, or -EDOM where the closed form is not convex.
+ */
+static int approach_by_support_points(const struct smooth_pair *pair, int k, double place[2][3])
+{
+    const struct tact_shape *form = pair->shape[1 - k];
+    struct tact_surface_point p;
+    if (!tact_shape_type(form->kind)->support) {
+        return -EDOM;
+    }
+    for (int i = 0; i < SUPPORT_ROUNDS; i++) {
+        double n[3], opposite[3], d[3];
+        if (tact_charts_point(pair->charts[k], place[k], &p)) {
+            return -EDOM;
+        }
+        tact_m3_mul_v3(n, pair->turn[k], p.normal);
+        tact_v3_scale(n, n, -1.0);
+        tact_m3_tmul_v3(opposite, pair->turn[1 - k], n);
+        tact_shape_support(form, opposite, place[1 - k]);
+        tact_m3_mul_v3(n, pair->turn[1 - k], place[1 - k]);
+        tact_v3_axpy(n, k ? 1.0 : -1.0, pair->origin_offset);
+        tact_m3_tmul_v3(d, pair->turn[k], n);
+        tact_v3_sub(d, d, p.at);
+        tact_v3_axpy(d, -tact_v3_dot(d, p.normal), p.normal);
+        tact_charts_move(pair->charts[k], place[k], d);
+    }
+    return 0;
+}
+
+/* Finds the contact of a start point. 0; -EDOM where there is none, or none of an overlap. */
+static int find_contact_from_start(const struct chart_search *s, const struct newton_start *start,
+                                   struct smooth_contact *c)
+{
+    memcpy(c->place, start->place, sizeof c->place);
+    if (!tact_smooth_follow_closest(s->pair, c) && is_overlap_near_start(s, start, c)) {
+        return 0;
+    }
+    if (start->cell[0] && start->cell[1]) {
+        return -EDOM;
+    }
+    memcpy(c->place, start->place, sizeof c->place);
+    return approach_by_support_points(s->pair, start->cell[0] ? 0 : 1, c->place) ||
+                   tact_smooth_follow_closest(s->pair, c) || !is_overlap_near_start(s, start, c)
+               ? -EDOM
+               : 0;
+}
+
 /* Runs Newton's method from the start points, the best first, except from those near a contact that
  * is known. */
 static void refine_starts_by_newton(struct chart_search *s)
@@ -212,8 +296,7 @@ static void refine_starts_by_newton(struct chart_search *s)
             (!start->cell[1] || is_near_known_contact(s, 1, start->cell[1]))) {
             continue;
         }
-        memcpy(c.place, start->place, sizeof c.place);
-        if (tact_smooth_follow_closest(s->pair, &c)) {
+        if (find_contact_from_start(s, start, &c)) {
             s->failed++;
         } else if (c.gap <= s->near) {
             s->found = tact_smooth_add_contact(s->contact, s->found, &c, s->same_distance);

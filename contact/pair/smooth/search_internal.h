@@ -20,4 +20,13 @@ int tact_smooth_can_search_charts(const struct tact_shape *a, const struct tact_
 int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int known,
                                 struct smooth_contact contact[TACT_PIECES], int *search_failed);
 
+/*
+ * 1 where the overlap at a contact of charts and a closed form is a local one, or no deeper than
+ * `near` [m]. Newton's method may come to other points with opposite normals: those of a body in a
+ * bowl and of the bowl's outside would make the whole wall an overlap. In an overlap, the point of
+ * the charts is inside the closed form. Of two charts: 1.
+ */
+int tact_smooth_is_overlap_local(const struct smooth_pair *pair, double near,
+                                 const struct smooth_contact *c);
+
 #endif

@@ -112,7 +112,8 @@ static int follow_contacts_of_last_tick(const struct tact_pair_query *q,
     for (int i = 0; i < last_contact_count(q); i++) {
         struct smooth_contact c;
         memcpy(c.place, q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i, sizeof c.place);
-        if (!tact_smooth_follow_closest(&f->pair, &c)) {
+        if (!tact_smooth_follow_closest(&f->pair, &c) &&
+            (!f->has_charts || tact_smooth_is_overlap_local(&f->pair, f->near, &c))) {
             known = tact_smooth_add_contact(f->contact, known, &c, SAME_CONTACT_DISTANCE * f->size);
         }
     }
