@@ -156,7 +156,8 @@ static void fill_hold_columns(const double *hold, double *out)
 {
     out[HOLD_GRIP_FORCE] = hold[0];
     out[HOLD_LOAD_FORCE] = hold[1];
-    out[HOLD_GRIP_TO_LOAD_RATIO] = hold[1] > 0.0 ? hold[0] / hold[1] : NAN;
+    out[HOLD_GRIP_TO_LOAD_RATIO] =
+        survey_is_hold_loaded(hold[0], hold[1]) ? hold[0] / hold[1] : NAN;
     out[HOLD_SLIP_DISTANCE] = 1e3 * hold[2];
     out[HOLD_SLIP_ANGLE] = 180.0 / acos(-1.0) * hold[3];
 }

@@ -98,7 +98,7 @@ static void survey_holds(const struct tact_scene_log *view, const double *v, str
     for (int i = 0; i < view->hold_count; i++) {
         const double *hold = v + view->holds[i].hold;
         struct survey_hold *h = &out->holds[i];
-        if (hold[0] > 0.0 && hold[1] > 0.0) {
+        if (hold[0] > 0.0 && survey_is_hold_loaded(hold[0], hold[1])) {
             h->ratio = h->ratio > 0.0 ? fmin(h->ratio, hold[0] / hold[1]) : hold[0] / hold[1];
         }
         h->touching += hold[0] > 0.0;

@@ -22,6 +22,13 @@ struct survey_hold {
     double slip, turn;        /* slip [m] and turn [rad] of the body in the hand at the end */
 };
 
+/* Whether a body in a hand is loaded: a load far below the grip force is a rounding error, to which
+ * the grip has no ratio. */
+static inline int survey_is_hold_loaded(double grip, double load)
+{
+    return load > 1e-9 * grip;
+}
+
 struct survey_stop {
     uint64_t lower, upper; /* number of ticks in which the joint was at each stop */
     double reaction;       /* largest force or torque at the stop, with dry friction [N m], [N] */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "command.h"
 #include "contact_loads.h"
+#include "survey.h"
 #include "text.h"
 
 typedef unsigned long long ull;
@@ -142,8 +143,7 @@ static void print_hold_table(const struct tact_session *session)
                    "grip/load", "slip [mm]", "turn [deg]", "touches, slips, releases");
         }
         char ratio[32] = "-";
-        /* a smaller load is a rounding error: it has no ratio */
-        if (h.load_force > 1e-9 * h.grip_force) {
+        if (survey_is_hold_loaded(h.grip_force, h.load_force)) {
             snprintf(ratio, sizeof ratio, "%.3g", h.grip_force / h.load_force);
         }
         printf("  %-30s %9.3f %9.3f %9s %10.3f %11.3f  %llu, %llu, %llu\n",

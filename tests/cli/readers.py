@@ -107,6 +107,9 @@ def info(folder):
     assert (hold["body"], hold["hand"], found["stops"]) == ("ruler", "pinch", {}), (hold, found["stops"])
     assert 7.8 < hold["grip_force_max_N"] < 9 and hold["slip_m"] < 1e-5 and 5 < hold["grip_over_load_least"], hold
     assert found["bodies"] == ["ruler"] and len(found["joints"]) == 4
+    # A handle pushes a box without friction: the box weighs nothing on it but rounding errors.
+    pushed, = json.loads(tact("info", record(folder, "pushed.mcap", scene="examples/scenes/admittance.yaml"), "--json")[0])["holds"]
+    assert pushed["grip_over_load_least"] is None and pushed["grip_force_max_N"] > 1, pushed
     assert found["facts"]["period_s"] == "0.001" and found["facts"]["build"]
 
     with open(log, "rb") as stream:
