@@ -316,7 +316,7 @@ struct tact_scene_device {
  * input measures a joint. */
 struct tact_scene_input {
     char *from; /**< "device.channel" */
-    char *to;   /**< "hand.link": that link's joint */
+    char *to;   /**< "hand.link": that link's joint, or "hand.base_x" and the like of a base */
     char *what; /**< target: of the drive (default); state: measured value of the joint, from which
                    the tick starts; force: of a person, which moves the joint */
     double scale;  /**< joint's unit per channel's unit; default 1 */
@@ -334,7 +334,9 @@ struct tact_scene_output {
     char *what;    /**< reaction: minus the coupling's torque, for a haptic joint (default);
                         drive: the PD torque, for a robot joint; force: of all contacts on the
                         link or body [N]; moment: theirs about the origin of its frame [N m];
-                        rate: of the joint, for a device that takes a speed [rad/s, m/s] */
+                        rate: of the joint, for a device that takes a speed [rad/s, m/s];
+                        position: of a device that takes one, from where it is, by the joint's
+                        motion [rad, m] */
     double *along; /**< 3: world direction of the component of force or moment; NULL: their
                       magnitude. Unit length once loaded */
     double scale;  /**< output unit per N m or N; default 1 */
@@ -529,7 +531,8 @@ TACT_API uint32_t tact_scene_base_links(const struct tact_scene_hand *hand);
 TACT_API const char *tact_scene_link_owner(const struct tact_scene_hand *hand, uint32_t link);
 
 /** Number, over 0, of the vector that an output is a component of: outputs that send the reaction
- * of a base's position, or of its attitude, to one device; 0: of none. Not real-time safe. */
+ * of a base's position, or of its attitude, to one device, or its rate where forces move it; 0: of
+ * none. Not real-time safe. */
 TACT_API int tact_scene_output_group(const struct tact_scene *scene, uint32_t output);
 
 /** Sets file, line, column and key of err for a key path such as "inputs[2].from", so that errors

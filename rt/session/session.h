@@ -197,9 +197,10 @@ struct tact_session_port {
     double least_energy; /**< least of it in the run, 0 or less [J]: minus what was generated */
     uint64_t limited;  /**< ticks in which the passivity controller or the energy bound changed the
                           force */
-    int is_admittance; /**< 1: of a joint that the force of a person moves and whose rate is sent:
-                            force[0] is minus the measured one */
-    double rate;       /**< of such a joint, as it was sent last [rad/s] or [m/s] */
+    int is_admittance; /**< 1: of a joint that the force of a person moves and whose rate or
+                            position is sent: force[0] is minus the measured one */
+    double rate;       /**< of such a joint, as it was sent last [rad/s] or [m/s]; of a position
+                            that is sent, by its last change */
     uint64_t held;     /**< of such a joint, ticks in which its device was stale and the last force
                             was used */
     uint64_t missing;  /**< likewise, ticks in which the force of a stale device counted 0 */
